@@ -1,9 +1,9 @@
 """The main job on a real file
 ===========================
 
-Upload, slice on the device, share, hand a pointer to C, download.
+Upload, slice on the device, share, pass a pointer to C, download.
 
-Runs on whatever device there is; without a GPU on the CPU backend, where a device pointer is a host address.
+Runs on any device; without a GPU on the CPU backend, on which a device pointer is a host address.
 """
 
 import ctypes
@@ -22,14 +22,14 @@ DLPACK_CPU, DLPACK_CUDA = 1, 2
 
 @contextmanager
 def step(what: str) -> Iterator[None]:
-    """Print what was done and how long it took."""
+    """Print the step and its duration."""
     start = time.perf_counter()
     yield
     print(f"{what:<72} {(time.perf_counter() - start) * 1e6:10.1f} us")
 
 
 def sort_in_c(array: gpuarray.GPUArray) -> None:
-    """Sort a contiguous float64 array in place with libc's qsort, which knows nothing of Python."""
+    """Sort a contiguous float64 array in place with libc's qsort, which is independent of Python."""
     compare_type = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_double), ctypes.POINTER(ctypes.c_double))
     compare = compare_type(lambda a, b: (a[0] > b[0]) - (a[0] < b[0]))
     qsort = ctypes.CDLL(None).qsort
@@ -39,7 +39,7 @@ def sort_in_c(array: gpuarray.GPUArray) -> None:
 
 
 def read_with_driver(array: gpuarray.GPUArray) -> np.ndarray:
-    """Read a contiguous array through NVIDIA's driver itself, which gets nothing but the pointer."""
+    """Read a contiguous array through NVIDIA's driver, which receives only the pointer."""
     copy = ctypes.CDLL("libcuda.so.1").cuMemcpyDtoH_v2
     copy.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_size_t]
     host = np.empty(array.shape, array.dtype)
@@ -50,7 +50,7 @@ def read_with_driver(array: gpuarray.GPUArray) -> np.ndarray:
 
 
 def main() -> None:
-    """Do each step, and compare each result with what NumPy says."""
+    """Run each step, and compare each result with NumPy's."""
     gpuarray.show_config()
     print()
 

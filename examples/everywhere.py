@@ -1,9 +1,9 @@
 """One program on every backend
 ============================
 
-Each backend of this machine in turn: NVIDIA, AMD, and the CPU.
+Each backend of this machine in sequence: NVIDIA, AMD, and the CPU.
 
-A process has one backend, so each gets one of its own.
+A process has one backend, so each backend runs in a separate process.
 """
 
 import os
@@ -25,7 +25,7 @@ __global__ void polynomial(const double *x, double *y, int n)
 
 
 def here() -> None:
-    """Compute on the backend of this process, and print what came of it."""
+    """Compute on the backend of this process, and print the result."""
     x = np.linspace(-1, 1, 1001)
     on_device = gpuarray.to_gpu(x)
     y = gpuarray.empty_like(on_device)
@@ -35,7 +35,7 @@ def here() -> None:
 
 
 def main() -> None:
-    """Run `here` in a process for each backend; one that is not there says so."""
+    """Run `here` in a process for each backend; a missing one prints an error."""
     for backend in ("cuda", "hip", "cpu"):
         environment = os.environ | {"PYGPU_BACKEND": backend}
         run = subprocess.run(

@@ -1,9 +1,9 @@
 """A kernel from a file
 ====================
 
-A ``.cu`` file: compiled ahead by nvcc to a cubin that is loaded, or straight from the file.
+A ``.cu`` file, compiled ahead by nvcc to a cubin, or loaded directly.
 
-``nvcc -cubin -arch=sm_90 scale.cu`` is what a build system would run. The cubin needs no compiler where it is used.
+``nvcc -cubin -arch=sm_90 scale.cu`` is the command of a build system. The cubin needs no compiler on the target.
 """
 
 import shutil
@@ -29,11 +29,11 @@ def compiled_by_nvcc(nvcc: str) -> bytes:
 
 
 def main() -> None:
-    """Launch the kernel of the cubin where there are nvcc and a GPU, and of the file everywhere."""
+    """Launch the kernel of the cubin if nvcc and a GPU are available, and that of the file everywhere."""
     kernels = {"the file": gpuarray.Kernel(FILE, "scale")}
     nvcc = shutil.which("nvcc")
     if nvcc and gpuarray.backend_name() == "cuda":
-        # An image tells the sizes of the parameters, not their types.
+        # An image contains the sizes of the parameters, not their types.
         kernels["a cubin"] = gpuarray.Kernel(compiled_by_nvcc(nvcc), "scale").prepare("Pfi")
     else:
         print("no nvcc, or no NVIDIA GPU: without the cubin", file=sys.stderr)

@@ -1,7 +1,7 @@
 """The Mandelbrot set
 ==================
 
-As a picture, computed by one thread for each point. Run as ``python mandelbrot.py mandelbrot.png`` (needs Pillow).
+A picture computed by one thread per point. Run as ``python mandelbrot.py mandelbrot.png`` (needs Pillow).
 """
 
 import sys
@@ -33,7 +33,7 @@ __global__ void mandelbrot(unsigned char *image, int width, int height, double l
 
 
 def mandelbrot(width: int, height: int, centre: complex = -0.65, size: float = 2.6, most: int = 500) -> np.ndarray:
-    """Draw the part of the plane around `centre` that is `size` high.
+    """Draw a square part of the plane around `centre` with height `size`.
 
     Returns
     -------

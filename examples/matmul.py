@@ -3,7 +3,7 @@
 
 Each block loads two tiles into shared memory and all its threads use them.
 
-The sizes need not be multiples of the tile, and either factor may be a transposed view: the kernel is told the strides.
+The sizes need not be multiples of the tile, and either factor may be a transposed view: the kernel receives strides.
 """
 
 import numpy as np

@@ -1,13 +1,13 @@
 """Arrays in a ring of processes
 =============================
 
-Arrays of several processes of MPI, each on a device of its own: passed around a ring, and summed over all.
+Arrays of several MPI processes, each on a separate device: passed around a ring, and summed over all.
 
     mpiexec -n 2 python -m mpi4py examples/mpi_device.py [--device-pointers] [--elements N]
 
-Needs mpi4py. With `--device-pointers` MPI gets the arrays themselves, which it must know to read (a CUDA-aware MPI);
-without, they go through two pinned buffers in turn, so that one is copied while MPI works on the other. `-m mpi4py`
-ends all processes when one of them fails; else the others would wait for it.
+Needs mpi4py. With `--device-pointers` MPI receives the arrays themselves, which requires a CUDA-aware MPI.
+Without it, they pass through two pinned buffers alternately, so that one is copied while MPI uses the other.
+`-m mpi4py` ends all processes when one of them fails; otherwise the others would wait for it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CHUNK = 16 << 20
 
 
 def choose_device(world: MPI.Comm) -> PyGPU.Device:
-    """Return this process's device: that of its number among the processes of the machine."""
+    """Return this process's device, by its rank among the processes of the machine."""
     number = world.Split_type(MPI.COMM_TYPE_SHARED).rank
     count = PyGPU.device_count()
     if number >= count:
@@ -55,10 +55,10 @@ def buffers(array: PyGPU.GPUArray) -> list[np.ndarray]:
 
 
 def send(world: MPI.Comm, array: PyGPU.GPUArray, to: int) -> None:
-    """Send a dense array by pinned buffers."""
+    """Send a dense array through pinned buffers."""
     slots, requests = buffers(array), [MPI.REQUEST_NULL, MPI.REQUEST_NULL]
     for i, part in enumerate(bytes_in_chunks(array)):
-        requests[i % 2].Wait()  # the buffer is free; MPI may still work on the other
+        requests[i % 2].Wait()  # the buffer is free; MPI may still use the other
         slot = slots[i % 2][: part.size]
         part.get(slot)
         requests[i % 2] = world.Isend(slot, to)
@@ -66,7 +66,7 @@ def send(world: MPI.Comm, array: PyGPU.GPUArray, to: int) -> None:
 
 
 def fill(array: PyGPU.GPUArray, begin: Callable[[PyGPU.GPUArray, np.ndarray], MPI.Request]) -> None:
-    """Fill a dense array with what arrives in pinned buffers: ``begin(part, buffer)`` asks for a chunk."""
+    """Fill a dense array from pinned buffers: ``begin(part, buffer)`` requests a chunk."""
     slots, under_way = buffers(array), deque()
 
     def land() -> None:
@@ -84,12 +84,12 @@ def fill(array: PyGPU.GPUArray, begin: Callable[[PyGPU.GPUArray, np.ndarray], MP
 
 
 def receive(world: MPI.Comm, array: PyGPU.GPUArray, source: int) -> None:
-    """Receive a dense array by pinned buffers."""
+    """Receive a dense array through pinned buffers."""
     fill(array, lambda part, slot: world.Irecv(slot, source))
 
 
 def allreduce(world: MPI.Comm, array: PyGPU.GPUArray) -> None:
-    """Sum a dense array over all processes, in place, by pinned buffers."""
+    """Sum a dense array over all processes, in place, through pinned buffers."""
 
     def begin(part: PyGPU.GPUArray, slot: np.ndarray) -> MPI.Request:
         part.get(slot)
@@ -99,7 +99,7 @@ def allreduce(world: MPI.Comm, array: PyGPU.GPUArray) -> None:
 
 
 def ring_by_buffers(world: MPI.Comm, mine: PyGPU.GPUArray, theirs: PyGPU.GPUArray) -> None:
-    """Send to the next process and receive from the one before; the first receives last, so that somebody begins."""
+    """Send to the next process and receive from the previous one; the first receives last, to avoid a deadlock."""
     after, before = (world.rank + 1) % world.size, (world.rank - 1) % world.size
     if world.size == 1:
         theirs[...] = mine
@@ -112,13 +112,13 @@ def ring_by_buffers(world: MPI.Comm, mine: PyGPU.GPUArray, theirs: PyGPU.GPUArra
 
 
 def main(elements: int = 1 << 20, device_pointers: bool = False) -> None:
-    """Pass arrays around and sum them, and hold the values against what they must be."""
+    """Pass arrays around and sum them, and compare the values with the expected ones."""
     world = MPI.COMM_WORLD
     device = choose_device(world)
     mine = PyGPU.full(elements, world.rank + 1.0, np.float32)
     theirs = PyGPU.empty_like(mine)
     if device_pointers:
-        PyGPU.synchronize(device)  # MPI knows nothing of streams
+        PyGPU.synchronize(device)  # MPI is not stream-ordered
         after, before = (world.rank + 1) % world.size, (world.rank - 1) % world.size
         world.Sendrecv(mine, dest=after, recvbuf=theirs, source=before)
         world.Allreduce(MPI.IN_PLACE, mine)

@@ -1,11 +1,11 @@
 """One array over several processes
 ================================
 
-Spreads an array over the processes of MPI, each with a device of its own, and gathers what they made of it.
+Scatters an array over MPI processes with a device each, and gathers their results.
 
     mpiexec -n 4 python examples/mpi_scatter.py
 
-Needs mpi4py. Processes take the devices in turn, so there may be more of them than devices.
+Needs mpi4py. Devices are assigned round-robin, so the number of processes may exceed that of devices.
 """
 
 from __future__ import annotations

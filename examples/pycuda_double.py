@@ -1,11 +1,11 @@
-"""PyCUDA's spelling: memory by hand
-=================================
+"""PyCUDA's interface: manual memory management
+============================================
 
-Doubles an array: memory is allocated, filled, used and freed by hand.
+Doubles an array: memory is allocated, filled, used and freed explicitly.
 
     python examples/pycuda_double.py
 
-A program for PyCUDA needs no other change than the imports.
+A PyCUDA program needs no change other than the imports.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def doubled(values: np.ndarray) -> np.ndarray:
 
 
 def doubled_array(values: np.ndarray) -> np.ndarray:
-    """Return the same, by arrays that free themselves; `gpudata` is the memory in them."""
+    """Return the same with arrays that free themselves; `gpudata` is their memory."""
     from PyGPU import gpuarray
 
     twice = SourceModule(SOURCE).get_function("twice")

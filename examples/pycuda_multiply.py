@@ -1,11 +1,11 @@
-"""PyCUDA's spelling: In and Out
-=============================
+"""PyCUDA's interface: In and Out
+==============================
 
-Multiplies two arrays: `In` and `Out` copy arrays of the host around the launch.
+Multiplies two arrays: `In` and `Out` copy host arrays around the launch.
 
     python examples/pycuda_multiply.py
 
-With ``--ptxas-options=-v`` the compiler tells what the kernel takes of a device, and that becomes a warning.
+With ``--ptxas-options=-v`` the compiler prints the kernel's resource usage, which becomes a warning.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 
 Shuffles within a warp, shared memory between the warps of a block, an atomic operation between blocks.
 
-A warp has 32 lanes on NVIDIA, 64 or 32 on AMD: nothing here counts on one of them.
+A warp has 32 lanes on NVIDIA, 64 or 32 on AMD: this code works with both.
 """
 
 import numpy as np

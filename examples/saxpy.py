@@ -3,8 +3,8 @@
 
 ``out = a*x + y`` for sixteen million numbers.
 
-The declaration says what the arguments become: `a` a float, `n` a size_t, the rest arrays of float32. Runs on whatever
-device there is; without a GPU the machine's C++ compiler makes the kernel.
+The declaration determines the arguments: `a` a float, `n` a size_t, the rest arrays of float32. Runs on any
+device; without a GPU the host's C++ compiler builds the kernel.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ THREADS = 512
 
 def main(n: int = 1 << 24) -> float:
     """Compute, compare with NumPy, and return the bandwidth in GB/s."""
-    # Without fused multiply-add every step is rounded as NumPy rounds it.
+    # Without fused multiply-add every step is rounded as in NumPy.
     saxpy = gpuarray.Kernel(SOURCE, "saxpy", ["-fmad=false"])
 
     random = np.random.default_rng(0)

@@ -1,10 +1,10 @@
-"""Several streams at once
-=======================
+"""Several concurrent streams
+==========================
 
-Upload, work and download of many pieces, timed by events.
+Upload, computation and download of many pieces, timed by events.
 
-Each piece goes to the device, through a kernel and back on one stream; what is on different streams overlaps. Nothing
-here says who waits for whom: PyGPU knows on which stream an array was last used.
+Each piece is uploaded, computed and downloaded on one stream; different streams overlap. No explicit
+synchronization is needed: PyGPU tracks the stream on which an array was last used.
 """
 
 from itertools import pairwise
@@ -36,7 +36,7 @@ def collatz_on_streams(start: np.ndarray, pieces: int, streams: int) -> tuple[np
     """
     kernel = gpuarray.Kernel(SOURCE, "collatz")
     lanes = [gpuarray.Stream() for _ in range(streams)]
-    # Pinned memory is what the copy engines reach while the host goes on.
+    # Copy engines access pinned memory while the host continues.
     steps = gpuarray.empty_pinned(start.shape, np.int32)
     begin, end = gpuarray.Event(), gpuarray.Event()
     begin.record()
@@ -58,7 +58,7 @@ def collatz_on_streams(start: np.ndarray, pieces: int, streams: int) -> tuple[np
 
 
 def main(n: int = 200_000) -> None:
-    """One stream, then four: the same numbers."""
+    """Run with one stream, then with four: the numbers are the same."""
     start = np.arange(1, n + 1, dtype=np.int32)
     one, in_turn = collatz_on_streams(start, 1, 1)
     four, at_once = collatz_on_streams(start, 16, 4)

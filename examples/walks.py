@@ -1,7 +1,7 @@
-"""Where random walks are
-======================
+"""Positions of random walks
+=========================
 
-Twenty thousand of them, and how often each place was visited: random numbers, a running sum along an axis, counts
+Twenty thousand random walks, and the number of visits of each position: random numbers, a cumulative sum, counts
 and percentiles, all on the device. Run as ``python walks.py walks.png`` (needs Pillow).
 """
 
@@ -14,12 +14,12 @@ import PyGPU
 
 
 def walks(count: int, steps: int) -> PyGPU.GPUArray:
-    """So many walks, one in each row, of steps that are normally distributed."""
+    """Return random walks with normally distributed steps, one in each row."""
     return PyGPU.random.default_rng(7).standard_normal((count, steps), dtype=np.float32).cumsum(axis=1)
 
 
 def visits(places: PyGPU.GPUArray, limit: float, rows: int) -> np.ndarray:
-    """How many walks were in each of `rows` intervals between -limit and limit, after each step."""
+    """Return the number of walks in each of `rows` intervals between -limit and limit, after each step."""
     _, steps = places.shape
     row = ((limit - places) * (rows / (2 * limit))).clip(0, rows - 1).astype(np.int64)
     cells = row * steps + PyGPU.arange(steps)

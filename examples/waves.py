@@ -1,8 +1,8 @@
 """Waves on water, written as for NumPy
 ====================================
 
-Each step takes the slope of every point towards its four neighbours, by slices of the array that are views. What a
-wall is, a mask says. Run as ``python waves.py waves.png`` (needs Pillow).
+Each step uses the slope of every point towards its four neighbours, by slices of the array that are views. A mask
+defines the wall. Run as ``python waves.py waves.png`` (needs Pillow).
 """
 
 import sys
@@ -14,7 +14,7 @@ import PyGPU
 
 
 def wall(height: int, width: int) -> np.ndarray:
-    """A wall with two openings, 1 where there is water."""
+    """Return a wall with two openings, 1 for water."""
     water = np.ones((height, width), np.float32)
     water[:, width // 3 : width // 3 + 6] = 0
     for middle in (height * 2 // 5, height * 3 // 5):
@@ -23,7 +23,7 @@ def wall(height: int, width: int) -> np.ndarray:
 
 
 def waves(xp: object, water: np.ndarray, steps: int) -> np.ndarray:
-    """The height of the water after so many steps; `xp` is PyGPU, or NumPy, which judges."""
+    """Return the height of the water after a number of steps; `xp` is PyGPU, or NumPy as the reference."""
     open_water = xp.asarray(water)
     now, before = xp.zeros(water.shape, np.float32), xp.zeros(water.shape, np.float32)
     for step in range(steps):
@@ -37,7 +37,7 @@ def waves(xp: object, water: np.ndarray, steps: int) -> np.ndarray:
 
 
 def coloured(height: np.ndarray) -> np.ndarray:
-    """Crests white, troughs dark blue, as uint8 of shape (..., 3)."""
+    """Return colours as uint8 of shape (..., 3): crests white, troughs dark blue."""
     share = np.clip(height / 1.6 + 0.5, 0, 1)[..., None]
     return (share * np.array([245, 250, 255]) + (1 - share) * np.array([5, 40, 90])).astype(np.uint8)
 

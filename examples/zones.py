@@ -1,8 +1,8 @@
 """The nearest time zone
 =====================
 
-A map of the Earth, each point computed by one thread. The places are those of a file beside this one; a point gets
-the colour of the one that it is nearest to along the sphere. Run as ``python zones.py zones.png`` (needs Pillow).
+A map of the Earth, each point computed by one thread. A file in this folder lists the locations; a point has
+the colour of the nearest one along the sphere. Run as ``python zones.py zones.png`` (needs Pillow).
 """
 
 import sys
@@ -35,7 +35,7 @@ __global__ void nearest(const float *places, int count, int *zone, int width, in
 
 
 def directions(table: np.ndarray) -> np.ndarray:
-    """Latitudes and longitudes in degrees as points on a sphere of radius 1, float32 of shape (n, 3)."""
+    """Convert latitudes and longitudes in degrees to points on the unit sphere, float32 of shape (n, 3)."""
     latitude, longitude = np.radians(table).T
     return np.stack(
         [np.cos(latitude) * np.cos(longitude), np.cos(latitude) * np.sin(longitude), np.sin(latitude)], axis=1
@@ -43,7 +43,7 @@ def directions(table: np.ndarray) -> np.ndarray:
 
 
 def zones(places: np.ndarray, width: int, height: int) -> PyGPU.GPUArray:
-    """The number of the nearest place for each point of a map."""
+    """Return the number of the nearest location for each point of a map."""
     zone = PyGPU.empty((height, width), np.int32)
     nearest = PyGPU.Kernel(SOURCE, "nearest")
     nearest[(-(-width // 16), -(-height // 16)), (16, 16)](PyGPU.to_gpu(places), len(places), zone, width, height)
@@ -51,7 +51,7 @@ def zones(places: np.ndarray, width: int, height: int) -> PyGPU.GPUArray:
 
 
 def coloured(zone: PyGPU.GPUArray, count: int) -> np.ndarray:
-    """A colour for each zone, and its border darker; the colours are looked up on the device."""
+    """Return a colour for each zone, with a darker border; the colours are looked up on the device."""
     colours = PyGPU.to_gpu(np.random.default_rng(5).integers(60, 236, (count, 3), dtype=np.uint8))
     image = colours[zone]
     border = (zone[1:, 1:] != zone[:-1, 1:]) | (zone[1:, 1:] != zone[1:, :-1])

@@ -1,15 +1,15 @@
-"""Compare builds of PyGPU, the same calls in turns: the cost of a change.
+"""Compare builds of PyGPU by alternating the same calls, to measure the cost of a change.
 
     python benches/python/against.py FOLDER ... [--this FOLDER ...] [--rounds 7] [--sizes BYTES ...] [--json FILE]
 
 Each FOLDER holds a package (`pip install --target FOLDER other.whl`); without `--this` the installed one is compared.
-Each build runs in processes of its own, in turns. With several builds of one source a side, which
-`tools/link_layouts.sh` makes, a row does not depend on where the linker put a function.
+Builds run in separate processes, alternately. With several builds of one source per side, as created by
+`tools/link_layouts.sh`, the result does not depend on the linker's placement of a function.
 
-A process is quick or slow as a whole, by up to a third, so the figure of a build is the least of its rounds; that of a
+The speed of a whole process varies by up to a third, so the value of a build is the minimum of its rounds. That of a
 side is the median of its builds. `ratio` divides them, so that 1.05 is five percent slower. `medians` is the same with
 medians over all rounds. `spread` is (highest - lowest) / median of the other side's builds, or of its rounds for one
-build: a difference below that is not shown.
+build: a smaller difference is not shown.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Figures = dict[str, float]
 
 
 def measure(sizes: list[int], path: Path) -> None:
-    """Seconds of everything that is timed, of the PyGPU that this process finds."""
+    """Return the seconds of all timed calls, with the PyGPU that this process imports."""
     import libraries
     from launches import host_time, medians, pygpu_graph, pygpu_launches, replay_time
     from worker import Settings, measure_calls, measure_transfers
@@ -51,7 +51,7 @@ def measure(sizes: list[int], path: Path) -> None:
 
 
 def run(folder: str | None, sizes: list[int]) -> Figures:
-    """The figures of one process."""
+    """Run one process and return its values."""
     environment = dict(os.environ)
     if folder is not None:
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, environment.get("PYTHONPATH")]))
@@ -64,12 +64,12 @@ def run(folder: str | None, sizes: list[int]) -> Figures:
 
 
 def figure(side: list[list[float]]) -> float:
-    """The median of the builds, of each the least of its rounds."""
+    """Return the median of the builds, each by the minimum of its rounds."""
     return statistics.median(min(rounds) for rounds in side)
 
 
 def spread(side: list[list[float]]) -> float:
-    """The distance between the builds, or between the quartiles of the rounds of one build, for their size."""
+    """Return the relative spread of the builds, or between the quartiles of the rounds of one build."""
     if len(side) > 1:
         least = [min(rounds) for rounds in side]
         return (max(least) - min(least)) / statistics.median(least)
@@ -80,7 +80,7 @@ def spread(side: list[list[float]]) -> float:
 
 
 def row(name: str, this: list[list[float]], other: list[list[float]]) -> dict[str, Any]:
-    """One row of the table, in microseconds."""
+    """Return one entry of the table, in microseconds."""
     medians = [statistics.median(value for rounds in side for value in rounds) for side in (this, other)]
     return {
         "what": name,
@@ -93,7 +93,7 @@ def row(name: str, this: list[list[float]], other: list[list[float]]) -> dict[st
 
 
 def main() -> None:
-    """Measure all builds in turns and print the ratios."""
+    """Measure all builds alternately and print the ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="*", metavar="FOLDER")
     parser.add_argument("--this", nargs="+", default=[None], metavar="FOLDER")

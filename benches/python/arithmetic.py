@@ -1,10 +1,10 @@
-"""Arithmetic beside torch, CuPy, JAX and kernels written by hand, in turns.
+"""Compare arithmetic with torch, CuPy, JAX and hand-written kernels, alternating between them.
 
     python benches/python/arithmetic.py [--bytes N] [--rounds 5] [--json FILE]
 
-Microseconds of a small sum, gigabytes a second of large ones. Gigabytes are what must move: operands that are read once
-and results that are written once. Times of large arrays are between two events over 20 calls; those of small ones are
-the host's, with the results dropped. By hand, a small call is the driver's launch alone.
+Microseconds of a small sum, gigabytes per second of large ones. Gigabytes count the necessary traffic: operands read
+once and results written once. Times of large arrays are measured between two events over 20 calls; those of small
+ones are the host's, with the results dropped. Hand-written, a small call is the driver's launch alone.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from turns import Column, Library, found, host_seconds, measure
 
 
 def beside(x: Any, y: Any) -> Callable[[], Any]:
-    """A sum of arrays at odd places."""
+    """Return a sum of arrays at unaligned offsets."""
     return lambda: x[1:] + y[:-1]
 
 
 def across_one_another(x: Any, y: Any) -> Callable[[], Any]:
-    """A sum of arrays of which one is transposed."""
+    """Return a sum of arrays of which one is transposed."""
     return lambda: x.T + y
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Calls with the bytes that each must move."""
+    """Return calls with the bytes that each must move."""
     import numpy as np
 
     random = np.random.default_rng(0)
@@ -54,7 +54,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
         "x > y": (lambda: x > y, 2 * nbytes + count),
         "float32 -> float16": (lambda: library.cast(x, np.float16), nbytes + 2 * count),
     } | library.where(x > y, x, y, 3 * nbytes + count)
-    if library.name != "torch":  # has no negative strides
+    if library.name != "torch":  # does not support negative strides
         calls["x[::-1] + y"] = (lambda: flat[::-1] + other, 3 * nbytes)
     for dtype in ("int8", "float16"):
         small_host = (random.random(count, dtype=np.float32) * 100).astype(dtype)
@@ -66,7 +66,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Host seconds of calls with few elements, whose results are dropped."""
+    """Return host seconds of calls with few elements, whose results are dropped."""
     import numpy as np
 
     s, t = library.array(np.ones(5, np.float32)), library.array(np.ones(5, np.float32))
@@ -78,7 +78,7 @@ def small(library: Library) -> dict[str, float]:
 
 
 def more(count: int) -> list[Column]:
-    """JAX where it is, and kernels by hand where they can be compiled."""
+    """Return JAX if installed, and hand-written kernels if they compile."""
     import PyGPU
 
     columns = [Column("jax", jax, large(jax, count), partial(small, jax)) for jax in found(("jax",))]
@@ -90,7 +90,7 @@ def more(count: int) -> list[Column]:
 
 
 if __name__ == "__main__":
-    # JAX takes most of the memory at once otherwise.
+    # Without this JAX reserves most of the memory.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     os.environ.setdefault("PYGPU_FUSION", "off")  # results are dropped here, and would never be computed
     measure(__doc__, "arithmetic", large, small, more=more)

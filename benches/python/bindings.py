@@ -1,7 +1,7 @@
-"""What a call of compiled code costs that takes an array, beside one that takes an integer.
+"""Compare the cost of a call of compiled code that takes an array with one that takes an integer.
 
 ``python benches/python/bindings.py --json bindings.json`` builds the modules of examples/bindings with a C++ compiler,
-pybind11, nanobind and Cython, leaves out what is missing, and times each pair in turns, so that both meet the same
+pybind11, nanobind and Cython, skips missing tools, and times each pair alternately on the same
 machine. On an NVIDIA GPU it needs no nvcc: nothing is launched.
 """
 
@@ -63,13 +63,13 @@ PyMODINIT_FUNC PyInit_in_c(void) { return PyModule_Create(&module); }
 
 
 def build(out: Path) -> list[str]:
-    """Build what can be built here, and name it."""
+    """Build the available modules and return their names."""
     environment = {**os.environ, "PYTHON": sys.executable}
 
     def do(*command: object, cwd: Path = EXAMPLES) -> None:
         subprocess.run([str(part) for part in command], cwd=cwd, env=environment, check=True)
 
-    # The library itself is not called: the host's will do everywhere.
+    # The library itself is not called: the host version is sufficient everywhere.
     do("env", "-u", "HEAT", "sh", "library/make.sh", out)
     (out / "in_c.c").write_text(FLOOR)
     includes = [f"-I{folder}" for folder in (sysconfig.get_path("include"), PyGPU.get_include())]
@@ -83,7 +83,7 @@ def build(out: Path) -> list[str]:
 
 
 def both(statements: tuple[str, str], names: dict[str, Any]) -> tuple[float, float]:
-    """Nanoseconds of each, the median of many short turns that alternate."""
+    """Return nanoseconds of both, as the median of many short alternating runs."""
     timers = [timeit.Timer(statement, globals=names) for statement in statements]
     times: list[list[float]] = [[], []]
     for _ in range(TURNS):
@@ -124,7 +124,7 @@ def rows(modules: list[str]) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Build, time, print, and write what was asked for."""
+    """Build, time, print, and write the requested files."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, help="write the rows and the machine there")
     options = parser.parse_args()

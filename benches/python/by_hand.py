@@ -1,6 +1,6 @@
-"""Kernels written by hand for the one case each is timed in: what a library's general ones are held against.
+"""Kernels written for one case each: the reference for a library's general kernels.
 
-The result's memory is there before, extents are multiples of four, and nothing is checked. Host microseconds of small
+The result is preallocated, extents are multiples of four, and nothing is checked. Host microseconds of small
 calls are the driver's launch alone, in a loop in C.
 """
 
@@ -88,13 +88,13 @@ THREADS = 256
 
 
 def column(count: int) -> Column:
-    """The kernels as a column of the table of arithmetic, for arrays of about `count` float32."""
+    """Return the kernels as a column of the arithmetic table, for arrays of about `count` float32."""
     library = Library("PyGPU")
     return Column("by hand", library, large(library, count), small)
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """The calls of `arithmetic.large` that have a kernel here, with the bytes that each must move."""
+    """Return the calls of `arithmetic.large` that have a kernel here, with the bytes that each must move."""
     side = int(count**0.5) // (4 * THREADS) * (4 * THREADS)
     count = side * side
     random = np.random.default_rng(0)
@@ -106,7 +106,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
     def call(kernel: str, grid: Any, *arrays: Any, block: Any = THREADS) -> Callable[[], Any]:
         function = module.get_function(kernel)
-        # The arrays stay in the function, which says their addresses alone: kernels read them as they like.
+        # The closure keeps the arrays alive and passes their addresses: kernels choose their access.
         return lambda: function[grid, block](*(array.ptr for array in arrays))
 
     rows = (side // 4 // THREADS, side)
@@ -117,7 +117,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
         "m + row": (call("add_row", rows, x, y, z), 2 * nbytes),
         "m + column": (call("add_column", rows, x, y, z), 2 * nbytes),
         "x.T + y": (call("add_turned", (side // 32, side // 32), x, y, z, block=(32, 8)), 3 * nbytes),
-        # One pack less, as it reads one element beyond its last.
+        # One pack less, because it reads one element beyond its last.
         "x[1:] + y[:-1]": (call("add_beside", packs - 1, x, y, z), 3 * (nbytes - 16 * THREADS)),
         "x[::-1] + y": (call("add_reversed", packs, x, y, z), 3 * nbytes),
         "x[::2] + y[::2]": (call("add_second", packs, x, y, z), 3 * nbytes // 2),
@@ -129,12 +129,12 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 @functools.cache
 def floor() -> Floor:
-    """The driver alone."""
+    """Return the driver's calls alone."""
     return Floor()
 
 
 def small() -> dict[str, float]:
-    """The driver's launch with five arguments, which each of the small calls makes."""
+    """Return the driver's launch with five arguments, which each small call makes."""
     loop = floor().timer("launch, 5 arguments")
     launch = min(loop(BATCH) for _ in range(20)) / BATCH
     return dict.fromkeys(("s + t", "astype of 16", "where(m, x, y) of 16"), launch)

@@ -1,4 +1,4 @@
-"""The small calls that compare.py times: one statement per library. One that a library does not have is left out."""
+"""Small calls timed by compare.py: one statement per library. Unsupported statements are omitted."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Case:
-    """One thing to do, spelled for each library."""
+    """One operation, with a statement for each library."""
 
     group: str
     name: str
     statements: dict[str, str] = field(default_factory=dict)
-    # The most that PyGPU may take of NumPy's time; `cpu_most` holds on the CPU backend only.
+    # Upper limit relative to NumPy's time; `cpu_most` applies to the CPU backend only.
     most: float | None = None
     cpu_most: float | None = None
-    # The only backend that has it.
+    # The only backend that supports it.
     backend: str | None = None
-    # Timed in the process that holds several libraries, of which each takes the other's arrays.
+    # Timed in the process that imports several libraries, each of which imports the others' arrays.
     exchange: bool = False
 
     def limit(self, *, on_cpu: bool) -> float | None:
-        """The limit that holds where PyGPU computes."""
+        """Return the limit for the backend in use."""
         return self.cpu_most if self.most is None and on_cpu else self.most
 
 
@@ -31,7 +31,7 @@ ARRAYS = ("PyGPU", "NumPy", "CuPy", "torch", "PyCUDA", "numba-cuda", "JAX")
 
 
 def alike(group: str, statement: str, without: tuple[str, ...] = (), most: float | None = None, **others: str) -> Case:
-    """The same statement on arrays, except where a library spells it otherwise."""
+    """Return the same statement for all libraries, except for explicit variants."""
     statements = {name: statement for name in ARRAYS if name not in without}
     statements.update(_spelled(others))
     return Case(group, statement, statements, most)
@@ -45,7 +45,7 @@ def each(
     exchange: bool = False,
     **statements: str,
 ) -> Case:
-    """A statement of its own for each library; "floor" names one of floor.py's loops."""
+    """Return a case with separate statements per library; "floor" names one of floor.py's loops."""
     return Case(group, name, _spelled(statements), cpu_most=cpu_most, backend=backend, exchange=exchange)
 
 
@@ -146,7 +146,7 @@ SHARED = [
          jax="a.__cuda_array_interface__"),
 ]  # fmt: skip
 
-# Who takes and who gives: the first two are the goal's, the others show what two peers need for the same.
+# Importer and exporter: the first two belong to the goal, the others show the cost between two peers.
 EXCHANGED = [
     each("exchanged", "from_dlpack(torch's)", exchange=True, pygpu="g.from_dlpack(torchs)",
          numpy="np.from_dlpack(torchs)", cupy="cupy.from_dlpack(torchs)", jax="jnp.from_dlpack(torchs)",
@@ -192,6 +192,6 @@ CASES = [
     *SHARED,
     *EXCHANGED,
     *STREAMS,
-    # The kernels' statements join this row once there are any; its floor is measured already.
+    # Statements of kernels will be added here; the floor is already measured.
     each("kernel", "launch, 5 arguments", backend="cuda", floor="launch, 5 arguments"),
 ]

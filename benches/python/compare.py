@@ -1,11 +1,11 @@
-"""PyGPU beside NumPy, the driver's own calls and every peer that is installed: the same work, in turns.
+"""Compare PyGPU with NumPy, the driver's own calls and every installed peer, alternating between them.
 
     python benches/python/compare.py [--quick] [--json FILE] [--markdown FILE] [--plots FOLDER] [--from FILE] ...
 
-Each library runs in a process of its own (worker.py), once per round; the order turns round with every round, so that a
-slow phase of the machine meets all of them. A figure is the median over the rounds, a ratio the median of the rounds'
+Each library runs in a separate process (worker.py), once per round; the order is reversed every round, so that a
+slow phase of the machine affects all of them. A value is the median over the rounds, a ratio the median of the rounds'
 own ratios. Without a GPU only PyGPU's CPU backend and NumPy are compared. With --from nothing is measured: tables and
-plots are made of an earlier result, so that the machine with the GPU needs no matplotlib.
+plots are created from an earlier result, so that the machine with the GPU needs no matplotlib.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from worker import Settings
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 SIZES = [64 * KIB, MIB, 16 * MIB, 64 * MIB, 256 * MIB, GIB]
 QUICK_SIZES = [64 * KIB, MIB, 16 * MIB]
-# One library's round takes seconds; what takes this long hangs.
+# One library's round takes seconds; one that exceeds this time hangs.
 WORKER_SECONDS = 240
 Round = dict[str, dict[str, Any]]
 
 
 def run_worker(name: str, settings: Settings) -> dict[str, Any]:
-    """The figures of one process, or why there are none."""
-    # JAX would take three quarters of the device's memory for itself.
+    """Return the values of one process, or the reason of its failure."""
+    # Without this JAX reserves three quarters of the device's memory.
     environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", **os.environ}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "result.json"
@@ -59,7 +59,7 @@ def run_worker(name: str, settings: Settings) -> dict[str, Any]:
 
 
 def measure(names: list[str], settings: Settings, rounds: int, seconds: float) -> tuple[list[Round], dict[str, str]]:
-    """All rounds, and why libraries were left out; a round that would end too late is not begun."""
+    """Run all rounds, and collect the reasons of omissions; a round that would end too late is not started."""
     found: list[Round] = []
     missing: dict[str, str] = {}
     began = time.monotonic()
@@ -88,12 +88,12 @@ def measure(names: list[str], settings: Settings, rounds: int, seconds: float) -
 
 
 def by_round(found: list[Round], kind: str, *keys: str) -> dict[str, list[float | None]]:
-    """For each library its figures in the order of the rounds, with gaps where a round has none."""
+    """Return the values of each library in the order of the rounds, with gaps for missing rounds."""
     series: dict[str, list[float | None]] = {}
     for number, done in enumerate(found):
         for process, result in done.items():
             figures = result[kind].get(keys[0], {})
-            # A call's figures are by library, since the exchange has several; a transfer's are by size.
+            # A call's values are keyed by library, because the exchange has several; a transfer's by size.
             named = figures if kind == "calls" else {process: figures[keys[1]]} if keys[1] in figures else {}
             for name, value in named.items():
                 series.setdefault(name, [None] * len(found))[number] = value
@@ -101,7 +101,7 @@ def by_round(found: list[Round], kind: str, *keys: str) -> dict[str, list[float 
 
 
 def medians(series: dict[str, list[float | None]], digits: int) -> dict[str, float]:
-    """The median of each library's rounds."""
+    """Return the median of each library's rounds."""
     return {
         name: round(statistics.median(value for value in values if value is not None), digits)
         for name, values in series.items()
@@ -109,7 +109,7 @@ def medians(series: dict[str, list[float | None]], digits: int) -> dict[str, flo
 
 
 def ratios(series: dict[str, list[float | None]]) -> dict[str, float]:
-    """The median over the rounds of PyGPU's time divided by each other's."""
+    """Return the median over the rounds of PyGPU's time divided by each other's."""
     own = series.get(SUBJECT)
     if own is None:
         return {}
@@ -122,7 +122,7 @@ def ratios(series: dict[str, list[float | None]]) -> dict[str, float]:
 
 
 def spreads(series: dict[str, list[float | None]]) -> dict[str, float]:
-    """Return how far each library's rounds lie apart, as a part of their median."""
+    """Return the spread of each library's rounds relative to their median."""
     found = {}
     for name, values in series.items():
         known = [value for value in values if value is not None]
@@ -132,7 +132,7 @@ def spreads(series: dict[str, list[float | None]]) -> dict[str, float]:
 
 
 def call_rows(found: list[Round], backend: str) -> list[dict[str, Any]]:
-    """One row for each small call that has figures."""
+    """Return one entry for each small call with values."""
     rows = []
     for case in CASES:
         series = by_round(found, "calls", case.name)
@@ -155,7 +155,7 @@ def call_rows(found: list[Round], backend: str) -> list[dict[str, Any]]:
 
 
 def transfer_rows(found: list[Round], sizes: list[int]) -> list[dict[str, Any]]:
-    """One row for each way and size that has figures."""
+    """Return one entry for each way and size with values."""
     ways = list(dict.fromkeys(way for done in found for result in done.values() for way in result["transfers"]))
     rows = []
     for way in sorted(ways):
@@ -176,7 +176,7 @@ def transfer_rows(found: list[Round], sizes: list[int]) -> list[dict[str, Any]]:
 
 
 def results_of(found: list[Round], missing: dict[str, str], names: list[str], settings: Settings) -> dict[str, Any]:
-    """Everything that goes into the file."""
+    """Return the content of the result file."""
     first: Round = {}
     for done in found:
         first = {**done, **first}
@@ -201,7 +201,7 @@ def results_of(found: list[Round], missing: dict[str, str], names: list[str], se
 
 
 def parse() -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="two rounds, short batches, up to 16 MiB")
     parser.add_argument("--rounds", type=int, default=5, help="how often each library is run (5)")
@@ -217,7 +217,7 @@ def parse() -> argparse.Namespace:
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings:
-    """What the workers are told."""
+    """Return the settings of the workers."""
     settings = Settings(only=arguments.only, sizes=SIZES)
     if arguments.quick:
         settings = Settings(only=arguments.only, sizes=QUICK_SIZES, batches=3, batch_ms=0.5, way_seconds=0.02)
@@ -227,10 +227,10 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
 
 
 def main() -> None:
-    """Measure, or read, and write what is asked for."""
+    """Measure, or read, and write the requested files."""
     arguments = parse()
     if arguments.plots:
-        try:  # before minutes are spent on what cannot be drawn
+        try:  # before minutes are spent on results that cannot be drawn
             import plots
         except ImportError as error:
             sys.exit(

@@ -1,10 +1,10 @@
-"""Kernels on the CPU beside an OpenMP loop and NumPy, in turns.
+"""Compare kernels on the CPU with an OpenMP loop and NumPy, alternating between them.
 
     PYGPU_BACKEND=cpu python benches/python/cpu_kernels.py [--elements 10000000] [--rounds 9] [--json FILE]
 
 A kernel without barriers, one that is split between its barriers, and one whose threads exchange values within warps
-and keep a stack each. The OpenMP loops are compiled with -O2; where the compiler cannot, they are left out. Gigabytes a
-second of what must be read and written, of the quickest round: others use the same cores.
+and keep a stack each. The OpenMP loops are compiled with -O2; without compiler support they are omitted. Gigabytes per
+second of necessary traffic, in the fastest round, because other processes use the same cores.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ extern "C" __global__ void tree(const float *x, float *out, int n) {
     if (t == 0) out[blockIdx.x] = s[0];
 }
 """
-# By itself: who waits within a warp keeps what could call it from being split.
+# In a separate source: a kernel that waits within a warp prevents its callers from being split.
 WARPS = r"""
 extern "C" __global__ void shuffles(const float *x, float *out, int n) {
     __shared__ float s[8];
@@ -74,7 +74,7 @@ Calls = dict[str, tuple[Callable[[], object], int]]
 
 
 def pygpu(x: np.ndarray, y: np.ndarray) -> Calls:
-    """The kernels, with the bytes that each must move."""
+    """Return the kernels, with the bytes that each must move."""
     count, blocks = len(x), (len(x) + THREADS - 1) // THREADS
     left, right, out = PyGPU.to_gpu(x), PyGPU.to_gpu(y), PyGPU.empty(blocks, np.float32)
     module, warps = PyGPU.Module(KERNELS), PyGPU.Module(WARPS)
@@ -92,7 +92,7 @@ def pygpu(x: np.ndarray, y: np.ndarray) -> Calls:
 
 
 def openmp(x: np.ndarray, y: np.ndarray) -> Calls:
-    """The same by loops over threads of the system."""
+    """Return the same by loops over system threads."""
     compiler, folder = os.environ.get("CXX", "c++"), Path(tempfile.mkdtemp())
     (folder / "loops.cpp").write_text(LOOPS)
     command = [compiler, "-O2", "-fopenmp", "-shared", "-fPIC", "loops.cpp", "-o", "loops.so"]
@@ -107,13 +107,13 @@ def openmp(x: np.ndarray, y: np.ndarray) -> Calls:
         "a*x + y": (lambda: loops.saxpy(ctypes.c_float(2), a, b, n), 12 * len(x)),
         "sums of blocks, a tree": sums,
         "sums of blocks, shuffles": sums,
-        # What they write stays as long as the calls.
+        # Their output lives as long as the calls.
         "": (lambda: out, 0),
     }
 
 
 def numpy(x: np.ndarray, y: np.ndarray) -> Calls:
-    """The same by NumPy."""
+    """Return the same by NumPy."""
     whole = len(x) // THREADS * THREADS
     sums = (lambda: x[:whole].reshape(-1, THREADS).sum(axis=1), 4 * len(x))
     return {
@@ -124,7 +124,7 @@ def numpy(x: np.ndarray, y: np.ndarray) -> Calls:
 
 
 def main() -> None:
-    """Measure in turns, print a table, write the JSON file."""
+    """Measure alternately, print a table, write the JSON file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--elements", type=int, default=10**7)
     parser.add_argument("--rounds", type=int, default=9)

@@ -1,13 +1,13 @@
-"""What engines make of more than one GPU, and of files: ratios, so that each machine judges itself.
+"""Measure how frameworks scale to several GPUs and read files, as ratios that are valid on any machine.
 
     python benches/python/engines.py [--bytes N] [--data N] [--rounds 5] [--folder DIR] [--json FILE] [--quick]
 
-- `to_gpu` of a file that is mapped and in the system's cache, beside `to_gpu` of an ndarray of the same size;
-- Dask, a worker with two threads for each of one and two GPUs: a mapped file of `--data` bytes to devices, a kernel,
-  the sum; beside it the same as a loop in one task for each worker, which shows what the machine has;
-- the same workers: `map_blocks` of a kernel of at least 0.1 s over chunks that lie on the devices.
+- `to_gpu` of a memory-mapped file in the system's cache, compared with `to_gpu` of an ndarray of the same size;
+- Dask, one worker with two threads for each of one and two GPUs: a mapped file of `--data` bytes to devices, a kernel,
+  the sum; compared with the same loop in one task per worker, which shows the limit of the machine;
+- the same workers: `map_blocks` of a kernel of at least 0.1 s over resident chunks.
 
-Times are medians. A device's worker sees only that device. PYGPU_CPU_DEVICES=2 shows without a GPU that it runs.
+Times are medians. A device's worker sees only that device. PYGPU_CPU_DEVICES=2 tests the run without a GPU.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ import PyGPU
 from PyGPU.elementwise import ElementwiseKernel
 
 CHUNKS = 32
-# Of the resident chunks; long work on few bytes.
+# Size of the resident chunks; long computations on few bytes.
 RESIDENT_CHUNK = 1 << 22
 LEAST_SECONDS = 0.1
-# What is timed with Dask.
+# Workloads timed with Dask.
 FILE, PLAIN, RESIDENT = "file to devices, kernel, sum", "the same without Dask", "resident map_blocks"
 
 
 @functools.cache
 def spin() -> ElementwiseKernel:
-    """Make the kernel, once for a process: to load one takes as long as some MB on the bus."""
+    """Create the kernel once per process: loading one takes as long as some MB on the bus."""
     return ElementwiseKernel(
         "const float *x, float *y, int turns",
         "float v = x[i]; for (int t = 0; t < turns; ++t) v = v * 0.999f + 0.001f; y[i] = v",
@@ -49,14 +49,14 @@ def spin() -> ElementwiseKernel:
 
 
 def spun(x: Any, turns: int) -> Any:
-    """Run a kernel of one's own: so many dependent multiplications for each element."""
+    """Run a custom kernel: a number of dependent multiplications for each element."""
     y = PyGPU.empty_like(x)
     spin()(x, y, turns)
     return y
 
 
 class Own(threading.local):
-    """What each thread has: a stream, so that its uploads pass the kernels of the others."""
+    """State of each thread: a stream, so that its uploads overlap with the kernels of the others."""
 
     def __init__(self) -> None:
         self.stream = PyGPU.Stream(non_blocking=True)
@@ -64,29 +64,29 @@ class Own(threading.local):
 
 @functools.cache
 def own() -> Own:
-    """Return it; not made before a process has chosen its device."""
+    """Return the thread's state; not created before a process has chosen its device."""
     return Own()
 
 
 def part(path: str, start: int, stop: int) -> Any:
-    """Bring a part of a file to the device; who computes maps the file."""
+    """Upload a part of a file to the device; the worker maps the file."""
     with own().stream:
         return PyGPU.to_gpu(np.load(path, mmap_mode="r")[start:stop])
 
 
 def loaded(path: str, block_info: Any = None) -> Any:
-    """The part of a file that a chunk is."""
+    """Return the part of a file that a chunk represents."""
     ((start, stop),) = block_info[None]["array-location"]
     return part(path, start, stop)
 
 
 def plain(path: str, starts: list[int], step: int, turns: int) -> float:
-    """Do without Dask what its chunks do."""
+    """Compute the chunks' work without Dask."""
     return sum(float(one) for one in [spun(part(path, n, n + step), turns).sum(dtype="f8") for n in starts])
 
 
 def seconds(call: Callable[[], Any]) -> float:
-    """Seconds until a call's work has ended; its result is dropped behind the clock."""
+    """Return the seconds until a call's work is complete; its result is dropped outside the timing."""
     begun = time.perf_counter()
     result = call()
     PyGPU.synchronize()
@@ -96,7 +96,7 @@ def seconds(call: Callable[[], Any]) -> float:
 
 
 def write(path: Path, nbytes: int) -> None:
-    """Make a file of float32, piece by piece, and leave it in the system's cache."""
+    """Write a file of float32 in pieces, and leave it in the system's cache."""
     target = np.lib.format.open_memmap(path, "w+", np.float32, (nbytes // 4,))
     piece = np.arange(min(1 << 22, nbytes // 4), dtype=np.float32) % 1000
     for start in range(0, len(target), len(piece)):
@@ -105,7 +105,7 @@ def write(path: Path, nbytes: int) -> None:
 
 
 def maps(path: Path, nbytes: int, rounds: int) -> dict[str, Any]:
-    """GB/s of `to_gpu` of the first bytes of the file, mapped anew each time, mapped once, and of an ndarray."""
+    """Return GB/s of `to_gpu` of the first bytes of the file, mapped each time or once, and of an ndarray."""
     count = nbytes // 4
     host = np.array(np.load(path, mmap_mode="r")[:count])
     once = np.load(path, mmap_mode="r")[:count]
@@ -130,12 +130,12 @@ def maps(path: Path, nbytes: int, rounds: int) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def workers(count: int, threads: int = 2) -> Iterator[Any]:
-    """A client of so many workers, each with a device of its own: while one thread computes, another one uploads."""
+    """Return a client of workers with one device each: one thread computes while another one uploads."""
     from distributed import Client, Nanny, Scheduler, SpecCluster
 
     variable = {"cuda": "CUDA_VISIBLE_DEVICES", "hip": "HIP_VISIBLE_DEVICES"}.get(PyGPU.backend_name(), "PYGPU_DEVICE")
     given = os.environ.get(variable, "").split(",")
-    # What is to be seen of those that this process sees.
+    # Subset of the devices visible to this process.
     numbers = given if len(given) >= count and given[0] else [str(number) for number in range(count)]
     if variable == "PYGPU_DEVICE":
         numbers = [str(number % PyGPU.device_count()) for number in range(count)]
@@ -165,23 +165,23 @@ def finished(client: Any) -> None:
 
 
 def turns_for(chunk: int) -> int:
-    """How many turns of the kernel take long enough for a chunk."""
+    """Return the number of kernel iterations that take long enough for a chunk."""
     x = PyGPU.ones(chunk, np.float32)
 
     def once(turns: int) -> float:
         return seconds(lambda: spun(x, turns))
 
     turns = 1000
-    once(turns)  # which compiles it
+    once(turns)  # compiles it
     while (took := once(turns)) < LEAST_SECONDS:
         turns = int(turns * min(10.0, 1.2 * LEAST_SECONDS / took)) + 1
     return turns
 
 
 def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
-    """Seconds by one and by two workers."""
+    """Return the seconds with one and with two workers."""
     import dask.array as da
-    import engines  # by its name, as workers import it: what __main__ has is not theirs
+    import engines  # by its name, as workers import it: they have no access to __main__
     from distributed import wait
 
     turns = turns_for(chunk)
@@ -241,13 +241,13 @@ def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
     return {
         "seconds": {name: {str(count): one for count, one in row.items()} for name, row in found.items()},
         "two / one": {name: row[1] / row[2] for name, row in found.items()},
-        "the same sum": bool(np.allclose(totals, totals[0], rtol=1e-12, atol=0)),  # added up in another order
+        "the same sum": bool(np.allclose(totals, totals[0], rtol=1e-12, atol=0)),  # summed in another order
         "turns": turns,
     }
 
 
 def main() -> None:
-    """The command."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bytes", type=int, default=4 << 30, help="of the mapped file beside the ndarray")
     parser.add_argument("--data", type=int, default=16 << 30, help="of the file that Dask reads")

@@ -1,4 +1,4 @@
-"""Expressions as one writes them for NumPy, what each must move, and NumPy's answer."""
+"""Expressions as written for NumPy, their necessary traffic, and NumPy's results."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-# Elements after which the values of the operands repeat: NumPy has to compute so many only.
+# Number of elements after which the operands repeat, so that NumPy computes only these.
 PERIOD = 1 << 12
 ROOT = math.sqrt(0.5)
 
 
 class Names:
-    """The functions that the expressions call, of one library."""
+    """Functions of one library that the expressions call."""
 
     def __init__(self, module: Any, erf: Callable[[Any], Any]) -> None:
         self.log, self.exp, self.sqrt, self.erf = module.log, module.exp, module.sqrt, erf
@@ -25,24 +25,24 @@ NUMPY = Names(np, np.vectorize(math.erf, otypes=[float]))
 
 
 def polynomial(names: Names, x: Any, y: Any) -> Any:
-    """One result of five operations."""
+    """Return one result of five operations."""
     return 0.9 * x + y - 2 * x * y
 
 
 def two(names: Names, x: Any, y: Any) -> Any:
-    """Two results, of which one is made of the other."""
+    """Return two results, one of which depends on the other."""
     t = 0.9 * x
     z = t + y
     return t, z
 
 
 def squares(names: Names, x: Any, m: Any) -> Any:
-    """A number out of many."""
+    """Reduce many numbers to one."""
     return ((x - m) ** 2).sum()
 
 
 def black_scholes(names: Names, price: Any, strike: Any, years: Any) -> Any:
-    """What a call and a put are worth."""
+    """Return the prices of a call and a put option."""
     rate, volatility = 0.02, 0.3
     spread = volatility * names.sqrt(years)
     d1 = (names.log(price / strike) + (rate + volatility * volatility / 2) * years) / spread
@@ -53,25 +53,25 @@ def black_scholes(names: Names, price: Any, strike: Any, years: Any) -> Any:
 
 
 def stencil(names: Names, u: Any) -> Any:
-    """How far the inner elements of a plane are from the mean of their neighbours."""
+    """Return the differences of a plane's inner elements from the mean of their neighbours."""
     return 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]) - u[1:-1, 1:-1]
 
 
 @dataclass(frozen=True)
 class Expression:
-    """One row: the function, its operands' ranges, and the arrays that must be read and written."""
+    """One entry: the function, its operands' ranges, and the arrays that must be read and written."""
 
     what: str
     function: Callable[..., Any]
     ranges: tuple[tuple[float, float], ...]
     moved: int
-    # What part of the bytes asked for an array has.
+    # Size of an array as a fraction of the requested bytes.
     part: int = 1
     is_plane: bool = False
     has_number: bool = False
 
     def operands(self, nbytes: int) -> list[np.ndarray[Any, Any]]:
-        """Arrays of float32 whose values repeat, and a number as an array without axes."""
+        """Return arrays of float32 whose values repeat, and a number as an array without axes."""
         count = max(nbytes // 4 // self.part // PERIOD, 1) * PERIOD
         arrays = []
         for place, (low, high) in enumerate(self.ranges):
@@ -86,11 +86,11 @@ class Expression:
         return arrays
 
     def nbytes(self, operands: Sequence[np.ndarray[Any, Any]]) -> int:
-        """Bytes that must move."""
+        """Return the bytes that must be moved."""
         return self.moved * operands[0].nbytes
 
     def check(self, operands: Sequence[np.ndarray[Any, Any]], results: Any, fetch: Callable[[Any], Any]) -> None:
-        """Hold the results against NumPy's in float64: the first and the last elements, or the one number."""
+        """Compare the results with NumPy's in float64: the first and the last elements, or the single number."""
         every = results if isinstance(results, tuple) else (results,)
         if self.has_number:
             heads = [operand[:PERIOD].astype(np.float64) if operand.ndim else operand for operand in operands]

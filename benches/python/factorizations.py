@@ -1,8 +1,8 @@
-"""Linear algebra beside torch and CuPy, in turns.
+"""Compare linear algebra with torch and CuPy, alternating between them.
 
     python benches/python/factorizations.py [--bytes N] [--rounds 5] [--json FILE]
 
-Calls a second, between two events; a call that reports a singular matrix waits for the device in each library.
+Calls per second, between two events; a call that reports a singular matrix waits for the device in each library.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ CALLS_A_SECOND = 10**9
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Calls on matrices of the side that so many elements allow, and on batches of small ones."""
+    """Return calls on matrices with the given number of elements, and on batches of small ones."""
     import numpy as np
 
     random = np.random.default_rng(0)
@@ -49,7 +49,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Host seconds of a small call."""
+    """Return host seconds of a small call."""
     import numpy as np
 
     matrix, right = library.array(np.eye(3)), library.array(np.ones((3, 1)))

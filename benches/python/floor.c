@@ -1,6 +1,6 @@
-/* Loops over the driver's functions, which floor.py looks up and whose arguments it prepares.
+/* Loops over functions of the driver; floor.py looks them up and prepares their arguments.
  *
- * Every function that is called here takes integers and pointers only and returns an int, so that on the calling
+ * Every called function takes only integers and pointers and returns an int, so that on the calling
  * conventions of x86-64 and aarch64 one prototype of six words fits those with fewer. The result is the nanoseconds of
  * a turn, or minus the driver's code. */
 
@@ -40,7 +40,7 @@ double repeat_allocation(long turns, allocate_function allocate, free_function r
     return (now() - start) / (double)turns;
 }
 
-/* The queue of a stream holds about a thousand launches; then the caller waits for the device. So it is emptied
+/* The queue of a stream holds about a thousand launches; then the caller waits for the device. So it is drained
  * between runs of 256, outside the clock. */
 double repeat_launch(long turns, launch_function launch, function synchronize, word kernel, word stream, void **arguments) {
     double sum = 0;

@@ -1,7 +1,7 @@
-"""The floor: the driver's own calls, without a library between them and the clock.
+"""Measure the driver's own calls without a library, as the lower bound of all times.
 
-Loops in C (floor.c) where there is a compiler; else through ctypes, whose own cost is then in the figures and is told
-beside them. Also the copies that the hardware can do: pinned memory, and the driver's own way with pageable memory.
+Loops in C (floor.c) if a compiler is available; otherwise through ctypes, whose cost is then included and reported
+separately. Also the hardware's copies: pinned memory, and the driver's copy of pageable memory.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from libraries import FIVE, Library
 from transfers import Arrays, Way
 
 ADDRESS, SIZE, WORD = ctypes.c_uint64, ctypes.c_size_t, ctypes.c_uint64
-# The pool's attribute that says how much freed memory it keeps.
+# Attribute of the pool: the amount of freed memory it keeps.
 RELEASE_THRESHOLD = 4
 PTX = b"""
 .version 6.3
@@ -31,7 +31,7 @@ PTX = b"""
 
 
 class Driver:
-    """libcuda through ctypes; a code that is not zero raises."""
+    """libcuda through ctypes; a nonzero code raises."""
 
     def __init__(self) -> None:
         self.library = ctypes.CDLL("libcuda.so.1")
@@ -48,14 +48,14 @@ class Driver:
         return checked
 
     def made(self, name: str, kind: type = ctypes.c_void_p, *arguments: Any) -> Any:
-        """What a function writes through its first argument."""
+        """Return the value that a function writes through its first argument."""
         place = kind()
         getattr(self, name)(ctypes.byref(place), *arguments)
         return place
 
 
 class Floor(Library):
-    """The driver as if it were a library: its statements are the names of loops."""
+    """The driver as a library: its statements are the names of loops."""
 
     def __init__(self) -> None:
         super().__init__("floor", {})
@@ -75,7 +75,7 @@ class Floor(Library):
         self.note = "loops in C" if self.loops else f"through ctypes, which takes {self._ctypes_cost():.0f} ns itself"
 
     def timer(self, statement: str) -> Callable[[int], float]:
-        """A function of a number of turns that gives their seconds."""
+        """Return a function of the number of iterations that returns their seconds."""
         if statement == "allocate and free":
             return self._allocation()
         if statement == "launch, 5 arguments":
@@ -83,7 +83,7 @@ class Floor(Library):
         return self._repeat(*self._call(statement))
 
     def ways(self, arrays: Arrays) -> dict[str, Way]:
-        """Copies by the driver alone."""
+        """Return copies by the driver alone."""
         driver, stream, length = self.driver, self.stream, SIZE(arrays.host.nbytes)
         device = driver.made("cuMemAlloc_v2", ADDRESS, length)
         pinned = driver.made("cuMemHostAlloc", ctypes.c_void_p, length, 0)
@@ -110,7 +110,7 @@ class Floor(Library):
         }
 
     def _call(self, statement: str) -> tuple[str, list[Any]]:
-        """A function's name and its arguments."""
+        """Return a function's name and its arguments."""
         length = SIZE(FIVE.nbytes)
         return {
             "event record": ("cuEventRecord", [self.event, self.stream]),
@@ -163,7 +163,7 @@ class Floor(Library):
         words = [WORD(kernel.value), WORD(self.stream.value)]
 
         def run(turns: int) -> float:
-            # `places` points into `values`, which this function keeps.
+            # `places` points into `values`, which this function keeps alive.
             assert values
             return self.loops.repeat_launch(ctypes.c_long(turns), *functions, *words, places)
 
@@ -180,13 +180,13 @@ class Floor(Library):
         return seconds
 
     def _ctypes_cost(self) -> float:
-        """Nanoseconds of a call through ctypes that does nothing."""
+        """Return the nanoseconds of an empty call through ctypes."""
         timer = Library("ctypes", {"function": ctypes.CDLL(None).getppid}).timer("function()")
         return 1e9 * min(timer(1000) for _ in range(5)) / 1000
 
 
 def compiled() -> Any:
-    """The loops in C, or None where there is no compiler."""
+    """Return the loops in C, or None without a compiler."""
     compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         return None
@@ -198,7 +198,7 @@ def compiled() -> Any:
         if done.returncode:
             print(f"no loops in C: {done.stderr.strip()}")
             return None
-        # The file may go once it is mapped.
+        # The file may be deleted once it is mapped.
         library = ctypes.CDLL(str(path))
     for name in ("repeat", "repeat_allocation", "repeat_launch"):
         getattr(library, name).restype = ctypes.c_double

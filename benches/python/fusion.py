@@ -1,11 +1,11 @@
-"""Expressions as written for NumPy: PyGPU beside torch, torch.compile, CuPy, cupy.fuse and JAX, each in its process.
+"""Compare expressions as written for NumPy between PyGPU, torch, torch.compile, CuPy, cupy.fuse and JAX.
 
     python benches/python/fusion.py [--bytes N] [--rounds 5] [--turns 2] [--small 1000] [--json FILE] [--ways NAME ...]
 
-Gigabytes a second of what must move: operands that are read once and results that are written once, all of them kept.
-Each call of PyGPU is followed by a flush, so that it stands for itself; the launches of a call are counted, and more
-than one is told at the end, with exit status 1. Microseconds of small calls are the host's, without a wait. Every
-result is held against NumPy's in float64. Medians over rounds and turns; in each turn every library has a new process.
+Gigabytes per second of necessary traffic: operands read once and results written once, all of them kept.
+Each call of PyGPU is followed by a flush, so that it is independent; the launches of a call are counted. More
+than one is reported at the end, with exit status 1. Microseconds of small calls are the host's, without a wait. Every
+result is compared with NumPy's in float64. Medians over rounds and turns; each turn uses a new process per library.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ import PyGPU
 # Calls between two waits, whose results are all kept.
 CALLS = 16
 BATCHES = 20
-# Seconds for one process.
+# Time limit of one process, in seconds.
 LIMIT = 100
 
 PUT_OFF, KEPT, EACH = "s + s2, put off and dropped", "s + s2, kept, then launched", f"{POLYNOMIAL} of 16, launched each"
@@ -40,7 +40,7 @@ OFF, FETCHED, FLOOR = "s + s2, launched by its line, dropped", "(s + s2) fetched
 
 
 def large(way: Way, nbytes: int, rounds: int) -> tuple[dict[str, list[float]], dict[str, float], dict[str, str]]:
-    """Gigabytes a second by row, launches of one call, and what could not be measured."""
+    """Return gigabytes per second by entry, launches per call, and failures."""
     speeds: dict[str, list[float]] = {}
     launches: dict[str, float] = {}
     failures: dict[str, str] = {}
@@ -49,7 +49,7 @@ def large(way: Way, nbytes: int, rounds: int) -> tuple[dict[str, list[float]], d
         arrays = [way.array(operand) for operand in operands]
         try:
             function = way.compiled(of_names(expression.function, way.names))
-            for _ in range(3):  # what is met twice is compiled
+            for _ in range(3):  # the second use is compiled
                 results = function(*arrays)
             expression.check(operands, results, way.fetch)
             before = launched()
@@ -61,20 +61,20 @@ def large(way: Way, nbytes: int, rounds: int) -> tuple[dict[str, list[float]], d
                     kept[place] = function(*arrays)
                 way.wait()
                 seconds = (time.perf_counter() - begun) / CALLS
-                if turn:  # the first finds memory for what is kept
+                if turn:  # the first call allocates memory for kept results
                     speeds.setdefault(expression.what, []).append(expression.nbytes(operands) / seconds / 1e9)
             if way.name == "PyGPU":
                 launches[expression.what] = (launched() - before) / CALLS / (rounds + 1)
                 is_same_unfused(way, expression.function, arrays, results)
             del kept, results
-        except Exception as error:  # an expression that a compiler refuses must not end the measurement
+        except Exception as error:  # an expression that a compiler rejects must not end the measurement
             failures[expression.what] = f"{type(error).__name__}: {error}"[:300]
         del arrays
     return speeds, launches, failures
 
 
 def of_names(work: Callable[..., Any], names: Names) -> Callable[..., Any]:
-    """An expression as a function of its arrays alone."""
+    """Return an expression as a function of its arrays alone."""
 
     def function(*arrays: Any) -> Any:
         return work(names, *arrays)
@@ -83,12 +83,12 @@ def of_names(work: Callable[..., Any], names: Names) -> Callable[..., Any]:
 
 
 def launched() -> int:
-    """Launches of operations that PyGPU put off; none where others are measured."""
+    """Return the number of launches of deferred operations of PyGPU; none for other libraries."""
     return PyGPU.fusion_report().kernels
 
 
 def is_same_unfused(way: Way, function: Callable[..., Any], arrays: list[Any], results: Any) -> None:
-    """Hold that the first elements have the same bits when each operation is launched by its line."""
+    """Test that the first elements have the same bits when each operation is launched eagerly."""
     with PyGPU.fusion("off"):
         plain = function(way.names, *arrays)
     pairs = zip(plain, results, strict=True) if isinstance(plain, tuple) else [(plain, results)]
@@ -98,7 +98,7 @@ def is_same_unfused(way: Way, function: Callable[..., Any], arrays: list[Any], r
 
 
 def least(call: Callable[[], Any], wait: Callable[[], None], per: int) -> list[float]:
-    """Microseconds of each of the calls that one makes: the least of batches, between which the queue is emptied."""
+    """Return the minimum microseconds per call over batches, between which the queue is drained."""
     seconds = []
     for _ in range(BATCHES):
         begun = time.perf_counter()
@@ -109,7 +109,7 @@ def least(call: Callable[[], Any], wait: Callable[[], None], per: int) -> list[f
 
 
 def small(way: Way, count: int) -> tuple[dict[str, list[float]], dict[str, str]]:
-    """Host microseconds of calls with few elements, and what could not be measured."""
+    """Return host microseconds of calls with few elements, and failures."""
     s, s2 = (way.array(np.full(5, value, np.float32)) for value in (1, 2))
     few, more = (way.array(np.full(16, value, np.float32)) for value in (1, 2))
     function = way.compiled(of_names(polynomial, way.names))
@@ -180,13 +180,13 @@ def small(way: Way, count: int) -> tuple[dict[str, list[float]], dict[str, str]]
 
 
 def expect(found: int, wanted: int, what: str) -> None:
-    """Refuse a figure that would be about something else."""
+    """Raise an error if a count differs from the expected one."""
     if found != wanted:
         raise AssertionError(f"{found} {what}, and not {wanted}")
 
 
 def floor(count: int) -> dict[str, list[float]]:
-    """The driver's launch with five arguments."""
+    """Return the driver's launch with five arguments."""
     from by_hand import floor
 
     loop = floor().timer("launch, 5 arguments")
@@ -194,7 +194,7 @@ def floor(count: int) -> dict[str, list[float]]:
 
 
 def work(name: str, given: argparse.Namespace) -> dict[str, Any]:
-    """What one process finds."""
+    """Return the results of one process."""
     if name == FLOOR:
         return {"small": floor(300)}
     way = found(name)
@@ -211,8 +211,8 @@ def work(name: str, given: argparse.Namespace) -> dict[str, Any]:
 
 
 def in_a_process(name: str, given: argparse.Namespace) -> dict[str, Any]:
-    """What a process of its own finds, or why it found nothing."""
-    # JAX takes most of the memory at once otherwise.
+    """Run a separate process; return its results, or the reason of its failure."""
+    # Without this JAX reserves most of the memory.
     environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "PYGPU_FUSION": "auto"} | os.environ
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "found.json"
@@ -229,7 +229,7 @@ def in_a_process(name: str, given: argparse.Namespace) -> dict[str, Any]:
 
 
 class Results:
-    """What was found so far."""
+    """Results collected so far."""
 
     def __init__(self, given: argparse.Namespace) -> None:
         self.given, self.machine = given, machine.describe()
@@ -238,7 +238,7 @@ class Results:
         self.failures: dict[str, str] = {}
 
     def add(self, name: str, found: dict[str, Any]) -> None:
-        """Take what a process found."""
+        """Add the results of a process."""
         for part, unit in (("large", "GB/s"), ("small", "us")):
             for row, figures in found.get(part, {}).items():
                 self.measured.setdefault(f"{row} ({unit})", {}).setdefault(name, []).extend(figures)
@@ -247,12 +247,12 @@ class Results:
         self.failures |= {f"{name}, {what}": why for what, why in found.get("failures", {}).items()}
 
     def rows(self) -> dict[str, dict[str, float]]:
-        """Medians, speeds before times."""
+        """Return medians, speeds before times."""
         rows = {row: {way: statistics.median(all_) for way, all_ in of.items()} for row, of in self.measured.items()}
         return dict(sorted(rows.items(), key=lambda row: row[0].endswith("(us)")))
 
     def content(self) -> dict[str, Any]:
-        """All of it, for a file."""
+        """Return the content of the result file."""
         rows = self.rows()
         return {
             "benchmark": "fusion",
@@ -266,7 +266,7 @@ class Results:
         }
 
     def show(self) -> None:
-        """Print tables, and what could not be measured."""
+        """Print tables and failures."""
         rows = self.rows()
         names = [name for name in (*WAYS, "floor") if any(name in row for row in rows.values())]
         table = [[row, *(f"{of[name]:.4g}" if name in of else "" for name in names)] for row, of in rows.items()]
@@ -282,13 +282,13 @@ class Results:
             print(f"{what}: {why}")
 
     def is_wrong(self) -> bool:
-        """Whether PyGPU failed at something, or took more launches than one."""
+        """Return whether PyGPU failed, or needed more than one launch."""
         failed = any(what.startswith("PyGPU") for what in self.failures)
         return failed or any(count != 1 for count in self.launches.values())
 
 
 def goals(rows: dict[str, dict[str, float]], launches: dict[str, float]) -> list[dict[str, Any]]:
-    """What is to be reached on one H200, and whether it was; None where a figure is missing."""
+    """Return the goals on one H200, and whether each was reached; None for a missing value."""
     floor_of = rows.get(f"{FLOOR} (us)", {}).get("floor")
     wanted: list[tuple[str, float | None, str]] = [
         (f"{POLYNOMIAL} (GB/s)", 4150, ""),
@@ -317,7 +317,7 @@ def goals(rows: dict[str, dict[str, float]], launches: dict[str, float]) -> list
 
 
 def main() -> None:
-    """Measure, print a table, and write it if asked."""
+    """Measure, print a table, and write it if requested."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bytes", type=int, default=1 << 30)
     parser.add_argument("--rounds", type=int, default=5)
@@ -340,7 +340,7 @@ def main() -> None:
         for name in given.ways:
             if not turn or time.perf_counter() - begun < given.seconds:
                 results.add("floor" if name == FLOOR else name, in_a_process(name, given))
-                if given.json:  # what was found stays if a later process takes too long
+                if given.json:  # results remain if a later process exceeds its time limit
                     machine.write(given.json, results.content())
     results.show()
     if results.is_wrong():

@@ -1,4 +1,4 @@
-"""What PyGPU is to reach: on one H200 with 16 cores, and on the CPU backend; and where the results have the figures."""
+"""Define the performance goals of PyGPU, on one H200 with 16 cores and on the CPU backend."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ Figures = dict[str, float]
 
 @dataclass(frozen=True)
 class Goal:
-    """One row: what, the figures it is about, and the limit, which for times may be so much over the floor."""
+    """One goal: its values and their limit, which for times may exceed the floor by an amount."""
 
     what: str
     unit: str
-    # A case of calls.py, or a way of transfers.py with its size and the way that the driver takes.
+    # A case of calls.py, or a way of transfers.py with its size and the driver's way.
     name: str
     limit: float
     over_floor: bool = False
     size: int = 0
     floor: str = ""
-    # What the limit is made of, where it is no fixed figure.
+    # Terms of the limit, unless it is a fixed value.
     why: str = ""
 
     def figures(self, results: dict[str, Any]) -> Figures:
-        """What was measured, by library."""
+        """Return the measured values by library."""
         if self.unit == TIME:
             return next((case["nanoseconds"] for case in results["calls"] if case["case"] == self.name), {})
         bus = self._rates(results, self.floor).get(FLOOR)
@@ -39,7 +39,7 @@ class Goal:
         return next((row["gigabytes_per_second"] for row in rows), {})
 
     def evaluate(self, results: dict[str, Any]) -> dict[str, Any]:
-        """The row with what was measured."""
+        """Return the entry with the measured values."""
         figures = self.figures(results)
         own, floor = figures.get(SUBJECT), figures.get(FLOOR)
         peers = {name: value for name, value in figures.items() if name not in OTHERS}
@@ -62,12 +62,12 @@ class Goal:
 
 
 def call(what: str, name: str, limit: float, over_floor: bool = False) -> Goal:
-    """A small call, in nanoseconds."""
+    """Return the goal of a small call, in nanoseconds."""
     return Goal(what, TIME, name, limit, over_floor, why=f"driver + {limit} ns" if over_floor else "")
 
 
 def transfer(what: str, way: str, size: int, limit: float, floor: str) -> Goal:
-    """A way across at one size; its floor is the driver's copy of pinned memory."""
+    """Return the goal of a transfer at one size; its floor is the driver's copy of pinned memory."""
     return Goal(what, RATE, way, limit, size=size, floor=floor)
 
 
@@ -102,13 +102,13 @@ GOALS = [
 ]
 
 
-# In host memory `to_gpu` and `get` are copies, and NumPy's own copy is the measure. A tenth is left to noise.
+# In host memory `to_gpu` and `get` are copies, and NumPy's own copy is the reference. A tenth allows for noise.
 COPIES = {"to_gpu": "to device", "get in a loop whose result is dropped": DROPPED, "set": "into device"}
 OF_NUMPY = 0.9
 
 
 def copies(results: dict[str, Any]) -> list[Goal]:
-    """The goals of the CPU backend: NumPy's rate in the same run, at every size that was measured."""
+    """Return the goals of the CPU backend: NumPy's rate in the same run, at every measured size."""
     return [
         Goal(f"{what}, {row['bytes'] / MIB:g} MiB", RATE, way, OF_NUMPY * rate, size=row["bytes"], why="0.9 of NumPy's")
         for what, way in COPIES.items()
@@ -119,5 +119,5 @@ def copies(results: dict[str, Any]) -> list[Goal]:
 
 
 def evaluate(results: dict[str, Any]) -> list[dict[str, Any]]:
-    """All rows of the backend that was measured."""
+    """Return all entries of the measured backend."""
     return [goal.evaluate(results) for goal in (copies(results) if results["backend"] == "cpu" else GOALS)]

@@ -1,4 +1,4 @@
-"""What `import PyGPU` adds to `import numpy`, what it loads, and how large the wheel is.
+"""Measure the time that `import PyGPU` adds to `import numpy`, the loaded modules, and the size of the wheel.
 
 python benches/python/import_time.py [--json FILE] [--repeats N] [--wheel FILE] [--peers]
 """
@@ -26,32 +26,32 @@ LINE = re.compile(r"import time:\s+(\d+) \|\s+(\d+) \|(\s+)(\S+)")
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run Python without what a user's site adds."""
+    """Run Python without a user's site packages."""
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
     return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=True, env=environment)
 
 
 def wall(code: str) -> float:
-    """Milliseconds of a whole process."""
+    """Return the milliseconds of a whole process."""
     start = time.perf_counter()
     run("-c", code)
     return 1000 * (time.perf_counter() - start)
 
 
 def inside(module: str) -> float:
-    """Milliseconds of the import statement in a process that has NumPy already."""
+    """Return the milliseconds of the import statement in a process that has imported NumPy."""
     return 1000 * float(run("-c", INSIDE.format(module)).stdout)
 
 
 def loaded(module: str) -> list[dict[str, Any]]:
-    """What an import loads after NumPy: name and own microseconds."""
+    """Return the modules that an import loads after NumPy: name and own microseconds."""
     lines = run("-X", "importtime", "-c", f"import numpy, sys; sys.stderr.write('=====\\n'); import {module}").stderr
     after = lines.rpartition("=====")[2]
     return [{"module": name, "microseconds": int(own)} for own, _, _, name in LINE.findall(after)]
 
 
 def added(module: str, repeats: int) -> dict[str, Any]:
-    """The medians for one module; the processes to compare take turns."""
+    """Return the medians for one module; the compared processes alternate."""
     inside(module)  # writes the bytecode and warms the file cache
     alone, both, statement = [], [], []
     for _ in range(repeats):
@@ -71,14 +71,14 @@ def added(module: str, repeats: int) -> dict[str, Any]:
 
 
 def installed_bytes() -> int:
-    """Bytes of the package as it is imported, without bytecode."""
+    """Return the bytes of the installed package, without bytecode."""
     found = importlib.util.find_spec("PyGPU")
     folder = Path(str(found and found.origin)).parent
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
 
 
 def main() -> None:
-    """Measure what the command line asks for."""
+    """Measure the requested values."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", metavar="FILE", help="write the result there")
     parser.add_argument("--repeats", type=int, default=20, help="processes for each median (20)")

@@ -1,13 +1,13 @@
-"""How many instructions small calls take on the CPU backend: a guard against regressions where times are noise.
+"""Count the instructions of small calls on the CPU backend, to detect regressions despite noisy times.
 
     python benches/python/instructions.py [--update] [--json FILE] [--python PROGRAM]
 
-Callgrind runs one Python process that turns each statement N and 2N times; the difference is what N turns take, without
-what surrounds them. `os.getppid` marks the places: callgrind writes its counts whenever that is entered. Two runs
-differ by less than one in a hundred. The counts are held against benches/instructions.json, which is of one build of
-Python and NumPy: where the versions agree, and NumPy's own calls in the same run count as they did then, number by
-number; elsewhere by the ratio to NumPy's call, with more room. Without valgrind nothing is measured, and the reason is
-printed. Meant for a release build.
+Callgrind runs one Python process that iterates each statement N and 2N times; the difference is the cost of N
+iterations without overhead. `os.getppid` marks the boundaries: callgrind writes its counts at each entry. Two runs
+differ by less than one percent. The counts are compared with benches/instructions.json, which belongs to one build of
+Python and NumPy. If the versions match, and NumPy's own calls in the same run have the recorded counts, the
+comparison is by number; otherwise by the ratio to NumPy's call, with a wider tolerance. Without valgrind the reason is
+printed and nothing is measured. Intended for a release build.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from typing import Any
 
 BASELINE = Path(__file__).parent.parent / "instructions.json"
 TURNS = 200
-# What a call may take over its baseline before it is a regression.
+# Tolerance over the baseline, beyond which a call is a regression.
 TOLERANCE = 0.05
 # The same for the ratio to NumPy's call on another Python; from 3.11 to 3.13 ratios grow by up to an eighth.
 RATIO_TOLERANCE = 0.2
-# How far NumPy's own counts may be off, in the median, for the baseline to be of this machine.
+# Maximum median deviation of NumPy's own counts for the baseline to apply to this machine.
 CONTROL = 0.02
 LOOP = "the loop alone"
-# Variables by which the Python that is measured finds its files.
+# Variables with which the measured Python finds its files.
 PASSED_ON = ("PATH", "HOME", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV")
 
-# Per call PyGPU's statement and NumPy's for the same, if there is one.
+# Per call PyGPU's statement and NumPy's equivalent, if any.
 CALLS: dict[str, tuple[str, str | None]] = {
     LOOP: ("pass", "pass"),
     "a[1:3]": ("a[1:3]", "n[1:3]"),
@@ -76,7 +76,7 @@ Counts = dict[str, dict[str, int]]
 
 
 def turn() -> None:
-    """What runs under callgrind: for each statement a mark, N turns, a mark, 2N turns, a mark."""
+    """Return the program for callgrind: for each statement a mark, N iterations, a mark, 2N iterations, a mark."""
     import gc
     import time
     import timeit
@@ -94,9 +94,9 @@ def turn() -> None:
     gc.disable()
     gc.freeze()
     for timer in timers:
-        # The interpreter specialises the loop, and caches fill. Then other threads of the process come to rest.
-        # Valgrind runs one thread at a time: on a busy machine the worker of a stream got no turn, and each free was
-        # queued behind its work, for 235 instructions more.
+        # The interpreter specialises the loop, and caches fill. Then other threads of the process become idle.
+        # Valgrind runs one thread at a time: on a busy machine the worker of a stream was not scheduled, and each free
+        # was queued behind its work, for 235 instructions more.
         timer.timeit(TURNS)
         time.sleep(0.02)
         for turns in (TURNS, 2 * TURNS):
@@ -106,7 +106,7 @@ def turn() -> None:
 
 
 def totals(folder: Path) -> list[int]:
-    """The counts between the marks, in their order."""
+    """Return the counts between the marks, in order."""
     found = {}
     for path in folder.glob("out.*"):
         match = re.search(r"^totals: (\d+)", path.read_text(errors="replace"), re.MULTILINE)
@@ -117,8 +117,8 @@ def totals(folder: Path) -> list[int]:
 
 
 def count(valgrind: str, program: str) -> Counts:
-    """Instructions of one turn, by call and library, without the loop's own."""
-    # Nothing else of the caller's environment: a variable, or a thread of OpenBLAS, moves the heap and so the counts.
+    """Return the instructions per iteration, by call and library, without the loop's own."""
+    # No other part of the caller's environment: a variable, or a thread of OpenBLAS, moves the heap and the counts.
     environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     environment |= {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYGPU_BACKEND": "cpu"}
     environment |= {"OPENBLAS_NUM_THREADS": "1"}
@@ -137,7 +137,7 @@ def count(valgrind: str, program: str) -> Counts:
         if done.returncode:
             raise RuntimeError(f"callgrind ended with {done.returncode}:\n{done.stderr[-3000:]}")
         marks = totals(folder)
-    # Each statement has three marks, and what comes before the first of them is warming up.
+    # Each statement has three marks; the interval before the first is warm-up.
     if len(marks) != 3 * len(STATEMENTS):
         raise RuntimeError(f"{len(marks)} counts for {3 * len(STATEMENTS)} marks: did anything else call getppid?")
     counts: Counts = {}
@@ -152,14 +152,14 @@ def count(valgrind: str, program: str) -> Counts:
 
 
 def made_with(program: str) -> dict[str, str]:
-    """The versions that a baseline is of."""
+    """Return the versions of a baseline."""
     code = "import numpy, platform; print(platform.python_version(), numpy.__version__)"
     python, numpy = subprocess.run([program, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     return {"python": python, "numpy": numpy, "machine": platform.machine()}
 
 
 def other_machine(counts: Counts, versions: dict[str, str], baseline: dict[str, Any]) -> str | None:
-    """Why the baseline's numbers are not those of this machine; None if they are."""
+    """Return why the baseline's numbers do not apply to this machine; None if they do."""
     if versions != baseline["versions"]:
         return f"the baseline is of {baseline['versions']}, this is {versions}"
     before: Counts = baseline["counts"]
@@ -176,7 +176,7 @@ def least(one: Counts, other: Counts) -> Counts:
 
 
 def regressions(counts: Counts, before: Counts) -> list[str]:
-    """The calls that take more than they did, and those that the baseline does not know."""
+    """Return the calls whose counts increased, and those missing from the baseline."""
     found = []
     for call, figures in counts.items():
         if call not in before:
@@ -187,7 +187,7 @@ def regressions(counts: Counts, before: Counts) -> list[str]:
 
 
 def ratio_regressions(counts: Counts, before: Counts) -> list[str]:
-    """The calls that take more of NumPy's than they did."""
+    """Return the calls whose ratio to NumPy's increased."""
     found = []
     for call, figures in counts.items():
         was = before.get(call, {})
@@ -200,7 +200,7 @@ def ratio_regressions(counts: Counts, before: Counts) -> list[str]:
 
 
 def table(counts: Counts, before: Counts) -> None:
-    """Print the counts beside NumPy's and the baseline's."""
+    """Print the counts with NumPy's and the baseline's."""
     from machine import print_table
 
     rows = []
@@ -230,7 +230,7 @@ def main() -> int:
     counts, versions = count(valgrind, arguments.python), made_with(arguments.python)
     baseline = json.loads(BASELINE.read_text()) if BASELINE.exists() else {"versions": None, "counts": {}}
     if not arguments.update and regressions(counts, baseline["counts"]):
-        # What another thread of the process does in between counts too: a second count decides.
+        # Work of other threads of the process is counted too: a second count decides.
         counts = least(counts, count(valgrind, arguments.python))
     content = json.dumps({"versions": versions, "counts": counts}, indent=1) + "\n"
     if arguments.json:

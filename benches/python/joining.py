@@ -1,4 +1,4 @@
-"""Joining, rolling and repeating beside torch and CuPy: gigabytes a second that are read and written, in turns.
+"""Compare joining, rolling and repeating with torch and CuPy, in gigabytes per second read and written.
 
     python benches/python/joining.py [--bytes N] [--rounds 5] [--json FILE]
 
@@ -15,7 +15,7 @@ from turns import Library, host_seconds, measure
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Calls with the bytes that each must move."""
+    """Return calls with the bytes that each must move."""
     import numpy as np
 
     module = library.module
@@ -43,7 +43,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Host seconds of calls with few elements, dropped."""
+    """Return host seconds of calls with few elements, dropped."""
     import numpy as np
 
     module = library.module

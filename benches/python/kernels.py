@@ -1,10 +1,10 @@
-"""Kernels that are written out of expressions, beside the memory's own speed and the peers', in one run.
+"""Compare generated kernels with the memory bandwidth and with peers, in one run.
 
     python benches/python/kernels.py [--json FILE] [--gib 1.0] [--rounds 7]
 
-Throughput: `a * x + y`, sums and scans of arrays that together have the given size, timed by events around several
-calls; the table has the median over the rounds, in which everything takes its turn. The floors are the driver's copy
-on the device and kernels that are written by hand for this one case. Overhead: the host's time for one call on arrays
+Throughput: `a * x + y`, sums and scans of arrays of the given total size, timed by events around several
+calls. The table has the median over the rounds, in which all cases alternate. The floors are the driver's copy
+on the device and kernels written for this single case. Overhead: the host's time of one call on arrays
 of 16 elements. CuPy and PyCUDA are measured if they are installed.
 """
 
@@ -49,7 +49,7 @@ Case = tuple[str, str, int, Callable[[], Any]]
 
 
 def pygpu_cases(nbytes: int) -> list[Case]:
-    """Name of the work, library, bytes that are moved, and the call."""
+    """Return name of the work, library, bytes moved, and the call."""
     third, quarter = nbytes // 12 // 4 * 4, nbytes // 4
     x, y, z = (PyGPU.full(third, value, np.float32) for value in (1, 2, 3))
     axpy = ElementwiseKernel("float a, const float *x, const float *y, float *z", "z[i] = a * x[i] + y[i]", "axpy")
@@ -83,7 +83,7 @@ def pygpu_cases(nbytes: int) -> list[Case]:
 
 
 def floor_cases(nbytes: int) -> list[Case]:
-    """The driver's copy, and kernels for this one case."""
+    """Return the driver's copy, and kernels for this single case."""
     if PyGPU.backend_name() == "cpu":
         return []
     third, quarter = nbytes // 12 // 4 * 4, nbytes // 4
@@ -105,7 +105,7 @@ def floor_cases(nbytes: int) -> list[Case]:
 
 
 def cupy_cases(nbytes: int) -> list[Case]:
-    """CuPy's own."""
+    """Return CuPy's kernels."""
     import cupy
 
     third, half, quarter = nbytes // 12 // 4 * 4, nbytes // 8, nbytes // 4
@@ -125,7 +125,7 @@ def cupy_cases(nbytes: int) -> list[Case]:
 
 
 def pycuda_cases(nbytes: int) -> list[Case]:
-    """PyCUDA's kernels of the same names."""
+    """Return PyCUDA's kernels of the same names."""
     import pycuda.autoprimaryctx  # noqa: F401
     from pycuda import gpuarray
     from pycuda.elementwise import ElementwiseKernel as Elementwise
@@ -147,7 +147,7 @@ def pycuda_cases(nbytes: int) -> list[Case]:
 
 
 def tried(make: Callable[[int], list[Case]], nbytes: int) -> list[Case]:
-    """The cases, or none where the library is not there or refuses; each is run once, which compiles it."""
+    """Return the cases, or none if the library is missing or fails; each is run once, which compiles it."""
     try:
         cases = make(nbytes)
         for _, _, _, call in cases:
@@ -160,7 +160,7 @@ def tried(make: Callable[[int], list[Case]], nbytes: int) -> list[Case]:
 
 
 def seconds_on_device(call: Callable[[], Any]) -> float:
-    """Of one of several calls, between events of the default stream, on which all libraries work."""
+    """Return the seconds of one of several calls, between events of the default stream, which all libraries use."""
     if PyGPU.backend_name() == "cpu":
         start = time.perf_counter()
         call()
@@ -176,7 +176,7 @@ def seconds_on_device(call: Callable[[], Any]) -> float:
 
 
 def seconds_on_host(call: Callable[[], Any]) -> float:
-    """Of one call, without waiting for the device; the quickest of several runs."""
+    """Return the minimum seconds of one call over several runs, without waiting for the device."""
     best = float("inf")
     for _ in range(20):
         PyGPU.synchronize()
@@ -189,7 +189,7 @@ def seconds_on_host(call: Callable[[], Any]) -> float:
 
 
 def measured(cases: list[Case], rounds: int) -> list[dict[str, Any]]:
-    """One row for each case."""
+    """Return one entry for each case."""
     times: list[list[float]] = [[] for _ in cases]
     for turn in range(rounds):
         order = range(len(cases)) if turn % 2 == 0 else range(len(cases) - 1, -1, -1)

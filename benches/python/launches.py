@@ -1,11 +1,11 @@
-"""What a launch costs: of a kernel in each spelling, of a graph, and the first of a process; beside floor and peers.
+"""Measure launches: of a kernel by each interface, of a graph, and the first of a process, with floor and peers.
 
     python benches/python/launches.py [--json FILE] [--rounds 15]
 
-- launch: the host's time for an asynchronous launch with five arguments, by `timeit`, median over the rounds, in which
-  everything takes its turn. The floor is a loop in C over cuLaunchKernel.
-- graph: the time from launch to launch of a graph of 100 kernels that do nothing, for each kernel. The floor is
-  cuGraphLaunch of such a graph that was captured by the driver's own calls.
+- launch: the host's time of an asynchronous launch with five arguments, by `timeit`, median over the rounds, in which
+  all cases alternate. The floor is a loop in C over cuLaunchKernel.
+- graph: the time between launches of a graph of 100 empty kernels, per kernel. The floor is
+  cuGraphLaunch of such a graph captured by the driver's own calls.
 - first launch: from the source to the end of the first launch, in a new process that has its context already and finds
   the kernel in the library's cache on disk.
 """
@@ -50,7 +50,7 @@ cupy.RawKernel(SOURCE, "five")((1,), (32,), (x, x, x, cupy.int64(5), cupy.float3
 }
 
 
-# A statement, and the names in it.
+# A statement, and its namespace.
 Launch = tuple[str, dict[str, Any]]
 
 
@@ -63,7 +63,7 @@ def pygpu_launches() -> dict[str, Launch]:
     x, y, z = (PyGPU.zeros(16, np.float32) for _ in range(3))
     n, a = np.int64(5), np.float32(1)
     launcher = kernel[1, 32]
-    # As many blocks of the same shape, which differ in being a cluster only.
+    # The same number of blocks of the same shape, which form a cluster.
     two, clustered = (
         kernel[PyGPU.LaunchConfig(2, 32, cluster=size)] for size in (None, min(2, kernel.max_cluster_size(32)))
     )
@@ -166,7 +166,7 @@ def cupy_graph() -> Callable[[], Any]:
 
 
 def found(name: str, make: Callable[[], Any]) -> Any:
-    """What is made, or None where the library is not there."""
+    """Return the result of a function, or None if the library is missing."""
     try:
         return make()
     except Exception as error:
@@ -175,7 +175,7 @@ def found(name: str, make: Callable[[], Any]) -> Any:
 
 
 def medians(timers: dict[str, Callable[[], float]], rounds: int) -> dict[str, float]:
-    """The median of each over the rounds, each round in another order."""
+    """Return the median of each case over the rounds, each round in another order."""
     times: dict[str, list[float]] = {name: [] for name in timers}
     for turn in range(rounds):
         names = list(timers) if turn % 2 else list(reversed(timers))

@@ -1,8 +1,8 @@
-"""The libraries that are measured: what their statements in calls.py may name, and how their work is waited for.
+"""Define the measured libraries: the namespaces of their statements in calls.py, and their synchronization.
 
 In every namespace `a` is a float32 array of shape (4, 8, 16), `five` an ndarray of five float32, `short` those five in
 the library's memory, `host` an ndarray, `f32` is `numpy.float32` and `f4` the dtype. Each function imports its library,
-so that a process holds the one it was started for.
+so that a process imports only its own library.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ def _nothing() -> None:
 
 @dataclass
 class Library:
-    """A library, the names its statements use, and how to wait for what they have put on the device."""
+    """A library, the names of its statements, and its synchronization."""
 
     name: str
     names: dict[str, Any]
     synchronize: Callable[[], Any] = _nothing
     backend: str = ""
-    # What belongs beside its figures.
+    # Notes to print with its values.
     note: str = ""
 
     def timer(self, statement: str) -> Callable[[int], float]:
-        """A function of a number of turns that gives their seconds."""
+        """Return a function of the number of iterations that returns their seconds."""
         return timeit.Timer(statement, globals=self.names).timeit
 
 
@@ -47,7 +47,7 @@ def plain_numpy() -> Library:
 
 
 def pygpu() -> Library:
-    """PyGPU on whatever backend it chooses."""
+    """PyGPU on its default backend."""
     import PyGPU
 
     names = {
@@ -91,7 +91,7 @@ def torch() -> Library:
 
 
 def pycuda() -> Library:
-    """PyCUDA, with its memory pool, which is its quickest."""
+    """PyCUDA with its memory pool, its fastest configuration."""
     importlib.import_module("pycuda.autoprimaryctx")
     import pycuda.driver
     from pycuda import gpuarray, tools
@@ -108,7 +108,7 @@ def pycuda() -> Library:
 
 
 def pybindgpu() -> Library:
-    """PybindGPU, whose `get` fills and returns one host buffer of the array's."""
+    """PybindGPU, whose `get` fills and returns the array's single host buffer."""
     import PybindGPU
 
     names = {
@@ -136,7 +136,7 @@ def numba() -> Library:
 
 
 def jax() -> Library:
-    """JAX; what it puts on the device is waited for by computing once more and waiting for that."""
+    """JAX; its work is awaited by a further computation and a wait for that."""
     import jax
 
     if jax.default_backend() != "gpu":
@@ -147,7 +147,7 @@ def jax() -> Library:
 
 
 def cuda_core() -> Library:
-    """cuda.core: memory, streams and events, no arrays."""
+    """cuda.core: memory, streams and events, without arrays."""
     from cuda.core import Device
 
     device = Device(0)
@@ -170,7 +170,7 @@ def floor() -> Library:
 
 
 def exchange() -> Library:
-    """PyGPU and in the same process those that can take its arrays; statements that name another are skipped."""
+    """PyGPU and in the same process the libraries that import its arrays; statements that name another are skipped."""
     import PyGPU
 
     on_cpu = PyGPU.backend_name() == "cpu"
@@ -221,7 +221,7 @@ def _exchange_numba(on_cpu: bool) -> dict[str, Any]:
     return {"cuda": cuda}
 
 
-# A process each, by the name that the command line gives it.
+# A process for each, by its name on the command line.
 PROCESSES: dict[str, Callable[[], Library]] = {
     "PyGPU": pygpu,
     "NumPy": plain_numpy,

@@ -1,4 +1,4 @@
-"""What a measurement was made on: hardware and versions, as a dict that goes into every result."""
+"""Describe the machine of a measurement: hardware and versions, stored with every result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LINE = 120
 
 
 def _output(*command: str) -> str:
-    """What a program prints; empty if it is not there."""
+    """Return the output of a program; empty if it is missing."""
     path = shutil.which(command[0])
     if path is None:
         return ""
@@ -41,7 +41,7 @@ def _processor() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python, PyGPU, NumPy and the libraries beside them, as far as they are installed."""
+    """Return the versions of Python, PyGPU, NumPy and the other installed libraries."""
     found = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
@@ -52,7 +52,7 @@ def versions() -> dict[str, str]:
 
 
 def pygpu() -> dict[str, Any]:
-    """Where PyGPU computes; what is wrong, if it cannot say."""
+    """Return PyGPU's device, or the error of the query."""
     import PyGPU
 
     try:
@@ -65,12 +65,12 @@ def pygpu() -> dict[str, Any]:
             "device": properties["name"],
             "memory": properties["total_memory"],
         }
-    except Exception as error:  # a description must not end a measurement
+    except Exception as error:  # a failed description must not end a measurement
         return {"version": PyGPU.__version__, "error": f"{type(error).__name__}: {error}"}
 
 
 def describe() -> dict[str, Any]:
-    """Hardware and versions."""
+    """Return hardware and versions."""
     compiler = _output("nvcc", "--version").splitlines()
     cards = _output("nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader")
     return {
@@ -86,13 +86,13 @@ def describe() -> dict[str, Any]:
 
 
 def write(path: str | Path, content: dict[str, Any]) -> None:
-    """Write a result as JSON, with the machine it was made on unless it says so already."""
+    """Write a result as JSON, with its machine unless already included."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     Path(path).write_text(to_text({**content, "machine": content.get("machine") or describe()}) + "\n")
 
 
 def to_text(value: object, indent: int = 0) -> str:
-    """Format a value as JSON: six digits of a float, and on one line what fits there."""
+    """Format a value as JSON: six digits of a float, and short values on one line."""
     if isinstance(value, float):
         return json.dumps(float(f"{value:.6g}"))
     if isinstance(value, dict):
@@ -110,14 +110,14 @@ def to_text(value: object, indent: int = 0) -> str:
 
 
 def print_header() -> None:
-    """Say on one line what is measured on."""
+    """Print the machine on one line."""
     made = describe()
     named = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
     print(f"{made['processor']}, {made['cores']} cores; {'; '.join(made['gpus']) or 'no NVIDIA GPU'}; {named}")
 
 
 def print_table(rows: list[list[str]], header: list[str]) -> None:
-    """Print columns: the first to the left, the others to the right."""
+    """Print columns: the first left-aligned, the others right-aligned."""
     table = [header, *rows]
     widths = [max(len(row[column]) for row in table) for column in range(len(header))]
     for row in table:

@@ -1,10 +1,10 @@
-"""Stencils of slices, and functions of many instructions, beside torch and CuPy, in turns.
+"""Compare stencils of slices, and functions of many instructions, with torch and CuPy.
 
     python benches/python/neighbours.py [--bytes N] [--rounds 5] [--json FILE]
 
-Gigabytes a second of what must move: a plane or a cube that is read and a result that is written, or the operands and
-the result of a function. What is written for NumPy is launched as it stands by torch and CuPy; PyGPU's stencil is one
-kernel, whose launch is asked for.
+Gigabytes per second of necessary traffic: a plane or cube that is read and a result that is written, or the operands
+and the result of a function. torch and CuPy launch the NumPy expressions unchanged; PyGPU's stencil is one
+kernel, whose launch is requested explicitly.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from turns import Library, measure
 
 
 def five(u: Any) -> Any:
-    """Each inner element of a plane beside its four neighbours."""
+    """Combine each inner element of a plane with its four neighbours."""
     return (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]) * 3 - u[1:-1, 1:-1]
 
 
 def nine(u: Any) -> Any:
-    """The same with the four at the corners."""
+    """Combine each inner element of a plane with its eight neighbours."""
     crosses = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]
     return crosses + u[:-2, :-2] + u[2:, 2:] + u[:-2, 2:] + u[2:, :-2] - u[1:-1, 1:-1]
 
 
 def seven(u: Any) -> Any:
-    """Each inner element of a cube beside its six neighbours."""
+    """Combine each inner element of a cube with its six neighbours."""
     planes = u[2:, 1:-1, 1:-1] + u[:-2, 1:-1, 1:-1]
     rows = u[1:-1, 2:, 1:-1] + u[1:-1, :-2, 1:-1]
     return u[1:-1, 1:-1, 1:-1] * 6 - planes - rows - u[1:-1, 1:-1, 2:] - u[1:-1, 1:-1, :-2]
 
 
 def launched(library: Library, work: Callable[..., Any], *arrays: Any) -> Callable[[], Any]:
-    """Work whose result has its values in the order of the queue when the call returns."""
+    """Launch the work, so that its result is enqueued when the call returns."""
     if library.name != "PyGPU":
         return lambda: work(*arrays)
 
@@ -48,7 +48,7 @@ def launched(library: Library, work: Callable[..., Any], *arrays: Any) -> Callab
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Calls with the bytes that each must move."""
+    """Return calls with the bytes that each must move."""
     import numpy as np
 
     random = np.random.default_rng(0)
@@ -69,7 +69,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Nothing: these are about what moves."""
+    """Return no calls: these cases measure traffic."""
     return {}
 
 

@@ -1,9 +1,9 @@
-"""Sorting beside torch and CuPy: thousand million keys a second, in turns.
+"""Compare sorting with torch and CuPy, in billions of keys per second.
 
     python benches/python/order.py [--bytes N] [--rounds 5] [--json FILE]
 
-Keys are counted once, whatever is moved; `unique` has a quarter of them. Times of large arrays are between two events
-over 20 calls; that of a small one is the host's, with the results dropped.
+Keys are counted once, regardless of the traffic; `unique` has a quarter of them. Times of large arrays are between two
+events over 20 calls; that of a small one is the host's, with the results dropped.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from turns import Library, host_seconds, measure
 
 
 def of_module(library: Library, name: str) -> Callable[..., Any]:
-    """A function of a library; torch's sort gives places, too."""
+    """Return a function of a library; torch's sort also returns indices."""
     function: Callable[..., Any] = getattr(library.module, name)
     return function
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Calls with the number of their keys."""
+    """Return calls with the number of their keys."""
     import numpy as np
 
     random = np.random.default_rng(0)
@@ -48,7 +48,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Host seconds of sorting sixteen elements, dropped."""
+    """Return host seconds of sorting sixteen elements, dropped."""
     import numpy as np
 
     s = library.array(np.ones(16, np.float32))

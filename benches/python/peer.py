@@ -1,10 +1,10 @@
-"""Between two devices, in GB/s: copies beside the driver's own, strided ones beside the link, sums beside torch's.
+"""Measure transfers between two devices in GB/s: copies, strided copies and sums, against the driver and torch.
 
     python benches/python/peer.py [--bytes 268435456 1073741824] [--json FILE]
 
-Copies: `target[...] = source` against cuMemcpyPeerAsync (or HIP's) of the same bytes, in turns, in both directions.
+Copies: `target[...] = source` against cuMemcpyPeerAsync (or HIP's) of the same bytes, alternately, in both directions.
 Every second column: the bytes that arrive, against the driver's copy of as many adjacent ones. Sums: `all_reduce` of
-two processes by NCCL on PyGPU's memory against the same call on torch's own; left out without torch.
+two processes by NCCL on PyGPU's memory against the same call on torch's own; skipped without torch.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ AT_ONCE = 8
 
 
 def rates(works: dict[str, Callable[[], Any]], nbytes: int, wait: Callable[[], Any]) -> dict[str, float]:
-    """GB/s of each, in turns: the median over the rounds."""
+    """Return GB/s of each, alternating: the median over the rounds."""
     times: dict[str, list[float]] = {name: [] for name in works}
     for each in range(ROUNDS + 1):
         for name, work in works.items():
@@ -39,7 +39,7 @@ def rates(works: dict[str, Callable[[], Any]], nbytes: int, wait: Callable[[], A
             for _ in range(AT_ONCE):
                 work()
             wait()
-            if each:  # the first warms up
+            if each:  # the first run is warm-up
                 times[name].append((time.perf_counter() - start) / AT_ONCE)
     return {name: nbytes / statistics.median(seconds) / 1e9 for name, seconds in times.items()}
 
@@ -83,10 +83,10 @@ def assign(target: Any, source: Any) -> Callable[[], None]:
 
 
 def copies(nbytes: int, here: int, there: int) -> list[dict[str, Any]]:
-    """A copy of adjacent bytes, and one of every second column, from `there` to `here`."""
+    """Measure a copy of adjacent bytes, and one of every second column, from `there` to `here`."""
     driver = Driver()
     target, source = (PyGPU.zeros(nbytes // 4, "f4", device=device) for device in (here, there))
-    wide = PyGPU.zeros((max(nbytes >> 14, 1), 8192), "f4", device=there)  # rows of 4096 elements that count
+    wide = PyGPU.zeros((max(nbytes >> 14, 1), 8192), "f4", device=there)  # rows of 4096 counted elements
     narrow = PyGPU.empty((wide.shape[0], 4096), "f4", device=here)
     plain = rates({"PyGPU": assign(target, source), "driver": driver.work(target, source)}, target.nbytes, wait)
     strided = {
@@ -102,7 +102,7 @@ def copies(nbytes: int, here: int, there: int) -> list[dict[str, Any]]:
 
 
 def sums(nbytes: int, rank: int) -> dict[str, Any] | None:
-    """`all_reduce` of two processes: what the first found."""
+    """Return the first process's measurement of `all_reduce` of two processes."""
     import torch
     import torch.distributed as dist
 
@@ -120,7 +120,7 @@ def sums(nbytes: int, rank: int) -> dict[str, Any] | None:
 
 def in_two_processes(nbytes: int) -> dict[str, Any]:
     environment = os.environ | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29512"}
-    environment.setdefault("NCCL_NVLS_ENABLE", "0")  # its hardware is not for guests of a shared machine
+    environment.setdefault("NCCL_NVLS_ENABLE", "0")  # its hardware is unavailable to guests of a shared machine
     commands = [[sys.executable, __file__, "--rank", str(rank), "--bytes", str(nbytes)] for rank in (0, 1)]
     both = [subprocess.Popen(each, env=environment, stdout=subprocess.PIPE, text=True) for each in commands]
     try:

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 from report import BARS, PANELS, TITLES, label, table
 
-# The same figures give the same file, and text stays text.
+# The same values give the same file, and text stays text.
 STYLE = {"svg.hashsalt": "PyGPU", "svg.fonttype": "none", "font.size": 9}
 COLOURS = {
     "PyGPU": "#d62728", "NumPy": "#7f7f7f", "floor": "#000000", "CuPy": "#1f77b4", "torch": "#ff7f0e",
@@ -28,7 +28,7 @@ COLOURS = {
     "OpenMP": "#1f77b4", "CuPy ReductionKernel": "#aec7e8", "by hand": "#404040", "the driver alone": "#000000",
     "torch.compile": "#d9a441", "cupy.fuse": "#17becf", "JAX jit": "#f7b6d2",
 }  # fmt: skip
-# The units of tables of rows, and what they mean.
+# Units of tables, and their meaning.
 UNITS = {
     "GB/s": "GB/s of what must move", "Gkey/s": "thousand million keys a second", "calls/s": "calls a second",
     "a second": "what the row says, a second", "us": "microseconds", "ms": "milliseconds",
@@ -65,7 +65,7 @@ def _panel(axes: Axes, results: dict[str, Any], title: str, way: str, bus: str) 
 
 
 def bandwidth(results: dict[str, Any], path: Path) -> None:
-    """GB/s over size, a panel for each way."""
+    """Draw GB/s over size, a panel for each way."""
     figure = Figure(figsize=(9, 12), layout="constrained")
     grid = figure.subplots(4, 2, sharey=True)
     lines: dict[str, Any] = {}
@@ -80,7 +80,7 @@ def bandwidth(results: dict[str, Any], path: Path) -> None:
 
 
 def latency(results: dict[str, Any], path: Path) -> None:
-    """Time of small calls, a group of bars for each."""
+    """Draw the time of small calls, a group of bars for each."""
     by_name = {case["case"]: case["nanoseconds"] for case in results["calls"]}
     cases = [name for name in BARS if name in by_name]
     names = [name for name in results["libraries"] if any(name in by_name[case] for case in cases)]
@@ -111,7 +111,7 @@ def latency(results: dict[str, Any], path: Path) -> None:
 
 
 def write(results: dict[str, Any], folder: Path) -> None:
-    """The plots that the results have figures for."""
+    """Write the plots for which the results have values."""
     folder.mkdir(parents=True, exist_ok=True)
     with matplotlib.rc_context(STYLE):
         if results["transfers"]:
@@ -121,7 +121,7 @@ def write(results: dict[str, Any], folder: Path) -> None:
 
 
 def speeds(results: dict[str, Any], path: Path, unit: str = "") -> None:
-    """The figures of each row, a group of bars, as far as they have a unit: that of most rows, if none is named."""
+    """Draw the values of each entry as a group of bars, in the given unit or the most frequent one."""
     rows = table(results)
     units = [unit for unit in UNITS for name in rows if name.endswith(f"({unit})")]
     unit = unit or max(UNITS, key=units.count)
@@ -152,7 +152,7 @@ def speeds(results: dict[str, Any], path: Path, unit: str = "") -> None:
 
 
 def draw_all(results: Path, pictures: Path) -> None:
-    """Draw every result of a folder that has transfers, small calls or rows with a unit."""
+    """Draw every result of a folder that has transfers, small calls or entries with a unit."""
     for path in sorted(results.glob("*.json")):
         result = json.loads(path.read_text())
         if "transfers" in result:

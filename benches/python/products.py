@@ -1,9 +1,9 @@
-"""Products beside torch and CuPy: TFLOP, of matrices, GB/s where one operand is a vector, in turns.
+"""Compare products with torch and CuPy: TFLOP of matrices, GB/s if one operand is a vector.
 
     python benches/python/products.py [--bytes N] [--rounds 5] [--json FILE]
 
-N is that of the matrices that are multiplied with vectors, four times. Times are between two events over 20 calls; that
-of 3 x 3 matrices is the host's, with the results dropped. Large products of floats are cuBLAS's where it is installed;
+N is the size of the matrices that are multiplied with vectors, four times. Times are between two events over 20 calls;
+that of 3 x 3 matrices is the host's, with the results dropped. Large products of floats use cuBLAS if installed;
 PYGPU_BLAS=own times the library's own kernels.
 """
 
@@ -16,7 +16,7 @@ from turns import Library, host_seconds, measure
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Calls with their operations, in thousands, or with the bytes that each must move."""
+    """Return calls with their operations, in thousands, or with the bytes that each must move."""
     import numpy as np
 
     random = np.random.default_rng(0)
@@ -57,7 +57,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Host seconds of small products, dropped."""
+    """Return host seconds of small products, dropped."""
     import numpy as np
 
     a = library.array(np.eye(3, dtype=np.float32))

@@ -1,8 +1,8 @@
-"""Random numbers beside torch and CuPy: gigabytes a second that are written, in turns.
+"""Compare random numbers with torch and CuPy, in gigabytes per second written.
 
     python benches/python/random_numbers.py [--bytes N] [--rounds 5] [--json FILE]
 
-Of each kind N bytes are drawn into memory that is there, 1 GiB by default; integers of PyGPU and CuPy make an array.
+N bytes of each kind are drawn into existing memory, 1 GiB by default; integers of PyGPU and CuPy allocate an array.
 Times of large arrays are between two events over 20 calls; that of a small one is the host's.
 """
 
@@ -17,7 +17,7 @@ Calls = dict[str, tuple[Callable[[], Any], int]]
 
 
 def of_torch(library: Library, count: int) -> Calls:
-    """Its calls in place."""
+    """Return torch's in-place calls."""
     torch = library.module
     single = torch.empty(count, dtype=torch.float32, device="cuda")
     double, whole = single.view(torch.float64), single.view(torch.int32)
@@ -32,7 +32,7 @@ def of_torch(library: Library, count: int) -> Calls:
 
 
 def large(library: Library, count: int) -> Calls:
-    """Calls with the bytes that each must move."""
+    """Return calls with the bytes that each must move."""
     count = count // 64 * 64
     if library.name == "torch":
         return of_torch(library, count)
@@ -55,7 +55,7 @@ def large(library: Library, count: int) -> Calls:
 
 
 def small(library: Library) -> dict[str, float]:
-    """Host seconds of a draw of sixteen elements."""
+    """Return host seconds of a draw of sixteen elements."""
     if library.name == "torch":
         single = library.module.empty(16, device="cuda")
         return {"uniform float32 of 16": host_seconds(library, single.uniform_)}

@@ -1,4 +1,4 @@
-"""Reductions beside torch and CuPy: gigabytes a second that are read, in turns.
+"""Compare reductions with torch and CuPy, in gigabytes per second read.
 
     python benches/python/reductions.py [--bytes N] [--rounds 5] [--json FILE]
 
@@ -15,7 +15,7 @@ from turns import Library, host_seconds, measure
 
 
 def along(library: Library, x: Any, name: str, axis: Any) -> Callable[[], Any]:
-    """A call of a method of all three libraries, whatever they call the axis."""
+    """Call a method of all three libraries, regardless of the name of its axis argument."""
     method = getattr(x, name)
     if axis is None:
         return method
@@ -23,7 +23,7 @@ def along(library: Library, x: Any, name: str, axis: Any) -> Callable[[], Any]:
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Calls with the bytes that each must move."""
+    """Return calls with the bytes that each must move."""
     import numpy as np
 
     random = np.random.default_rng(0)
@@ -51,7 +51,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Host seconds of the sum of sixteen elements, dropped."""
+    """Return host seconds of the sum of sixteen elements, dropped."""
     import numpy as np
 
     s = library.array(np.ones(16, np.float32))

@@ -1,4 +1,4 @@
-"""The tables of a comparison, in Markdown, from what compare.py wrote as JSON."""
+"""Format the tables of a comparison in Markdown, from the JSON file of compare.py."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TITLES = {
 
 
 def label(size: int) -> str:
-    """A size with a binary unit."""
+    """Format a size with a binary unit."""
     for unit, name in UNITS:
         if size >= unit:
             return f"{size / unit:g} {name}"
@@ -43,14 +43,14 @@ def label(size: int) -> str:
 
 
 def figure(value: float | None, unit: str = "ns") -> str:
-    """A rate with three digits, a time in whole nanoseconds."""
+    """Format a rate with three digits, or a time in whole nanoseconds."""
     if value is None:
         return ""
     return f"{value:.0f}" if unit != RATE else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 def markdown_table(header: list[str], rows: list[list[str]]) -> str:
-    """A table whose bars stand under each other."""
+    """Format a table with aligned columns."""
     table = [header, *rows]
     widths = [max(3, *(len(row[column]) for row in table)) for column in range(len(header))]
 
@@ -61,7 +61,7 @@ def markdown_table(header: list[str], rows: list[list[str]]) -> str:
 
 
 def goal_table(results: dict[str, Any]) -> str:
-    """What was to be reached, and whether it was."""
+    """Format the goals, and whether each was reached."""
     rows = []
     for row in results["goals"]:
         unit = row["unit"]
@@ -81,12 +81,12 @@ def goal_table(results: dict[str, Any]) -> str:
 
 
 def _columns(rows: list[dict[str, float]], names: list[str]) -> list[str]:
-    """The libraries that have any figure, in their order."""
+    """Return the libraries with any value, in order."""
     return [name for name in names if any(name in row for row in rows)]
 
 
 def call_table(results: dict[str, Any]) -> str:
-    """Nanoseconds of every small call, and the ratio to NumPy with its limit."""
+    """Format nanoseconds of every small call, and the ratio to NumPy with its limit."""
     cases = results["calls"]
     names = _columns([case["nanoseconds"] for case in cases], results["libraries"])
     peers = [name for name in names if name not in (SUBJECT, REFERENCE, FLOOR)]
@@ -104,7 +104,7 @@ def call_table(results: dict[str, Any]) -> str:
 
 
 def transfer_table(results: dict[str, Any]) -> str:
-    """GB/s of every way at every size."""
+    """Format GB/s of every way at every size."""
     found = results["transfers"]
     names = _columns([row["gigabytes_per_second"] for row in found], results["libraries"])
     rows = [
@@ -116,7 +116,7 @@ def transfer_table(results: dict[str, Any]) -> str:
 
 
 def table(results: dict[str, Any]) -> dict[str, dict[str, float]]:
-    """The rows of any result: what was done, with its unit, and the figure of each library."""
+    """Return the entries of any result: name, unit, and the value of each library."""
     given = results.get("rows", {})
     rows: dict[str, dict[str, float]] = dict(given) if isinstance(given, dict) else {}
     for one in results.get("throughput", []):
@@ -137,7 +137,7 @@ def table(results: dict[str, Any]) -> dict[str, dict[str, float]]:
 
 
 def speed_table(results: dict[str, Any]) -> str:
-    """The rows of any result, a column for each library that has figures."""
+    """Format the entries of any result, a column for each library with values."""
     rows = table(results)
     names: dict[str, list[str]] = {}
     for name, title in TITLES.items():
@@ -153,7 +153,7 @@ def speed_table(results: dict[str, Any]) -> str:
 
 
 def machine_line(results: dict[str, Any]) -> str:
-    """On what and with which versions."""
+    """Format the machine and the versions."""
     made = results["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
     cards = "; ".join(made["gpus"]) or "no NVIDIA GPU"
@@ -161,7 +161,7 @@ def machine_line(results: dict[str, Any]) -> str:
 
 
 def document(results: dict[str, Any]) -> str:
-    """All tables with what has to be known to read them."""
+    """Format all tables with explanations."""
     parts = [
         f"`{results['command']}`: {results['rounds']} rounds, each library in a process of its own once per round, in "
         f"turns; medians over the rounds. PyGPU's backend: {results['backend']}.",

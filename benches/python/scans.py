@@ -1,9 +1,9 @@
-"""Scans beside torch and CuPy: gigabytes a second that are read and written, in turns.
+"""Compare scans with torch and CuPy, in gigabytes per second read and written.
 
     python benches/python/scans.py [--bytes N] [--rounds 5] [--json FILE]
     python benches/python/scans.py repeat
 
-Of N bytes half are scanned, 2^27 elements by default, and half are written. Times of large arrays are between two
+Half of N bytes is scanned, 2^27 elements by default, and half is written. Times of large arrays are between two
 events over 20 calls; that of a small one is the host's, with the results dropped. `repeat` compares the bits of PyGPU's
 scans over a hundred calls.
 """
@@ -18,13 +18,13 @@ from turns import Library, host_seconds, measure
 
 
 def along(library: Library, x: Any, name: str, axis: int) -> Callable[[], Any]:
-    """A call of a method of all three libraries, whatever they call the axis."""
+    """Call a method of all three libraries, regardless of the name of its axis argument."""
     method = getattr(x, name)
     return (lambda: method(dim=axis)) if library.name == "torch" else (lambda: method(axis=axis))
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Calls with the bytes that each must move."""
+    """Return calls with the bytes that each must move."""
     import numpy as np
 
     random = np.random.default_rng(0)
@@ -55,7 +55,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Host seconds of the scan of sixteen elements, dropped."""
+    """Return host seconds of the scan of sixteen elements, dropped."""
     import numpy as np
 
     s = library.array(np.ones(16, np.float32))
@@ -63,7 +63,7 @@ def small(library: Library) -> dict[str, float]:
 
 
 def repeat() -> None:
-    """Say which scans do not give the same bits each time."""
+    """Report scans whose results are not bitwise reproducible."""
     for name, (call, _) in large(Library("PyGPU"), 1 << 28).items():
         first = call().view("uint8")
         is_same = all(bool((call().view("uint8") == first).all()) for _ in range(100))

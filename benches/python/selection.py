@@ -1,8 +1,8 @@
-"""Selection beside torch and CuPy: gigabytes a second that are read and written, in turns.
+"""Compare selection with torch and CuPy, in gigabytes per second read and written.
 
     python benches/python/selection.py [--bytes N] [--rounds 5] [--json FILE]
 
-Gigabytes are the mask and the operands, read once, and the results, written once; of rows both. Times of large arrays
+Gigabytes are the mask and the operands, read once, and the results, written once; for rows both. Times of large arrays
 are between two events over 20 calls; that of a small one is the host's, with the results dropped.
 """
 
@@ -17,7 +17,7 @@ ROW = 256
 
 
 def put(target: Any, key: Any, values: Any) -> Callable[[], None]:
-    """An assignment as a call."""
+    """Assign by a function call."""
 
     def call() -> None:
         target[key] = values
@@ -26,19 +26,19 @@ def put(target: Any, key: Any, values: Any) -> Callable[[], None]:
 
 
 def find(library: Library, mask: Any) -> Callable[[], Any]:
-    """`nonzero` that gives indices along each axis."""
+    """Call a `nonzero` that returns indices along each axis."""
     return (lambda: mask.nonzero(as_tuple=True)) if library.name == "torch" else mask.nonzero
 
 
 def take_rows(library: Library, table: Any, index: Any) -> Callable[[], Any]:
-    """Rows by their indices."""
+    """Take rows by index."""
     if library.name == "torch":
         return lambda: table.index_select(0, index)
     return lambda: table.take(index, 0)
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Calls with the bytes that each must move."""
+    """Return calls with the bytes that each must move."""
     import numpy as np
 
     random = np.random.default_rng(0)
@@ -67,7 +67,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Host seconds of `s[s > 3]` of sixteen elements, dropped."""
+    """Return host seconds of `s[s > 3]` of sixteen elements, dropped."""
     import numpy as np
 
     s = library.array(np.arange(16, dtype=np.float32))

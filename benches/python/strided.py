@@ -1,9 +1,9 @@
-"""Copies within a device, by layout and by the size of the elements: GB/s of bytes read and written.
+"""Measure copies within a device, by layout and element size, in GB/s read and written.
 
     python benches/python/strided.py [--bytes 1073741824] [--only transposed] [--variants "" tiles flat] [--json FILE]
 
-A variant is a value of PYGPU_STRIDED_COPY, read once by a process: each has a process of its own. The first is what
-PyGPU chooses by itself. "memcpy" is the floor: a copy of adjacent bytes.
+A variant is a value of PYGPU_STRIDED_COPY, read once per process: each has a separate process. The first is
+PyGPU's own choice. "memcpy" is the floor: a copy of adjacent bytes.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ Case = tuple[str, Callable[[], Any], int]
 
 
 def cube(size: int, itemsize: int) -> tuple[int, int, int]:
-    """Three lengths that are multiples of 64, of about so many bytes."""
+    """Return three lengths that are multiples of 64, for about the given number of bytes."""
     side = max(64, round((size / itemsize) ** (1 / 3) / 64) * 64)
     return side, side, side
 
 
 def square(size: int, itemsize: int) -> tuple[int, int]:
-    """Two equal lengths, a power of two: the worst for caches and banks."""
+    """Return two equal lengths, a power of two: the worst case for caches and banks."""
     side = 1 << max(6, round(numpy.log2(size / itemsize) / 2))
     return side, side
 
@@ -57,7 +57,7 @@ def assign(target: Any, source: Any) -> Callable[[], Any]:
 
 
 def of_planes(itemsize: int, size: int) -> Iterator[Case]:
-    """Each case of two axes: a name, what to do, and the bytes that must move."""
+    """Yield each case of two axes: a name, the call, and the bytes that must be moved."""
     import PyGPU
 
     plane = square(size, itemsize)
@@ -88,7 +88,7 @@ def of_planes(itemsize: int, size: int) -> Iterator[Case]:
 
 
 def of_boxes(itemsize: int, size: int) -> Iterator[Case]:
-    """As `of_planes`, of three axes."""
+    """Yield cases as `of_planes`, of three axes."""
     import PyGPU
 
     box = cube(size, itemsize)
@@ -98,7 +98,7 @@ def of_boxes(itemsize: int, size: int) -> Iterator[Case]:
 
 
 def seconds(work: Callable[[], Any]) -> float:
-    """The median time of a call on the device, of calls put behind one another."""
+    """Return the median device time of a call, over consecutive calls."""
     import PyGPU
 
     work()
@@ -133,7 +133,7 @@ def measure(size: int, only: str, sizes: list[int]) -> None:
 
 
 def main() -> None:
-    """Measure each variant in a process of its own."""
+    """Measure each variant in a separate process."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bytes", type=int, default=1 << 30, help="of the source (default 1 GiB)")
     parser.add_argument("--only", default="", help="cases whose name has this in it")

@@ -1,10 +1,10 @@
-"""The ways of each library across the bus: to the device and back, pageable, pinned and strided.
+"""Define the transfers of each library: to the device and back, pageable, pinned and strided.
 
-"to device" makes a new array from an ndarray; what it makes is dropped before the next one, outside the clock. "from
-device" makes a new ndarray: "dropped" as in a loop that looks at each result and forgets it, the drop inside the clock;
-"fresh" with all results kept, so that no library can use the memory of one for the next. "into" fills what is there
-already. A strided host array is every second column of one that is twice as wide; its size is that of its own elements.
-Each call ends when the data is where it belongs.
+"to device" creates an array from an ndarray; the array is dropped before the next one, outside the timing. "from
+device" creates an ndarray. In "dropped" the result is dropped inside the timing, as in a loop that uses it once;
+in "fresh" all results are kept, so that no library can reuse the memory of one for the next. "into" fills existing
+memory. A strided host array is every second column of one that is twice as wide; its size is that of its own elements.
+Each call ends when the data has arrived.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from typing import Any
 import numpy
 
 COLUMNS = 1024
-# A strided array needs twice its size on the host, and no library is quick with it.
+# A strided array needs twice its size on the host, and every library is slow with it.
 MOST_STRIDED = 256 << 20
-# How much memory results may hold that are kept, beyond the two that every figure needs.
+# Maximum memory of kept results, beyond the two that every measurement needs.
 MOST_KEPT = 2 << 30
 
-# When the result of a call is dropped.
+# Lifetime of the result of a call.
 INSIDE, AFTER, NEVER = "inside the clock", "after the clock", "when all are timed"
 
 
 @dataclass
 class Way:
-    """One way across, what becomes of its result, what has to be done before each call, and after the last."""
+    """One transfer, the lifetime of its result, the preparation of each call, and the cleanup after the last."""
 
     call: Callable[[], Any]
     drop: str = INSIDE
@@ -39,7 +39,7 @@ class Way:
 
 
 class Arrays:
-    """Host memory to copy from and to; every page of it is there before the clock runs."""
+    """Source and target host memory; every page is touched before the timing."""
 
     def __init__(self, size: int) -> None:
         self.host = numpy.arange(size // 4, dtype=numpy.float32).reshape(-1, COLUMNS)
@@ -60,7 +60,7 @@ class Arrays:
 
 
 def plain_numpy(arrays: Arrays) -> dict[str, Way]:
-    """Copies in host memory."""
+    """NumPy's copies in host memory."""
     host = arrays.host
     return {
         "to device": Way(lambda: host.copy(), AFTER),
@@ -137,7 +137,7 @@ def torch(arrays: Arrays) -> dict[str, Way]:
 
 
 def pycuda(arrays: Arrays) -> dict[str, Way]:
-    """PyCUDA, with its pool on the device; it refuses strided host memory, so NumPy packs that."""
+    """PyCUDA with its device pool; it rejects strided host memory, so NumPy packs that."""
     import pycuda.driver as driver
     from pycuda import gpuarray, tools
 
@@ -163,7 +163,7 @@ def pycuda(arrays: Arrays) -> dict[str, Way]:
 
 
 def pybindgpu(arrays: Arrays) -> dict[str, Way]:
-    """PybindGPU; a plain `get` returns the array's one host buffer, `copy=True` a new ndarray."""
+    """PybindGPU; a plain `get` returns the array's single host buffer, `copy=True` a new ndarray."""
     import PybindGPU
 
     host, wait = arrays.host, PybindGPU.cudaDeviceSynchronize
@@ -204,7 +204,7 @@ def numba(arrays: Arrays) -> dict[str, Way]:
 
 
 def jax(arrays: Arrays) -> dict[str, Way]:
-    """JAX; an array remembers its ndarray, so that each call gets an array that has not been asked yet."""
+    """JAX; an array caches its ndarray, so that each call needs a fresh array."""
     import jax
 
     array = jax.device_put(arrays.host).block_until_ready()
@@ -234,7 +234,7 @@ WAYS: dict[str, Callable[[Arrays], dict[str, Way]]] = {
 
 
 def seconds(way: Way, size: int, budget: float) -> float:
-    """The median time of a call, repeated for a while, at least twice after one that does not count."""
+    """Return the median time of a call, repeated at least twice after one warm-up call."""
     times: list[float] = []
     kept: list[Any] = []
     began = time.perf_counter()

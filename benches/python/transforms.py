@@ -1,9 +1,9 @@
-"""Fourier transforms beside torch and CuPy, in turns.
+"""Compare Fourier transforms with torch and CuPy, alternating between them.
 
     python benches/python/transforms.py [--bytes N] [--rounds 5] [--json FILE]
 
-Gigabytes a second of what must move: the operand once and the result once, whatever a library reads between. Times are
-between two events over 20 calls; those of small transforms are the host's, with the results dropped.
+Gigabytes per second of necessary traffic: one pass over operand and result, regardless of intermediate passes. Times
+are between two events over 20 calls; those of small transforms are the host's, with the results dropped.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from turns import Library, host_seconds, measure
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Calls with the bytes that each must move, of so many complex numbers as half the elements."""
+    """Return calls with the bytes that each must move; the number of complex values is half the number of elements."""
     import numpy as np
 
     random = np.random.default_rng(0)
@@ -41,7 +41,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Host seconds of small transforms, whose results are dropped."""
+    """Return host seconds of small transforms, whose results are dropped."""
     import numpy as np
 
     few = library.array(np.ones(64, np.complex64))

@@ -1,4 +1,4 @@
-"""Libraries side by side: calls that are timed in turns, by events on the device or by the host's clock."""
+"""Time calls of several libraries alternately, by events on the device or by the host's clock."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from typing import Any
 import machine
 
 CALLS = 20
-# Seconds of a call that is not repeated.
+# Seconds beyond which a call is not repeated.
 LONG = 0.1
-# Calls with few elements that are timed together.
+# Number of calls with few elements that are timed together.
 BATCH = 300
 
 
 class Library:
-    """One library: how it makes arrays and how it waits."""
+    """A library: its array constructor and its synchronization."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.module = importlib.import_module(name)
 
     def array(self, host: Any) -> Any:
-        """A device array with the values of an ndarray."""
+        """Return a device array with the values of an ndarray."""
         if self.name == "torch":
             return self.module.from_numpy(host).cuda()
         return self.module.to_gpu(host) if self.name == "PyGPU" else self.module.asarray(host)
 
     def cast(self, array: Any, dtype: Any) -> Any:
-        """The values as another type."""
+        """Return the values as another type."""
         return array.to(getattr(self.module, dtype.__name__)) if self.name == "torch" else array.astype(dtype)
 
     def where(self, mask: Any, x: Any, y: Any, nbytes: int) -> dict[str, tuple[Callable[[], Any], int]]:
-        """The call of `where` with its bytes, if the library has it."""
+        """Return the call of `where` with its bytes, if the library has it."""
         choose = getattr(self.module, "where", None)
         return {} if choose is None else {"where(m, x, y)": (lambda: choose(mask, x, y), nbytes)}
 
@@ -54,7 +54,7 @@ class Library:
             self.module.synchronize()
 
     def seconds(self, call: Callable[[], Any]) -> float:
-        """Device seconds of one call, by events around many; around few of one that takes long."""
+        """Return device seconds of one call, by events around many, or around few long ones."""
         call()
         self.synchronize()
         begun = time.perf_counter()
@@ -84,7 +84,7 @@ class Library:
 
 
 class Jax(Library):
-    """JAX, one operation after another; it has no events, so that its times are the host's around many calls."""
+    """JAX with separate operations; it has no events, so that its times are the host's around many calls."""
 
     def __init__(self) -> None:
         super().__init__("jax")
@@ -95,11 +95,11 @@ class Jax(Library):
         self.device = jax.devices()[0]
 
     def synchronize(self) -> None:
-        """Wait for the device by waiting for what is computed last."""
+        """Wait for the device through the last computed result."""
         (self.module.zeros(()) + 1).block_until_ready()
 
     def seconds(self, call: Callable[[], Any]) -> float:
-        """Seconds of one call among many, the last waited for."""
+        """Return seconds of one call among many; the last is awaited."""
         call().block_until_ready()
         start = time.perf_counter()
         for _ in range(CALLS - 1):
@@ -110,7 +110,7 @@ class Jax(Library):
 
 @dataclass
 class Column:
-    """One column of a table: a library, its calls on large arrays with the bytes each moves, and its small calls."""
+    """One column of a table: a library, its large calls with the bytes of each, and its small calls."""
 
     label: str
     library: Library
@@ -119,7 +119,7 @@ class Column:
 
 
 def host_seconds(library: Library, call: Callable[[], Any]) -> float:
-    """Host seconds of one call: the least of batches shorter than a stream's queue, which is emptied between."""
+    """Return host seconds of one call: the minimum over batches shorter than the queue, drained between them."""
     batches = []
     for _ in range(20):
         start = time.perf_counter()
@@ -131,7 +131,7 @@ def host_seconds(library: Library, call: Callable[[], Any]) -> float:
 
 
 def found(names: Sequence[str] = ("PyGPU", "torch", "cupy")) -> list[Library]:
-    """The libraries that are here."""
+    """Return the installed libraries."""
     libraries = []
     for name in names:
         with contextlib.suppress(ImportError):
@@ -147,10 +147,10 @@ def measure(
     unit: str = "GB/s",
     more: Callable[[int], Sequence[Column]] = lambda count: (),
 ) -> None:
-    """Time all in turns, print a table, and write it if asked.
+    """Time all alternately, print a table, and write it if requested.
 
-    `large` gives calls on so many elements of four bytes, with what each moves, in units of which a thousand million a
-    second are `unit`; `small` gives host seconds of calls with few elements; `more` columns stand behind the libraries.
+    `large` returns calls on the given number of four-byte elements, with the units of work of each; `unit` names a
+    billion of them per second. `small` returns host seconds of calls with few elements; `more` columns follow.
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bytes", type=int, default=1 << 30)

@@ -1,4 +1,4 @@
-"""How each library runs an expression: as it is written, or compiled by what the library has for that."""
+"""Define how each library runs an expression: as written, or compiled by the library."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Function = Callable[..., Any]
 
 
 class Way:
-    """One column of the table: a library, and what is done to a function before it is called."""
+    """One column of the table: a library, and the preparation of a function before its call."""
 
     name = ""
 
@@ -22,7 +22,7 @@ class Way:
         self.names = Names(self.library.module, erf or self.library.module.erf)
 
     def array(self, host: Any) -> Any:
-        """A device array with the values of an ndarray."""
+        """Return a device array with the values of an ndarray."""
         return self.library.array(host)
 
     def wait(self) -> None:
@@ -30,26 +30,26 @@ class Way:
         self.library.synchronize()
 
     def compiled(self, function: Function) -> Function:
-        """The function as it is timed: its results have memory when it returns, or will without being asked."""
+        """Return the timed function: its results have memory when it returns, or will without a request."""
         return function
 
     def fetch(self, array: Any) -> Any:
-        """An ndarray with the values."""
+        """Return an ndarray with the values."""
         return array.get()
 
     def flush(self) -> None:
-        """Launch what waits, where something does."""
+        """Launch pending operations, if the library defers them."""
 
 
 class OfPyGPU(Way):
-    """Operations that wait for what comes next."""
+    """PyGPU with deferred operations."""
 
     def __init__(self) -> None:
         super().__init__("PyGPU")
         self.flush = self.library.module.flush
 
     def compiled(self, function: Function) -> Function:
-        """The function, and its launch: without that, two calls could be one kernel."""
+        """Return the function with a flush: without it, two calls could become one kernel."""
         flush = self.flush
 
         def call(*arrays: Any) -> Any:
@@ -61,7 +61,7 @@ class OfPyGPU(Way):
 
 
 class Torch(Way):
-    """An operation after the other."""
+    """Torch with separate operations."""
 
     def __init__(self) -> None:
         super().__init__("torch")
@@ -69,7 +69,7 @@ class Torch(Way):
             raise ImportError("torch finds no GPU")
 
     def fetch(self, array: Any) -> Any:
-        """An ndarray with the values."""
+        """Return an ndarray with the values."""
         return array.cpu().numpy()
 
 
@@ -77,13 +77,13 @@ class TorchCompile(Torch):
     """`torch.compile`."""
 
     def compiled(self, function: Function) -> Function:
-        """What Inductor makes of it, for these shapes: what it knows of others would make it general, and slower."""
+        """Return Inductor's result for these shapes only: other recorded shapes would make it general and slower."""
         self.library.module._dynamo.reset()
         return self.library.module.compile(function, dynamic=False)
 
 
 class Cupy(Way):
-    """An operation after the other."""
+    """CuPy with separate operations."""
 
     def __init__(self) -> None:
         from cupyx.scipy.special import erf
@@ -95,12 +95,12 @@ class CupyFuse(Cupy):
     """`cupy.fuse`."""
 
     def compiled(self, function: Function) -> Function:
-        """The function with CuPy's decorator."""
+        """Return the function with CuPy's decorator."""
         return self.library.module.fuse()(function)
 
 
 class Jax(Way):
-    """An operation after the other."""
+    """JAX with separate operations."""
 
     def __init__(self) -> None:
         import jax
@@ -112,11 +112,11 @@ class Jax(Way):
         self.jit = jax.jit
 
     def wait(self) -> None:
-        """Wait for the device by waiting for what is computed last."""
+        """Wait for the device through the last computed result."""
         (self.library.module.zeros(()) + 1).block_until_ready()
 
     def fetch(self, array: Any) -> Any:
-        """An ndarray with the values."""
+        """Return an ndarray with the values."""
         import numpy
 
         return numpy.asarray(array)
@@ -126,7 +126,7 @@ class JaxJit(Jax):
     """`jax.jit`."""
 
     def compiled(self, function: Function) -> Function:
-        """What XLA makes of it."""
+        """Return XLA's compiled function."""
         return self.jit(function)
 
 
@@ -142,7 +142,7 @@ WAYS: dict[str, Callable[[], Way]] = {
 
 
 def found(name: str) -> Way | None:
-    """A way, if its library is here."""
+    """Return a way, if its library is installed."""
     with contextlib.suppress(ImportError):
         return WAYS[name]()
     return None

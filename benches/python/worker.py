@@ -1,10 +1,10 @@
-"""One library in a process of its own, timed once: what compare.py starts in each round.
+"""Time one library once in a separate process, which compare.py starts in each round.
 
     python worker.py NAME SETTINGS FILE     SETTINGS is JSON (see Settings); the figures go to FILE
 
-Statements are timed in batches of some milliseconds, of which the median counts; the loop's own cost (about 5 ns) is in
-all figures but the floor's. Work that was put on a device is waited for between the batches, outside the clock: what is
-timed is the host's call.
+Statements are timed in batches of some milliseconds, of which the median counts; the loop's own cost (about 5 ns) is
+included, except for the floor. Device work is awaited between the batches, outside the timing: the measured time is
+that of the host's call.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from transfers import MOST_STRIDED, WAYS, Arrays, seconds
 
 @dataclass
 class Settings:
-    """What to time and for how long."""
+    """Cases to time, and their durations."""
 
-    # Where PyGPU computes; empty while that is not known.
+    # PyGPU's backend; empty while unknown.
     backend: str = ""
     only: str = ""
     batches: int = 5
     batch_ms: float = 2.0
     sizes: list[int] = field(default_factory=list)
-    # How long each way across is repeated.
+    # Duration of the repetitions of each transfer.
     way_seconds: float = 0.1
 
     def to_json(self) -> str:
-        """The settings for a worker's command line."""
+        """Return the settings for a worker's command line."""
         return json.dumps(asdict(self))
 
 
 def cases_of(library: libraries.Library, settings: Settings) -> list[Case]:
-    """The cases that this process answers for."""
+    """Return the cases of this process."""
     backend = settings.backend or library.backend
     return [
         case
@@ -53,7 +53,7 @@ def cases_of(library: libraries.Library, settings: Settings) -> list[Case]:
 
 
 def nanoseconds(library: libraries.Library, statement: str, settings: Settings) -> float:
-    """The median over the batches."""
+    """Return the median over the batches."""
     timer = library.timer(statement)
 
     def timed(turns: int) -> float:
@@ -69,7 +69,7 @@ def nanoseconds(library: libraries.Library, statement: str, settings: Settings) 
 
 
 def measure_calls(library: libraries.Library, settings: Settings) -> dict[str, Any]:
-    """Nanoseconds by case and library, and why there are none where a statement failed."""
+    """Return nanoseconds by case and library, and the errors of failed statements."""
     figures: dict[str, dict[str, float]] = {}
     failures: dict[str, str] = {}
     for case in cases_of(library, settings):
@@ -80,26 +80,26 @@ def measure_calls(library: libraries.Library, settings: Settings) -> dict[str, A
                 continue
             try:
                 figures.setdefault(case.name, {})[name] = nanoseconds(library, statement, settings)
-            except Exception as error:  # one statement that a version lacks must not end the measurement
+            except Exception as error:  # a statement that a version lacks must not end the measurement
                 if case.exchange and isinstance(error, NameError):
-                    continue  # of a library that is not here, as `note` says once
+                    continue  # of a missing library, as `note` reports once
                 failures[f"{case.name}, {name}"] = f"{statement}: {type(error).__name__}: {error}"[:300]
     return {"calls": figures, "call_failures": failures}
 
 
 def measure_transfers(library: libraries.Library, settings: Settings) -> dict[str, Any]:
-    """Seconds by way and size, and why there are none where a call failed."""
+    """Return seconds by transfer and size, and the errors of failed calls."""
     make = getattr(library, "ways", None) or WAYS.get(library.name)
     if library.name == "NumPy" and settings.backend not in ("", "cpu"):
-        make = None  # copies in host memory say nothing of a bus
+        make = None  # copies in host memory do not use the bus
     figures: dict[str, dict[str, float]] = {}
     failures: dict[str, str] = {}
     for size in settings.sizes if make else []:
-        # Held here: the driver is told addresses, which keep nothing alive.
+        # Kept here: the driver receives addresses, which keep nothing alive.
         arrays = Arrays(size)
         try:
             ways = make(arrays)
-        except Exception as error:  # for want of memory, say
+        except Exception as error:  # insufficient memory, for example
             failures[f"{size} bytes"] = f"{type(error).__name__}: {error}"[:300]
             continue
         for name, way in ways.items():

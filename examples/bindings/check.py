@@ -1,4 +1,4 @@
-"""What every binding of the library must do. ``python pybind11/use.py`` and its kin call this."""
+"""Requirements of every binding of the library. ``python pybind11/use.py`` and the other bindings call this."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ import PyGPU as gpuarray
 
 
 def expect(refused: type[Exception] | tuple[type[Exception], ...], call: Callable[[], Any], *words: str) -> None:
-    """Hold that a call is refused, with these words in the reason."""
+    """Verify that a call is rejected, with these words in the message."""
     try:
         call()
     except refused as error:
@@ -28,10 +28,10 @@ def one_step(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def check(heat: Any, tells_why: bool = True, refusals: tuple[type[Exception], ...] = (TypeError, ValueError)) -> None:
-    """Hold a binding against NumPy.
+    """Compare a binding with NumPy.
 
-    It has ``scale(x, factor)``, ``step(source, target)``, ``total(x)``, ``where(x)``, ``new(count)``. `tells_why` says
-    that its refusals, of types `refusals`, have PyGPU's words.
+    It has ``scale(x, factor)``, ``step(source, target)``, ``total(x)``, ``where(x)``, ``new(count)``.
+    `tells_why` states whether its errors, of types `refusals`, have PyGPU's messages.
     """
     host = np.arange(30, dtype=np.float32).reshape(5, 6)
     a, b = gpuarray.to_gpu(host), gpuarray.zeros((5, 6), np.float32)
@@ -53,7 +53,7 @@ def check(heat: Any, tells_why: bool = True, refusals: tuple[type[Exception], ..
     host[1:4:2, 3] *= 10.0
     np.testing.assert_array_equal(a.get(), host)
 
-    # What is read may be read-only, what is written may not.
+    # Inputs may be read-only, outputs may not.
     locked = gpuarray.from_pointer(a.ptr, a.shape, a.dtype, owner=a, readonly=True)
     assert heat.total(locked) == host.sum()
     why = lambda *words: words if tells_why else ()  # noqa: E731
@@ -64,7 +64,7 @@ def check(heat: Any, tells_why: bool = True, refusals: tuple[type[Exception], ..
     expect(refusals, lambda: heat.scale(7, 1.0), *why("int"))
     np.testing.assert_array_equal(a.get(), host)
 
-    # Memory of the library, which goes back to it.
+    # Memory of the library, which is returned to it.
     made = heat.new(4)
     assert type(made) is gpuarray.GPUArray
     heat.scale(made.fill(2.0)[::2], 3.0)

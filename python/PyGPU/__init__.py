@@ -1,44 +1,44 @@
-"""A strided GPU array for Python: hold, move and share device memory without heavy baggage.
+"""Strided GPU arrays for Python: create, move and share device memory with few dependencies.
 
-`import PyGPU as gpuarray` runs programs written for PybindGPU; `PyGPU.gpuarray` and its kin run those for PyCUDA.
-Importing opens no driver and creates no context: the backend is chosen when it is first needed (see `show_config`).
+`import PyGPU as gpuarray` runs programs written for PybindGPU; `PyGPU.gpuarray` and its siblings run those for PyCUDA.
+Importing loads no driver and creates no context: the backend is chosen at its first use (see `show_config`).
 
-The names of PybindGPU (``cuda*``, ``nvml*``, ``DeviceArray_float32`` and their kin) are loaded when first used.
+The names of PybindGPU (``cuda*``, ``nvml*``, ``DeviceArray_float32`` and similar) are loaded at their first use.
 
-Where to begin:
+First steps:
 
-    a = PyGPU.to_gpu(x)                 an array on the device, of whatever NumPy makes an array of
-    b = PyGPU.sin(a)[::2] + 1           computed there; names, types and errors are NumPy's
-    b.get()                             back, as an ndarray
-    PyGPU.median(a)                     as NumPy's, like most else that NumPy has; a.sum(), a @ b
-    PyGPU.Module(source)["scale"]       a kernel of one's own, in CUDA C++
+    a = PyGPU.to_gpu(x)                 an array on the device, of any input that NumPy accepts as an array
+    b = PyGPU.sin(a)[::2] + 1           computed on the device; names, types and errors are NumPy's
+    b.get()                             copied back as an ndarray
+    PyGPU.median(a)                     as in NumPy, like most of its functions; a.sum(), a @ b
+    PyGPU.Module(source)["scale"]       a user-written kernel in CUDA C++
     torch.from_dlpack(a)                the same memory, for another library; PyGPU.from_dlpack(t) the other way
-    PyGPU.show_config()                 what was found on this machine
+    PyGPU.show_config()                 the configuration of this machine
 
-``help(PyGPU.to_gpu)`` shows one name, ``dir(PyGPU)`` lists them. Modules: `gpuarray`, `driver`, `compiler`,
+``help(PyGPU.to_gpu)`` documents one name, ``dir(PyGPU)`` lists all. Modules: `gpuarray`, `driver`, `compiler`,
 `elementwise`, `reduction`, `scan`, `cumath`, `curandom`, `tools` as PyCUDA has them; `random`, `linalg`, `fft` as NumPy
 has them; `dask`, `profile`, `debug`, `typing`.
 """
 
-# First of all: it refuses a subinterpreter, before NumPy and the native module are taken away from the main one.
+# First import: rejects a subinterpreter before NumPy and the native module are taken from the main interpreter.
 from PyGPU._native import interpreter as _interpreter  # noqa: F401
 
 # isort: split
-# Here and not when it is first needed: that may be in a daemon thread, and one that is ended in the middle of an import
-# which a call of the native module started takes the process down with it.
+# Imported here, not at first use: a daemon thread that ends in the middle of an import started by a call of the
+# native module aborts the process.
 import numpy as _numpy  # noqa: F401
 
 from PyGPU._core import *  # noqa: F403
 
 
 def __getattr__(name: str):
-    # A submodule, a name of the index, or one of PybindGPU's; kept afterwards, so that this runs once for each.
+    # A submodule, a name of the index, or a name of PybindGPU; stored afterwards, so that this runs once per name.
     if name.startswith("_") and name not in ("__all__", "__array_api_version__", "__array_namespace_info__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from PyGPU._protocols import lazy_names
 
     if name == "__all__":
-        # `help(PyGPU)` is its beginning, not thirty thousand lines of everything.
+        # `help(PyGPU)` prints this introduction instead of 30,000 lines.
         is_help = lazy_names.is_asked_by("pydoc")
         return [] if is_help else lazy_names.everything()
     value = globals()[name] = lazy_names.find(name)

@@ -1,4 +1,4 @@
-"""``python -m PyGPU`` prints what PyGPU found on this machine; its commands time it, and compile kernels ahead."""
+"""Run the command line of ``python -m PyGPU``: configuration, benchmarks, and compilation ahead of time."""
 
 from PyGPU._cli.main import main
 

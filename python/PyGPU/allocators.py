@@ -1,7 +1,7 @@
 """`Allocator`, `HostAllocator` and `PagelockedAllocator`: memory described for ``GPUArray(allocator=...)``.
 
-What the array reads of such an object: `shape` and `dtype`; `strides` in bytes, or None for C order; `device_ptr`, the
-device address to use, or None for device memory of the array's own; `host_data`, the ndarray to be the host side, or
+The array reads these attributes: `shape` and `dtype`; `strides` in bytes, or None for C order; `device_ptr`, the
+device address to use, or None for separate device memory; `host_data`, the ndarray used as the host side, or
 None for no host side. The array keeps the object alive, and the object keeps the memory.
 
 Unlike the calls that return a status, these raise.

@@ -1,6 +1,6 @@
-"""PyCUDA's ``pycuda.autoinit``: the default device's context, current from the import to the end of the program.
+"""PyCUDA's ``pycuda.autoinit``: makes the default device's context current until the end of the program.
 
-PyGPU needs none: the primary context is there at first use. It is for programs that are written for PyCUDA.
+PyGPU does not need it: the primary context is created at its first use. It exists for programs written for PyCUDA.
 
 Examples
 --------

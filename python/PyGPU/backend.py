@@ -1,7 +1,7 @@
-"""PybindGPU's module `backend`: its low-level names in one place.
+"""PybindGPU's module `backend`: its low-level names.
 
-The classes per dtype are made when they are first looked at. `use_hip` is here too, but a star import leaves it out:
-looking at it asks for the backend.
+The classes per dtype are created at their first access. `use_hip` is included, but not in a star import, because
+its access opens the backend.
 """
 
 # ruff: noqa: F403

@@ -1,4 +1,4 @@
-"""PyCUDA's ``pycuda.characterize``: what the platform has."""
+"""PyCUDA's ``pycuda.characterize``: properties of the platform."""
 
 # ruff: noqa: F403
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
-"""PyCUDA's ``pycuda.compiler``: kernels from a text, in the options and the words of nvcc.
+"""PyCUDA's ``pycuda.compiler``: kernels from source, with nvcc's options.
 
-The driver's own compiler library (NVRTC, hiprtc) does the work, and without a GPU the machine's C++ compiler. nvcc is
-run for what the library cannot: sources that include headers of the host, options that only nvcc knows, and when
+The driver's compiler library (NVRTC, hiprtc) compiles, and without a GPU the host's C++ compiler. nvcc runs
+if the library cannot compile a source: for host headers, for options that only nvcc supports, and if
 `nvcc` names another program.
 
 Examples

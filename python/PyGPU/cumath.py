@@ -1,4 +1,4 @@
-"""Mathematics of each element under PyCUDA's names, with its dtypes: a result has that of the array, also of integers.
+"""Elementwise mathematics with PyCUDA's names and dtypes: a result has the array's dtype, also for integers.
 
 The functions of `PyGPU` itself follow NumPy.
 """

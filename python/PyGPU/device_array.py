@@ -1,7 +1,7 @@
-"""`DeviceArray_<L>`: a host buffer and a device buffer of the same shape, copied by hand from one to the other.
+"""`DeviceArray_<L>`: a host buffer and a device buffer of the same shape, with explicit copies between them.
 
-It owns or borrows each side and keeps alive whatever it borrows from. The host side is always contiguous, so that a
-copy is one run of bytes. Device errors end up in `last_status`; only wrong arguments raise.
+It owns or borrows each side and keeps the owners of borrowed memory alive. The host side is always contiguous, so
+that a copy is one run of bytes. Device errors are stored in `last_status`; only wrong arguments raise.
 """
 
 from typing import TYPE_CHECKING

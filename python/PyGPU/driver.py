@@ -1,6 +1,6 @@
 """PyCUDA's ``pycuda.driver``: devices, contexts, streams, modules, launches, and errors.
 
-Nothing need be initialised: ``import PyGPU.driver as drv`` opens no driver. `Error` and what derives from it are the
+No initialisation is needed: ``import PyGPU.driver as drv`` opens no driver. `Error` and its derived classes are the
 classes that PyGPU itself raises: `LogicError` is a `PyGPU.CudaError`, and `MemoryError` is `PyGPU.OutOfMemoryError`.
 
 Names like `MemoryError` and `RuntimeError` shadow Python's own under ``from PyGPU.driver import *``, as in PyCUDA.

@@ -1,4 +1,4 @@
-"""Kernels that do one thing for each element, under PyCUDA's names."""
+"""Elementwise kernels with PyCUDA's names."""
 
 # ruff: noqa: F403
 from typing import TYPE_CHECKING

@@ -1,6 +1,6 @@
-"""The array class and its makers under the module name that PyCUDA and PybindGPU give them.
+"""Array class and its constructors in the module of PyCUDA and PybindGPU.
 
-The array class and its makers are those of `PyGPU`. `minimum`, `where` and their kin have PyCUDA's arguments and dtypes
+They are those of `PyGPU`. `minimum`, `where` and similar functions have PyCUDA's arguments and dtypes
 here, and NumPy's there. `HostAllocator`, `PagelockedAllocator` and `UnsupportedDataType` have their plain names in this
 module only, as in PybindGPU.
 """

@@ -1,8 +1,8 @@
-"""NVML: how busy a device is and how much of its memory all processes use together.
+"""NVML: utilization of a device, and memory in use by all processes.
 
-NVML is reached through `nvidia-ml-py` if that is installed, else through NVIDIA's library itself, opened at the first
-call. Devices are found by their UUID, since NVML numbers them differently from CUDA. Where there is no NVML, and on
-backends other than CUDA, every status is 3 (not supported) and every value zero. Nothing here raises for a device.
+NVML is accessed through `nvidia-ml-py` if installed, otherwise through NVIDIA's library, opened at the first
+call. Devices are found by their UUID, because NVML and CUDA number them differently. Without NVML, and on
+backends other than CUDA, every status is 3 (not supported) and every value zero. No device error raises.
 """
 
 # ruff: noqa: F403

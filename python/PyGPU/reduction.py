@@ -1,4 +1,4 @@
-"""Kernels that join all elements to one value, under PyCUDA's names."""
+"""Reduction kernels with PyCUDA's names."""
 
 from PyGPU._core import ReductionKernel
 from PyGPU._native.c_arguments import ScalarArg, VectorArg

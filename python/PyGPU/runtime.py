@@ -1,8 +1,8 @@
-"""The runtime-style interface: names that start with `cuda` return statuses and do not raise for a device error.
+"""Runtime-style interface: names that start with `cuda` return statuses and do not raise for a device error.
 
-Without a value a call returns a `cudaError_t`, with one the tuple ``(value, cudaError_t)``; after an error the value is
-zero. Arguments of a wrong kind raise `TypeError` or `ValueError`. The names are CUDA's on every backend, HIP and the
-CPU included. Nothing here opens a library before a function is called.
+A call without a value returns a `cudaError_t`, one with a value the tuple ``(value, cudaError_t)``; after an error
+the value is zero. Arguments of a wrong kind raise `TypeError` or `ValueError`. The names are CUDA's on every
+backend, including HIP and the CPU. No library is opened before a function is called.
 """
 
 # ruff: noqa: F403
@@ -30,8 +30,8 @@ else:
     __all__ = _listing.listed(globals())
 
     def __getattr__(name: str):
-        # Only looking at it asks for the backend, which opens a library. Hence it is no constant and not in __all__: a
-        # star import would look at it.
+        # Its access opens the backend and thus a library. Hence it is no constant and not in __all__: a
+        # star import would access it.
         if name == "use_hip":
             return _version.uses_hip()
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

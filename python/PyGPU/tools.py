@@ -1,4 +1,4 @@
-"""PyCUDA's ``pycuda.tools``: the default context, what is remembered for each, names of types, occupancy."""
+"""PyCUDA's ``pycuda.tools``: the default context, caches per context, C type names, occupancy."""
 
 # ruff: noqa: F403
 from typing import TYPE_CHECKING

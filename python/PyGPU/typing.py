@@ -1,4 +1,4 @@
-"""Types for annotations: what PyGPU's functions take and what the protocols they speak look like."""
+"""Types for annotations: arguments of PyGPU's functions, and protocols."""
 
 from __future__ import annotations
 
@@ -34,33 +34,33 @@ __all__ = [
 
 @runtime_checkable
 class SupportsCudaStream(Protocol):
-    """A stream of any library that speaks the ``__cuda_stream__`` protocol."""
+    """Stream of any library that implements the ``__cuda_stream__`` protocol."""
 
     def __cuda_stream__(self) -> tuple[int, int]:
-        """Give the protocol's version, 0, and the driver's handle."""
+        """Return the protocol's version, 0, and the driver's handle."""
         ...
 
 
 @runtime_checkable
 class SupportsDLPack(Protocol):
-    """An array of any library that lends its memory through DLPack."""
+    """Array of any library that exports its memory through DLPack."""
 
     def __dlpack__(self, *, stream: Any = None) -> object:
-        """Give a capsule with the array."""
+        """Return a capsule with the array."""
         ...
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """Give the DLPack device type and number."""
+        """Return the DLPack device type and number."""
         ...
 
 
 @runtime_checkable
 class SupportsCudaArrayInterface(Protocol):
-    """An array of any library that describes its memory as the CUDA array interface."""
+    """Array of any library that implements the CUDA array interface."""
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """Describe the array."""
+        """Return the description of the array."""
         ...
 
 

@@ -1,4 +1,4 @@
-/* The library in a module that is written by hand: Python.h and pygpu/array_view.h, nothing else. */
+/* The library in a handwritten extension module, which uses only Python.h and pygpu/array_view.h. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -57,7 +57,7 @@ static PyObject *where(PyObject *self, PyObject *object) {
     return PyLong_FromVoidPtr(x.data);
 }
 
-/* What heat_new gave goes back when the last array over it has ended. */
+/* Frees memory of heat_new with the last array over it. */
 static void give_back(PyObject *capsule) { heat_free(PyCapsule_GetPointer(capsule, NULL)); }
 
 static PyObject *make(PyObject *self, PyObject *args) {

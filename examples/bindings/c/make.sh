@@ -1,4 +1,4 @@
-# sh c/make.sh OUT: the module into OUT, where libheat.so is.
+# sh c/make.sh OUT: builds the module in OUT, which contains libheat.so.
 set -e
 cd "$(dirname "$0")"
 PYTHON=${PYTHON:-python3}

@@ -1,4 +1,4 @@
-"""The library in C, by hand. ``sh c/make.sh build && PYTHONPATH=build python c/use.py``."""
+"""The C library, bound manually. ``sh c/make.sh build && PYTHONPATH=build python c/use.py``."""
 
 import sys
 from pathlib import Path

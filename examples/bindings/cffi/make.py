@@ -1,4 +1,4 @@
-"""``python cffi/make.py OUT``: the module into OUT, where libheat.so is.
+"""``python cffi/make.py OUT``: builds the module in OUT, which contains libheat.so.
 
 A setup.py names `builder` in ``cffi_modules``.
 """
@@ -12,7 +12,7 @@ HERE = Path(__file__).resolve().parent
 OUT = Path(sys.argv[1]).resolve()
 
 builder = FFI()
-# The header's declarations, as cffi reads them; the compiler holds them against the header itself.
+# The header's declarations in cffi's syntax; the compiler compares them with the header.
 builder.cdef("""
     float *heat_new(int64_t count);
     void heat_free(void *values);

@@ -15,7 +15,7 @@ from check import check
 
 
 def pointer(x: gpuarray.GPUArray, name: str, ndim: int, write: bool = False) -> Any:
-    """Return what C gets; cffi takes any address, so that the checks are ours."""
+    """Return the C argument; cffi accepts any address, so that this module does the checks."""
     if not isinstance(x, gpuarray.GPUArray):
         raise TypeError(f"{name}: a GPUArray is needed, not {type(x).__name__}")
     if x.dtype != np.float32:
@@ -33,12 +33,12 @@ def pair(values: tuple[int, ...], unit: int = 1) -> Any:
 
 
 def stream() -> Any:
-    """Return the handle of the stream on which PyGPU works."""
+    """Return the handle of PyGPU's current stream."""
     return ffi.cast("void *", gpuarray.current_stream().handle)
 
 
 def raise_for(error: int) -> None:
-    """Raise for what the library returned."""
+    """Raise an error for the library's return value."""
     if error:
         raise RuntimeError(f"heat: error {error}")
 
@@ -64,7 +64,7 @@ def total(x: gpuarray.GPUArray) -> float:
 
 
 def new(count: int) -> gpuarray.GPUArray:
-    """Take over memory of the library's: `gc` gives it back when nothing uses it any more."""
+    """Take ownership of the library's memory: `gc` frees it when it is unreferenced."""
     values = lib.heat_new(count)
     if values == ffi.NULL:
         raise MemoryError(f"heat_new({count})")
@@ -73,7 +73,7 @@ def new(count: int) -> gpuarray.GPUArray:
 
 
 def where(x: gpuarray.GPUArray) -> int:
-    """Return the address that C gets."""
+    """Return the address passed to C."""
     return int(ffi.cast("uintptr_t", ffi.cast("void *", x.ptr)))
 
 

@@ -1,4 +1,4 @@
-"""The library through ctypes, which needs no compiler. ``sh library/make.sh build && python ctypes/use.py build``."""
+"""The library through ctypes, without a compiler. ``sh library/make.sh build && python ctypes/use.py build``."""
 
 import ctypes
 import sys
@@ -14,7 +14,7 @@ library = ctypes.CDLL(str(Path(sys.argv[1]).resolve() / "libheat.so"))
 stream_type = ctypes.c_void_p
 pair = ctypes.c_int64 * 2
 
-# Each array is checked before the call: what is written has to be writeable.
+# Each array is checked before the call: an output must be writeable.
 line = gpuarray.as_argtype("float32", ndim=1, flags="WRITEABLE")
 grid = gpuarray.as_argtype("float32", ndim=2, flags="WRITEABLE")
 const_grid = gpuarray.as_argtype("float32", ndim=2)
@@ -31,7 +31,7 @@ def elements(strides: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def raise_for(error: int) -> None:
-    """Raise for what the library returned."""
+    """Raise an error for the library's return value."""
     if error:
         raise RuntimeError(f"heat: error {error}")
 
@@ -52,19 +52,19 @@ def step(source: gpuarray.GPUArray, target: gpuarray.GPUArray) -> None:
 def total(x: gpuarray.GPUArray) -> float:
     """Sum."""
     result = ctypes.c_double()
-    # ctypes refuses what has other than two dimensions, but `pair` cuts it first.
+    # ctypes rejects arrays with other than two dimensions, but `pair` truncates the shape first.
     strides, shape = pair(*elements(x.strides)[:2]), pair(*x.shape[:2])
     raise_for(library.heat_total(x, strides, shape, ctypes.byref(result), gpuarray.current_stream()))
     return result.value
 
 
 def where(x: gpuarray.GPUArray) -> int:
-    """Return the address that C gets."""
+    """Return the address passed to C."""
     return ctypes.cast(x._as_parameter_, ctypes.c_void_p).value or 0
 
 
 def new(count: int) -> gpuarray.GPUArray:
-    """Take over memory of the library's: its own function gives it back."""
+    """Take ownership of the library's memory, which its own function frees."""
     address = library.heat_new(count)
     if not address:
         raise MemoryError(f"heat_new({count})")

@@ -1,4 +1,4 @@
-# sh cudarc/make.sh OUT: libheat_cudarc.so into OUT. CARGO_NET_OFFLINE=true, where cargo has cudarc already.
+# sh cudarc/make.sh OUT: builds libheat_cudarc.so in OUT. Use CARGO_NET_OFFLINE=true if cargo has cached cudarc.
 set -e
 cd "$(dirname "$0")"
 cargo build --quiet --release --target-dir "$1/cudarc"

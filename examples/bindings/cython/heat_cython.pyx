@@ -74,7 +74,7 @@ def new(int64_t count):
     return PyGPU.from_pointer(<uintptr_t>values, count, "float32", owner=PyCapsule_New(values, NULL, give_back))
 
 
-# What a call costs (benches/python/bindings.py).
+# Cost of a call (benches/python/bindings.py).
 def take_view(x):
     cdef pygpu_array_view view
     pygpu_view(x, "x", PYGPU_FLOAT32, 1, PYGPU_READ, &view)

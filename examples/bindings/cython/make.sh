@@ -1,4 +1,4 @@
-# sh cython/make.sh OUT: the module into OUT, where libheat.so is. In a setup.py: docs/bindings/cython.md.
+# sh cython/make.sh OUT: builds the module in OUT, which contains libheat.so. In a setup.py: docs/bindings/cython.md.
 set -e
 cd "$(dirname "$0")"
 PYTHON=${PYTHON:-python3}

@@ -1,4 +1,4 @@
-! f2py makes arguments of NumPy's arrays only: memory of a device comes as an address, an integer, and becomes a c_ptr.
+! f2py supports NumPy arrays only: device memory is passed as an integer address and converted to a c_ptr.
 module library
   use, intrinsic :: iso_c_binding
   implicit none
@@ -58,7 +58,7 @@ subroutine total(address, strides, lengths, stream, sum, error)
   error = heat_total(transfer(address, c_null_ptr), strides, lengths, sum, transfer(stream, c_null_ptr))
 end subroutine total
 
-! The address that C gets.
+! Returns the address passed to C.
 subroutine place(address, seen)
   use, intrinsic :: iso_c_binding
   implicit none

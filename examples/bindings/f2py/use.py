@@ -13,13 +13,13 @@ import PyGPU as gpuarray
 sys.path.append(str(Path(__file__).parents[1]))
 from check import check
 
-# f2py knows no addresses of functions: what gives memory back is the library's own.
+# f2py has no function addresses: the library's own function frees memory.
 heat_free = ctypes.CDLL(str(Path(heat_f2py.__file__).with_name("libheat.so"))).heat_free
 heat_free.argtypes, heat_free.restype = [ctypes.c_void_p], None
 
 
 def address(x: gpuarray.GPUArray, name: str, ndim: int, write: bool = False) -> int:
-    """Return what Fortran gets; f2py takes any number, so that the checks are ours."""
+    """Return the Fortran argument; f2py accepts any number, so that this module does the checks."""
     if not isinstance(x, gpuarray.GPUArray):
         raise TypeError(f"{name}: a GPUArray is needed, not {type(x).__name__}")
     if x.dtype != np.float32:
@@ -37,12 +37,12 @@ def elements(x: gpuarray.GPUArray) -> list[int]:
 
 
 def stream() -> int:
-    """Return the handle of the stream on which PyGPU works."""
+    """Return the handle of PyGPU's current stream."""
     return gpuarray.current_stream().handle
 
 
 def raise_for(error: int) -> None:
-    """Raise for what the library returned."""
+    """Raise an error for the library's return value."""
     if error:
         raise RuntimeError(f"heat: error {error}")
 
@@ -68,7 +68,7 @@ def total(x: gpuarray.GPUArray) -> float:
 
 
 def new(count: int) -> gpuarray.GPUArray:
-    """Take over memory of the library's: its own function gives it back."""
+    """Take ownership of the library's memory, which its own function frees."""
     place = heat_f2py.create(count)
     if not place:
         raise MemoryError(f"heat_new({count})")
@@ -76,7 +76,7 @@ def new(count: int) -> gpuarray.GPUArray:
 
 
 def where(x: gpuarray.GPUArray) -> int:
-    """Return the address that C gets."""
+    """Return the address passed to Fortran."""
     return heat_f2py.place(x.ptr)
 
 

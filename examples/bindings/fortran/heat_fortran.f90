@@ -1,5 +1,5 @@
 ! Fortran through iso_c_binding: it calls the library, and Python calls it, with addresses. On the host an address becomes an array
-! by c_f_pointer; a GPU's address is only handed on, or given to a CUDA Fortran or OpenACC (deviceptr) kernel.
+! by c_f_pointer; a GPU's address is only passed on, for example to a CUDA Fortran or OpenACC (deviceptr) kernel.
 module heat_fortran
   use, intrinsic :: iso_c_binding
   implicit none
@@ -59,13 +59,13 @@ contains
     total_view = heat_total(values, strides, lengths, total, stream)
   end function total_view
 
-  ! The address that Fortran gets.
+  ! Returns the address passed to Fortran.
   integer(c_intptr_t) function place(values) bind(c)
     type(c_ptr), value :: values
     place = transfer(values, place)
   end function place
 
-  ! So many steps between two arrays in Fortran's order, whose first index runs fastest; what is computed is in `a` again.
+  ! Computes a number of steps between two arrays in Fortran order; the result is in `a`.
   integer(c_int) function relax(a, b, rows, columns, pairs_of_steps, stream) bind(c)
     type(c_ptr), value :: a, b, stream
     integer(c_int64_t), value :: rows, columns, pairs_of_steps
@@ -81,7 +81,7 @@ contains
     end do
   end function relax
 
-  ! Memory of the library's own, and its way back: Python makes an array of the one with the other as its owner.
+  ! Allocates and frees memory of the library: Python creates an array whose owner frees it.
   type(c_ptr) function create(count) bind(c)
     integer(c_int64_t), value :: count
     create = heat_new(count)
@@ -92,7 +92,7 @@ contains
     call heat_free(values)
   end subroutine give_back
 
-  ! On the host: the memory as an array of Fortran's.
+  ! On the host: the memory as a Fortran array.
   real(c_float) function corner(a, rows, columns) bind(c)
     type(c_ptr), value :: a
     integer(c_int64_t), value :: rows, columns

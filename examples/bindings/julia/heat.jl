@@ -14,11 +14,11 @@ shape = pyconvert(Tuple{Int, Int}, a.shape)
 address = pyconvert(UInt, a.ptr)
 
 GC.@preserve a begin                                   # Python's object keeps the memory
-    gpuarray.current_stream().synchronize()            # what PyGPU has put on its stream is there
+    gpuarray.current_stream().synchronize()            # work on PyGPU's stream is complete
     x = on_gpu ? unsafe_wrap(CuArray, CuPtr{Float32}(address), shape; own = false) :
                  unsafe_wrap(Array, Ptr{Float32}(address), shape; own = false)
     x .= 2f0
-    on_gpu && CUDA.synchronize()                       # and what Julia has put on its task's
+    on_gpu && CUDA.synchronize()                       # and work on the stream of Julia's task
 end
 @assert pyconvert(Float64, a.sum().item()) == 24.0
 println("as it should be")

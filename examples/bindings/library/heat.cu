@@ -1,4 +1,4 @@
-// The same functions for a GPU: nvcc, or hipcc with the four calls renamed by a header of your own.
+// The same functions for a GPU, with nvcc, or with hipcc and a header that renames the four calls.
 #include "heat.h"
 
 float *heat_new(int64_t count) {

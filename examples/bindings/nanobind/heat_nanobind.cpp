@@ -8,7 +8,7 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 
-// nanobind's own type takes PyGPU's arrays on any device, with any strides; `const` takes read-only ones. They come by DLPack,
+// nanobind's own type accepts PyGPU's arrays on any device, with any strides; `const` accepts read-only ones. DLPack makes them
 // usable on the default stream.
 using Line = nb::ndarray<float, nb::ndim<1>>;
 using Grid = nb::ndarray<float, nb::ndim<2>>;
@@ -24,7 +24,7 @@ static void step(const ConstGrid &from, const Grid &to) {
     check(heat_step(from.data(), from.stride_ptr(), to.data(), to.stride_ptr(), shape, nullptr));
 }
 
-// PyGPU's view instead: cheaper, on PyGPU's current stream, and it says what does not fit.
+// PyGPU's view instead: cheaper, on PyGPU's current stream, and its errors name the mismatch.
 static double total(nb::object x) {
     auto view = pygpu::array_view<const float, 2>::from(x.ptr(), "x");
     const int64_t strides[] = {view.stride(0), view.stride(1)}, shape[] = {view.shape(0), view.shape(1)};
@@ -33,7 +33,7 @@ static double total(nb::object x) {
     return sum;
 }
 
-// Memory of the library's own, as nanobind hands it out: PyGPU.from_dlpack takes it, the capsule gives it back.
+// Memory of the library, exported by nanobind: PyGPU.from_dlpack imports it, the capsule frees it.
 static nb::ndarray<float, nb::ndim<1>> create(size_t count, int device_type) {
     float *values = heat_new(int64_t(count));
     if (values == nullptr) throw std::bad_alloc();
@@ -48,7 +48,7 @@ NB_MODULE(heat_nanobind, m) {
     m.def("total", &total, "x"_a);
     m.def("create", &create, "count"_a, "device_type"_a);
     m.def("where", [](const nb::ndarray<nb::ro> &x) { return reinterpret_cast<uintptr_t>(x.data()); }, "x"_a);
-    // What a call costs (benches/python/bindings.py).
+    // Cost of a call (benches/python/bindings.py).
     m.def("take_view", [](pygpu::array_view<const float, 1> x) { return x.data() != nullptr; });
     m.def("take_ndarray", [](const nb::ndarray<const float, nb::ndim<1>> &x) { return x.data() != nullptr; });
     m.def("take_integer", [](std::uintptr_t x) { return x != 0; });

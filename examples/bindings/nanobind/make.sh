@@ -1,4 +1,4 @@
-# sh nanobind/make.sh OUT: the module into OUT, where libheat.so is. nanobind's CMake functions do the same.
+# sh nanobind/make.sh OUT: builds the module in OUT, which contains libheat.so. nanobind's CMake functions do the same.
 set -e
 cd "$(dirname "$0")"
 PYTHON=${PYTHON:-python3}

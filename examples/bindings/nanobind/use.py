@@ -13,7 +13,7 @@ from check import check, expect
 
 
 def new(count: int) -> gpuarray.GPUArray:
-    """Take over memory of the library's."""
+    """Take ownership of the library's memory."""
     device_type, _ = gpuarray.empty(0).__dlpack_device__()
     return gpuarray.from_dlpack(heat_nanobind.create(count, device_type))
 

@@ -6,7 +6,7 @@
 
 namespace py = pybind11;
 
-// `const` is what may be read-only; the strides are any.
+// A `const` argument may be read-only; strides are arbitrary.
 using Line = pygpu::array_view<float, 1>;
 using Grid = pygpu::array_view<float, 2>;
 using ConstGrid = pygpu::array_view<const float, 2>;
@@ -29,7 +29,7 @@ static double total(ConstGrid x) {
     return sum;
 }
 
-// Memory of the library's own: the capsule gives it back.
+// Memory of the library, which the capsule frees.
 static py::object create(int64_t count) {
     float *values = heat_new(count);
     if (values == nullptr) throw std::bad_alloc();
@@ -44,16 +44,16 @@ PYBIND11_MODULE(heat_pybind11, m) {
     m.def("total", &total, py::arg("x"));
     m.def("new", &create, py::arg("count"));
 
-    // Only where it is: an array, a pointer object, a stream, a number.
+    // Accepts anything with an address: an array, a pointer object, a stream, a number.
     m.def("where", [](pygpu::address x) { return x.value; }, py::arg("x"));
-    // PybindGPU's way: `first(a)`, `first(da.device_data())`, `first(a.ptr)`.
+    // As in PybindGPU: `first(a)`, `first(da.device_data())`, `first(a.ptr)`.
     m.def("first", [](ptr_wrapper<float> x) { return x.address(); }, py::arg("x"));
-    // The parameter by its name, in the reason too.
+    // A named parameter, which error messages contain.
     m.def("named", [](py::object x) { return Line::from(x.ptr(), "x").size(); }, py::arg("x"));
     // Overloads by dtype.
     m.def("kind", [](pygpu::array_view<const float, 1>) { return "float"; }, py::arg("x"));
     m.def("kind", [](pygpu::array_view<const int, 1>) { return "int"; }, py::arg("x"));
-    // What a call costs (benches/python/bindings.py).
+    // Cost of a call (benches/python/bindings.py).
     m.def("take_view", [](pygpu::array_view<const float, 1> x) { return x.data() != nullptr; });
     m.def("take_integer", [](std::uintptr_t x) { return x != 0; });
 }

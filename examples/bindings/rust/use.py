@@ -34,7 +34,7 @@ def strides(x: gpuarray.GPUArray) -> ctypes.Array[ctypes.c_int64]:
 
 
 def raise_for(error: int) -> None:
-    """Raise for what the library returned."""
+    """Raise an error for the library's return value."""
     if error:
         raise RuntimeError(f"heat: error {error}")
 
@@ -61,7 +61,7 @@ def total(x: gpuarray.GPUArray) -> float:
 
 
 def new(count: int) -> gpuarray.GPUArray:
-    """Take over memory of the library's: Rust's function gives it back."""
+    """Take ownership of the library's memory, which the Rust function frees."""
     address = rust.create(count)
     if not address:
         raise MemoryError(f"create({count})")
@@ -71,7 +71,7 @@ def new(count: int) -> gpuarray.GPUArray:
 heat = SimpleNamespace(scale=scale, step=step, total=total, where=rust.place, new=new)
 check(heat, refusals=(ctypes.ArgumentError, AttributeError))
 
-# Whole arrays, and memory of Rust's own.
+# Whole arrays, and memory of the Rust library.
 grid = gpuarray.as_argtype("float32", ndim=2, flags="C_CONTIGUOUS, WRITEABLE")
 rust.relax.argtypes = [grid, grid, number, number, number, ctypes.c_void_p]
 rust.ramp.argtypes, rust.ramp.restype = [number], ctypes.c_void_p

@@ -1,4 +1,4 @@
-"""A Triton kernel on arrays as they are: ``python triton/use.py``, where Triton and a GPU are."""
+"""A Triton kernel on PyGPU arrays: ``python triton/use.py``, with Triton and a GPU."""
 
 import numpy as np
 import triton
@@ -16,7 +16,7 @@ def scale(x, factor, count, BLOCK: tl.constexpr):
 
 
 a = gpuarray.to_gpu(np.arange(1000, dtype=np.float32))
-# Without torch Triton launches on the default stream, where `a` was uploaded.
+# Without torch Triton launches on the default stream, on which `a` was uploaded.
 scale[(triton.cdiv(a.size, 256),)](a, 2.0, a.size, BLOCK=256)
 np.testing.assert_array_equal(a.get(), 2.0 * np.arange(1000, dtype=np.float32))
 print("as it should be")

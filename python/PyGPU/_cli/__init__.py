@@ -1,1 +1,1 @@
-"""What ``python -m PyGPU`` does."""
+"""Command line of ``python -m PyGPU``."""

@@ -1,7 +1,7 @@
-"""``python -m PyGPU bench``: what transfers and small calls cost on this machine, PyGPU alone.
+"""Run ``python -m PyGPU bench``: measure transfers and small calls of PyGPU alone on this machine.
 
-A short look for a user. How PyGPU compares with other libraries is measured by ``benches/python/compare.py`` of the
-repository, in processes of their own and over several rounds.
+A short measurement for users. ``benches/python/compare.py`` of the repository compares PyGPU with other libraries, in
+separate processes and over several rounds.
 """
 
 import argparse
@@ -46,7 +46,7 @@ CALLS = {
 
 
 class Row(NamedTuple):
-    """One figure."""
+    """One measured value."""
 
     what: str
     nbytes: int | None
@@ -54,12 +54,12 @@ class Row(NamedTuple):
 
     @property
     def rate(self) -> float | None:
-        """Bytes per nanosecond, which is GB/s."""
+        """Return bytes per nanosecond, which is GB/s."""
         return None if self.nbytes is None else self.nbytes / self.seconds / 1e9
 
 
 def nbytes(text: str) -> int:
-    """Read a size such as 4096, 64K, 16M or 1G."""
+    """Parse a size such as 4096, 64K, 16M or 1G."""
     match = re.fullmatch(r"(\d+)\s*([KMG]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     size = int(match[1]) * UNITS[match[2].upper()] if match else 0
     if size <= 0 or size % 4:
@@ -68,7 +68,7 @@ def nbytes(text: str) -> int:
 
 
 def label(size: int) -> str:
-    """Write a size with a binary unit."""
+    """Format a size with a binary unit."""
     for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
         if size >= unit:
             return f"{size / unit:g} {name}"
@@ -76,13 +76,13 @@ def label(size: int) -> str:
 
 
 def step(progress: Any, what: str) -> None:
-    """Say what comes next."""
+    """Print the next step."""
     progress.set_description_str(what)
     progress.update()
 
 
 def median_seconds(call: Callable[[], Any], budget: float) -> float:
-    """Repeat a call for a while, at least three times after one that does not count, and take the median."""
+    """Return the median time of a call, repeated at least three times after one warm-up call."""
     times: list[float] = []
     end = time.perf_counter() + budget
     while len(times) < 4 or (time.perf_counter() < end and len(times) < 1000):
@@ -93,7 +93,7 @@ def median_seconds(call: Callable[[], Any], budget: float) -> float:
 
 
 def ways(size: int) -> dict[str, Callable[[], Any]]:
-    """Prepare copies of one size: to the device and back, pageable and pinned, and NumPy's own in host memory."""
+    """Prepare copies of one size: to the device and back, pageable and pinned, and NumPy's in host memory."""
     host = numpy.arange(size // 4, dtype=numpy.float32)
     pinned = PyGPU.empty_like_pinned(host)
     pinned[...] = host
@@ -122,7 +122,7 @@ def transfers(sizes: list[int], budget: float, progress: Any) -> Iterator[Row]:
 
 
 def calls(budget: float, progress: Any) -> Iterator[Row]:
-    """Time small calls in batches; the loop's cost, some nanoseconds, is in them."""
+    """Time small calls in batches, including the loop's cost of a few nanoseconds."""
     a = PyGPU.to_gpu(numpy.zeros((4, 8, 16), numpy.float32))
     five = numpy.arange(5, dtype=numpy.float32)
     names = {"g": PyGPU, "float32": numpy.float32, "a": a, "five": five, "short": PyGPU.to_gpu(five)}
@@ -151,12 +151,12 @@ def table(rows: list[Row]) -> str:
 
 
 def read(path: str) -> dict[tuple[str, int | None], float]:
-    """Read the seconds of figures that were saved.
+    """Read saved times in seconds.
 
     Raises
     ------
     ValueError
-        If the file holds none.
+        If the file contains none.
     """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -166,7 +166,7 @@ def read(path: str) -> dict[tuple[str, int | None], float]:
 
 
 def comparison(rows: list[Row], before: dict[tuple[str, int | None], float], path: str) -> str:
-    """Format how many times as long each figure takes as in a file."""
+    """Format the ratio of each time to that in a file."""
     lines = [f"{f'time now / time in {path}':<40}"]
     for row in rows:
         if earlier := before.get((row.what, row.nbytes)):
@@ -176,7 +176,7 @@ def comparison(rows: list[Row], before: dict[tuple[str, int | None], float], pat
 
 
 def machine() -> dict[str, Any]:
-    """Describe what the figures are made on."""
+    """Describe the machine of the measurement."""
     return {
         "device": PyGPU.device_properties(PyGPU.current_device())["name"],
         "backend": PyGPU.backend_name(),
@@ -189,7 +189,7 @@ def machine() -> dict[str, Any]:
 
 
 def plot(rows: list[Row], title: str, path: str) -> None:
-    """Draw bandwidth over size; the picture's format is that of the file's name."""
+    """Plot bandwidth over size; the extension of the file selects the format."""
     figure = importlib.import_module("matplotlib.figure").Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
     for what in dict.fromkeys(row.what for row in rows if row.nbytes is not None):
@@ -217,7 +217,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """Measure, print, and write what is asked for."""
+    """Measure, print, and write the requested output."""
     if arguments.plot and importlib.util.find_spec("matplotlib") is None:
         parser.error("--plot needs matplotlib, which is not installed: pip install matplotlib")
     try:

@@ -1,9 +1,8 @@
-"""``python -m PyGPU check program.py``: a program on the CPU, with everything that finds a mistake in its kernels.
+"""Run ``python -m PyGPU check program.py``: execute a program on the CPU with all checks for defects in its kernels.
 
-The program runs several times, each in a process of its own: twice as it is, then with blocks and threads that start in
-other orders, then with the sanitizer of addresses in every kernel. What it prints must not depend on the order, nor
-what its arrays hold when its functions return; what differs between the two equal runs (times, addresses) is not
-looked at.
+The program runs several times in separate processes: twice unchanged, then with other start orders of blocks and
+threads, then with the address sanitizer in every kernel. The output and the contents of arrays at the end of functions
+must not depend on the order. Values that differ between the two equal runs, such as times and addresses, are ignored.
 """
 
 import argparse
@@ -23,21 +22,21 @@ from PyGPU._cli import held, observed
 from PyGPU._native.seen import progress as bars
 
 SANITIZER = "detect_leaks=0:halt_on_error=0:alloc_dealloc_mismatch=0:detect_stack_use_after_return=0:log_path="
-# A frame of a report that lies in a kernel: the function and the line.
+# A frame of a report inside a kernel: function and line.
 FRAME = re.compile(r"^\s*#\d+ 0x[0-9a-f]+ in (?P<function>.+?) (?P<path>\S+?):(?P<line>\d+)(?::\d+)?$", re.MULTILINE)
-# Bytes that PyGPU puts behind each array of host memory, which the sanitizer is told of.
+# Bytes of the red zone behind each host array, which the sanitizer treats as poisoned.
 RED_ZONE = 32
 
 
 class Run(NamedTuple):
-    """One way to run the program."""
+    """One configuration in which the program runs."""
 
     name: str
     settings: dict[str, str]
 
 
 class Ended(NamedTuple):
-    """How it ended."""
+    """Result of one run."""
 
     status: int
     output: list[str]
@@ -46,16 +45,16 @@ class Ended(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """What is wrong, and where that shows."""
+    """A defect and its location."""
 
     what: str
     runs: list[str]
 
 
 def runs(arguments: argparse.Namespace, folder: Path, library: str | None) -> list[Run]:
-    """List the ways: the first two are equal."""
+    """List the configurations; the first two are equal."""
     plain = {"PYGPU_BACKEND": "cpu", "TMPDIR": str(folder), "PYGPU_CACHE_DIR": str(folder / "cache")}
-    # Lines are known without being paid for; only what fails asks for them.
+    # Line information has no cost until a failing run needs it.
     plain["PYGPU_CPU_OPTIONS"] = "-g1"
     orders = ["reversed", *(f"shuffled:{seed}" for seed in range(1, arguments.shuffles + 1))]
     found = [Run("as it is", plain), Run("once more", plain)]
@@ -68,7 +67,7 @@ def runs(arguments: argparse.Namespace, folder: Path, library: str | None) -> li
 
 
 def sanitizer() -> str | None:
-    """Ask the compiler for the sanitizer's library."""
+    """Query the compiler for the sanitizer's library."""
     named = os.environ.get("PYGPU_CXX") or os.environ.get("CXX") or "c++"
     compiler = shutil.which(shlex.split(named)[0])
     if compiler is None:
@@ -81,7 +80,7 @@ def sanitizer() -> str | None:
 
 
 def execute(program: list[str], run: Run, folder: Path, limit: float | None) -> Ended:
-    """Run the program once; one that takes too long counts as ended by a signal."""
+    """Run the program once; a timeout counts as termination by a signal."""
     written = folder / "held"
     written.unlink(missing_ok=True)
     try:
@@ -101,7 +100,7 @@ def execute(program: list[str], run: Run, folder: Path, limit: float | None) -> 
 
 
 def with_line(place: str, folder: Path, path: str | None = None) -> str:
-    """Write a place with the text of its line, where the source was kept."""
+    """Format a location with its source line, if the source was kept."""
     name, _, number = place.rpartition(":")
     candidates = [Path(path)] if path else []
     candidates += sorted(folder.glob(f"pygpu-*/{Path(name).name}"))
@@ -114,20 +113,20 @@ def with_line(place: str, folder: Path, path: str | None = None) -> str:
 
 
 def last_words(errors: list[str]) -> str:
-    """Take what an exception says, which may have several lines; the last line where there was none."""
+    """Return the message of an exception, which may have several lines, or else the last line."""
     starts = [number for number, line in enumerate(errors) if line.startswith("Traceback (most recent call last)")]
     if starts:
         rest = errors[starts[-1] + 1 :]
         said = next((number for number, line in enumerate(rest) if line[:1].strip()), len(rest))
         if said < len(rest):
-            # A compiler may say more than anybody reads here. What this command is good for needs no mention in it.
+            # A compiler may print more than is useful here. The message need not mention the purpose of this command.
             words = "\n      ".join(line.strip() for line in rest[said : said + 8] if line.strip())
             return words.replace("; python -m PyGPU check shows the line", "")
     return next((line for line in reversed(errors) if line.strip()), "")
 
 
 def failure(ended: Ended, folder: Path) -> str | None:
-    """Say how a run failed: its last words, with the line of the kernel if they name one."""
+    """Describe the failure of a run: its last lines, with the line of the kernel if they name one."""
     if ended.status == 0:
         return None
     words = last_words(ended.errors)
@@ -139,7 +138,7 @@ def failure(ended: Ended, folder: Path) -> str | None:
 
 
 def difference(first: list[str], second: list[str], other: list[str]) -> str | None:
-    """Find the first line that another order prints otherwise, though two equal runs agree on it."""
+    """Find the first line that differs in another order although two equal runs agree on it."""
     if len(first) == len(second) != len(other):
         return f"it prints {len(other)} lines, not {len(first)}"
     for number, (one, again, now) in enumerate(zip(first, second, other, strict=False), 1):
@@ -149,7 +148,7 @@ def difference(first: list[str], second: list[str], other: list[str]) -> str | N
 
 
 def reports(folder: Path) -> Iterator[str]:
-    """Read what the sanitizer wrote about kernels: what, and the line in the source."""
+    """Parse the sanitizer's reports about kernels: message and source line."""
     for file in sorted(folder.glob("report.*")):
         for text in file.read_text(errors="replace").split(
             "================================================================="
@@ -166,7 +165,7 @@ def reports(folder: Path) -> Iterator[str]:
 
 
 def block_of(report: str) -> str:
-    """Say where a report's address lies, as far as it knows."""
+    """Describe the location of a report's address, as far as it is recorded."""
     array = re.search(r"is located (\d+) bytes inside of (\d+)-byte region", report)
     if array and 0 <= (beyond := int(array[1]) - (int(array[2]) - RED_ZONE)) < RED_ZONE:
         return f", {beyond} bytes behind the end of an array of {int(array[2]) - RED_ZONE} bytes"
@@ -178,7 +177,7 @@ def block_of(report: str) -> str:
 
 
 def search(program: list[str], ways: list[Run], folder: Path, limit: float | None, progress: Any) -> list[Finding]:
-    """Run the program in each way, and collect what is wrong, once for all ways in which it shows."""
+    """Run the program in each configuration and collect the defects, each once."""
     found: dict[str, list[str]] = {}
     ended: dict[str, Ended] = {}
     unordered: list[tuple[str, str]] = []
@@ -206,7 +205,7 @@ def search(program: list[str], ways: list[Run], folder: Path, limit: float | Non
 
 
 def merged(found: dict[str, list[str]]) -> list[Finding]:
-    """Tell once what differs only in the thread that was first, or in an address."""
+    """Merge findings that differ only in the first thread or in an address."""
     kept: dict[str, Finding] = {}
     for what, names in found.items():
         key = re.sub(r"\(\d+,\d+,\d+\)|0x[0-9a-f]+", "", what)
@@ -229,7 +228,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """Check, print, and end with 1 if something is wrong."""
+    """Check, print, and return 1 if a defect was found."""
     if not Path(arguments.program).is_file():
         parser.error(f"there is no file {arguments.program!r}")
     library = None if arguments.no_sanitizer else sanitizer()

@@ -1,4 +1,4 @@
-"""What the arrays of a program held at the end of its functions, in one run and in another."""
+"""Compare the contents of a program's arrays at the end of its functions between two runs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 __all__ = ["difference", "read"]
 
-# Of the greatest value of an array: sums of floats may differ by so many units in the last place with the order alone.
+# Relative to the largest value of an array: sums of floats may differ by this many units in the last place.
 ROUNDING = 1000
 
 
 def read(file: Path) -> Held:
-    """Read what a run wrote down; nothing where it ended before."""
+    """Read the record of a run; return nothing if the run ended early."""
     try:
         with file.open("rb") as opened:
             held: Held = pickle.load(opened)
@@ -29,7 +29,7 @@ def read(file: Path) -> Held:
 
 
 def arrays(one: Values, other: Values) -> tuple[np.ndarray, np.ndarray] | None:
-    """Give the values of a variable in two runs, where both are known whole and of one shape."""
+    """Return the values of a variable in two runs, if both are complete and of equal shape."""
     import numpy as np
 
     (dtype, shape, values), (other_dtype, other_shape, other_values) = one, other
@@ -40,7 +40,7 @@ def arrays(one: Values, other: Values) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def differing(one: np.ndarray, other: np.ndarray) -> Any:
-    """Tell which elements differ by more than the rounding of sums."""
+    """Test which elements differ by more than the rounding of sums."""
     import numpy as np
 
     if one.dtype.kind not in "fc":
@@ -54,7 +54,7 @@ def differing(one: np.ndarray, other: np.ndarray) -> Any:
 
 
 def difference(first: Held, second: Held, other: Held) -> str | None:
-    """Find the first array that holds something else in another order, though two equal runs agree on it."""
+    """Find the first array that differs in another order although two equal runs agree on it."""
     import numpy as np
 
     for (function, name), one in first.items():

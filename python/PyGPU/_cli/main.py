@@ -1,4 +1,4 @@
-"""``python -m PyGPU`` prints what PyGPU found here; its commands time it, compile kernels ahead, and check programs."""
+"""Dispatch the commands of ``python -m PyGPU``: configuration, benchmarks, compilation ahead, and checks."""
 
 import argparse
 import json
@@ -19,12 +19,12 @@ _PLACES = {
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON has for a value of `config` that it does not know."""
+    """Return a JSON value for a value of `config` that JSON does not support."""
     return value.hex() if isinstance(value, bytes) else str(value) if isinstance(value, PurePath) else list(value)
 
 
 def _show(arguments: argparse.Namespace) -> None:
-    """Print what was found here."""
+    """Print the configuration."""
     if arguments.json:
         print(json.dumps(config(), indent=1, default=_plain))
     else:
@@ -34,7 +34,7 @@ def _show(arguments: argparse.Namespace) -> None:
 
 
 def _need_a_backend(command: str) -> None:
-    """End with what is wrong where there is no backend to work on: that is a wrong setting, and no defect to trace."""
+    """Exit with a message if no backend is available: a wrong setting needs no traceback."""
     try:
         backend_name()
     except (ValueError, BackendUnavailableError) as error:
@@ -43,7 +43,7 @@ def _need_a_backend(command: str) -> None:
 
 
 def main() -> None:
-    """Do what the command line asks for."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m PyGPU",
         description="Without a command, or with `show`: print the backends, and why those that cannot be used cannot.",

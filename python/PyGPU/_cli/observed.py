@@ -1,7 +1,7 @@
-"""``python observed.py FILE program.py its arguments``: runs a program, and writes down what its arrays hold.
+"""Run a program as ``python observed.py FILE program.py its arguments`` and record the contents of its arrays.
 
-For `check`, in a process of its own, where it is run as a file: nothing of PyGPU is imported before the program does.
-Whenever a function of the program's file returns, and when the file ends, its variables that are arrays are read.
+`check` runs this file in a separate process: nothing of PyGPU is imported before the program imports it.
+At the return of each function of the program's file, and at its end, the variables that are arrays are read.
 """
 
 import hashlib
@@ -13,23 +13,23 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-# Arrays of more bytes are known by a sum of theirs alone.
+# Larger arrays, in bytes, are recorded by a checksum only.
 WHOLE = 1 << 24
-# Calls of one function that are looked at.
+# Maximum number of recorded calls of one function.
 CALLS = 1000
 
 
 def host_copy(value: Any) -> Any:
-    """Copy the values of an array, on the device or on the host, or give None for what is none."""
+    """Copy the values of an array on the device or host; return None for other objects."""
     numpy, core = sys.modules.get("numpy"), sys.modules.get("PyGPU._core")
     if core is not None and isinstance(value, core.GPUArray):
-        # Into memory of its own: the array may keep what it gives otherwise.
+        # A copy: the array may otherwise keep the returned memory.
         return value.get(numpy.empty(value.shape, value.dtype)) if numpy is not None else None
     return value if numpy is not None and isinstance(value, numpy.ndarray) and not value.dtype.hasobject else None
 
 
 class Observer:
-    """What is asked at the end of each function."""
+    """Profile function that records arrays at the end of each function."""
 
     def __init__(self, program: str) -> None:
         self.program = program
@@ -37,7 +37,7 @@ class Observer:
         self.held: dict[tuple[str, str], tuple[Any, tuple[int, ...], bytes]] = {}
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
-        """Take part in ``sys.setprofile``."""
+        """Handle an event of ``sys.setprofile``."""
         code = frame.f_code
         if event != "return" or code.co_filename != self.program:
             return
@@ -49,13 +49,13 @@ class Observer:
                 self.note(code.co_qualname, name, value)
 
     def note(self, function: str, name: str, value: Any) -> None:
-        """Write down what a variable holds, in the place of what it held before."""
+        """Record the value of a variable in place of the previous one."""
         try:
             array = host_copy(value)
             if array is None:
                 return
             whole = array.tobytes()
-        except Exception:  # an array without memory, or one that a graph is captured with: the program may have it
+        except Exception:  # an unallocated array, or one under graph capture: both are allowed
             return
         values = whole if len(whole) <= WHOLE else hashlib.blake2b(whole).digest()
         self.held[function, name] = (array.dtype, array.shape, values)

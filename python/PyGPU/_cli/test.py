@@ -1,6 +1,6 @@
-"""``python -m PyGPU test``: whether the installed PyGPU works on this machine's devices, in a few seconds.
+"""Run ``python -m PyGPU test``: verify the installed PyGPU on the devices of this machine within seconds.
 
-Each check is a small program whose values NumPy judges. One line each; what fails says how.
+Each check is a small program whose values are compared with NumPy's. It prints one line, with the cause of a failure.
 """
 
 import argparse
@@ -35,11 +35,11 @@ SCALED = 1000
 
 
 class Skipped(Exception):
-    """A check that cannot be made here, and is no defect."""
+    """Raised by a check that cannot run here, which is no defect."""
 
 
 class Wrong(Exception):
-    """Other values than NumPy's."""
+    """Raised for values that differ from NumPy's."""
 
 
 class Check(NamedTuple):
@@ -50,12 +50,12 @@ class Check(NamedTuple):
 
 
 def values() -> numpy.ndarray[Any, Any]:
-    """Make values that differ from each other, and from what uninitialised memory holds."""
+    """Create values that differ from each other and from uninitialised memory."""
     return numpy.arange(1, 48 * 64 + 1, dtype=numpy.float32).reshape(48, 64)
 
 
 def same(got: Any, wanted: Any, what: str = "values", tolerance: float = 0) -> None:
-    """Hold values against NumPy's."""
+    """Compare values with NumPy's."""
     got, wanted = numpy.asarray(got), numpy.asarray(wanted)
     if got.shape != wanted.shape:
         raise Wrong(f"{what}: the shape is {got.shape}, and {wanted.shape} is right")
@@ -66,7 +66,7 @@ def same(got: Any, wanted: Any, what: str = "values", tolerance: float = 0) -> N
 
 
 def copies_up(device: PyGPU.Device) -> str:
-    """Upload every layout."""
+    """Upload every memory layout."""
     for name, cut in LAYOUTS.items():
         host = cut(values())
         same(PyGPU.to_gpu(host, device=device).get(), host, name)
@@ -74,7 +74,7 @@ def copies_up(device: PyGPU.Device) -> str:
 
 
 def copies_down(device: PyGPU.Device) -> str:
-    """Download every layout, and write into it."""
+    """Download every memory layout, and write into it."""
     host, array = values(), PyGPU.to_gpu(values(), device=device)
     for name, cut in LAYOUTS.items():
         same(cut(array)[...].get(), cut(host), name)
@@ -86,7 +86,7 @@ def copies_down(device: PyGPU.Device) -> str:
 
 
 def large_copy(device: PyGPU.Device) -> str:
-    """Copy more than a chunk of ordinary and of pinned memory there and back."""
+    """Copy more than one chunk of pageable and of pinned memory there and back."""
     host = numpy.arange(8 << 20, dtype=numpy.int32)
     array = PyGPU.to_gpu(host, device=device)
     pinned = PyGPU.empty_like_pinned(host)
@@ -96,7 +96,7 @@ def large_copy(device: PyGPU.Device) -> str:
 
 
 def same_device_copy(device: PyGPU.Device) -> str:
-    """Copy within the device, onto itself too."""
+    """Copy within the device, also onto itself."""
     host, array = values(), PyGPU.to_gpu(values(), device=device)
     turned = PyGPU.empty((64, 48), numpy.float32, device=device)
     turned[...] = array.T
@@ -108,13 +108,13 @@ def same_device_copy(device: PyGPU.Device) -> str:
 
 
 def without_a_compiler(error: PyGPU.BackendUnavailableError) -> str:
-    """Say what to install; where it was looked for, `python -m PyGPU` tells."""
+    """Return the installation hint; `python -m PyGPU` prints the searched locations."""
     first = str(error).splitlines()[0]
     return f"no compiler of kernels: {first.removesuffix('; looked for:').removesuffix('; searched:')}"
 
 
 def module_of(device: PyGPU.Device) -> Any:
-    """Compile the kernel, or take it from the cache."""
+    """Compile the kernel, or load it from the cache."""
     with device:
         try:
             return PyGPU.Module(KERNEL)
@@ -123,7 +123,7 @@ def module_of(device: PyGPU.Device) -> Any:
 
 
 def scaled(device: PyGPU.Device) -> float:
-    """Compile the kernel or find it, and launch it: milliseconds until it was loaded."""
+    """Compile or load the kernel and launch it; return the milliseconds until it was loaded."""
     begin = time.perf_counter()
     module = module_of(device)
     seconds = time.perf_counter() - begin
@@ -140,12 +140,12 @@ def kernel(device: PyGPU.Device) -> str:
 
 
 def cached_kernel(device: PyGPU.Device) -> str:
-    """Find the same kernel again."""
+    """Load the same kernel again."""
     return f"found again in {scaled(device):.1f} ms"
 
 
 def order(device: PyGPU.Device) -> str:
-    """Use one array on two streams, and free it, without waiting anywhere."""
+    """Use one array on two streams and free it without synchronization."""
     with device:
         one, other = PyGPU.Stream(), PyGPU.Stream()
     for turn in range(20):
@@ -161,7 +161,7 @@ def order(device: PyGPU.Device) -> str:
 
 
 def event(device: PyGPU.Device) -> None:
-    """Wait for an event behind a copy."""
+    """Wait for an event after a copy."""
     with device:
         end = PyGPU.Event()
         PyGPU.to_gpu(values(), device=device)
@@ -172,7 +172,7 @@ def event(device: PyGPU.Device) -> None:
 
 
 def needing_a_compiler(work: Callable[[PyGPU.Device], str | None]) -> Callable[[PyGPU.Device], str | None]:
-    """Let a missing compiler be no defect."""
+    """Skip a check if the compiler is missing."""
 
     def checked(device: PyGPU.Device) -> str | None:
         try:
@@ -184,7 +184,7 @@ def needing_a_compiler(work: Callable[[PyGPU.Device], str | None]) -> Callable[[
 
 
 def arithmetic(device: PyGPU.Device) -> str:
-    """Compute element by element."""
+    """Compute elementwise."""
     host, array = values(), PyGPU.to_gpu(values(), device=device)
     same((array + array.T.copy().T * 2).get(), host + host * 2)
     same(PyGPU.sqrt(array).get(), numpy.sqrt(host), tolerance=1e-6)
@@ -192,7 +192,7 @@ def arithmetic(device: PyGPU.Device) -> str:
 
 
 def reductions(device: PyGPU.Device) -> str:
-    """Sum whole arrays and along an axis."""
+    """Sum whole arrays, and along one axis."""
     host, array = values(), PyGPU.to_gpu(values(), device=device)
     same(array.sum(axis=1).get(), host.sum(axis=1), tolerance=1e-5)
     same(array.argmax().get(), host.argmax(), "argmax")
@@ -222,14 +222,14 @@ CHECKS = [
 
 
 def handed(device: PyGPU.Device, take: Callable[[PyGPU.GPUArray], Any]) -> None:
-    """Hand an array to another library, which adds one to each element, and take back what it has then."""
+    """Pass an array to another library, which adds one to each element, and read it back."""
     other = take(PyGPU.to_gpu(values(), device=device))
     other += 1
     same(PyGPU.from_dlpack(other).get(), values() + 1)
 
 
 def with_torch(device: PyGPU.Device) -> str:
-    """Hand an array to PyTorch and back."""
+    """Pass an array to PyTorch and back."""
     torch = importlib.import_module("torch")
     if device.kind != "cpu" and not torch.cuda.is_available():
         raise Skipped(f"torch {torch.__version__} sees no GPU")
@@ -238,7 +238,7 @@ def with_torch(device: PyGPU.Device) -> str:
 
 
 def with_cupy(device: PyGPU.Device) -> str:
-    """Hand an array to CuPy and back."""
+    """Pass an array to CuPy and back."""
     cupy = importlib.import_module("cupy")
     if device.kind == "cpu" or not cupy.cuda.runtime.getDeviceCount():
         raise Skipped("no GPU for it")
@@ -247,7 +247,7 @@ def with_cupy(device: PyGPU.Device) -> str:
 
 
 def with_jax(device: PyGPU.Device) -> str:
-    """Hand an array to JAX and back."""
+    """Pass an array to JAX and back."""
     jax = importlib.import_module("jax")
     if device.kind != "cpu" and jax.default_backend() == "cpu":
         raise Skipped(f"jax {jax.__version__} sees no GPU")
@@ -256,7 +256,7 @@ def with_jax(device: PyGPU.Device) -> str:
 
 
 def with_numba(device: PyGPU.Device) -> str:
-    """Show an array to Numba."""
+    """Pass an array to Numba."""
     cuda = importlib.import_module("numba.cuda")
     if device.kind != "cuda" or not cuda.is_available():
         raise Skipped("no GPU for it")
@@ -266,7 +266,7 @@ def with_numba(device: PyGPU.Device) -> str:
 
 
 def with_mpi(device: PyGPU.Device) -> str:
-    """Send an array to oneself."""
+    """Send an array from a process to itself."""
     mpi = importlib.import_module("mpi4py.MPI")
     if device.kind != "cpu":
         raise Skipped("sends from a device need an MPI that was built for it")
@@ -280,18 +280,18 @@ NEIGHBOURS = {"torch": with_torch, "cupy": with_cupy, "jax": with_jax, "numba": 
 
 
 def verdict(make: Callable[[PyGPU.Device], str | None], device: PyGPU.Device) -> tuple[str, str]:
-    """Make a check: how it ended, and what there is to say."""
+    """Run a check; return its verdict and message."""
     try:
         return "ok", make(device) or ""
     except Skipped as skipped:
         return "skipped", str(skipped)
-    except Exception as error:  # whatever a defect, a driver or a neighbour raises is the line's verdict
+    except Exception as error:  # any exception of a defect, a driver or another library is the line's verdict
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         return "FAILED", f"{type(error).__name__}: {' '.join(lines[:6])}"
 
 
 def is_installed(name: str) -> bool:
-    """Tell whether a neighbour is there, without importing it."""
+    """Test whether a library is installed, without importing it."""
     try:
         return importlib.util.find_spec(name) is not None
     except (ImportError, ValueError):
@@ -299,12 +299,12 @@ def is_installed(name: str) -> bool:
 
 
 def devices(wanted: list[str] | None) -> list[PyGPU.Device]:
-    """Name the devices: those that are asked for, or all of the backend."""
+    """Name the requested devices, or all devices of the backend."""
     return [PyGPU.Device(name) for name in wanted] if wanted else [*map(PyGPU.Device, range(PyGPU.device_count()))]
 
 
 def lines(chosen: list[PyGPU.Device], has_neighbours: bool, end: float) -> Iterator[tuple[str, str, str]]:
-    """Make the checks, as long as there is time; the first device meets the neighbours."""
+    """Run the checks within the time limit; the first device also tests the other libraries."""
     every = [(f"{device}: {check.what}", check.make, device) for device in chosen for check in CHECKS]
     if has_neighbours:
         found = [name for name in NEIGHBOURS if is_installed(name)]
@@ -326,7 +326,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """Make the checks, and leave with 1 if one failed."""
+    """Run the checks; return 1 if one failed."""
     begin = time.perf_counter()
     try:
         chosen = devices(arguments.device)

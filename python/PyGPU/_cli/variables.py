@@ -1,4 +1,4 @@
-"""Which variables of the environment PyGPU knows: one that is misspelt would otherwise do nothing, silently."""
+"""List the environment variables of PyGPU, so that a misspelt one is reported instead of ignored."""
 
 import difflib
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ KNOWN = frozenset(
 
 
 def told(environment: Mapping[str, str]) -> Iterator[str]:
-    """Write a line for each variable that is set and stands nowhere else in what `show` prints."""
+    """Format a line for each set variable that `show` prints nowhere else."""
     for name, value in sorted(environment.items()):
         if name in KNOWN and name != "PYGPU_BACKEND":
             yield f"{name}: {value}"

@@ -1,7 +1,7 @@
-"""``python -m PyGPU warm``: the kernels of arithmetic compiled ahead, for images of containers and for clusters.
+"""Run ``python -m PyGPU warm``: compile the kernels of arithmetic ahead, for container images and clusters.
 
-A kernel of one operation is compiled when it is first met, and kept in the cache on disk. Here they are met on purpose,
-in threads: each function with each pair of types, on arrays that lie in the ways that choose a kernel of their own.
+A kernel of one operation is compiled at its first use and cached on disk. Here threads use them deliberately:
+each function with each pair of types, on arrays of the layouts that select separate kernels.
 """
 
 import argparse
@@ -28,7 +28,7 @@ FUNCTIONS = [
 ]
 
 Layout = tuple[Callable[[Any], Any], Callable[[Any], Any]]
-# Two operands by what they are in the walk of a kernel. Each is cut out of a square.
+# Two operands by their access pattern in a kernel. Each is a view of a square.
 LAYOUTS: dict[str, Layout] = {
     "side by side": (lambda a: a, lambda b: b),
     "of one element": (lambda a: a[0, 0], lambda b: b[0, 0]),
@@ -43,7 +43,7 @@ EDGE = 16
 
 
 class Call(NamedTuple):
-    """A call that meets one kernel."""
+    """A call that uses one kernel."""
 
     function: str
     dtypes: tuple[str, ...]
@@ -51,7 +51,7 @@ class Call(NamedTuple):
 
 
 def square(dtype: str) -> Any:
-    """Make an array of ones, for which every function is defined."""
+    """Create an array of ones, for which every function is defined."""
     return PyGPU.ones((EDGE, EDGE), dtype)
 
 
@@ -66,19 +66,19 @@ def together(function: Any, one: str, other: str, layout: Layout) -> None:
 
 
 def with_number(function: Any, dtype: str, is_first: bool) -> None:
-    """Call a function of an array and a number of Python's."""
+    """Call a function of an array and a Python scalar."""
     operands = square(dtype), numpy.dtype(dtype).type(1).item()
     function(*operands[::-1] if is_first else operands)
 
 
 def into_itself(function: Any, dtype: str) -> None:
-    """Call as an operator that assigns does."""
+    """Call as an in-place operator does."""
     array = square(dtype)
     function(array, square(dtype), out=array)
 
 
 def calls_of(name: str, dtypes: list[str]) -> Iterator[Call]:
-    """Name the calls of one function: types of two kinds lie side by side, those of one kind in every way."""
+    """List the calls of one function: mixed types contiguous only, equal types in every layout."""
     function = getattr(PyGPU, name)
     for dtype in dtypes:
         if function.nin == 1:
@@ -96,9 +96,9 @@ def calls_of(name: str, dtypes: list[str]) -> Iterator[Call]:
 
 
 def meet(call: Call, device: int) -> str | None:
-    """Make a call, and say what went wrong; that a function has no loop for some types is nothing wrong."""
+    """Make a call and return its error; a function without a loop for some types is no error."""
     try:
-        with PyGPU.Device(device), PyGPU.fusion("off"):  # what is dropped would never be launched
+        with PyGPU.Device(device), PyGPU.fusion("off"):  # a discarded result would never be launched
             call.make()
     except TypeError:
         return None
@@ -108,14 +108,14 @@ def meet(call: Call, device: int) -> str | None:
 
 
 def kept() -> tuple[int, int]:
-    """Count the kernels of the cache, and their bytes."""
+    """Count the kernels of the cache and their bytes."""
     folder = PyGPU.config()["kernel_cache"]
     sizes = [path.stat().st_size for path in Path(folder).glob("*.pgk")] if folder else []
     return len(sizes), sum(sizes)
 
 
 def architectures() -> dict[str, int]:
-    """Name a device for each architecture: kernels are compiled for that."""
+    """Name one device for each architecture, because kernels are compiled for an architecture."""
     found: dict[str, int] = {}
     for device in range(PyGPU.device_count()):
         found.setdefault(PyGPU.device_properties(device)["architecture"], device)
@@ -123,7 +123,7 @@ def architectures() -> dict[str, int]:
 
 
 def dtype_name(text: str) -> str:
-    """Read a dtype of which there is arithmetic."""
+    """Parse a dtype that supports arithmetic."""
     try:
         name = numpy.dtype(text).name
     except TypeError:
@@ -134,7 +134,7 @@ def dtype_name(text: str) -> str:
 
 
 def function_name(text: str) -> str:
-    """Read the name of a function that goes element by element."""
+    """Parse the name of an elementwise function."""
     if not isinstance(vars(PyGPU).get(text), PyGPU.Ufunc):
         raise argparse.ArgumentTypeError(f"{text!r} is no function of elements, such as add; PyGPU.Ufunc lists none")
     return text
@@ -156,7 +156,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """Meet all calls, in threads, and say how many kernels that made."""
+    """Make all calls in threads, and print the number of compiled kernels."""
     if PyGPU.backend_name() == "cpu":
         print("nothing to compile: NumPy computes with arrays in host memory")
         return

@@ -1,3 +1,3 @@
-"""PyCUDA's ``pycuda._cluda``: the words in which programs write one kernel for CUDA and for OpenCL."""
+"""PyCUDA's ``pycuda._cluda``: macros with which one kernel source serves CUDA and OpenCL."""
 
 from PyGPU._pycuda.cluda import CLUDA_PREAMBLE as CLUDA_PREAMBLE

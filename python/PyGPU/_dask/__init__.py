@@ -1,1 +1,1 @@
-"""What Dask is told of arrays, behind `PyGPU.dask`; only `registration` and `when_imported` are loaded without Dask."""
+"""Dask integration behind `PyGPU.dask`; only `registration` and `when_imported` are loaded without Dask."""

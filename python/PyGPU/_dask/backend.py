@@ -1,4 +1,4 @@
-"""Dask's array backend ``pygpu``: what `da.ones` and its kin make, and `to_backend("pygpu")`."""
+"""Dask's array backend ``pygpu``: creation functions such as `da.ones`, and `to_backend("pygpu")`."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def _full(shape: Any, fill_value: Any, dtype: Any = None) -> _core.GPUArray:
 
 
 def _chunked(make: Any, shape: Any, **kwargs: Any) -> da.Array:
-    """Return an array whose chunks are made by a function; each has memory of its own, which kernels may write."""
+    """Return an array whose chunks a function creates; each has separate memory, which kernels may write."""
     made = wrap_func_shape_as_first_arg(make, shape, **{name: one for name, one in kwargs.items() if one is not None})
     return da.Array(made.dask, made.name, made.chunks, meta=_core.empty((0,) * made.ndim, made.dtype))
 
 
 class Backend(ArrayBackendEntrypoint):  # type: ignore[misc]
-    """What Dask calls where ``array.backend`` is ``"pygpu"``, and for ``x.to_backend("pygpu")``.
+    """Implement Dask's backend for ``array.backend`` equal to ``"pygpu"``, and for ``x.to_backend("pygpu")``.
 
     Examples
     --------
@@ -56,44 +56,44 @@ class Backend(ArrayBackendEntrypoint):  # type: ignore[misc]
 
     @classmethod
     def to_backend_dispatch(cls) -> Any:
-        """Return what brings a chunk to the device."""
+        """Return the function that copies a chunk to the device."""
         return chunks.to_pygpu_dispatch
 
     @classmethod
     def to_backend(cls, data: da.Array, **kwargs: Any) -> da.Array:
-        """Bring the chunks of an array to the device."""
+        """Copy the chunks of an array to the device."""
         if isinstance(data._meta, _core.GPUArray):
             return data
         return data.map_blocks(cls.to_backend_dispatch(), meta=_core.empty((0,) * data.ndim, data.dtype), **kwargs)
 
     @property
     def RandomState(self) -> type[RandomState]:
-        """What `da.random.RandomState` draws from."""
+        """Return the random state of `da.random.RandomState`."""
         return RandomState
 
     @property
     def default_bit_generator(self) -> type[Philox]:
-        """What `da.random.default_rng` draws from."""
+        """Return the bit generator of `da.random.default_rng`."""
         return Philox
 
     @staticmethod
     def ones(shape: Any, *, dtype: Any = None, meta: Any = None, **kwargs: Any) -> da.Array:
-        """Make an array of ones."""
+        """Create an array of ones."""
         return _chunked(_ones, shape, dtype=dtype or "f8", **kwargs)
 
     @staticmethod
     def zeros(shape: Any, *, dtype: Any = None, meta: Any = None, **kwargs: Any) -> da.Array:
-        """Make an array of zeros."""
+        """Create an array of zeros."""
         return _chunked(_zeros, shape, dtype=dtype or "f8", **kwargs)
 
     @staticmethod
     def empty(shape: Any, *, dtype: Any = None, meta: Any = None, **kwargs: Any) -> da.Array:
-        """Make an array without values."""
+        """Create an uninitialised array."""
         return _chunked(_empty, shape, dtype=dtype or "f8", **kwargs)
 
     @staticmethod
     def full(shape: Any, fill_value: Any, *, dtype: Any = None, meta: Any = None, **kwargs: Any) -> da.Array:
-        """Make an array of one value."""
+        """Create an array of one value."""
         kind = dtype or _core.full((), fill_value).dtype
         return _chunked(_full, shape, fill_value=fill_value, dtype=kind, **kwargs)
 
@@ -101,7 +101,7 @@ class Backend(ArrayBackendEntrypoint):  # type: ignore[misc]
     def arange(
         start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, meta: Any = None, **kwargs: Any
     ) -> da.Array:
-        """Make an array that counts."""
+        """Create an array of evenly spaced values."""
         kwargs.setdefault("like", _core.empty(0, dtype or "f8"))
         with dask.config.set({"array.backend": "numpy"}):
             return da.arange(start, stop, step, dtype=dtype, **kwargs)

@@ -1,4 +1,4 @@
-"""Arrays of a device in the chunks of Dask's arrays: what Dask looks up by their class."""
+"""Functions that Dask looks up by the class of a chunk, for chunks on a device."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ to_pygpu_dispatch.register((object, np.ndarray), _to_device)
 
 
 def numel(x: _core.GPUArray, **kwargs: Any) -> Any:
-    """Count the elements that a reduction takes together, as an array where `x` is: `mean` divides by it there."""
+    """Count the elements of a reduction, as an array where `x` is, because `mean` divides by it there."""
     axis, keepdims = kwargs.get("axis"), kwargs.get("keepdims", False)
     dtype = kwargs.get("dtype", np.float64)
     if axis is None and not keepdims:
@@ -39,7 +39,7 @@ def numel(x: _core.GPUArray, **kwargs: Any) -> Any:
 
 
 def einsum(*operands: Any, **kwargs: Any) -> _core.GPUArray:
-    """Multiply and add on the device, without what Dask passes along for NumPy alone."""
+    """Evaluate einsum on the device, without the arguments that Dask passes for NumPy only."""
     for name in ("order", "casting"):
         kwargs.pop(name, None)
     result: _core.GPUArray = np.einsum(*operands, **kwargs)
@@ -47,12 +47,12 @@ def einsum(*operands: Any, **kwargs: Any) -> _core.GPUArray:
 
 
 def to_numpy(data: _core.GPUArray, **kwargs: Any) -> np.ndarray[Any, Any]:
-    """Bring the values of a chunk to the host."""
+    """Copy the values of a chunk to the host."""
     return data.get(**kwargs)
 
 
 def register() -> None:
-    """Register all of this."""
+    """Register all functions."""
     numel_lookup.register(_core.GPUArray, numel)
     einsum_lookup.register(_core.GPUArray, einsum)
     to_numpy_dispatch.register(_core.GPUArray, to_numpy)

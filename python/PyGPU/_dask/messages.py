@@ -1,4 +1,4 @@
-"""Arrays of a device in messages of `distributed`, and in the files to which its workers spill."""
+"""Serialization of device arrays in messages of `distributed`, and in files to which its workers spill."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _PROCESS = uuid.uuid4().hex
 
 
 def _dense(x: _core.GPUArray) -> tuple[_Header, _core.GPUArray]:
-    """Return what a receiver must know and the elements that it gets, side by side, in an order that it can restore."""
-    # Of an axis that repeats one element, one is sent.
+    """Return metadata for the receiver and the contiguous elements, in an order that it can restore."""
+    # An axis that repeats one element is sent with one element.
     once = x[tuple(slice(None) if stride else slice(0, 1) for stride in x.strides)] if x.size and x.ndim else x
     order = "F" if once.flags.f_contiguous and not once.flags.c_contiguous else "C"
     dense = once if once.flags.c_contiguous or once.flags.f_contiguous else once.copy("C")
     header = {
         "shape": list(x.shape),
         "sent": list(once.shape),
-        "dtype": pickle.dumps(x.dtype),  # its text is not enough for records and for ml_dtypes
+        "dtype": pickle.dumps(x.dtype),  # its text is insufficient for records and for ml_dtypes
         "order": order,
         "device": [_PROCESS, x.device.index],
     }
@@ -37,17 +37,17 @@ def _dense(x: _core.GPUArray) -> tuple[_Header, _core.GPUArray]:
 
 
 def _whole(header: _Header, flat: _core.GPUArray) -> _core.GPUArray:
-    """Return the array of a header over its bytes."""
+    """Return the array that a header describes over its bytes."""
     sent = flat.view(pickle.loads(header["dtype"])).reshape(header["sent"], order=header["order"])
     shape = tuple(header["shape"])
     return sent if sent.shape == shape else _core.broadcast_to(sent, shape)
 
 
 def _device(header: _Header) -> int | None:
-    """Return the device that the array had, or None for the current one where another process reads.
+    """Return the original device of the array, or None for the current one if another process reads.
 
-    What a worker has spilled returns to where it was. What another one has sent comes to the device where this
-    worker's other arrays are, whichever number the sender's had.
+    An array that a worker spilled returns to its device. An array of another worker goes to the device of this
+    worker's other arrays, regardless of the sender's device number.
     """
     process, index = header["device"]
     is_own = process == _PROCESS and index < _core.device_count()
@@ -59,19 +59,19 @@ def _bytes(dense: _core.GPUArray) -> _core.GPUArray:
 
 
 def to_frames(x: _core.GPUArray) -> tuple[_Header, list[Any]]:
-    """Return a header and one frame in host memory, which has come through the ring of pinned memory."""
+    """Return a header and one frame in host memory, copied through the ring of pinned buffers."""
     header, dense = _dense(x)
     return header, [_bytes(dense).get().data]
 
 
 def from_frames(header: _Header, frames: list[Any]) -> _core.GPUArray:
-    """Return the array that a header and its frame in host memory are."""
+    """Return the array of a header and its frame in host memory."""
     (frame,) = frames if len(frames) == 1 else (b"".join(frames),)
     return _whole(header, _core.to_gpu(np.frombuffer(frame, np.uint8), device=_device(header)))
 
 
 def to_device_frames(x: _core.GPUArray) -> tuple[_Header, list[_core.GPUArray]]:
-    """Return a header and one frame on the device, from where UCX sends it on no stream of ours: after all uses."""
+    """Return a header and one device frame after all its uses, because UCX sends it on an external stream."""
     header, dense = _dense(x)
     flat = _bytes(dense)
     flat.synchronize()
@@ -79,12 +79,12 @@ def to_device_frames(x: _core.GPUArray) -> tuple[_Header, list[_core.GPUArray]]:
 
 
 def from_device_frames(header: _Header, frames: list[Any]) -> _core.GPUArray:
-    """Return the array over a frame that UCX has received on a device."""
+    """Return the array over a frame that UCX received on a device."""
     return _whole(header, _core.asarray(frames[0]))
 
 
 def register() -> None:
-    """Register all of this."""
+    """Register all functions."""
     dask_serialize.register(_core.GPUArray, to_frames)
     dask_deserialize.register(_core.GPUArray, from_frames)
     cuda_serialize.register(_core.GPUArray, to_device_frames)

@@ -1,4 +1,4 @@
-"""Random numbers for Dask's arrays, drawn on the device; Dask finds the package by the classes' module."""
+"""Random numbers for Dask's arrays, drawn on the device; Dask finds the package by the module of the classes."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ class Philox(np.random.Philox):
 
 
 class RandomState:
-    """What `da.random.RandomState` calls, over `PyGPU.random.Generator`: the same names, other numbers than NumPy's.
+    """Provide the methods that `da.random.RandomState` calls, with the names but not the numbers of NumPy.
 
     Parameters
     ----------
     seed : int or sequence of ints, optional
-        Where it begins.
+        Seed of the generator.
     """
 
     def __init__(self, seed: Any = None) -> None:
         self._generator = default_rng(seed)
 
     def random_sample(self, size: Any = None) -> _core.GPUArray:
-        """Draw from 0 to below 1."""
+        """Draw from the half-open interval [0, 1)."""
         return self._generator.random(size)
 
     def randint(self, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> _core.GPUArray:
-        """Draw whole numbers."""
+        """Draw integers."""
         return self._generator.integers(low, high, size, dtype)
 
     def __getattr__(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Who registers what with Dask, and when; what is registered lies beside this file."""
+"""Registration of device arrays with Dask; the registered functions are in the neighbouring modules."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__: list[str] = []
 
 
 def register_sizeof(sizeof: Any) -> None:
-    """Tell Dask how large arrays are, and register all else when `dask.array` and `distributed` are imported.
+    """Register the size of arrays, and all else when `dask.array` and `distributed` are imported.
 
     Dask itself calls this in every process that imports it, by the entry point ``dask.sizeof``.
 
     Parameters
     ----------
     sizeof : dask.utils.Dispatch
-        Where Dask looks up who knows the size of an object.
+        Dispatch of Dask that looks up the function for the size of an object.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def register_sizeof(sizeof: Any) -> None:
 
 
 def nbytes(array: _core.GPUArray) -> int:
-    """Return how much memory the elements have; one that is broadcast is there once."""
+    """Return the memory of the elements; a broadcast element counts once."""
     count = array.itemsize
     for length, stride in zip(array.shape, array.strides, strict=True):
         count *= length if stride or not length else 1
@@ -45,9 +45,9 @@ def nbytes(array: _core.GPUArray) -> int:
 
 
 def register() -> None:
-    """Tell Dask's arrays, and `distributed` if it is there, what they need to know of arrays of a device.
+    """Register the functions of device arrays with Dask, and with `distributed` if it is installed.
 
-    It may be called any number of times. Who imports Dask in the usual way need not: Dask's entry points see to it.
+    It may be called any number of times. A regular import of Dask needs no call, because Dask's entry points make it.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def dask_setup(worker: Any) -> None:
     Parameters
     ----------
     worker : distributed.Worker
-        Who has been started.
+        The started worker.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def dask_setup(worker: Any) -> None:
 
 
 def _register_chunks() -> None:
-    # First, since its end may be what registers: not in the middle of our own module's import.
+    # First, because its end may trigger the registration, which must not happen during this module's import.
     import dask.array  # noqa: F401
 
     from PyGPU._dask import chunks

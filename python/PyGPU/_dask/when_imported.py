@@ -1,4 +1,4 @@
-"""Something is done when a module has been imported: at once, or by the import that is still to come."""
+"""Run a function after a module is imported: immediately, or at the end of a later import."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__: list[str] = []
 
 
 class _Waiting(MetaPathFinder):
-    """Finds nothing itself; a module that is waited for gets a loader that acts behind the module's own code."""
+    """Finder that gives an awaited module a loader which runs the registered functions after the module's code."""
 
     def __init__(self, name: str, action: Callable[[], None]) -> None:
         self.name, self.action = name, action
@@ -22,7 +22,7 @@ class _Waiting(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """Return what the other finders find, if it is the module; also for those who only ask whether there is one."""
+        """Return the module's spec from the other finders, also if the caller only tests whether the module exists."""
         if fullname != self.name:
             return None
         others = (finder for finder in sys.meta_path if not isinstance(finder, _Waiting))
@@ -45,7 +45,7 @@ class _Waiting(MetaPathFinder):
 
 
 def when_imported(name: str, action: Callable[[], None]) -> None:
-    """Act once the module is there."""
+    """Run a function once the module is imported."""
     if name in sys.modules:
         _act(action, name)
     else:
@@ -55,5 +55,5 @@ def when_imported(name: str, action: Callable[[], None]) -> None:
 def _act(action: Callable[[], None], name: str) -> None:
     try:
         action()
-    except Exception as error:  # the import is somebody else's, and what it was for may have nothing to do with us
+    except Exception as error:  # the import belongs to other code and must not fail because of PyGPU
         warnings.warn(f"PyGPU could not register with {name}: {error!r}", RuntimeWarning, stacklevel=2)

@@ -1,1 +1,1 @@
-"""What `PyGPU.fft` consists of."""
+"""Implementation of `PyGPU.fft`."""

@@ -18,7 +18,7 @@ _LAST_TWO = (-2, -1)
 def _along(
     kind: str, a: Any, s: Sequence[int] | None, axes: Sequence[int] | None, norm: Norm, out: _core.GPUArray | None
 ) -> _core.GPUArray:
-    """Transform, and warn as NumPy does of odd lengths, at the line that called our caller."""
+    """Transform, and warn of odd lengths as NumPy does, at the line of the external caller."""
     if s is not None and axes is None:
         text = (
             "`axes` should not be `None` if `s` is not `None` (Deprecated in NumPy 2.0): `s[i]` will be the length "
@@ -45,13 +45,13 @@ def fftn(
     a : GPUArray
         Real or complex numbers.
     s : sequence of int, optional
-        How many points along each axis; -1 stands for as many as there are elements.
+        Number of points along each axis; -1 is the number of elements.
     axes : sequence of int, optional
-        Which axes; all by default.
+        Axes; defaults to all.
     norm : {"backward", "ortho", "forward"}, optional
-        As for `fft`, with the number of all points.
+        As for `fft`, with the product of all lengths.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def fft2(
     Parameters
     ----------
     axes : sequence of int, optional
-        Which axes; the last two by default.
+        Axes; defaults to the last two.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def ifftn(
     norm: Norm = None,
     out: _core.GPUArray | None = None,
 ) -> _core.GPUArray:
-    """Transform back along several axes.
+    """Apply the inverse transform along several axes.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def ifft2(
     norm: Norm = None,
     out: _core.GPUArray | None = None,
 ) -> _core.GPUArray:
-    """Transform back along two axes.
+    """Apply the inverse transform along two axes.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def rfftn(
     Returns
     -------
     GPUArray
-        Complex numbers; along the last one of the axes there are ``s[-1] // 2 + 1``.
+        Complex numbers; the last of the axes has ``s[-1] // 2 + 1``.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def rfft2(
     Parameters
     ----------
     axes : sequence of int, optional
-        Which axes; the last two by default.
+        Axes; defaults to the last two.
 
     Examples
     --------
@@ -190,14 +190,14 @@ def irfftn(
     norm: Norm = None,
     out: _core.GPUArray | None = None,
 ) -> _core.GPUArray:
-    """Transform half of a spectrum back along several axes into real numbers.
+    """Transform half of a spectrum along several axes into real numbers.
 
     Parameters
     ----------
     a : GPUArray
         Complex numbers.
     s : sequence of int, optional
-        How many points along each axis of the result; -1 stands for as many as there are elements.
+        Number of points along each axis of the result; -1 is the number of elements.
 
     Returns
     -------
@@ -221,12 +221,12 @@ def irfft2(
     norm: Norm = None,
     out: _core.GPUArray | None = None,
 ) -> _core.GPUArray:
-    """Transform half of a spectrum back along two axes into real numbers.
+    """Transform half of a spectrum along two axes into real numbers.
 
     Parameters
     ----------
     axes : sequence of int, optional
-        Which axes; the last two by default.
+        Axes; defaults to the last two.
 
     Examples
     --------

@@ -16,7 +16,7 @@ _OTHER_WAY: dict[Any, Norm] = {None: "forward", "backward": "forward", "ortho": 
 
 
 def _of_other_way(norm: Norm) -> Norm:
-    """Give the norm with which the other direction does the same."""
+    """Return the norm that has the same effect for the opposite direction."""
     try:
         return _OTHER_WAY[norm]
     except (KeyError, TypeError):
@@ -26,20 +26,20 @@ def _of_other_way(norm: Norm) -> Norm:
 def fft(
     a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: _core.GPUArray | None = None
 ) -> _core.GPUArray:
-    """Transform along an axis: sums of the elements, turned by so many steps of a circle each.
+    """Compute the discrete Fourier transform along an axis.
 
     Parameters
     ----------
     a : GPUArray
         Real or complex numbers. float32 and complex64 are transformed in single precision, float16 too.
     n : int, optional
-        How many points: fewer than there are elements leave the last ones out, more add zeroes.
+        Number of points: a smaller number truncates, a larger one pads with zeros.
     axis : int, optional
-        Which axis; the last one by default.
+        Axis; defaults to the last one.
     norm : {"backward", "ortho", "forward"}, optional
-        What is divided: the inverse transform by ``n``, both by its square root, or the forward one by ``n``.
+        Scaling: the inverse transform by ``1/n``, both by ``1/sqrt(n)``, or the forward one by ``1/n``.
     out : GPUArray, optional
-        Where the result goes; it may be `a`.
+        Output array; it may be `a`.
 
     Returns
     -------
@@ -59,14 +59,14 @@ def fft(
 def ifft(
     a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: _core.GPUArray | None = None
 ) -> _core.GPUArray:
-    """Transform back along an axis: what `fft` makes becomes what it was.
+    """Compute the inverse discrete Fourier transform along an axis.
 
     Parameters
     ----------
     a : GPUArray
         Real or complex numbers.
     n : int, optional
-        How many points.
+        Number of points.
     norm : {"backward", "ortho", "forward"}, optional
         As for `fft`.
 
@@ -83,18 +83,18 @@ def ifft(
 def rfft(
     a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: _core.GPUArray | None = None
 ) -> _core.GPUArray:
-    """Transform real numbers along an axis, of whose spectrum the second half is the first one's mirror image.
+    """Transform real numbers along an axis; only the first half of the symmetric spectrum is returned.
 
     Parameters
     ----------
     a : GPUArray
         Real numbers.
     n : int, optional
-        How many points.
+        Number of points.
     norm : {"backward", "ortho", "forward"}, optional
         As for `fft`.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
 
     Returns
     -------
@@ -114,18 +114,18 @@ def rfft(
 def irfft(
     a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: _core.GPUArray | None = None
 ) -> _core.GPUArray:
-    """Transform half of a spectrum back along an axis into the real numbers that it is of.
+    """Transform half of a spectrum along an axis into real numbers.
 
     Parameters
     ----------
     a : GPUArray
-        Complex numbers; what the first one, and of an even ``n`` the last one, has as its imaginary part is left out.
+        Complex numbers; the imaginary part of the first one, and for an even ``n`` of the last one, is ignored.
     n : int, optional
-        How many points the result has; twice as many as there are elements less two by default.
+        Number of points of the result; defaults to twice the number of elements minus two.
     norm : {"backward", "ortho", "forward"}, optional
         As for `fft`.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def irfft(
 def hfft(
     a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: _core.GPUArray | None = None
 ) -> _core.GPUArray:
-    """Transform a signal along an axis whose spectrum is real, given by half of it.
+    """Transform a signal with a real spectrum along an axis, given the first half of the signal.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def hfft(
 def ihfft(
     a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: _core.GPUArray | None = None
 ) -> _core.GPUArray:
-    """Transform a real spectrum back along an axis into half of the signal that it is of.
+    """Transform a real spectrum along an axis into half of its signal.
 
     Examples
     --------

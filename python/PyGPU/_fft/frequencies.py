@@ -1,4 +1,4 @@
-"""Frequencies of transforms, and spectra in their order."""
+"""Frequencies of transforms, and their order in a spectrum."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ def _points(n: Any) -> int:
 
 
 def fftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) -> _core.GPUArray:
-    """Give the frequencies of the elements of a transform, in cycles for each unit of the spacing.
+    """Return the frequencies of a transform's elements, in cycles per unit of the spacing.
 
     Parameters
     ----------
     n : int
-        How many points.
+        Number of points.
     d : float, optional
-        The spacing of the samples.
+        Spacing of the samples.
     device : Device, str or int, optional
-        Where the array is made.
+        Device of the array.
     dtype : data-type, optional
         A type of real floating numbers; float64 by default.
 
     Returns
     -------
     GPUArray
-        From 0 up, and then the negative ones.
+        From 0 up, followed by the negative ones.
 
     Examples
     --------
@@ -61,16 +61,16 @@ def fftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) ->
 
 
 def rfftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) -> _core.GPUArray:
-    """Give the frequencies of the elements of a transform of real numbers.
+    """Return the frequencies of the elements of a real transform.
 
     Parameters
     ----------
     n : int
-        How many points.
+        Number of points.
     d : float, optional
-        The spacing of the samples.
+        Spacing of the samples.
     device : Device, str or int, optional
-        Where the array is made.
+        Device of the array.
     dtype : data-type, optional
         A type of real floating numbers; float64 by default.
 
@@ -107,7 +107,7 @@ def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> _core.GPUArray:
     x : GPUArray
         A spectrum, or its frequencies.
     axes : int or sequence of int, optional
-        Along which axes; all by default.
+        Axes of the operation; defaults to all.
 
     Returns
     -------
@@ -128,9 +128,9 @@ def ifftshift(x: Any, axes: int | Sequence[int] | None = None) -> _core.GPUArray
     Parameters
     ----------
     x : GPUArray
-        What `fftshift` gave.
+        Result of `fftshift`.
     axes : int or sequence of int, optional
-        Along which axes; all by default.
+        Axes of the operation; defaults to all.
 
     Returns
     -------

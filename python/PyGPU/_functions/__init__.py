@@ -1,6 +1,6 @@
-"""Functions of arrays that are a few calls of others: loaded when they are first asked for.
+"""Functions of arrays that combine calls of other functions; each is loaded at its first use.
 
-A function is written once, here or in the native module, and is found as ``PyGPU.f(a)`` and as ``np.f(a)`` (NEP 18).
+A function is implemented once, here or in the native module, and available as ``PyGPU.f(a)`` and ``np.f(a)`` (NEP 18).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`Ufunc.at`: a function at places that may be named several times, in the order in which they are named."""
+"""`Ufunc.at`: apply a function at indices that may repeat, in the order of the indices."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ __all__: list[str] = []
 
 
 def at(name: str, a: _core.GPUArray, indices: Any, *values: Any) -> None:
-    """Apply the function of a name; what `Ufunc.at` documents."""
+    """Apply the function of a name, as documented for `Ufunc.at`."""
     if not isinstance(a, _core.GPUArray):
         raise refusal(a, f"{name}.at")
     if a.device.kind == "cpu" and values and np.ndim(values[0]) > 0:
-        # NumPy 2.4 reads beyond what it would have to repeat for indices of several axes.
+        # NumPy 2.4 reads out of bounds when it repeats operands for indices of several axes.
         values = (_values(a, values[0], a[indices].shape).reshape(a[indices].shape),)
     if _core._by_numpy(f"{name}.at", a, (a, indices, *values)) is not NotImplemented:
         return
     if not a.flags.writeable:
         raise ValueError(f"{name}.at(): the array is read-only")
-    # Numbers of half the size are sorted in half the passes.
+    # Half the width halves the radix passes.
     numbers = _core.arange(a.size, dtype=np.uint32 if a.size < 1 << 32 else np.int64, device=a.device)
     named = numbers.reshape(a.shape)[indices]
     places = named.copy("C").reshape(-1)
@@ -37,7 +37,7 @@ def at(name: str, a: _core.GPUArray, indices: Any, *values: Any) -> None:
 
 
 def _values(a: _core.GPUArray, given: Any, shape: tuple[int, ...]) -> _core.GPUArray:
-    """Give the second operands: one, or one for each place."""
+    """Return the second operands: one, or one per index."""
     values = given if isinstance(given, _core.GPUArray) else np.asarray(given)
     if values.size == 1 and values.ndim <= len(shape):
         wide: Any = values

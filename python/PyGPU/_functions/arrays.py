@@ -1,4 +1,4 @@
-"""What functions are given: arrays of a device, of any library, and numbers."""
+"""Conversion of arguments: device arrays of any library, and numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__: list[str] = []
 
 
 def refusal(given: Any, function: str | None = None) -> TypeError:
-    """Return the error for what is no array of PyGPU: what it is, and how it becomes one."""
+    """Return the error for an object that is no array of PyGPU: its type, and how to convert it."""
     kind = type(given).__name__
     is_list = isinstance(given, (list, tuple))
     if is_list and any(isinstance(one, _core.GPUArray) for one in given):
@@ -23,7 +23,7 @@ def refusal(given: Any, function: str | None = None) -> TypeError:
     elif is_list or isinstance(given, np.ndarray):
         try:
             kind = f"{kind} of shape {np.shape(given)}"
-        except ValueError:  # rows of several lengths
+        except ValueError:  # rows of different lengths
             kind = f"{kind} of length {len(given)}"
         text = f"the {kind} is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
     else:
@@ -32,7 +32,7 @@ def refusal(given: Any, function: str | None = None) -> TypeError:
 
 
 def array(given: Any, function: str) -> _core.GPUArray:
-    """Return an array of a device, or a number as one; values in host memory with axes are refused."""
+    """Return an array of a device, or a number as one; host arrays with axes are rejected."""
     if isinstance(given, _core.GPUArray):
         return given
     if isinstance(given, (list, tuple)) or (isinstance(given, np.ndarray) and given.ndim):
@@ -55,7 +55,7 @@ def arrays(given: Any, function: str) -> list[_core.GPUArray]:
 
 
 def _made(given: list[Any], function: str) -> list[_core.GPUArray]:
-    """Return arrays of what is not only arrays: a number goes where these are."""
+    """Convert arguments to arrays; a number goes to the device of the arrays."""
     here = [None if isinstance(one, (int, float, complex, np.generic)) else array(one, function) for one in given]
     device = next((one.device for one in here if one is not None), None)
     return [
@@ -64,7 +64,7 @@ def _made(given: list[Any], function: str) -> list[_core.GPUArray]:
 
 
 def axis_of(axis: Any, ndim: int) -> int:
-    """Return an axis counted from the first; NumPy's error for none."""
+    """Return an axis as a non-negative number, or raise NumPy's error."""
     number = operator.index(axis)
     if not -ndim <= number < ndim:
         raise AxisError(number, ndim)
@@ -72,7 +72,7 @@ def axis_of(axis: Any, ndim: int) -> int:
 
 
 def axes_of(axes: Any, ndim: int) -> tuple[int, ...]:
-    """Return one axis or several, each counted from the first."""
+    """Return one axis or several as non-negative numbers."""
     given = axes if isinstance(axes, Sequence) else (axes,)
     found = tuple(axis_of(axis, ndim) for axis in given)
     if len(set(found)) != len(found):
@@ -81,5 +81,5 @@ def axes_of(axes: Any, ndim: int) -> tuple[int, ...]:
 
 
 def along(axis: int, part: Any) -> tuple[Any, ...]:
-    """Return the index of a part along one axis, and all of those before it."""
+    """Return the index of a part along one axis, with full slices for the axes before it."""
     return (slice(None),) * axis + (part,)

@@ -1,4 +1,4 @@
-"""Whether arrays are alike, and of what kind their elements are."""
+"""Comparison of arrays, and predicates of their elements."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 @public("Comparing arrays")
 def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> _core.GPUArray:
-    """Tell which elements are nearly equal: ``abs(a - b) <= atol + rtol * abs(b)``.
+    """Test which elements are nearly equal: ``abs(a - b) <= atol + rtol * abs(b)``.
 
     Parameters
     ----------
     a, b : GPUArray or number
-        They are broadcast.
+        Operands, which are broadcast.
     rtol, atol : GPUArray or float, optional
-        How far they may be apart, as a part of `b` and absolutely.
+        Relative tolerance with respect to `b`, and absolute tolerance.
     equal_nan : bool, optional
-        Whether NaN is like NaN.
+        Whether NaN equals NaN.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
 
 @public("Comparing arrays")
 def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> bool:
-    """Tell whether all elements are nearly equal; waits for the answer.
+    """Test whether all elements are nearly equal; synchronizes.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool
 
 @public("Comparing arrays")
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
-    """Tell whether two arrays have the same shape and elements; waits for the answer.
+    """Test whether two arrays have the same shape and elements; synchronizes.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
 
 @public("Comparing arrays")
 def array_equiv(a1: Any, a2: Any) -> bool:
-    """Tell whether two arrays, broadcast to one shape, have the same elements; waits for the answer.
+    """Test whether two arrays, broadcast to one shape, have the same elements; synchronizes.
 
     Parameters
     ----------
@@ -131,12 +131,12 @@ def array_equiv(a1: Any, a2: Any) -> bool:
 
 @public("Comparing arrays")
 def iscomplexobj(x: Any) -> bool:
-    """Tell whether an array is of complex numbers.
+    """Test whether an array is complex.
 
     Parameters
     ----------
     x : GPUArray or number
-        What is asked.
+        Object to test.
 
     Returns
     -------
@@ -153,12 +153,12 @@ def iscomplexobj(x: Any) -> bool:
 
 @public("Comparing arrays")
 def isrealobj(x: Any) -> bool:
-    """Tell whether an array is not of complex numbers.
+    """Test whether an array is not complex.
 
     Parameters
     ----------
     x : GPUArray or number
-        What is asked.
+        Object to test.
 
     Returns
     -------
@@ -175,12 +175,12 @@ def isrealobj(x: Any) -> bool:
 
 @public("Comparing arrays")
 def iscomplex(x: Any) -> _core.GPUArray:
-    """Tell which elements have an imaginary part that is not 0.
+    """Test which elements have a nonzero imaginary part.
 
     Parameters
     ----------
     x : GPUArray or number
-        What is asked.
+        Object to test.
 
     Returns
     -------
@@ -200,12 +200,12 @@ def iscomplex(x: Any) -> _core.GPUArray:
 
 @public("Comparing arrays")
 def isreal(x: Any) -> _core.GPUArray:
-    """Tell which elements have no imaginary part, or one that is 0.
+    """Test which elements have a zero imaginary part, or none.
 
     Parameters
     ----------
     x : GPUArray or number
-        What is asked.
+        Object to test.
 
     Returns
     -------
@@ -225,14 +225,14 @@ def isreal(x: Any) -> _core.GPUArray:
 
 @public("Comparing arrays")
 def isposinf(x: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
-    """Tell which elements are the positive infinity.
+    """Test which elements are positive infinity.
 
     Parameters
     ----------
     x : GPUArray of real numbers
-        The elements.
+        Elements to test.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
 
     Returns
     -------
@@ -249,14 +249,14 @@ def isposinf(x: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
 
 @public("Comparing arrays")
 def isneginf(x: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
-    """Tell which elements are the negative infinity.
+    """Test which elements are negative infinity.
 
     Parameters
     ----------
     x : GPUArray of real numbers
-        The elements.
+        Elements to test.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
 
     Returns
     -------
@@ -281,12 +281,12 @@ def _is_infinity(x: Any, infinity: float, out: _core.GPUArray | None, function: 
 
 @public("Comparing arrays")
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
-    """Tell the dtype that a function of several arrays computes in.
+    """Return the dtype in which a function of several arrays computes.
 
     Parameters
     ----------
     *arrays_and_dtypes : GPUArray, dtype-like or number
-        What is promoted.
+        Operands to promote.
 
     Returns
     -------
@@ -303,16 +303,16 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
 
 @public("Comparing arrays")
 def can_cast(from_: Any, to: DTypeLike, casting: Casting = "safe") -> bool:
-    """Tell whether values of one dtype may become another's.
+    """Test whether values of one dtype can be cast to another.
 
     Parameters
     ----------
     from_ : GPUArray or dtype-like
-        What is asked.
+        Source dtype.
     to : dtype-like
-        What they would be.
+        Target dtype.
     casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}, optional
-        By which rule.
+        Casting rule.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Differences between neighbours."""
+"""Differences between adjacent elements."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from PyGPU._names.public import public
 
 @public("Moving and repeating elements")
 def diff(a: _core.GPUArray, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> _core.GPUArray:
-    """Subtract from each element the one before it.
+    """Subtract the previous element from each element.
 
     Parameters
     ----------
     a : GPUArray
-        With one axis or more.
+        Array with one or more axes.
     n : int, optional
-        How often.
+        Number of repetitions.
     axis : int, optional
-        Along which.
+        Axis of the operation.
     prepend, append : GPUArray or number, optional
-        What is put before and behind the elements first.
+        Values to prepend or append before the subtraction.
 
     Returns
     -------
@@ -60,21 +60,21 @@ def diff(a: _core.GPUArray, n: int = 1, axis: int = -1, prepend: Any = None, app
 
 
 def _beside(given: Any, other: _core.GPUArray, axis: int) -> _core.GPUArray:
-    """Return what is put before or behind an array; a number stands for one element of each row."""
+    """Return the prepended or appended array; a number is one element of each row."""
     one = array(given, "diff")
     return one if one.ndim else _core.broadcast_to(one, (*other.shape[:axis], 1, *other.shape[axis + 1 :]))
 
 
 @public("Moving and repeating elements")
 def ediff1d(ary: _core.GPUArray, to_end: Any = None, to_begin: Any = None) -> _core.GPUArray:
-    """Subtract from each element the one before it, along one axis.
+    """Subtract the previous element from each element of the flattened array.
 
     Parameters
     ----------
     ary : GPUArray
         The elements, in C order.
     to_end, to_begin : GPUArray or number, optional
-        What is put behind the differences, and before them.
+        Values behind and before the differences.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def ediff1d(ary: _core.GPUArray, to_end: Any = None, to_begin: Any = None) -> _c
     Raises
     ------
     TypeError
-        If these cannot become of the array's type.
+        If they cannot be cast to the array's type.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Coordinates of the points of a grid, and the numbers of these."""
+"""Coordinates and indices of grid points."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     Parameters
     ----------
     *xi : GPUArray
-        The places along each axis.
+        Coordinates along each axis.
     copy : bool, optional
-        False: views of these.
+        False: return views.
     sparse : bool, optional
-        True: each has one axis that is longer than 1.
+        True: each result has one axis longer than 1.
     indexing : {'xy', 'ij'}, optional
-        Whether the second axis of the result is that of the first array, or the first is.
+        Whether the first array varies along the second axis of the result, or along the first.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     Raises
     ------
     ValueError
-        For another `indexing`.
+        For an unknown `indexing`.
 
     Examples
     --------
@@ -69,18 +69,18 @@ def indices(
     Parameters
     ----------
     dimensions : sequence of int
-        The lengths of its axes.
+        Lengths of the axes.
     dtype : dtype-like, optional
-        Of the indices.
+        Type of the indices.
     sparse : bool, optional
-        True: an array for each axis, which is longer than 1 along it alone.
+        True: return an array for each axis, which is longer than 1 along that axis only.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
     GPUArray, or tuple of GPUArray
-        Along its first axis an array for each axis.
+        The first axis has one array for each axis.
 
     Examples
     --------
@@ -103,28 +103,28 @@ def indices(
 
 @public("Matrices and grids")
 def unravel_index(indices: _core.GPUArray, shape: Any, order: str = "C") -> tuple[_core.GPUArray, ...]:
-    """Return the indices along each axis of elements that are counted through.
+    """Convert flat indices to indices along each axis.
 
     Parameters
     ----------
     indices : GPUArray of int
-        The numbers of elements; those that are out of range are not noticed, since that would wait for the device.
+        Flat indices; those out of range are not detected, because that would require synchronization.
     shape : int or sequence of int
-        That of the array whose elements these are.
+        Shape of the array to which the indices belong.
     order : {'C', 'F'}, optional
-        Whether the last axis is counted through first, or the first one.
+        Order of the flat indices: ``'C'`` varies the last axis fastest, ``'F'`` the first.
 
     Returns
     -------
     tuple of GPUArray
-        One for each axis.
+        One array for each axis.
 
     Raises
     ------
     TypeError
-        For what are no integers.
+        For indices that are no integers.
     ValueError
-        For another order.
+        For an unknown order.
 
     Examples
     --------
@@ -145,18 +145,18 @@ def unravel_index(indices: _core.GPUArray, shape: Any, order: str = "C") -> tupl
 def ravel_multi_index(
     multi_index: Any, dims: Any, mode: str | tuple[str, ...] = "raise", order: str = "C"
 ) -> _core.GPUArray:
-    """Return the numbers of elements that are told by their indices along each axis.
+    """Convert indices along each axis to flat indices.
 
     Parameters
     ----------
     multi_index : sequence of GPUArray of int
-        The indices along each axis.
+        Indices along each axis.
     dims : sequence of int
-        The shape of the array whose elements these are.
+        Shape of the array to which the indices belong.
     mode : {'raise', 'wrap', 'clip'} or tuple of these, optional
-        What is done with an index that is out of range; 'raise' waits for the device.
+        Handling of indices out of range; 'raise' synchronizes with the device.
     order : {'C', 'F'}, optional
-        Whether the last axis is counted through first, or the first one.
+        Order of the flat indices: ``'C'`` varies the last axis fastest, ``'F'`` the first.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def ravel_multi_index(
     Raises
     ------
     ValueError
-        For an index out of range, another mode or order, and another number of axes.
+        For an index out of range, an unknown mode or order, and a wrong number of axes.
 
     Examples
     --------
@@ -197,14 +197,14 @@ def _whole(indices: Any, function: str) -> Any:
 
 
 def _counted(lengths: tuple[int, ...], order: str, function: str) -> tuple[int, ...]:
-    """Give the lengths of axes in the order in which they are counted through."""
+    """Return the lengths of axes in the order of the flat indices."""
     if order not in ("C", "F"):
         raise ValueError(f"{function}: only 'C' or 'F' order is permitted, not {order!r}")
     return lengths if order == "F" else lengths[::-1]
 
 
 def _within(place: Any, length: int, mode: str) -> Any:
-    """Bring indices into the range of an axis, as a mode has it."""
+    """Map indices into the range of an axis, as the mode requires."""
     given = _whole(place, "ravel_multi_index")
     if mode == "wrap":
         return given % length

@@ -1,4 +1,4 @@
-"""How many values belong to each bin, and the sums of their weights; sums repeat bit for bit."""
+"""Histograms, and sums of weights per bin; the sums are bitwise reproducible."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from PyGPU._names.public import public
 
 
 def _sums(places: _core.GPUArray, weights: _core.GPUArray, bins: int) -> _core.GPUArray:
-    """Add up the weights at each place; places are whole numbers below that of the bins."""
+    """Sum the weights of each bin; bin indices are integers below the number of bins."""
     starts = _core.zeros(bins + 1, np.int64, device=places.device)
     starts[1:] = _core._counted(places, bins).cumsum()
-    # Numbers of fewer bytes are sorted in fewer passes.
+    # Narrower integers are sorted in fewer passes.
     order = _core.argsort(places.astype(np.min_scalar_type(max(bins - 1, 0))))
     parts = _core._sums_of_runs(flat(weights.astype(np.float64)), order, starts)
     return parts.reshape(bins) if parts.shape[1] == 1 else parts.sum(axis=1)
 
 
 def _bins_of(x: _core.GPUArray, least: int) -> int:
-    """Tell how many bins there are, for which the host waits."""
+    """Return the number of bins, for which the host waits."""
     bits = 8 * x.dtype.itemsize
-    # Without a sign the negative numbers are the greatest ones: one reduction for both.
+    # As unsigned, the negative numbers are the largest ones: one reduction checks both.
     greatest = int(x.view(f"uint{bits}").max().item())
     if (x.dtype.kind == "i" or bits == 64) and greatest >> (bits - 1):
         raise ValueError("'list' argument must have no negative elements")
@@ -35,23 +35,23 @@ def _bins_of(x: _core.GPUArray, least: int) -> int:
 
 @public("Order")
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> _core.GPUArray:
-    """Count how often each whole number occurs.
+    """Count the occurrences of each integer.
 
-    The host waits for the greatest one.
+    The host waits for the maximum.
 
     Parameters
     ----------
     x : GPUArray
-        Whole numbers from 0 on, along one axis.
+        Non-negative integers, along one axis.
     weights : array_like, optional
-        One for each element: their sums are returned instead.
+        Weight of each element: their sums are returned instead.
     minlength : int, optional
-        How many numbers are counted at least.
+        Minimum number of bins.
 
     Returns
     -------
     GPUArray
-        64-bit integers, or with weights 64-bit floating-point numbers, whose bits repeat.
+        64-bit integers, or with weights 64-bit floating-point numbers, which are bitwise reproducible.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def _values_and_weights(a: Any, weights: Any) -> tuple[_core.GPUArray, _core.GPU
 
 
 def _edges(a: _core.GPUArray, bins: Any, limits: Any) -> Any:
-    """Find the edges of the bins as NumPy does, which has to know the values' type, the least and the greatest one."""
+    """Compute the bin edges as NumPy does, from the values' type, minimum and maximum."""
     if isinstance(bins, str):
         raise NotImplementedError(
             f"histogram: bins={bins!r} is not computed by PyGPU; give their number or their edges"
@@ -139,17 +139,17 @@ def _edges(a: _core.GPUArray, bins: Any, limits: Any) -> Any:
 def histogram_bin_edges(
     a: _core.GPUArray, bins: Any = 10, range: tuple[float, float] | None = None, weights: Any = None
 ) -> _core.GPUArray:
-    """Find the edges of the bins of `histogram`.
+    """Return the bin edges of `histogram`.
 
     Parameters
     ----------
     a : GPUArray
     bins : int or array_like, optional
-        How many bins, or their edges.
+        Number of bins, or their edges.
     range : tuple of two numbers, optional
-        From where to where they go; without it the host waits for the least and the greatest element.
+        Lower and upper limit; without it the host waits for the minimum and maximum.
     weights : array_like, optional
-        Taken as NumPy takes it.
+        Accepted for compatibility with NumPy.
 
     Examples
     --------
@@ -174,24 +174,24 @@ def histogram(
 ) -> tuple[_core.GPUArray, _core.GPUArray]:
     """Count the values in each bin.
 
-    A bin has its left edge, the last one both. With a range, or with edges in host memory, nobody waits.
+    A bin includes its left edge, the last one both. With a range, or with host edges, the call does not synchronize.
 
     Parameters
     ----------
     a : GPUArray
     bins : int or array_like, optional
-        How many bins, or their edges.
+        Number of bins, or their edges.
     range : tuple of two numbers, optional
-        From where to where they go; without it the host waits for the least and the greatest element.
+        Lower and upper limit; without it the host waits for the minimum and maximum.
     density : bool, optional
-        Whether the counts are divided so that they are a density over the range.
+        Whether to normalize the counts to a density over the range.
     weights : array_like, optional
-        One for each element: their sums are returned instead, whose bits repeat.
+        Weight of each element: their sums are returned instead, and are bitwise reproducible.
 
     Returns
     -------
     tuple of two GPUArrays
-        The counts, 64-bit integers or of the weights' type, and the edges.
+        The counts, as 64-bit integers or in the type of the weights, and the edges.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def _weighed(values: _core.GPUArray, edges: _core.GPUArray, weights: _core.GPUAr
     bins = edges.size - 1
     if bins < 1:
         return _core.zeros(0, np.float64, device=values.device)
-    # Counted from 1; 0 is before the first edge, and one more than the bins behind the last one.
+    # Counted from 1; 0 is before the first edge, and the number of bins plus one is behind the last.
     places = _core._searchsorted(edges, values, True)
     places = _core.where(_core.equal(values, edges[-1:]), bins, places)
     return _sums(places, weights, bins + 2)[1:-1]

@@ -1,4 +1,4 @@
-"""Arrays put together."""
+"""Concatenation of arrays."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def joined(
     dtype: DTypeLike | None,
     casting: Casting,
 ) -> _core.GPUArray:
-    """Put arrays of one device behind each other: a copy, or a cast, for each into its place of the result."""
+    """Concatenate arrays of one device: one copy or cast for each into its part of the result."""
     if out is None and dtype is None and (plain := _core._joined(parts, axis)) is not None:
         return plain
     _check_shapes(parts, axis)
@@ -61,7 +61,7 @@ def joined(
     elif out.shape != shape:
         raise ValueError("Output array is the wrong shape")
     else:
-        # What is written may be what is still to be read.
+        # The output may overlap an input.
         parts = [part.copy() if _core._may_overlap(out, part) else part for part in parts]
     begin = 0
     for part in parts:
@@ -85,20 +85,20 @@ def concatenate(
     dtype: DTypeLike | None = None,
     casting: Casting = "same_kind",
 ) -> _core.GPUArray:
-    """Put arrays behind each other along an axis.
+    """Concatenate arrays along an axis.
 
     Parameters
     ----------
     arrays : sequence of GPUArray
-        Of one shape but for that axis; arrays of a device of other libraries, too.
+        Arrays of equal shape except along that axis; device arrays of other libraries are accepted.
     axis : int or None, optional
-        Along which; None: all elements behind each other, in C order.
+        Axis of concatenation; None: all elements, flattened in C order.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     dtype : dtype-like, optional
-        Of the result; what NumPy promotes those of the arrays to by default.
+        Type of the result; defaults to NumPy's promotion of the arrays' types.
     casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}, optional
-        What may become what.
+        Casting rule.
 
     Returns
     -------
@@ -107,9 +107,9 @@ def concatenate(
     Raises
     ------
     ValueError
-        If shapes do not fit, or the arrays are on several devices.
+        If shapes do not match, or the arrays are on several devices.
     TypeError
-        For values in host memory, and casts that are not allowed.
+        For host values, and for forbidden casts.
 
     Examples
     --------
@@ -144,16 +144,16 @@ def stack(
     dtype: DTypeLike | None = None,
     casting: Casting = "same_kind",
 ) -> _core.GPUArray:
-    """Put arrays of one shape beside each other along a new axis.
+    """Stack arrays of one shape along a new axis.
 
     Parameters
     ----------
     arrays : sequence of GPUArray
-        Of one shape.
+        Arrays of one shape.
     axis : int, optional
-        The place of the new axis.
+        Index of the new axis.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     dtype, casting : optional
         As in `concatenate`.
 
@@ -179,12 +179,12 @@ def stack(
 
 @public("Joining and splitting")
 def vstack(tup: Any, *, dtype: DTypeLike | None = None, casting: Casting = "same_kind") -> _core.GPUArray:
-    """Put arrays below each other: along the first axis, rows for those of one axis.
+    """Stack arrays along the first axis; one-dimensional arrays are rows.
 
     Parameters
     ----------
     tup : sequence of GPUArray
-        Of one shape but for the first axis.
+        Arrays of equal shape except along the first axis.
     dtype, casting : optional
         As in `concatenate`.
 
@@ -204,12 +204,12 @@ def vstack(tup: Any, *, dtype: DTypeLike | None = None, casting: Casting = "same
 
 @public("Joining and splitting")
 def hstack(tup: Any, *, dtype: DTypeLike | None = None, casting: Casting = "same_kind") -> _core.GPUArray:
-    """Put arrays beside each other: along the second axis, or the first of arrays that have one.
+    """Concatenate arrays along the second axis, or the first if they are one-dimensional.
 
     Parameters
     ----------
     tup : sequence of GPUArray
-        Of one shape but for that axis.
+        Arrays of equal shape except along that axis.
     dtype, casting : optional
         As in `concatenate`.
 
@@ -230,12 +230,12 @@ def hstack(tup: Any, *, dtype: DTypeLike | None = None, casting: Casting = "same
 
 @public("Joining and splitting")
 def dstack(tup: Any) -> _core.GPUArray:
-    """Put arrays behind each other along the third axis.
+    """Concatenate arrays along the third axis.
 
     Parameters
     ----------
     tup : sequence of GPUArray
-        Of one shape but for that axis; those of fewer axes get as many as it takes.
+        Arrays of equal shape except along that axis; missing axes are added.
 
     Returns
     -------
@@ -252,12 +252,12 @@ def dstack(tup: Any) -> _core.GPUArray:
 
 @public("Joining and splitting")
 def column_stack(tup: Any) -> _core.GPUArray:
-    """Put columns, and matrices, beside each other.
+    """Stack columns and matrices along the second axis.
 
     Parameters
     ----------
     tup : sequence of GPUArray
-        Those of one axis are columns.
+        One-dimensional arrays are columns.
 
     Returns
     -------
@@ -275,14 +275,14 @@ def column_stack(tup: Any) -> _core.GPUArray:
 
 @public("Joining and splitting")
 def append(arr: Any, values: Any, axis: int | None = None) -> _core.GPUArray:
-    """Put values behind those of an array.
+    """Append values to an array.
 
     Parameters
     ----------
     arr, values : GPUArray or number
-        What is put together.
+        Operands.
     axis : int, optional
-        Along which; by default all elements, in C order.
+        Axis of concatenation; by default all elements are flattened in C order.
 
     Returns
     -------
@@ -299,12 +299,12 @@ def append(arr: Any, values: Any, axis: int | None = None) -> _core.GPUArray:
 
 @public("Joining and splitting")
 def block(arrays: Any) -> _core.GPUArray:
-    """Put an array together from nested lists of blocks.
+    """Assemble an array from nested lists of blocks.
 
     Parameters
     ----------
     arrays : GPUArray, or nested lists of them
-        The innermost lists are joined along the last axis, those around them along the one before it, and so on.
+        The innermost lists are joined along the last axis, the enclosing lists along the previous axis, and so on.
 
     Returns
     -------
@@ -313,7 +313,7 @@ def block(arrays: Any) -> _core.GPUArray:
     Raises
     ------
     ValueError
-        If lists are empty, or not all blocks are as deep.
+        If lists are empty, or the depths of blocks differ.
     TypeError
         For tuples.
 
@@ -331,7 +331,7 @@ def block(arrays: Any) -> _core.GPUArray:
 
 
 def _depth(blocks: Any, where: str) -> tuple[int, int]:
-    """Return how deep lists are nested, and the most axes of a block."""
+    """Return the nesting depth of lists, and the maximum number of axes of a block."""
     if isinstance(blocks, tuple):
         raise TypeError(
             f"{where} is a tuple. Only lists can be used to arrange blocks, and np.block does not allow it."

@@ -1,4 +1,4 @@
-"""Arrays with their elements at other places."""
+"""Rotation, reversal, rolling and repetition of arrays."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 @public("Moving and repeating elements")
 def rot90(m: _core.GPUArray, k: int = 1, axes: tuple[int, int] = (0, 1)) -> _core.GPUArray:
-    """Turn an array by 90 degrees in the plane of two axes.
+    """Rotate an array by 90 degrees in the plane of two axes.
 
     Parameters
     ----------
     m : GPUArray
-        With two axes or more.
+        Array with two or more axes.
     k : int, optional
-        How often it is turned, from the first axis towards the second.
+        Number of rotations, from the first axis towards the second.
     axes : tuple of two ints, optional
-        The plane.
+        Axes of the plane.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def rot90(m: _core.GPUArray, k: int = 1, axes: tuple[int, int] = (0, 1)) -> _cor
     Raises
     ------
     ValueError
-        If the axes are not two different ones of the array.
+        If the axes are not two different axes of the array.
 
     Examples
     --------
@@ -71,12 +71,12 @@ def rot90(m: _core.GPUArray, k: int = 1, axes: tuple[int, int] = (0, 1)) -> _cor
 
 @public("Moving and repeating elements")
 def flipud(m: _core.GPUArray) -> _core.GPUArray:
-    """Turn the first axis round.
+    """Reverse the first axis.
 
     Parameters
     ----------
     m : GPUArray
-        With one axis or more.
+        Array with one or more axes.
 
     Returns
     -------
@@ -97,12 +97,12 @@ def flipud(m: _core.GPUArray) -> _core.GPUArray:
 
 @public("Moving and repeating elements")
 def fliplr(m: _core.GPUArray) -> _core.GPUArray:
-    """Turn the second axis round.
+    """Reverse the second axis.
 
     Parameters
     ----------
     m : GPUArray
-        With two axes or more.
+        Array with two or more axes.
 
     Returns
     -------
@@ -128,11 +128,11 @@ def copy(a: Any, order: OrderACFK = "K", subok: bool = False) -> _core.GPUArray:
     Parameters
     ----------
     a : GPUArray or number
-        What is copied.
+        Array to copy.
     order : {'K', 'C', 'F', 'A'}, optional
-        How the copy lies.
+        Memory order of the copy.
     subok : bool, optional
-        Without effect: a copy is of its array's class.
+        Ignored: a copy has the class of its array.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def copy(a: Any, order: OrderACFK = "K", subok: bool = False) -> _core.GPUArray:
 
 
 def _halves(length: int, shift: int) -> list[tuple[slice, slice]]:
-    """Return where parts of an axis come from, and where they go."""
+    """Return source and target slices of the parts of an axis."""
     shift = shift % length if length else 0
     if not shift:
         return [(slice(None), slice(None))]
@@ -160,21 +160,21 @@ def _halves(length: int, shift: int) -> list[tuple[slice, slice]]:
 
 @public("Moving and repeating elements")
 def roll(a: _core.GPUArray, shift: Any, axis: Any = None) -> _core.GPUArray:
-    """Move elements along axes; what leaves at one end comes back at the other.
+    """Shift elements along axes cyclically.
 
     Parameters
     ----------
     a : GPUArray
         The array.
     shift : int or sequence of int
-        By how many places, along each of the axes.
+        Offset along each of the axes.
     axis : int or sequence of int, optional
-        Which axes; by default all elements are moved along one, in C order.
+        Axes of the shift; by default all elements are shifted in C order.
 
     Returns
     -------
     GPUArray
-        A new one.
+        A new array.
 
     Examples
     --------
@@ -204,19 +204,19 @@ def roll(a: _core.GPUArray, shift: Any, axis: Any = None) -> _core.GPUArray:
 
 @public("Moving and repeating elements")
 def tile(A: Any, reps: Any) -> _core.GPUArray:
-    """Repeat an array along axes, beside itself.
+    """Repeat an array along axes.
 
     Parameters
     ----------
     A : GPUArray
         The array.
     reps : int or sequence of int
-        How often along each axis; the last numbers are of the last axes.
+        Number of repetitions along each axis; the last numbers belong to the last axes.
 
     Returns
     -------
     GPUArray
-        A new one.
+        A new array.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def tile(A: Any, reps: Any) -> _core.GPUArray:
     lengths = (1,) * (ndim - source.ndim) + source.shape
     made = _core.empty_like(source, None, "C", shape=tuple(map(operator.mul, times, lengths)))
     if made.size:
-        # Each axis as two: which of the copies, and which of the elements.
+        # Each axis becomes two: index of the copy, and index of the element.
         places = [1 if number % 2 == 0 else lengths[number // 2] for number in range(2 * ndim)]
         both = [axis for pair in zip(times, lengths, strict=True) for axis in pair]
         made.reshape(both)[...] = source.reshape(places)
@@ -240,19 +240,19 @@ def tile(A: Any, reps: Any) -> _core.GPUArray:
 
 @public("Moving and repeating elements")
 def resize(a: Any, new_shape: ShapeLike) -> _core.GPUArray:
-    """Return an array of another shape and as many elements as it takes, which are repeated.
+    """Return an array of another shape, filled by repeating the elements.
 
     Parameters
     ----------
     a : GPUArray
         The array.
     new_shape : int or sequence of int
-        The new lengths.
+        Lengths of the result.
 
     Returns
     -------
     GPUArray
-        A new one.
+        A new array.
 
     Examples
     --------

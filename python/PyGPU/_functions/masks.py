@@ -1,4 +1,4 @@
-"""What is true, and elements that are chosen so: the host reads how many they are."""
+"""Selection by masks; the host reads the number of selected elements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from PyGPU._names.public import public
 
 @public("Selection")
 def nonzero(a: _core.GPUArray) -> tuple[_core.GPUArray, ...]:
-    """Find the elements that are not 0.
+    """Find the nonzero elements.
 
     The host waits for their number.
 
@@ -26,7 +26,7 @@ def nonzero(a: _core.GPUArray) -> tuple[_core.GPUArray, ...]:
     Returns
     -------
     tuple of GPUArray
-        The indices along each axis, in C order of the elements.
+        Indices along each axis, in C order of the elements.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def nonzero(a: _core.GPUArray) -> tuple[_core.GPUArray, ...]:
 
 @public("Selection")
 def argwhere(a: _core.GPUArray) -> _core.GPUArray:
-    """Find the elements that are not 0, the indices of each as a row.
+    """Find the nonzero elements, with the indices of each as a row.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def argwhere(a: _core.GPUArray) -> _core.GPUArray:
 
 @public("Selection")
 def flatnonzero(a: _core.GPUArray) -> _core.GPUArray:
-    """Find the elements that are not 0, by their places in C order.
+    """Find the nonzero elements by their flat indices in C order.
 
     Parameters
     ----------
@@ -85,17 +85,17 @@ def flatnonzero(a: _core.GPUArray) -> _core.GPUArray:
 def compress(
     condition: Any, a: _core.GPUArray, axis: int | None = None, out: _core.GPUArray | None = None
 ) -> _core.GPUArray:
-    """Take the parts along an axis for which a condition is true.
+    """Select the parts along an axis for which a condition is true.
 
     Parameters
     ----------
     condition : array_like of bool
-        With one axis, at most as long as that of the array.
+        One-dimensional, at most as long as that axis.
     a : GPUArray
     axis : int, optional
-        Along which axis; without one the elements in C order.
+        Axis of selection; defaults to the elements in C order.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
 
     Examples
     --------
@@ -114,12 +114,12 @@ def compress(
 
 @public("Selection")
 def extract(condition: Any, arr: _core.GPUArray) -> _core.GPUArray:
-    """Take the elements for which a condition is true, in C order.
+    """Select the elements for which a condition is true, in C order.
 
     Parameters
     ----------
     condition : array_like of bool
-        As many elements as the array has.
+        Condition with as many elements as the array.
     arr : GPUArray
 
     Examples
@@ -148,15 +148,15 @@ def _checked(name: str, target: _core.GPUArray, mask: Any, values: Any, noun: st
 
 @public("Selection")
 def place(arr: _core.GPUArray, mask: Any, vals: Any) -> None:
-    """Write values where a mask is true, the first ones as many as there are places.
+    """Write consecutive values where a mask is true.
 
     Parameters
     ----------
     arr : GPUArray
     mask : array_like of bool
-        As many elements as the array has.
+        Mask with as many elements as the array.
     vals : array_like
-        What goes there, over and over if they are fewer.
+        Values, repeated if there are fewer.
 
     Examples
     --------
@@ -181,17 +181,17 @@ def place(arr: _core.GPUArray, mask: Any, vals: Any) -> None:
 
 @public("Selection")
 def putmask(a: _core.GPUArray, mask: Any, values: Any) -> None:
-    """Write values where a mask is true, each element that at its own place.
+    """Write values where a mask is true, each value at its own index.
 
-    Nobody waits.
+    The call does not synchronize.
 
     Parameters
     ----------
     a : GPUArray
     mask : array_like of bool
-        As many elements as the array has.
+        Mask with as many elements as the array.
     values : array_like
-        For all elements of the array, over and over if they are fewer.
+        Values for all elements of the array, repeated if there are fewer.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Matrices: made, and parts of them."""
+"""Creation of matrices, and their diagonals and triangles."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 def diagonal(
     a: _core.GPUArray, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1
 ) -> _core.GPUArray:
-    """Return a diagonal of two axes, as the last axis of a view.
+    """Return a diagonal of two axes as the last axis of a view.
 
     Parameters
     ----------
     a : GPUArray
-        With two axes or more.
+        Array with two or more axes.
     offset : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
     axis1, axis2 : int, optional
         The axes of the planes.
 
@@ -51,20 +51,20 @@ def trace(
     dtype: DTypeLike | None = None,
     out: _core.GPUArray | None = None,
 ) -> _core.GPUArray:
-    """Sum up a diagonal.
+    """Sum a diagonal.
 
     Parameters
     ----------
     a : GPUArray
-        With two axes or more.
+        Array with two or more axes.
     offset : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
     axis1, axis2 : int, optional
         The axes of the planes.
     dtype : dtype-like, optional
-        In which is summed; as for `sum` by default.
+        Type of the sum; as for `sum` by default.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
 
     Returns
     -------
@@ -81,14 +81,14 @@ def trace(
 
 @public("Matrices and grids")
 def diag(v: Any, k: int = 0) -> _core.GPUArray:
-    """Return a matrix with given numbers in a diagonal, or the diagonal of a matrix.
+    """Return a matrix with given numbers on a diagonal, or the diagonal of a matrix.
 
     Parameters
     ----------
     v : GPUArray
         The numbers, or the matrix.
     k : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def diag(v: Any, k: int = 0) -> _core.GPUArray:
     Raises
     ------
     ValueError
-        For arrays with no axis, or with more than two.
+        For arrays without axes, or with more than two.
 
     Examples
     --------
@@ -121,14 +121,14 @@ def diag(v: Any, k: int = 0) -> _core.GPUArray:
 
 @public("Matrices and grids")
 def diagflat(v: Any, k: int = 0) -> _core.GPUArray:
-    """Return a matrix with all elements of an array in a diagonal.
+    """Return a matrix with all elements of an array on a diagonal.
 
     Parameters
     ----------
     v : GPUArray
         The numbers, in C order.
     k : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
 
     Returns
     -------
@@ -153,20 +153,20 @@ def eye(
     *,
     device: DeviceLike = None,
 ) -> _core.GPUArray:
-    """Return a matrix with ones in a diagonal and zeros elsewhere.
+    """Return a matrix with ones on a diagonal and zeros elsewhere.
 
     Parameters
     ----------
     N, M : int
-        How many rows and columns; as many columns as rows by default.
+        Number of rows and columns; defaults to a square matrix.
     k : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
     dtype : dtype-like, optional
-        Of the elements.
+        Type of the elements.
     order : {'C', 'F'}, optional
-        How they lie.
+        Memory order of the elements.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -187,16 +187,16 @@ def eye(
 
 @public("Matrices and grids")
 def identity(n: int, dtype: DTypeLike | None = None, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Return a square matrix with ones in its diagonal and zeros elsewhere.
+    """Return a square identity matrix.
 
     Parameters
     ----------
     n : int
-        How many rows.
+        Number of rows.
     dtype : dtype-like, optional
-        Of the elements; float64 by default.
+        Type of the elements; defaults to float64.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -212,8 +212,8 @@ def identity(n: int, dtype: DTypeLike | None = None, *, device: DeviceLike = Non
 
 
 def _below(rows: int, columns: int, k: int, device: DeviceLike) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Return numbers of rows and of columns: the first are not less than the second from a diagonal on downwards."""
-    # Whatever is asked for, what differs lies within the matrix.
+    """Return row and column numbers, the first not less than the second from a diagonal downwards."""
+    # For any request the difference lies within the matrix.
     k = max(-rows, min(k, columns))
     dtype = "int32" if max(rows, columns) < 1 << 30 else "int64"
     numbers = _core.arange(-k, columns - k, dtype=dtype, device=device)
@@ -229,13 +229,13 @@ def tri(
     Parameters
     ----------
     N, M : int
-        How many rows and columns; as many columns as rows by default.
+        Number of rows and columns; defaults to a square matrix.
     k : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
     dtype : dtype-like, optional
-        Of the elements.
+        Type of the elements.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -256,14 +256,14 @@ def tri(
 
 @public("Matrices and grids")
 def tril(m: _core.GPUArray, k: int = 0) -> _core.GPUArray:
-    """Return matrices with zeros above a diagonal.
+    """Return the lower triangle of matrices: elements above a diagonal are zero.
 
     Parameters
     ----------
     m : GPUArray
-        The matrices, in its last two axes; a row stands for a square matrix of such rows.
+        Matrices, in the last two axes; a vector represents a square matrix of such rows.
     k : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
 
     Returns
     -------
@@ -280,14 +280,14 @@ def tril(m: _core.GPUArray, k: int = 0) -> _core.GPUArray:
 
 @public("Matrices and grids")
 def triu(m: _core.GPUArray, k: int = 0) -> _core.GPUArray:
-    """Return matrices with zeros below a diagonal.
+    """Return the upper triangle of matrices: elements below a diagonal are zero.
 
     Parameters
     ----------
     m : GPUArray
-        The matrices, in its last two axes; a row stands for a square matrix of such rows.
+        Matrices, in the last two axes; a vector represents a square matrix of such rows.
     k : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Operands of functions that select, as these want them."""
+"""Conversion of the operands of selection functions."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from PyGPU import _core
 
 
 def flat(a: _core.GPUArray) -> _core.GPUArray:
-    """Give the elements in C order: a view, if they lie so."""
+    """Return the elements in C order, as a view if the layout permits."""
     return a.reshape(-1) if a.flags.c_contiguous else a.copy("C").reshape(-1)
 
 
 def indices_of(a: _core.GPUArray, given: Any) -> _core.GPUArray:
-    """Bring whole numbers to the device of an array; what NumPy does not take for indices is refused in its words."""
+    """Copy integers to the device of an array; invalid indices raise NumPy's error."""
     if not isinstance(given, _core.GPUArray):
         host = np.asarray(given)
         if host.size == 0 and not isinstance(given, np.ndarray):
@@ -30,13 +30,13 @@ def indices_of(a: _core.GPUArray, given: Any) -> _core.GPUArray:
 
 
 def check_indices(dtype: np.dtype[Any]) -> None:
-    """Refuse what is no index."""
+    """Raise an error for an object that is no index."""
     if dtype.kind not in "biu":
         raise TypeError(f"Cannot cast array data from {dtype!r} to dtype('int64') according to the rule 'safe'")
 
 
 def on_device_of(a: _core.GPUArray, given: Any, dtype: Any = None) -> _core.GPUArray:
-    """Bring values to the device of an array, converted as NumPy does without asking."""
+    """Copy values to the device of an array, with NumPy's unchecked conversion."""
     if not isinstance(given, _core.GPUArray):
         host = np.asarray(given)
         return _core.asarray(host if dtype is None else host.astype(dtype), device=a.device)
@@ -45,19 +45,19 @@ def on_device_of(a: _core.GPUArray, given: Any, dtype: Any = None) -> _core.GPUA
 
 
 def check_values(a: _core.GPUArray, values: Any) -> None:
-    """Refuse what loses something when it is converted; numbers and lists of them are converted each."""
+    """Reject values that lose information in a conversion; numbers and lists of numbers are converted individually."""
     dtype = getattr(values, "dtype", a.dtype)
     if not np.can_cast(dtype, a.dtype, "safe"):
         raise TypeError(f"Cannot cast array data from {dtype!r} to {a.dtype!r} according to the rule 'safe'")
 
 
 def cycled(values: _core.GPUArray, count: int) -> _core.GPUArray:
-    """Repeat values until they are so many."""
+    """Repeat values up to a given number."""
     return _core._take(values, _core.arange(count, device=values.device), 0, None, "wrap")
 
 
 def common(several: Sequence[Any]) -> tuple[Any, np.dtype[Any]]:
-    """Give the shape to which several are broadcast, and the type of their elements."""
+    """Return the broadcast shape of several arrays, and their common type."""
     shapes = [one.shape if isinstance(one, _core.GPUArray) else np.shape(one) for one in several]
     types = [one.dtype if isinstance(one, (_core.GPUArray, np.ndarray)) else np.asarray(one).dtype for one in several]
     return np.broadcast_shapes(*shapes), np.result_type(*types)

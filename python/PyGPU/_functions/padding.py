@@ -1,7 +1,7 @@
-"""Arrays with more around them.
+"""Padding of arrays.
 
-Each function below fills what lies before and behind along one axis, from what is there of it, so that the corners
-follow when the next axis has its turn.
+Each function below fills the elements before and behind along one axis from the existing elements of that axis. The
+corners follow when the next axis is filled.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from PyGPU._functions.arrays import along, array as _array, axis_of
 from PyGPU._functions.quantiles import median
 from PyGPU._names.public import public
 
-# The modes with the arguments that they take, and what these are by default.
+# The modes with their arguments and default values.
 _ARGUMENTS: dict[str, dict[str, Any]] = {
     "constant": {"constant_values": 0},
     "edge": {},
@@ -33,7 +33,7 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
 
 
 def _pairs(values: Any, ndim: int, *, whole: bool = False) -> list[tuple[Any, Any]]:
-    """Return a value for each side of each axis, from one for all, for each side, or for each of both."""
+    """Return a value for each side of each axis, from one value for all, for each side, or for each of both."""
     if values is None:
         return [(None, None)] * ndim
     given = np.asarray(values)
@@ -42,7 +42,7 @@ def _pairs(values: Any, ndim: int, *, whole: bool = False) -> list[tuple[Any, An
         if (given < 0).any():
             raise ValueError("index can't contain negative values")
     pairs = np.broadcast_to(given, (ndim, 2))
-    # In NumPy one value for all, or one for each side, is of its type, and those of several axes are Python's.
+    # NumPy converts one value, or one per side, to the array's type; values of several axes stay Python scalars.
     is_strong = given.size == 1 or (given.size == 2 and given.shape != (2, 1))
     return [(first, second) for first, second in (pairs if is_strong else pairs.tolist())]
 
@@ -60,7 +60,7 @@ def _widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
 
 
 class _Axis:
-    """One axis of the result: where the given elements lie, and how many are missing on each side."""
+    """One axis of the result: the position of the given elements, and the number missing on each side."""
 
     def __init__(self, whole: _core.GPUArray, axis: int, width: tuple[int, int]) -> None:
         self.whole, self.axis, self.width = whole, axis, width
@@ -70,11 +70,11 @@ class _Axis:
         return self.whole[along(self.axis, slice(begin, end))]
 
     def outer(self) -> tuple[_core.GPUArray, _core.GPUArray]:
-        """Return what lies before and behind."""
+        """Return the padding before and behind."""
         return self.part(0, self.begin), self.part(self.end, self.whole.shape[self.axis])
 
     def inner(self) -> tuple[_core.GPUArray, _core.GPUArray]:
-        """Return the first and the last of the given ones."""
+        """Return the first and the last of the given elements."""
         return self.part(self.begin, self.begin + 1), self.part(self.end - 1, self.end)
 
 
@@ -94,7 +94,7 @@ def _linear_ramp(one: _Axis, ends: tuple[Any, Any]) -> None:
         count = outer.shape[one.axis]
         if not count:
             continue
-        # As `numpy.linspace`, from the end to the elements: which rounding it takes depends on all of the steps.
+        # As `numpy.linspace`, from the end to the elements: its rounding depends on all steps.
         kind = np.result_type(end, dtype, 0.0)
         steps = _core.arange(count, dtype=kind, device=one.whole.device)
         steps = steps.reshape((-1,) + (1,) * (one.whole.ndim - one.axis - 1))
@@ -128,12 +128,12 @@ def _found(part: _core.GPUArray, axis: int, name: str) -> _core.GPUArray:
 
 
 def _mirrored(one: _Axis, period: int, is_edge_twice: bool, is_odd: bool) -> None:
-    """Mirror what is there at each end, again and again; the second time there is more of it."""
+    """Reflect the elements at each end repeatedly; each repetition has more elements."""
     length = one.whole.shape[one.axis]
     shift = 0 if is_edge_twice else 1
     while one.begin > 0 or one.end < length:
         there = one.end - one.begin
-        # Whole periods only, so that what is mirrored goes on.
+        # Whole periods only, so that the reflection continues.
         there = there // period * period if is_edge_twice else (there - 1) // period * period + 1
         most = there - shift
         before, behind = min(most, one.begin), min(most, length - one.end)
@@ -171,7 +171,7 @@ def _wrap(one: _Axis) -> None:
 
 
 def _filler(mode: str, given: dict[str, Any], ndim: int) -> Callable[[_Axis], None]:
-    """Return what fills one axis."""
+    """Return the function that fills one axis."""
     value: Any = next(iter(given.values()), None)
     if mode in ("reflect", "symmetric"):
         return lambda one: _reflect(one, value, mode == "symmetric")
@@ -189,29 +189,29 @@ def _filler(mode: str, given: dict[str, Any], ndim: int) -> Callable[[_Axis], No
 
 @public("Moving and repeating elements", host=("pad_width",))
 def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> _core.GPUArray:
-    """Put elements before and behind those of an array, along each axis.
+    """Pad an array before and behind along each axis.
 
     Parameters
     ----------
     array : GPUArray
-        What is in the middle.
+        The array in the middle.
     pad_width : int, sequence or dict
-        How many elements: one number, one for each side, two for each axis, or a dict of axes.
+        Number of elements: one number, one per side, two per axis, or a dict of axes.
     mode : str, optional
         One of 'constant', 'edge', 'empty', 'linear_ramp', 'maximum', 'mean', 'median', 'minimum', 'reflect',
         'symmetric' and 'wrap', as in NumPy.
     **kwargs
-        `constant_values`, `end_values`, `stat_length` or `reflect_type`, as NumPy's modes take them.
+        `constant_values`, `end_values`, `stat_length` or `reflect_type`, as in NumPy's modes.
 
     Returns
     -------
     GPUArray
-        A new one.
+        A new array.
 
     Raises
     ------
     ValueError
-        For unknown modes, arguments of other modes, and axes without elements that could be repeated.
+        For unknown modes, arguments of other modes, and empty axes that would be repeated.
     NotImplementedError
         For a function as the mode, which NumPy calls for each row on the host.
 
@@ -243,6 +243,6 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> _c
             if any(width):
                 raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
             continue
-        # Of the axes behind it the middle only: the corners come with these.
+        # Only the middle of the later axes: the corners follow with these.
         fill(_Axis(made[(slice(None),) * (axis + 1) + middle[axis + 1 :]], axis, width))
     return made

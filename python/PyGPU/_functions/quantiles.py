@@ -36,9 +36,9 @@ _METHODS = (
 
 
 def _virtual(method: str, n: Any, q: Any) -> tuple[Any, Any]:
-    """Give where a quantile is among so many sorted elements, and the share of the one behind it, if two are met.
+    """Return the index of a quantile among sorted elements, and the weight of the next element if two are combined.
 
-    Numbers are of the host or of a device, and the steps those of NumPy.
+    Numbers are on the host or a device; the steps are NumPy's.
     """
     if method in _CONTINUOUS:
         alpha, beta = _CONTINUOUS[method]
@@ -57,14 +57,14 @@ def _virtual(method: str, n: Any, q: Any) -> tuple[Any, Any]:
         return {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}[method](linear), None
     if method == "inverted_cdf":
         return np.ceil(n * q - 1), None
-    # The nearest one, of two the one with the even number, counted from 1.
+    # The nearest element; of two the one with the even number, counted from 1.
     index = n * q - 1 - 0.5
     floor = np.floor(index)
     return np.where((index == floor) & (floor % 2 == 1), floor, floor + 1), None
 
 
 def _rows(a: _core.GPUArray, axis: Any) -> tuple[_core.GPUArray, tuple[int, ...]]:
-    """Sort the elements of each quantile, with one axis for them behind the others; tell which axes they had."""
+    """Sort the elements of each quantile along the last axis; return their original axes."""
     if axis is None:
         axes = tuple(range(a.ndim))
     else:
@@ -87,7 +87,7 @@ def _given(
     out: Any,
     keepdims: bool,
 ) -> _core.GPUArray:
-    """Give a result in its shape, and where it was asked for."""
+    """Return a result in its shape and in the output array."""
     if keepdims:
         kept = (1 if one in axes else length for one, length in enumerate(a.shape))
         dense = result if result.flags.c_contiguous else result.copy("C")
@@ -102,7 +102,7 @@ def _given(
 
 
 def _with_nan(result: _core.GPUArray, rows: _core.GPUArray) -> _core.GPUArray:
-    """Give NaN where there is one among the elements: then it is the last one."""
+    """Return NaN if the elements contain one: it is sorted last."""
     if rows.dtype.kind not in "fc":
         return result
     last = rows[..., -1]
@@ -110,7 +110,7 @@ def _with_nan(result: _core.GPUArray, rows: _core.GPUArray) -> _core.GPUArray:
 
 
 def _lerp(below: Any, above: Any, share: Any, dtype: Any = None) -> Any:
-    """Go from one element towards another one, from the nearer one; shares of an array as numbers of a type."""
+    """Interpolate between two elements from the nearer one; weights in an array count as typed numbers."""
     difference = above - below
     if isinstance(share, float):
         return above - difference * (1 - share) if share >= 0.5 else below + difference * share
@@ -120,7 +120,7 @@ def _lerp(below: Any, above: Any, share: Any, dtype: Any = None) -> Any:
 
 
 def _taken(rows: _core.GPUArray, places: Any) -> _core.GPUArray:
-    """Take the elements of some places of each row, with the axes of the places in front."""
+    """Take the elements at some indices of each row, with the axes of the indices first."""
     if places.ndim == 0:
         return rows[..., int(places)]
     taken = _core._take(rows, _core.asarray(places, device=rows.device), rows.ndim - 1, None, "raise")
@@ -148,7 +148,7 @@ def _of_rows(rows: _core.GPUArray, q: Any, method: str, is_weak: bool) -> _core.
 
 
 def _of_rows_without_nan(rows: _core.GPUArray, q: Any, method: str, is_weak: bool) -> _core.GPUArray:
-    """Do the same with the elements that are no NaN, of which each row has its own number."""
+    """Compute quantiles of the non-NaN elements, whose number differs between rows."""
     counts = _core.count_nonzero(_core.equal(rows, rows), axis=-1)
     wide = np.asarray(q).reshape(np.shape(q) + (1,) * (rows.ndim - 1))
     index, share = _virtual(method, counts, _core.asarray(wide, device=rows.device))
@@ -227,24 +227,24 @@ def quantile(
     ----------
     a : GPUArray
     q : array_like of numbers from 0 to 1
-        Which ones; their axes stand before those of the array.
+        Quantiles; their axes precede those of the array.
     axis : int or tuple of ints, optional
-        The axes that are reduced; all by default.
+        Axes of the reduction; defaults to all.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     overwrite_input : bool, optional
-        Taken as NumPy takes it; the array stays.
+        Accepted for compatibility with NumPy; the array is unchanged.
     method : str, optional
-        How a quantile is found that is between two elements, as for `numpy.quantile`: 'linear' by default.
+        Interpolation between two elements, as for `numpy.quantile`: 'linear' by default.
     keepdims : bool, optional
-        Whether reduced axes stay, with length 1.
+        Whether reduced axes are kept with length 1.
     weights : array_like, optional
         For arrays in host memory only.
 
     Returns
     -------
     GPUArray
-        NaN where there is one among the elements.
+        NaN if the elements contain one.
 
     Examples
     --------
@@ -267,13 +267,13 @@ def percentile(
     *,
     weights: Any = None,
 ) -> _core.GPUArray:
-    """Return percentiles of the elements: quantiles that are named by numbers from 0 to 100.
+    """Return percentiles of the elements: quantiles given as numbers from 0 to 100.
 
     Parameters
     ----------
     a : GPUArray
     q : array_like of numbers from 0 to 100
-        Which ones; their axes stand before those of the array.
+        Quantiles; their axes precede those of the array.
     axis, out, overwrite_input, method, keepdims, weights
         As for `quantile`.
 
@@ -299,12 +299,12 @@ def nanquantile(
     *,
     weights: Any = None,
 ) -> _core.GPUArray:
-    """Return quantiles of the elements that are no NaN.
+    """Return quantiles of the non-NaN elements.
 
     Parameters
     ----------
     q : array_like of numbers from 0 to 1
-        Which ones; their axes stand before those of the array.
+        Quantiles; their axes precede those of the array.
 
     Examples
     --------
@@ -328,7 +328,7 @@ def nanpercentile(
     *,
     weights: Any = None,
 ) -> _core.GPUArray:
-    """Return percentiles of the elements that are no NaN: quantiles that are named by numbers from 0 to 100.
+    """Return percentiles of the non-NaN elements: quantiles given as numbers from 0 to 100.
 
     Examples
     --------
@@ -353,18 +353,18 @@ def median(
     ----------
     a : GPUArray
     axis : int or tuple of ints, optional
-        The axes that are reduced; all by default.
+        Axes of the reduction; defaults to all.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     overwrite_input : bool, optional
-        Taken as NumPy takes it; the array stays.
+        Accepted for compatibility with NumPy; the array is unchanged.
     keepdims : bool, optional
-        Whether reduced axes stay, with length 1.
+        Whether reduced axes are kept with length 1.
 
     Returns
     -------
     GPUArray
-        The mean of the two in the middle, if there is none; NaN where there is one among the elements.
+        The mean of the two middle elements of an even number; NaN if the elements contain one.
 
     Examples
     --------
@@ -391,7 +391,7 @@ def nanmedian(
     overwrite_input: bool = False,
     keepdims: bool = False,
 ) -> _core.GPUArray:
-    """Return the median of the elements that are no NaN.
+    """Return the median of the non-NaN elements.
 
     Parameters
     ----------

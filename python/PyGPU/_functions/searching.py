@@ -1,4 +1,4 @@
-"""Places in an order: of values among sorted elements, of the greatest ones, of rows."""
+"""Binary search, partial sorting and sorting by several keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from PyGPU._names.public import public
 
 
 class TopKResult(NamedTuple):
-    """What `topk` gives."""
+    """Result of `topk`."""
 
     values: _core.GPUArray
     indices: _core.GPUArray
@@ -23,20 +23,20 @@ class TopKResult(NamedTuple):
 
 @public("Order")
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> _core.GPUArray:
-    """Find where values belong among sorted elements.
+    """Find the insertion indices of values in a sorted array.
 
-    Nobody waits, unless `sorter` is given.
+    The call does not synchronize, unless `sorter` is given.
 
     Parameters
     ----------
     a : GPUArray
-        The sorted elements, along one axis. It or `v` may be another array_like.
+        Sorted one-dimensional array. It or `v` may be another array_like.
     v : array_like
         The values, of any shape.
     side : {'left', 'right'}, optional
-        Before the elements that are equal to the value, or behind them.
+        Whether a value is inserted before or behind the elements equal to it.
     sorter : array_like of ints, optional
-        The order of the elements, as `argsort` gives it, if they are not sorted.
+        Indices that sort the array, as returned by `argsort`.
 
     Returns
     -------
@@ -85,14 +85,14 @@ def digitize(x: Any, bins: Any, right: bool = False) -> _core.GPUArray:
     x : GPUArray
         The values. They or the bins may be another array_like.
     bins : array_like
-        The edges, which increase or decrease. If they are on a device, the host waits to know which.
+        Edges, which increase or decrease. For device edges the host waits for the direction.
     right : bool, optional
-        Whether a bin has its right edge, and not its left one.
+        Whether a bin includes its right edge instead of its left one.
 
     Returns
     -------
     GPUArray
-        64-bit integers: 0 before the first edge, and behind the last one the number of edges.
+        64-bit integers: 0 before the first edge, the number of edges behind the last one.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def _check_partition(a: _core.GPUArray, kth: Any, axis: int | None, kind: str, o
 def _partitioned(
     name: str, sort: Callable[..., _core.GPUArray], a: _core.GPUArray, kth: Any, axis: int | None, kind: str, order: Any
 ) -> _core.GPUArray:
-    """Sort all elements, as the function of a name."""
+    """Sort all elements with the function of a name."""
     done: _core.GPUArray = _core._by_numpy(name, a, (a, kth, axis, kind, order))
     if done is not NotImplemented:
         return done
@@ -158,19 +158,19 @@ def _partitioned(
 def partition(
     a: _core.GPUArray, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> _core.GPUArray:
-    """Return the elements with some of them where they belong, and on both sides of these what belongs there.
+    """Partition the elements: selected ones are at their sorted index, smaller ones before, larger ones behind.
 
     Parameters
     ----------
     a : GPUArray
     kth : int or sequence of ints
-        The places in the order that are to be right.
+        Sorted indices that must be correct.
     axis : int or None, optional
-        The last one by default; None takes all elements.
+        Axis; defaults to the last one, and None takes all elements.
     kind : {'introselect'}, optional
-        Taken as NumPy takes it; on a device all elements are sorted.
+        Accepted for compatibility with NumPy; a device sorts all elements.
     order : None, optional
-        There are no arrays with fields.
+        Not supported: arrays have no fields.
 
     Examples
     --------
@@ -185,19 +185,19 @@ def partition(
 def argpartition(
     a: _core.GPUArray, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> _core.GPUArray:
-    """Return the places of the elements in an order in which some are where they belong.
+    """Return the indices that partition the elements.
 
     Parameters
     ----------
     a : GPUArray
     kth : int or sequence of ints
-        The places in the order that are to be right.
+        Sorted indices that must be correct.
     axis : int or None, optional
-        The last one by default; None takes all elements.
+        Axis; defaults to the last one, and None takes all elements.
     kind : {'introselect'}, optional
-        Taken as NumPy takes it; on a device all elements are sorted.
+        Accepted for compatibility with NumPy; a device sorts all elements.
     order : None, optional
-        There are no arrays with fields.
+        Not supported: arrays have no fields.
 
     Examples
     --------
@@ -209,36 +209,36 @@ def argpartition(
 
 
 def _partition_in_place(a: _core.GPUArray, kth: Any, axis: int, kind: str, order: Any) -> None:
-    """Do what `GPUArray.partition` documents."""
+    """Partition in place, as documented for `GPUArray.partition`."""
     _check_partition(a, kth, axis, kind, order)
     a.sort(axis)
 
 
 @public("Order")
 def topk(a: _core.GPUArray, k: int, axis: int = -1, largest: bool = True) -> TopKResult:
-    """Return the greatest elements along an axis, or the least ones, in order.
+    """Return the largest or smallest elements along an axis, sorted.
 
-    Nobody waits.
+    The call does not synchronize.
 
     Parameters
     ----------
     a : GPUArray
     k : int
-        How many.
+        Number of elements.
     axis : int, optional
-        The last one by default.
+        Axis; defaults to the last one.
     largest : bool, optional
-        Whether the greatest ones are meant. NaN comes last, whichever.
+        Whether to select the largest elements. NaN comes last in both cases.
 
     Returns
     -------
     TopKResult
-        With `values` and `indices`, 64-bit integers. Of equal elements those that come first are taken.
+        With `values` and `indices`, 64-bit integers. Of equal elements the first ones are selected.
 
     Raises
     ------
     ValueError
-        If there are not so many.
+        If the axis has fewer elements.
 
     Examples
     --------
@@ -258,14 +258,14 @@ def topk(a: _core.GPUArray, k: int, axis: int = -1, largest: bool = True) -> Top
 
 @public("Order")
 def lexsort(keys: Any, axis: int = -1) -> _core.GPUArray:
-    """Return the order by several keys, the last one before the others.
+    """Return the indices that sort by several keys, of which the last is the primary one.
 
     Parameters
     ----------
     keys : sequence of GPUArrays, or GPUArray
-        All of one shape; an array gives its parts along the first axis.
+        Keys of one shape; an array provides one key per index of its first axis.
     axis : int, optional
-        The last one by default.
+        Axis; defaults to the last one.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""Elements that are chosen by indices and by conditions, and places that are written so.
+"""Selection of elements by indices and conditions, and writes to selected elements.
 
-Arrays in host memory are NumPy's affair, through views. On a device nothing goes over the host but one number, where
-it is needed: how many elements are true, or whether an index is out of range.
+Host arrays are handled by NumPy through views. On a device at most one number is copied to the host: the count
+of true elements, or whether an index is out of range.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ _MODES = ("raise", "wrap", "clip")
 def take(
     a: _core.GPUArray, indices: Any, axis: int | None = None, out: _core.GPUArray | None = None, mode: str = "raise"
 ) -> _core.GPUArray:
-    """Take the elements at some indices along an axis.
+    """Take elements by index along an axis.
 
     Parameters
     ----------
     a : GPUArray
     indices : array_like of ints
-        Which ones; negative ones count from the end.
+        Indices; negative ones count from the end.
     axis : int, optional
-        The axis; without one the elements in C order.
+        Axis of the indices; defaults to the elements in C order.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     mode : {'raise', 'wrap', 'clip'}, optional
-        What an index means that is out of range: an error, for which the host waits once, the one that is reached going
-        around, or the nearest one, negative ones being 0.
+        Handling of indices out of range: an error, for which the host waits once; modulo the length; or the
+        nearest valid index, with negative ones as 0.
 
     Raises
     ------
@@ -60,17 +60,17 @@ def take(
 
 @public("Selection", host=("ind",))
 def put(a: _core.GPUArray, ind: Any, v: Any, mode: str = "raise") -> None:
-    """Write values to some places of an array, counted in C order.
+    """Write values to flat indices of an array, in C order.
 
     Parameters
     ----------
     a : GPUArray
     ind : array_like of ints
-        The places. Of those that are named several times the last value stays.
+        Flat indices. For a repeated index the last value remains.
     v : array_like
-        What goes there, over and over if they are fewer.
+        Values, repeated if there are fewer.
     mode : {'raise', 'wrap', 'clip'}, optional
-        What an index means that is out of range, as for `take`.
+        Handling of indices out of range, as for `take`.
 
     Raises
     ------
@@ -107,18 +107,18 @@ def put(a: _core.GPUArray, ind: Any, v: Any, mode: str = "raise") -> None:
 
 @public("Selection", host=("a",))
 def choose(a: _core.GPUArray, choices: Any, out: _core.GPUArray | None = None, mode: str = "raise") -> _core.GPUArray:
-    """Take for each element that at the same place of the array of that number.
+    """Take each element from the array with the given number, at the same index.
 
     Parameters
     ----------
     a : GPUArray of ints
-        The numbers.
+        Numbers of the arrays.
     choices : sequence of array_like
-        The arrays, broadcast with the numbers.
+        Arrays, broadcast with the numbers.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     mode : {'raise', 'wrap', 'clip'}, optional
-        What a number means that no array has, as for `take`.
+        Handling of numbers without an array, as for `take`.
 
     Examples
     --------
@@ -159,16 +159,16 @@ def choose(a: _core.GPUArray, choices: Any, out: _core.GPUArray | None = None, m
 
 @public("Selection")
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> _core.GPUArray:
-    """Take for each element that of the first array whose condition is true there.
+    """Take each element from the first array whose condition is true there.
 
     Parameters
     ----------
     condlist : list of arrays of bool
         The conditions.
     choicelist : list of array_like
-        An array for each; all are broadcast.
+        Array of each condition; all are broadcast.
     default : scalar or GPUArray, optional
-        What stands where no condition is true.
+        Value for elements without a true condition.
 
     Examples
     --------
@@ -209,9 +209,9 @@ def repeat(a: _core.GPUArray, repeats: Any, axis: int | None = None) -> _core.GP
     ----------
     a : GPUArray
     repeats : int or array_like of ints
-        How often; for all, or for each index of the axis. For an array of a device the host waits for the sum.
+        Number of repetitions; for all, or per index of the axis. For a device array the host waits for the sum.
     axis : int, optional
-        Along which axis; without one the elements in C order.
+        Axis of repetition; defaults to the elements in C order.
 
     Examples
     --------
@@ -236,7 +236,7 @@ def repeat(a: _core.GPUArray, repeats: Any, axis: int | None = None) -> _core.GP
 
 
 def _repeated(a: _core.GPUArray, count: int, axis: int) -> _core.GPUArray:
-    """Repeat each index of an axis: one copy."""
+    """Repeat each index of an axis with one copy."""
     shape = (*a.shape[: axis + 1], count, *a.shape[axis + 1 :])
     made = _core.empty(shape, a.dtype, device=a.device)
     made[...] = _core.expand_dims(a, axis + 1)
@@ -244,7 +244,7 @@ def _repeated(a: _core.GPUArray, count: int, axis: int) -> _core.GPUArray:
 
 
 def _numbers(a: _core.GPUArray, repeats: _core.GPUArray, length: int) -> _core.GPUArray:
-    """Find the index for each place: the first one whose places end behind it."""
+    """Find the source index of each result index, by search in the cumulative counts."""
     check_indices(repeats.dtype)
     counts = flat(repeats.astype(np.int64))
     if counts.size == 1:
@@ -260,7 +260,7 @@ def _numbers(a: _core.GPUArray, repeats: _core.GPUArray, length: int) -> _core.G
 
 
 def _along(arr: _core.GPUArray, indices: _core.GPUArray, axis: int) -> tuple[_core.GPUArray, ...]:
-    """Make a key in which the other axes are counted."""
+    """Return an index key with ranges for the other axes."""
     if indices.dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")
     if arr.ndim != indices.ndim:
@@ -279,13 +279,13 @@ def _along(arr: _core.GPUArray, indices: _core.GPUArray, axis: int) -> tuple[_co
 
 @public("Selection", host=("indices",))
 def take_along_axis(arr: _core.GPUArray, indices: Any, axis: int | None = -1) -> _core.GPUArray:
-    """Take elements along an axis by an array of indices of the same rank, such as `argmax` with `keepdims` gives.
+    """Take elements along an axis by indices of the same rank, such as those of `argmax` with `keepdims`.
 
     Parameters
     ----------
     arr : GPUArray
     indices : GPUArray of ints
-        Along the axis of any length, along the others broadcast with the array.
+        Any length along the axis; broadcast with the array along the others.
     axis : int, optional
         The axis; None: the elements in C order.
 
@@ -307,13 +307,13 @@ def take_along_axis(arr: _core.GPUArray, indices: Any, axis: int | None = -1) ->
 
 @public("Selection", host=("indices",))
 def put_along_axis(arr: _core.GPUArray, indices: Any, values: Any, axis: int | None) -> None:
-    """Write values along an axis to the places that `take_along_axis` takes from.
+    """Write values along an axis to the elements that `take_along_axis` takes.
 
     Parameters
     ----------
     arr : GPUArray
     indices : GPUArray of ints
-        Along the axis of any length, along the others broadcast with the array.
+        Any length along the axis; broadcast with the array along the others.
     values : array_like
         Broadcast to the shape of the indices.
     axis : int

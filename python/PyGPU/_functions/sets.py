@@ -1,4 +1,4 @@
-"""Arrays as sets: their values, each once, in order; the host reads how many they are."""
+"""Set operations on arrays; the host reads the number of unique values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from PyGPU._names.public import public
 
 
 class UniqueAllResult(NamedTuple):
-    """What `unique_all` gives."""
+    """Result of `unique_all`."""
 
     values: _core.GPUArray
     indices: _core.GPUArray
@@ -26,14 +26,14 @@ class UniqueAllResult(NamedTuple):
 
 
 class UniqueCountsResult(NamedTuple):
-    """What `unique_counts` gives."""
+    """Result of `unique_counts`."""
 
     values: _core.GPUArray
     counts: _core.GPUArray
 
 
 class UniqueInverseResult(NamedTuple):
-    """What `unique_inverse` gives."""
+    """Result of `unique_inverse`."""
 
     values: _core.GPUArray
     inverse_indices: _core.GPUArray
@@ -94,7 +94,7 @@ def unique(
     equal_nan: bool = True,
     sorted: bool = True,
 ) -> Any:
-    """Give the values of an array, each once, in order.
+    """Return the sorted unique values of an array.
 
     The host waits for their number.
 
@@ -102,17 +102,17 @@ def unique(
     ----------
     ar : GPUArray
     return_index : bool, optional
-        Whether it is also told where each value stands first.
+        Whether to return the first index of each value.
     return_inverse : bool, optional
-        Whether also the number of each element's value, in the array's shape.
+        Whether to return the index of each element's value, in the array's shape.
     return_counts : bool, optional
-        Whether also how often each value occurs.
+        Whether to return the number of occurrences of each value.
     axis : int, optional
-        Along which axis parts are compared as a whole; without one the elements are.
+        Axis along which parts are compared as a whole; defaults to single elements.
     equal_nan : bool, optional
-        Whether all NaNs are one value.
+        Whether all NaNs count as one value.
     sorted : bool, optional
-        Taken as NumPy takes it; values are in order always.
+        Accepted for compatibility with NumPy; values are always sorted.
 
     Returns
     -------
@@ -145,11 +145,11 @@ def unique(
 
 
 def _unique_parts(ar: _core.GPUArray, axis: int, return_index: bool, return_inverse: bool, return_counts: bool) -> Any:
-    """Do what `unique` does with the parts along an axis: they are sorted as rows."""
+    """Return the unique parts along an axis, which are sorted as rows."""
     moved = _core.moveaxis(ar, axis, 0)
     shape, count, width = moved.shape, moved.shape[0], math.prod(moved.shape[1:])
     rows = flat(moved).reshape(count, width)
-    # Parts without elements are all equal.
+    # Empty parts are all equal.
     order = lexsort(rows.T[::-1]) if width else _core.arange(count, device=ar.device)
     ordered = _core._take(rows, order, 0, None, "wrap")
     is_first = _core.ones(count, bool, device=ar.device)
@@ -172,7 +172,7 @@ def _unique_parts(ar: _core.GPUArray, axis: int, return_index: bool, return_inve
 
 @public("Sets")
 def unique_all(x: _core.GPUArray) -> UniqueAllResult:
-    """Give the values of an array, each once, and all that `unique` tells of them.
+    """Return the unique values of an array with all optional outputs of `unique`.
 
     No NaN is equal to another one.
 
@@ -196,7 +196,7 @@ def unique_all(x: _core.GPUArray) -> UniqueAllResult:
 
 @public("Sets")
 def unique_counts(x: _core.GPUArray) -> UniqueCountsResult:
-    """Give the values of an array, each once, and how often each occurs; no NaN is equal to another one.
+    """Return the unique values of an array and their counts; NaNs are distinct.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def unique_counts(x: _core.GPUArray) -> UniqueCountsResult:
 
 @public("Sets")
 def unique_inverse(x: _core.GPUArray) -> UniqueInverseResult:
-    """Give the values of an array, each once, and the number of each element's; no NaN is equal to another one.
+    """Return the unique values of an array and the inverse indices; NaNs are distinct.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def unique_inverse(x: _core.GPUArray) -> UniqueInverseResult:
 
 @public("Sets")
 def unique_values(x: _core.GPUArray) -> _core.GPUArray:
-    """Give the values of an array, each once, in order; no NaN is equal to another one.
+    """Return the sorted unique values of an array; NaNs are distinct.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def unique_values(x: _core.GPUArray) -> _core.GPUArray:
 
 
 def _both(name: str, x: Any, y: Any) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Bring two operands to the device of the one that is an array."""
+    """Copy two operands to the device of the one that is an array."""
     own = x if isinstance(x, _core.GPUArray) else y
     if not isinstance(own, _core.GPUArray):
         raise TypeError(f"{name}(): neither operand is an array of PyGPU; copy one to a device, with PyGPU.to_gpu(x)")
@@ -265,12 +265,12 @@ def _both(name: str, x: Any, y: Any) -> tuple[_core.GPUArray, _core.GPUArray]:
 
 
 def _joined(x: _core.GPUArray, y: _core.GPUArray) -> _core.GPUArray:
-    """Give the elements of one array and then those of another one."""
+    """Concatenate the elements of two arrays."""
     return concatenate([flat(x), flat(y)])
 
 
 def _found(x: _core.GPUArray, ordered: _core.GPUArray) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Tell which elements are among sorted ones of their type, of which there are some, and where."""
+    """Test which elements occur in a non-empty sorted array of their type, and return the indices."""
     places = _core._searchsorted(ordered, x, False)
     return _core.equal(_core._take(ordered, places, 0, None, "clip"), x), places
 
@@ -284,21 +284,21 @@ def isin(
     *,
     kind: str | None = None,
 ) -> _core.GPUArray:
-    """Tell which elements are among others.
+    """Test which elements occur in another array.
 
-    Nobody waits.
+    The call does not synchronize.
 
     Parameters
     ----------
     element : GPUArray
     test_elements : array_like
-        The others; they are sorted.
+        Values to search; they are sorted.
     assume_unique : bool, optional
-        Taken as NumPy takes it; nothing depends on it.
+        Accepted for compatibility with NumPy; it has no effect.
     invert : bool, optional
-        Whether it is told which elements are not among them.
+        Whether to invert the result.
     kind : {None, 'sort', 'table'}, optional
-        Taken as NumPy takes it.
+        Accepted for compatibility with NumPy.
 
     Returns
     -------
@@ -330,7 +330,7 @@ def isin(
 
 @public("Sets")
 def union1d(ar1: Any, ar2: Any) -> _core.GPUArray:
-    """Give the values that one of two arrays has, each once, in order.
+    """Return the sorted unique values of the union of two arrays.
 
     Parameters
     ----------
@@ -361,16 +361,16 @@ def intersect1d(
 ) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]: ...
 @public("Sets")
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
-    """Give the values that both arrays have, each once, in order.
+    """Return the sorted unique values that both arrays contain.
 
     Parameters
     ----------
     ar1, ar2 : GPUArray
         One of them may be another array_like.
     assume_unique : bool, optional
-        Taken as NumPy takes it; nothing depends on it.
+        Accepted for compatibility with NumPy; it has no effect.
     return_indices : bool, optional
-        Whether it is also told where each value stands first in the one and in the other array.
+        Whether to return the first index of each value in both arrays.
 
     Examples
     --------
@@ -396,14 +396,14 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
 
 @public("Sets")
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> _core.GPUArray:
-    """Give the values of one array that another one does not have, each once, in order.
+    """Return the sorted unique values of one array that another array lacks.
 
     Parameters
     ----------
     ar1, ar2 : GPUArray
         One of them may be another array_like.
     assume_unique : bool, optional
-        Whether the first array has each value once; then its order stays.
+        Whether the first array is already unique; then its order is kept.
 
     Examples
     --------
@@ -421,14 +421,14 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> _core.GPUArray
 
 @public("Sets")
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> _core.GPUArray:
-    """Give the values that one of two arrays has and the other one has not, each once, in order.
+    """Return the sorted unique values that exactly one of two arrays contains.
 
     Parameters
     ----------
     ar1, ar2 : GPUArray
         One of them may be another array_like.
     assume_unique : bool, optional
-        Whether both have each value once.
+        Whether both arrays are already unique.
 
     Examples
     --------

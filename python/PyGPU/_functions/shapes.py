@@ -1,4 +1,4 @@
-"""Arrays with other axes; most of these are views."""
+"""Changes of shape and axes; most results are views."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def reshape(
     a : GPUArray
         The array.
     shape : int or sequence of int
-        The new lengths; one may be -1.
+        Lengths of the result; one may be -1.
     order : {'C', 'F', 'A'}, optional
-        In which order elements are read and placed.
+        Order in which elements are read and written.
     copy : bool, optional
-        True: never a view; False: nothing else; by default a view wherever NumPy makes one.
+        True: always copy; False: never copy; by default a view wherever NumPy returns one.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def reshape(
     Raises
     ------
     ValueError
-        If the numbers of elements differ, or a view was wanted and cannot be.
+        If the numbers of elements differ, or a required view is impossible.
 
     Examples
     --------
@@ -56,19 +56,19 @@ def reshape(
 
 @public("Other shapes")
 def ravel(a: _core.GPUArray, order: OrderACFK = "C") -> _core.GPUArray:
-    """Return the elements of an array along one axis.
+    """Return the flattened elements of an array.
 
     Parameters
     ----------
     a : GPUArray
         The array.
     order : {'C', 'F', 'A'}, optional
-        In which order elements are read.
+        Order of the elements.
 
     Returns
     -------
     GPUArray
-        A view if they lie so, else a copy.
+        A view if the layout permits, otherwise a copy.
 
     Examples
     --------
@@ -81,14 +81,14 @@ def ravel(a: _core.GPUArray, order: OrderACFK = "C") -> _core.GPUArray:
 
 @public("Other shapes")
 def squeeze(a: _core.GPUArray, axis: ShapeLike | None = None) -> _core.GPUArray:
-    """Leave axes of length 1 away.
+    """Remove axes of length 1.
 
     Parameters
     ----------
     a : GPUArray
         The array.
     axis : int or sequence of int, optional
-        Which; all of them by default.
+        Axes to remove; defaults to all.
 
     Returns
     -------
@@ -106,14 +106,14 @@ def squeeze(a: _core.GPUArray, axis: ShapeLike | None = None) -> _core.GPUArray:
 
 @public("Other shapes")
 def transpose(a: _core.GPUArray, axes: Any = None) -> _core.GPUArray:
-    """Return a view with the axes in another order.
+    """Return a view with permuted axes.
 
     Parameters
     ----------
     a : GPUArray
         The array.
     axes : sequence of int, optional
-        Where each new axis comes from; reversed by default.
+        Source axis of each new axis; reversed by default.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def matrix_transpose(x: _core.GPUArray, /) -> _core.GPUArray:
     Parameters
     ----------
     x : GPUArray
-        With two axes or more.
+        Array with two or more axes.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def matrix_transpose(x: _core.GPUArray, /) -> _core.GPUArray:
     Raises
     ------
     ValueError
-        For fewer axes.
+        For fewer than two axes.
 
     Examples
     --------
@@ -194,9 +194,9 @@ def rollaxis(a: _core.GPUArray, axis: int, start: int = 0) -> _core.GPUArray:
     a : GPUArray
         The array.
     axis : int
-        Which is moved.
+        Axis to move.
     start : int, optional
-        Before which, as they are numbered now.
+        Axis before which it is moved, in the current numbering.
 
     Returns
     -------
@@ -220,7 +220,7 @@ def atleast_1d(a: Any, /) -> _core.GPUArray: ...
 def atleast_1d(*arys: Any) -> _core.GPUArray | tuple[_core.GPUArray, ...]: ...
 @public("Other shapes")
 def atleast_1d(*arys: Any) -> Any:
-    """Return arrays with one axis or more.
+    """Return arrays with at least one axis.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ def atleast_2d(a: Any, /) -> _core.GPUArray: ...
 def atleast_2d(*arys: Any) -> _core.GPUArray | tuple[_core.GPUArray, ...]: ...
 @public("Other shapes")
 def atleast_2d(*arys: Any) -> Any:
-    """Return arrays with two axes or more.
+    """Return arrays with at least two axes.
 
     Parameters
     ----------
@@ -276,12 +276,12 @@ def atleast_3d(a: Any, /) -> _core.GPUArray: ...
 def atleast_3d(*arys: Any) -> _core.GPUArray | tuple[_core.GPUArray, ...]: ...
 @public("Other shapes")
 def atleast_3d(*arys: Any) -> Any:
-    """Return arrays with three axes or more.
+    """Return arrays with at least three axes.
 
     Parameters
     ----------
     *arys : GPUArray or number
-        Those of one axis have it in the middle, those of two axes in front.
+        Arrays with one axis have it in the middle, those with two axes in front.
 
     Returns
     -------
@@ -305,7 +305,7 @@ def _one_or_all(found: list[_core.GPUArray]) -> Any:
 
 @public("Other shapes")
 def broadcast_shapes(*args: Any) -> tuple[int, ...]:
-    """Tell the shape to which shapes are broadcast.
+    """Return the shape to which shapes are broadcast.
 
     Parameters
     ----------
@@ -337,9 +337,9 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[_core.GPUArray, .
     Parameters
     ----------
     *args : GPUArray or number
-        What is broadcast.
+        Arrays to broadcast.
     subok : bool, optional
-        Without effect: a view is of its array's class.
+        Ignored: a view has the class of its array.
 
     Returns
     -------
@@ -365,12 +365,12 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[_core.GPUArray, .
 
 @public("Other shapes")
 def ndim(a: Any) -> int:
-    """Tell how many axes an array has.
+    """Return the number of axes of an array.
 
     Parameters
     ----------
     a : GPUArray or number
-        What is asked.
+        Object to test.
 
     Returns
     -------
@@ -387,12 +387,12 @@ def ndim(a: Any) -> int:
 
 @public("Other shapes")
 def shape(a: Any) -> tuple[int, ...]:
-    """Tell the lengths of an array's axes.
+    """Return the lengths of an array's axes.
 
     Parameters
     ----------
     a : GPUArray or number
-        What is asked.
+        Object to test.
 
     Returns
     -------
@@ -409,14 +409,14 @@ def shape(a: Any) -> tuple[int, ...]:
 
 @public("Other shapes")
 def size(a: Any, axis: int | tuple[int, ...] | None = None) -> int:
-    """Tell how many elements an array has, or its length along axes.
+    """Return the number of elements of an array, or the product of lengths along axes.
 
     Parameters
     ----------
     a : GPUArray or number
-        What is asked.
+        Object to test.
     axis : int or tuple of int, optional
-        Along which; all by default.
+        Axes of the operation; defaults to all.
 
     Returns
     -------
@@ -428,7 +428,7 @@ def size(a: Any, axis: int | tuple[int, ...] | None = None) -> int:
     >>> PyGPU.size(PyGPU.zeros((2, 3))), PyGPU.size(PyGPU.zeros((2, 3)), 1)
     (6, 3)
     """
-    # Of an object that has a shape and nothing else.
+    # For an object that has only a shape.
     return np.size(a if not isinstance(a, _core.GPUArray) else np.broadcast_to(False, a.shape), axis)
 
 

@@ -1,4 +1,4 @@
-"""Arrays taken apart: all of these are views."""
+"""Splitting of arrays; all results are views."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from PyGPU._names.public import public
 
 @public("Joining and splitting")
 def array_split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) -> list[_core.GPUArray]:
-    """Take an array apart along an axis, into parts that may differ by one in length.
+    """Split an array along an axis into parts whose lengths may differ by one.
 
     Parameters
     ----------
     ary : GPUArray
-        What is taken apart.
+        Array to split.
     indices_or_sections : int or sequence of int
-        How many parts, or where they end.
+        Number of parts, or their end indices.
     axis : int, optional
-        Along which.
+        Axis of the operation.
 
     Returns
     -------
@@ -30,7 +30,7 @@ def array_split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) ->
     Raises
     ------
     ValueError
-        For fewer parts than one.
+        For fewer than one part.
 
     Examples
     --------
@@ -55,16 +55,16 @@ def array_split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) ->
 
 @public("Joining and splitting")
 def split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) -> list[_core.GPUArray]:
-    """Take an array apart along an axis, into parts of one length.
+    """Split an array along an axis into parts of equal length.
 
     Parameters
     ----------
     ary : GPUArray
-        What is taken apart.
+        Array to split.
     indices_or_sections : int or sequence of int
-        How many parts, or where they end.
+        Number of parts, or their end indices.
     axis : int, optional
-        Along which.
+        Axis of the operation.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) -> list[
     Raises
     ------
     ValueError
-        If so many parts would not be of one length.
+        If an equal division is impossible.
 
     Examples
     --------
@@ -95,12 +95,12 @@ def split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) -> list[
 
 @public("Joining and splitting")
 def vsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray]:
-    """Take an array apart along its first axis.
+    """Split an array along its first axis.
 
     Parameters
     ----------
     ary : GPUArray
-        With two axes or more.
+        Array with two or more axes.
     indices_or_sections : int or sequence of int
         As in `split`.
 
@@ -123,12 +123,12 @@ def vsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray
 
 @public("Joining and splitting")
 def hsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray]:
-    """Take an array apart along its second axis, or the only one.
+    """Split an array along its second axis, or its only one.
 
     Parameters
     ----------
     ary : GPUArray
-        With one axis or more.
+        Array with one or more axes.
     indices_or_sections : int or sequence of int
         As in `split`.
 
@@ -151,12 +151,12 @@ def hsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray
 
 @public("Joining and splitting")
 def dsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray]:
-    """Take an array apart along its third axis.
+    """Split an array along its third axis.
 
     Parameters
     ----------
     ary : GPUArray
-        With three axes or more.
+        Array with three or more axes.
     indices_or_sections : int or sequence of int
         As in `split`.
 
@@ -179,14 +179,14 @@ def dsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray
 
 @public("Joining and splitting")
 def unstack(x: _core.GPUArray, /, *, axis: int = 0) -> tuple[_core.GPUArray, ...]:
-    """Take an array apart into those at each place of an axis.
+    """Split an array into the sub-arrays at each index of an axis.
 
     Parameters
     ----------
     x : GPUArray
-        With one axis or more.
+        Array with one or more axes.
     axis : int, optional
-        Along which.
+        Axis of the operation.
 
     Returns
     -------

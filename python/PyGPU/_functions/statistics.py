@@ -1,4 +1,4 @@
-"""Sums, means and sizes of arrays."""
+"""Means, cumulative sums and extents of arrays."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def _cumulative(
     axis %= x.ndim
     shape = (*x.shape[:axis], x.shape[axis] + 1, *x.shape[axis + 1 :])
     if out is None:
-        # The type of the results is known by who makes them: of no elements that costs nothing.
+        # The function itself returns the type of its result: a call without elements costs nothing.
         out = _core.empty(shape, scan(x[:0], axis=0, dtype=dtype).dtype, device=x.device)
     elif out.shape != shape:
         raise ValueError(f"out has shape {out.shape} and the scan with its initial value {shape}")
     before = (slice(None),) * axis
     scan(x, axis=axis, dtype=dtype, out=out[(*before, slice(1, None))])
-    out[(*before, slice(0, 1))] = first  # last, since it may lie among the elements
+    out[(*before, slice(0, 1))] = first  # last, because it may be one of the elements
     return out
 
 
@@ -54,19 +54,19 @@ def cumulative_sum(
     out: _core.GPUArray | None = None,
     include_initial: bool = False,
 ) -> _core.GPUArray:
-    """Return the sums of the elements up to each of them, as the array API has it.
+    """Return cumulative sums, as in the array API.
 
     Parameters
     ----------
     x : GPUArray
     axis : int, optional
-        Along which; an array with several must be told.
+        Axis of the sums; required for arrays with several axes.
     dtype : dtype-like, optional
-        The type in which is computed, and of the result.
+        Type of the computation and of the result.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     include_initial : bool, optional
-        Whether the sum of no elements comes first, so that the result is one longer.
+        Whether the result starts with the empty sum and is one element longer.
 
     Returns
     -------
@@ -91,19 +91,19 @@ def cumulative_prod(
     out: _core.GPUArray | None = None,
     include_initial: bool = False,
 ) -> _core.GPUArray:
-    """Return the products of the elements up to each of them, as the array API has it.
+    """Return cumulative products, as in the array API.
 
     Parameters
     ----------
     x : GPUArray
     axis : int, optional
-        Along which; an array with several must be told.
+        Axis of the products; required for arrays with several axes.
     dtype : dtype-like, optional
-        The type in which is computed, and of the result.
+        Type of the computation and of the result.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     include_initial : bool, optional
-        Whether the product of no elements comes first, so that the result is one longer.
+        Whether the result starts with the empty product and is one element longer.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def _axes(axis: int | tuple[int, ...], ndim: int) -> tuple[int, ...]:
 
 
 def _fitted(a: _core.GPUArray, axis: int | tuple[int, ...] | None, weights: _core.GPUArray) -> _core.GPUArray:
-    """Return the weights with the axes of the array."""
+    """Return the weights broadcast along the axes of the array."""
     if a.shape == weights.shape:
         return weights
     if axis is None:
@@ -169,20 +169,20 @@ def average(
     *,
     keepdims: bool = False,
 ) -> Any:
-    """Return the mean of the elements, each with its weight.
+    """Return the weighted mean of the elements.
 
     Parameters
     ----------
     a : GPUArray
     axis : int or tuple of ints, optional
-        The axes that are reduced; all by default.
+        Axes of the reduction; defaults to all.
     weights : GPUArray, optional
-        As many as there are elements, or as many as there are along the axes. The host waits for their sum, which must
+        Weights for all elements, or for those along the axes. The host waits for their sum, which must
         not be 0.
     returned : bool, optional
-        Whether the sum of the weights is returned, too.
+        Whether to return the sum of the weights as well.
     keepdims : bool, optional
-        Whether reduced axes stay, with length 1.
+        Whether reduced axes are kept with length 1.
 
     Returns
     -------
@@ -191,7 +191,7 @@ def average(
     Raises
     ------
     ZeroDivisionError
-        If the weights of a mean have the sum 0.
+        If the weights of a mean sum to 0.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Operations that wait for what comes next: the mode of a thread, and what became of them."""
+"""Fusion mode of a thread, and the report on deferred operations."""

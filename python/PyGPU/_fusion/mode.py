@@ -20,7 +20,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class _Entered(threading.local):
-    """The modes that a thread had each time it entered a block, the latest last."""
+    """Stack of the modes that a thread had when it entered a block."""
 
     def __init__(self) -> None:
         self.before: list[str] = []
@@ -86,17 +86,17 @@ class fusion(ContextDecorator):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Set the mode that was before."""
+        """Restore the previous mode."""
         before = self._entered.before.pop()
         try:
             _core._set_fusion(before)
         except BaseException:
-            # What waited has failed and waits no more: the mode must not stay behind.
+            # The pending operations have failed and are gone: the mode must be restored.
             _core._set_fusion(before)
             raise
 
     def __call__(self, func: _Function) -> _Function:
-        """Have the mode in each call of a function."""
+        """Return a function that runs in the mode."""
         if inspect.isgeneratorfunction(func) or inspect.iscoroutinefunction(func) or inspect.isasyncgenfunction(func):
             name = getattr(func, "__qualname__", repr(func))
             raise TypeError(
@@ -106,5 +106,5 @@ class fusion(ContextDecorator):
         return super().__call__(func)
 
     def __repr__(self) -> str:
-        """Say how it is used: the call alone changes nothing."""
+        """Describe the usage: the call alone has no effect."""
         return f"<PyGPU.fusion({self._mode!r}), for `with` or as a decorator>"

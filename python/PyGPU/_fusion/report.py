@@ -1,4 +1,4 @@
-"""What became of operations: how many were computed together, and why some were not."""
+"""Counts of deferred operations: how many were fused, and why others were not."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def _many(count: int, noun: str) -> str:
 
 
 class FusionReport(Mapping[str, Any]):
-    """Count deferred operations: attributes, items of a mapping, and sentences when it is printed."""
+    """Count deferred operations, as attributes, mapping items and printed sentences."""
 
     def __init__(self) -> None:
         self._now: dict[str, Any] | None = _core._fusion_figures()
         self._before: dict[str, Any] | None = None
 
     def __enter__(self) -> FusionReport:
-        """Count from here on."""
+        """Start counting."""
         _core.flush()
         self._before, self._now = _core._fusion_figures(), None
         _core._watch_fusion(True)
@@ -67,7 +67,7 @@ class FusionReport(Mapping[str, Any]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Count no further."""
+        """Stop counting."""
         try:
             _core.flush()
         finally:
@@ -83,11 +83,11 @@ class FusionReport(Mapping[str, Any]):
         return self._counts()[name]
 
     def __iter__(self) -> Iterator[str]:
-        """Go through the names."""
+        """Iterate over the names."""
         return iter(self._counts())
 
     def __len__(self) -> int:
-        """Return how many names there are."""
+        """Return the number of names."""
         return len(self._counts())
 
     @property
@@ -97,56 +97,56 @@ class FusionReport(Mapping[str, Any]):
 
     @property
     def dropped(self) -> int:
-        """Those whose results nobody wanted any more before they were computed."""
+        """Number of operations dropped before their launch, because their results were unreferenced."""
         return int(self["dropped"])
 
     @property
     def computed(self) -> int:
-        """Those that were computed."""
+        """Number of computed operations."""
         return int(self["computed"])
 
     @property
     def waiting(self) -> int:
-        """Those that wait now."""
+        """Number of pending operations."""
         return int(self["waiting"])
 
     @property
     def kernels(self) -> int:
-        """Launches that computed them."""
+        """Number of launches that computed them."""
         return int(self["kernels"])
 
     @property
     def fused(self) -> int:
-        """Launches that computed several."""
+        """Number of launches that computed several operations."""
         return int(self["fused"])
 
     @property
     def outputs(self) -> int:
-        """Results that got memory."""
+        """Number of results that received memory."""
         return int(self["outputs"])
 
     @property
     def first_meetings(self) -> int:
-        """Structures of several operations that were met first, and computed one operation after the other."""
+        """Number of groups below the compile threshold, whose operations were computed individually."""
         return int(self["first_meetings"])
 
     @property
     def failures(self) -> int:
-        """Operations that could not be launched."""
+        """Number of operations whose launch failed."""
         return int(self["failures"])
 
     @property
     def closed(self) -> dict[str, int]:
-        """How often what waited was launched, by cause."""
+        """Number of flushes, by cause."""
         return dict(self["closed"])
 
     @property
     def at_once(self) -> dict[str, int]:
-        """Operations that were launched by their lines, by cause."""
+        """Number of operations launched eagerly, by cause."""
         return dict(self["at_once"])
 
     def __repr__(self) -> str:
-        """Say it in sentences."""
+        """Format the counts as sentences."""
         return "\n".join(_sentences(self._counts(), self._before is not None))
 
 
@@ -187,17 +187,17 @@ def _causes(title: str, counts: dict[str, int], meanings: dict[str, str]) -> Ite
 
 @public("When it is computed")
 def fusion_report() -> FusionReport:
-    """Tell how many operations were computed together, and why others were not.
+    """Report the number of fused operations, and why others were not fused.
 
     Returns
     -------
     FusionReport
-        Counts since the process began, of all threads; after ``with``, those of the block. They are attributes and
-        items: deferred ``operations``, those of them that were ``dropped`` before they were computed, were
-        ``computed`` or are ``waiting``, the ``kernels`` that computed them, those ``fused`` out of several, the
-        ``outputs`` that got memory, ``first_meetings`` of expressions that are not compiled yet, ``failures``, and two
-        dicts by cause: ``closed`` (why what waited was launched) and ``at_once`` (why operations were launched by their
-        lines). Printed, it says so in sentences, with what can be done.
+        Counts since the start of the process, of all threads; after ``with``, those of the block. They are attributes
+        and items: deferred ``operations``, of which some were ``dropped`` before their launch, were ``computed`` or
+        are ``waiting``; the ``kernels`` that computed them; those ``fused`` out of several; the ``outputs`` that
+        received memory; ``first_meetings`` of expressions below the compile threshold; ``failures``; and two
+        dicts by cause: ``closed`` (reasons of flushes) and ``at_once`` (reasons of eager launches).
+        The printed form consists of sentences and includes remedies.
 
     See Also
     --------
@@ -205,8 +205,8 @@ def fusion_report() -> FusionReport:
 
     Notes
     -----
-    A block launches what waits when it begins and when it ends, so that its counts are those of its lines. The report
-    itself launches nothing.
+    A block flushes the pending operations when it begins and when it ends, so that its counts are those of its lines.
+    The report itself launches nothing.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""The parts of `PyGPU.linalg`."""
+"""Implementation of `PyGPU.linalg`."""

@@ -1,4 +1,4 @@
-"""Determinants: products along the diagonals of triangular factors."""
+"""Determinants, as products along the diagonals of triangular factors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["det", "slogdet"]
 
 
 def _factors(a: _core.GPUArray, dtype: Any) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]:
-    """Return the diagonals, the signs of the exchanges of rows, and which matrices are singular."""
+    """Return the diagonals, the signs of the row exchanges, and a mask of the singular matrices."""
     factors, _ = as_they_lie(a, dtype)
     _, pivots, info, _ = library.lu(factors)
     places = _core.arange(1, a.shape[-1] + 1, dtype="int32", device=a.device)
@@ -65,7 +65,7 @@ def slogdet(a: Any) -> SlogdetResult:
     Returns
     -------
     SlogdetResult
-        `sign`, of complex matrices a number of absolute value 1, and `logabsdet`; 0 and -inf for singular ones.
+        `sign`, for complex matrices a number of absolute value 1, and `logabsdet`; 0 and -inf for singular ones.
 
     Examples
     --------

@@ -41,19 +41,19 @@ def eigh(a: Any, UPLO: str = "L") -> EighResult:
     Parameters
     ----------
     a : GPUArray
-        The matrices, in the last two axes, of which one triangle is read.
+        Matrices, in the last two axes; only one triangle is read.
     UPLO : {'L', 'U'}, optional
         The lower or the upper triangle.
 
     Returns
     -------
     EighResult
-        `eigenvalues`, the least first, and `eigenvectors`, in columns.
+        `eigenvalues`, in ascending order, and `eigenvectors`, in columns.
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        If the iterations do not converge. The host waits to know, but not in a capture.
+        If the iterations do not converge. The host waits for the result, except in a capture.
 
     Examples
     --------
@@ -67,12 +67,12 @@ def eigh(a: Any, UPLO: str = "L") -> EighResult:
 
 
 def eigvalsh(a: Any, UPLO: str = "L") -> _core.GPUArray:
-    """Compute eigenvalues of Hermitian matrices, the least first.
+    """Compute the eigenvalues of Hermitian matrices, in ascending order.
 
     Parameters
     ----------
     a : GPUArray
-        The matrices, in the last two axes, of which one triangle is read.
+        Matrices, in the last two axes; only one triangle is read.
     UPLO : {'L', 'U'}, optional
         The lower or the upper triangle.
 
@@ -97,7 +97,7 @@ def _general(a: Any, function: str, vectors: bool) -> EigResult:
     dtype = np.result_type(common_type(given), np.complex64)
     done: Any = library.by_numpy(function, given)
     if done is not NotImplemented:
-        # NumPy's are real where no imaginary part is left, which the type of a result here does not depend on.
+        # NumPy returns real values if no imaginary part remains; here the type does not depend on values.
         values, columned = (one.astype(dtype) for one in (done if vectors else (done, done)))
         return EigResult(values, columned)
     made = columns(given, dtype)
@@ -111,7 +111,7 @@ def _general(a: Any, function: str, vectors: bool) -> EigResult:
 
 
 def eig(a: Any) -> EigResult:
-    """Compute eigenvalues and eigenvectors of any square matrices.
+    """Compute eigenvalues and eigenvectors of arbitrary square matrices.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def eig(a: Any) -> EigResult:
     Returns
     -------
     EigResult
-        `eigenvalues`, in no order, and `eigenvectors`, in columns. They are complex; NumPy gives real ones where no
+        `eigenvalues`, unordered, and `eigenvectors`, in columns. They are complex; NumPy returns real ones if no
         eigenvalue has an imaginary part.
 
     Raises
@@ -140,7 +140,7 @@ def eig(a: Any) -> EigResult:
 
 
 def eigvals(a: Any) -> _core.GPUArray:
-    """Compute eigenvalues of any square matrices.
+    """Compute eigenvalues of arbitrary square matrices.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def eigvals(a: Any) -> _core.GPUArray:
     Returns
     -------
     GPUArray
-        In no order; complex, as those of `eig`.
+        Unordered; complex, as those of `eig`.
 
     Examples
     --------

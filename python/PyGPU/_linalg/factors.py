@@ -1,4 +1,4 @@
-"""Factorisations: Cholesky's, into orthonormal columns and a triangle, and by singular values."""
+"""Cholesky, QR and singular value decompositions."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _NOT_CONVERGED = "SVD did not converge"
 
 
 def cholesky(a: Any, /, *, upper: bool = False) -> _core.GPUArray:
-    """Factorise positive definite matrices into a triangular one and its conjugated transpose.
+    """Factorise positive definite matrices into a triangular matrix and its conjugate transpose.
 
     Parameters
     ----------
     a : GPUArray
-        Hermitian matrices, in the last two axes, of which one triangle is read.
+        Hermitian matrices, in the last two axes; only one triangle is read.
     upper : bool, optional
-        Whether the upper triangle is read and given, instead of the lower one.
+        Whether the upper triangle is read and returned, instead of the lower one.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> _core.GPUArray:
     Raises
     ------
     numpy.linalg.LinAlgError
-        If a matrix is not positive definite. The host waits to know, but not in a capture.
+        If a matrix is not positive definite. The host waits for the result, except in a capture.
 
     Examples
     --------
@@ -57,15 +57,15 @@ def cholesky(a: Any, /, *, upper: bool = False) -> _core.GPUArray:
     a = array(a, "cholesky")
     check_square(a)
     dtype = common_type(a)
-    # By keyword as far as it is needed: NumPy has `upper` from 2.0 on.
+    # By keyword only if needed: NumPy has `upper` from 2.0 on.
     done: _core.GPUArray = library.by_numpy("cholesky", a, **({"upper": True} if upper else {}))
     if done is not NotImplemented:
         return done
     made = rows(a, dtype)
-    # By columns the lower triangle is the upper one, of the conjugates: by rows their factor is the one wanted.
+    # In column order the lower triangle is the upper one of the conjugates: in row order their factor is the result.
     info = library.cholesky(made, is_lower=upper) if made.size else None
     root = triu(made) if upper else tril(made)
-    # Behind the last launch, as the host waits here.
+    # After the last launch, because the host waits here.
     if info is not None:
         library.check(info, "Matrix is not positive definite")
     return root
@@ -85,13 +85,13 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     a : GPUArray
         The matrices, in the last two axes.
     mode : {'reduced', 'complete', 'r', 'raw'}, optional
-        As many columns as needed, a whole basis, the triangle only, or the reflectors and their factors as LAPACK has
-        them, transposed.
+        As many columns as needed, a complete basis, the triangle only, or the reflectors and their factors in
+        LAPACK's layout, transposed.
 
     Returns
     -------
     QRResult, GPUArray or tuple of GPUArray
-        `Q` and `R`, or what `mode` asks for.
+        `Q` and `R`, or the results selected by `mode`.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 
 
 def _by_eigh(a: _core.GPUArray, compute_uv: bool) -> Any:
-    """Singular values of Hermitian matrices: the absolute values of the eigenvalues, the greatest first."""
+    """Return the singular values of Hermitian matrices: the absolute eigenvalues in descending order."""
     if not compute_uv:
         return _core.flip(_core.sort(_core.abs(eigvalsh(a)), -1), -1)
     values, vectors = eigh(a)
@@ -144,7 +144,7 @@ def _on_device(a: _core.GPUArray, dtype: Any, full: bool, vectors: bool) -> SVDR
     matrices, is_turned = as_they_lie(a, dtype)
     u, s, v, info = library.svd(matrices, vectors, full)
     if library.has_worked(info):
-        # The library's right vectors are columns; of the transposes they are the left ones, conjugated.
+        # The library's right vectors are columns; they are the conjugated left vectors of the transposes.
         sides = (conjugated(turned(v)), u) if is_turned else (turned(u), conjugated(v))
         return SVDResult(sides[0], s, sides[1])
     is_wide = a.shape[-1] > a.shape[-2]
@@ -167,21 +167,21 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     a : GPUArray
         The matrices, in the last two axes.
     full_matrices : bool, optional
-        Whether the vectors of each side are a whole basis.
+        Whether the vectors of each side form a complete basis.
     compute_uv : bool, optional
-        Whether there are vectors at all.
+        Whether to compute the vectors.
     hermitian : bool, optional
-        Whether the matrices are Hermitian, which is quicker.
+        Whether the matrices are Hermitian, which is faster.
 
     Returns
     -------
     SVDResult or GPUArray
-        `U`, `S`, the greatest value first, and `Vh`; only the values without `compute_uv`.
+        `U`, `S` in descending order, and `Vh`; only the values without `compute_uv`.
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        If the iterations do not converge. The host waits to know, but not in a capture.
+        If the iterations do not converge. The host waits for the result, except in a capture.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
 
 
 def svdvals(x: Any, /) -> _core.GPUArray:
-    """Compute singular values, the greatest first.
+    """Compute singular values in descending order.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Factorisations by cuSOLVER or hipSOLVER, of stacks that may be overwritten: `operands` makes them, by columns."""
+"""Factorise stacks in place with cuSOLVER or hipSOLVER; `operands` creates the stacks, in column order."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ def _made(like: _core.GPUArray, shape: tuple[int, ...], dtype: Any) -> _core.GPU
 
 
 def _stack(a: _core.GPUArray) -> tuple[tuple[int, ...], int, int, int]:
-    """Return the axes of a stack, how many matrices it has, and their rows and columns."""
+    """Return the axes of a stack, its number of matrices, and their rows and columns."""
     shape = a.shape[:-2]
     return shape, math.prod(shape), a.shape[-1], a.shape[-2]
 
 
 def check(info: _core.GPUArray, sentence: str) -> None:
-    """Raise where a factorisation says that it failed: the host waits, once for all matrices, but not in a capture."""
+    """Raise if a factorisation failed: the host waits once for all matrices, except in a capture."""
     if not has_worked(info):
         raise LinAlgError(sentence)
 
 
 def has_worked(info: _core.GPUArray) -> bool:
-    """Whether all factorisations worked; in a capture nobody knows yet."""
+    """Return whether all factorisations succeeded; in a capture this is unknown."""
     return _core.current_stream(info.device).is_capturing or not info.get().any()
 
 
 def by_numpy(name: str, *given: Any, **keywords: Any) -> Any:
-    """Let NumPy compute in host memory; NotImplemented elsewhere."""
+    """Compute with NumPy in host memory; return NotImplemented elsewhere."""
     return _core._by_numpy(f"linalg.{name}", given[0], given, keywords or None)
 
 
@@ -57,7 +57,7 @@ class LU(NamedTuple):
 
 
 def _addresses(a: _core.GPUArray) -> _core.GPUArray:
-    """Return where each matrix of a stack is: computed on the device, as captures take in no copies from the host."""
+    """Return the address of each matrix of a stack, computed on the device because captures reject host copies."""
     _, batch, wide, high = _stack(a)
     step = wide * high * a.dtype.itemsize
     return _core.arange(a.ptr, a.ptr + batch * step, step, dtype="uint64", device=a.device)
@@ -67,7 +67,7 @@ def lu(a: _core.GPUArray) -> LU:
     """Factorise in place."""
     shape, batch, n, _ = _stack(a)
     pivots, info = _made(a, (*shape, n), "int32"), _made(a, shape, "int32")
-    # One after the other a matrix has the whole device, but waits for launches.
+    # Matrices in sequence each use the whole device, but wait for launches.
     if batch > 1 and n <= min(_SMALL_LU, batch * SMALL):
         addresses = _addresses(a)
         if _core._factorize("lu_of_many", [a, addresses, pivots, info], batch, [n, n, 0], False, False):
@@ -77,7 +77,7 @@ def lu(a: _core.GPUArray) -> LU:
 
 
 def lu_solve(lu: LU, b: _core.GPUArray, is_turned: bool) -> None:
-    """Solve in place: `b` has the right sides; `is_turned` for the transposes of the factorised matrices."""
+    """Solve in place: `b` contains the right sides; `is_turned` selects the transposes of the factorised matrices."""
     a, pivots, _, addresses = lu
     shape, batch, n, _ = _stack(a)
     sizes = [n, n, b.size // (n * batch)]
@@ -89,7 +89,7 @@ def lu_solve(lu: LU, b: _core.GPUArray, is_turned: bool) -> None:
 
 
 def cholesky(a: _core.GPUArray, is_lower: bool) -> _core.GPUArray:
-    """Factorise in place; return what went wrong."""
+    """Factorise in place; return the status."""
     shape, batch, n, _ = _stack(a)
     info = _made(a, shape, "int32")
     if batch == 1 or n > _SMALL_CHOLESKY:
@@ -100,7 +100,7 @@ def cholesky(a: _core.GPUArray, is_lower: bool) -> _core.GPUArray:
 
 
 def qr(a: _core.GPUArray) -> _core.GPUArray:
-    """Factorise in place: the triangle, and below it reflectors; return their factors."""
+    """Factorise in place into the triangle, with the reflectors below it; return their factors."""
     shape, batch, m, n = _stack(a)
     factors, info = _made(a, (*shape, min(m, n)), a.dtype), _made(a, shape, "int32")
     _core._factorize("qr", [a, factors, info], batch, [m, n, 0], False, False)
@@ -108,14 +108,14 @@ def qr(a: _core.GPUArray) -> _core.GPUArray:
 
 
 def qr_vectors(a: _core.GPUArray, factors: _core.GPUArray) -> None:
-    """Make orthonormal columns of reflectors, in place."""
+    """Convert reflectors into orthonormal columns in place."""
     shape, batch, m, n = _stack(a)
     info = _made(a, shape, "int32")
     _core._factorize("qr_vectors", [a, factors, info], batch, [m, n, factors.shape[-1]], False, False)
 
 
 def eigh(a: _core.GPUArray, is_lower: bool, vectors: bool) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Return eigenvalues and what went wrong; the matrices become the vectors."""
+    """Return eigenvalues and the status; the matrices are overwritten by the vectors."""
     shape, batch, n, _ = _stack(a)
     w, info = _made(a, (*shape, n), real_type(a.dtype)), _made(a, shape, "int32")
     name = "eigh_of_many" if batch > 1 and n <= SMALL else "eigh"
@@ -124,12 +124,12 @@ def eigh(a: _core.GPUArray, is_lower: bool, vectors: bool) -> tuple[_core.GPUArr
 
 
 def svd(a: _core.GPUArray, vectors: bool, full: bool) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray, Any]:
-    """Return the left vectors, the values, the right vectors, all by columns, and what went wrong."""
+    """Return the left vectors, the values, the right vectors, all in column order, and the status."""
     shape, batch, m, n = _stack(a)
     few = min(m, n)
     is_many = batch > 1 and max(m, n) <= SMALL
     left, right = (m, n) if is_many or (vectors and full) else (few, few)
-    # Room for vectors is given even where none are wanted: not all versions of the libraries leave it alone.
+    # Buffers for vectors are passed even if none are computed: some versions of the libraries access them.
     u, v = _made(a, (*shape, left, m), a.dtype), _made(a, (*shape, right, n), a.dtype)
     s, info = _made(a, (*shape, few), real_type(a.dtype)), _made(a, shape, "int32")
     name = "svd_of_many" if is_many else "svd"
@@ -142,7 +142,7 @@ def svd(a: _core.GPUArray, vectors: bool, full: bool) -> tuple[_core.GPUArray, _
 def svd_by_qr(
     a: _core.GPUArray, vectors: bool, full: bool
 ) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray, Any]:
-    """Do the same by another way that always comes to an end; the right vectors are conjugated rows, by columns."""
+    """Compute the same by QR iterations, which always terminate; right vectors are conjugated rows, in column order."""
     shape, batch, m, n = _stack(a)
     u = _made(a, (*shape, m if vectors and full else n, m), a.dtype)
     v = _made(a, (*shape, n, n), a.dtype)
@@ -152,7 +152,7 @@ def svd_by_qr(
 
 
 def eig(a: _core.GPUArray, vectors: bool) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]:
-    """Return eigenvalues, vectors by columns, and what went wrong, of complex matrices."""
+    """Return eigenvalues, vectors in column order, and the status, for complex matrices."""
     shape, batch, n, _ = _stack(a)
     w, v, info = _made(a, (*shape, n), a.dtype), _made(a, (*shape, n, n), a.dtype), _made(a, shape, "int32")
     _core._factorize("eig", [a, w, v, info], batch, [n, n, 0], vectors, False)

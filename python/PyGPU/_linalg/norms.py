@@ -1,4 +1,4 @@
-"""Compute norms of vectors and of matrices, by NumPy's name and by those of the array API."""
+"""Norms of vectors and matrices, by NumPy's and the array API's names."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ def norm(
     ----------
     x : GPUArray
     ord : number, inf, -inf, 'fro' or 'nuc', optional
-        Which norm: of vectors by default the Euclidean one, of matrices the Frobenius norm. Those of matrices that are
+        Order of the norm: for vectors by default Euclidean, for matrices Frobenius. The matrix norms
         2, -2 and 'nuc' need `linalg.svdvals`.
     axis : int or tuple of two ints, optional
-        Of the vectors, or of the matrices. Without it and `ord` the array is one vector.
+        Axes of the vectors or matrices. Without it and `ord` the array is one vector.
     keepdims : bool, optional
-        Whether reduced axes stay, with length 1.
+        Whether reduced axes are kept with length 1.
 
     Returns
     -------
@@ -110,9 +110,9 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> _core
     x : GPUArray
         The matrices, in the last two axes.
     keepdims : bool, optional
-        Whether these axes stay, with length 1.
+        Whether these axes are kept with length 1.
     ord : {'fro', 'nuc', 1, -1, 2, -2, inf, -inf}, optional
-        Which norm, as for `norm`.
+        Order of the norm, as for `norm`.
 
     Returns
     -------
@@ -130,18 +130,18 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> _core
 def vector_norm(
     x: Any, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, ord: Any = 2
 ) -> _core.GPUArray:
-    """Compute norms of vectors, which may lie along several axes.
+    """Compute norms of vectors, also along several axes.
 
     Parameters
     ----------
     x : GPUArray
         The vectors.
     axis : int or tuple of ints, optional
-        Along which axes they lie; all by default.
+        Axes of the vectors; defaults to all.
     keepdims : bool, optional
-        Whether these axes stay, with length 1.
+        Whether these axes are kept with length 1.
     ord : number, inf or -inf, optional
-        Which norm, as for `norm`.
+        Order of the norm, as for `norm`.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What the functions of `PyGPU.linalg` are given: stacks of matrices, in the layouts that the libraries want."""
+"""Stacks of matrices, in the layouts that the libraries require."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__: list[str] = []
 
 
 def common_type(*arrays: _core.GPUArray) -> np.dtype[Any]:
-    """Return the type in which is computed; NumPy's refusal for one in which nobody computes."""
+    """Return the type of the computation; raise NumPy's error for an unsupported one."""
     types = [one.dtype if one.dtype.kind in "fcV" or one.dtype.kind not in "biu" else np.dtype(float) for one in arrays]
     for dtype in types:
         if dtype.name not in ("float32", "float64", "complex64", "complex128"):
@@ -22,25 +22,25 @@ def common_type(*arrays: _core.GPUArray) -> np.dtype[Any]:
 
 
 def real_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the type of the parts of a type."""
+    """Return the real type of a complex type."""
     return np.empty(0, dtype).real.dtype
 
 
 def check_stack(a: _core.GPUArray) -> None:
-    """Refuse what is no stack of matrices, in NumPy's words."""
+    """Reject an array that is no stack of matrices, with NumPy's message."""
     if a.ndim < 2:
         raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
 
 
 def check_matrices(*arrays: _core.GPUArray) -> None:
-    """Refuse what is no single matrix."""
+    """Reject an array that is no single matrix."""
     for a in arrays:
         if a.ndim != 2:
             raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be two-dimensional")
 
 
 def check_square(a: _core.GPUArray) -> None:
-    """Refuse what is no stack of square matrices."""
+    """Reject an array that is no stack of square matrices."""
     check_stack(a)
     if a.shape[-1] != a.shape[-2]:
         raise LinAlgError("Last 2 dimensions of the array must be square")
@@ -52,26 +52,26 @@ def turned(a: _core.GPUArray) -> _core.GPUArray:
 
 
 def rows(a: _core.GPUArray, dtype: np.dtype[Any]) -> _core.GPUArray:
-    """Copy matrices row by row: a library that counts by columns sees their transposes."""
+    """Copy matrices in row order: a column-major library reads their transposes."""
     made = _core.empty(a.shape, dtype, device=a.device)
     made[...] = a
     return made
 
 
 def columns(a: _core.GPUArray, dtype: np.dtype[Any]) -> _core.GPUArray:
-    """Copy matrices column by column, each as an array with an axis of columns before that of rows."""
+    """Copy matrices in column order, each as an array with an axis of columns before that of rows."""
     return rows(turned(a), dtype)
 
 
 def as_they_lie(a: _core.GPUArray, dtype: np.dtype[Any]) -> tuple[_core.GPUArray, bool]:
-    """Copy matrices without turning them; whether the library sees the transposes."""
+    """Copy matrices without transposing them; return whether the library reads the transposes."""
     if turned(a).flags.c_contiguous:
         return columns(a, dtype), False
     return rows(a, dtype), True
 
 
 def identity(a: _core.GPUArray, count: int, wide: int, dtype: np.dtype[Any]) -> _core.GPUArray:
-    """Return a stack of matrices with ones in their diagonals, as many as there are of another's."""
+    """Return a stack of identity matrices with the shape of another stack."""
     made = _core.zeros((*a.shape[:-2], count, wide), dtype, device=a.device)
     if made.size:
         made.diagonal(0, -2, -1).fill(1)
@@ -79,5 +79,5 @@ def identity(a: _core.GPUArray, count: int, wide: int, dtype: np.dtype[Any]) -> 
 
 
 def conjugated(a: _core.GPUArray) -> _core.GPUArray:
-    """Return the conjugates, which of real numbers are these."""
+    """Return the conjugates; real arrays are returned unchanged."""
     return _core.conj(a) if a.dtype.kind == "c" else a

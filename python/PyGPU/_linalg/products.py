@@ -1,4 +1,4 @@
-"""Products of matrices and vectors, and what is asked of matrices, as the array API's extension has them."""
+"""Products of matrices and vectors, and matrix functions of the array API's linalg extension."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = [
 
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> _core.GPUArray:
-    """Multiply vectors of three elements, so that the result is orthogonal to both.
+    """Return the cross product of vectors of three elements.
 
     Parameters
     ----------
     x1, x2 : GPUArray
         The vectors.
     axis : int, optional
-        Along which they lie.
+        Axis of the vectors.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def outer(x1: Any, x2: Any, /) -> _core.GPUArray:
     Parameters
     ----------
     x1, x2 : GPUArray
-        With one axis each.
+        One-dimensional arrays.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> _core.GPUArray:
     x : GPUArray
         The matrices, in the last two axes.
     offset : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
 
     Returns
     -------
@@ -101,16 +101,16 @@ def diagonal(x: Any, /, *, offset: int = 0) -> _core.GPUArray:
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> _core.GPUArray:
-    """Sum up a diagonal of each matrix.
+    """Sum a diagonal of each matrix.
 
     Parameters
     ----------
     x : GPUArray
         The matrices, in the last two axes.
     offset : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
     dtype : dtype-like, optional
-        In which is summed; as for `sum` by default.
+        Type of the sum; as for `sum` by default.
 
     Returns
     -------
@@ -147,14 +147,14 @@ def matmul(x1: Any, x2: Any, /) -> _core.GPUArray:
 
 
 def tensordot(x1: Any, x2: Any, /, *, axes: int | Sequence[Any] = 2) -> _core.GPUArray:
-    """Add up products along several axes of two arrays; `PyGPU.tensordot`.
+    """Sum products along several axes of two arrays; `PyGPU.tensordot`.
 
     Parameters
     ----------
     x1, x2 : GPUArray
         The arrays.
     axes : int, or two sequences of ints, optional
-        The last axes of the first and the first ones of the second, so many; or those of each.
+        Number of last axes of the first and first axes of the second; or the axes of each.
 
     Returns
     -------
@@ -170,14 +170,14 @@ def tensordot(x1: Any, x2: Any, /, *, axes: int | Sequence[Any] = 2) -> _core.GP
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> _core.GPUArray:
-    """Add up the products of vectors, of the first the complex conjugates; `PyGPU.vecdot`.
+    """Sum the products of vectors, with the first conjugated; `PyGPU.vecdot`.
 
     Parameters
     ----------
     x1, x2 : GPUArray
         The vectors.
     axis : int, optional
-        Along which they lie.
+        Axis of the vectors.
 
     Returns
     -------
@@ -193,14 +193,14 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> _core.GPUArray:
 
 
 def matrix_power(a: Any, n: Any) -> _core.GPUArray:
-    """Multiply square matrices with themselves.
+    """Raise square matrices to an integer power.
 
     Parameters
     ----------
     a : GPUArray
         The matrices, in the last two axes.
     n : int
-        How many factors there are; of their inverses if negative, and identities if 0.
+        Exponent; negative powers are those of the inverses, and 0 gives identities.
 
     Returns
     -------
@@ -233,7 +233,7 @@ def matrix_power(a: Any, n: Any) -> _core.GPUArray:
 
 
 def _best_order(lengths: list[int]) -> dict[tuple[int, int], int]:
-    """Return where each run of matrices is cut in two, so that there are the fewest products of numbers."""
+    """Return the split of each run of matrices that minimizes the number of scalar products."""
     count = len(lengths) - 1
     costs = {(place, place): 0 for place in range(count)}
     cuts: dict[tuple[int, int], int] = {}
@@ -248,14 +248,14 @@ def _best_order(lengths: list[int]) -> dict[tuple[int, int], int]:
 
 
 def multi_dot(arrays: Sequence[Any], *, out: _core.GPUArray | None = None) -> _core.GPUArray:
-    """Multiply several matrices in the order that takes the fewest products.
+    """Multiply several matrices in the order with the fewest scalar products.
 
     Parameters
     ----------
     arrays : sequence of GPUArray
         Two matrices or more; the first and the last may be vectors.
     out : GPUArray, optional
-        Where the result goes: of its type and shape, in C order.
+        Output array of the result's type and shape, in C order.
 
     Returns
     -------

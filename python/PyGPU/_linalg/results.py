@@ -1,4 +1,4 @@
-"""What functions with several results give, named as NumPy names it."""
+"""Named results of functions, with NumPy's names."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ __all__ = ["EigResult", "EighResult", "QRResult", "SVDResult", "SlogdetResult"]
 
 
 class EigResult(NamedTuple):
-    """What `eig` gives."""
+    """Result of `eig`."""
 
     eigenvalues: GPUArray
     eigenvectors: GPUArray
 
 
 class EighResult(NamedTuple):
-    """What `eigh` gives."""
+    """Result of `eigh`."""
 
     eigenvalues: GPUArray
     eigenvectors: GPUArray
 
 
 class QRResult(NamedTuple):
-    """What `qr` gives."""
+    """Result of `qr`."""
 
     Q: GPUArray
     R: GPUArray
 
 
 class SlogdetResult(NamedTuple):
-    """What `slogdet` gives."""
+    """Result of `slogdet`."""
 
     sign: GPUArray
     logabsdet: GPUArray
 
 
 class SVDResult(NamedTuple):
-    """What `svd` gives."""
+    """Result of `svd`."""
 
     U: GPUArray
     S: GPUArray

@@ -1,4 +1,4 @@
-"""What is made of singular values: least squares, pseudo-inverses, ranks and condition numbers."""
+"""Least squares, pseudo-inverses, ranks and condition numbers from singular values."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _NOT_GIVEN: Any = getattr(np, "_NoValue", object())
 
 
 def _tolerance(given: Any, like: _core.GPUArray) -> Any:
-    """Return a bound for each matrix with an axis for its singular values; a number as it is."""
+    """Return a tolerance for each matrix with an axis for its singular values; a scalar is returned unchanged."""
     if isinstance(given, _core.GPUArray):
         return given[..., None]
     return _core.asarray(np.asarray(given)[..., None], device=like.device) if np.ndim(given) else float(given)
 
 
 def _inverted(s: _core.GPUArray, cutoff: Any) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Return which singular values are large, and the inverses of these; zeros for the others."""
+    """Return a mask of the large singular values, and their inverses, with zeros for the others."""
     large: _core.GPUArray = s > cutoff
     one = s.dtype.type(1)
     return large, _core.where(large, one / _core.where(large, s, one), s.dtype.type(0))
@@ -43,10 +43,10 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
     a : GPUArray
         The matrices, in the last two axes.
     rcond, rtol : number or GPUArray, optional
-        Singular values up to so many times the greatest one count as zero. By default `rcond` is 1e-15 for numbers of
+        Singular values up to this multiple of the largest one count as zero. By default `rcond` is 1e-15 for numbers of
         64 bits; for those of 32 bits, and for an `rtol` of None, the longer side times the type's precision.
     hermitian : bool, optional
-        Whether the matrices are Hermitian, which is quicker.
+        Whether the matrices are Hermitian, which is faster.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
 
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> _core.GPUArray:
-    """Count the singular values of matrices that are not zero.
+    """Count the nonzero singular values of matrices.
 
     Parameters
     ----------
@@ -86,9 +86,9 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     tol : number or GPUArray, optional
         Singular values up to this one count as zero.
     hermitian : bool, optional
-        Whether the matrices are Hermitian, which is quicker.
+        Whether the matrices are Hermitian, which is faster.
     rtol : number or GPUArray, optional
-        The same, as so many times the greatest one; by default the longer side times the type's precision.
+        The same relative to the largest one; by default the longer side times the type's precision.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def cond(x: Any, p: Any = None) -> _core.GPUArray:
     x : GPUArray
         The matrices, in the last two axes; square ones for all norms but 2 and -2.
     p : {None, 1, -1, 2, -2, inf, -inf, 'fro', 'nuc'}, optional
-        Which norm of the matrix and of its inverse; by default 2.
+        Norm of the matrix and of its inverse; by default 2.
 
     Returns
     -------
@@ -160,7 +160,7 @@ def cond(x: Any, p: Any = None) -> _core.GPUArray:
 def lstsq(
     a: Any, b: Any, rcond: float | None = None
 ) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray, _core.GPUArray]:
-    """Find the least `x` with the least ``norm(b - a @ x)``.
+    """Find the least-squares solution: the smallest `x` that minimizes ``norm(b - a @ x)``.
 
     Parameters
     ----------
@@ -169,17 +169,17 @@ def lstsq(
     b : GPUArray
         A vector, or a matrix whose columns are right sides.
     rcond : float, optional
-        Singular values up to so many times the greatest one count as zero; by default the longer side times the type's
-        precision, which a negative number stands for too.
+        Singular values up to this multiple of the largest one count as zero; by default the longer side times the
+        type's precision, which a negative number also selects.
 
     Returns
     -------
     x : GPUArray
     residuals : GPUArray
-        A sum of squares for each right side; none where the rank is less than the number of columns, or where there are
+        Sum of squares for each right side; empty if the rank is less than the number of columns, or if there are
         no more rows than these. The host waits for the rank.
     rank : GPUArray
-        How many singular values are not zero.
+        Number of nonzero singular values.
     s : GPUArray
         The singular values.
 

@@ -1,4 +1,4 @@
-"""Linear equations: solved by triangular factors."""
+"""Systems of linear equations, solved by triangular factors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def solve(a: Any, b: Any) -> _core.GPUArray:
     a : GPUArray
         Square matrices, in the last two axes.
     b : GPUArray
-        A vector, if it has one axis, or else matrices whose columns are right sides.
+        A vector, if one-dimensional, otherwise matrices whose columns are right sides.
 
     Returns
     -------
@@ -36,8 +36,8 @@ def solve(a: Any, b: Any) -> _core.GPUArray:
     Raises
     ------
     numpy.linalg.LinAlgError
-        If a matrix is singular. The host waits to know; in a capture nothing is raised, and what cannot be solved is
-        not finite.
+        If a matrix is singular. The host waits for the result; in a capture nothing is raised, and unsolvable systems
+        give values that are not finite.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def solve(a: Any, b: Any) -> _core.GPUArray:
     if b.ndim == 0 or right.shape[-2] != n:
         raise ValueError(f"solve: matrices of {n} rows and right sides of shape {b.shape}, which have others")
     shape = np.broadcast_shapes(a.shape[:-2], right.shape[:-2])
-    # One matrix: all right sides of the stack are columns beside each other.
+    # One matrix: all right sides of the stack become adjacent columns.
     wide = a if a.ndim == 2 else _core.broadcast_to(a, (*shape, n, n))
     x = columns(_core.broadcast_to(right, (*shape, *right.shape[-2:])), dtype)
     if x.size:
@@ -69,12 +69,12 @@ def solve(a: Any, b: Any) -> _core.GPUArray:
 
 
 def inverse(a: _core.GPUArray, dtype: np.dtype[Any]) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Return the inverses on a GPU, and what went wrong."""
+    """Return the inverses on a GPU, and the status."""
     factors, is_turned = as_they_lie(a, dtype)
     lu = library.lu(factors)
     made = identity(a, a.shape[-1], a.shape[-1], dtype)
     library.lu_solve(lu, made, False)
-    # The inverse of the transpose, column by column, is the inverse row by row.
+    # The inverse of the transpose in column order is the inverse in row order.
     return (made if is_turned else turned(made)), lu.info
 
 
@@ -93,7 +93,7 @@ def inv(a: Any) -> _core.GPUArray:
     Raises
     ------
     numpy.linalg.LinAlgError
-        If a matrix is singular; as for `solve`.
+        If a matrix is singular, as for `solve`.
 
     Examples
     --------
@@ -120,11 +120,11 @@ def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> _core.GPUA
     Parameters
     ----------
     a : GPUArray
-        As many elements for the axes of `b` as for the others, which are those of the result.
+        The product of the lengths of `b`'s axes equals that of the other axes, which are those of the result.
     b : GPUArray
-        The right side.
+        Right side.
     axes : sequence of ints, optional
-        Axes of `a` that are put behind the others first.
+        Axes of `a` that are moved behind the others first.
 
     Returns
     -------
@@ -152,14 +152,14 @@ def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> _core.GPUA
 
 
 def tensorinv(a: Any, ind: int = 2) -> _core.GPUArray:
-    """Invert for `tensordot`: ``tensordot(tensorinv(a), a, ind)`` is an identity.
+    """Compute the inverse for `tensordot`: ``tensordot(tensorinv(a), a, ind)`` is an identity.
 
     Parameters
     ----------
     a : GPUArray
-        As many elements for its first axes as for the others.
+        The product of the lengths of the first axes equals that of the others.
     ind : int, optional
-        How many axes are the first ones.
+        Number of first axes.
 
     Returns
     -------

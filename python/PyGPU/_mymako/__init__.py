@@ -1,4 +1,4 @@
-"""PyCUDA's ``pycuda._mymako``: the template engine Mako, if it is installed."""
+"""PyCUDA's ``pycuda._mymako``: the template engine Mako, if installed."""
 
 try:
     from mako import *  # noqa: F403

@@ -1,1 +1,1 @@
-"""The public names of the package: how modules mark them, and the index that is made of the marks."""
+"""Public names of the package: their marks in modules, and the index generated from the marks."""

@@ -1,4 +1,4 @@
-"""Marks of public names: ``tools/names.py`` reads them from the text, and writes ``PyGPU._names.index``."""
+"""Marks of public names; ``tools/names.py`` reads them from the source and writes ``PyGPU._names.index``."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ _Object = TypeVar("_Object")
 
 
 def public(group: str, /, *, host: tuple[str, ...] = ()) -> Callable[[_Object], _Object]:
-    """Mark a function or a class as a name of `PyGPU`.
+    """Mark a function or a class as a public name of `PyGPU`.
 
     Parameters
     ----------
     group : str
-        The group of the reference to which the name belongs.
+        Group of the reference to which the name belongs.
     host : tuple of str, optional
-        Parameters in which NumPy's function of the name accepts an ndarray beside arrays of a device.
+        Parameters for which NumPy's function of the name accepts an ndarray besides device arrays.
 
     Returns
     -------
     function
-        A decorator that returns its argument.
+        Decorator that returns its argument.
     """
     del group, host
     return _unchanged
@@ -35,7 +35,7 @@ def public_values(group: str, /, *names: str) -> None:
     Parameters
     ----------
     group : str
-        The group of the reference to which the names belong.
+        Group of the reference to which the names belong.
     *names : str
         Names that the module defines or imports.
     """

@@ -1,1 +1,1 @@
-"""What PyGPU's own surface has in Python: printing, foreign allocators, types of C, files of vendors."""
+"""Python parts of PyGPU's interface: printing, external allocators, C types, vendor files."""

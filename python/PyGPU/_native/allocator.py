@@ -1,4 +1,4 @@
-"""Memory of other libraries for new arrays: torch's, CuPy's, RMM's, or a callable's."""
+"""Memory of other libraries for new arrays: torch, CuPy, RMM, or a callable."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class _CupyAllocator:
             own = cuda.Stream.from_external(stream)
         else:  # before CuPy 14
             own = cuda.ExternalStream(stream.handle, stream.device.index)
-        # CuPy's pool keeps a block for the stream that is current when it is asked.
+        # CuPy's pool assigns a block to the stream that is current at the allocation.
         with own:
             return cuda.alloc(nbytes)
 
@@ -96,36 +96,36 @@ def _resolve(allocator: Any) -> Any:
 
 @public("Memory")
 def set_allocator(allocator: Any) -> None:
-    """Choose where the memory of new arrays comes from, in all threads.
+    """Set the allocator of new arrays in all threads.
 
     Parameters
     ----------
     allocator : {'torch', 'cupy', 'rmm'}, callable, object or None
-        The name of a library whose allocator is used, with what it keeps for later; or a callable that takes a number
-        of bytes (PyCUDA's way); or an object with a method ``allocate(nbytes, stream)``. Both return something with an
-        address (``__int__`` or an attribute ``ptr``; not a plain number, which owns nothing) that gives the memory back
+        Name of a library whose caching allocator is used; or a callable that takes a number of
+        bytes (PyCUDA's convention); or an object with a method ``allocate(nbytes, stream)``. Both return an object with
+        an address (``__int__`` or an attribute ``ptr``; not a plain number, which owns nothing) that frees the memory
         when it is dropped. `None` is PyGPU's own pool.
 
     Raises
     ------
     TypeError
-        For anything else.
+        For other objects.
     ValueError
-        For an unknown name; and from whoever makes an array when the allocator gives less than was asked for, as far as
-        that is known: of PyGPU's own memory, and of objects with `nbytes` or `size`.
+        For an unknown name. Also raised at the creation of an array if the allocator returns less than requested, if
+        the size is available: for PyGPU's own memory, and for objects with `nbytes` or `size`.
     NotSupportedError
         For a name on the CPU backend.
 
     See Also
     --------
-    using_allocator : The same for one thread and a while.
+    using_allocator : The same for one thread within a block.
 
     Notes
     -----
     Memory of ``allocate`` must be usable in the order of `stream`, a :class:`Stream`, and that of a callable in the
-    order of the default stream. It is dropped when every use that PyGPU knows of comes before that point of the stream:
-    as with PyGPU's own pool, the host does not wait, and the allocator may give the memory to others in the order of
-    that stream. The device is current when the allocator is called. Its exceptions reach who made the array.
+    order of the default stream. It is dropped when all recorded uses precede that point of the stream. As with PyGPU's
+    own pool, the host does not wait, and the allocator may reuse the memory in the order of that stream. The device is
+    current during the call of the allocator. Its exceptions propagate to the creation of the array.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def set_allocator(allocator: Any) -> None:
 @public("Memory")
 @contextmanager
 def using_allocator(allocator: Any) -> Iterator[None]:
-    """Choose where the memory of new arrays comes from, in this thread and inside ``with``.
+    """Set the allocator of new arrays in this thread and inside ``with``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`as_argtype`: checked types for the `argtypes` of functions of ctypes."""
+"""`as_argtype`: checked types for the `argtypes` of ctypes functions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WORDS = {
 
 
 class ArrayArgument:
-    """What `as_argtype` makes classes of; ctypes calls `from_param` with each argument."""
+    """Base of the classes of `as_argtype`; ctypes calls `from_param` with each argument."""
 
     _dtype: ClassVar[numpy.dtype[Any] | None]
     _ndim: ClassVar[int | None]
@@ -44,12 +44,12 @@ class ArrayArgument:
 
     @classmethod
     def from_param(cls, value: object) -> object:
-        """Return what ctypes passes for an array.
+        """Return the value that ctypes passes for an array.
 
         Raises
         ------
         TypeError
-            If it is none, or does not fit; ctypes makes an `ArgumentError` of it, with the number of the argument.
+            If the argument is no array or does not fit; ctypes converts it to an `ArgumentError` with the number.
         """
         if not isinstance(value, _core.GPUArray):
             raise TypeError(f"a GPUArray{cls._wanted()} is needed, not {type(value).__name__}")
@@ -108,29 +108,29 @@ def as_argtype(
     shape: int | Sequence[int | None] | None = None,
     device: _core.Device | str | int | None = None,
 ) -> type[ArrayArgument]:
-    """Return a type for the `argtypes` of a function of ctypes, which takes a `GPUArray` and checks it.
+    """Return a type for the `argtypes` of a ctypes function that takes and checks a `GPUArray`.
 
-    It is for device memory what `numpy.ctypeslib.ndpointer` is for the host's.
+    It is the counterpart of `numpy.ctypeslib.ndpointer` for device memory.
 
     Parameters
     ----------
     dtype : data-type, optional
-        Of the elements; any without it, as for all that follow.
+        Type of the elements; arbitrary by default, as for all following parameters.
     ndim : int, optional
-        The number of axes.
+        Number of axes.
     flags : str or sequence of str, optional
-        ``C_CONTIGUOUS``, ``F_CONTIGUOUS``, ``WRITEABLE``, ``OWNDATA``, or their first letters; in one text, with
-        commas between them. ``WRITEABLE`` belongs to each parameter that the function writes.
+        ``C_CONTIGUOUS``, ``F_CONTIGUOUS``, ``WRITEABLE``, ``OWNDATA``, or their first letters; in one string, separated
+        by commas. Each parameter that the function writes needs ``WRITEABLE``.
     shape : int or sequence of int, optional
-        The lengths of the axes; None for those that may have any.
+        Lengths of the axes; None for an arbitrary length.
     device : Device, str or int, optional
-        Where the array must be.
+        Device of the array.
 
     Returns
     -------
     type
-        The same one for the same request. What does not fit is a `ctypes.ArgumentError` that says what is needed and
-        what was given, and the function is not called.
+        The same type for equal requests. A mismatch raises a `ctypes.ArgumentError` with the requirement and
+        the argument, and the function is not called.
 
     Raises
     ------

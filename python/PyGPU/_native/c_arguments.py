@@ -1,4 +1,4 @@
-"""Arguments as C declares them, for kernels that are written out of expressions."""
+"""C declarations of arguments, for kernels generated from expressions."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from PyGPU._native.library_files import HEADERS
 
 __all__ = ["ScalarArg", "VectorArg", "get_arg_type", "parse_c_arg"]
 
-# The words of types that need no header.
+# Type names that need no header.
 _EVERYWHERE = {"unsigned", "signed", "char", "short", "int", "long", "float", "double", "bool", "size_t"}
 _DECLARATION = re.compile(r"^(?P<type>.+?)(?P<stars>[\s*]*)\b(?P<name>[A-Za-z_]\w*)\s*(?P<brackets>\[\s*\d*\s*\])?$")
 
 
 def told_apart(options: list[str], preamble: str) -> tuple[list[str], str]:
-    """Return options without the macros that they define, and the preamble with these before it.
+    """Return options without their macro definitions, and the preamble with these in front.
 
-    So they stand behind the kernel's own headers. They stay options where a header is put before every text, which may
-    ask for them.
+    The macros then follow the kernel's own headers. They remain options if a header is inserted before every source,
+    because it may use them.
     """
     if "pycuda-" in preamble:
         options = [*options, f"-I{HEADERS}"]
@@ -39,14 +39,14 @@ def told_apart(options: list[str], preamble: str) -> tuple[list[str], str]:
 
 
 class DtypedArgument:
-    """A declared argument: its dtype and its name.
+    """Declared argument: its dtype and its name.
 
     Parameters
     ----------
     dtype : data-type
-        Of the value, or of an element.
+        Type of the value or of an element.
     name : str
-        As the kernel's text says it.
+        Name in the kernel's source.
     """
 
     is_vector = False
@@ -57,7 +57,7 @@ class DtypedArgument:
         self._spelled: str | None = None
 
     def declarator(self) -> str:
-        """Return the argument as C declares it.
+        """Return the C declaration of the argument.
 
         Returns
         -------
@@ -67,7 +67,7 @@ class DtypedArgument:
 
     @property
     def c_type(self) -> str:
-        """The type in C: as it was declared, where every compiler knows that."""
+        """C type: as declared, if every compiler supports that."""
         return self._spelled or dtype_to_ctype(self.dtype)
 
     def __repr__(self) -> str:
@@ -81,14 +81,14 @@ class DtypedArgument:
 
 
 class ScalarArg(DtypedArgument):
-    """A value.
+    """Scalar argument.
 
     Parameters
     ----------
     dtype : dtype_like
-        Its type.
+        Type of the value.
     name : str
-        Its name in the source.
+        Name in the source.
 
     Examples
     --------
@@ -100,23 +100,23 @@ class ScalarArg(DtypedArgument):
 
     @property
     def struct_char(self) -> str:
-        """The letter of `struct` and of ``Kernel.prepare``."""
+        """Letter of `struct` and of ``Kernel.prepare``."""
         return str(self.dtype.char)
 
 
 class VectorArg(DtypedArgument):
-    """An array.
+    """Array argument.
 
     Parameters
     ----------
     dtype : data-type
-        Of an element.
+        Type of an element.
     name : str
-        As the kernel's text says it.
+        Name in the kernel's source.
     with_offset : bool, optional
-        Taken for the sake of programs that give it; views bring their offset along anyway.
+        Accepted for compatibility; views include their offset in any case.
     constant : bool, optional
-        Whether the kernel promises not to write it.
+        Whether the kernel only reads it.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class VectorArg(DtypedArgument):
 
 
 def parse_c_arg(c_arg: str) -> DtypedArgument:
-    """Parse one argument as C declares it.
+    """Parse the C declaration of one argument.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def parse_c_arg(c_arg: str) -> DtypedArgument:
     Raises
     ------
     ValueError
-        For what is no declaration, and for types that are not known.
+        For an invalid declaration, and for unknown types.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def parse_c_arg(c_arg: str) -> DtypedArgument:
     """
     pointed_at, _, _ = c_arg.partition("*")
     constant = re.search(r"\bconst\b", pointed_at) is not None
-    # `const` and its kin behind the type: they are about the pointer.
+    # `const` and similar words behind the type belong to the pointer.
     text = " ".join(SILENT.sub(" ", c_arg).split())
     match = _DECLARATION.match(text)
     if match is None:
@@ -178,7 +178,7 @@ def parse_c_arg(c_arg: str) -> DtypedArgument:
 
 
 def get_arg_type(c_arg: str) -> str:
-    """Return the letter of an argument's type, as ``Kernel.prepare`` takes it.
+    """Return the letter of an argument's type, as in ``Kernel.prepare``.
 
     Parameters
     ----------
@@ -201,12 +201,12 @@ def get_arg_type(c_arg: str) -> str:
 
 
 def parse_arguments(text: str) -> list[DtypedArgument]:
-    """Parse a list of arguments as C declares them.
+    """Parse a list of C declarations of arguments.
 
     Parameters
     ----------
     text : str
-        With commas between them.
+        Declarations, separated by commas.
 
     Returns
     -------
@@ -216,7 +216,7 @@ def parse_arguments(text: str) -> list[DtypedArgument]:
 
 
 def _split(text: str) -> list[str]:
-    """Split at commas that are not inside of a template's brackets."""
+    """Split at commas outside a template's brackets."""
     parts, depth, start = [], 0, 0
     for place, sign in enumerate(text):
         depth += (sign == "<") - (sign == ">")

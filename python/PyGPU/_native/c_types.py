@@ -1,7 +1,7 @@
-"""Names of types in C, for kernels that are written out of expressions.
+"""C type names, for kernels generated from expressions.
 
-Those of NumPy's own types are the native module's table. The language's short vectors are known; other
-structured types get theirs here, by `get_or_register_dtype`.
+The native module has the names of NumPy's types. The short vectors of the language are built in; other
+structured types are named here, by `get_or_register_dtype`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["dtype_to_ctype", "get_or_register_dtype"]
 registered: dict[str, np.dtype[Any]] = dict(VECTORS)
 # Of two names for one dtype, such as `long2` and `longlong2`, the first one is written.
 _names: dict[np.dtype[Any], str] = {dtype: name for name, dtype in reversed(VECTORS.items())}
-# What says nothing about a type.
+# Qualifiers that do not affect the type.
 SILENT = re.compile(r"\b(const|volatile|restrict|__restrict__|__restrict|struct)\b")
 _SIXTEEN_BITS = {
     "half": "float16",
@@ -32,26 +32,26 @@ _SIXTEEN_BITS = {
 
 
 def get_or_register_dtype(c_names: str | Sequence[str], dtype: Any = None) -> np.dtype[Any]:
-    """Give a dtype names in C, or look one up.
+    """Register C names of a dtype, or look one up.
 
     Parameters
     ----------
     c_names : str or sequence of str
-        The first one is the one that is written.
+        Names; the first one is used in sources.
     dtype : data-type, optional
-        Left out to look the name up.
+        Omitted to look the name up.
 
     Returns
     -------
     numpy.dtype
-        The dtype of the names; where one was registered before, that one.
+        The dtype of the names; a previously registered one takes precedence.
 
     Raises
     ------
     ValueError
-        For a name that is not known, without a dtype.
+        For an unknown name, without a dtype.
     RuntimeError
-        When a name has another dtype.
+        If a name is registered for another dtype.
 
     Examples
     --------
@@ -75,19 +75,19 @@ def get_or_register_dtype(c_names: str | Sequence[str], dtype: Any = None) -> np
 
 
 def name_of(dtype: np.dtype[Any]) -> str | None:
-    """Return the name under which a dtype was registered, if it was."""
+    """Return the registered name of a dtype, if any."""
     return _names.get(dtype)
 
 
 def dtype_to_ctype(dtype: Any, with_fp_tex_hack: bool = False) -> str:
-    """Return the name of a dtype in C.
+    """Return the C name of a dtype.
 
     Parameters
     ----------
     dtype : data-type
-        One of NumPy's own, or one that was registered.
+        A type of NumPy's, or a registered one.
     with_fp_tex_hack : bool, optional
-        PyCUDA's, for texture references, which are gone; floating types get names of its texture header.
+        PyCUDA's option for texture references, which no longer exist; floating types get names of its texture header.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def dtype_to_ctype(dtype: Any, with_fp_tex_hack: bool = False) -> str:
     Raises
     ------
     ValueError
-        For a dtype that has no name.
+        For a dtype without a name.
 
     Examples
     --------
@@ -126,12 +126,12 @@ def dtype_to_ctype(dtype: Any, with_fp_tex_hack: bool = False) -> str:
 
 
 def parse_type(name: str) -> np.dtype[Any]:
-    """Return the dtype of a type's name in C.
+    """Return the dtype of a C type name.
 
     Parameters
     ----------
     name : str
-        Without ``*``.
+        Name without ``*``.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def parse_type(name: str) -> np.dtype[Any]:
     Raises
     ------
     ValueError
-        For a name that is not known.
+        For an unknown name.
     """
     name = " ".join(SILENT.sub(" ", name).split())
     dtype = _known(name)
@@ -150,7 +150,7 @@ def parse_type(name: str) -> np.dtype[Any]:
 
 
 def _known(name: str) -> np.dtype[Any] | None:
-    """Return the dtype that was registered for a name, or that is C's own."""
+    """Return the dtype registered for a name, or the built-in one of C."""
     dtype = registered.get(name)
     if dtype is None and name in _SIXTEEN_BITS:
         if _SIXTEEN_BITS[name] == "float16":

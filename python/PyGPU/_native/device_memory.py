@@ -1,4 +1,4 @@
-"""Allocate linear memory of a device, and copy it from and to buffers of the host.
+"""Allocation of linear device memory, and copies from and to host buffers.
 
 PyCUDA's functions of these names are these functions. A host buffer is contiguous, in C or Fortran order.
 """
@@ -22,12 +22,12 @@ __all__ = ["bytes_of", "mem_alloc", "memcpy_dtoh", "memcpy_htod", "on_stream"]
 
 
 def bytes_of(buffer: HostBuffer, *, written: bool = False) -> NDArray[numpy.uint8]:
-    """Return the bytes of a buffer, in the order in which they lie in memory, as a view.
+    """Return a view of the bytes of a buffer, in memory order.
 
     Raises
     ------
     TypeError
-        If it is no buffer of the host, or holds Python objects.
+        If it is no host buffer, or contains Python objects.
     ValueError
         If it is not contiguous, or is read-only and to be `written`.
     """
@@ -58,24 +58,24 @@ def mem_alloc(bytes: SupportsIndex) -> DeviceAllocation:
     Parameters
     ----------
     bytes : int
-        How many, at least one. The memory is not initialised.
+        Number of bytes, at least one. The memory is uninitialised.
 
     Returns
     -------
     DeviceAllocation
-        An address wherever one is taken. It is freed by its ``free()``, or with its last reference.
+        Accepted as an address everywhere. It is freed by its ``free()``, or with its last reference.
 
     Raises
     ------
     CudaError
         With code 1, for no bytes.
     OutOfMemoryError
-        If there is no room, also after garbage was collected and PyGPU's pool was trimmed.
+        If memory is insufficient, also after a garbage collection and after trimming PyGPU's pool.
 
     Notes
     -----
-    It is plain memory of the driver and not of PyGPU's pool, so that `mem_get_ipc_handle` takes it. The driver waits
-    for the device when it frees such memory; programs that allocate all the time take a `DeviceMemoryPool`, or arrays.
+    It is plain driver memory outside PyGPU's pool, so that `mem_get_ipc_handle` accepts it. The driver synchronizes
+    with the device when it frees such memory; programs with frequent allocations use a `DeviceMemoryPool`, or arrays.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def mem_alloc(bytes: SupportsIndex) -> DeviceAllocation:
     try:
         return _core.allocate_device(bytes)
     except _core.OutOfMemoryError:
-        gc.collect()  # memory may hang in reference cycles
+        gc.collect()  # memory may be part of reference cycles
         return _core.allocate_device(bytes)
 
 
@@ -102,7 +102,7 @@ def memcpy_htod(dest: AddressLike, src: HostBuffer) -> None:
     Parameters
     ----------
     dest : int or object with an address
-        Where the bytes go.
+        Destination address.
     src : buffer
         Contiguous host memory, in C or Fortran order; all of it is copied.
 
@@ -111,7 +111,7 @@ def memcpy_htod(dest: AddressLike, src: HostBuffer) -> None:
     TypeError
         If `src` is no host memory, or `dest` no address.
     ValueError
-        If `src` is not contiguous, or longer than the memory at `dest`, as far as that is known.
+        If `src` is not contiguous, or longer than the memory at `dest`, if that length is recorded.
 
     Examples
     --------
@@ -138,14 +138,14 @@ def memcpy_dtoh(dest: HostBuffer, src: AddressLike) -> None:
     dest : buffer
         Contiguous and writable; all of it is filled.
     src : int or object with an address
-        Where the bytes come from.
+        Source address.
 
     Raises
     ------
     TypeError
         If `dest` is no host memory, or `src` no address.
     ValueError
-        If `dest` is read-only, not contiguous, or longer than the memory at `src`, as far as that is known.
+        If `dest` is read-only, not contiguous, or longer than the memory at `src`, if that length is recorded.
 
     Examples
     --------

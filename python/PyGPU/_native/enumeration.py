@@ -1,4 +1,4 @@
-"""Numbers of a driver with names, which print as PyCUDA's do."""
+"""Named numbers of a driver, which print as in PyCUDA."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["NamedFlag", "NamedNumber"]
 
 
 class _Named:
-    """What both kinds have: PyCUDA's tables, and the name as the text."""
+    """Common part of both kinds: PyCUDA's tables, and the name as text."""
 
     names: ClassVar[dict[str, Any]]
     """Every name with its member."""
@@ -29,7 +29,7 @@ def _told(member: Any) -> str:
 
 
 class NamedNumber(_Named, IntEnum):
-    """A number of which ``str`` is the name.
+    """Number whose ``str`` is its name.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class NamedNumber(_Named, IntEnum):
 
 
 class NamedFlag(_Named, IntFlag):
-    """The same of numbers that may be joined by ``|``; what has no name of its own prints as the names that are in it.
+    """Flag that may be joined by ``|``; a combination without a name prints as the names of its parts.
 
     Examples
     --------

@@ -1,14 +1,14 @@
-"""What an array of a GPU is in a forked child: nothing that can be used, and it says so only then.
+"""Placeholder for a GPU array in a forked child, which raises an error at its first use.
 
-An error while it is unpickled would end the worker of a pool before the worker can tell anybody, and the pool would
-wait for its answer for ever.
+An error during unpickling would end the worker of a pool before it could report the failure. The pool would wait for
+the answer indefinitely.
 """
 
 from __future__ import annotations
 
 from typing import Any, NoReturn
 
-# What looks an attribute up on the class, and so passes by `__getattribute__`.
+# Attribute lookups on the class bypass `__getattribute__`.
 _SPECIAL = (
     "abs", "add", "aenter", "aexit", "aiter", "and", "array", "array_function", "array_ufunc", "await", "bool",
     "bytes", "call", "ceil", "complex", "contains", "delitem", "divmod", "enter", "eq", "exit", "float", "floor",
@@ -21,7 +21,7 @@ _SPECIAL = (
 
 
 class ForkedArray:
-    """The values of a pickled array, in a process that has no device for them. It can be pickled on."""
+    """Values of a pickled array in a process without a device. It can be pickled again."""
 
     __slots__ = ("_error", "_of", "_state")
 

@@ -1,7 +1,7 @@
-"""Arguments of kernels that have something done around a launch: PyCUDA's ``ArgumentHandler``, `In`, `Out` and `InOut`.
+"""Kernel arguments with actions around a launch: PyCUDA's ``ArgumentHandler``, `In`, `Out` and `InOut`.
 
-A launch does by itself what objects of exactly `In`, `Out` and `InOut` are for; those of classes that derive from them
-are asked for their memory and called before and behind it, as every other handler.
+A launch itself handles objects of exactly `In`, `Out` and `InOut`. For objects of derived classes, as for every other
+handler, it requests their memory and calls them before and after the launch.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ __all__ = ["ArgumentHandler", "In", "InOut", "Out"]
 
 
 class ArgumentHandler:
-    """Base of classes whose objects are arguments of kernels that have something done before a launch and after it.
+    """Base of kernel arguments with actions before and after a launch.
 
-    `In`, `Out` and `InOut` are such ones too. A subclass overrides what it wants to be different.
+    `In`, `Out` and `InOut` derive from it. A subclass overrides methods as needed.
 
     Parameters
     ----------
     array : numpy.ndarray
-        What the memory is made for.
+        Array for which the memory is allocated.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class ArgumentHandler:
     array([1], dtype=int32)
     """
 
-    #: The memory, from when it was first asked for.
+    # #: The memory, from its first request on.
     dev_alloc: Any = None
 
     def __init__(self, array: Any) -> None:
@@ -55,7 +55,7 @@ class ArgumentHandler:
         self._array = array
 
     def get_device_alloc(self) -> Any:
-        """Give the memory that the kernel gets, made when it is first asked for.
+        """Return the kernel's memory, allocated at its first request.
 
         Returns
         -------
@@ -71,27 +71,27 @@ class ArgumentHandler:
         Parameters
         ----------
         stream : Stream or None
-            Where the kernel runs; None for the default stream.
+            Stream of the kernel; None for the default stream.
         """
 
     def post_call(self, stream: _core.Stream | None) -> None:
-        """Do nothing; called behind the launch.
+        """Do nothing; called after the launch.
 
         Parameters
         ----------
         stream : Stream or None
-            Where the kernel runs; None for the default stream.
+            Stream of the kernel; None for the default stream.
         """
 
 
 @public("Kernels")
 class In(_core.HostArgument, ArgumentHandler):
-    """A host array that is copied to the device before a kernel and not back.
+    """Copy a host array to the device before a kernel, and not back.
 
     Parameters
     ----------
     array : array_like
-        Of any strides.
+        Array of any strides.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class In(_core.HostArgument, ArgumentHandler):
         Parameters
         ----------
         stream : Stream or None
-            Where the kernel runs; None for the default stream.
+            Stream of the kernel; None for the default stream.
         """
         from PyGPU._native.device_memory import memcpy_htod
 
@@ -118,12 +118,12 @@ class In(_core.HostArgument, ArgumentHandler):
 
 @public("Kernels")
 class Out(_core.HostArgument, ArgumentHandler):
-    """A host array that a kernel fills, copied back when it is done; the memory on the device is not initialised.
+    """Host array that a kernel fills, copied back afterwards; the device memory is uninitialised.
 
     Parameters
     ----------
     array : numpy.ndarray
-        Of any strides; writable.
+        Array of any strides; writable.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class Out(_core.HostArgument, ArgumentHandler):
         Parameters
         ----------
         stream : Stream or None
-            Where the kernel runs; None for the default stream.
+            Stream of the kernel; None for the default stream.
         """
         from PyGPU._native.device_memory import memcpy_dtoh
 
@@ -150,12 +150,12 @@ class Out(_core.HostArgument, ArgumentHandler):
 
 @public("Kernels")
 class InOut(In, Out):
-    """A host array that is copied to the device before a kernel and back after it.
+    """Copy a host array to the device before a kernel and back after it.
 
     Parameters
     ----------
     array : numpy.ndarray
-        Of any strides; writable.
+        Array of any strides; writable.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Functions of each element in host memory that NumPy has no ufunc for: what it does in several steps, and `math`."""
+"""Elementwise functions in host memory without a NumPy ufunc: NumPy's multi-step functions, and `math`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _into(out: Results, value: Any, mask: Any, casting: Any) -> None:
 
 
 def _of(function: Callable[..., Any]) -> Callable[..., None]:
-    """Let the result go where it is asked to go, computed in the type that was asked for."""
+    """Write the result to the requested output, computed in the requested type."""
 
     def computed(
         *operands: Any, out: Results, where: Any = True, casting: str = "same_kind", dtype: np.dtype[Any] | None = None
@@ -35,7 +35,7 @@ def _one_by_one(function: Callable[[float], float], at_pole: float = math.nan) -
             return function(float(x))
         except OverflowError:
             return math.inf
-        except ValueError:  # a pole, or the negative infinity
+        except ValueError:  # a pole, or negative infinity
             return at_pole
 
     return _of(np.vectorize(value, otypes=[np.float64]))
@@ -46,7 +46,7 @@ def _choose(condition: Any, x: Any, y: Any) -> Any:
 
 
 def _of_vectors(name: str, product: Callable[..., Any]) -> Callable[..., None]:
-    """NumPy's function of the name, which it has from 2.2 on; before as a product of matrices."""
+    """Call NumPy's function of the name, available from 2.2 on; otherwise compute a matrix product."""
 
     def computed(x1: Any, x2: Any, *, out: Results, **keywords: Any) -> None:
         function = getattr(np, name, None)
@@ -63,7 +63,7 @@ vecmat = _of_vectors("vecmat", lambda x1, x2, **keywords: np.matmul(x1.conj()[..
 
 
 def where(condition: Any, x: Any, y: Any, *, out: Results, **keywords: Any) -> None:
-    """In two steps, of which none makes an array; where an operand may be the result, by NumPy's function."""
+    """Select in two steps without a temporary array; with NumPy's function if an operand may be the output."""
     (result,) = out
     if keywords or any(np.may_share_memory(result, one) for one in (condition, x, y)):
         _of(_choose)(condition, x, y, out=out, **keywords)

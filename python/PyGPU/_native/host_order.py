@@ -1,4 +1,4 @@
-"""Orders of arrays in host memory, by NumPy: stable as those of a device, with NaN last whichever way is sorted."""
+"""Sorting of host arrays with NumPy: stable as on a device, with NaN last in both directions."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 
 
 def argsort(view: np.ndarray[Any, Any], axis: int, descending: bool) -> np.ndarray[Any, Any]:
-    """Return the places of the elements in their order."""
+    """Return the indices that sort the elements."""
     if not descending:
         return np.argsort(view, axis=axis, kind="stable")
     count = view.shape[axis]
-    # Turned round before and after, so that equal elements stay in their order; then NaN is first.
+    # Reversed before and after, so that equal elements keep their order; NaN is then first.
     order = count - 1 - np.flip(np.argsort(np.flip(view, axis), axis=axis, kind="stable"), axis)
     if view.dtype.kind in "biu":
         turned: np.ndarray[Any, Any] = order
@@ -24,7 +24,7 @@ def argsort(view: np.ndarray[Any, Any], axis: int, descending: bool) -> np.ndarr
 
 
 def sort(view: np.ndarray[Any, Any], axis: int, descending: bool) -> None:
-    """Put the elements in order, where they are."""
+    """Sort the elements in place."""
     if descending:
         view[...] = np.take_along_axis(view, argsort(view, axis, descending), axis)
     else:

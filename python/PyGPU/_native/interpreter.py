@@ -1,7 +1,7 @@
-"""Refuses, when imported, to work in another than the main interpreter of the process.
+"""Reject an import outside the main interpreter of the process.
 
-NumPy and the native module both serve the first interpreter that imports them and no other, and the end of a
-subinterpreter would be taken for the end of the process.
+NumPy and the native module both serve only the first interpreter that imports them. The end of a subinterpreter
+would be treated as the end of the process.
 """
 
 import _thread
@@ -9,8 +9,8 @@ import importlib
 
 
 def is_main() -> bool:
-    """Whether this is the main interpreter, or nobody can tell."""
-    # None of these names is public. Where all are missing, NumPy and the native module refuse in their own words.
+    """Return whether this is the main interpreter, or whether that is unknown."""
+    # None of these names is public. If all are missing, NumPy and the native module raise their own errors.
     known = getattr(_thread, "_is_main_interpreter", None)
     if known is not None:
         return bool(known())

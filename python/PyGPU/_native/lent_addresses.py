@@ -1,4 +1,4 @@
-"""Arguments of kernels that have addresses in themselves: `Struct`, and arrays of pointers."""
+"""Kernel arguments that contain addresses: `Struct`, and arrays of pointers."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ _LENDERS = (_core.GPUArray, _core.DeviceAllocation, _core.Texture, _core.Surface
 
 @public("Kernels")
 class Struct(_core.KernelArgument):
-    """A struct as an argument of a kernel, whose fields may be pointers to arrays.
+    """Struct argument of a kernel, whose fields may be pointers to arrays.
 
     Parameters
     ----------
     dtype : data-type
-        A structured one, as C lays the struct out: ``numpy.dtype([...], align=True)``. A list of fields is laid out
-        so by itself. A pointer is a field of ``'uint64'`` (or ``'uintp'``), a struct inside a field of such a dtype, an
-        array of C a field with a shape.
+        Structured dtype with the C layout of the struct: ``numpy.dtype([...], align=True)``. A list of fields receives
+        this layout automatically. A pointer is a field of ``'uint64'`` (or ``'uintp'``), a nested struct a field of
+        such a dtype, a C array a field with a shape.
     **fields
-        The values, 0 for those that are not named: numbers; arrays, `DeviceAllocation`, `Texture` and `Surface` for
-        fields of 64 bits; mappings for structs; sequences for arrays of C; None for a null pointer.
+        Values, 0 for omitted fields: numbers; arrays, `DeviceAllocation`, `Texture` and `Surface` for
+        fields of 64 bits; mappings for structs; sequences for C arrays; None for a null pointer.
 
     Raises
     ------
     TypeError
-        For a dtype without fields, names that are no fields, and an array for what is no pointer.
+        For a dtype without fields, unknown field names, and an array for a field that is no pointer.
     ValueError
-        For fields that are not where C puts them, and numbers that a field does not hold.
+        For fields outside the C layout, and numbers that do not fit into a field.
 
     Notes
     -----
-    The struct keeps the arrays, and a launch with it waits for their uses and is waited for, as one that writes them; a
-    read-only array, such as ``PyGPU.broadcast_to(a, a.shape)``, is only read. A kernel sees the address of an array's
-    first element: its strides are fields of their own. CUDA aligns some types more than NumPy does (``float4`` and
-    ``double2`` to 16 bytes, ``float2`` to 8): say ``offsets`` for those.
+    The struct keeps the arrays alive. A launch with it waits for their uses and counts as a write of them; a
+    read-only array, such as ``PyGPU.broadcast_to(a, a.shape)``, is only read. A kernel receives the address of an
+    array's first element: pass strides as separate fields. CUDA aligns some types more than NumPy (``float4`` and
+    ``double2`` to 16 bytes, ``float2`` to 8): specify ``offsets`` for those.
 
     Examples
     --------
@@ -76,12 +76,12 @@ class Struct(_core.KernelArgument):
 
     @property
     def dtype(self) -> numpy.dtype[Any]:
-        """Its fields."""
+        """Structured dtype."""
         return self._value.dtype
 
     @property
     def value(self) -> numpy.void:
-        """What the kernel gets, with addresses as numbers; a copy."""
+        """Return a copy of the value that the kernel receives, with addresses as numbers."""
         return self._value.copy()
 
     def __repr__(self) -> str:
@@ -90,7 +90,7 @@ class Struct(_core.KernelArgument):
 
 
 def _check_layout(dtype: numpy.dtype[Any]) -> None:
-    """Refuse fields that are not where C would put them."""
+    """Reject fields outside the C layout."""
     if dtype.names is None or dtype.fields is None:
         raise TypeError(
             f"a struct has a dtype with fields, not {dtype}; a number is an argument as it is: numpy.{dtype}(x)"
@@ -110,14 +110,14 @@ def _check_layout(dtype: numpy.dtype[Any]) -> None:
 
 
 def _alignment(dtype: numpy.dtype[Any]) -> int:
-    """Return what C aligns a type to; NumPy aligns a dtype that was not made with align=True to 1."""
+    """Return the C alignment of a type; NumPy aligns a dtype created without align=True to 1."""
     if dtype.fields is None:
         return dtype.alignment
     return max((_alignment(field[0].base) for field in dtype.fields.values()), default=1)
 
 
 def _fill(record: Any, values: Mapping[str, Any], path: str, lenders: list[tuple[Any, bool]]) -> None:
-    """Write values into the fields of a record, and note who lends addresses."""
+    """Write values into the fields of a record, and record the owners of addresses."""
     names = record.dtype.names
     for name, value in values.items():
         if name not in names:
@@ -128,7 +128,7 @@ def _fill(record: Any, values: Mapping[str, Any], path: str, lenders: list[tuple
 
 
 def _converted(dtype: numpy.dtype[Any], value: Any, path: str, lenders: list[tuple[Any, bool]]) -> Any:
-    """Return what NumPy writes into a field of a dtype."""
+    """Return the value that NumPy writes into a field of a dtype."""
     if dtype.subdtype is not None and isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         part = numpy.dtype((dtype.base, dtype.shape[1:])) if dtype.shape[1:] else dtype.base
         if len(value) != dtype.shape[0]:
@@ -156,7 +156,7 @@ def _converted(dtype: numpy.dtype[Any], value: Any, path: str, lenders: list[tup
 
 
 def _number(dtype: numpy.dtype[Any], value: Any, path: str) -> Any:
-    """Return numbers as those of a field, which has to hold them."""
+    """Return numbers in the type of the field, in which they must fit."""
     try:
         given = numpy.asarray(value)
         held = numpy.asarray(value, dtype=dtype.base)
@@ -177,7 +177,7 @@ def _is_of_another_library(value: Any) -> bool:
 
 
 def _address(value: Any, lenders: list[tuple[Any, bool]], readonly: bool = False) -> int:
-    """Return the number that a kernel takes for an object, which is noted."""
+    """Return the kernel's address of an object, and record its owner."""
     if isinstance(value, (_core.Texture, _core.Surface)):
         lenders.append((value, True))
         return value.handle
@@ -190,12 +190,12 @@ def _address(value: Any, lenders: list[tuple[Any, bool]], readonly: bool = False
 
 
 class PointerArray(_core.GPUArray):
-    """The addresses of arrays, and the arrays, which its views keep too."""
+    """Addresses of arrays, and the arrays, which views keep alive as well."""
 
     _lent: _core.KernelArgument | None = None
 
     def __array_finalize__(self, like: Any) -> None:
-        """Keep what the array keeps whose view this is."""
+        """Keep the arrays of the base of a view."""
         self._lent = getattr(like, "_lent", None)
 
 
@@ -208,27 +208,27 @@ def pointers(
     Parameters
     ----------
     arrays : sequence of GPUArray, DeviceAllocation, int or None
-        All on one device, also of other libraries (by DLPack). None is a null pointer; what is behind an int is your
-        affair.
+        Arrays of one device, also of other libraries (by DLPack). None is a null pointer; the memory behind an int is
+        the caller's responsibility.
     readonly : bool, optional
-        Whether kernels only read the arrays; otherwise a launch counts as one that writes all of them that are not
+        Whether kernels only read the arrays; otherwise a launch counts as a write of all arrays that are not
         read-only.
     strided : bool, optional
-        Take arrays whose elements do not follow each other too: a kernel sees the address of the first only.
+        Whether to accept arrays that are not contiguous: a kernel receives only the address of the first element.
     device : Device, str or int, optional
-        Where; that of the arrays by default.
+        Device of the result; defaults to that of the arrays.
 
     Returns
     -------
     GPUArray
-        Of dtype uint64, as long as `arrays`, which it keeps. Its views do too.
+        Of dtype uint64, with the length of `arrays`. It and its views keep the arrays alive.
 
     Raises
     ------
     TypeError
-        For what has no address on a device.
+        For an object without a device address.
     ValueError
-        For arrays on several devices, and those whose elements do not follow each other.
+        For arrays on several devices, and for arrays that are not contiguous.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Where files lie: PyGPU's own headers, and NVIDIA's NVRTC, nvcc, and libraries for device code and of mathematics.
+"""Locations of PyGPU's headers, NVIDIA's NVRTC and nvcc, and device and mathematics libraries.
 
-cuda-pathfinder is asked wherever it is installed, for what it knows: wheels, conda environments, toolkits. What is left
-here is what it does not look at, and NVRTC's own search for who has no cuda-pathfinder (docs/design/kernels.md says why
-NVRTC is looked for here first).
+cuda-pathfinder, if installed, searches the locations that it supports: wheels, conda environments, toolkits. This
+module searches the others, and NVRTC for installations without cuda-pathfinder (docs/design/kernels.md explains why
+NVRTC is searched here first).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import which
 
-# Of the wheels of CUDA 13 (nvidia-cuda-nvrtc) and of CUDA 12 (nvidia-cuda-nvrtc-cu12).
+# From the wheels of CUDA 13 (nvidia-cuda-nvrtc) and of CUDA 12 (nvidia-cuda-nvrtc-cu12).
 _WHEELS = ("nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib", "nvidia/cu13/bin/x86_64", "nvidia/cuda_nvrtc/bin")
-# Of the wheels nvidia-cuda-runtime and nvidia-cuda-runtime-cu12.
+# From the wheels nvidia-cuda-runtime and nvidia-cuda-runtime-cu12.
 _RUNTIME_WHEELS = ("nvidia/cu13/lib", "nvidia/cuda_runtime/lib")
 _CONDA = ("lib", "Library/bin", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib")
 _TOOLKIT = Path("/usr/local/cuda")
@@ -29,7 +29,7 @@ EMPTY_HEADERS = HEADERS.parent / "nvrtc_stubs"
 
 
 def candidates() -> list[str]:
-    """List files to try before the toolkit's folder and the system's loader, the likeliest first.
+    """List files to try before the toolkit's folder and the system's loader, the most likely first.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def candidates() -> list[str]:
 
 
 def by_pathfinder() -> list[str]:
-    """Ask cuda-pathfinder for NVRTC, when all else has failed: it costs more than a kernel from the cache.
+    """Query cuda-pathfinder for NVRTC as the last resort: it costs more than loading a cached kernel.
 
     Returns
     -------
@@ -84,7 +84,7 @@ _MATHEMATICS = {
     "cublas": (_named_cublas, "libcublas.so.", ("nvidia/cu13/lib", "nvidia/cublas/lib")),
     "cufft": (_named_cufft, "libcufft.so.", ("nvidia/cu13/lib", "nvidia/cufft/lib")),
     "cusolver": (_named_cusolver, "libcusolver.so.", ("nvidia/cu13/lib", "nvidia/cusolver/lib")),
-    # Of which the caller knows the names.
+    # The caller provides the names.
     "nvtx": (lambda: None, "libnv", ("nvidia/nvtx/lib", "nvidia/cu13/lib")),
     "curand": (_named_curand, "libcurand.so.", ("nvidia/cu13/lib", "nvidia/curand/lib")),
 }
@@ -92,17 +92,17 @@ _MATHEMATICS = {
 
 
 def mathematics(name: str) -> tuple[str | None, list[str]]:
-    """Tell where a library of mathematics may be.
+    """Locate a mathematics library.
 
     Parameters
     ----------
     name : str
-        As NVIDIA calls it: ``'curand'``.
+        NVIDIA's name: ``'curand'``.
 
     Returns
     -------
     tuple of a str or None and a list of str
-        The file that a variable such as ``PYGPU_CURAND`` names, which is the only one then; and files of NVIDIA's to
+        The file that a variable such as ``PYGPU_CURAND`` names, which is then the only one; and NVIDIA's files to
         try before the system's loader.
 
     Examples
@@ -123,7 +123,7 @@ def mathematics(name: str) -> tuple[str | None, list[str]]:
 
 
 def nvcc() -> str | None:
-    """Find the toolkit's compiler: that on ``PATH``, what cuda-pathfinder finds, or that of a toolkit's folder."""
+    """Find the toolkit's compiler: on ``PATH``, by cuda-pathfinder, or in a toolkit's folder."""
     return which("nvcc") or _found("find_nvidia_binary_utility", "nvcc") or _in_toolkits("bin/nvcc")
 
 
@@ -141,10 +141,10 @@ def device_library(name: str) -> Path | None:
 
 
 def _pathfinder(function: str, name: str) -> object:
-    """Return what cuda-pathfinder answers; None where it is not installed, or finds nothing."""
+    """Return cuda-pathfinder's answer, or None if it is not installed or finds nothing."""
     try:
         return getattr(importlib.import_module("cuda.pathfinder"), function)(name)
-    except Exception:  # its errors have several bases, and older ones lack functions; the search goes on
+    except Exception:  # its errors have several bases, and older versions lack functions; the search continues
         return None
 
 
@@ -154,7 +154,7 @@ def _found(function: str, name: str) -> str | None:
 
 
 def _in_toolkits(*names: str) -> str | None:
-    """Return the first file that is in a toolkit: one that a variable names, that nvcc belongs to, or the usual one."""
+    """Return the first file found in a toolkit: that of a variable, of nvcc, or the default one."""
     homes = [Path(home) for home in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH")) if home]
     program = which("nvcc")
     homes += [Path(program).resolve().parent.parent] if program else []

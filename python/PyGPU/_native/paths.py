@@ -1,4 +1,4 @@
-"""Where the headers are, and the files by which CMake, pkg-config and Meson find them."""
+"""Locations of the headers, and of the files for CMake, pkg-config and Meson."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 @public("Bindings")
 def get_include() -> str:
-    """Return the folder for the compiler's ``-I``, in which ``pygpu/array_view.h`` and the other headers are.
+    """Return the folder for the compiler's ``-I``, which contains ``pygpu/array_view.h`` and the other headers.
 
     Returns
     -------
@@ -21,8 +21,8 @@ def get_include() -> str:
 
     Notes
     -----
-    ``python -m PyGPU --includes`` prints it for a shell, ``--cmakedir`` the folder for CMake's ``PyGPU_DIR``,
-    ``--pkgconfigdir`` that for ``PKG_CONFIG_PATH``, which Meson reads too.
+    ``python -m PyGPU --includes`` prints it for a shell, ``--cmakedir`` the folder for CMake's ``PyGPU_DIR``, and
+    ``--pkgconfigdir`` the folder for ``PKG_CONFIG_PATH``, which Meson also reads.
 
     Examples
     --------

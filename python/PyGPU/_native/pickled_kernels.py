@@ -1,7 +1,7 @@
-"""Pickles of kernels that are made of a few lines: the lines, from which each process makes a kernel once.
+"""Pickles of generated kernels: each contains the source lines, from which a process creates the kernel once.
 
-A task of Dask or Ray brings the kernels that its function names in a pickle of its own: were each made anew, each task
-would load them again.
+Each task of Dask or Ray carries the kernels of its function in a separate pickle. Without sharing, each task would
+load them again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__: list[str] = []
 
 
 def reduced(kernel: Any, own: type, given: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return what `__reduce__` gives of a kernel of our class `own`, or of one that derives from it."""
+    """Return the `__reduce__` value of a kernel of PyGPU's class `own`, or of a derived class."""
     if type(kernel) is own and not kernel.__dict__:
         return shared, (pickle.dumps((own, given)),)
     return derived, (type(kernel), own, given), kernel.__dict__ or None
@@ -22,7 +22,7 @@ def reduced(kernel: Any, own: type, given: tuple[Any, ...]) -> tuple[Any, ...]:
 
 @functools.lru_cache(maxsize=128)
 def shared(recipe: bytes) -> Any:
-    """Return the one kernel of this process that was made of these arguments."""
+    """Return the single kernel of this process for these arguments."""
     own, given = pickle.loads(recipe)
     return own(*given)
 

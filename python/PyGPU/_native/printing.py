@@ -1,4 +1,4 @@
-"""How an array prints: NumPy's text of the values, of which a large array fetches only the edges."""
+"""Text of an array: NumPy's format of the values; of a large array only the edges are copied."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def _edges(length: int, edge_items: int) -> list[slice]:
-    """Choose the parts of an axis that NumPy prints, and one item between them, so that it sees what to leave out."""
+    """Return the edges of an axis that NumPy prints, and one item between them, which NumPy omits."""
     if length <= 2 * edge_items + 1:
         return [slice(0, length)]
     return [slice(0, edge_items + 1), slice(length - edge_items, length)]
@@ -39,7 +39,7 @@ def _fetched_edges(array: GPUArray, edge_items: int) -> numpy.ndarray[Any, Any]:
 def _text(array: GPUArray, prefix: str, separator: str, suffix: str) -> str:
     options: dict[str, Any] = dict(numpy.get_printoptions())
     summarized = array.size > options["threshold"]
-    # From a view, since `get` of the array itself would change which ndarray is its host side.
+    # From a view, because `get` of the array itself would change its host mirror.
     values = _fetched_edges(array, options["edgeitems"]) if summarized else array[...].get()
     if array.ndim == 0 and separator == " ":
         return str(values[()])
@@ -50,18 +50,18 @@ def _text(array: GPUArray, prefix: str, separator: str, suffix: str) -> str:
 
 
 def array_str(array: GPUArray) -> str:
-    """Give the values as `str` of an ndarray does."""
+    """Format the values as `str` of an ndarray."""
     return _text(array, "", " ", "")
 
 
 def array_repr(array: GPUArray) -> str:
-    """Give the values as `repr` of an ndarray does, with dtype and device."""
+    """Format the values as `repr` of an ndarray, with dtype and device."""
     name = type(array).__name__
     shape = f"shape={array.shape}, " if array.size == 0 and array.shape != (0,) else ""
     described = array.dtype if array.dtype.names is not None else array.dtype.name
     suffix = f", {shape}dtype={described}, device={str(array.device)!r})"
     text = _text(array, f"{name}(", ", ", ")")
-    # As NumPy does: what follows the values goes to a line of its own where it no longer fits.
+    # As in NumPy: the text after the values moves to a new line if it does not fit.
     last_line = len(text) - (text.rfind("\n") + 1) + (0 if "\n" in text else len(name) + 1)
     if last_line + len(suffix) > numpy.get_printoptions()["linewidth"]:
         return f"{name}({text},\n{' ' * (len(name) + 1)}{suffix[2:]}"

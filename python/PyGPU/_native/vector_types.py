@@ -1,4 +1,4 @@
-"""The short vectors of CUDA's and HIP's C++ as structured dtypes: ``float3``, ``uchar4`` and their kin."""
+"""Short vectors of CUDA's and HIP's C++ as structured dtypes, such as ``float3`` and ``uchar4``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 _FIELDS = "xyzw"
-# NumPy's letter of each type of C, and how many elements its longest vector has in PyCUDA.
+# NumPy's letter of each C type, and the length of its longest vector in PyCUDA.
 _LONGEST = {
     "char": ("b", 4),
     "uchar": ("B", 4),

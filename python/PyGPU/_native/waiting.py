@@ -13,16 +13,16 @@ async def _wait(what: _core.Event | _core.Stream) -> None:
     if not what.query():
         await asyncio.to_thread(what.synchronize)
     else:
-        what.synchronize()  # which also raises what failed
+        what.synchronize()  # also raises the error of a failed operation
 
 
 def wait(what: _core.Event | _core.Stream) -> Generator[Any, None, None]:
-    """Give what ``await`` asks of an event or a stream.
+    """Return the generator for ``await`` on an event or a stream.
 
     Parameters
     ----------
     what : Event or Stream
-        A thread waits for it, if it is not reached already.
+        A thread waits for it, unless it is already reached.
 
     Returns
     -------

@@ -1,1 +1,1 @@
-"""What NumPy and the array API ask of arrays and of the package; loaded when it is first asked for."""
+"""Protocols of NumPy and the array API for arrays and the package; loaded at their first use."""

@@ -1,4 +1,4 @@
-"""Our function called with what NumPy's was given."""
+"""Calls of PyGPU's functions with the arguments of NumPy's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SEVERAL = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def signature_of(function: _Function) -> inspect.Signature | None:
-    """Return what a function can be given; None if nobody can tell, or if it takes any number of arguments."""
+    """Return the signature of a function; None if it is unknown, or accepts any number of arguments."""
     try:
         found = inspect.signature(function)
     except (TypeError, ValueError):
@@ -29,7 +29,7 @@ def signature_of(function: _Function) -> inspect.Signature | None:
 
 
 class Adapted:
-    """A function of ours in the place of one of NumPy's; their signatures are compared once."""
+    """Adapter of a PyGPU function to the signature of NumPy's; the signatures are compared once."""
 
     __slots__ = ("_aligned", "_named", "_own", "_path", "_theirs")
 
@@ -40,14 +40,14 @@ class Adapted:
             parameters = inspect.signature(own).parameters
         except (TypeError, ValueError):
             parameters = inspect.Signature().parameters
-        # Of objects that are called Python tells nothing, or anything; reductions see to NumPy's defaults themselves.
+        # Called objects have no useful signature in Python; reductions handle NumPy's defaults themselves.
         if isinstance(own, _core.Reduction) or all(one.kind in _SEVERAL for one in parameters.values()):
-            self._theirs = None  # ours sees to its arguments itself
+            self._theirs = None  # PyGPU's function checks its arguments itself
         self._named = {name for name, one in parameters.items() if one.kind is not alone}
         self._aligned = self._count_aligned([name for name, one in parameters.items() if one.kind is not by_name])
 
     def _count_aligned(self, places: list[str]) -> int:
-        """Count the parameters that both have at the same places; the first may have any name."""
+        """Count the parameters that both have at the same positions; the first may have any name."""
         count = 0
         for name, parameter in self._theirs.parameters.items() if self._theirs else ():
             is_same = count < len(places) and table.OTHER_NAMES.get(name, name) == places[count]
@@ -58,7 +58,7 @@ class Adapted:
         return count
 
     def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """Call ours: by the names of ours, without what is as if it had not been given."""
+        """Call PyGPU's function with its parameter names, without arguments equal to their defaults."""
         theirs = self._theirs
         if theirs is None or (len(args) <= self._aligned and self._named.issuperset(kwargs)):
             return self._own(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""NumPy's functions on arrays of a device (NEP 18): ours is found in the table, and given what NumPy's was given."""
+"""NumPy's functions on device arrays (NEP 18): look PyGPU's function up in the table and pass the arguments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TOP = "numpy"
 def call(
     array: _core.GPUArray, func: _Function, types: Iterable[type], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
-    """Compute a function of NumPy's where the arrays are; `array` is the one that NumPy asked."""
+    """Compute a NumPy function on the device of the arrays; `array` is the one that NumPy selected."""
     others = [kind for kind in types if kind is not _core.GPUArray and not issubclass(kind, _core.GPUArray)]
     path, found = _found(func)
     if path in table.ON_HOST:
@@ -49,7 +49,7 @@ def call(
 
 @functools.cache
 def _found(func: _Function) -> tuple[str, Adapted | _Function | None]:
-    """Return the name of a function below ``numpy``, such as ``linalg.norm``, and ours, which may want `like` first."""
+    """Return a name below ``numpy``, such as ``linalg.norm``, and PyGPU's function, which may take `like` first."""
     source = getattr(func, "__module__", None) or ""
     name: str = func.__name__
     path = name if source == _TOP else f"{source.removeprefix(_TOP + '.')}.{name}"
@@ -64,7 +64,7 @@ def _found(func: _Function) -> tuple[str, Adapted | _Function | None]:
 
 
 def _on_host(given: Any) -> Any:
-    """Return what was given with the values of our arrays in place of these."""
+    """Return the arguments with host copies in place of device arrays."""
     if isinstance(given, _core.GPUArray):
         return given.get()
     if isinstance(given, (list, tuple)):
@@ -75,7 +75,7 @@ def _on_host(given: Any) -> Any:
 
 
 def _refuse_host_arrays(path: str, func: _Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    """Refuse arrays in host memory, as the operators do; a number is one as an ndarray too."""
+    """Reject host arrays, as the operators do; a number is accepted as an ndarray too."""
     allowed = index.HOST.get(path, ())
     signature = signature_of(func)
     bound = dict(signature.bind(*args, **kwargs).arguments) if signature else dict(enumerate(args)) | dict(kwargs)

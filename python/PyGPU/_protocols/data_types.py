@@ -1,4 +1,4 @@
-"""Types of elements as the array API has them: NumPy's own objects, and what can be asked of them."""
+"""Element types of the array API: NumPy's own objects, and queries of them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class _Limits:
-    """What NumPy tells of a type, in Python's numbers where the array API asks for these."""
+    """NumPy's limits of a type, as Python numbers where the array API requires it."""
 
     _NUMBERS: tuple[str, ...] = ()
 
@@ -65,12 +65,12 @@ def _dtype_of(type: Any) -> np.dtype[Any]:
 
 @public("Types and constants")
 def finfo(type: Any, /) -> _FloatLimits:
-    """Tell the limits of a type of floating numbers.
+    """Return the limits of a floating-point type.
 
     Parameters
     ----------
     type : data-type or GPUArray
-        A type of real or complex floating numbers, or an array of one.
+        A real or complex floating-point type, or an array of one.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def finfo(type: Any, /) -> _FloatLimits:
 
 @public("Types and constants")
 def iinfo(type: Any, /) -> np.iinfo[Any]:
-    """Tell the limits of a type of integers.
+    """Return the limits of an integer type.
 
     Parameters
     ----------
@@ -117,15 +117,15 @@ def iinfo(type: Any, /) -> np.iinfo[Any]:
 
 @public("Types and constants")
 def isdtype(dtype: Any, kind: Any) -> builtins.bool:
-    """Whether a type is another one, or of a kind.
+    """Test whether a type equals another one, or belongs to a kind.
 
     Parameters
     ----------
     dtype : data-type
-        The type that is asked for.
+        Type to test.
     kind : data-type, str or tuple of these
         ``'bool'``, ``'signed integer'``, ``'unsigned integer'``, ``'integral'``, ``'real floating'``,
-        ``'complex floating'``, ``'numeric'``, or a type; of several one is enough.
+        ``'complex floating'``, ``'numeric'``, or a type; of several one must match.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def isdtype(dtype: Any, kind: Any) -> builtins.bool:
     """
     asked = np.dtype(dtype)
     several = kind if isinstance(kind, tuple) else (kind,)
-    if asked.name == "bfloat16":  # of no kind for NumPy, which has it from ml_dtypes
+    if asked.name == "bfloat16":  # of no kind for NumPy, because it comes from ml_dtypes
         wanted = ("real floating", "numeric")
         return any(one in wanted if isinstance(one, str) else np.dtype(one) == asked for one in several)
     return np.isdtype(asked, tuple(one if isinstance(one, str) else np.dtype(one) for one in several))

@@ -1,6 +1,6 @@
-"""Which functions of NumPy's compute with which of ours (NEP 18): the one table.
+"""Table of NumPy's functions and the PyGPU functions that implement them (NEP 18).
 
-A function that is in no part of it is refused; nothing is converted but by the functions of ``ON_HOST``.
+Functions outside the table are rejected; only the functions of ``ON_HOST`` convert arrays.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ _DISPATCHED = type(np.sum)
 
 
 def is_dispatched(function: object) -> bool:
-    """Whether a function of NumPy's asks the classes of its arguments; others ask only the array of ``like=``."""
+    """Test whether a NumPy function dispatches on its arguments; others dispatch only on ``like=``."""
     return isinstance(function, _DISPATCHED)
 
 
 def has(name: str) -> bool:
-    """Whether the package has a function of its own for one of NumPy's main module."""
+    """Test whether the package implements a function of NumPy's main module."""
     return name not in ON_HOST and (name in index.HOME or name in _core.__all__)
 
 
 @functools.cache
 def names() -> frozenset[str]:
-    """Return the names of NumPy's main module that compute by NEP 18 or NEP 35."""
+    """Return the names of NumPy's main module that dispatch by NEP 18 or NEP 35."""
     own = {name for name in {*index.HOME, *_core.__all__} if is_dispatched(getattr(np, name, None))}
     return frozenset(own | ON_HOST | names_with_like())
 
 
 @functools.cache
 def names_with_like() -> frozenset[str]:
-    """Return the names of NumPy's functions with ``like=`` that the package has (NEP 35)."""
+    """Return the names of NumPy's functions with ``like=`` that the package implements (NEP 35)."""
     alone = {name for name in {*index.HOME, *_core.__all__} if not is_dispatched(getattr(np, name, None))}
     return frozenset(name for name in alone if "like : array_like" in (getattr(np, name, None).__doc__ or ""))

@@ -1,4 +1,4 @@
-"""Look up names of the package when they are first used, and list them."""
+"""Look up names of the package at their first use, and list them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _PYCUDAS = dict.fromkeys(("VERSION", "VERSION_STATUS", "VERSION_TEXT"), "PyGPU._
 _OF_PYCUDA = ("elementwise", "reduction", "scan", "compiler", "driver", "gpuarray", "tools", "characterize")
 """Modules of which a name may be looked for in the package, the most likely ones first."""
 
-# What a person looks for here that is elsewhere, or has another name.
+# Names that users may search here, which are elsewhere or have another name.
 _HINTS = {
     "SourceModule": "it is PyGPU.compiler.SourceModule; PyGPU.Module and PyGPU.Kernel are PyGPU's own",
     "RawKernel": "PyGPU.Kernel compiles a text",
@@ -65,37 +65,37 @@ _HINTS = {
 
 
 def _hint(name: str) -> str:
-    """Say where a name is that is not there, as far as that is known."""
+    """Return the location of a missing name, if it is recorded."""
     if name in _HINTS:
         return f"; {_HINTS[name]}"
     if name.startswith("_"):
-        return ""  # a program that asks for it, and not a person: nothing is to be imported for that
+        return ""  # a query by a program, not by a user: nothing must be imported for it
     for module in _OF_PYCUDA:
         if name in importlib.import_module(f"PyGPU.{module}").__all__:
             return f"; it is PyGPU.{module}.{name}"
-    # Not asked for it: some of NumPy's names warn when they are.
+    # Not by attribute access: some of NumPy's names warn when accessed.
     return "; NumPy has it, for values on the host: a.get()" if name in dir(sys.modules.get("numpy")) else ""
 
 
 def find(name: str) -> Any:
-    """Return what a name of `PyGPU` means that is not loaded with it: a module, a function, one of PybindGPU's names.
+    """Return the object of a `PyGPU` name that is not loaded yet: a module, a function, or a name of PybindGPU.
 
     Raises
     ------
     AttributeError
-        If there is no such name.
+        If the name does not exist.
     """
     if name in MODULES:
         return importlib.import_module(f"PyGPU.{name}")
-    # PybindGPU's names are many; whatever is none of the others is looked for among them.
+    # PybindGPU has many names; a name that is none of the others is searched among them.
     home = index.HOME.get(name) or (_PYCUDAS | _OF_THE_ARRAY_API).get(name, "PyGPU.backend")
     try:
         return getattr(importlib.import_module(home), name)
     except AttributeError:
-        # With these Python names the likeliest one in the traceback.
+        # With these Python suggests the closest name in the traceback.
         package, hint = sys.modules["PyGPU"], _hint(name)
         if hint and sys._getframe(2).f_code.co_name == "_handle_fromlist":
-            # `from PyGPU import name`: Python would say that it cannot, and drop the hint of an AttributeError.
+            # `from PyGPU import name`: Python would raise ImportError and drop the hint of an AttributeError.
             told = f"cannot import name {name!r} from 'PyGPU'{hint}"
             raise ImportError(told, name="PyGPU", path=package.__file__) from None
         told = f"module 'PyGPU' has no attribute {name!r}{hint}"
@@ -103,8 +103,8 @@ def find(name: str) -> Any:
 
 
 def is_asked_by(module: str) -> bool:
-    """Tell whether code of a module asked for a name of `PyGPU`: for the package's ``__getattr__``."""
-    # This function, `__getattr__`, who asked.
+    """Test whether code of a module requested a name of `PyGPU`, for the package's ``__getattr__``."""
+    # This function, `__getattr__`, the requester.
     return sys._getframe(2).f_globals.get("__name__") == module
 
 
@@ -113,11 +113,11 @@ def _native() -> set[str]:
 
 
 def everything() -> list[str]:
-    """List every public name of `PyGPU`, PybindGPU's included, but for those of Python itself; loads the modules."""
+    """List every public name of `PyGPU`, including PybindGPU's but not Python's; loads the modules."""
     backend = importlib.import_module("PyGPU.backend")
     return sorted({*_native(), *index.HOME, *_STARRED, *backend.__all__} - set(dir(builtins)))
 
 
 def shown() -> list[str]:
-    """List what a person would type: not PybindGPU's names, of which there are more than of all others."""
+    """List the names that users type: without PybindGPU's, which outnumber all others."""
     return sorted({*_native(), *index.HOME, *MODULES, "__version__"} - _SWITCHES)

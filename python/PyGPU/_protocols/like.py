@@ -1,4 +1,4 @@
-"""NumPy's functions that make arrays, called with ``like=a``: what they make is where `a` is."""
+"""NumPy's creation functions with ``like=a``: the result is on the device of `a`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__: list[str] = []
 
 
 def beside(name: str) -> Callable[..., Any]:
-    """Return the package's function of a name, to which the array that ``like=`` names is given first."""
+    """Return the package's function of a name, which receives the array of ``like=`` first."""
     own: Callable[..., Any] = getattr(importlib.import_module("PyGPU"), name)
 
     def make(like: _core.GPUArray, *args: Any, device: Any = None, **kwargs: Any) -> Any:

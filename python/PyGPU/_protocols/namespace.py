@@ -1,4 +1,4 @@
-"""The package as a namespace of the array API, and what it tells of itself."""
+"""The package as an array API namespace, and its inspection functions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ndarray = _core.GPUArray
 
 
 def namespace(api_version: str | None = None) -> ModuleType:
-    """Return the package, which is the namespace of every version that the array API has had."""
+    """Return the package, which is the namespace of every version of the array API."""
     if api_version is not None and api_version not in _VERSIONS:
         raise ValueError(
             f"__array_namespace__: version {api_version!r} of the array API is not supported; there are "
@@ -45,12 +45,12 @@ def namespace(api_version: str | None = None) -> ModuleType:
 
 @public("Modules")
 def get_array_module(*args: Any) -> ModuleType:
-    """Return the package if an array of a device is among objects, and NumPy else, under the name that CuPy has for it.
+    """Return the package if an object is a device array, otherwise NumPy, under CuPy's name.
 
     Parameters
     ----------
     *args : object
-        Such as the operands of a function.
+        Objects to test, such as the operands of a function.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def get_array_module(*args: Any) -> ModuleType:
 
 
 class ArrayNamespaceInfo:
-    """What the array API asks of a library: devices, types and what it can do.
+    """Inspection functions of the array API: devices, types and capabilities.
 
     Examples
     --------
@@ -76,17 +76,17 @@ class ArrayNamespaceInfo:
     """
 
     def capabilities(self) -> dict[str, Any]:
-        """Tell what can be done.
+        """Return the capabilities.
 
         Returns
         -------
         dict
-            Arrays are indexed by masks, results have shapes that depend on values, and an array has at most 64 axes.
+            Arrays support boolean masks, results may have data-dependent shapes, and an array has at most 64 axes.
         """
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": _MOST_AXES}
 
     def default_device(self) -> Any:
-        """Tell where an array is made if nothing else is said.
+        """Return the default device of new arrays.
 
         Returns
         -------
@@ -96,17 +96,17 @@ class ArrayNamespaceInfo:
         return _core.Device()
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
-        """Tell of which types arrays are if nothing else is said.
+        """Return the default types of new arrays.
 
         Parameters
         ----------
         device : Device, str or int, optional
-            All devices have the same.
+            Ignored: all devices have the same types.
 
         Returns
         -------
         dict
-            The types of real and complex numbers, integers and indices.
+            Types of real and complex numbers, integers and indices.
         """
         del device
         return {
@@ -117,14 +117,14 @@ class ArrayNamespaceInfo:
         }
 
     def dtypes(self, *, device: Any = None, kind: str | tuple[str, ...] | None = None) -> dict[str, np.dtype[Any]]:
-        """Tell of which types arrays can be; float16 and bfloat16 are none of the standard's, and can be had as well.
+        """Return the supported types; float16 and bfloat16 are supported but not part of the standard.
 
         Parameters
         ----------
         device : Device, str or int, optional
-            All devices have the same.
+            Ignored: all devices have the same types.
         kind : str or tuple of str, optional
-            Only the types of some kinds, named as for `isdtype`.
+            Kinds of the returned types, named as for `isdtype`.
 
         Returns
         -------
@@ -139,12 +139,12 @@ class ArrayNamespaceInfo:
         return {name: np.dtype(name) for part, names in _KINDS.items() if part in parts for name in names}
 
     def devices(self) -> tuple[Any, ...]:
-        """Tell which devices there are.
+        """Return the available devices.
 
         Returns
         -------
         tuple of Device
-            Those of the backend in use, and the host.
+            Devices of the backend in use, and the host.
         """
         own = tuple(_core.Device(index) for index in range(_core.device_count()))
         host = _core.Device("cpu")
@@ -152,7 +152,7 @@ class ArrayNamespaceInfo:
 
 
 def __array_namespace_info__() -> ArrayNamespaceInfo:
-    """Tell what the array API asks of a library: devices, types and what it can do.
+    """Return the array API's inspection object: devices, types and capabilities.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Sequences of arrays: joined where they are, not read element by element on the host."""
+"""Sequences of arrays: joined on their device, not read element by element on the host."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__: list[str] = []
 
 
 def joined(given: Any) -> _core.GPUArray | None:
-    """Join what rows of arrays, and of such rows, have in them; None if there is no array of a device."""
+    """Join the arrays in nested sequences; return None if no device array is among them."""
     found = _first(given)
     if found is None:
         return None
@@ -26,7 +26,7 @@ def joined(given: Any) -> _core.GPUArray | None:
 
 
 def _first(given: Any) -> _core.GPUArray | None:
-    """Find the first array in rows of rows."""
+    """Find the first array in nested sequences."""
     if isinstance(given, _core.GPUArray):
         return given
     if isinstance(given, (list, tuple)):

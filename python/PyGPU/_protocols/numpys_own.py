@@ -1,6 +1,6 @@
-"""NumPy's own objects that a program finds in its namespace of arrays: types, texts, indices, settings.
+"""NumPy's objects in the array namespace: types, formatting, indices, settings.
 
-None of them computes with elements; the three that write arrays as texts ask the array, which brings its values.
+None of them computes with elements; the three formatting functions use the array's method, which copies its values.
 """
 
 from __future__ import annotations

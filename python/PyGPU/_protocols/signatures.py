@@ -1,4 +1,4 @@
-"""What functions of the native module can be given, for whoever asks `inspect.signature`."""
+"""Signatures of functions of the native module, for `inspect.signature`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The bodies behind PybindGPU's names: statuses, pointers, arrays and allocators per dtype, `cuda*` and `nvml*`."""
+"""Implementation of PybindGPU's names: statuses, pointers, arrays and allocators per dtype, `cuda*` and `nvml*`."""

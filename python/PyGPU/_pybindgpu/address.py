@@ -1,4 +1,4 @@
-"""What the raw memory calls take for an address, checked as far as the object knows its own extent."""
+"""Address arguments of the raw memory calls, checked if the object's extent is available."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def plain_address(pointer: object) -> int:
     Raises
     ------
     TypeError
-        If it is anything else.
+        For any other object.
     ValueError
         If it is negative or has more than 64 bits.
     """
@@ -37,14 +37,14 @@ def plain_address(pointer: object) -> int:
 
 
 def address_of(pointer: object, nbytes: int, *, written: bool = False) -> int:
-    """Return the address behind anything that can be one, checked to hold `nbytes`.
+    """Return the address of an address argument, checked to hold `nbytes`.
 
     Raises
     ------
     TypeError
-        If it is nothing of the kind, or holds Python objects.
+        If it is no address argument, or contains Python objects.
     ValueError
-        If it is known to be shorter than `nbytes`, is not contiguous, or is read-only and to be `written`.
+        If its extent is smaller than `nbytes`, it is not contiguous, or it is read-only and to be `written`.
     """
     if isinstance(pointer, PointerWrapper):
         block = pointer._block

@@ -1,7 +1,7 @@
 """`Allocator`, `HostAllocator` and `PagelockedAllocator`: memory described for ``GPUArray(allocator=...)``.
 
-What the array reads of such an object: `shape` and `dtype`; `strides` in bytes, or None for C order; `device_ptr`, the
-device address to use, or None for device memory of the array's own; `host_data`, the ndarray to be the host side, or
+The array reads these attributes: `shape` and `dtype`; `strides` in bytes, or None for C order; `device_ptr`, the
+device address to use, or None for separate device memory; `host_data`, the ndarray used as the host side, or
 None for no host side. The array keeps the object alive, and the object keeps the memory.
 
 Unlike the calls that return a status, these raise.
@@ -31,23 +31,23 @@ __all__ = ["Allocator", "HostAllocator", "PagelockedAllocator"]
 
 
 class HostAllocator:
-    """Host memory of a shape, to be the host side of an array whose device memory is its own.
+    """Host memory of a shape, used as the host side of an array with separate device memory.
 
     Parameters
     ----------
     shape : int or iterable of int
         The extents.
     dtype : dtype_like
-        One of `SUPPORTED_DTYPES`, in any spelling that NumPy takes.
+        One of `SUPPORTED_DTYPES`, in any spelling that NumPy accepts.
 
     Raises
     ------
     UnsupportedDataType
-        If the dtype is another one.
+        For any other dtype.
     ValueError
         If an extent is negative or the size overflows 64 bits.
     MemoryError
-        If there is not that much memory.
+        If host memory is insufficient.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class HostAllocator:
 
     @property
     def device_ptr(self) -> None:
-        """None: an array over this memory gets device memory of its own."""
+        """None: an array over this memory allocates separate device memory."""
         return None
 
     @property
@@ -126,23 +126,23 @@ class HostAllocator:
 
 
 class PagelockedAllocator(HostAllocator):
-    """Page-locked host memory of a shape, to be the host side of an array whose device memory is its own.
+    """Page-locked host memory of a shape, used as the host side of an array with separate device memory.
 
     Parameters
     ----------
     shape : int or iterable of int
         The extents.
     dtype : dtype_like
-        One of `SUPPORTED_DTYPES`, in any spelling that NumPy takes.
+        One of `SUPPORTED_DTYPES`, in any spelling that NumPy accepts.
 
     Raises
     ------
     UnsupportedDataType
-        If the dtype is another one.
+        For any other dtype.
     ValueError
         If an extent is negative or the size overflows 64 bits.
     CudaError
-        If the driver refuses; a lack of memory is a MemoryError too.
+        If the driver fails; insufficient memory is a MemoryError too.
 
     Examples
     --------
@@ -160,31 +160,31 @@ class PagelockedAllocator(HostAllocator):
 
 @public("PybindGPU's classes and constants")
 class Allocator:
-    """Memory of others, described for ``GPUArray(allocator=...)``.
+    """External memory, described for ``GPUArray(allocator=...)``.
 
     Parameters
     ----------
     data : GPUArray, PagelockedAllocator, HostAllocator or CuPy-like array
-        Whose device memory it is: that of an array, PyGPU's own or one with ``.data.ptr``, ``.shape`` and ``.dtype``;
+        Owner of the device memory: an array, PyGPU's own or one with ``.data.ptr``, ``.shape`` and ``.dtype``;
         for the two allocators of host memory new device memory, with theirs as the host side.
     host_data : numpy.ndarray, optional
-        What the array is to use as host side; same shape and dtype, contiguous.
+        Host side of the array; same shape and dtype, contiguous.
 
     Attributes
     ----------
     data : object
         As given; it is kept alive.
     host_data : numpy.ndarray or None
-        As given, or the memory of an allocator; None until `host_ptr` makes one.
+        As given, or the memory of an allocator; None until `host_ptr` creates one.
 
     Raises
     ------
     TypeError
-        If `data` is nothing of the kind, or `host_data` no ndarray or of another dtype.
+        If `data` is no such object, or `host_data` no ndarray or of another dtype.
     ValueError
         If `host_data` has another shape or is not contiguous.
     CudaError
-        If device memory is needed and cannot be had.
+        If the required device memory cannot be allocated.
 
     Examples
     --------
@@ -200,7 +200,7 @@ class Allocator:
         self.data = data
         self._block: DeviceBlock | None = None
         self._strides: tuple[int, ...] | None = None
-        # CuPy's arrays have .data.ptr; of others .data may be anything, ndarrays a memoryview.
+        # CuPy's arrays have .data.ptr; elsewhere .data may be any object, in ndarrays a memoryview.
         buffer: Any = data if isinstance(data, _core.GPUArray) else getattr(data, "data", None)
         if not isinstance(data, HostAllocator) and not hasattr(buffer, "ptr"):
             raise TypeError(f"expected a GPUArray, an allocator or an array with .data.ptr, not {type(data).__name__}")
@@ -259,7 +259,7 @@ class Allocator:
         return self._device_ptr
 
     def host_ptr(self) -> int:
-        """Return the address of the host side, which is made, uninitialised, if there is none."""
+        """Return the address of the host side, which is allocated uninitialised if missing."""
         if self.host_data is None:
             self.host_data = numpy.empty(self._shape, self._dtype)
         return self.host_data.ctypes.data

@@ -1,7 +1,7 @@
-"""A block of memory with exactly one owner.
+"""Memory block with exactly one owner.
 
-Pointer wrappers, arrays and NumPy views hold the block that their address lies in, so memory lives as long as anything
-that can reach it. A block that allocates takes ownership only of what it was really given.
+Pointer wrappers, arrays and NumPy views hold the block that contains their address, so memory lives as long as any
+object that can reach it. A block that allocates owns only the memory that it received.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Block:
-    """`nbytes` bytes at `address` that belong to `owner`; with no owner they are the caller's to keep alive."""
+    """`nbytes` bytes at `address` that belong to `owner`; without an owner the caller keeps them alive."""
 
     __slots__ = ("__weakref__", "address", "nbytes", "on_device", "owner", "readonly")
 
@@ -34,7 +34,7 @@ class Block:
 
     @property
     def __array_interface__(self) -> dict[str, object]:
-        # Through this NumPy views keep the block alive, which a view over a bare address would not.
+        # NumPy views keep the block alive through this, unlike a view over a plain address.
         if self.on_device:
             raise BufferError("device memory cannot be read from the host")
         return {"version": 3, "shape": (self.nbytes,), "typestr": "|u1", "data": (self.address, self.readonly)}
@@ -42,7 +42,7 @@ class Block:
     def as_array(
         self, dtype: numpy.dtype[Any], shape: Sequence[int], order: Literal["C", "F"] = "C"
     ) -> NDArray[numpy.generic]:
-        """Return the start of the block as a host array of that shape that keeps the block alive."""
+        """Return the start of the block as a host array of that shape, which keeps the block alive."""
         nbytes = checked_nbytes(shape, dtype.itemsize)
         if nbytes > self.nbytes:
             raise ValueError(f"shape {tuple(shape)} of {dtype} needs {nbytes} bytes, but the memory has {self.nbytes}")
@@ -73,7 +73,7 @@ class DeviceBlock(Block):
             self.address = _core.raw_allocate(nbytes)
 
     def __del__(self) -> None:
-        # At exit memory is left to the process. An error is kept for cudaGetLastError: a destructor must not be loud.
+        # At exit the process frees the memory. An error is stored for cudaGetLastError: a destructor must not raise.
         if self.address and not sys.is_finalizing():
             status_of(_core.raw_free, self.address)
 
@@ -103,7 +103,7 @@ def checked_nbytes(shape: Sequence[int], itemsize: int) -> int:
     """
     if any(extent < 0 for extent in shape):
         raise ValueError(f"negative dimensions are not allowed: shape {tuple(shape)}")
-    # Counted without the zeros, as NumPy does: strides of an empty array must be representable too.
+    # Counted without zeros, as in NumPy: strides of an empty array must be representable too.
     if math.prod(extent for extent in shape if extent) * itemsize > sys.maxsize:
         raise ValueError(f"array is too big: shape {tuple(shape)} with {itemsize} bytes an element overflows 64 bits")
     return math.prod(shape) * itemsize

@@ -1,7 +1,7 @@
-"""`DeviceArray_<L>`: a host buffer and a device buffer of the same shape, copied by hand from one to the other.
+"""`DeviceArray_<L>`: a host buffer and a device buffer of the same shape, with explicit copies between them.
 
-It owns or borrows each side and keeps alive whatever it borrows from. The host side is always contiguous, so that a
-copy is one run of bytes. Device errors end up in `last_status`; only wrong arguments raise.
+It owns or borrows each side and keeps the owners of borrowed memory alive. The host side is always contiguous, so
+that a copy is one run of bytes. Device errors are stored in `last_status`; only wrong arguments raise.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ _FORMS = (
 
 
 class DeviceArray:
-    """An array with a host side and a device side; `DeviceArray_<L>` are its ten public classes, one for each dtype.
+    """Array with a host side and a device side; its ten public classes are `DeviceArray_<L>`, one for each dtype.
 
     Parameters
     ----------
     n : int
-        Own host buffer of `n` elements, uninitialised.
+        Allocates a host buffer of `n` elements, uninitialised.
     l : list of int
-        Own host buffer of that shape, uninitialised; or the shape of the memory at the addresses.
+        Allocates a host buffer of that shape, uninitialised; or the shape of the memory at the addresses.
     flag_c_contiguous : int, default 1
         0 for Fortran order, anything else for C order.
     a : ptr_wrapper_<L>
-        Host memory to be used as the host side.
+        Host memory used as the host side.
     host_addr, device_addr : int or ptr_wrapper_<L>
-        Memory to be used as the two sides; 0 for a side that is not there.
+        Memory used as the two sides; 0 for a missing side.
     b : buffer
-        An ndarray or other buffer of the same dtype that becomes the host side. What is not contiguous is copied.
+        An ndarray or other buffer of the same dtype that becomes the host side. It is copied if not contiguous.
 
     Raises
     ------
@@ -57,14 +57,14 @@ class DeviceArray:
         If the arguments are none of ``(n)``, ``(l)``, ``(a, l)``, ``(host_addr, device_addr, l)`` and ``(b)``, or if
         the dtype of `b` or `a` is another one.
     ValueError
-        If an extent is negative, the size overflows 64 bits or what a pointer is known to point to is smaller.
+        If an extent is negative, the size overflows 64 bits or the recorded extent behind a pointer is smaller.
     MemoryError
-        If the host has not that much memory.
+        If host memory is insufficient.
 
     Notes
     -----
-    Ordinary numbers as addresses keep nothing alive; everything else is kept alive by the array. Both
-    ``numpy.asarray(x)`` and the buffer protocol (from Python 3.12 on) give the host side without a copy.
+    Plain numbers as addresses keep nothing alive; the array keeps all other owners alive. Both
+    ``numpy.asarray(x)`` and the buffer protocol (from Python 3.12 on) return the host side without a copy.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class DeviceArray:
         )
 
     def _describe(self, form: str, given: dict[str, Any]) -> tuple[int, ...]:
-        """Take over what one form of the constructor was given and return the shape."""
+        """Take over the arguments of one form of the constructor and return the shape."""
         if form == "b":
             self._host = _contiguous(given["b"], self._dtype)
             self._order = "C" if self._host.flags.c_contiguous else "F"
@@ -140,7 +140,7 @@ class DeviceArray:
         return pointer._block or Block(0, 0, on_device=on_device)
 
     def allocate(self) -> None:
-        """Allocate the device side; nothing happens if there is one, an own or a borrowed one."""
+        """Allocate the device side; an existing one, owned or borrowed, is kept."""
         self._status = status_of(self._ensure_device)
 
     def allocated(self) -> bool:
@@ -148,7 +148,7 @@ class DeviceArray:
         return self._owns_device
 
     def to_device(self, stream: StreamLike = None) -> None:
-        """Copy the host side to the device side, which is allocated if there is none, and wait for it.
+        """Copy the host side to the device side, which is allocated if missing, and wait for it.
 
         Parameters
         ----------
@@ -199,12 +199,12 @@ class DeviceArray:
         self._status = status_of(copy)
 
     def set(self, host_addr: Any, stream: StreamLike = None) -> None:
-        """Copy `nbytes()` bytes from a host address to the device side, which is allocated if there is none.
+        """Copy `nbytes()` bytes from a host address to the device side, which is allocated if missing.
 
         Parameters
         ----------
         host_addr : int, ctypes.c_void_p or ptr_wrapper_<L>
-            Where the bytes are, in the order of the array. The length behind a plain number cannot be checked.
+            Source address; the bytes have the order of the array. The length behind a plain number cannot be checked.
         stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
             The stream in whose order the copy runs; None and 0 are the default stream.
 
@@ -217,7 +217,7 @@ class DeviceArray:
         TypeError
             If `host_addr` is no address or points to elements of another dtype, or `stream` is no stream.
         ValueError
-            If `host_addr` is known to point to less memory, or to device memory.
+            If `host_addr` points to less memory or to device memory, if that is recorded.
         """
         block = self._block_at(host_addr, self._nbytes, on_device=False)
         if block.on_device:
@@ -236,10 +236,10 @@ class DeviceArray:
         Parameters
         ----------
         idx : int
-            Position in memory order, from 0 to ``size() - 1``. For any other one nothing is written, nothing is raised
+            Position in memory order, from 0 to ``size() - 1``. For any other position nothing is written, raised
             or printed, and the status is 1 (``cudaErrorInvalidValue``); likewise without a device side.
         val : scalar
-            The value, converted as NumPy converts it on assignment.
+            The value, converted as in a NumPy assignment.
 
         Raises
         ------
@@ -262,7 +262,7 @@ class DeviceArray:
         return list(self._shape)
 
     def strides(self) -> list[int]:
-        """Return the distances of neighbours along each axis, in bytes."""
+        """Return the distances between neighbours along each axis, in bytes."""
         if self._host is not None:
             return list(self._host.strides)
         strides, step = [], self._dtype.itemsize
@@ -272,11 +272,11 @@ class DeviceArray:
         return strides if self._order == "F" else strides[::-1]
 
     def host_data(self) -> PointerWrapper:
-        """Return a pointer to the host side that keeps it alive; null if there is none."""
+        """Return a pointer to the host side that keeps it alive; null if missing."""
         return host_pointer(self._host, self._dtype)
 
     def device_data(self) -> PointerWrapper:
-        """Return a pointer to the device side that keeps it alive; null if there is none."""
+        """Return a pointer to the device side that keeps it alive; null if missing."""
         return pointer_to(self._device, self._dtype)
 
     def last_status(self) -> cudaError_t:
@@ -288,7 +288,7 @@ class DeviceArray:
         return self._exported().__array_interface__
 
     def __buffer__(self, flags: int, /) -> memoryview:
-        # The interpreter holds the flags against this view and refuses what it cannot give.
+        # The interpreter compares the flags with this view and rejects unsupported requests.
         return self._exported().data
 
     def __repr__(self) -> str:
@@ -309,14 +309,14 @@ class DeviceArray:
         ordered = None if stream is None else as_stream(stream)
         if self._nbytes == 0:
             return
-        # Returning before the copy is done would let the caller free a side that is still in use.
+        # Returning before the end of the copy would let the caller free a side that is still in use.
         _core.raw_copy(dst, src, self._nbytes, kind, ordered, wait=True)
 
 
 def write_element(
     address: int, size: int, dtype: numpy.dtype[Any], idx: SupportsIndex, val: complex | numpy.number[Any]
 ) -> cudaError_t:
-    """Write one element of an array in device memory, counted in memory order; arrays of every kind use it.
+    """Write one element of an array in device memory, by its index in memory order, for arrays of every kind.
 
     An index out of range and a null address give status 1 (``cudaErrorInvalidValue``) and write nothing.
     """
@@ -341,7 +341,7 @@ def _bound(form: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any])
 
 
 def _fits(name: str, value: object) -> bool:
-    """Say whether the first argument of a form is of the form's kind."""
+    """Test whether the first argument of a form has the form's kind."""
     if name == "n":
         return isinstance(value, int | numpy.integer)
     if name == "l":
@@ -354,7 +354,7 @@ def _fits(name: str, value: object) -> bool:
 
 
 def _contiguous(source: object, dtype: numpy.dtype[Any]) -> NDArray[Any]:
-    """Return a buffer's memory as an ndarray of its shape, or a copy of it if it has gaps."""
+    """Return a buffer's memory as an ndarray of its shape, or a copy if it is not contiguous."""
     if isinstance(source, numpy.generic):
         # The memory of a scalar is a temporary: its value is taken, not its address.
         array: NDArray[Any] = numpy.array(source)

@@ -1,4 +1,4 @@
-"""What `cudaStream_t` and `cudaEvent_t` have in common: an object of PyGPU's own, or the status that says why not."""
+"""Common base of `cudaStream_t` and `cudaEvent_t`: PyGPU's object, or the status of its failed creation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Own = TypeVar("Own", _core.Stream, _core.Event)
 
 
 class Handle(Generic[Own]):
-    """A driver's object that could be made, or not."""
+    """Driver object whose creation may have failed."""
 
     __slots__ = ("__weakref__", "_own", "_status")
 
@@ -22,19 +22,19 @@ class Handle(Generic[Own]):
         self._own, self._status = value_of(None, make)
 
     def _living(self) -> Own:
-        """Return PyGPU's own object; if there is none, the call that asks is refused with 400."""
+        """Return PyGPU's object; if it is missing, the call fails with status 400."""
         if self._own is None:
             raise Refusal(INVALID_RESOURCE_HANDLE)
         return self._own
 
     def _end(self) -> None:
-        """Let go of the object: from here on there is none."""
+        """Drop the object."""
         self._living()
         self._own = None
 
     @property
     def handle(self) -> int:
-        """The driver's handle as an integer; 0 if making the object failed, or once it was destroyed."""
+        """Driver's handle as an integer; 0 if the creation failed, or after the destruction."""
         return 0 if self._own is None else self._own.handle
 
     def get(self) -> int:
@@ -42,7 +42,7 @@ class Handle(Generic[Own]):
         return self.handle
 
     def last_status(self) -> cudaError_t:
-        """Return the status of making the object."""
+        """Return the status of the creation."""
         return self._status
 
     def __int__(self) -> int:

@@ -1,6 +1,6 @@
-"""PybindGPU's classes per dtype, made when they are first asked for: ``DeviceArray_float32`` and its 49 siblings.
+"""PybindGPU's classes per dtype, created at their first use: ``DeviceArray_float32`` and its 49 siblings.
 
-The pointers have two names each, since PybindGPU's text has another one than its code.
+The pointers have two names each, because PybindGPU's documentation and code differ.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [f"{family}_{label}" for family in (*_FAMILIES, *_POINTERS) for label 
 
 
 def class_of(family: str, label: str) -> type[Any]:
-    """Return the class of a family that is for a dtype; it is made once."""
+    """Return the class of a family for a dtype; it is created once."""
     dtype = numpy.dtype(label)
     if family in _POINTERS:
         return pointer_class(dtype)

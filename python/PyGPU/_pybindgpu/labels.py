@@ -1,4 +1,4 @@
-"""The ten dtype labels of PybindGPU's classes, its `dtype` enumeration, and the error for anything else."""
+"""The ten dtype labels of PybindGPU's classes, its `dtype` enumeration, and the error for other types."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _ALIASES = {
 
 
 class UnsupportedDataType(TypeError):
-    """A dtype that has no label, where a class per label is needed.
+    """A dtype without a label, where a class per label is required.
 
     Examples
     --------
@@ -63,12 +63,12 @@ class dtype:
     Parameters
     ----------
     value : int
-        Number of the type. A number without a member is taken and has the name ``"???"``.
+        Number of the type. A number without a member is accepted and has the name ``"???"``.
 
     Attributes
     ----------
     name : str
-        The label; an alias has the name of the member that it stands for.
+        The label; an alias has the name of its member.
     value : int
         The number.
     __members__ : dict of str to dtype
@@ -101,7 +101,7 @@ class dtype:
 
     @property
     def name(self) -> str:
-        """The label, or "???"."""
+        """Label, or "???"."""
         if 0 <= self.value < len(SUPPORTED_DTYPES):
             return SUPPORTED_DTYPES[self.value]
         return "__size__" if self.value == len(SUPPORTED_DTYPES) else "???"
@@ -148,7 +148,7 @@ _add_members()
 
 
 def labelled_dtype(candidate: DTypeLike) -> numpy.dtype[numpy.generic]:
-    """Return the NumPy dtype of anything that NumPy takes for one, if it has a label.
+    """Return the NumPy dtype of a dtype argument, if it has a label.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Pointer wrappers: an address, whether the host may follow it, and whatever keeps the memory behind it alive."""
+"""Pointer wrappers: an address, whether the host may dereference it, and the owner of the memory."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class PointerWrapper:
-    """A typed pointer; `ptr_wrapper_<L>` are its ten public classes, one for each dtype label.
+    """Typed pointer; its ten public classes are `ptr_wrapper_<L>`, one for each dtype label.
 
-    They are called `pointer_wrapper_<L>`, too.
-    A new wrapper is a null pointer. `create` gives it host memory of its own; wrappers that arrays and allocators
-    return point into theirs and keep it alive. ctypes takes a wrapper where it expects a ``void *``.
+    They are also called `pointer_wrapper_<L>`.
+    A new wrapper is a null pointer. `create` allocates host memory for it; wrappers that arrays and allocators
+    return point into their memory and keep it alive. ctypes accepts a wrapper as a ``void *``.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class PointerWrapper:
 
     @property
     def _as_parameter_(self) -> ctypes.c_void_p:
-        # ctypes reads this name, so that the wrapper itself can be passed. An int would be cut without `argtypes`.
+        # ctypes reads this name, so that the wrapper can be passed. Without `argtypes` an int would be truncated.
         return ctypes.c_void_p(int(self))
 
     def create(self, N: SupportsIndex) -> None:
@@ -63,7 +63,7 @@ class PointerWrapper:
         Parameters
         ----------
         N : int
-            Number of elements. None at all make the pointer null.
+            Number of elements. Zero makes the pointer null.
 
         Raises
         ------
@@ -72,7 +72,7 @@ class PointerWrapper:
         ValueError
             If `N` is negative or its bytes overflow 64 bits.
         MemoryError
-            If the host has not that much memory.
+            If host memory is insufficient.
         """
         count = operator.index(N)
         checked_nbytes((count,), self._dtype.itemsize)
@@ -80,21 +80,21 @@ class PointerWrapper:
         self._created = True
 
     def destroy(self) -> None:
-        """Give up what `create` made and become a null pointer.
+        """Release the memory of `create` and become a null pointer.
 
-        A pointer into memory of others stays as it is: only its owner may free that. Calling it again does nothing.
-        The memory itself goes when nothing else, an array over this pointer for example, uses it any more.
+        A pointer into external memory is unchanged: only its owner may free that. Repeated calls do nothing.
+        The memory itself is freed when no other object, such as an array over this pointer, uses it.
         """
         if self._created:
             self._block = None
             self._created = False
 
     def is_safe(self) -> bool:
-        """Return whether the host may follow the pointer: it is neither null nor to device memory."""
+        """Return whether the host may dereference the pointer: it is neither null nor to device memory."""
         return self._block is not None and self._block.address != 0 and not self._block.on_device
 
     def get(self) -> int:
-        """Return the address of memory that the host may follow.
+        """Return an address that the host may dereference.
 
         Returns
         -------
@@ -103,7 +103,7 @@ class PointerWrapper:
         Raises
         ------
         ValueError
-            If the pointer is not safe: null, or to device memory, whose address ``int()`` gives.
+            If the pointer is not safe: null, or to device memory, whose address ``int()`` returns.
 
         Examples
         --------
@@ -140,9 +140,9 @@ _classes: dict[numpy.dtype[Any], type[PointerWrapper]] = {}
 
 
 def pointer_class(dtype: numpy.dtype[Any]) -> type[PointerWrapper]:
-    """Return the wrapper class of a dtype, made when first asked for.
+    """Return the wrapper class of a dtype, created at its first use.
 
-    Arrays of any dtype can give out pointers; only the classes of the ten labels have public names.
+    Arrays of any dtype can return pointers; only the classes of the ten labels have public names.
     """
     found = _classes.get(dtype)
     if found is None:
@@ -152,7 +152,7 @@ def pointer_class(dtype: numpy.dtype[Any]) -> type[PointerWrapper]:
 
 
 def pointer_to(block: Block | None, dtype: numpy.dtype[Any]) -> PointerWrapper:
-    """Return a pointer to the start of a block, null if there is none."""
+    """Return a pointer to the start of a block, or null without a block."""
     return pointer_class(dtype)._over(block)
 
 

@@ -1,8 +1,8 @@
-"""Status objects, and the one bridge from exceptions to them.
+"""Status objects, and the conversion of exceptions to them.
 
-Names that start with `cuda` return a `cudaError_t` and never raise for a device error. Below them everything raises;
-`status_of` and `value_of` turn what was raised into a status and remember it as the thread's last error. Errors in the
-kind or value of an argument (`TypeError`, `ValueError`) are never turned into a status.
+Names that start with `cuda` return a `cudaError_t` and never raise for a device error. The code below them raises;
+`status_of` and `value_of` convert exceptions to a status and store it as the thread's last error. Errors in the
+kind or value of an argument (`TypeError`, `ValueError`) are never converted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = [
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-# The codes that this package hands out of its own accord.
+# Codes that this package returns from its own checks.
 INVALID_VALUE = 1
 MEMORY_ALLOCATION = 2
 INITIALIZATION_ERROR = 3
@@ -40,7 +40,7 @@ NOT_SUPPORTED = 801
 
 
 class Status:
-    """A status code that compares with integers and is true when it is an error."""
+    """Status code that compares with integers and is true for an error."""
 
     __slots__ = ("_code",)
     _kind: ClassVar[str] = "Status"
@@ -81,7 +81,7 @@ class cudaError_t(Status):
     Parameters
     ----------
     code : int
-        Number of the error; 0 is success. Any integer is taken, also one that no driver knows.
+        Number of the error; 0 is success. Any integer is accepted, also one unknown to every driver.
 
     Notes
     -----
@@ -111,7 +111,7 @@ class nvmlReturn_t(Status):
     Parameters
     ----------
     code : int
-        NVML's number; 0 is success, 3 is "not supported" and also what every call gives where there is no NVML.
+        NVML's number; 0 is success. 3 is "not supported", also returned by every call without NVML.
 
     Notes
     -----
@@ -138,7 +138,7 @@ SUCCESS = cudaError_t(0)
 
 
 class Refusal(Exception):
-    """Raised by this package's own checks; becomes the status of the call, as a driver's refusal does."""
+    """Error of this package's own checks; becomes the status of the call, like a driver's error."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)
@@ -146,7 +146,7 @@ class Refusal(Exception):
 
 
 class _Thread(threading.local):
-    """What one thread remembers."""
+    """State of one thread."""
 
     last: cudaError_t = SUCCESS
 
@@ -155,20 +155,20 @@ _thread = _Thread()
 
 
 def _code_of(error: Exception) -> int:
-    """Return the number for what a call raised, which is one of the kinds that `_status` catches."""
-    # A lack of memory is a CudaError too, but one of the host's or of the pool's has no number of a driver.
+    """Return the number of an exception, which is one of the kinds that `_status` catches."""
+    # Insufficient memory is a CudaError too, but one of the host or the pool has no driver number.
     if isinstance(error, MemoryError):
         return MEMORY_ALLOCATION
     if isinstance(error, Refusal | _core.CudaError):
         return int(error.code)
     if isinstance(error, _core.NotSupportedError):
         return NOT_SUPPORTED
-    # What is left is a RuntimeError: no backend could be opened, or the process was forked after it had been.
+    # Only RuntimeError remains: no backend could be opened, or the process was forked after it was.
     return INITIALIZATION_ERROR
 
 
 def value_of(default: _T, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> tuple[_T, cudaError_t]:
-    """Call `function` and return its value and status; a device error gives `default` and is remembered."""
+    """Call `function` and return its value and status; a device error returns `default` and is stored."""
     try:
         return function(*args, **kwargs), SUCCESS
     except RecursionError:
@@ -180,18 +180,18 @@ def value_of(default: _T, function: Callable[_P, _T], *args: _P.args, **kwargs: 
 
 
 def status_of(function: Callable[_P, object], *args: _P.args, **kwargs: _P.kwargs) -> cudaError_t:
-    """Call `function` and return its status; a device error is remembered as the thread's last error."""
+    """Call `function` and return its status; a device error is stored as the thread's last error."""
     return value_of(None, function, *args, **kwargs)[1]
 
 
 def _entry(error: cudaError_t | SupportsIndex) -> tuple[str, str]:
     if isinstance(error, nvmlReturn_t):
         raise TypeError("error must be a cudaError_t or an int, not an nvmlReturn_t: NVML's numbers mean other errors")
-    # The largest part of what this package loads, for the one question that a program seldom asks.
+    # The largest module of this package, for a query that programs rarely make.
     from PyGPU._pybindgpu.error_table import CUDA_ERRORS, HIP_ERRORS, UNRECOGNIZED
 
     code = operator.index(error)
-    # Only these few numbers depend on the backend: no other look-up may open it.
+    # Only these numbers depend on the backend: no other look-up may open it.
     if code in HIP_ERRORS and value_of("", _core.backend_name)[0] == "hip":
         return HIP_ERRORS[code]
     return CUDA_ERRORS.get(code, (UNRECOGNIZED, UNRECOGNIZED))
@@ -208,8 +208,8 @@ def cudaGetErrorName(error: cudaError_t | SupportsIndex) -> str:
     Returns
     -------
     str
-        For example ``"cudaErrorInvalidValue"``; ``"unrecognized error code"`` for a number that CUDA does not know.
-        The few numbers that HIP uses for errors of its own get HIP's name on that backend.
+        For example ``"cudaErrorInvalidValue"``; ``"unrecognized error code"`` for a number unknown to CUDA.
+        Numbers that HIP uses for separate errors have HIP's name on that backend.
 
     Raises
     ------
@@ -236,7 +236,7 @@ def cudaGetErrorString(error: cudaError_t | SupportsIndex) -> str:
     Returns
     -------
     str
-        For example ``"invalid argument"``; ``"unrecognized error code"`` for a number that CUDA does not know.
+        For example ``"invalid argument"``; ``"unrecognized error code"`` for a number unknown to CUDA.
 
     Raises
     ------
@@ -272,12 +272,12 @@ def cudaPeekAtLastError() -> cudaError_t:
 
 
 def cudaGetLastError() -> cudaError_t:
-    """Return the last error of a `cuda*` call of this thread and forget it.
+    """Return the last error of a `cuda*` call of this thread and clear it.
 
     Returns
     -------
     cudaError_t
-        Success if no call of this thread has failed since the last time this was asked.
+        Success if no call of this thread has failed since the last call of this function.
 
     Examples
     --------

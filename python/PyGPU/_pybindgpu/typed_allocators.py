@@ -1,6 +1,6 @@
-"""`HostAllocator_<L>`, `DeviceAllocator_<L>`, `PagelockedAllocator_<L>`: one block of elements each.
+"""`HostAllocator_<L>`, `DeviceAllocator_<L>`, `PagelockedAllocator_<L>`: allocators of one block of elements.
 
-The block stays alive while a pointer into it does, also after the allocator has allocated another one or is gone.
+A pointer into the block keeps it alive, also after the allocator has allocated another one or is dropped.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from PyGPU._pybindgpu.status import MEMORY_ALLOCATION, Refusal, cudaError_t, sta
 
 
 class TypedAllocator:
-    """What the three kinds have in common: at most one block, replaced only when the new one is there."""
+    """Base of the three kinds: at most one block, replaced only after the new one is allocated."""
 
     __slots__ = ("__weakref__", "_block")
     _dtype: ClassVar[numpy.dtype[Any]]
@@ -41,7 +41,7 @@ class TypedAllocator:
 
 
 class TypedHostAllocator(TypedAllocator):
-    """Allocates ordinary host memory; `HostAllocator_<L>` are its ten public classes.
+    """Allocate ordinary host memory; the ten public classes are `HostAllocator_<L>`.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class TypedHostAllocator(TypedAllocator):
     __slots__ = ()
 
     def allocate(self, n_elements: SupportsIndex) -> None:
-        """Allocate `n_elements` elements, uninitialised, in place of what was allocated before.
+        """Allocate `n_elements` uninitialised elements, which replace the previous block.
 
         Parameters
         ----------
@@ -69,14 +69,14 @@ class TypedHostAllocator(TypedAllocator):
         ValueError
             If it is negative or its bytes overflow 64 bits.
         MemoryError
-            If the host has not that much memory.
+            If host memory is insufficient.
         """
         self._nbytes(n_elements)
         self._block = HostBlock(numpy.empty(operator.index(n_elements), self._dtype))
 
 
 class TypedDeviceAllocator(TypedAllocator):
-    """Allocates memory of the current device; `DeviceAllocator_<L>` are its ten public classes.
+    """Allocate memory of the current device; the ten public classes are `DeviceAllocator_<L>`.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class TypedDeviceAllocator(TypedAllocator):
     _kind: ClassVar[type[DeviceBlock | PinnedBlock]] = DeviceBlock
 
     def allocate(self, n_elements: SupportsIndex) -> cudaError_t:
-        """Allocate `n_elements` elements, uninitialised, in place of what was allocated before.
+        """Allocate `n_elements` uninitialised elements, which replace the previous block.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ class TypedDeviceAllocator(TypedAllocator):
         Returns
         -------
         cudaError_t
-            2 (``cudaErrorMemoryAllocation``) if there is not that much memory; the old block then stays.
+            2 (``cudaErrorMemoryAllocation``) if memory is insufficient; the old block then stays.
 
         Raises
         ------
@@ -114,14 +114,14 @@ class TypedDeviceAllocator(TypedAllocator):
         return status_of(self.take, self._nbytes(n_elements))
 
     def take(self, nbytes: int) -> None:
-        """Allocate bytes, as `allocate` does, but raise what went wrong."""
+        """Allocate bytes as `allocate`, but raise errors."""
         if nbytes >= 1 << 63:
             raise Refusal(MEMORY_ALLOCATION)
         self._block = self._kind(nbytes)
 
 
 class TypedPagelockedAllocator(TypedDeviceAllocator):
-    """Allocates page-locked host memory; `PagelockedAllocator_<L>` are its ten public classes.
+    """Allocate page-locked host memory; the ten public classes are `PagelockedAllocator_<L>`.
 
     Examples
     --------

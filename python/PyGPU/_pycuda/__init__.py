@@ -1,1 +1,1 @@
-"""The bodies behind PyCUDA's import paths; `PyGPU.driver` and its siblings list their names."""
+"""Implementation of PyCUDA's import paths; `PyGPU.driver` and its siblings list their names."""

@@ -1,4 +1,4 @@
-"""PyGPU in the place of PyCUDA, for programs and libraries that import `pycuda`."""
+"""PyGPU as a replacement of PyCUDA, for programs and libraries that import `pycuda`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAME = "pycuda"
 
 
 class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds ``pycuda.x`` as the module ``PyGPU.x`` itself, so that there is one of each."""
+    """Finder that returns the module ``PyGPU.x`` itself for ``pycuda.x``."""
 
     def __init__(self) -> None:
         self._specs: dict[str, importlib.machinery.ModuleSpec | None] = {}
@@ -39,7 +39,7 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        # It has run already; the importer has put its own description into it.
+        # It has run already; the importer has replaced its spec.
         spec = module.__spec__
         if spec is not None:
             module.__spec__ = self._specs.pop(spec.name, spec)
@@ -50,34 +50,34 @@ def _own(name: str) -> str:
 
 
 def _is_ours(module: ModuleType) -> bool:
-    # By its file: a second copy of a module of ours has PyCUDA's name.
+    # By its file: a second copy of a PyGPU module has PyCUDA's name.
     return Path(getattr(module, "__file__", None) or "").is_relative_to(Path(__file__).parents[1])
 
 
 @public("Modules")
 def as_pycuda(*, replace: bool = False) -> ModuleType:
-    """Let ``import pycuda`` find PyGPU, in this process from now on.
+    """Make ``import pycuda`` find PyGPU, in this process from now on.
 
     Parameters
     ----------
     replace : bool, optional
-        Do so although PyCUDA itself was imported before. What has names of it keeps them.
+        Replace PyCUDA although it was imported before. Existing references to it remain.
 
     Returns
     -------
     module
-        PyGPU.
+        The module PyGPU.
 
     Raises
     ------
     RuntimeError
-        If PyCUDA itself was imported before, and `replace` is not given.
+        If PyCUDA was imported before, and `replace` is not given.
 
     Notes
     -----
-    It is called before anything imports `pycuda`: at the beginning of a program, in a test suite's ``conftest.py``.
-    Modules are loaded when they are imported; ``pycuda.driver`` and ``PyGPU.driver`` are one module. To call it again
-    does no harm.
+    Call it before any import of `pycuda`: at the beginning of a program, or in a test suite's ``conftest.py``.
+    Modules are loaded when they are imported; ``pycuda.driver`` and ``PyGPU.driver`` are one module. Repeated calls
+    have no effect.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The default device's context, current from the import to the end of the program."""
+"""Create the default device's context current from the import to the end of the program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PyCUDA's ``pycuda.characterize``: what the platform has."""
+"""PyCUDA's ``pycuda.characterize``: properties of the platform."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["has_double_support", "has_stack", "platform_bits", "sizeof"]
 
 
 def has_double_support() -> bool:
-    """Tell whether kernels compute in float64: all that PyGPU runs on do.
+    """Return whether kernels compute in float64, which all supported devices do.
 
     Returns
     -------
@@ -29,7 +29,7 @@ def has_double_support() -> bool:
 
 
 def has_stack() -> bool:
-    """Tell whether device functions have a stack: all that PyGPU runs on do.
+    """Return whether device functions have a stack, which all supported devices have.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def has_stack() -> bool:
 
 
 def platform_bits() -> int:
-    """Tell the width of the host's addresses.
+    """Return the width of the host's addresses in bits.
 
     Returns
     -------
@@ -62,19 +62,19 @@ def platform_bits() -> int:
 
 @context_dependent_memoize
 def sizeof(type_name: str, preamble: str = "") -> int:
-    """Ask the compiler for the size of a type of device code.
+    """Query the compiler for the size of a type of device code.
 
     Parameters
     ----------
     type_name : str
-        The type, as a source says it.
+        Type in source notation.
     preamble : str, optional
-        Text before it that declares it.
+        Source before it that declares it.
 
     Returns
     -------
     int
-        Bytes.
+        Size in bytes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The words in which programs write one kernel for CUDA and for OpenCL."""
+"""Macros with which one kernel source serves CUDA and OpenCL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PyCUDA's ``pycuda.cumath``: mathematics of each element, in results of the dtype of the array, also of integers."""
+"""PyCUDA's ``pycuda.cumath``: elementwise mathematics with results in the dtype of the array, also of integers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = [
 
 
 class Unary(Protocol):
-    """A function of one array, as `sin`."""
+    """Function of one array, such as `sin`."""
 
     __name__: str
 
@@ -66,7 +66,7 @@ def _unary(name: str) -> Unary:
             else:
                 out = stream_or_out if out is None else out
         with on(stream):
-            # Of integers the device computes in float64.
+            # The device computes integers in float64.
             return like_first(function, (array,), out, None if array.dtype.kind in "fc" else np.float64)
 
     compute.__name__ = compute.__qualname__ = name
@@ -128,7 +128,7 @@ def fmod(arg: _core.GPUArray, mod: _core.GPUArray, stream: Any = None) -> _core.
     arg, mod : GPUArray
         Dividend and divisor.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
 
     Returns
     -------
@@ -147,19 +147,19 @@ def fmod(arg: _core.GPUArray, mod: _core.GPUArray, stream: Any = None) -> _core.
 
 
 def frexp(arg: _core.GPUArray, stream: Any = None) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Split each number into a significand from 0.5 up to 1 and a power of two.
+    """Split each number into a significand in [0.5, 1) and a power of two.
 
     Parameters
     ----------
     arg : GPUArray
-        Of real numbers; integers are taken as float64.
+        Array of real numbers; integers are converted to float64.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
 
     Returns
     -------
     significand, exponent : GPUArray
-        Both of one dtype of floats, that of `arg` if it is one, so that ``arg == significand * 2**exponent``.
+        Both of one floating-point dtype, that of `arg` if it is one, so that ``arg == significand * 2**exponent``.
 
     Examples
     --------
@@ -182,9 +182,9 @@ def ldexp(significand: _core.GPUArray, exponent: _core.GPUArray, stream: Any = N
     Parameters
     ----------
     significand, exponent : GPUArray
-        Of the exponents, which may be floats, the whole parts count.
+        Exponents; of floats the integer parts are used.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
 
     Returns
     -------
@@ -204,14 +204,14 @@ def ldexp(significand: _core.GPUArray, exponent: _core.GPUArray, stream: Any = N
 
 
 def modf(arg: _core.GPUArray, stream: Any = None) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Split each number into its fraction and its whole part, both with its sign.
+    """Split each number into its fractional and its integer part, both with its sign.
 
     Parameters
     ----------
     arg : GPUArray
-        Of real numbers; integers are taken as float64.
+        Array of real numbers; integers are converted to float64.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
 
     Returns
     -------

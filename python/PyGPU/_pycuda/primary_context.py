@@ -1,7 +1,7 @@
 """Push, pop and configure primary contexts, which are the only ones that PyGPU uses.
 
-A context is a device here, and a stack of them says for each thread which device is current. What a program forgets to
-pop does no harm. PyCUDA's `Context` and `Device` return objects of each other: both are in
+A context corresponds to a device, and a stack of each thread determines its current device. A missing pop does no
+harm. PyCUDA's `Context` and `Device` return objects of each other: both are in
 ``driver/device.py``, and `Context` derives from the class here.
 """
 
@@ -19,7 +19,7 @@ __all__ = ["PrimaryContext", "innermost"]
 
 
 class _Stack(threading.local):
-    """The contexts that a thread has pushed, the current one last."""
+    """Contexts that a thread has pushed, the current one last."""
 
     def __init__(self) -> None:
         self.contexts: list[PrimaryContext] = []
@@ -34,7 +34,7 @@ class PrimaryContext:
     Parameters
     ----------
     device : PyGPU.Device
-        Its device.
+        Device of the context.
     """
 
     def __init__(self, device: _core.Device) -> None:
@@ -46,12 +46,12 @@ class PrimaryContext:
             raise _core.InvalidValueError("the context was detached")
 
     def push(self) -> None:
-        """Make it current in this thread, above what was.
+        """Make it current in this thread, on top of the stack.
 
         Raises
         ------
         LogicError
-            If it was detached.
+            If it is detached.
 
         Examples
         --------
@@ -66,12 +66,12 @@ class PrimaryContext:
 
     @staticmethod
     def pop() -> None:
-        """Take the current one off this thread's stack; the device below becomes current again.
+        """Pop the current context of this thread; the device below becomes current again.
 
         Raises
         ------
         LogicError
-            If the thread has none.
+            If the stack is empty.
 
         Examples
         --------
@@ -85,12 +85,12 @@ class PrimaryContext:
         _restore()
 
     def detach(self) -> None:
-        """Let go of it; where it is current, the one below becomes current.
+        """Detach the context; if it is current, the one below becomes current.
 
         Raises
         ------
         LogicError
-            If that was done before.
+            If it is already detached.
 
         Examples
         --------
@@ -106,7 +106,7 @@ class PrimaryContext:
 
     @staticmethod
     def synchronize() -> None:
-        """Wait for all that was put on the current device.
+        """Wait for all work on the current device.
 
         Examples
         --------
@@ -117,7 +117,7 @@ class PrimaryContext:
 
     @staticmethod
     def get_limit(lim: int) -> int:
-        """Tell a limit of the current context.
+        """Return a limit of the current context.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class PrimaryContext:
         Raises
         ------
         NotSupportedError
-            Where the driver has none.
+            If the driver does not support it.
 
         Examples
         --------
@@ -155,7 +155,7 @@ class PrimaryContext:
         Raises
         ------
         NotSupportedError
-            Where the driver has none.
+            If the driver does not support it.
 
         Examples
         --------
@@ -166,7 +166,7 @@ class PrimaryContext:
 
     @staticmethod
     def get_cache_config() -> int:
-        """Tell what the first-level cache is rather used for.
+        """Return the cache preference of the first-level cache.
 
         Returns
         -------
@@ -183,7 +183,7 @@ class PrimaryContext:
 
     @staticmethod
     def set_cache_config(cc: int) -> None:
-        """Set what the first-level cache is rather used for.
+        """Set the cache preference of the first-level cache.
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ class PrimaryContext:
 
     @staticmethod
     def get_shared_config() -> int:
-        """Tell the width of the banks of shared memory: the device's own, since no GPU of today lets it be chosen.
+        """Return the bank width of shared memory: the device's default, which current GPUs do not allow to change.
 
         Returns
         -------
@@ -218,7 +218,7 @@ class PrimaryContext:
 
     @staticmethod
     def set_shared_config(sc: int) -> None:
-        """Do nothing: no GPU of today lets the width of the banks of shared memory be chosen.
+        """Do nothing: current GPUs do not allow a choice of the bank width of shared memory.
 
         Parameters
         ----------
@@ -232,12 +232,12 @@ class PrimaryContext:
         """
 
     def enable_peer_access(self, peer: Context, flags: int = 0) -> None:
-        """Let kernels on this context's device reach the memory of another's.
+        """Allow kernels on this context's device to access the memory of another's.
 
         Parameters
         ----------
         peer : Context
-            The other.
+            The other context.
         flags : int, optional
             0.
 
@@ -255,7 +255,7 @@ class PrimaryContext:
         Parameters
         ----------
         peer : Context
-            The other.
+            The other context.
 
         Examples
         --------
@@ -266,7 +266,7 @@ class PrimaryContext:
 
     @staticmethod
     def get_api_version() -> int:
-        """Tell the version of the contexts' interface.
+        """Return the version of the contexts' interface.
 
         Returns
         -------
@@ -282,7 +282,7 @@ class PrimaryContext:
 
     @property
     def handle(self) -> int:
-        """The driver's handle of the primary context; 0 where the driver has no contexts."""
+        """Driver's handle of the primary context; 0 if the driver has no contexts."""
         return _core.context_handle(self._device)
 
     def __eq__(self, other: object) -> bool:
@@ -296,11 +296,11 @@ class PrimaryContext:
 
 
 def innermost() -> PrimaryContext | None:
-    """Return the context that this thread pushed last; None without one."""
+    """Return the context on top of this thread's stack; None without one."""
     return _stack.contexts[-1] if _stack.contexts else None
 
 
 def _restore() -> None:
-    """Make the device current that the top of the stack says; without one the last stays."""
+    """Create the device on top of the stack current; with an empty stack the last one stays."""
     if _stack.contexts:
         _stack.contexts[-1]._device.make_current()

@@ -1,4 +1,4 @@
-"""The version of PyCUDA whose names PyGPU has, for programs that ask for it."""
+"""Version of PyCUDA whose names PyGPU provides."""
 
 VERSION = (2026, 1)
 VERSION_STATUS = ""

@@ -1,1 +1,1 @@
-"""Random numbers: generators of PyGPU's own; `PyGPU.random` and `PyGPU.curandom` list their names."""
+"""Random generators of PyGPU; `PyGPU.random` and `PyGPU.curandom` list their names."""

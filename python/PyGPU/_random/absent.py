@@ -1,4 +1,4 @@
-"""What is said of names of `numpy.random` that are not here."""
+"""Error messages for missing names of `numpy.random`."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ __all__: list[str] = []
 
 
 def of_the_module(name: str) -> str:
-    """Say why `PyGPU.random` has no function of a name."""
+    """Explain why `PyGPU.random` lacks a function."""
     told = f"module 'PyGPU.random' has no attribute {name!r}"
     if name == "seed":
         return f"{told}: a seed is given to a generator, rng = PyGPU.random.default_rng(seed)"
@@ -16,7 +16,7 @@ def of_the_module(name: str) -> str:
 
 
 def of_a_generator(name: str) -> str:
-    """Say why a generator has no method of a name."""
+    """Explain why a generator lacks a method."""
     told = f"'Generator' object has no attribute {name!r}"
     if not name.startswith("_") and name in dir(np.random.Generator):
         return f"{told}: draw them by NumPy, PyGPU.to_gpu(numpy.random.default_rng(seed).{name}(...))"

@@ -1,4 +1,4 @@
-"""Orders and choices by chance: random keys are sorted, and places are found among sums of probabilities."""
+"""Permutations and samples: random keys are sorted, and cumulative probabilities searched."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _order(rng: Generator, count: int) -> _core.GPUArray:
-    """Put the numbers below one in a random order; that two of the keys are equal is out of the question."""
+    """Return the numbers below one in random order; the probability of equal keys is negligible."""
     return rng.random_raw(count).argsort()
 
 
@@ -28,7 +28,7 @@ def _moved(rng: Generator, x: Any) -> _core.GPUArray:
 
 
 def permutation(rng: Generator, x: Any, axis: int) -> _core.GPUArray:
-    """Put numbers or elements in a random order."""
+    """Permute numbers or elements randomly."""
     if (numpys := rng._source.numpys()) is not None:
         return rng._wrap(numpys.permutation(x.get() if isinstance(x, _core.GPUArray) else x, axis))
     if _is_count(x):
@@ -38,7 +38,7 @@ def permutation(rng: Generator, x: Any, axis: int) -> _core.GPUArray:
 
 
 def shuffle(rng: Generator, x: _core.GPUArray, axis: int) -> None:
-    """Put elements in a random order where they lie."""
+    """Shuffle elements in place."""
     if not isinstance(x, _core.GPUArray):
         raise TypeError(f"shuffle() changes a GPUArray, and cannot change a {type(x).__name__}")
     if x.ndim == 0:
@@ -47,7 +47,7 @@ def shuffle(rng: Generator, x: _core.GPUArray, axis: int) -> None:
 
 
 def choice(rng: Generator, a: Any, size: Any, replace: bool, p: Any, axis: int, shuffle: bool) -> _core.GPUArray:
-    """Take some of several."""
+    """Draw a sample."""
     if (numpys := rng._source.numpys()) is not None:
         given = [one.get() if isinstance(one, _core.GPUArray) else one for one in (a, p)]
         return rng._wrap(numpys.choice(given[0], size, replace, given[1], axis, shuffle))
@@ -96,7 +96,7 @@ def _without(
     else:
         if count > np.count_nonzero(chances):
             raise ValueError("Fewer non-zero entries in p than size")
-        # Who comes first in a race of exponential times at these rates (Efraimidis and Spirakis).
+        # The first in a race of exponential times at these rates (Efraimidis and Spirakis).
         with np.errstate(divide="ignore"):
             waits = _core.asarray(1 / chances, device=rng.device)
         order = (rng.standard_exponential(several) * waits).argsort()

@@ -1,4 +1,4 @@
-"""What a generator draws of floating-point numbers and counts."""
+"""Methods of a generator for floating-point distributions and counts."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from PyGPU._random.source import Source
 
 
 def is_number(given: Any) -> bool:
-    """Tell whether it is one number, and no array."""
+    """Test whether the argument is one number, and no array."""
     return type(given) in (int, float) or (not isinstance(given, _core.GPUArray) and np.ndim(given) == 0)
 
 
 class Distributions:
-    """The methods of a generator that draw from a distribution."""
+    """Methods of a generator that draw from a distribution."""
 
     _source: Source
 
     @property
     def device(self) -> _core.Device:
-        """Where arrays are made."""
+        """Device of new arrays."""
         return self._source.device
 
     def _wrap(self, values: Any) -> _core.GPUArray:
@@ -61,7 +61,7 @@ class Distributions:
         return target
 
     def _scaled(self, name: str, distribution: str, size: Any, parameters: tuple[Any, Any]) -> _core.GPUArray:
-        """Draw of a distribution with a place and a width, which may be arrays."""
+        """Draw from a distribution with location and scale, which may be arrays."""
         place, width = parameters
         if is_number(place) and is_number(width):
             return self._source.made(size, np.float64, distribution, scale=(float(place), float(width)))
@@ -75,16 +75,16 @@ class Distributions:
         return drawn
 
     def random(self, size: Any = None, dtype: Any = np.float64, out: _core.GPUArray | None = None) -> _core.GPUArray:
-        """Draw from 0 on, below 1, all alike: NumPy's bits.
+        """Draw uniform numbers in [0, 1), with NumPy's bits.
 
         Parameters
         ----------
         size : int or tuple of ints, optional
-            The shape; without it the result has no axes.
+            Shape; defaults to a result without axes.
         dtype : data-type, optional
             float64 or float32.
         out : GPUArray, optional
-            Where they go.
+            Output array.
 
         Examples
         --------
@@ -97,7 +97,7 @@ class Distributions:
     def standard_normal(
         self, size: Any = None, dtype: Any = np.float64, out: _core.GPUArray | None = None
     ) -> _core.GPUArray:
-        """Draw normally distributed numbers of mean 0 and deviation 1, by Box and Muller's method.
+        """Draw standard normal numbers by the Box-Muller method.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ class Distributions:
         size, dtype, out : optional
             As in `random`.
         method : {'zig', 'inv'}, optional
-            Taken as NumPy takes it.
+            Accepted for compatibility with NumPy.
 
         Examples
         --------
@@ -139,7 +139,7 @@ class Distributions:
         return self._standard("standard_exponential", "exponential", size, dtype, out)
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> _core.GPUArray:
-        """Draw from `low` on, below `high`, all alike.
+        """Draw uniform numbers from `low` (inclusive) to `high` (exclusive).
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class Distributions:
         Parameters
         ----------
         loc, scale : number or array_like, optional
-            The mean and the deviation.
+            Mean and standard deviation.
         size : int or tuple of ints, optional
             The shape; by default that of `loc` and `scale`.
 
@@ -183,7 +183,7 @@ class Distributions:
         return self._scaled("normal", "normal", size, (loc, scale))
 
     def lognormal(self, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> _core.GPUArray:
-        """Draw numbers whose logarithm is normally distributed.
+        """Draw log-normally distributed numbers.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class Distributions:
         return self._scaled("exponential", "exponential", size, (0.0, scale))
 
     def poisson(self, lam: Any = 1.0, size: Any = None) -> _core.GPUArray:
-        """Draw how often something happens that happens `lam` times in the mean: 64-bit integers.
+        """Draw Poisson-distributed counts with mean `lam`: 64-bit integers.
 
         Parameters
         ----------

@@ -19,26 +19,26 @@ __all__ = ["Generator", "default_rng"]
 
 @functools.cache
 def _limits(kind: np.dtype[Any]) -> tuple[int, int]:
-    """Tell the least and the greatest whole number of a type."""
+    """Return the minimum and maximum of an integer type."""
     if kind.kind not in "biu":
         raise TypeError(f"Unsupported dtype {kind!r} for integers")
     return (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max)
 
 
 class Generator(Distributions):
-    """Random numbers of many distributions, drawn on a device.
+    """Generator of random numbers of many distributions, drawn on a device.
 
     Parameters
     ----------
     bit_generator : numpy.random.Philox
-        Where the stream begins; it is read once, and does not move on.
+        Initial position of the stream; it is read once and not advanced.
     device : Device, str or int, optional
-        Where arrays are made; by default the one that is current when the generator is made.
+        Device of new arrays; defaults to the device that is current when the generator is created.
 
     Notes
     -----
     `random`, `uniform` with two numbers, `random_raw`, `bytes`, and `integers` of 32 and 64 bits are NumPy's, bit for
-    bit, for the same Philox: `integers` as long as no draw is refused, which for a range that is a power of two never
+    bit, for the same Philox: `integers` unless a draw is rejected, which for a range that is a power of two never
     happens. The others have the same distribution. On a CPU all are NumPy's own. A generator may be used by several
     threads, and in captures: each launch of the graph draws further numbers.
 
@@ -59,7 +59,7 @@ class Generator(Distributions):
 
     @property
     def state(self) -> dict[str, Any]:
-        """The place in the stream as NumPy describes it: `numpy.random.Philox` takes it, and the other way round."""
+        """Position in the stream in NumPy's format, which `numpy.random.Philox` accepts and returns."""
         return self._source.state()
 
     @state.setter
@@ -68,7 +68,7 @@ class Generator(Distributions):
 
     @property
     def bit_generator(self) -> np.random.Philox:
-        """A bit generator of NumPy's at the same place, which goes its own way from here on."""
+        """New NumPy bit generator at the same position, independent from here on."""
         copied: Any = np.random.Philox(0)
         copied.state = self.state
         philox: np.random.Philox = copied
@@ -86,12 +86,12 @@ class Generator(Distributions):
             raise AttributeError(absent.of_a_generator(name), name=name, obj=self)
 
     def spawn(self, n_children: int) -> list[Generator]:
-        """Make generators whose streams are independent of this one and of each other, as NumPy's are.
+        """Create generators whose streams are independent of this one and of each other, as in NumPy.
 
         Parameters
         ----------
         n_children : int
-            How many.
+            Number of generators.
 
         Examples
         --------
@@ -106,12 +106,12 @@ class Generator(Distributions):
         return [Generator(np.random.Philox(seeds), self.device) for seeds in self._seeds.spawn(n_children)]
 
     def advance(self, delta: int) -> Generator:
-        """Move on by so many blocks of four numbers, as `numpy.random.Philox.advance` does.
+        """Advance by blocks of four numbers, as `numpy.random.Philox.advance`.
 
         Parameters
         ----------
         delta : int
-            How many.
+            Number of blocks.
 
         Examples
         --------
@@ -128,18 +128,18 @@ class Generator(Distributions):
     def integers(
         self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: bool = False
     ) -> _core.GPUArray:
-        """Draw whole numbers from `low` on, below `high`, all alike.
+        """Draw uniform integers from `low` (inclusive) to `high` (exclusive).
 
         Parameters
         ----------
         low, high : int
-            Without `high` they are from 0 on, below `low`. Arrays are taken on a CPU only.
+            Without `high` the range is 0 to `low`. Arrays are accepted on a CPU only.
         size : int or tuple of ints, optional
-            The shape; without it the result has no axes.
+            Shape; defaults to a result without axes.
         dtype : data-type, optional
             Of integers or bools.
         endpoint : bool, optional
-            Whether `high` itself is drawn too.
+            Whether the range includes `high`.
 
         Examples
         --------
@@ -175,12 +175,12 @@ class Generator(Distributions):
         return self._source.made(size, kind, "bounded", (several, refused, base))
 
     def random_raw(self, size: Any = None) -> _core.GPUArray:
-        """Draw 64-bit numbers as the stream has them: those of `numpy.random.Philox.random_raw`.
+        """Draw the raw 64-bit numbers of the stream: those of `numpy.random.Philox.random_raw`.
 
         Parameters
         ----------
         size : int or tuple of ints, optional
-            The shape; without it the result has no axes.
+            Shape; defaults to a result without axes.
 
         Examples
         --------
@@ -193,12 +193,12 @@ class Generator(Distributions):
         return self._source.made(size, np.uint64, "raw")
 
     def bytes(self, length: int) -> bytes:
-        """Draw bytes of the host, for which it waits: NumPy's.
+        """Draw random bytes on the host, which waits for them: NumPy's.
 
         Parameters
         ----------
         length : int
-            How many.
+            Number of bytes.
 
         Examples
         --------
@@ -211,7 +211,7 @@ class Generator(Distributions):
         return bytes(self.integers(1 << 32, size=-(-length // 4), dtype=np.uint32).get().tobytes()[:length])
 
     def permutation(self, x: Any, axis: int = 0) -> _core.GPUArray:
-        """Put the numbers below `x`, or the elements of an array along an axis, in a random order.
+        """Permute the numbers below `x`, or the elements of an array along an axis, randomly.
 
         Parameters
         ----------
@@ -227,7 +227,7 @@ class Generator(Distributions):
         return choosing.permutation(self, x, axis)
 
     def shuffle(self, x: _core.GPUArray, axis: int = 0) -> None:
-        """Put the elements of an array along an axis in a random order, where they lie.
+        """Shuffle the elements of an array along an axis in place.
 
         Parameters
         ----------
@@ -247,20 +247,20 @@ class Generator(Distributions):
     def choice(
         self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
     ) -> _core.GPUArray:
-        """Take some of the numbers below `a`, or of the elements of an array along an axis.
+        """Draw a sample of the numbers below `a`, or of the elements of an array along an axis.
 
         Parameters
         ----------
         a : int or array_like
         size : int or tuple of ints, optional
-            How many; without it one.
+            Size of the sample; defaults to one element.
         replace : bool, optional
-            Whether one may be taken again.
+            Whether to draw with replacement.
         p : array_like, optional
-            How likely each one is; all alike by default.
+            Probabilities; uniform by default.
         axis : int, optional
         shuffle : bool, optional
-            Taken as NumPy takes it; what is taken is in a random order always.
+            Accepted for compatibility with NumPy; the sample is always in random order.
 
         Examples
         --------
@@ -280,14 +280,14 @@ def _restored(state: Any, seeds: Any) -> Generator:
 
 
 def default_rng(seed: Any = None, device: Any = None) -> Generator:
-    """Make a generator.
+    """Create a generator.
 
     Parameters
     ----------
     seed : int, sequence of ints, numpy.random.SeedSequence, numpy.random.Philox or Generator, optional
-        Where it begins: a number as `numpy.random.Philox` takes it. By default nobody can tell.
+        Seed, as for `numpy.random.Philox`. Unpredictable by default.
     device : Device, str or int, optional
-        Where arrays are made; the current one by default.
+        Device of new arrays; defaults to the current one.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where a generator is in the stream of Philox4x64-10, and NumPy's description of that."""
+"""Position of a generator in the stream of Philox4x64-10, and NumPy's format of it."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def _parts(number: int) -> list[int]:
 
 
 class Place:
-    """A place in a stream: the number that comes next, and the half of one that is left of the last, if any.
+    """Position in a stream: the next number, and the remaining half of the last one, if any.
 
     Parameters
     ----------
     key : tuple of two ints
-        Which stream.
+        Key of the stream.
     number : int, optional
-        Numbers of 64 bits before it, four for each counter; NumPy begins at counter 1.
+        Number of preceding 64-bit numbers, four for each counter; NumPy begins at counter 1.
     half : int or None, optional
-        32 bits that the next half of a number is made of.
+        32 bits that become the next half of a number.
     """
 
     __slots__ = ("half", "key", "number")
@@ -47,7 +47,7 @@ class Place:
 
     @classmethod
     def of_state(cls, state: Any) -> Place:
-        """Read NumPy's description of a bit generator."""
+        """Parse NumPy's state of a bit generator."""
         if state.get("bit_generator") != "Philox":
             raise ValueError(f"the state is of {state.get('bit_generator')!r}, and PyGPU's generators are Philox")
         key = (int(state["state"]["key"][0]), int(state["state"]["key"][1]))
@@ -56,7 +56,7 @@ class Place:
         return cls(key, number, int(state["uinteger"]) if state["has_uint32"] else None)
 
     def state(self) -> dict[str, Any]:
-        """Describe it as NumPy does."""
+        """Return the state in NumPy's format."""
         counter, within = divmod(self.number, 4)
         if within == 0:
             counter, within = (counter - 1) % _COUNTERS, 4
@@ -70,16 +70,16 @@ class Place:
         }
 
     def numbers(self) -> list[int]:
-        """Write it down as a kernel reads it."""
+        """Return the state as read by a kernel."""
         return [*_parts(self.number // 4), self.number % 4, int(self.half is not None), self.half or 0, 0]
 
     @classmethod
     def read(cls, key: Any, numbers: Any) -> Place:
-        """Read what was written down."""
+        """Parse the state of a kernel."""
         return cls(
             (key[0], key[1]), 4 * _joined(numbers[:4]) + int(numbers[4]), int(numbers[6]) if numbers[5] else None
         )
 
     def pass_numbers(self, count: int) -> None:
-        """Move on by numbers of 64 bits."""
+        """Advance by 64-bit numbers."""
         self.number = (self.number + count) % (4 * _COUNTERS)

@@ -1,4 +1,4 @@
-"""The draws of a generator: what NumPy does in host memory, and what kernels do elsewhere and in captures."""
+"""Draws of a generator: by NumPy in host memory, and by kernels elsewhere and in captures."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from PyGPU._random.place import Place
 
 
 class Source:
-    """A stream of random numbers on a device, which several threads may draw from.
+    """Stream of random numbers on a device, which several threads may share.
 
-    In host memory it is a generator of NumPy's. Elsewhere it is a place, which moves on when something is drawn. A
-    launch that is captured draws whenever its graph runs, which nobody on the host counts: from the first one on the
-    place lies in device memory, where the kernels read it and move it on.
+    In host memory it is a NumPy generator. Elsewhere it is a position, which advances with each draw. A
+    captured launch draws whenever its graph runs, which the host does not count. From the first one on the
+    position is in device memory, where the kernels read and advance it.
     """
 
     def __init__(self, device: _core.Device, place: Place) -> None:
@@ -30,13 +30,13 @@ class Source:
             self._numpy.bit_generator.state = place.state()
 
     def numpys(self) -> np.random.Generator | None:
-        """Give NumPy's generator where it draws: in host memory, unless that is captured or ever was."""
+        """Return NumPy's generator if it draws: in host memory, unless a capture is or was in use."""
         if self._numpy is not None and _core.current_stream(self.device).is_capturing:
             self._settle()
         return self._numpy
 
     def state(self) -> dict[str, Any]:
-        """Describe the place as NumPy does; for one in device memory the host waits."""
+        """Return the position in NumPy's format; for a position in device memory the host waits."""
         with self._lock:
             if self._numpy is not None:
                 return dict(self._numpy.bit_generator.state)
@@ -44,7 +44,7 @@ class Source:
             return Place.read(key, numbers if self._there is None else self._there.get()).state()
 
     def set_state(self, state: Any) -> None:
-        """Go to a place that NumPy describes."""
+        """Set the position from NumPy's format."""
         place = Place.of_state(state)
         with self._lock:
             if self._numpy is not None:
@@ -57,7 +57,7 @@ class Source:
                 self._place.write(place.key, place.numbers())
 
     def skip(self, count: int) -> None:
-        """Move on by numbers of 64 bits."""
+        """Advance by 64-bit numbers."""
         with self._lock:
             place = Place.of_state(self.state())
             place.pass_numbers(count)
@@ -71,7 +71,7 @@ class Source:
         bounds: tuple[int, int, int] = (0, 0, 0),
         scale: tuple[float, float] = (0.0, 1.0),
     ) -> _core.GPUArray:
-        """Make an array and fill it, as `draw` does."""
+        """Create an array and fill it, as `draw`."""
         size = () if size is None else size
         made = self._place.made(size, dtype, distribution, bounds, scale)
         if made is None:
@@ -93,11 +93,11 @@ class Source:
         Parameters
         ----------
         target : GPUArray
-            Of any layout.
+            Array of any layout.
         distribution : str
-            A name that the native module knows.
+            Name of a distribution in the native module.
         bounds, scale, means : optional
-            What the kernel is told.
+            Parameters of the kernel.
         """
         if self._place.draw(target, distribution, bounds, scale, means, None):
             return
@@ -106,7 +106,7 @@ class Source:
             self._place.draw(target, distribution, bounds, scale, means, self._there)
 
     def _settle(self) -> None:
-        """Put the place into device memory, beside the capture that is under way."""
+        """Copy the position to device memory, outside the active capture."""
         with self._lock:
             if self._there is not None:
                 return

@@ -1,1 +1,1 @@
-"""Arrays that several processes have: named in one, opened in others."""
+"""Arrays shared between processes: exported in one, opened in others."""

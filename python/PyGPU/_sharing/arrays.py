@@ -24,7 +24,7 @@ __all__ = ["new_array", "open_shared", "share"]
 def new_array(
     shape: ShapeLike, dtype: DTypeLike | None = None, order: Any = None, device: DeviceLike = None
 ) -> _core.GPUArray:
-    """Return an array in a block of its own that other processes can open."""
+    """Return an array in a separate block that other processes can open."""
     kind = numpy.dtype(numpy.float64 if dtype is None else dtype)
     lengths = _lengths(shape)
     steps = _strides(lengths, kind.itemsize, order)
@@ -37,7 +37,7 @@ def new_array(
 
 
 def share(array: _core.GPUArray) -> SharedHandle:
-    """Return the name of an array for other processes."""
+    """Return the handle of an array for other processes."""
     dtype, shape, strides = numpy.dtype(array.dtype), tuple(array.shape), tuple(array.strides)
     readonly = not array.flags.writeable
     if array.size == 0:
@@ -55,38 +55,38 @@ def share(array: _core.GPUArray) -> SharedHandle:
             _core._order_by_event(array, memory.event(), True)
             event = bytes(memory.event().ipc_handle())
     else:
-        # On the CPU work is done when its call returns; and a driver shares on no event of another process.
+        # On the CPU work is complete when its call returns; and a driver cannot share an event of another process.
         array.synchronize()
     return SharedHandle(memory.name, array.ptr - memory.address, shape, strides, dtype, readonly, event)
 
 
 @public("Making arrays")
 def open_shared(handle: SharedHandle) -> _core.GPUArray:
-    """Open an array that another process has shared, or this one.
+    """Open an array that another process or this one has shared.
 
     Parameters
     ----------
     handle : SharedHandle
-        What :meth:`GPUArray.share` gave there. Opened as often as you like, in any number of processes, it is the
-        same memory.
+        Result of :meth:`GPUArray.share` in that process. It may be opened any number of times, in any number of
+        processes, and always is the same memory.
 
     Returns
     -------
     GPUArray
-        On the device that has the memory, with the shape, strides and dtype of the other array. The memory is closed
-        when no array is left over it.
+        Array on the owning device, with the shape, strides and dtype of the other array. The memory is closed
+        with the last array over it.
 
     Raises
     ------
     ValueError
-        If the device is not visible to this process, or the handle is of another machine or backend.
+        If the device is not visible to this process, or the handle belongs to another machine or backend.
     RuntimeError
         If the process that shared it has ended, or has freed the memory.
 
     Notes
     -----
-    What this process does with the array comes behind what the other had done when it called ``share``. After that
-    nobody waits for anybody: send a message when you are done (a queue, a barrier, MPI), after ``synchronize``, or
+    Work of this process on the array follows the work that the other one had enqueued before ``share``. Later work is
+    not synchronized: send a message after completion (a queue, a barrier, MPI), after ``synchronize``, or
     another handle.
 
     Examples
@@ -131,7 +131,7 @@ def _lengths(shape: ShapeLike) -> tuple[int, ...]:
 
 
 def _strides(shape: tuple[int, ...], itemsize: int, order: Any) -> tuple[int, ...]:
-    """Return the bytes from one element to the next along each axis."""
+    """Return the strides in bytes."""
     if order not in (None, "C", "F", "c", "f"):
         raise ValueError(f"order is 'C' or 'F', not {order!r}")
     steps, step = [], itemsize

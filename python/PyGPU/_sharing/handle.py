@@ -1,4 +1,4 @@
-"""What one process tells another of an array."""
+"""Handle of an array for another process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["BlockName", "SharedHandle"]
 
 @dataclass(frozen=True)
 class BlockName:
-    """A block of memory, for whoever opens it."""
+    """Handle of a memory block for the opening process."""
 
     token: str
     """No other block of any process has it."""
@@ -33,24 +33,24 @@ class BlockName:
 @public("Making arrays")
 @dataclass(frozen=True, repr=False)
 class SharedHandle:
-    """An array of another process, or of this one, by name.
+    """Handle of an array of another process, or of this one.
 
-    :meth:`GPUArray.share` makes it and `open_shared` opens it. It can be pickled, and holds nothing alive.
+    :meth:`GPUArray.share` creates it and `open_shared` opens it. It can be pickled, and keeps nothing alive.
 
     Parameters
     ----------
     block : BlockName or None
-        The memory; None for an array of no elements.
+        The memory; None for an empty array.
     offset : int
-        Bytes from the begin of the block to element zero.
+        Offset of the first element in the block, in bytes.
     shape, strides : tuple of int
-        The array's.
+        Shape and strides of the array.
     dtype : numpy.dtype
-        Of the elements.
+        Type of the elements.
     readonly : bool
-        Whether it may not be written.
+        Whether it is read-only.
     event : bytes or None
-        The driver's handle of an event behind what was done with the array; None where that is over.
+        The driver's handle of an event after the uses of the array; None if they are complete.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Blocks of memory that several processes have: a driver's, or a file without a name where the CPU is the device."""
+"""Memory blocks shared between processes: driver memory, or an unnamed file if the CPU is the device."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _blocks: weakref.WeakValueDictionary[str, Memory] = weakref.WeakValueDictionary(
 
 
 class Memory:
-    """A block, as long as an array needs it."""
+    """Block, kept while an array needs it."""
 
     def __init__(self, name: BlockName, device: _core.Device, address: int, keeper: Any, is_own: bool) -> None:
         self.name, self.device, self.address, self.is_own = name, device, address, is_own
@@ -32,15 +32,15 @@ class Memory:
         self._events: dict[str, _core.Event] = {}
 
     def event(self) -> _core.Event:
-        """Return the event that orders the first use elsewhere: one for a block, since it must live as long."""
+        """Return the event that orders the first use elsewhere: one per block, because it must live as long."""
         if not self._events:
-            # One of two threads is the first, without a lock that a fork might find closed.
+            # One of two threads wins, without a lock that a fork might leave locked.
             self._events.setdefault("", _core.Event(timing=False, interprocess=True, device=self.device))
         return self._events[""]
 
 
 def machine() -> str:
-    """Return what no other machine, and no other run of this one, has."""
+    """Return a unique identifier of this machine and its current boot."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
@@ -53,9 +53,9 @@ def allocate(nbytes: int, device: _core.Device) -> Memory:
     Raises
     ------
     OutOfMemoryError
-        If there is no room.
+        If memory is insufficient.
     NotSupportedError
-        On the CPU of a system without files in memory.
+        On the CPU of a system without in-memory files.
     """
     token = uuid.uuid4().hex
     if device.kind == "cpu":
@@ -81,21 +81,21 @@ def allocate(nbytes: int, device: _core.Device) -> Memory:
 
 
 def holding(array: _core.GPUArray) -> Memory | None:
-    """Return the block that has an array's elements, if it is one that other processes can open."""
+    """Return the block that contains an array's elements, if other processes can open it."""
     address = array.ptr
     blocks = (reference() for reference in _blocks.valuerefs())
     return next((block for block in blocks if block and 0 <= address - block.address < block.name.nbytes), None)
 
 
 def opened(name: BlockName) -> Memory:
-    """Return the block that has a name: opened now, or there already.
+    """Return the block of a handle: opened now, or already open.
 
     Raises
     ------
     ValueError
         For a block of another machine or backend, and on a device that is not visible.
     RuntimeError
-        For a block that is gone.
+        For a block that was freed.
     """
     if (known := _blocks.get(name.token)) is not None:
         return known
@@ -119,7 +119,7 @@ def opened(name: BlockName) -> Memory:
 
 
 def _entered(memory: Memory) -> Memory:
-    """Enter a block, unless another thread was quicker: then that one's."""
+    """Register a block, unless another thread was first: then return that one's."""
     return _blocks.setdefault(memory.name.token, memory)
 
 
@@ -156,7 +156,7 @@ def _kind(device: _core.Device) -> str:
 
 
 def _visible(name: BlockName) -> _core.Device:
-    """Return the device of a block, as this process numbers it."""
+    """Return the device of a block, in this process's numbering."""
     backend = _core.backend_name()
     if name.device.partition(":")[0] != backend:
         raise ValueError(f"open_shared: the handle is of {name.device}, and this process uses {backend}")

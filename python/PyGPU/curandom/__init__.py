@@ -1,4 +1,4 @@
-"""Random numbers under PyCUDA's names: `rand`, generators, and the vendor's tables."""
+"""Random numbers with PyCUDA's names: `rand`, generators, and the vendor's tables."""
 
 from PyGPU._pycuda.curandom.pseudo import (
     MRG32k3aRandomNumberGenerator,

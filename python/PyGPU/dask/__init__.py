@@ -1,7 +1,7 @@
-"""Arrays of a device as the chunks of Dask's arrays and as what its workers hold and send.
+"""Device arrays as chunks of Dask arrays, and in the memory and messages of its workers.
 
-Nothing has to be called: Dask finds this module by its entry points in every process, and all is registered when
-`dask.array` is imported. Importing this module needs no Dask and does nothing.
+No call is needed: Dask finds this module by its entry points in every process, and registers it when
+`dask.array` is imported. Importing this module needs no Dask and has no effect.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        # Its base class is Dask's, which importing this module must not bring along.
+        # Its base class is Dask's, which the import of this module must not load.
         if name != "Backend":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from PyGPU._dask.backend import Backend

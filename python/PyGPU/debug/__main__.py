@@ -1,4 +1,4 @@
-"""``python -m PyGPU.debug program.py ...`` runs a program whose kernels are compiled with debug information."""
+"""Run ``python -m PyGPU.debug program.py ...``: a program whose kernels are compiled with debug information."""
 
 import runpy
 import sys
@@ -9,7 +9,7 @@ from PyGPU._pycuda.driver.debugging import set_debugging
 
 
 def main() -> None:
-    """Run the program that the command line names, with the arguments behind it."""
+    """Run the program of the command line with the arguments that follow it."""
     if len(sys.argv) < 2:
         raise SystemExit("usage: python -m PyGPU.debug program.py [arguments of the program]")
     program = Path(sys.argv[1])

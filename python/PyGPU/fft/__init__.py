@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms, as `numpy.fft` has them: by cuFFT or hipFFT on a GPU, by NumPy in host memory."""
+"""Discrete Fourier transforms, as in `numpy.fft`: by cuFFT or hipFFT on a GPU, by NumPy in host memory."""
 
 from PyGPU._fft.axes import fft2, fftn, ifft2, ifftn, irfft2, irfftn, rfft2, rfftn
 from PyGPU._fft.axis import fft, hfft, ifft, ihfft, irfft, rfft

@@ -1,4 +1,4 @@
-"""PyCUDA's ``pycuda.gl``, which PyGPU does not have and does not plan: importing it says so."""
+"""PyCUDA's ``pycuda.gl``, which PyGPU does not support or plan: the import raises an error."""
 
 raise ImportError(
     "OpenGL interoperation (pycuda.gl) is not planned in PyGPU: map the buffer by another library (cuda-bindings, "

@@ -1,4 +1,4 @@
-"""Linear algebra, as `numpy.linalg` and the array API have it: by cuSOLVER or hipSOLVER, and NumPy in host memory."""
+"""Linear algebra, as in `numpy.linalg` and the array API: by cuSOLVER or hipSOLVER, and NumPy in host memory."""
 
 from numpy.linalg import LinAlgError as LinAlgError
 

@@ -1,7 +1,7 @@
-"""Named ranges in a profiler's timeline: around copies, compilations, launches, and what a program names itself.
+"""Named ranges in a profiler's timeline: around copies, compilations, launches, and parts of a program.
 
-Off until `annotate` or the environment variable ``PYGPU_PROFILE`` switches them on; then they cost some ten nanoseconds
-each, and nothing is seen of them outside of a profiler (Nsight Systems for NVTX, rocprof for roctx).
+Off until `annotate` or the environment variable ``PYGPU_PROFILE`` enables them; then they cost some ten nanoseconds
+each, and are visible only in a profiler (Nsight Systems for NVTX, rocprof for roctx).
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ def annotate(which: str | bool = True) -> str | None:
     ----------
     which : str or bool, default True
         ``'nvtx'``; ``'roctx'``; the path of a library with the functions of either; True for that of the backend, False
-        for none.
+        or none.
 
     Returns
     -------
     str or None
-        The library's file.
+        The path of the library.
 
     Raises
     ------
     BackendUnavailableError
-        If there is no such library here; the message says where it was looked for.
+        If no such library is found; the message lists the searched locations.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def annotate(which: str | bool = True) -> str | None:
 
 
 def is_annotated() -> bool:
-    """Tell whether ranges are on.
+    """Return whether ranges are enabled.
 
     Returns
     -------
@@ -63,12 +63,12 @@ def is_annotated() -> bool:
 
 @contextlib.contextmanager
 def range(name: str) -> Iterator[None]:
-    """Name a part of a program in the profiler's timeline, where ranges are on.
+    """Name a part of a program in the profiler's timeline, if ranges are enabled.
 
     Parameters
     ----------
     name : str
-        What is shown.
+        Label of the range.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Random numbers on a device, as `numpy.random` has them: `default_rng` makes a `Generator` over NumPy's Philox."""
+"""Random numbers on a device, as in `numpy.random`: `default_rng` creates a `Generator` over NumPy's Philox."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""Kernels that join to each element what stands before it, under PyCUDA's names."""
+"""Scan kernels with PyCUDA's names."""
 
 from PyGPU._core import ExclusiveScanKernel, InclusiveScanKernel
 

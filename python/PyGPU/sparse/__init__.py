@@ -1,4 +1,4 @@
-"""PyCUDA's ``pycuda.sparse``, which PyGPU does not have and does not plan: importing it says so."""
+"""PyCUDA's ``pycuda.sparse``, which PyGPU does not support or plan: the import raises an error."""
 
 raise ImportError(
     "sparse matrices (pycuda.sparse) are not planned in PyGPU: cupyx.scipy.sparse takes PyGPU's arrays without a copy, "

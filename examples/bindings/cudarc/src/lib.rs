@@ -36,7 +36,7 @@ fn scaled(address: CUdeviceptr, count: usize, factor: f32) -> Result<(), Box<dyn
     launch.arg(&mut x).arg(&factor).arg(&length);
     // SAFETY: the arguments are the kernel's.
     let outcome = unsafe { launch.launch(LaunchConfig::for_num_elems(count as u32)) }.map(drop);
-    x.leak(); // not Rust's to free, whatever came of the launch
+    x.leak(); // Rust must not free it, even if the launch failed
     Ok(outcome?)
 }
 

@@ -1,1 +1,1 @@
-"""Derivatives, integrals and values between samples; filters and polynomials."""
+"""Derivatives, integrals, interpolation, filters and polynomials."""

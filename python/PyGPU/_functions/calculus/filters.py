@@ -1,4 +1,4 @@
-"""Sums of products of a row of numbers with another one that is moved along it."""
+"""Correlation and convolution of one-dimensional arrays."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def _operands(a: Any, v: Any, name: str, mode: str) -> tuple[_core.GPUArray, _co
 
 
 def _sums(a: _core.GPUArray, v: _core.GPUArray, mode: str) -> _core.GPUArray:
-    """Multiply the second row, at each place where it lies over the first, and add up."""
+    """Multiply the second array with the first at each offset, and sum."""
     dtype = np.result_type(a.dtype, v.dtype)
     width, total = v.size, a.size + v.size - 1
     around = _core.zeros(a.size + 2 * (width - 1), dtype, device=a.device)
     around[width - 1 : width - 1 + a.size] = a
-    # Row n of a view begins one element behind that of row n - 1: nothing is copied.
+    # Row n of the view begins one element after row n - 1: nothing is copied.
     rows = _core.GPUArray((total, width), dtype, gpudata=around, strides=(dtype.itemsize, dtype.itemsize))
     long, short = max(a.size, width), min(a.size, width)
     if mode == "full":
@@ -50,14 +50,14 @@ def _sums(a: _core.GPUArray, v: _core.GPUArray, mode: str) -> _core.GPUArray:
 
 @public("Slopes, areas, filters, polynomials")
 def correlate(a: Any, v: Any, mode: str = "valid") -> _core.GPUArray:
-    """Add up the products of a row with another one, whose complex conjugate is moved along it.
+    """Correlate two arrays: sum the products with the complex conjugate of the second, shifted along the first.
 
     Parameters
     ----------
     a, v : GPUArray
-        The rows.
+        One-dimensional arrays.
     mode : {'valid', 'same', 'full'}, optional
-        Where they lie over each other wholly, as many places as the longer one has, or where they touch.
+        Offsets of the result: complete overlap, the length of the longer array, or any overlap.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> _core.GPUArray:
     Raises
     ------
     ValueError
-        For rows without elements, and for another mode.
+        For empty arrays, and for an unknown mode.
 
     Examples
     --------
@@ -80,14 +80,14 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> _core.GPUArray:
 
 @public("Slopes, areas, filters, polynomials")
 def convolve(a: Any, v: Any, mode: str = "full") -> _core.GPUArray:
-    """Add up the products of a row with another one, which is turned around and moved along it.
+    """Convolve two arrays: sum the products with the reversed second, shifted along the first.
 
     Parameters
     ----------
     a, v : GPUArray
-        The rows.
+        One-dimensional arrays.
     mode : {'full', 'same', 'valid'}, optional
-        Where they touch, as many places as the longer one has, or where they lie over each other wholly.
+        Offsets of the result: any overlap, the length of the longer array, or complete overlap.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> _core.GPUArray:
     Raises
     ------
     ValueError
-        For rows without elements, and for another mode.
+        For empty arrays, and for an unknown mode.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Polynomials by their coefficients, the highest power first, as NumPy's functions have them."""
+"""Polynomials by their coefficients, highest power first, as in NumPy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from PyGPU._names.public import public
 
 
 def _coefficients(*given: Any) -> list[_core.GPUArray]:
-    """Return rows of coefficients on one device; those of lists are brought to it."""
+    """Return arrays of coefficients on one device; lists are copied to it."""
     own = next((one for one in given if isinstance(one, _core.GPUArray)), None)
     device = None if own is None else own.device
     found = [one if isinstance(one, _core.GPUArray) else _core.asarray(one, device=device) for one in given]
@@ -30,7 +30,7 @@ def polyval(p: Any, x: Any) -> _core.GPUArray:
     p : array_like
         The coefficients, the highest power first.
     x : GPUArray or number
-        The places.
+        Arguments of the polynomial.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def polyval(p: Any, x: Any) -> _core.GPUArray:
 
 
 def _padded(first: _core.GPUArray, second: _core.GPUArray) -> list[_core.GPUArray]:
-    """Return coefficients of the same powers, with zeros before the fewer ones."""
+    """Pad the shorter coefficients with leading zeros."""
     length = max(first.size, second.size)
     return [
         one if one.size == length else concatenate([_core.zeros(length - one.size, one.dtype, device=one.device), one])
@@ -66,7 +66,7 @@ def polyadd(a1: Any, a2: Any) -> _core.GPUArray:
     Parameters
     ----------
     a1, a2 : array_like
-        The coefficients, the highest power first; those of one at least are an array of PyGPU.
+        Coefficients, highest power first; at least one of both is an array of PyGPU.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def polysub(a1: Any, a2: Any) -> _core.GPUArray:
     Parameters
     ----------
     a1, a2 : array_like
-        The coefficients, the highest power first; those of one at least are an array of PyGPU.
+        Coefficients, highest power first; at least one of both is an array of PyGPU.
 
     Returns
     -------
@@ -109,12 +109,12 @@ def polysub(a1: Any, a2: Any) -> _core.GPUArray:
 
 @public("Slopes, areas, filters, polynomials")
 def polymul(a1: Any, a2: Any) -> _core.GPUArray:
-    """Multiply two polynomials; unlike NumPy's, zeros before the highest power stay, so that nobody waits.
+    """Multiply two polynomials; unlike in NumPy, leading zeros stay, so that the call need not synchronize.
 
     Parameters
     ----------
     a1, a2 : array_like
-        The coefficients, the highest power first; those of one at least are an array of PyGPU.
+        Coefficients, highest power first; at least one of both is an array of PyGPU.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def polyder(p: Any, m: int = 1) -> _core.GPUArray:
     p : GPUArray
         The coefficients, the highest power first.
     m : int, optional
-        How often.
+        Order of the derivative.
 
     Returns
     -------
@@ -169,9 +169,9 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> _core.GPUArray:
     p : GPUArray
         The coefficients, the highest power first.
     m : int, optional
-        How often.
+        Number of integrations.
     k : number or sequence of numbers, optional
-        The constant of each; 0 by default.
+        Constant of each integration; 0 by default.
 
     Returns
     -------
@@ -198,16 +198,16 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> _core.GPUArray:
 
 @public("Slopes, areas, filters, polynomials")
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> _core.GPUArray:
-    """Return a matrix with the powers of a number in each row.
+    """Return a Vandermonde matrix, with the powers of a number in each row.
 
     Parameters
     ----------
     x : GPUArray
-        The numbers, along one axis.
+        One-dimensional array.
     N : int, optional
-        How many powers; as many as there are numbers by default.
+        Number of powers; defaults to the number of elements.
     increasing : bool, optional
-        Whether the power 0 comes first; it is last by default.
+        Whether the powers increase; they decrease by default.
 
     Returns
     -------
@@ -216,7 +216,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> _core.GPUA
     Raises
     ------
     ValueError
-        For an array with other than one axis.
+        For an array that is not one-dimensional.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Functions that are known at some places: slopes, areas, and values between the places."""
+"""Gradients, integrals and interpolation of sampled functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from PyGPU._names.public import public
 
 
 def _steps(distances: Any, f: _core.GPUArray, axis: int) -> Any:
-    """Return the distance of neighbours along an axis, or one array of distances that is broadcast along it."""
+    """Return the spacing along an axis, or one array of spacings that is broadcast along it."""
     if np.ndim(distances) == 0:
         return distances
     if np.ndim(distances) != 1:
@@ -34,7 +34,7 @@ def _steps(distances: Any, f: _core.GPUArray, axis: int) -> Any:
 
 
 def _slopes(f: _core.GPUArray, h: Any, axis: int, edge_order: int, out: _core.GPUArray) -> None:
-    """Put the slopes along one axis into `out`."""
+    """Write the slopes along one axis into `out`."""
 
     def part(a: Any, where: slice) -> Any:
         return a[along(axis, where)]
@@ -63,7 +63,7 @@ def _slopes(f: _core.GPUArray, h: Any, axis: int, edge_order: int, out: _core.GP
 
 
 def _edge(f: list[Any], near: Any, far: Any) -> Any:
-    """Return the slope at an edge by the parabola through its element and the next two."""
+    """Return the slope at an edge of the parabola through the three nearest elements."""
     both = near + far
     return f[0] * (-(both + near) / (near * both)) + f[1] * (both / (near * far)) - f[2] * (near / (far * both))
 
@@ -76,18 +76,18 @@ def gradient(
 ) -> _core.GPUArray | tuple[_core.GPUArray, ...]: ...
 @public("Slopes, areas, filters, polynomials")
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
-    """Return slopes by the differences of neighbours on both sides.
+    """Return the gradient by central differences.
 
     Parameters
     ----------
     f : GPUArray
         The values of a function.
     *varargs : number or array_like
-        The distance of neighbours for all axes, or for each axis that, or the places.
+        Spacing for all axes, or for each axis the spacing or the coordinates.
     axis : int or tuple of ints, optional
-        Along which; all by default.
+        Axes of the operation; defaults to all.
     edge_order : {1, 2}, optional
-        Whether a line or a parabola gives the slope at the edges.
+        Degree of the polynomial that gives the slope at the edges: a line or a parabola.
 
     Returns
     -------
@@ -127,18 +127,18 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
 
 @public("Slopes, areas, filters, polynomials")
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> _core.GPUArray:
-    """Return the area below samples that are joined by lines.
+    """Integrate samples by the trapezoidal rule.
 
     Parameters
     ----------
     y : GPUArray
         The samples.
     x : array_like, optional
-        Their places.
+        Coordinates of the samples.
     dx : number, optional
-        The distance of neighbours, without `x`.
+        Spacing, if `x` is absent.
     axis : int, optional
-        Along which.
+        Axis of the operation.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> _core.GPU
 def _sorted_period(
     x: _core.GPUArray, xp: _core.GPUArray, fp: _core.GPUArray, period: float
 ) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]:
-    """Return places within a period, those of the samples in order and with a neighbour beyond each end."""
+    """Return coordinates within a period, the sorted samples, and a neighbour beyond each end."""
     places = xp % period
     order = _core.argsort(places)
     places, values = places[order], fp[order]
@@ -179,20 +179,20 @@ def _sorted_period(
 def interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None
 ) -> _core.GPUArray:
-    """Return values between samples, by the lines that join them.
+    """Interpolate linearly between samples.
 
     Parameters
     ----------
     x : array_like
-        The places at which values are wanted.
+        Coordinates at which the values are computed.
     xp : array_like
-        The places of the samples, which increase; with a period they need not.
+        Coordinates of the samples, which increase unless a period is given.
     fp : array_like
         The samples, of real or complex numbers. At least one of the three is an array of PyGPU.
     left, right : number, optional
-        The values before the first place and behind the last one; those of these samples by default.
+        Values before the first and after the last sample; default to these samples.
     period : float, optional
-        With which the places repeat.
+        Period of the coordinates.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def interp(
     Raises
     ------
     ValueError
-        If samples and places are not as many, or none.
+        If the numbers of samples and coordinates differ, or are 0.
 
     Examples
     --------
@@ -235,7 +235,7 @@ def interp(
 
 
 def _between(x: _core.GPUArray, xp: _core.GPUArray, fp: _core.GPUArray, left: Any, right: Any) -> _core.GPUArray:
-    """Return values on the lines; at a place of a sample that one itself."""
+    """Return interpolated values; at a sample's coordinate the sample itself."""
     last = xp.size - 1
     at = _core.clip(searchsorted(xp, x, "right") - 1, 0, last)
     behind = _core.minimum(at + 1, last)
@@ -248,18 +248,18 @@ def _between(x: _core.GPUArray, xp: _core.GPUArray, fp: _core.GPUArray, left: An
 
 @public("Slopes, areas, filters, polynomials")
 def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: float = 2 * math.pi) -> _core.GPUArray:
-    """Take jumps of whole periods out of a row of angles.
+    """Remove jumps by whole periods from angles.
 
     Parameters
     ----------
     p : GPUArray
         The angles.
     discont : float, optional
-        Smaller jumps stay; half a period by default, and less means that.
+        Smaller jumps stay; defaults to half a period, which is the minimum.
     axis : int, optional
-        Along which.
+        Axis of the operation.
     period : number, optional
-        That of the angles.
+        Period of the angles.
 
     Returns
     -------

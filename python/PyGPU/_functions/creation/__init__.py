@@ -1,1 +1,1 @@
-"""Arrays made of values, of numbers in steps, and of files."""
+"""Creation of arrays from values, ranges and files."""

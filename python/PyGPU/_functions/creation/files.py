@@ -1,4 +1,4 @@
-"""Arrays of files and texts, which are the host's: NumPy reads and writes them."""
+"""Arrays of files and strings, which NumPy reads and writes on the host."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ def _on_host(array: Any) -> Any:
 
 @public("Making arrays")
 def frombuffer(buffer: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _core.GPUArray:
-    """Make an array of the bytes of a buffer.
+    """Create an array from the bytes of a buffer.
 
     Parameters
     ----------
     buffer : object
-        With the buffer protocol.
+        Object with the buffer protocol.
     *args, **kwargs
         As for `numpy.frombuffer`: `dtype`, `count`, `offset`.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -49,16 +49,16 @@ def frombuffer(buffer: Any, *args: Any, device: DeviceLike = None, **kwargs: Any
 
 @public("Files")
 def fromfile(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _core.GPUArray:
-    """Make an array of the bytes of a file.
+    """Create an array from the bytes of a file.
 
     Parameters
     ----------
     file : file, str or Path
-        Which.
+        File to read.
     *args, **kwargs
         As for `numpy.fromfile`: `dtype`, `count`, `sep`, `offset`.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -78,18 +78,18 @@ def fromfile(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) ->
 
 @public("Making arrays")
 def fromiter(iter: Any, dtype: Any, count: int = -1, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Make an array of what an iterator gives.
+    """Create an array from the values of an iterator.
 
     Parameters
     ----------
     iter : iterable
-        Of numbers.
+        Iterable of numbers.
     dtype : dtype-like
-        Of the elements.
+        Type of the elements.
     count : int, optional
-        How many are taken; all by default.
+        Number of values to take; defaults to all.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -106,16 +106,16 @@ def fromiter(iter: Any, dtype: Any, count: int = -1, *, device: DeviceLike = Non
 
 @public("Making arrays")
 def fromstring(string: str, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _core.GPUArray:
-    """Make an array of the numbers in a text.
+    """Create an array from the numbers in a string.
 
     Parameters
     ----------
     string : str
-        The text.
+        String to parse.
     *args, **kwargs
         As for `numpy.fromstring`: `dtype`, `count`, `sep`.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -132,16 +132,16 @@ def fromstring(string: str, *args: Any, device: DeviceLike = None, **kwargs: Any
 
 @public("Files")
 def loadtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _core.GPUArray:
-    """Make an array of a file with a row of numbers in each line.
+    """Create an array from a text file with one row per line.
 
     Parameters
     ----------
     fname : file, str, Path or iterable of lines
-        Which.
+        File to read.
     *args, **kwargs
         As for `numpy.loadtxt`.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -158,16 +158,16 @@ def loadtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) ->
 
 @public("Files")
 def genfromtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _core.GPUArray:
-    """Make an array of a file with a row of numbers in each line, of which some may lack.
+    """Create an array from a text file with one row per line, in which values may be missing.
 
     Parameters
     ----------
     fname : file, str, Path or iterable of lines
-        Which.
+        File to read.
     *args, **kwargs
         As for `numpy.genfromtxt`.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -184,21 +184,21 @@ def genfromtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any)
 
 @public("Files")
 def load(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _core.GPUArray | dict[str, _core.GPUArray]:
-    """Read what `save`, `savez` or NumPy wrote.
+    """Read a file of `save`, `savez` or NumPy.
 
     Parameters
     ----------
     file : file, str or Path
-        Which.
+        File to read.
     *args, **kwargs
         As for `numpy.load`.
     device : int, str or Device, optional
-        Where the arrays are made; the current device by default.
+        Device of the arrays; defaults to the current device.
 
     Returns
     -------
     GPUArray, or dict of GPUArray
-        A file of several arrays gives all of them by their names.
+        A file of several arrays is returned as a dict of its names.
 
     Examples
     --------
@@ -218,12 +218,12 @@ def load(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _co
 
 @public("Files")
 def save(file: Any, arr: Any, *args: Any, **kwargs: Any) -> None:
-    """Write an array to a file of NumPy's form; the host waits for the values.
+    """Write an array to a file in NumPy's format; the host waits for the values.
 
     Parameters
     ----------
     file : file, str or Path
-        Which.
+        File to write.
     arr : GPUArray
         The array.
     *args, **kwargs
@@ -239,14 +239,14 @@ def save(file: Any, arr: Any, *args: Any, **kwargs: Any) -> None:
 
 @public("Files")
 def savetxt(fname: Any, X: Any, *args: Any, **kwargs: Any) -> None:
-    """Write an array to a file with a row in each line; the host waits for the values.
+    """Write an array to a text file with one row per line; the host waits for the values.
 
     Parameters
     ----------
     fname : file, str or Path
-        Which.
+        File to write.
     X : GPUArray
-        With one or two axes.
+        Array with one or two axes.
     *args, **kwargs
         As for `numpy.savetxt`.
 
@@ -265,7 +265,7 @@ def savez(file: Any, *args: Any, **kwds: Any) -> None:
     Parameters
     ----------
     file : file, str or Path
-        Which.
+        File to write.
     *args : GPUArray
         Arrays that are named ``arr_0`` and so on.
     **kwds : GPUArray
@@ -286,7 +286,7 @@ def savez_compressed(file: Any, *args: Any, **kwds: Any) -> None:
     Parameters
     ----------
     file : file, str or Path
-        Which.
+        File to write.
     *args : GPUArray
         Arrays that are named ``arr_0`` and so on.
     **kwds : GPUArray

@@ -1,4 +1,4 @@
-"""Arrays of numbers in steps."""
+"""Arrays of evenly spaced values, and of functions of indices."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ def logspace(
     *,
     device: DeviceLike = None,
 ) -> _core.GPUArray:
-    """Return numbers whose logarithms are in equal steps; the host computes them.
+    """Return numbers that are evenly spaced on a logarithmic scale; the host computes them.
 
     Parameters
     ----------
     start, stop : array_like
-        The logarithms of the first number, and of the last.
+        Logarithms of the first and the last number.
     num : int, optional
-        How many.
+        Number of elements.
     endpoint : bool, optional
-        Whether `stop` is the last one; else it comes after that.
+        Whether `stop` is the last number; otherwise it follows the last one.
     base : array_like, optional
-        Of the logarithms.
+        Base of the logarithms.
     dtype : dtype-like, optional
-        Of the numbers.
+        Type of the numbers.
     axis : int, optional
-        Along which they follow each other, if there are several first ones.
+        Axis of the numbers, if several first ones are given.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -74,22 +74,22 @@ def geomspace(
     *,
     device: DeviceLike = None,
 ) -> _core.GPUArray:
-    """Return numbers of which each is the same multiple of the one before; the host computes them.
+    """Return a geometric sequence; the host computes it.
 
     Parameters
     ----------
     start, stop : array_like
-        The first number, and the last.
+        The first and the last number.
     num : int, optional
-        How many.
+        Number of elements.
     endpoint : bool, optional
-        Whether `stop` is the last one; else it comes after that.
+        Whether `stop` is the last number; otherwise it follows the last one.
     dtype : dtype-like, optional
-        Of the numbers.
+        Type of the numbers.
     axis : int, optional
-        Along which they follow each other, if there are several first ones.
+        Axis of the numbers, if several first ones are given.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -108,25 +108,25 @@ def geomspace(
 def fromfunction(
     function: Callable[..., _Result], shape: Any, *, dtype: DTypeLike = float, device: DeviceLike = None, **kwargs: Any
 ) -> _Result:
-    """Return what a function gives for the indices of all elements.
+    """Return the result of a function of the indices of all elements.
 
     Parameters
     ----------
     function : callable
         It is called once, with an array of indices along each axis.
     shape : sequence of int
-        The lengths of the axes.
+        Lengths of the axes.
     dtype : dtype-like, optional
-        Of the indices.
+        Type of the indices.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
     **kwargs
-        For the function.
+        Keywords of the function.
 
     Returns
     -------
     object
-        What the function returned.
+        The function's result.
 
     Examples
     --------
@@ -138,14 +138,14 @@ def fromfunction(
 
 
 class _Grid:
-    """Coordinates of a grid, told by slices between brackets."""
+    """Coordinates of a grid, given by slices in brackets."""
 
     def __init__(self, is_open: bool, meaning: str) -> None:
         self._is_open = is_open
         self.__doc__ = meaning
 
     def __getitem__(self, key: Any) -> Any:
-        # NumPy makes the numbers along each axis, whose types depend on all of them.
+        # NumPy creates the numbers along each axis; their types depend on all axes.
         made: Any = np.ogrid[key]
         if isinstance(made, np.ndarray):
             return _core.asarray(made)

@@ -1,4 +1,4 @@
-"""Arrays made of values that are somewhere else, or here in another form."""
+"""Creation of arrays from given values, and conversion of arrays."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ def array(
     like: _core.GPUArray | None = None,
     device: DeviceLike = None,
 ) -> _core.GPUArray:
-    """Make an array of values.
+    """Create an array from values.
 
     Parameters
     ----------
     object : array_like
-        The values: of an array of any library, or in lists, which may have arrays of a device in them.
+        The values: an array of any library, or lists, which may contain device arrays.
     dtype : dtype-like, optional
-        Of the elements; that of the values by default.
+        Type of the elements; defaults to that of the values.
     copy : bool or None, optional
-        True: new memory whatever is given. None: only where it is needed. False: never, or ValueError.
+        True: always copy. None: copy only if needed. False: never copy, or raise ValueError.
     order : {'K', 'A', 'C', 'F'}, optional
-        How the elements lie; as those of the values by default.
+        Memory order; defaults to that of the values.
     subok : bool, optional
-        Taken as NumPy takes it; the result is a GPUArray.
+        Accepted for compatibility with NumPy; the result is a GPUArray.
     ndmin : int, optional
-        How many axes there are at least; those that lack come first, with length 1.
+        Minimum number of axes; missing axes come first, with length 1.
     ndmax : int, optional
-        How many axes of lists become axes at most.
+        Maximum number of axes created from lists.
     like : GPUArray, optional
-        Where the result is, if `device` is not given.
+        Array whose device is used if `device` is not given.
     device : int, str or Device, optional
-        Where; of an array of a device that one by default, and of other values the current one.
+        Device of the array; defaults to the device of a device array, otherwise to the current device.
 
     Returns
     -------
@@ -77,18 +77,18 @@ def asanyarray(
     device: DeviceLike = None,
     copy: bool | None = None,
 ) -> _core.GPUArray:
-    """Give values as an array: `asarray` under the name of NumPy's function for subclasses.
+    """Convert values to an array: `asarray` under the name of NumPy's function for subclasses.
 
     Parameters
     ----------
     a : array_like
         The values.
     dtype : dtype-like, optional
-        Of the elements; that of the values by default.
+        Type of the elements; defaults to that of the values.
     order : {'K', 'A', 'C', 'F'}, optional
-        How the elements lie.
+        Memory order of the elements.
     device : int, str or Device, optional
-        Where.
+        Device of the array.
     copy : bool, optional
         As for `asarray`.
 
@@ -109,18 +109,18 @@ def asanyarray(
 def asarray_chkfinite(
     a: Any, dtype: DTypeLike | None = None, order: OrderACFK = None, *, device: DeviceLike = None
 ) -> _core.GPUArray:
-    """Give values as an array, and refuse NaN and infinities, for which the host waits.
+    """Convert values to an array and reject NaN and infinities; the host waits for the check.
 
     Parameters
     ----------
     a : array_like
         The values.
     dtype : dtype-like, optional
-        Of the elements; that of the values by default.
+        Type of the elements; defaults to that of the values.
     order : {'K', 'A', 'C', 'F'}, optional
-        How the elements lie.
+        Memory order of the elements.
     device : int, str or Device, optional
-        Where.
+        Device of the array.
 
     Returns
     -------
@@ -145,16 +145,16 @@ def asarray_chkfinite(
 
 @public("Making arrays")
 def ascontiguousarray(a: Any, dtype: DTypeLike | None = None, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Give values as an array in C order with at least one axis.
+    """Convert values to an array in C order with at least one axis.
 
     Parameters
     ----------
     a : array_like
-        The values; an array that lies so is returned itself.
+        The values; an array with this layout is returned unchanged.
     dtype : dtype-like, optional
-        Of the elements; that of the values by default.
+        Type of the elements; defaults to that of the values.
     device : int, str or Device, optional
-        Where.
+        Device of the array.
 
     Returns
     -------
@@ -171,16 +171,16 @@ def ascontiguousarray(a: Any, dtype: DTypeLike | None = None, *, device: DeviceL
 
 @public("Making arrays")
 def asfortranarray(a: Any, dtype: DTypeLike | None = None, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Give values as an array in F order with at least one axis.
+    """Convert values to an array in F order with at least one axis.
 
     Parameters
     ----------
     a : array_like
-        The values; an array that lies so is returned itself.
+        The values; an array with this layout is returned unchanged.
     dtype : dtype-like, optional
-        Of the elements; that of the values by default.
+        Type of the elements; defaults to that of the values.
     device : int, str or Device, optional
-        Where.
+        Device of the array.
 
     Returns
     -------
@@ -199,19 +199,19 @@ def asfortranarray(a: Any, dtype: DTypeLike | None = None, *, device: DeviceLike
 def require(
     a: Any, dtype: DTypeLike | None = None, requirements: Any = None, *, device: DeviceLike = None
 ) -> _core.GPUArray:
-    """Give values as an array that lies as is required.
+    """Convert values to an array with the required layout.
 
     Parameters
     ----------
     a : array_like
         The values.
     dtype : dtype-like, optional
-        Of the elements; that of the values by default.
+        Type of the elements; defaults to that of the values.
     requirements : str or sequence of str, optional
-        The order, ``'C'`` or ``'F'``; ``'W'`` for an array that may be written to, ``'O'`` for one that is no view,
-        ``'A'`` for one that is aligned, as all are.
+        The order, ``'C'`` or ``'F'``; ``'W'`` for a writable array, ``'O'`` for one that is no view,
+        ``'A'`` for an aligned one, as all are.
     device : int, str or Device, optional
-        Where.
+        Device of the array.
 
     Returns
     -------
@@ -220,7 +220,7 @@ def require(
     Raises
     ------
     ValueError
-        For both orders.
+        If both orders are required.
 
     Examples
     --------
@@ -239,18 +239,18 @@ def require(
 
 @public("Making arrays")
 def asnumpy(a: Any, stream: Any = None, order: OrderACFK = "C", out: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Bring an array to the host, under the name that CuPy has for it; the host waits.
+    """Copy an array to the host, under CuPy's name; the host waits.
 
     Parameters
     ----------
     a : array_like
-        An array of a device, or what NumPy makes one of.
+        A device array, or an input that NumPy converts to an array.
     stream : Stream, optional
         The stream on which the values are copied; the current one by default.
     order : {'C', 'F', 'A', 'K'}, optional
-        How the elements lie there.
+        Memory order on the host.
     out : ndarray, optional
-        Where they go.
+        Output array.
 
     Returns
     -------

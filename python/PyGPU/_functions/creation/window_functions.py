@@ -1,4 +1,4 @@
-"""Windows: weights that are greatest in the middle, computed by NumPy on the host."""
+"""Window functions, computed by NumPy on the host."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 @public("Making arrays")
 def bartlett(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Return Bartlett's window, a triangle.
+    """Return the Bartlett window, a triangle.
 
     Parameters
     ----------
     M : int
-        How many points.
+        Number of points.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -39,14 +39,14 @@ def bartlett(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
 
 @public("Making arrays")
 def blackman(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Return Blackman's window, a sum of cosines.
+    """Return the Blackman window, a sum of cosines.
 
     Parameters
     ----------
     M : int
-        How many points.
+        Number of points.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -63,14 +63,14 @@ def blackman(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
 
 @public("Making arrays")
 def hamming(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Return Hamming's window, a cosine that does not reach 0.
+    """Return the Hamming window, a cosine that does not reach 0.
 
     Parameters
     ----------
     M : int
-        How many points.
+        Number of points.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -87,14 +87,14 @@ def hamming(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
 
 @public("Making arrays")
 def hanning(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Return von Hann's window, a cosine.
+    """Return the Hann window, a cosine.
 
     Parameters
     ----------
     M : int
-        How many points.
+        Number of points.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -111,16 +111,16 @@ def hanning(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
 
 @public("Making arrays")
 def kaiser(M: int, beta: float, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Return Kaiser's window, of a Bessel function.
+    """Return the Kaiser window, based on a Bessel function.
 
     Parameters
     ----------
     M : int
-        How many points.
+        Number of points.
     beta : float
-        How narrow it is.
+        Shape parameter; larger values give a narrower window.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------

@@ -1,1 +1,1 @@
-"""Indices of the parts of an array, and functions that are called for parts of it."""
+"""Index arrays, and functions applied along axes."""

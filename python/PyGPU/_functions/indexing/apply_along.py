@@ -1,4 +1,4 @@
-"""Functions of a program that are called for parts of an array."""
+"""Application of user functions to parts of an array."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from PyGPU._names.public import public
 
 @public("Functions called for parts")
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> _core.GPUArray:
-    """Call a function for each row along an axis, one after the other, and join what it returns.
+    """Call a function for each row along an axis sequentially, and join the results.
 
     Parameters
     ----------
     func1d : callable
-        It is given an array with one axis, and returns an array or a number.
+        Function of a one-dimensional array that returns an array or a number.
     axis : int
-        That of the rows.
+        Axis of the rows.
     arr : GPUArray
         The array.
     *args, **kwargs
-        For the function.
+        Further arguments of the function.
 
     Returns
     -------
     GPUArray
-        With the axes of the results in the place of that axis.
+        The axes of the results replace that axis.
 
     Raises
     ------
     ValueError
-        If there is no row.
+        If no row exists.
 
     Examples
     --------
@@ -58,21 +58,21 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
 
 @public("Functions called for parts")
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> _core.GPUArray:
-    """Call a function along several axes, one after the other.
+    """Call a function along several axes sequentially.
 
     Parameters
     ----------
     func : callable
-        It is given an array and an axis, which it takes away or leaves with length 1.
+        Function of an array and an axis, which it removes or keeps with length 1.
     a : GPUArray
         The array.
     axes : int or sequence of ints
-        Which axes.
+        Axes of the calls.
 
     Returns
     -------
     GPUArray
-        With as many axes as the array.
+        Array with as many axes as the input.
 
     Examples
     --------
@@ -95,28 +95,28 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> _core.GPUArr
 
 @public("Functions called for parts")
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> _core.GPUArray:
-    """Return what one of several functions gives for each element; the host waits for how many each is given.
+    """Evaluate one of several functions for each element; the host waits for the number of elements of each.
 
     Parameters
     ----------
     x : GPUArray
-        The elements.
+        Arguments of the functions.
     condlist : sequence of GPUArray
-        For each function where it is called; the last that is true counts.
+        Condition of each function; the last true one applies.
     funclist : sequence of callables or numbers
-        One more than there are conditions is for all other elements, which are 0 without.
+        One function more than conditions applies to all other elements, which are 0 without it.
     *args, **kw
-        For the functions.
+        Further arguments of the functions.
 
     Returns
     -------
     GPUArray
-        Of the type of the elements.
+        Array of the elements' type.
 
     Raises
     ------
     ValueError
-        If there are not as many functions as conditions, or one more.
+        If the number of functions is neither that of the conditions nor one more.
 
     Examples
     --------

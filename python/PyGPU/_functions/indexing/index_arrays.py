@@ -1,4 +1,4 @@
-"""Indices of diagonals, triangles and grids of rows and columns."""
+"""Indices of diagonals, triangles and grids."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def diag_indices(n: int, ndim: int = 2, *, device: DeviceLike = None) -> _Indice
     n : int
         The length of its axes.
     ndim : int, optional
-        How many axes it has.
+        Number of axes.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def diag_indices_from(arr: _core.GPUArray) -> _Indices:
     Parameters
     ----------
     arr : GPUArray
-        With two axes or more, of one length.
+        Array with two or more axes of equal length.
 
     Returns
     -------
@@ -80,13 +80,13 @@ def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike
     Parameters
     ----------
     n : int
-        How many rows.
+        Number of rows.
     k : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
     m : int, optional
-        How many columns; as many as rows by default.
+        Number of columns; defaults to the number of rows.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike
 
 
 def _of_matrix(indices: Callable[..., _Indices], arr: _core.GPUArray, k: int, name: str) -> _Indices:
-    """Return indices of a matrix, by a function of its sides."""
+    """Return indices of a matrix by a function of its side lengths."""
     arr = array(arr, name)
     if arr.ndim != 2:
         raise ValueError("input array must be 2-d")
@@ -132,7 +132,7 @@ def tril_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
     arr : GPUArray
         The matrix.
     k : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
 
     Returns
     -------
@@ -164,14 +164,14 @@ def triu_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
 @public("Matrices and grids")
 @documented_like(tril_indices)
 def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0, *, device: DeviceLike = None) -> _Indices:
-    """Return the indices of the elements of a square matrix that a function leaves; the host waits for their number.
+    """Return the indices of the elements that a function keeps; the host waits for their number.
 
     Parameters
     ----------
     mask_func : callable
-        Such as `triu`: it is given a matrix of ones, and `k`.
+        Function of a matrix of ones and `k`, such as `triu`.
     k : object, optional
-        For the function.
+        Argument of the function.
 
     Examples
     --------
@@ -183,19 +183,19 @@ def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0, *, device: D
 
 
 def _of_integers(given: Any) -> _core.GPUArray:
-    """Return an array; a list of none is one of no integers."""
+    """Return an array; an empty list becomes an array of integers."""
     made = _core.asarray(given)
     return made if made.size or isinstance(given, np.ndarray) else made.astype(np.int64)
 
 
 @public("Matrices and grids")
 def ix_(*args: Any) -> _Indices:
-    """Return indices of which each is along an axis of its own: ``a[PyGPU.ix_(rows, columns)]`` is a part of a grid.
+    """Return open grid indices: ``a[PyGPU.ix_(rows, columns)]`` selects part of a grid.
 
     Parameters
     ----------
     *args : GPUArray
-        Of integers, or of bools, for whose number the host waits; each with one axis.
+        One-dimensional arrays of integers, or of bools, for whose number the host waits.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Rows and columns written between brackets."""
+"""Concatenation written in brackets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from PyGPU._names.public import public_values
 
 
 class _Joined:
-    """Joins what stands between the brackets: numbers, ranges and arrays."""
+    """Join the numbers, ranges and arrays in brackets."""
 
     def __init__(self, name: str, meaning: str) -> None:
         self._name = name
@@ -23,7 +23,7 @@ class _Joined:
         if any(isinstance(one, str) for one in items):
             raise TypeError(f"PyGPU.{self._name} has no directions in texts; use concatenate, stack or reshape")
         device = next((one.device for one in items if isinstance(one, _core.GPUArray)), None)
-        # A number alone does not change the type of the others.
+        # A Python scalar does not change the type of the others.
         types = [one if isinstance(one, (int, float, complex)) else self._made(one, device).dtype for one in items]
         parts = [self._raised(self._made(one, device)) for one in items]
         return concatenate(parts, 0 if self._name == "r_" else -1, dtype=np.result_type(*types), casting="unsafe")

@@ -1,1 +1,1 @@
-"""What arrays are, and not what is in them: types and places in memory; numbers that lose a part."""
+"""Inspection of arrays: types, memory, and components of numbers."""

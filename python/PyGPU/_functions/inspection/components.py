@@ -1,4 +1,4 @@
-"""Numbers without a part of theirs."""
+"""Rounding to zero and real parts."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from PyGPU._names.public import public
 
 @public("Moving and repeating elements")
 def fix(x: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
-    """Round towards 0.
+    """Round toward 0.
 
     Parameters
     ----------
     x : GPUArray
         The numbers.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
 
     Returns
     -------
@@ -38,14 +38,14 @@ def fix(x: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
 
 @public("Moving and repeating elements")
 def real_if_close(a: Any, tol: float = 100) -> _core.GPUArray:
-    """Return the real parts of complex numbers if the imaginary ones are nearly 0, for which the host waits.
+    """Return the real parts if all imaginary parts are nearly 0; the host waits for the test.
 
     Parameters
     ----------
     a : GPUArray
-        The numbers.
+        Complex numbers.
     tol : float, optional
-        How large imaginary parts may be: in units of the last place of 1 if it is greater than 1, else as it is.
+        Tolerance of imaginary parts: in units of machine epsilon if greater than 1, otherwise absolute.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def real_if_close(a: Any, tol: float = 100) -> _core.GPUArray:
 
 @public("Moving and repeating elements")
 def sort_complex(a: Any) -> _core.GPUArray:
-    """Return complex numbers in order, the real parts before the imaginary ones.
+    """Sort complex numbers by real part, then by imaginary part.
 
     Parameters
     ----------

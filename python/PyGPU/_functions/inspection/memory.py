@@ -1,4 +1,4 @@
-"""Where arrays lie: whether two have bytes in common, and how one's elements follow each other."""
+"""Memory of arrays: overlap and memory order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PyGPU._names.public import public
 
 @public("Comparing arrays")
 def isfortran(a: _core.GPUArray) -> bool:
-    """Tell whether elements lie in F order and not in C order.
+    """Test whether the elements are in F order and not in C order.
 
     Parameters
     ----------
@@ -35,14 +35,14 @@ def isfortran(a: _core.GPUArray) -> bool:
 
 @public("Comparing arrays")
 def may_share_memory(a: Any, b: Any, /, max_work: int = 0) -> bool:
-    """Tell whether two arrays may have bytes in common, by the first and the last of each.
+    """Test whether two arrays may overlap, by their first and last bytes.
 
     Parameters
     ----------
     a, b : GPUArray
         The arrays.
     max_work : int, optional
-        How long NumPy looks at the strides, too.
+        Effort of NumPy's analysis of the strides.
 
     Returns
     -------
@@ -60,14 +60,14 @@ def may_share_memory(a: Any, b: Any, /, max_work: int = 0) -> bool:
 
 @public("Comparing arrays")
 def shares_memory(a: Any, b: Any, /, max_work: int = -1) -> bool:
-    """Tell whether two arrays have bytes in common.
+    """Test whether two arrays overlap.
 
     Parameters
     ----------
     a, b : GPUArray
         The arrays.
     max_work : int, optional
-        How long NumPy looks at the strides; till it knows by default.
+        Effort of NumPy's analysis of the strides; exact by default.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def shares_memory(a: Any, b: Any, /, max_work: int = -1) -> bool:
 
 
 class _Place:
-    """What NumPy needs to know of where the elements of an array are; nothing is read there."""
+    """Address interface of an array for NumPy, which does not read the memory."""
 
     def __init__(self, array: _core.GPUArray) -> None:
         self.__array_interface__ = {
@@ -97,7 +97,7 @@ class _Place:
 
 
 def _same_memory(function: Any, a: Any, b: Any, max_work: int) -> bool:
-    """Ask NumPy, which computes with addresses; addresses of two devices have nothing in common."""
+    """Test for overlap with NumPy's address arithmetic; addresses of two devices never overlap."""
     if not isinstance(a, _core.GPUArray) or not isinstance(b, _core.GPUArray) or a.device != b.device:
         return False
     if a.size == 0 or b.size == 0:

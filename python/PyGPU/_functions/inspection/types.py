@@ -1,4 +1,4 @@
-"""Types that several arrays have in common, and the smallest that is enough."""
+"""Common types of arrays, and minimal types of numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from PyGPU._names.public import public
 
 @public("Types and constants")
 def common_type(*arrays: Any) -> type[np.inexact[Any]]:
-    """Return the inexact type of NumPy's that several arrays have in common.
+    """Return NumPy's common inexact type of several arrays.
 
     Parameters
     ----------
@@ -36,12 +36,12 @@ def common_type(*arrays: Any) -> type[np.inexact[Any]]:
 
 @public("Types and constants")
 def min_scalar_type(a: Any, /) -> np.dtype[Any]:
-    """Return the type of an array; of a number the smallest that has it, for which the host waits.
+    """Return the type of an array, or the smallest type that holds a number, for which the host waits.
 
     Parameters
     ----------
     a : GPUArray or number
-        An array without axes is a number.
+        An array without axes counts as a number.
 
     Returns
     -------

@@ -1,1 +1,1 @@
-"""Elements put in, taken out and written over; bits of bytes."""
+"""Insertion, deletion and overwriting of elements; packing of bits."""

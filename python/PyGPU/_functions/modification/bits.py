@@ -1,4 +1,4 @@
-"""Bits, eight to a byte."""
+"""Packing of eight bits into a byte, and the reverse."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from PyGPU._names.public import public
 
 
 def _moved(a: Any, axis: int | None, name: str) -> tuple[_core.GPUArray, int]:
-    """Return the array with the axis at its end, and where that is to go back."""
+    """Return the array with the axis at its end, and the index to which that axis returns."""
     given = array(a, name)
     if axis is None:
         return flat(given), -1
@@ -23,7 +23,7 @@ def _moved(a: Any, axis: int | None, name: str) -> tuple[_core.GPUArray, int]:
 
 
 def _shifts(bitorder: str, a: _core.GPUArray) -> _core.GPUArray:
-    """Return by how many places each bit of a byte is moved."""
+    """Return the shift of each bit of a byte."""
     if bitorder not in ("big", "little"):
         raise ValueError("'order' must be either 'little' or 'big'")
     numbers = np.arange(8, dtype=np.uint8)
@@ -32,21 +32,21 @@ def _shifts(bitorder: str, a: _core.GPUArray) -> _core.GPUArray:
 
 @public("Moving and repeating elements")
 def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> _core.GPUArray:
-    """Put eight elements, which count as 0 or 1, into a byte.
+    """Pack eight elements, each counted as 0 or 1, into a byte.
 
     Parameters
     ----------
     a : GPUArray
         Of integers or bools.
     axis : int, optional
-        Along which; without, the elements are taken in C order.
+        Axis of the operation; by default the array is flattened in C order.
     bitorder : {'big', 'little'}, optional
         Whether the first element is the highest bit or the lowest.
 
     Returns
     -------
     GPUArray
-        Bytes; zeros fill the last one.
+        Bytes; the last one is padded with zeros.
 
     Examples
     --------
@@ -69,16 +69,16 @@ def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> _core
 
 @public("Moving and repeating elements")
 def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> _core.GPUArray:
-    """Make an element of each bit.
+    """Unpack each bit into an element.
 
     Parameters
     ----------
     a : GPUArray
         Bytes.
     axis : int, optional
-        Along which; without, the elements are taken in C order.
+        Axis of the operation; by default the array is flattened in C order.
     count : int, optional
-        How many elements; a negative number is left out at the end.
+        Number of elements; a negative number truncates the end.
     bitorder : {'big', 'little'}, optional
         Whether the first element is the highest bit or the lowest.
 

@@ -1,4 +1,4 @@
-"""Arrays with more elements, or with fewer."""
+"""Insertion and deletion of parts of an array."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from PyGPU._names.public import public
 
 
 def _on_host(obj: Any) -> Any:
-    """Return indices as NumPy takes them; those of a device are waited for."""
+    """Return indices in NumPy's form; device indices are copied to the host."""
     return obj.get() if isinstance(obj, _core.GPUArray) else obj
 
 
@@ -25,16 +25,16 @@ def _along_one(arr: Any, axis: int | None, name: str) -> tuple[_core.GPUArray, i
 
 @public("Moving and repeating elements", host=("obj",))
 def delete(arr: Any, obj: Any, axis: int | None = None) -> _core.GPUArray:
-    """Return an array without some of its parts.
+    """Return an array without the selected parts.
 
     Parameters
     ----------
     arr : GPUArray
         The array.
     obj : int, slice, array_like of ints or of bools
-        Which parts; for those of a device the host waits.
+        Parts to delete; for device indices the host waits.
     axis : int, optional
-        Along which; without, the elements are taken in C order.
+        Axis of the operation; by default the array is flattened in C order.
 
     Returns
     -------
@@ -53,18 +53,18 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> _core.GPUArray:
 
 @public("Moving and repeating elements", host=("obj",))
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> _core.GPUArray:
-    """Return an array with more parts before some of its own.
+    """Return an array with parts inserted before some of its parts.
 
     Parameters
     ----------
     arr : GPUArray
         The array.
     obj : int, slice, array_like of ints or of bools
-        Before which; for those of a device the host waits.
+        Parts before which values are inserted; for device indices the host waits.
     values : array_like
-        What is put there, converted to the type of the array.
+        Values to insert, converted to the type of the array.
     axis : int, optional
-        Along which; without, the elements are taken in C order.
+        Axis of the operation; by default the array is flattened in C order.
 
     Returns
     -------
@@ -92,11 +92,11 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> _core.GP
     places = np.where(indices < 0, indices + length, indices).reshape(-1)
     new = on_device_of(given, values, given.dtype)
     if places.size == 1:
-        # All values go before one part, however many they are.
+        # All values are inserted before one part, regardless of their number.
         new = new.reshape((1,) * (given.ndim - new.ndim) + new.shape)
         new = _core.moveaxis(new, 0, place) if indices.ndim == 0 else new
         places = places.repeat(new.shape[place])
-    # Each is moved behind those that are put in before it.
+    # Each index moves by the number of earlier insertions.
     order = places.argsort(kind="stable")
     places[order] += np.arange(len(places))
     kept = np.ones(length + len(places), bool)
@@ -110,16 +110,16 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> _core.GP
 
 @public("Moving and repeating elements")
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> _core.GPUArray:
-    """Return a view without the zeros at the edges, for which the host waits.
+    """Return a view without the zeros at the edges; the host waits for their number.
 
     Parameters
     ----------
     filt : GPUArray
         The array.
     trim : {'fb', 'f', 'b'}, optional
-        Whether at the front, at the back, or at both.
+        Whether to trim the front, the back, or both.
     axis : int or tuple of ints, optional
-        Along which; all by default.
+        Axes of the operation; defaults to all.
 
     Returns
     -------
@@ -149,21 +149,21 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> _core.GPUArray:
 
 @public("Moving and repeating elements")
 def fill_diagonal(a: _core.GPUArray, val: Any, wrap: bool = False) -> None:
-    """Write over the main diagonal of an array.
+    """Overwrite the main diagonal of an array.
 
     Parameters
     ----------
     a : GPUArray
-        With two axes, or with more of one length.
+        Array with two axes, or with more axes of equal length.
     val : array_like
         A number, or several, which are repeated.
     wrap : bool, optional
-        Whether the diagonal of a matrix with more rows than columns begins again behind an empty row.
+        Whether the diagonal of a tall matrix restarts after an empty row.
 
     Raises
     ------
     ValueError
-        For an array with one axis, and for several of different lengths.
+        For a one-dimensional array, and for several axes of different lengths.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Products of arrays that are a few calls of ``matmul``."""
+"""Products of arrays, implemented with ``matmul``."""

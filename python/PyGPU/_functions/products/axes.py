@@ -1,4 +1,4 @@
-"""Products of arrays that are a few calls of ``matmul``: which axes are multiplied, and what they become."""
+"""Products of arrays along selected axes, implemented with ``matmul``."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def dot(a: Any, b: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
     Parameters
     ----------
     a, b : GPUArray or number
-        Of two arrays the last axis of the first is multiplied with the last but one of the second, or its only one. A
+        Arrays are multiplied along the last axis of the first and the second to last (or only) axis of the second. A
         number multiplies every element. (``PyGPU.gpuarray.dot`` is PyCUDA's: the sum of the products of all elements.)
     out : GPUArray, optional
-        Where the result goes: of its type and shape, in C order.
+        Output array of the result's type and shape, in C order.
 
     Returns
     -------
     GPUArray
-        With the other axes of the first, and then those of the second.
+        With the remaining axes of the first, followed by those of the second.
 
     Examples
     --------
@@ -77,12 +77,12 @@ def dot(a: Any, b: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
 
 @public("Products")
 def vdot(a: Any, b: Any, /) -> _core.GPUArray:
-    """Add up the products of all elements, of the first array the complex conjugates.
+    """Sum the products of all elements; the first array is conjugated.
 
     Parameters
     ----------
     a, b : GPUArray
-        Of as many elements; they are taken in C order.
+        Arrays of equal size, taken in C order.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def vdot(a: Any, b: Any, /) -> _core.GPUArray:
 
 @public("Products")
 def inner(a: Any, b: Any, /) -> _core.GPUArray:
-    """Add up products along the last axes of both arrays.
+    """Sum products along the last axes of both arrays.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def inner(a: Any, b: Any, /) -> _core.GPUArray:
     Returns
     -------
     GPUArray
-        With the other axes of the first, and then those of the second.
+        With the remaining axes of the first, followed by those of the second.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def outer(a: Any, b: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
     a, b : GPUArray
         They are taken in C order.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
 
     Returns
     -------
@@ -157,12 +157,12 @@ def outer(a: Any, b: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
 
 @public("Products")
 def kron(a: Any, b: Any) -> _core.GPUArray:
-    """Put the second array, multiplied with each element of the first, in the place of that element.
+    """Return the Kronecker product: the second array scaled by each element of the first.
 
     Parameters
     ----------
     a, b : GPUArray
-        The one with fewer axes gets axes of length 1 before its own.
+        The array with fewer axes is extended with leading axes of length 1.
 
     Returns
     -------
@@ -187,7 +187,7 @@ def kron(a: Any, b: Any) -> _core.GPUArray:
 
 
 def _axes_of(axes: Any, a: _core.GPUArray, b: _core.GPUArray) -> tuple[list[int], list[int]]:
-    """Return the axes of both arrays that are multiplied, each counted from the first."""
+    """Return the multiplied axes of both arrays as non-negative numbers."""
     if not np.iterable(axes):
         count = int(axes)
         axes = (range(a.ndim - count, a.ndim), range(count))
@@ -206,20 +206,20 @@ def _axes_of(axes: Any, a: _core.GPUArray, b: _core.GPUArray) -> tuple[list[int]
 
 @public("Products")
 def tensordot(a: Any, b: Any, /, axes: int | Sequence[Any] = 2) -> _core.GPUArray:
-    """Add up products along several axes of two arrays.
+    """Sum products along several axes of two arrays.
 
     Parameters
     ----------
     a, b : GPUArray
         The arrays.
     axes : int, or two sequences of ints, optional
-        The last axes of the first and the first ones of the second, so many; or those of the first and those of the
+        Number of last axes of the first and first axes of the second; or the axes of the first and of the
         second.
 
     Returns
     -------
     GPUArray
-        With the other axes of the first, and then those of the second.
+        With the remaining axes of the first, followed by those of the second.
 
     Examples
     --------
@@ -240,7 +240,7 @@ def tensordot(a: Any, b: Any, /, axes: int | Sequence[Any] = 2) -> _core.GPUArra
 
 
 def _moved(a: _core.GPUArray, axes: Any, count: int, name: str) -> _core.GPUArray:
-    """Return a view with some axes, so many, behind the others."""
+    """Return a view with some axes moved behind the others."""
     given = axes if np.iterable(axes) else (axes,)
     found = tuple(axis_of(axis, a.ndim) for axis in given)
     if len(found) != count or len(set(found)) != count:
@@ -249,7 +249,7 @@ def _moved(a: _core.GPUArray, axes: Any, count: int, name: str) -> _core.GPUArra
 
 
 def _with_axes(name: str, operands: tuple[Any, ...], keywords: dict[str, Any]) -> _core.GPUArray:
-    """Call a product of axes that are not the last ones."""
+    """Call a product along axes other than the last."""
     keywords = dict(keywords)
     axes, axis = keywords.pop("axes", None), keywords.pop("axis", None)
     a, b = arrays(operands[:2], name)
@@ -284,7 +284,7 @@ def _listed(axes: Any) -> tuple[int, ...]:
 
 
 def _placed(keywords: dict[str, Any], axes: list[Any], cores: int, name: str) -> dict[str, Any]:
-    """Return keywords with an array for the result as the product sees it."""
+    """Return keywords with the output array in the layout of the product."""
     out = keywords.get("out")
     if isinstance(out, tuple):
         (out,) = out

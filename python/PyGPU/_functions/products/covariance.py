@@ -1,4 +1,4 @@
-"""How variables vary together."""
+"""Covariance and correlation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from PyGPU._names.public import public
 
 
 def _observations(m: Any, y: Any, rowvar: bool, dtype: Any) -> _core.GPUArray:
-    """Return a row for each variable."""
+    """Return observations as one row per variable."""
     given = array(m, "cov")
     if given.ndim > 2:
         raise ValueError("m has more than 2 dimensions")
@@ -74,21 +74,21 @@ def cov(
     Parameters
     ----------
     m : GPUArray
-        A row for each variable, with an observation in each column.
+        Array with a row for each variable and a column for each observation.
     y : GPUArray, optional
         More variables.
     rowvar : bool, optional
         False: a variable is a column.
     bias : bool, optional
-        Whether sums are divided by the number of observations, and not by one less.
+        Whether sums are divided by N instead of N - 1, with N the number of observations.
     ddof : int, optional
-        How many less instead.
+        Number subtracted from N instead.
     fweights : array_like of ints, optional
-        How often each observation was made.
+        Number of times each observation was made.
     aweights : array_like, optional
-        How much each observation counts. With weights the host waits.
+        Weight of each observation. With weights the host waits.
     dtype : dtype-like, optional
-        Of the result; 64-bit numbers at least by default.
+        Type of the result; at least 64 bits by default.
 
     Returns
     -------
@@ -129,18 +129,18 @@ def cov(
 
 @public("Products")
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike | None = None) -> _core.GPUArray:
-    """Return how variables are correlated: their covariances over their deviations.
+    """Return correlation coefficients: covariances divided by standard deviations.
 
     Parameters
     ----------
     x : GPUArray
-        A row for each variable, with an observation in each column.
+        Array with a row for each variable and a column for each observation.
     y : GPUArray, optional
         More variables.
     rowvar : bool, optional
         False: a variable is a column.
     dtype : dtype-like, optional
-        Of the result; 64-bit numbers at least by default.
+        Type of the result; at least 64 bits by default.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The product of two vectors in space that is at right angles to both."""
+"""Cross product of vectors."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from PyGPU._names.public import public
 
 @public("Products")
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> _core.GPUArray:
-    """Multiply vectors of three numbers so that the product is at right angles to both.
+    """Return the cross product of vectors of three numbers.
 
     Parameters
     ----------
     a, b : GPUArray
         The vectors, along one axis of each; their other axes are broadcast.
     axisa, axisb, axisc : int, optional
-        That axis of the first, of the second and of the result.
+        Axis of the vectors in the first array, the second array and the result.
     axis : int, optional
-        All three.
+        Value of all three.
 
     Returns
     -------
@@ -30,7 +30,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     Raises
     ------
     ValueError
-        For vectors of other than three numbers.
+        For vectors whose length is not three.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Sums of products that are written with letters: ``einsum``."""
+"""Einstein summation: ``einsum``."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _as_text(given: Sequence[Any]) -> tuple[str, list[Any]]:
 
 
 def _labels(term: str, ndim: int | None, place: str) -> Labels:
-    """Return a label for each axis of an operand; in the result, whose axes are not known yet, an ellipsis is one."""
+    """Return a label for each axis of an operand; an ellipsis in the result is one label, its axes being unknown."""
     before, dots, behind = term.partition("...")
     for letter in before + behind:
         if letter not in _LETTERS:
@@ -106,7 +106,7 @@ def _parsed(text: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[Labels],
 
 
 def _lengths(inputs: Iterable[Labels], shapes: Iterable[tuple[int, ...]]) -> dict[Label, int]:
-    """Return how many elements there are along each label; axes of length 1 are as long as others."""
+    """Return the length of each label; axes of length 1 are broadcast."""
     found: dict[Label, int] = {}
     for labels, shape in zip(inputs, shapes, strict=True):
         for label, length in zip(labels, shape, strict=True):
@@ -122,7 +122,7 @@ def _lengths(inputs: Iterable[Labels], shapes: Iterable[tuple[int, ...]]) -> dic
 
 
 def _prepared(a: _core.GPUArray, labels: Labels, lengths: dict[Label, int]) -> tuple[_core.GPUArray, Labels]:
-    """Return an operand with each label once, without those along which it is repeated."""
+    """Return an operand with each label once, without the axes of repeated labels."""
     own = list(labels)
     for axis in range(a.ndim - 1, -1, -1):
         if a.shape[axis] == 1 and (lengths[own[axis]] != 1 or own.count(own[axis]) > 1):
@@ -138,7 +138,7 @@ def _prepared(a: _core.GPUArray, labels: Labels, lengths: dict[Label, int]) -> t
 
 
 def _summed(a: _core.GPUArray, labels: Labels, kept: Iterable[Label]) -> tuple[_core.GPUArray, Labels]:
-    """Add up along the labels that nobody else asks for."""
+    """Sum along the labels that no other operand and not the result uses."""
     kept = set(kept)
     axes = tuple(axis for axis, label in enumerate(labels) if label not in kept)
     if not axes:
@@ -150,7 +150,7 @@ def _summed(a: _core.GPUArray, labels: Labels, kept: Iterable[Label]) -> tuple[_
 def _pair(
     a: tuple[_core.GPUArray, Labels], b: tuple[_core.GPUArray, Labels], kept: set[Label], lengths: dict[Label, int]
 ) -> tuple[_core.GPUArray, Labels]:
-    """Multiply two operands, and add up along the labels that are in both and are not kept."""
+    """Multiply two operands, and sum along the shared labels that are not kept."""
     left, of_left = _summed(*a, kept | set(b[1]))
     right, of_right = _summed(*b, kept | set(of_left))
     shared = [label for label in of_left if label in of_right]
@@ -182,7 +182,7 @@ def _stand_ins(operands: Iterable[_core.GPUArray]) -> list[np.ndarray]:
 
 
 def _path(text: str, operands: list[_core.GPUArray], optimize: Any) -> list[tuple[int, ...]]:
-    """Return which operands are multiplied in turn: as NumPy plans it, or as it was planned."""
+    """Return the contraction order: NumPy's plan, or a cached one."""
     if len(operands) < 3:
         return [tuple(range(len(operands)))]
     if isinstance(optimize, bool) or optimize is None:
@@ -211,7 +211,7 @@ def _computed(text: str, operands: list[_core.GPUArray], optimize: Any) -> _core
         outside = {label for _, labels in left for label in labels}
         left.append(_pair(made, other, outside | set(output), lengths))
     result, labels = _summed(*left[0], output)
-    # A label along which every operand has one element was left away, if it stood twice.
+    # A repeated label along which every operand has one element was dropped.
     missing = [label for label in output if label not in labels]
     result = result.reshape([1] * len(missing) + list(result.shape)) if missing else result
     labels = (*missing, *labels)
@@ -227,29 +227,29 @@ def einsum(
     casting: Casting = "safe",
     optimize: Any = False,
 ) -> _core.GPUArray:
-    """Add up products as letters say it.
+    """Evaluate the Einstein summation convention.
 
     Parameters
     ----------
     *operands : str and GPUArray
         Letters for the axes of each array, ``'ij,jk->ik'``, and the arrays; or each array with a list of numbers for
-        its axes. A letter that is not in the result is added up along; ``...`` stands for the other axes.
+        its axes. A letter missing from the result is summed over; ``...`` represents the other axes.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     dtype : dtype-like, optional
-        In which is computed.
+        Type of the computation.
     order : {'K', 'C', 'F', 'A'}, optional
-        How the result lies; by default as it comes.
+        Memory order of the result; defaults to that of the product.
     casting : str, optional
-        What may be converted to what.
+        Casting rule.
     optimize : bool, str or list, optional
-        Three arrays and more are multiplied two at a time, in an order that ``numpy.einsum_path`` finds: `greedy` or
+        Three or more arrays are multiplied pairwise, in an order that ``numpy.einsum_path`` finds: `greedy` or
         `optimal`; or in the order of such a path.
 
     Returns
     -------
     GPUArray
-        A view of the only operand, if nothing is added up.
+        A view of the only operand, if nothing is summed.
 
     Examples
     --------
@@ -286,21 +286,21 @@ def einsum(
 
 @public("Products")
 def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> tuple[Any, str]:
-    """Return in which order ``einsum`` would multiply, as NumPy plans it.
+    """Return the contraction order of ``einsum``, as planned by NumPy.
 
     Parameters
     ----------
     *operands : str and GPUArray
         As for ``einsum``.
     optimize : bool, str or list, optional
-        How it is planned.
+        Planning method.
     einsum_call : bool, optional
-        Not taken: it is NumPy's own.
+        Not accepted: internal to NumPy.
 
     Returns
     -------
     list, str
-        The path, and what is said about it.
+        The path, and its description.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""What is asked of compiled kernels beside launches: names, headers, machine code as text, occupancy."""
+"""Queries of compiled kernels: names, headers, disassembly, occupancy."""

@@ -1,4 +1,4 @@
-"""The machine code of a compiled module as text, by the tools of who makes the device."""
+"""Disassembly of compiled modules with the tools of the device's vendor."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
 
 
 def sass(backend: str, image: bytes) -> str:
-    """Return the SASS of an image of CUDA's.
+    """Return the SASS of a CUDA image.
 
     Parameters
     ----------
     backend : str
-        That of the image.
+        Backend of the image.
     image : bytes
-        A cubin, a fatbin, or a library of nvcc's.
+        A cubin, a fatbin, or a library built by nvcc.
 
     Returns
     -------
@@ -39,9 +39,9 @@ def sass(backend: str, image: bytes) -> str:
     Raises
     ------
     NotSupportedError
-        On other devices, and for PTX, which the driver translates for itself.
+        On other devices, and for PTX, which the driver compiles itself.
     BackendUnavailableError
-        When neither nvdisasm nor cuobjdump is found; it names what was searched.
+        If neither nvdisasm nor cuobjdump is found; the message lists the searched locations.
     """
     if backend != "cuda":
         raise _core.NotSupportedError(
@@ -60,19 +60,19 @@ def sass(backend: str, image: bytes) -> str:
 
 
 def ptx_of(image: bytes) -> str:
-    """Return the PTX that a fatbin or a library holds, by cuobjdump."""
+    """Return the PTX in a fatbin or a library, by cuobjdump."""
     return _by_first({"cuobjdump": ["-ptx"]}, image, "fatbin" if image.startswith(_FATBIN) else "so", _of_cuda)
 
 
 def assembly(backend: str, image: bytes) -> str:
-    """Return the machine code of an image as text: SASS, AMD's, or the host's.
+    """Return the disassembly of an image: SASS, AMD's, or the host's.
 
     Parameters
     ----------
     backend : str
-        That of the image.
+        Backend of the image.
     image : bytes
-        What was loaded.
+        The loaded image.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def assembly(backend: str, image: bytes) -> str:
     Raises
     ------
     BackendUnavailableError
-        When no tool is found; it names what was searched.
+        If no tool is found; the message lists the searched locations.
     """
     if backend == "cuda":
         return sass(backend, image)
@@ -114,7 +114,7 @@ def _of_hip(name: str) -> Iterator[Path]:
 
 
 def _by_first(tools: dict[str, list[str]], image: bytes, suffix: str, places: object) -> str:
-    """Run the first tool that there is on the image, in a file of its own."""
+    """Run the first available tool on the image in a temporary file."""
     searched = []
     for name, options in tools.items():
         found = which(name)
@@ -147,7 +147,7 @@ def _run(tool: Path, options: list[str], image: bytes, suffix: str) -> str:
 
 
 def _unbundled(image: bytes) -> bytes:
-    """Return the first code object of a bundle of them."""
+    """Return the first code object of a bundle."""
     if not image.startswith(_BUNDLE):
         return image
     at = len(_BUNDLE) + 8

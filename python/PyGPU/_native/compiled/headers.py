@@ -1,7 +1,7 @@
-"""Headers that a program gives as texts, put into its source where that includes them.
+"""Insert headers that a program passes as strings into the source that includes them.
 
-Run-time compilers take headers in three ways and the machine's compiler in none, and what is kept in the cache must
-not name temporary files. A text without them is the same for all.
+Run-time compilers accept headers in three ways and the host compiler in none. Cached sources must not contain the
+names of temporary files. A source without includes is the same for all.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b[^\n]*$", re.MULTILINE)
 
 
 def inlined(text: str, name: str, headers: Mapping[Any, Any]) -> str:
-    r"""Put headers in the places of the lines that include them; all lines keep their numbers in messages.
+    r"""Insert headers in place of their include lines; line numbers in messages are unchanged.
 
     Parameters
     ----------
     text, name : str
         The source, and its name in messages.
     headers : mapping
-        Texts by the names under which the source, or another of the headers, includes them.
+        Sources by the names under which the source, or another of the headers, includes them.
 
     Returns
     -------
@@ -54,12 +54,12 @@ def _quoted(name: str) -> str:
 def _expanded(text: str, file: str, headers: Mapping[str, str], inside: tuple[str, ...]) -> list[str]:
     lines, number = [], 1
     for line in text.split("\n"):
-        number += 1  # that of the next line
+        number += 1  # the number of the next line
         if (told := _LINE.match(line)) is not None:
             number, file = int(told[1]), told[2] if told[2] is not None else file
         elif (include := _INCLUDE.match(line)) is not None and include[1] in headers:
             header = include[1]
-            # One that includes itself has its guard, and nothing comes of it a second time.
+            # A header that includes itself has a guard; the second inclusion is empty.
             body = [] if header in inside else _header(header, headers, inside)
             lines += [*body, f'#line {number} "{file}"']
             continue

@@ -1,4 +1,4 @@
-"""Names that a C++ compiler has mangled, found by what a source or a debugger calls them."""
+"""Lookup of mangled C++ names by their source or debugger names."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["find_mangled"]
 
 
 def find_mangled(name: str, names: Sequence[str]) -> str | None:
-    """Find the mangled name of a function as a source or a debugger names it.
+    """Find the mangled name of a function by its name in a source or a debugger.
 
     Parameters
     ----------
     name : str
         ``'axpy<float, 4>'``, ``'ns::scale'``, or with its parameters: ``'scale(float*, int)'``.
     names : sequence of str
-        The mangled names that there are.
+        Existing mangled names.
 
     Returns
     -------
@@ -29,7 +29,7 @@ def find_mangled(name: str, names: Sequence[str]) -> str | None:
     Raises
     ------
     ValueError
-        When several fit, or when no demangler is there.
+        If several match, or no demangler is available.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def find_mangled(name: str, names: Sequence[str]) -> str | None:
     demangle = _demangler()
     wanted = _plain(name)
     found = [mangled for mangled, told in zip(names, demangle(names), strict=True) if wanted in _forms(told)]
-    # nvcc lists a template's kernel by the name of its stub on the host as well, which is local to a file ("L").
+    # nvcc also lists a template's kernel by its host stub's name, which is local to a file ("L").
     found = [mangled for mangled in found if not _is_local_twin(mangled, found)]
     if len(found) > 1:
         raise ValueError(f"several functions are called '{name}': {', '.join(found)}; give the mangled name")
@@ -56,7 +56,7 @@ def _plain(text: str) -> str:
 
 
 def _forms(told: str | None) -> set[str]:
-    """List how one function may be named: with and without its result and its parameters."""
+    """List the names of one function: with and without result type and parameters."""
     if not told:
         return set()
     forms = {told, told.removeprefix("void ")}
@@ -75,7 +75,7 @@ Demangler = Callable[[Sequence[str]], Sequence[str | None]]
 
 
 def _demangler() -> Demangler:
-    """Return what the machine has: the C++ library's function, or a program."""
+    """Return the available demangler: the C++ library's function, or a program."""
     for library in ("libstdc++.so.6", "libc++abi.so.1", "libc++.1.dylib"):
         try:
             function = ctypes.CDLL(library)["__cxa_demangle"]

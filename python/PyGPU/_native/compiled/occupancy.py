@@ -1,4 +1,4 @@
-"""What `Kernel.occupancy` gives."""
+"""Result of `Kernel.occupancy`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["Occupancy"]
 
 
 class Occupancy(NamedTuple):
-    """How well blocks of one shape fill a multiprocessor; what `Kernel.occupancy` gives."""
+    """Occupancy of a multiprocessor by blocks of one shape; the result of `Kernel.occupancy`."""
 
     blocks: int
     """Blocks that run on one multiprocessor at once; 0 where not even one fits."""

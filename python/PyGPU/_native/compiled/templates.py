@@ -1,4 +1,4 @@
-"""Instances of templates, as a source spells them."""
+"""Template instances in source notation."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from PyGPU._native.c_types import dtype_to_ctype
 
 __all__ = ["spelled"]
 
-# Types that a source knows from its vendor's header, and not from PyGPU's.
+# Types that a source takes from its vendor's header instead of PyGPU's.
 _SIXTEEN_BITS = {"float16": "__half", "bfloat16": "__nv_bfloat16"}
 
 
 def spelled(name: str, arguments: Iterable[Any], backend: str) -> str:
-    """Spell an instance of a template as a source does.
+    """Return the source notation of a template instance.
 
     Parameters
     ----------
     name : str
-        The template's, with or without ``<...>`` behind it.
+        Name of the template, with or without ``<...>`` behind it.
     arguments : iterable
-        Dtypes, integers, truth values, and texts, which stay as they are.
+        Dtypes, integers, booleans, and strings, which are used unchanged.
     backend : str
-        The device's, whose headers name the types of 16 bits.
+        Backend of the device, whose headers name the 16-bit types.
 
     Returns
     -------

@@ -1,1 +1,1 @@
-"""Declarations of public modules: the names that they list, and docstrings that several functions share."""
+"""Declarations of public modules: exported names, and docstrings that several functions share."""

@@ -19,17 +19,17 @@ _OWN = ("", "Examples")
 
 
 def documented_like(base: Callable[..., Any]) -> Callable[[_Function], _Function]:
-    """Complete the docstring of a function by the sections, and by the parameters, that only another one documents.
+    """Complete the docstring of a function with sections and parameters that only another function documents.
 
     Parameters
     ----------
     base : callable
-        Its docstring is complete, and has all sections in their order.
+        The other function, with a complete docstring and all sections in order.
 
     Returns
     -------
     callable
-        A decorator, which returns the function itself.
+        Decorator that returns the function itself.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def _sections(text: str) -> dict[str, str]:
 
 
 def _parameters(section: str) -> dict[str, str]:
-    """Return the entry of each parameter of a section; several parameters may have one entry."""
+    """Return the entry of each parameter of a section; several parameters may share one entry."""
     entries = re.split(r"\n(?=\S)", section)[2:]
     return {name: entry for entry in entries for name in entry.partition("\n")[0].partition(" : ")[0].split(", ")}
 

@@ -1,1 +1,1 @@
-"""What is seen from outside: views for notebooks, messages for `logging`, bars of what takes long."""
+"""Observability: notebook views, messages for `logging`, progress bars."""

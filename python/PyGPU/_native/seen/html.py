@@ -1,6 +1,6 @@
-"""How arrays, devices and graphs look in a notebook.
+"""Notebook views of arrays, devices and graphs.
 
-Streams and events have their one line only: more would have to be asked of the driver, which can spoil a capture.
+Streams and events show one line only: more would require driver calls, which can invalidate a capture.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 _CELL = "text-align:left;padding:1px 10px 1px 0;background:none"
 _MOST = 20
 _ELEMENTS = 200
-# Not every notebook gives `pre` its own font in a cell's output.
+# Some notebooks do not set a separate font for `pre` in a cell's output.
 _LINES = "margin:4px 0 0 0;font-family:monospace;line-height:1.3;white-space:pre;overflow-x:auto"
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def _table(title: str, rows: dict[str, str]) -> str:
-    # Colours are the notebook's own, light or dark.
+    # Colours are the notebook's, light or dark.
     cells = "".join(
         f'<tr style="background:none"><th style="{_CELL};opacity:0.7;font-weight:normal">{escape(name)}</th>'
         f'<td style="{_CELL}">{escape(text)}</td></tr>'
@@ -53,31 +53,31 @@ def _layout(array: GPUArray) -> str:
 
 
 def _values(array: GPUArray) -> str | None:
-    """Return the values or their edges where a few small copies give them; None in a capture, which takes none in."""
+    """Return the values, or their edges if cheap to copy; None in a capture, which rejects copies."""
     is_capturing = _core.current_stream(array.device).is_capturing
-    # Each edge of each axis is a copy of its own.
+    # Each edge of each axis is a separate copy.
     if is_capturing or (array.ndim > 2 and array.size > _ELEMENTS):
         return None
     try:
-        # A cell shows less than a terminal, where one scrolls back.
+        # A cell shows less than a terminal, which can scroll.
         with numpy.printoptions(threshold=min(_ELEMENTS, numpy.get_printoptions()["threshold"])):
             return printing.array_str(array)
     except (_core.CudaError, _core.NotSupportedError):
-        return None  # lost memory, a capture of another thread: the table still stands
+        return None  # lost memory, or a capture of another thread: the table is still shown
 
 
 def array_html(array: GPUArray) -> str:
-    """Give shape, dtype, device, bytes and layout, and the values where they are cheap to fetch.
+    """Return shape, dtype, device, bytes and layout as HTML, and the values if they are cheap to copy.
 
     Parameters
     ----------
     array : GPUArray
-        Any.
+        Array to show.
 
     Returns
     -------
     str
-        HTML.
+        The HTML.
     """
     device = str(array.device)
     rows = {
@@ -92,17 +92,17 @@ def array_html(array: GPUArray) -> str:
 
 
 def device_html(device: Device) -> str:
-    """Give a device's name, architecture and memory.
+    """Return a device's name, architecture and memory as HTML.
 
     Parameters
     ----------
     device : Device
-        Any; no context is made on it.
+        Device to show; no context is created on it.
 
     Returns
     -------
     str
-        HTML.
+        The HTML.
     """
     known = _core.device_properties(device)
     rows = {
@@ -115,17 +115,17 @@ def device_html(device: Device) -> str:
 
 
 def graph_html(graph: Graph) -> str:
-    """Give a graph's device and its operations, the first ones by name.
+    """Return a graph's device and its operations as HTML, the first ones by name.
 
     Parameters
     ----------
     graph : Graph
-        Any; one that was not captured yet is empty.
+        Graph to show; one without a capture is empty.
 
     Returns
     -------
     str
-        HTML.
+        The HTML.
     """
     try:
         nodes = graph.nodes

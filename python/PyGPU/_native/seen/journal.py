@@ -1,4 +1,4 @@
-"""What slow paths of the native module tell, for `logging`."""
+"""Messages from slow paths of the native module, for `logging`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _WARNING = 30
 
 
 def log(notes: list[tuple[int, str]]) -> None:
-    """Give sentences to the logger ``PyGPU``, if the program uses `logging` at all; warnings in any case.
+    """Pass messages to the logger ``PyGPU`` if the program uses `logging`; warnings in any case.
 
     Parameters
     ----------
     notes : list of tuples of an int and a str
-        A level, and what happened.
+        Level and text of a message.
     """
-    # Who has not imported it has set no handler and no level up: nobody is asked, and Python prints warnings alone.
+    # A program without the import has set no handler and no level: Python then prints warnings only.
     logging: Any = sys.modules.get("logging")
     if logging is None:
         if all(level < _WARNING for level, _ in notes):

@@ -1,4 +1,4 @@
-"""How far something is that takes long: by tqdm where it is installed, or by a function of the caller's."""
+"""Progress of long operations: by tqdm if installed, or by a function of the caller."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ PIECE = 16 << 20
 
 
 class Silent:
-    """A bar that nobody sees."""
+    """Bar without output."""
 
     def update(self, n: float = 1) -> None:
-        """Go on."""
+        """Advance the bar."""
 
     def set_description_str(self, text: str) -> None:
-        """Say what comes next."""
+        """Set the description of the next step."""
 
     def close(self) -> None:
-        """End."""
+        """Close the bar."""
 
 
 def bar(total: int, *, file: TextIO | None = None, **options: Any) -> Any:
-    """Return a bar of tqdm, or one that nobody sees where that is not installed.
+    """Return a bar of tqdm, or a silent one if tqdm is not installed.
 
     Parameters
     ----------
     total : int
-        What it counts to.
+        Final count.
     file : file, optional
-        Where; the bar is silent if that is no terminal. The standard error by default, whatever it is, or the notebook.
+        Output file; the bar is silent if it is no terminal. Defaults to the standard error, or to the notebook.
     **options
-        Those of tqdm.
+        Options of tqdm.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def bar(total: int, *, file: TextIO | None = None, **options: Any) -> Any:
 
 
 def _pieces(host: numpy.ndarray[Any, Any]) -> tuple[int, int]:
-    """Return the axis along which a copy is cut, that of the longest steps, and the length of a piece."""
+    """Return the axis along which a copy is divided, that of the largest stride, and the length of a piece."""
     axis = max(range(host.ndim), key=lambda axis: (host.shape[axis] > 1, abs(host.strides[axis])))
     return axis, max(1, PIECE * host.shape[axis] // host.nbytes)
 
@@ -62,18 +62,18 @@ def _pieces(host: numpy.ndarray[Any, Any]) -> tuple[int, int]:
 def upload(
     ary: Any, allocator: Any, device: Any, stream: Any, progress: bool | Callable[[int, int], object]
 ) -> GPUArray:
-    """Do `to_gpu` in pieces, and say after each how far it is.
+    """Upload as `to_gpu` in pieces, and report the progress after each.
 
     Parameters
     ----------
     ary : array_like
         Host data.
     allocator : callable or None
-        With one the array is a single piece.
+        If given, the array is a single piece.
     device, stream
         As in `to_gpu`.
     progress : bool or callable
-        True for a bar; a function is given the bytes that are there, and those of all.
+        True for a bar; a function receives the number of copied bytes and the total.
 
     Returns
     -------

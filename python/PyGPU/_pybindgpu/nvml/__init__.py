@@ -1,1 +1,1 @@
-"""The parts of `PyGPU.nvml`."""
+"""Implementation of `PyGPU.nvml`."""

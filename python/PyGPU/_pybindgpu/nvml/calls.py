@@ -1,8 +1,8 @@
-"""NVML: how busy a device is and how much of its memory all processes use together.
+"""NVML: utilization of a device, and memory in use by all processes.
 
-NVML is reached through `nvidia-ml-py` if that is installed, else through NVIDIA's library itself, opened at the first
-call. Devices are found by their UUID, since NVML numbers them differently from CUDA. Where there is no NVML, and on
-backends other than CUDA, every status is 3 (not supported) and every value zero. Nothing here raises for a device.
+NVML is accessed through `nvidia-ml-py` if installed, otherwise through NVIDIA's library, opened at the first
+call. Devices are found by their UUID, because NVML and CUDA number them differently. Without NVML, and on
+backends other than CUDA, every status is 3 (not supported) and every value zero. No device error raises.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ __all__ = ["nvmlDevice", "nvmlInit", "nvmlReturn_t", "nvmlShutdown"]
 
 
 def nvmlInit() -> nvmlReturn_t:
-    """Open NVML. It counts: every call needs its own `nvmlShutdown`.
+    """Open NVML, with a count: every call needs its own `nvmlShutdown`.
 
     Returns
     -------
     nvmlReturn_t
-        3 (not supported) where there is no NVML.
+        3 (not supported) without NVML.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def nvmlShutdown() -> nvmlReturn_t:
     Returns
     -------
     nvmlReturn_t
-        1 (uninitialized) if it was not open, 3 (not supported) where there is no NVML.
+        1 (uninitialized) if it was not open, 3 (not supported) without NVML.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def nvmlShutdown() -> nvmlReturn_t:
 
 
 class nvmlDevice:
-    """NVML's view of a device.
+    """NVML's handle of a device.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class nvmlDevice:
 
     Notes
     -----
-    `nvmlInit` comes first; without it the status is 1 (uninitialized).
+    `nvmlInit` must come first; without it the status is 1 (uninitialized).
 
     Raises
     ------
@@ -100,12 +100,12 @@ class nvmlDevice:
         elif self._library is not None:
             self._device, code = self._library.find(f"GPU-{uuid}")
             if code == NOT_FOUND:
-                # A slice of a device that is divided has a UUID of its own, with another prefix.
+                # A MIG slice has a separate UUID, with another prefix.
                 self._device, code = self._library.find(f"MIG-{uuid}")
         self._status = nvmlReturn_t(code)
 
     def utilization_rates(self) -> tuple[int, int]:
-        """Return how busy the device was lately.
+        """Return the recent utilization of the device.
 
         Returns
         -------
@@ -121,7 +121,7 @@ class nvmlDevice:
         return rates
 
     def memory_info(self) -> tuple[int, int, int]:
-        """Return the memory of the device, as all processes together use it.
+        """Return the memory of the device, as used by all processes together.
 
         Returns
         -------
@@ -135,7 +135,7 @@ class nvmlDevice:
         return info
 
     def last_status(self) -> nvmlReturn_t:
-        """Return the status of the last call, at first that of finding the device."""
+        """Return the status of the last call, initially that of finding the device."""
         return self._status
 
     def get(self) -> int:
@@ -154,7 +154,7 @@ class nvmlDevice:
 
 
 def _uuid(index: int) -> tuple[str, int]:
-    """Return the UUID of CUDA's device and 0, or an empty one and NVML's number for why there is none."""
+    """Return the UUID of CUDA's device and 0, or an empty one and NVML's error number."""
     try:
         if _core.backend_name() != "cuda":
             return "", NOT_SUPPORTED
@@ -162,6 +162,6 @@ def _uuid(index: int) -> tuple[str, int]:
             return "", INVALID_ARGUMENT
         digits = bytes(_core.device_properties(index)["uuid"]).hex()
     except (RuntimeError, _core.CudaError):
-        # No backend could be opened, or the driver refuses to describe the device.
+        # No backend could be opened, or the driver failed to describe the device.
         return "", NOT_SUPPORTED
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}", 0

@@ -1,6 +1,6 @@
-"""The six calls of NVML that PyGPU makes, through `nvidia-ml-py` or straight through NVIDIA's library.
+"""The six NVML calls that PyGPU makes, through `nvidia-ml-py` or NVIDIA's library.
 
-Every call returns NVML's number, after the values if it has any; none raises.
+Every call returns NVML's number, after its values if any; none raises.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ Handle: TypeAlias = Any
 
 
 class Library(Protocol):
-    """A way to NVML."""
+    """Access to NVML."""
 
     def initialize(self) -> int:
-        """Open NVML, once more if it is open."""
+        """Open NVML; repeated calls are counted."""
 
     def shutdown(self) -> int:
-        """Close NVML as often as it was opened."""
+        """Close NVML once for each open."""
 
     def find(self, uuid: str) -> tuple[Handle | None, int]:
-        """Return the device of a UUID, which is written as nvidia-smi does."""
+        """Return the device of a UUID in nvidia-smi's notation."""
 
     def utilization(self, device: Handle) -> tuple[tuple[int, int], int]:
-        """Return percent of the time in which kernels ran and memory was accessed."""
+        """Return the percentages of time in which kernels ran and memory was accessed."""
 
     def memory(self, device: Handle) -> tuple[tuple[int, int, int], int]:
         """Return free, total and used bytes."""
@@ -82,7 +82,7 @@ class Memory(ctypes.Structure):
 
 
 class SharedLibrary:
-    """NVML through NVIDIA's library itself."""
+    """NVML through NVIDIA's library."""
 
     def __init__(self, name: str = "libnvidia-ml.so.1") -> None:
         self._library = ctypes.CDLL(name)
@@ -117,11 +117,11 @@ _library: Library | None = None
 
 
 def library() -> Library | None:
-    """Return the way to NVML, None if there is none. Only what was found is remembered."""
+    """Return the access to NVML, or None if missing. Only success is cached."""
     global _library
     if _library is None:
         try:
-            # The package can be installed where the library it wants is not, and then says "uninitialized".
+            # The package may be installed without its library, and then reports "uninitialized".
             found: Library = SharedLibrary()
         except OSError:
             return None

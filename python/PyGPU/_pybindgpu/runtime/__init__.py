@@ -1,1 +1,1 @@
-"""The parts of `PyGPU.runtime`."""
+"""Implementation of `PyGPU.runtime`."""

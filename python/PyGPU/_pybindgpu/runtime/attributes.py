@@ -1,4 +1,4 @@
-"""`cuda*` calls that ask for attributes: of a device, of an address, of a kernel."""
+"""`cuda*` calls that query attributes of a device, an address or a kernel."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _TYPES = {"host": cudaMemoryTypeHost, "device": cudaMemoryTypeDevice, "managed":
 
 
 class cudaDeviceAttr(IntEnum):
-    """What `cudaDeviceGetAttribute` asks for; the numbers are those of CUDA's driver, too.
+    """Attributes of `cudaDeviceGetAttribute`; the numbers are also those of CUDA's driver.
 
     Examples
     --------
@@ -169,12 +169,12 @@ class cudaDeviceAttr(IntEnum):
 
 
 def cudaDeviceGetAttribute(attr: SupportsIndex, device: SupportsIndex) -> tuple[int, cudaError_t]:
-    """Ask for an attribute of a device.
+    """Query an attribute of a device.
 
     Parameters
     ----------
     attr : int
-        Of `cudaDeviceAttr`, or a number that is newer.
+        A `cudaDeviceAttr`, or a newer number.
     device : int
         Ordinal of the device.
 
@@ -183,8 +183,8 @@ def cudaDeviceGetAttribute(attr: SupportsIndex, device: SupportsIndex) -> tuple[
     value : int
         0 after an error.
     status : cudaError_t
-        1 (``cudaErrorInvalidValue``) for what the driver does not know, 101 for a device that does not exist, 801
-        (``cudaErrorNotSupported``) for what only CUDA has.
+        1 (``cudaErrorInvalidValue``) for an attribute unknown to the driver, 101 for a device that does not exist, 801
+        (``cudaErrorNotSupported``) for an attribute that only CUDA has.
 
     Raises
     ------
@@ -211,7 +211,7 @@ def cudaDeviceGetAttribute(attr: SupportsIndex, device: SupportsIndex) -> tuple[
 
 @dataclass(frozen=True)
 class cudaPointerAttributes:
-    """What `cudaPointerGetAttributes` tells of an address.
+    """Result of `cudaPointerGetAttributes`.
 
     Parameters
     ----------
@@ -219,11 +219,11 @@ class cudaPointerAttributes:
         ``cudaMemoryTypeUnregistered`` (0), ``cudaMemoryTypeHost`` (1), ``cudaMemoryTypeDevice`` (2) or
         ``cudaMemoryTypeManaged`` (3).
     device : int
-        The device whose memory it is, or for which it was page-locked; ``cudaInvalidDeviceId`` (-2) for other memory.
+        The device that owns the memory, or for which it is page-locked; ``cudaInvalidDeviceId`` (-2) for other memory.
     devicePointer : int
-        Where the device reaches it; 0 where it cannot.
+        Address on the device; 0 if inaccessible.
     hostPointer : int
-        Where the host reaches it; 0 where it cannot.
+        Address on the host; 0 if inaccessible.
 
     Examples
     --------
@@ -240,19 +240,19 @@ class cudaPointerAttributes:
 
 
 def cudaPointerGetAttributes(ptr: Address) -> tuple[cudaPointerAttributes, cudaError_t]:
-    """Say what an address is.
+    """Query the attributes of an address.
 
     Parameters
     ----------
     ptr : int, ctypes.c_void_p, pointer wrapper or ndarray
-        Any address.
+        Address to query.
 
     Returns
     -------
     attributes : cudaPointerAttributes
-        An address that nobody knows is ``cudaMemoryTypeUnregistered``, as ordinary memory of the host is.
+        An unregistered address is ``cudaMemoryTypeUnregistered``, like ordinary host memory.
     status : cudaError_t
-        Success, also for an address that nobody knows.
+        Success, also for an unregistered address.
 
     Raises
     ------
@@ -282,28 +282,28 @@ def cudaPointerGetAttributes(ptr: Address) -> tuple[cudaPointerAttributes, cudaE
 
 @dataclass(frozen=True)
 class cudaFuncAttributes:
-    """What `cudaFuncGetAttributes` tells of a kernel.
+    """Result of `cudaFuncGetAttributes`.
 
     Parameters
     ----------
     sharedSizeBytes : int
-        Bytes of static shared memory of a block.
+        Static shared memory per block, in bytes.
     constSizeBytes : int
-        Bytes of constant memory.
+        Constant memory, in bytes.
     localSizeBytes : int
-        Bytes of local memory of a thread.
+        Local memory per thread, in bytes.
     maxThreadsPerBlock : int
-        Most threads of a block that it can be launched with.
+        Maximum number of threads per block.
     numRegs : int
-        Registers of a thread.
+        Registers per thread.
     ptxVersion : int
-        The version of PTX that it was compiled for, as 90 for 9.0.
+        PTX version of the compilation, as 90 for 9.0.
     binaryVersion : int
-        The architecture that it was compiled for, as 90 for ``sm_90``.
+        Architecture of the compilation, as 90 for ``sm_90``.
     maxDynamicSharedSizeBytes : int
-        Most bytes of dynamic shared memory that it can be launched with.
+        Maximum dynamic shared memory of a launch, in bytes.
     preferredShmemCarveout : int
-        Percentage of the first-level cache that is wanted as shared memory; -1 is the driver's choice.
+        Preferred percentage of the first-level cache used as shared memory; -1 is the driver's choice.
 
     Examples
     --------
@@ -326,12 +326,12 @@ class cudaFuncAttributes:
 
 
 def cudaFuncGetAttributes(func: Kernel | Function) -> tuple[cudaFuncAttributes, cudaError_t]:
-    """Say what is known of a kernel.
+    """Query the attributes of a kernel.
 
     Parameters
     ----------
     func : PyGPU.Kernel or PyGPU.driver.Function
-        A kernel. PybindGPU has none; here it is one that PyGPU compiled or loaded.
+        A kernel that PyGPU compiled or loaded; PybindGPU has none.
 
     Returns
     -------

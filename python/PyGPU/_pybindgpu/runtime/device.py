@@ -22,7 +22,7 @@ __all__ = [
 
 
 def known_device(device: SupportsIndex) -> int:
-    """Return the ordinal of a device that exists; an ordinal that does not is a device error, not a bad argument."""
+    """Return the ordinal of an existing device; a missing one is a device error, not an invalid argument."""
     ordinal = operator.index(device)
     if not 0 <= ordinal < _counted():
         raise Refusal(INVALID_DEVICE)
@@ -44,7 +44,7 @@ def cudaGetDeviceCount() -> tuple[int, cudaError_t]:
     count : int
         Number of devices; the CPU backend has one.
     status : cudaError_t
-        100 (``cudaErrorNoDevice``) where there is none.
+        100 (``cudaErrorNoDevice``) if none exists.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def cudaGetDevice() -> tuple[int, cudaError_t]:
 
 
 def cudaSetDevice(device: SupportsIndex) -> cudaError_t:
-    """Make a device the current one of this thread, also for every other library.
+    """Create a device the current one of this thread, also for every other library.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def cudaSetDevice(device: SupportsIndex) -> cudaError_t:
     Returns
     -------
     cudaError_t
-        101 (``cudaErrorInvalidDevice``) if there is no such device; the current one then stays.
+        101 (``cudaErrorInvalidDevice``) if the device does not exist; the current one then stays.
 
     Raises
     ------
@@ -106,12 +106,12 @@ def cudaSetDevice(device: SupportsIndex) -> cudaError_t:
 
 
 def cudaDeviceSynchronize() -> cudaError_t:
-    """Wait until the current device has done all work of all streams. Other Python threads run meanwhile.
+    """Wait until the current device has completed all work of all streams. Other Python threads run meanwhile.
 
     Returns
     -------
     cudaError_t
-        The error of earlier work, if there was one.
+        The error of earlier work, if any.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def cudaDeviceSynchronize() -> cudaError_t:
 
 
 def cudaDeviceReset() -> cudaError_t:
-    """Destroy everything that this process has on the current device, also what other libraries have there.
+    """Destroy all resources of this process on the current device, including those of other libraries.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def cudaDriverGetVersion() -> tuple[int, cudaError_t]:
     Returns
     -------
     version : int
-        As the driver gives it: 1000 * major + 10 * minor for CUDA, so that 13.0 is 13000; 10000000 * major +
+        In the driver's format: 1000 * major + 10 * minor for CUDA, so that 13.0 is 13000; 10000000 * major +
         100000 * minor + patch for HIP; 0 on the CPU backend.
     status : cudaError_t
 
@@ -157,12 +157,12 @@ def cudaDriverGetVersion() -> tuple[int, cudaError_t]:
 
 
 def cudaDeviceCanAccessPeer(device: SupportsIndex, peerDevice: SupportsIndex) -> tuple[bool, cudaError_t]:
-    """Say whether a device can read and write the memory of another.
+    """Test whether a device can read and write the memory of another.
 
     Parameters
     ----------
     device, peerDevice : int
-        Ordinals: who reaches out, and for whose memory.
+        Ordinals of the accessing device and of the owner of the memory.
 
     Returns
     -------
@@ -191,12 +191,12 @@ def cudaDeviceCanAccessPeer(device: SupportsIndex, peerDevice: SupportsIndex) ->
 
 
 def cudaDeviceEnablePeerAccess(peerDevice: SupportsIndex, flags: SupportsIndex = 0) -> cudaError_t:
-    """Let the current device read and write the memory of another, in this direction only.
+    """Allow the current device to access the memory of another, in this direction only.
 
     Parameters
     ----------
     peerDevice : int
-        Ordinal of the device whose memory is opened up.
+        Ordinal of the device whose memory becomes accessible.
     flags : int
         Must be 0.
 
@@ -229,7 +229,7 @@ def cudaDeviceEnablePeerAccess(peerDevice: SupportsIndex, flags: SupportsIndex =
 
 
 class cudaDeviceProp:
-    """Properties of a device, read once when the object is made.
+    """Properties of a device, read once at the creation of the object.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ class cudaDeviceProp:
         return str(self._properties.get("name", ""))
 
     def uuid(self) -> str:
-        """Return the 16 bytes that identify the device wherever it is plugged in, as 32 hexadecimal digits."""
+        """Return the 16 bytes that identify the device in any slot, as 32 hexadecimal digits."""
         return bytes(self._properties.get("uuid", bytes(16))).hex()
 
     def pciBusID(self) -> int:
@@ -279,7 +279,7 @@ class cudaDeviceProp:
         return int(self._properties.get("pci_domain", 0))
 
     def get(self) -> dict[str, Any]:
-        """Return all properties, as a dictionary of its own: sizes in bytes, clock rates in kHz."""
+        """Return all properties as a new dictionary: sizes in bytes, clock rates in kHz."""
         return dict(self._properties)
 
     def last_status(self) -> cudaError_t:

@@ -50,7 +50,7 @@ EventLike: TypeAlias = "cudaEvent_t | _core.Event"
 
 
 class cudaEvent_t(Handle[_core.Event]):
-    """An event: a mark in the work of a stream.
+    """Event: a point in the work of a stream.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class cudaEvent_t(Handle[_core.Event]):
 
     Notes
     -----
-    If making it fails, `last_status` says why, the handle is 0, and every call with it gives status 400
+    If the creation fails, `last_status` is the cause, the handle is 0, and every call with it has status 400
     (``cudaErrorInvalidResourceHandle``).
 
     Raises
@@ -99,14 +99,14 @@ class cudaEvent_t(Handle[_core.Event]):
 
     @classmethod
     def _made_by(cls, make: Callable[[], _core.Event]) -> cudaEvent_t:
-        """Return one over an event that is made in another way."""
+        """Return an instance over an event that is created in another way."""
         made = cls.__new__(cls)
         Handle.__init__(made, make)
         return made
 
     @property
     def event(self) -> _core.Event | None:
-        """PyGPU's own event object behind this one; None if making it failed."""
+        """PyGPU's event object; None if the creation failed."""
         return self._own
 
 
@@ -116,9 +116,9 @@ def as_event(event: EventLike) -> _core.Event:
     Raises
     ------
     TypeError
-        If it is anything else.
+        For any other object.
     Refusal
-        400 if it is a `cudaEvent_t` that could not be made.
+        400 for a `cudaEvent_t` whose creation failed.
     """
     if isinstance(event, cudaEvent_t):
         return event._living()
@@ -128,7 +128,7 @@ def as_event(event: EventLike) -> _core.Event:
 
 
 def cudaEventRecord(event: EventLike, stream: StreamLike = None) -> cudaError_t:
-    """Put an event behind the work that a stream has been given so far.
+    """Record an event behind the work that was enqueued on a stream so far.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def cudaEventRecord(event: EventLike, stream: StreamLike = None) -> cudaError_t:
 
 
 def cudaEventSynchronize(event: EventLike) -> cudaError_t:
-    """Wait until the work before an event is done; an event that was never recorded is done.
+    """Wait until the work before an event is complete; an event that was never recorded is complete.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def cudaEventSynchronize(event: EventLike) -> cudaError_t:
     Returns
     -------
     cudaError_t
-        The error of the work before it, if there was one.
+        The error of the work before it, if any.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def cudaEventSynchronize(event: EventLike) -> cudaError_t:
 
 
 def cudaEventQuery(event: EventLike) -> cudaError_t:
-    """Say whether the work before an event is done, without waiting.
+    """Test whether the work before an event is complete, without waiting.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def cudaEventElapsedTime(start: EventLike, end: EventLike) -> tuple[float, cudaE
     milliseconds : float
         Time from `start` to `end`; 0.0 after an error.
     status : cudaError_t
-        600 if one of them is still to come, 400 if one was never recorded or records no time.
+        600 if one of them is not reached yet, 400 if one was never recorded or records no time.
 
     Raises
     ------
@@ -247,14 +247,14 @@ def cudaEventElapsedTime(start: EventLike, end: EventLike) -> tuple[float, cudaE
 
 
 def cudaStreamWaitEvent(stream: StreamLike, event: EventLike, flags: SupportsIndex = 0) -> cudaError_t:
-    """Let the later work of a stream wait for an event; the host does not wait.
+    """Create the later work of a stream wait for an event; the host does not wait.
 
     Parameters
     ----------
     stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
         The stream that waits; None and 0 are the default stream.
     event : cudaEvent_t or PyGPU.Event
-        What it waits for; an event that was never recorded is no wait.
+        Event to wait for; an event that was never recorded causes no wait.
     flags : int
         Must be 0.
 
@@ -285,7 +285,7 @@ def cudaStreamWaitEvent(stream: StreamLike, event: EventLike, flags: SupportsInd
 
 
 def cudaEventCreate() -> tuple[cudaEvent_t, cudaError_t]:
-    """Make an event that records the time, as `cudaEvent_t` does.
+    """Create an event that records the time, as `cudaEvent_t`.
 
     Returns
     -------
@@ -304,7 +304,7 @@ def cudaEventCreate() -> tuple[cudaEvent_t, cudaError_t]:
 
 
 def cudaEventCreateWithFlags(flags: SupportsIndex) -> tuple[cudaEvent_t, cudaError_t]:
-    """Make an event with the flags of `cudaEvent_t`, else as `cudaEventCreate` does.
+    """Create an event with the flags of `cudaEvent_t`, otherwise as `cudaEventCreate`.
 
     Examples
     --------
@@ -318,7 +318,7 @@ def cudaEventCreateWithFlags(flags: SupportsIndex) -> tuple[cudaEvent_t, cudaErr
 
 
 def cudaEventDestroy(event: EventLike) -> cudaError_t:
-    """End an event; streams that wait for it still do.
+    """Destroy an event; streams that wait for it still do.
 
     Parameters
     ----------
@@ -328,7 +328,8 @@ def cudaEventDestroy(event: EventLike) -> cudaError_t:
     Returns
     -------
     cudaError_t
-        400 (``cudaErrorInvalidResourceHandle``) if it was destroyed before, and for a `PyGPU.Event`, which ends itself.
+        400 (``cudaErrorInvalidResourceHandle``) after a previous destruction, and for a `PyGPU.Event`, which ends by
+        itself.
 
     Raises
     ------

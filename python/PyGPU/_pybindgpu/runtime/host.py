@@ -53,16 +53,16 @@ def cudaHostAlloc(size: SupportsIndex, flags: SupportsIndex = cudaHostAllocDefau
     Parameters
     ----------
     size : int
-        Bytes, uninitialised. None at all need no memory and give address 0.
+        Number of bytes, uninitialised. Zero bytes need no memory and have address 0.
     flags : int
         Sum of ``cudaHostAllocPortable`` (1), ``cudaHostAllocMapped`` (2) and ``cudaHostAllocWriteCombined`` (4).
 
     Returns
     -------
     address : int
-        Host address, to be given to `cudaFreeHost`; 0 after an error.
+        Host address for `cudaFreeHost`; 0 after an error.
     status : cudaError_t
-        1 (``cudaErrorInvalidValue``) for other flags, 2 (``cudaErrorMemoryAllocation``) if it cannot be had.
+        1 (``cudaErrorInvalidValue``) for other flags, 2 (``cudaErrorMemoryAllocation``) if memory is insufficient.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def cudaHostAlloc(size: SupportsIndex, flags: SupportsIndex = cudaHostAllocDefau
 
 
 def cudaMallocHost(size: SupportsIndex) -> tuple[int, cudaError_t]:
-    """Allocate page-locked host memory without flags, as `cudaHostAlloc` does with them.
+    """Allocate page-locked host memory without flags, otherwise as `cudaHostAlloc`.
 
     Examples
     --------
@@ -111,12 +111,12 @@ def cudaMallocHost(size: SupportsIndex) -> tuple[int, cudaError_t]:
 
 
 def cudaFreeHost(ptr: Address) -> cudaError_t:
-    """Free memory that `cudaHostAlloc` or `cudaMallocHost` gave.
+    """Free memory of `cudaHostAlloc` or `cudaMallocHost`.
 
     Parameters
     ----------
     ptr : int or ctypes.c_void_p
-        The address; 0 is nothing to be freed, and a success.
+        The address; 0 succeeds without an effect.
 
     Returns
     -------
@@ -146,14 +146,14 @@ def cudaFreeHost(ptr: Address) -> cudaError_t:
 
 
 def cudaHostRegister(ptr: Address, size: SupportsIndex, flags: SupportsIndex = cudaHostRegisterDefault) -> cudaError_t:
-    """Page-lock host memory that was allocated elsewhere. It must stay allocated until `cudaHostUnregister`.
+    """Page-lock existing host memory. It must stay allocated until `cudaHostUnregister`.
 
     Parameters
     ----------
     ptr : int, ctypes.c_void_p, pointer wrapper or contiguous ndarray
         Start of the memory.
     size : int
-        Bytes.
+        Size in bytes.
     flags : int
         Sum of ``cudaHostRegisterPortable`` (1) and ``cudaHostRegisterMapped`` (2).
 
@@ -208,7 +208,7 @@ def cudaHostUnregister(ptr: Address) -> cudaError_t:
     Returns
     -------
     cudaError_t
-        An error if nothing was registered there.
+        An error if the address was not registered.
 
     Raises
     ------

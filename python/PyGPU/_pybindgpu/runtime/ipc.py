@@ -1,4 +1,4 @@
-"""`cuda*` calls by which processes share device memory and events."""
+"""`cuda*` calls with which processes share device memory and events."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ cudaIpcMemLazyEnablePeerAccess = 1
 """Access to the memory of another device is enabled once it is needed; the only flag there is."""
 
 _LENGTH = 64
-# What was opened, by its address. The driver gives one address to a handle that is opened twice.
+# Opened memory by address. The driver returns the same address for a handle that is opened twice.
 _opened: dict[int, list[_core.DeviceAllocation]] = {}
 
 
@@ -42,7 +42,7 @@ class _Handle(bytes):
 
 
 class cudaIpcMemHandle_t(_Handle):
-    """The name of a block of device memory for another process: 64 bytes, which may be pickled and sent.
+    """Handle of a block of device memory for another process: 64 bytes, which may be pickled and sent.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class cudaIpcMemHandle_t(_Handle):
 
 
 class cudaIpcEventHandle_t(_Handle):
-    """The name of an event for another process, else as `cudaIpcMemHandle_t`.
+    """Handle of an event for another process, otherwise as `cudaIpcMemHandle_t`.
 
     Examples
     --------
@@ -78,18 +78,18 @@ class cudaIpcEventHandle_t(_Handle):
 
 
 def cudaIpcGetMemHandle(devPtr: Address) -> tuple[cudaIpcMemHandle_t, cudaError_t]:
-    """Name a block of device memory for other processes.
+    """Return a handle of device memory for other processes.
 
     Parameters
     ----------
     devPtr : int or ctypes.c_void_p
-        Memory from `cudaMalloc`. That of arrays and of `cudaMallocAsync` comes from a pool, which a driver does not
+        Memory of `cudaMalloc`. Memory of arrays and of `cudaMallocAsync` comes from a pool, which a driver does not
         share by handles.
 
     Returns
     -------
     handle : cudaIpcMemHandle_t
-        This process must keep the memory meanwhile. Zeros after an error.
+        This process must keep the memory while the handle is used. Zeros after an error.
     status : cudaError_t
         1 (``cudaErrorInvalidValue``) for other memory, 801 (``cudaErrorNotSupported``) on the CPU.
 
@@ -118,16 +118,16 @@ def cudaIpcOpenMemHandle(
     Parameters
     ----------
     handle : cudaIpcMemHandle_t or 64 bytes
-        What `cudaIpcGetMemHandle` gave there.
+        Result of `cudaIpcGetMemHandle` in that process.
     flags : int
         ``cudaIpcMemLazyEnablePeerAccess`` (1).
 
     Returns
     -------
     address : int
-        To be given to `cudaIpcCloseMemHandle`; 0 after an error.
+        Address for `cudaIpcCloseMemHandle`; 0 after an error.
     status : cudaError_t
-        1 (``cudaErrorInvalidValue``) for other flags, what the driver says to a handle that it did not make or that is
+        1 (``cudaErrorInvalidValue``) for other flags, the driver's error for a handle that it did not create or that is
         of this process, 801 (``cudaErrorNotSupported``) on the CPU.
 
     Raises
@@ -155,7 +155,7 @@ def cudaIpcOpenMemHandle(
 
 
 def cudaIpcCloseMemHandle(devPtr: Address) -> cudaError_t:
-    """Close memory that `cudaIpcOpenMemHandle` opened, after waiting for the device.
+    """Close memory of `cudaIpcOpenMemHandle`, after waiting for the device.
 
     Parameters
     ----------
@@ -193,19 +193,19 @@ def cudaIpcCloseMemHandle(devPtr: Address) -> cudaError_t:
 
 
 def cudaIpcGetEventHandle(event: EventLike) -> tuple[cudaIpcEventHandle_t, cudaError_t]:
-    """Name an event for other processes.
+    """Return a handle of an event for other processes.
 
     Parameters
     ----------
     event : cudaEvent_t or PyGPU.Event
-        One that was made with ``cudaEventInterprocess | cudaEventDisableTiming``.
+        An event created with ``cudaEventInterprocess | cudaEventDisableTiming``.
 
     Returns
     -------
     handle : cudaIpcEventHandle_t
         Zeros after an error.
     status : cudaError_t
-        What the driver says to another event, 801 (``cudaErrorNotSupported``) on the CPU.
+        The driver's error for another event, 801 (``cudaErrorNotSupported``) on the CPU.
 
     Raises
     ------
@@ -229,14 +229,14 @@ def cudaIpcOpenEventHandle(handle: cudaIpcEventHandle_t | bytes | bytearray) -> 
     Parameters
     ----------
     handle : cudaIpcEventHandle_t or 64 bytes
-        What `cudaIpcGetEventHandle` gave there.
+        Result of `cudaIpcGetEventHandle` in that process.
 
     Returns
     -------
     event : cudaEvent_t
         Its handle is 0 after an error.
     status : cudaError_t
-        What the driver says to a handle that it did not make or that is of this process, 801
+        The driver's error for a handle that it did not create or that is of this process, 801
         (``cudaErrorNotSupported``) on the CPU.
 
     Raises

@@ -1,4 +1,4 @@
-"""`cuda*` calls about managed memory, which host and device both reach."""
+"""`cuda*` calls for managed memory, which host and device both access."""
 
 from __future__ import annotations
 
@@ -57,21 +57,21 @@ _ADVICE = {
 
 
 def cudaMallocManaged(size: SupportsIndex, flags: SupportsIndex = cudaMemAttachGlobal) -> tuple[int, cudaError_t]:
-    """Allocate memory that host and device both reach by one address.
+    """Allocate memory that host and device both access at one address.
 
     Parameters
     ----------
     size : int
-        Bytes, uninitialised. None at all need no memory and give address 0.
+        Number of bytes, uninitialised. Zero bytes need no memory and have address 0.
     flags : int
         ``cudaMemAttachGlobal`` (1) or ``cudaMemAttachHost`` (2).
 
     Returns
     -------
     address : int
-        To be given to `cudaFree`; 0 after an error.
+        Address for `cudaFree`; 0 after an error.
     status : cudaError_t
-        1 (``cudaErrorInvalidValue``) for other flags, 2 (``cudaErrorMemoryAllocation``) if it cannot be had.
+        1 (``cudaErrorInvalidValue``) for other flags, 2 (``cudaErrorMemoryAllocation``) if memory is insufficient.
 
     Raises
     ------
@@ -106,14 +106,14 @@ def _place(device: int) -> int:
 def cudaMemPrefetchAsync(
     devPtr: Address, count: SupportsIndex, dstDevice: SupportsIndex, stream: StreamLike = None
 ) -> cudaError_t:
-    """Bring managed memory to where it will be used, in the order of a stream.
+    """Migrate managed memory to its place of use, in the order of a stream.
 
     Parameters
     ----------
     devPtr : int or ctypes.c_void_p
-        Where the range begins.
+        Start of the range.
     count : int
-        Its bytes.
+        Size of the range in bytes.
     dstDevice : int
         The device, or ``cudaCpuDeviceId`` (-1) for the host.
     stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
@@ -147,19 +147,19 @@ def cudaMemPrefetchAsync(
 
 
 def cudaMemAdvise(devPtr: Address, count: SupportsIndex, advice: SupportsIndex, device: SupportsIndex) -> cudaError_t:
-    """Say how managed memory will be used.
+    """Advise the driver about the use of managed memory.
 
     Parameters
     ----------
     devPtr : int or ctypes.c_void_p
-        Where the range begins.
+        Start of the range.
     count : int
-        Its bytes.
+        Size of the range in bytes.
     advice : int
         ``cudaMemAdviseSetReadMostly`` (1), ``cudaMemAdviseSetPreferredLocation`` (3), ``cudaMemAdviseSetAccessedBy``
-        (5), or the number after it, which takes it back.
+        (5), or the following number, which revokes it.
     device : int
-        Of which device that is said, or ``cudaCpuDeviceId`` (-1) for the host.
+        Device of the advice, or ``cudaCpuDeviceId`` (-1) for the host.
 
     Returns
     -------

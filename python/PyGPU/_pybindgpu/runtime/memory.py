@@ -54,14 +54,14 @@ def cudaMalloc(size: SupportsIndex) -> tuple[int, cudaError_t]:
     Parameters
     ----------
     size : int
-        Bytes, uninitialised. None at all need no memory and give address 0.
+        Number of bytes, uninitialised. Zero bytes need no memory and have address 0.
 
     Returns
     -------
     address : int
-        Device address, to be given to `cudaFree`; 0 after an error.
+        Device address for `cudaFree`; 0 after an error.
     status : cudaError_t
-        2 (``cudaErrorMemoryAllocation``) if the device has not that much memory.
+        2 (``cudaErrorMemoryAllocation``) if device memory is insufficient.
 
     Raises
     ------
@@ -80,22 +80,22 @@ def cudaMalloc(size: SupportsIndex) -> tuple[int, cudaError_t]:
     <cudaError: code=0>
     """
     nbytes = byte_count(size)
-    # Not of the pool: another process, MPI and a network card reach only what the driver gave by itself.
+    # Not from the pool: another process, MPI and a network card can access only the driver's own allocations.
     return value_of(0, _core.raw_allocate_plain, nbytes) if nbytes else value_of(0, int)
 
 
 def cudaFree(devPtr: Address) -> cudaError_t:
-    """Free memory that `cudaMalloc`, `cudaMallocManaged` or `cudaMallocAsync` gave.
+    """Free memory of `cudaMalloc`, `cudaMallocManaged` or `cudaMallocAsync`.
 
     Parameters
     ----------
     devPtr : int or ctypes.c_void_p
-        The address; 0 is nothing to be freed, and a success.
+        The address; 0 succeeds without an effect.
 
     Returns
     -------
     cudaError_t
-        1 (``cudaErrorInvalidValue``) for any other address: memory of arrays and allocators is freed by them.
+        1 (``cudaErrorInvalidValue``) for any other address: arrays and allocators free their own memory.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def cudaMemGetInfo() -> tuple[tuple[int, int], cudaError_t]:
     Returns
     -------
     info : tuple of (int, int)
-        Bytes that are free and bytes in all; zeros after an error.
+        Free and total bytes; zeros after an error.
     status : cudaError_t
 
     Examples
@@ -152,13 +152,13 @@ def _copy(dst: Address, src: Address, count: int, kind: int, stream: _core.Strea
 def cudaMemcpy(
     dst: Address, src: Address, count: SupportsIndex, kind: SupportsIndex = cudaMemcpyDefault
 ) -> cudaError_t:
-    """Copy bytes and wait until they have arrived. Other Python threads run meanwhile.
+    """Copy bytes and wait for their arrival. Other Python threads run meanwhile.
 
     Parameters
     ----------
     dst, src : int, ctypes.c_void_p, pointer wrapper or contiguous ndarray
-        Where the bytes go and where they come from. Wrappers, ndarrays and addresses in memory that PyGPU gave out are
-        checked to be long enough.
+        Destination and source. Wrappers, ndarrays and addresses in memory that PyGPU allocated are
+        checked for their length.
     count : int
         Number of bytes.
     kind : int
@@ -168,8 +168,8 @@ def cudaMemcpy(
     Returns
     -------
     cudaError_t
-        1 (``cudaErrorInvalidValue``) for a null address, and for one that PyGPU knows to have been freed, to be
-        read-only or to have fewer bytes behind it; 21 (``cudaErrorInvalidMemcpyDirection``) for another `kind`.
+        1 (``cudaErrorInvalidValue``) for a null address, and for a tracked one that was freed, is
+        read-only or has fewer bytes behind it; 21 (``cudaErrorInvalidMemcpyDirection``) for another `kind`.
 
     Raises
     ------
@@ -202,10 +202,10 @@ def cudaMemcpyAsync(
     kind: SupportsIndex = cudaMemcpyDefault,
     stream: StreamLike = None,
 ) -> cudaError_t:
-    """Copy bytes in the order of a stream, without waiting for them, else as `cudaMemcpy` does.
+    """Copy bytes in the order of a stream, without waiting for them, otherwise as `cudaMemcpy`.
 
-    Both sides must stay alive and the source unchanged until the stream has done the copy; nothing here keeps them.
-    Host memory that is not pinned may make the call wait.
+    The caller keeps both sides alive, and the source unchanged, until the stream has completed the copy.
+    The call may wait for host memory that is not pinned.
 
     Examples
     --------
@@ -245,15 +245,15 @@ def cudaMemset(devPtr: Address, value: SupportsIndex, count: SupportsIndex) -> c
     devPtr : int, ctypes.c_void_p or pointer wrapper
         Device address.
     value : int
-        The value of each byte; of larger and negative numbers the lowest eight bits.
+        Value of each byte; of larger and negative numbers the lowest eight bits.
     count : int
         Number of bytes.
 
     Returns
     -------
     cudaError_t
-        1 (``cudaErrorInvalidValue``) for a null address, and for one that PyGPU knows to have been freed, to be
-        read-only or to have fewer bytes behind it.
+        1 (``cudaErrorInvalidValue``) for a null address, and for a tracked one that was freed, is
+        read-only or has fewer bytes behind it.
 
     Raises
     ------
@@ -276,9 +276,9 @@ def cudaMemset(devPtr: Address, value: SupportsIndex, count: SupportsIndex) -> c
 def cudaMemsetAsync(
     devPtr: Address, value: SupportsIndex, count: SupportsIndex, stream: StreamLike = None
 ) -> cudaError_t:
-    """Set bytes of device memory to a value, in the order of a stream, else as `cudaMemset` does.
+    """Set bytes of device memory to a value in the order of a stream, otherwise as `cudaMemset`.
 
-    The memory must stay allocated until the stream has done the work. PyGPU's own is `PyGPU.GPUArray.fill`.
+    The memory must stay allocated until the stream has completed the work. PyGPU's own method is `PyGPU.GPUArray.fill`.
 
     Examples
     --------

@@ -13,21 +13,21 @@ __all__ = ["cudaFreeAsync", "cudaMallocAsync"]
 
 
 def cudaMallocAsync(size: SupportsIndex, stream: StreamLike = None) -> tuple[int, cudaError_t]:
-    """Allocate memory in the order of a stream, from the pool where PyGPU's arrays have theirs.
+    """Allocate memory in the order of a stream, from the pool of PyGPU's arrays.
 
     Parameters
     ----------
     size : int
-        Bytes, uninitialised. None at all need no memory and give address 0.
+        Number of bytes, uninitialised. Zero bytes need no memory and have address 0.
     stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
-        What it is given from now on may use the memory; None and 0 are the default stream.
+        Stream whose later work may use the memory; None and 0 are the default stream.
 
     Returns
     -------
     address : int
-        Device address, to be given to `cudaFreeAsync` or `cudaFree`; 0 after an error.
+        Device address for `cudaFreeAsync` or `cudaFree`; 0 after an error.
     status : cudaError_t
-        2 (``cudaErrorMemoryAllocation``) if the device has not that much memory, 801 (``cudaErrorNotSupported``) while
+        2 (``cudaErrorMemoryAllocation``) if device memory is insufficient, 801 (``cudaErrorNotSupported``) while
         the stream is captured.
 
     Raises
@@ -50,14 +50,14 @@ def cudaMallocAsync(size: SupportsIndex, stream: StreamLike = None) -> tuple[int
 
 
 def cudaFreeAsync(devPtr: Address, stream: StreamLike = None) -> cudaError_t:
-    """Free memory that `cudaMallocAsync` gave, in the order of a stream.
+    """Free memory of `cudaMallocAsync`, in the order of a stream.
 
     Parameters
     ----------
     devPtr : int or ctypes.c_void_p
-        The address; 0 is nothing to be freed, and a success.
+        The address; 0 succeeds without an effect.
     stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
-        Behind what it has now nothing may use the memory; None and 0 are the default stream.
+        Stream whose earlier work may still use the memory; None and 0 are the default stream.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""`cuda*` calls that copy rows, and from device to device."""
+"""`cuda*` calls that copy rows, and between devices."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def cudaMemcpy2D(
     height: SupportsIndex,
     kind: SupportsIndex = cudaMemcpyDefault,
 ) -> cudaError_t:
-    """Copy rows of bytes and wait until they have arrived. Other Python threads run meanwhile.
+    """Copy rows of bytes and wait for their arrival. Other Python threads run meanwhile.
 
     Parameters
     ----------
     dst, src : int, ctypes.c_void_p, pointer wrapper or contiguous ndarray
-        Where the first row goes and where it comes from, as for `cudaMemcpy`.
+        Addresses of the first row at the destination and the source, as for `cudaMemcpy`.
     dpitch, spitch : int
-        Bytes from one row to the next on each side, at least `width`.
+        Bytes between the starts of rows on each side, at least `width`.
     width : int
         Bytes of a row.
     height : int
@@ -70,8 +70,8 @@ def cudaMemcpy2D(
     Returns
     -------
     cudaError_t
-        12 (``cudaErrorInvalidPitchValue``) for a pitch that is shorter than a row, 801 (``cudaErrorNotSupported``) for
-        rows of two devices; else as `cudaMemcpy`.
+        12 (``cudaErrorInvalidPitchValue``) for a pitch shorter than a row, 801 (``cudaErrorNotSupported``) for
+        rows of two devices; otherwise as `cudaMemcpy`.
 
     Raises
     ------
@@ -106,9 +106,9 @@ def cudaMemcpy2DAsync(
     kind: SupportsIndex = cudaMemcpyDefault,
     stream: StreamLike = None,
 ) -> cudaError_t:
-    """Copy rows of bytes in the order of a stream, without waiting for them, else as `cudaMemcpy2D` does.
+    """Copy rows of bytes in the order of a stream, without waiting for them, otherwise as `cudaMemcpy2D`.
 
-    Both sides must stay alive and the source unchanged until the stream has done the copy; nothing here keeps them.
+    The caller keeps both sides alive, and the source unchanged, until the stream has completed the copy.
 
     Examples
     --------
@@ -141,16 +141,16 @@ def _copy_to_peer(
 def cudaMemcpyPeer(
     dst: Address, dstDevice: SupportsIndex, src: Address, srcDevice: SupportsIndex, count: SupportsIndex
 ) -> cudaError_t:
-    """Copy bytes from the memory of a device to that of another, and wait until they have arrived.
+    """Copy bytes from the memory of a device to that of another, and wait for their arrival.
 
-    It goes directly where the devices reach each other, and through the host otherwise.
+    The copy is direct if the devices support peer access, and through the host otherwise.
 
     Parameters
     ----------
     dst, src : int, ctypes.c_void_p or pointer wrapper
         Device addresses.
     dstDevice, srcDevice : int
-        Whose memory they are; one device may be both.
+        Owners of the memory; one device may be both.
     count : int
         Number of bytes.
 
@@ -190,9 +190,9 @@ def cudaMemcpyPeerAsync(
     count: SupportsIndex,
     stream: StreamLike = None,
 ) -> cudaError_t:
-    """Copy from device to device in the order of a stream of the source's, else as `cudaMemcpyPeer` does.
+    """Copy between devices in the order of a stream of the source, otherwise as `cudaMemcpyPeer`.
 
-    The memory must stay allocated until the stream has done the copy.
+    The memory must stay allocated until the stream has completed the copy.
 
     Examples
     --------

@@ -46,7 +46,7 @@ StreamLike: TypeAlias = "cudaStream_t | _core.Stream | SupportsCudaStream | Supp
 
 
 class cudaStream_t(Handle[_core.Stream]):
-    """A stream of the current device.
+    """Stream of the current device.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ class cudaStream_t(Handle[_core.Stream]):
 
     Notes
     -----
-    It is taken wherever PyGPU takes a stream, and by every library that knows ``__cuda_stream__``. The driver's stream
-    is destroyed with the object; work that it was given before still runs. If making it fails, `last_status` says why,
+    It is accepted wherever PyGPU accepts a stream, and by every library that supports ``__cuda_stream__``. The driver's
+    stream is destroyed with the object; enqueued work still runs. If the creation fails, `last_status` is the cause,
     the handle is 0, and every call with it gives status 400 (``cudaErrorInvalidResourceHandle``).
 
     Raises
@@ -90,31 +90,31 @@ class cudaStream_t(Handle[_core.Stream]):
 
     @property
     def stream(self) -> _core.Stream | None:
-        """PyGPU's own stream object behind this one; None if making it failed."""
+        """PyGPU's stream object; None if the creation failed."""
         return self._own
 
     def __cuda_stream__(self) -> tuple[int, int]:
-        # A null handle would mean the default stream to everybody who asks.
+        # A null handle would mean the default stream to every consumer.
         if self._own is None:
             raise RuntimeError(f"this cudaStream_t was destroyed, or could not be made: {self._status!r}")
         return 0, self._own.handle
 
 
 def as_stream(stream: StreamLike) -> _core.Stream:
-    """Return PyGPU's stream for anything that can stand for one.
+    """Return PyGPU's stream for a stream argument.
 
     Raises
     ------
     TypeError
-        If it can not.
+        If it is no stream.
     Refusal
-        400 if it is a `cudaStream_t` that could not be made.
+        400 for a `cudaStream_t` whose creation failed.
     """
     if isinstance(stream, cudaStream_t):
         return stream._living()
     if isinstance(stream, _core.Stream):
         return stream
-    # None and 0 are the runtime's default stream, whatever stream `with` has made PyGPU's current one.
+    # None and 0 are the runtime's default stream, regardless of the stream that `with` made current in PyGPU.
     if stream is None:
         return _core.default_stream()
     if isinstance(stream, int | numpy.integer) and not isinstance(stream, bool):
@@ -130,7 +130,7 @@ def as_stream(stream: StreamLike) -> _core.Stream:
 
 
 def cudaStreamSynchronize(stream: StreamLike = None) -> cudaError_t:
-    """Wait until a stream has done all its work. Other Python threads run meanwhile.
+    """Wait until a stream has completed all its work. Other Python threads run meanwhile.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def cudaStreamSynchronize(stream: StreamLike = None) -> cudaError_t:
     Returns
     -------
     cudaError_t
-        The error of the stream's work, if there was one.
+        The error of the stream's work, if any.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def cudaStreamSynchronize(stream: StreamLike = None) -> cudaError_t:
 
 
 def cudaStreamQuery(stream: StreamLike = None) -> cudaError_t:
-    """Say whether a stream has done all its work, without waiting.
+    """Test whether a stream has completed all its work, without waiting.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def cudaStreamQuery(stream: StreamLike = None) -> cudaError_t:
 
 
 def cudaStreamCreate() -> tuple[cudaStream_t, cudaError_t]:
-    """Make a stream, as `cudaStream_t` does.
+    """Create a stream, as `cudaStream_t`.
 
     Returns
     -------
@@ -209,7 +209,7 @@ def cudaStreamCreate() -> tuple[cudaStream_t, cudaError_t]:
 
 
 def cudaStreamCreateWithFlags(flags: SupportsIndex) -> tuple[cudaStream_t, cudaError_t]:
-    """Make a stream with ``cudaStreamDefault`` (0) or ``cudaStreamNonBlocking`` (1), else as `cudaStreamCreate` does.
+    """Create a stream with ``cudaStreamDefault`` (0) or ``cudaStreamNonBlocking`` (1), otherwise as `cudaStreamCreate`.
 
     Examples
     --------
@@ -222,9 +222,9 @@ def cudaStreamCreateWithFlags(flags: SupportsIndex) -> tuple[cudaStream_t, cudaE
 
 
 def cudaStreamCreateWithPriority(flags: SupportsIndex, priority: SupportsIndex) -> tuple[cudaStream_t, cudaError_t]:
-    """Make a stream with a priority, of which lower numbers run first, else as `cudaStreamCreateWithFlags` does.
+    """Create a stream with a priority, of which lower numbers run first, otherwise as `cudaStreamCreateWithFlags`.
 
-    What the device does not have is clamped by its driver.
+    The driver clamps unsupported priorities.
 
     Examples
     --------
@@ -238,18 +238,18 @@ def cudaStreamCreateWithPriority(flags: SupportsIndex, priority: SupportsIndex) 
 
 
 def cudaStreamDestroy(stream: StreamLike) -> cudaError_t:
-    """End a stream; work that it was given before still runs.
+    """Destroy a stream; enqueued work still runs.
 
     Parameters
     ----------
     stream : cudaStream_t
-        Its handle is 0 afterwards. The driver's stream ends once nothing of PyGPU uses it any more.
+        Its handle is 0 afterwards. The driver's stream ends when PyGPU no longer uses it.
 
     Returns
     -------
     cudaError_t
-        400 (``cudaErrorInvalidResourceHandle``) if it was destroyed before, and for every other stream: a default
-        stream lasts, and whoever made another one ends it.
+        400 (``cudaErrorInvalidResourceHandle``) after a previous destruction, and for every other stream: a default
+        stream persists, and the owner of another one ends it.
 
     Raises
     ------
@@ -274,7 +274,7 @@ def cudaStreamDestroy(stream: StreamLike) -> cudaError_t:
 
 
 class HostFunctionError(Exception):
-    """A function that was given to `cudaLaunchHostFunc` raised an error, which is the cause of this one.
+    """Error raised by a function of `cudaLaunchHostFunc`, which is the cause of this one.
 
     Examples
     --------
@@ -289,16 +289,16 @@ class HostFunctionError(Exception):
 
 
 def cudaLaunchHostFunc(stream: StreamLike, fn: Callable[[Any], object], userData: Any = None) -> cudaError_t:
-    """Call a function of Python in the order of a stream.
+    """Call a Python function in the order of a stream.
 
     Parameters
     ----------
     stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
         The stream; None and 0 are the default stream.
     fn : callable
-        What it returns is ignored. It must not use the GPU, nor wait for work of it.
+        Function to call; its result is ignored. It must not use the GPU, nor wait for work of it.
     userData : object
-        What it is called with.
+        Arguments of the function.
 
     Returns
     -------
@@ -312,11 +312,11 @@ def cudaLaunchHostFunc(stream: StreamLike, fn: Callable[[Any], object], userData
 
     Notes
     -----
-    A device error is a status, but what `fn` raises is none: the next call that waits raises `HostFunctionError`.
+    A device error is a status, but an exception of `fn` is not: the next waiting call raises `HostFunctionError`.
 
     See Also
     --------
-    PyGPU.Stream.launch_host_function : PyGPU's own.
+    PyGPU.Stream.launch_host_function : PyGPU's own method.
 
     Examples
     --------
@@ -331,7 +331,7 @@ def cudaLaunchHostFunc(stream: StreamLike, fn: Callable[[Any], object], userData
         raise TypeError(f"fn is no function, but {type(fn).__name__}")
 
     def call() -> None:
-        # An error of the function's own may be of a class that would else become a status.
+        # An exception of the function may have a class that would otherwise become a status.
         try:
             fn(userData)
         except Exception as error:

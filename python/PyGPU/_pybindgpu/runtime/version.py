@@ -1,4 +1,4 @@
-"""Which release this is, and what it runs on."""
+"""Version of this release and of its platform."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ cuda_enabled = True
 
 
 def uses_hip() -> bool:
-    """Say whether the backend is HIP, which opens it."""
+    """Return whether the backend is HIP; opens the backend."""
     return _core.backend_name() == "hip"

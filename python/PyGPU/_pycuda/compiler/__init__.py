@@ -1,1 +1,1 @@
-"""The parts of `PyGPU.compiler`."""
+"""Implementation of `PyGPU.compiler`."""

@@ -27,11 +27,11 @@ class DynamicModule(CudaModule):
     keep, no_extern_c, arch, code, cache_dir, include_dirs : optional
         As for `SourceModule`.
     message_handler : callable, optional
-        Called as ``message_handler(succeeded, information, errors)`` when all is linked.
+        Called as ``message_handler(succeeded, information, errors)`` after linking.
     log_verbose : bool, optional
-        Whether the linker says more.
+        Whether the linker prints more information.
     cuda_libdir : str, optional
-        Where the toolkit's libraries are.
+        Folders of the toolkit's libraries.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class DynamicModule(CudaModule):
         nvcc_options : sequence of str, optional
             nvcc's options.
         name : str, optional
-            Its name in messages.
+            Name in messages.
 
         Returns
         -------
@@ -85,7 +85,7 @@ class DynamicModule(CudaModule):
         """
         nvcc, keep, no_extern_c, arch, code, cache_dir, include_dirs = self._how
         options = flags_of_all() if nvcc_options is None else list(nvcc_options)
-        # What the linker does, and what the parts are anyway, is not said to the compiler.
+        # Linker options, and the defaults of parts, are not passed to the compiler.
         options = [text for text in options if not text.startswith("-l") or text.startswith("-lineinfo")]
         if not any("rdc" in text for text in options):
             options.append("-rdc=true")
@@ -94,12 +94,12 @@ class DynamicModule(CudaModule):
         return self
 
     def add_data(self, data: bytes | str, input_type: int, name: str = "unknown") -> Self:
-        """Add a part that is compiled already, as `driver.Linker.add_data` does; return the module itself."""
+        """Add a compiled part, as `driver.Linker.add_data`; return the module itself."""
         self.linker.add_data(data, input_type, name)
         return self
 
     def add_file(self, filename: str, input_type: int) -> Self:
-        """Add a part that a file holds, as `driver.Linker.add_file` does; return the module itself."""
+        """Add a part from a file, as `driver.Linker.add_file`; return the module itself."""
         self.linker.add_file(filename, input_type)
         return self
 
@@ -119,7 +119,7 @@ class DynamicModule(CudaModule):
         Raises
         ------
         FileNotFoundError
-            If no toolkit is installed that has it.
+            If no installed toolkit has it.
 
         Examples
         --------
@@ -135,7 +135,7 @@ class DynamicModule(CudaModule):
         return self.add_file(str(path), jit_input_type.LIBRARY)
 
     def link(self) -> Self:
-        """Link the parts and load what comes of it.
+        """Link the parts and load the result.
 
         Returns
         -------
@@ -145,7 +145,7 @@ class DynamicModule(CudaModule):
         Raises
         ------
         LogicError
-            When they do not fit together.
+            If the parts cannot be linked.
 
         Examples
         --------
@@ -156,7 +156,7 @@ class DynamicModule(CudaModule):
 
 
 class DynamicSourceModule(DynamicModule):
-    """A source whose kernels launch kernels: compiled in relocatable form, and linked with ``cudadevrt``.
+    """Source whose kernels launch kernels: compiled in relocatable form, and linked with ``cudadevrt``.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class DynamicSourceModule(DynamicModule):
     nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs : optional
         As for `SourceModule`.
     cuda_libdir : str, optional
-        Where the toolkit's libraries are.
+        Folders of the toolkit's libraries.
 
     Examples
     --------
@@ -187,7 +187,7 @@ class DynamicSourceModule(DynamicModule):
         cuda_libdir: str | None = None,
     ) -> None:
         if _core.backend_name() == "cpu":
-            # One part needs no linking, and a kernel that launches kernels is refused by the compiler.
+            # One part needs no linking, and the compiler rejects a kernel that launches kernels.
             whole = SourceModule(source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
             self.module = whole.module
             return
@@ -205,7 +205,7 @@ class DynamicSourceModule(DynamicModule):
         try:
             self.add_stdlib("cudadevrt")
         except FileNotFoundError:
-            # Only who launches kernels from kernels needs it for certain; what else lacks it, the linker names.
+            # Only kernels that launch kernels need it for certain; the linker names other missing libraries.
             if "<<<" in str(source):
                 raise
         self.link()

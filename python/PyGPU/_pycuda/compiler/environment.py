@@ -1,4 +1,4 @@
-"""Where PyGPU's compilers look beside what a caller says: PyCUDA's variables."""
+"""Defaults of PyGPU's compilers, from PyCUDA's environment variables."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import shlex
 
 
 def default_flags() -> list[str]:
-    """Read the options that every source is compiled with."""
+    """Read the options that apply to every source."""
     return shlex.split(os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", ""))
 
 
 def cache_of(cache_dir: str | os.PathLike[str] | bool | None) -> str | os.PathLike[str] | bool:
-    """Give where images are kept: a folder, or whether the usual one is used. An argument wins over a variable."""
+    """Return the image cache: a folder, or whether the default is used. An argument overrides a variable."""
     if cache_dir is None:
         if os.environ.get("PYCUDA_DISABLE_CACHE"):
             return False

@@ -1,4 +1,4 @@
-"""PyCUDA's `compile` and `SourceModule`: nvcc's words, handed to the compiler that there is."""
+"""PyCUDA's `compile` and `SourceModule`: nvcc's options, passed to the available compiler."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ __all__ = [
 
 DEFAULT_NVCC_FLAGS = default_flags()
 
-# Where programs may put another list in the place of this one.
+# Programs may replace this list.
 _PUBLIC = ("PyGPU.compiler", "pycuda.compiler")
 
 Result = TypeVar("Result")
 
 
 def flags_of_all() -> list[str]:
-    """Return what every source is compiled with, as the program has it by now."""
+    """Return the options of every source, as currently set by the program."""
     homes = (sys.modules.get(name) for name in _PUBLIC)
     found = (getattr(home, "DEFAULT_NVCC_FLAGS", DEFAULT_NVCC_FLAGS) for home in homes)
     return list(next((flags for flags in found if flags is not DEFAULT_NVCC_FLAGS), DEFAULT_NVCC_FLAGS))
@@ -44,7 +44,7 @@ def _options(
     code: str | None,
     include_dirs: Sequence[str] | None,
 ) -> list[str]:
-    """All options, in nvcc's words."""
+    """Return all options in nvcc's notation."""
     found = flags_of_all() if options is None else list(options)
     found += debugging_options()
     if _core.backend_name() == "hip":
@@ -55,7 +55,7 @@ def _options(
 
 
 def _without_resource_usage(options: list[str]) -> list[str]:
-    """Leave out the wish to be told what kernels take, which only NVIDIA's compilers fulfil."""
+    """Remove the request for the resource usage of kernels, which only NVIDIA's compilers support."""
     text = "\0".join(["", *options, ""])
     for wish in ("-Xptxas\0-v", "-Xptxas=-v", "--ptxas-options\0-v", "--ptxas-options=-v"):
         text = text.replace(f"\0{wish}\0", "\0")
@@ -63,23 +63,23 @@ def _without_resource_usage(options: list[str]) -> list[str]:
 
 
 def _compiler(nvcc: str) -> str | None:
-    """Give the program that was asked for by more than PyCUDA's default."""
+    """Return the compiler that was requested explicitly."""
     return None if nvcc == "nvcc" or _core.backend_name() == "cpu" else nvcc
 
 
 def _by_some_compiler(work: Callable[[list[str], str | None], Result], options: list[str], nvcc: str) -> Result:
-    """Compile by the library, or by nvcc where the library cannot and nvcc is there."""
+    """Compile by the library, or by nvcc if the library fails and nvcc is available."""
     compiler = _compiler(nvcc)
     try:
         return work(options, compiler)
     except ValueError:
-        # An option that is for nvcc alone.
+        # An option that only nvcc supports.
         program = None if compiler is not None or _core.backend_name() != "cuda" else library_files.nvcc()
         if program is None:
             raise
         return work(options, program)
     except _core.CompileError as error:
-        # Headers of the host, and no toolkit. What device code can use of them NVRTC and hiprtc have without one.
+        # Host headers without a toolkit. NVRTC and hiprtc have built-in versions of the parts usable in device code.
         lacks_headers = "has no headers of the host" in error.log
         if compiler is not None or _core.backend_name() == "cpu" or not lacks_headers:
             raise
@@ -104,7 +104,7 @@ def check_architecture(arch: str | None) -> None:
 
 
 def text_of(source: object) -> str:
-    """Give a source as a text: templates and generated code are objects that become one."""
+    """Return a source as a string: templates and generated code are objects that convert to one."""
     if isinstance(source, bytes | bytearray | None):
         raise TypeError(f"source is a text, not {type(source).__name__}")
     return str(source)
@@ -136,17 +136,17 @@ def compile(
     source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs : optional
         As for `SourceModule`.
     target : str, optional
-        ``'cubin'``, ``'fatbin'`` or ``'ptx'``: PTX is made of a virtual architecture.
+        ``'cubin'``, ``'fatbin'`` or ``'ptx'``: PTX is generated for a virtual architecture.
 
     Returns
     -------
     bytes
-        What `driver.module_from_buffer` takes.
+        Image for `driver.module_from_buffer`.
 
     Raises
     ------
     CompileError
-        When the source does not compile.
+        If the source does not compile.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def compile(
 
 
 class CudaModule:
-    """What `SourceModule` and `DynamicModule` have in common: kernels and variables by their names.
+    """Base of `SourceModule` and `DynamicModule`: kernels and variables by their names.
 
     Examples
     --------
@@ -186,19 +186,19 @@ class CudaModule:
     """The loaded module."""
 
     def get_function(self, name: str) -> Function:
-        """Give a kernel, as `driver.Module.get_function` does."""
+        """Return a kernel, as `driver.Module.get_function`."""
         return self.module.get_function(name)
 
     def get_global(self, name: str) -> tuple[int, int]:
-        """Tell where a variable is, as `driver.Module.get_global` does."""
+        """Return address and size of a variable, as `driver.Module.get_global`."""
         return self.module.get_global(name)
 
     def get_texref(self, name: str) -> TextureReference:
-        """Give a texture reference, as `driver.Module.get_texref` does."""
+        """Return a texture reference, as `driver.Module.get_texref`."""
         return self.module.get_texref(name)
 
     def get_surfref(self, name: str) -> SurfaceReference:
-        """Give a surface reference, as `driver.Module.get_surfref` does."""
+        """Return a surface reference, as `driver.Module.get_surfref`."""
         return self.module.get_surfref(name)
 
 
@@ -210,29 +210,29 @@ class SourceModule(CudaModule):
     source : str, or an object whose ``str`` it is
         CUDA C++.
     nvcc : str, optional
-        The path of a compiler that is used instead of the driver's library.
+        Path of a compiler to use instead of the driver's library.
     options : sequence of str, optional
         nvcc's options; `DEFAULT_NVCC_FLAGS` if None.
     keep : bool, optional
         Leave source and image in a new folder, and print its name.
     no_extern_c : bool, optional
-        Do not wrap the source in ``extern "C"``.
+        Whether to omit ``extern "C"`` around the source.
     arch, code : str, optional
-        ``'sm_90'``; the current device's by default.
+        ``'sm_90'``; defaults to the current device's.
     cache_dir : str or False, optional
-        The cache's folder, or False for none.
+        Folder of the cache, or False for none.
     include_dirs : sequence of str, optional
         Folders of headers.
 
     Raises
     ------
     CompileError
-        When the source does not compile; messages have the source's line numbers.
+        If the source does not compile; messages have the source's line numbers.
 
     Warns
     -----
     UserWarning
-        When the compiler says something.
+        If the compiler prints warnings.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What all generators have in common: arrays that they make are those that they fill."""
+"""Base of all generators: new arrays are created and filled."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from PyGPU import _core
 from PyGPU._pycuda.curandom.seeds import on_stream, refuse_but
 
-# Which kernel of PyCUDA's a thread belongs to tells nothing here; programs ask for the product, and make seeds for it.
+# PyCUDA's kernel shapes have no meaning here; programs use their product, and create seeds for it.
 _GENERATORS_PER_BLOCK = 256
 
 
 class Base(abc.ABC):
-    """A generator with PyCUDA's methods; who inherits says how an array is filled."""
+    """Generator with PyCUDA's methods; a derived class defines how an array is filled."""
 
     has_box_muller = False
     generator_bits = 32
@@ -44,7 +44,7 @@ class Base(abc.ABC):
             return _core.empty(shape, dtype, device=self._device)
 
     def fill_uniform(self, data: _core.GPUArray, stream: Any = None) -> None:
-        """Fill an array with numbers above 0, up to 1, or with any whole ones.
+        """Fill an array with numbers in (0, 1], or with arbitrary integers.
 
         Parameters
         ----------
@@ -56,7 +56,7 @@ class Base(abc.ABC):
             self._uniform(data)
 
     def gen_uniform(self, shape: Any, dtype: Any, stream: Any = None) -> _core.GPUArray:
-        """Make an array as `fill_uniform` fills one."""
+        """Create an array and fill it as `fill_uniform`."""
         made = self._made(shape, dtype, stream)
         self.fill_uniform(made, stream)
         return made
@@ -68,14 +68,14 @@ class Base(abc.ABC):
         ----------
         data : GPUArray
         stream : Stream, optional
-            Which stream the work is put on; the current one by default.
+            Stream of the work; defaults to the current one.
         """
         self._check_float(data)
         with on_stream(stream):
             self._normal(data, 0.0, 1.0)
 
     def gen_normal(self, shape: Any, dtype: Any, stream: Any = None) -> _core.GPUArray:
-        """Make an array as `fill_normal` fills one."""
+        """Create an array and fill it as `fill_normal`."""
         made = self._made(shape, dtype, stream)
         self.fill_normal(made, stream)
         return made
@@ -89,7 +89,7 @@ class Base(abc.ABC):
         mean, stddev : float
             Of the logarithm.
         stream : Stream, optional
-            Which stream the work is put on; the current one by default.
+            Stream of the work; defaults to the current one.
         """
         self._check_float(data)
         with on_stream(stream):
@@ -97,20 +97,20 @@ class Base(abc.ABC):
             _core.exp(data, out=data)
 
     def gen_log_normal(self, shape: Any, dtype: Any, mean: float, stddev: float, stream: Any = None) -> _core.GPUArray:
-        """Make an array as `fill_log_normal` fills one."""
+        """Create an array and fill it as `fill_log_normal`."""
         made = self._made(shape, dtype, stream)
         self.fill_log_normal(made, mean, stddev, stream)
         return made
 
     def fill_poisson(self, data: _core.GPUArray, lambda_value: float | None = None, stream: Any = None) -> None:
-        """Fill an array with counts.
+        """Fill an array with Poisson-distributed counts.
 
         Parameters
         ----------
         data : GPUArray
             Of uint32; without a mean also of float32 or float64.
         lambda_value : float, optional
-            The mean; without it each element is the mean of what takes its place.
+            The mean; without it each element is the mean of its replacement.
         stream : Stream, optional
         """
         taken = ("uint32",) if lambda_value is not None else ("uint32", "float32", "float64")
@@ -119,32 +119,32 @@ class Base(abc.ABC):
             self._poisson(data, None if lambda_value is None else float(lambda_value))
 
     def gen_poisson(self, shape: Any, dtype: Any, lambda_value: float, stream: Any = None) -> _core.GPUArray:
-        """Make an array as `fill_poisson` fills one."""
+        """Create an array and fill it as `fill_poisson`."""
         made = self._made(shape, dtype, stream)
         self.fill_poisson(made, lambda_value, stream)
         return made
 
     def call_skip_ahead(self, i: int, stream: Any = None) -> None:
-        """Pass over so many numbers of each of the `block_count * generators_per_block` parts of the stream.
+        """Skip numbers of each of the `block_count * generators_per_block` parts of the stream.
 
         Parameters
         ----------
         i : int
-            How many.
+            Number of items.
         stream : Stream, optional
-            Taken as PyCUDA takes it: what is passed over needs no work on a device.
+            Accepted for compatibility with PyCUDA: skipping needs no work on a device.
         """
         self._skip(int(i) * self._count)
 
     def call_skip_ahead_array(self, i: _core.GPUArray, stream: Any = None) -> None:
-        """Pass over as many numbers of each part as the greatest element says; the host waits for it.
+        """Skip the number of the greatest element in each part; the host waits for it.
 
         Parameters
         ----------
         i : GPUArray
-            How many, for each part.
+            Number for each part.
         stream : Stream, optional
-            Which stream the work is put on; the current one by default.
+            Stream of the work; defaults to the current one.
         """
         with on_stream(stream):
             self.call_skip_ahead(int(i.max().item()))

@@ -1,4 +1,4 @@
-"""Pseudo-random generators under the vendors' names. Each draws from Philox4x64-10, from a stream of its own."""
+"""Pseudo-random generators with the vendors' names. Each draws from a separate stream of Philox4x64-10."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SeedGetter = Callable[[int], _core.GPUArray]
 
 
 class PseudoRandom(Base):
-    """A pseudo-random generator: the stream depends on the seeds and on the name of its class."""
+    """Pseudo-random generator; its stream depends on the seeds and on the name of its class."""
 
     has_box_muller = True
 
@@ -68,26 +68,26 @@ class PseudoRandom(Base):
         self._source.skip(numbers)
 
     def call_skip_ahead_sequence(self, i: int, stream: Any = None) -> None:
-        """Go on to the i-th sequence from here: they are 2**130 numbers apart.
+        """Advance to the i-th sequence from here: they are 2**130 numbers apart.
 
         Parameters
         ----------
         i : int
-            How many.
+            Number of items.
         stream : Stream, optional
-            Taken as PyCUDA takes it: what is passed over needs no work on a device.
+            Accepted for compatibility with PyCUDA: skipping needs no work on a device.
         """
         self._source.skip(int(i) << 130)
 
     def call_skip_ahead_sequence_array(self, i: _core.GPUArray, stream: Any = None) -> None:
-        """Go on to the sequence that the greatest element says; the host waits for it.
+        """Advance to the sequence of the greatest element; the host waits for it.
 
         Parameters
         ----------
         i : GPUArray
-            How many, for each part.
+            Number for each part.
         stream : Stream, optional
-            Which stream the work is put on; the current one by default.
+            Stream of the work; defaults to the current one.
         """
         with seeds.on_stream(stream):
             self.call_skip_ahead_sequence(int(i.max().item()))
@@ -99,13 +99,13 @@ class XORWOWRandomNumberGenerator(PseudoRandom):
     Parameters
     ----------
     seed_getter : callable, optional
-        Makes so many int32 seeds, a GPUArray; by default they are drawn from `numpy.random`.
+        Function that creates the given number of int32 seeds, a GPUArray; by default drawn from `numpy.random`.
     offset : int, optional
-        Where each of the parts of the stream begins.
+        Offset of each of the parts of the stream.
 
     Notes
     -----
-    The numbers are those of Philox4x64-10, not of XORWOW: programs that hold themselves to cuRAND's bits see others.
+    The numbers are those of Philox4x64-10, not of XORWOW: programs that depend on cuRAND's bits get different ones.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class MRG32k3aRandomNumberGenerator(PseudoRandom):
     Parameters
     ----------
     seed_getter, offset : optional
-        As of `XORWOWRandomNumberGenerator`; the numbers are those of Philox4x64-10 here, too.
+        As of `XORWOWRandomNumberGenerator`; the numbers are those of Philox4x64-10 as well.
 
     Examples
     --------
@@ -131,26 +131,26 @@ class MRG32k3aRandomNumberGenerator(PseudoRandom):
     """
 
     def call_skip_ahead_subsequence(self, i: int, stream: Any = None) -> None:
-        """Go on to the i-th subsequence from here: they are 2**76 numbers apart.
+        """Advance to the i-th subsequence from here: they are 2**76 numbers apart.
 
         Parameters
         ----------
         i : int
-            How many.
+            Number of items.
         stream : Stream, optional
-            Taken as PyCUDA takes it: what is passed over needs no work on a device.
+            Accepted for compatibility with PyCUDA: skipping needs no work on a device.
         """
         self._source.skip(int(i) << 76)
 
     def call_skip_ahead_subsequence_array(self, i: _core.GPUArray, stream: Any = None) -> None:
-        """Go on to the subsequence that the greatest element says; the host waits for it.
+        """Advance to the subsequence of the greatest element; the host waits for it.
 
         Parameters
         ----------
         i : GPUArray
-            How many, for each part.
+            Number for each part.
         stream : Stream, optional
-            Which stream the work is put on; the current one by default.
+            Stream of the work; defaults to the current one.
         """
         with seeds.on_stream(stream):
             self.call_skip_ahead_subsequence(int(i.max().item()))

@@ -14,29 +14,29 @@ from PyGPU._random.source import Source
 
 __all__ = ["rand", "seed_getter_uniform", "seed_getter_unique"]
 
-# `rand` and the generators have streams of their own, also for equal seeds.
+# `rand` and the generators have separate streams, also for equal seeds.
 _OF_RAND = 0x72616E64
 
 
 def on_stream(stream: Any) -> Any:
-    """Make a stream the current one for a block; None leaves it as it is."""
+    """Create a stream current for a block; None has no effect."""
     return contextlib.nullcontext() if stream is None else stream
 
 
 def refuse_but(names: tuple[str, ...], data: _core.GPUArray, what: str) -> None:
-    """Refuse an array whose type is none of these, which are told."""
+    """Reject an array whose type is not among the listed ones."""
     if data.dtype.name not in names:
         raise NotImplementedError(f"{what} are made as {', '.join(names)}, not as {data.dtype}")
 
 
 def uniform_types(bits: int) -> tuple[str, ...]:
-    """List the types that a generator of so many bits makes uniform numbers as."""
+    """List the types of uniform numbers of a generator with the given number of bits."""
     names = ("float32", "float64", "int32", "uint32")
     return (*names, "int64", "uint64") if bits == 64 else names
 
 
 def fill_uniform(source: Source, data: _core.GPUArray, *, bits: int, upside_down: bool) -> None:
-    """Fill an array: from 0 on, below 1, or the other way round; whole numbers are any."""
+    """Fill an array with numbers in [0, 1), or in (0, 1]; integers are arbitrary."""
     kind = data.dtype
     refuse_but(uniform_types(bits), data, f"uniform numbers of {bits} bits")
     start, width = (1.0, -1.0) if upside_down else (0.0, 1.0)
@@ -55,7 +55,7 @@ def fill_uniform(source: Source, data: _core.GPUArray, *, bits: int, upside_down
 
 
 def rand(shape: Any, dtype: Any = np.float32, stream: Any = None) -> _core.GPUArray:
-    """Make an array of random numbers: from 0 on, below 1, or any whole ones.
+    """Create an array of random numbers in [0, 1), or of arbitrary integers.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ def rand(shape: Any, dtype: Any = np.float32, stream: Any = None) -> _core.GPUAr
 
     Notes
     -----
-    The seed is drawn from `numpy.random`, so that ``numpy.random.seed`` makes it repeat. The numbers are PyGPU's own,
-    of Philox4x64-10, and not those that PyCUDA draws.
+    The seed is drawn from `numpy.random`, so that ``numpy.random.seed`` makes it reproducible. The numbers are those of
+    Philox4x64-10, and not those that PyCUDA draws.
 
     Examples
     --------
@@ -85,12 +85,12 @@ def rand(shape: Any, dtype: Any = np.float32, stream: Any = None) -> _core.GPUAr
 
 
 def seed_getter_uniform(n: int) -> _core.GPUArray:
-    """Make seeds that are all the same number.
+    """Create seeds of equal value.
 
     Parameters
     ----------
     n : int
-        How many.
+        Number of elements.
 
     Examples
     --------
@@ -102,12 +102,12 @@ def seed_getter_uniform(n: int) -> _core.GPUArray:
 
 
 def seed_getter_unique(n: int) -> _core.GPUArray:
-    """Make seeds that are any numbers.
+    """Create random seeds.
 
     Parameters
     ----------
     n : int
-        How many.
+        Number of elements.
 
     Examples
     --------

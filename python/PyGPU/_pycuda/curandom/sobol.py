@@ -20,7 +20,7 @@ __all__ = [
     "Sobol64RandomNumberGenerator",
 ]
 
-# Element i is of dimension i % count, and of the point i / count on from the first one. Units are above 0 and below 1.
+# Element i has dimension i % count, and belongs to point i / count from the first one. Units are in (0, 1).
 _POINT = """\
 {U} bits = {start}, gray = ({U})(first + i / count);
 gray ^= gray >> 1;
@@ -30,7 +30,7 @@ const double unit = {unit};
 {result}
 """
 _UNIT = {32: "bits * 0x1p-32 + 0x1p-33", 64: "fmin((double)(bits >> 11) * 0x1p-53 + 0x1p-54, 1 - 0x1p-53)"}
-# Counts are found by going up from 0; of large means they are nearly normal, as with the vendors.
+# Counts are found by search from 0; for large means they are approximately normal, as with the vendors.
 _POISSON = """\
 const double lambda = {mean};
 double found = 0;
@@ -71,7 +71,7 @@ def _kernel(what: str, dtype: str, bits: int, scrambled: bool) -> _core.Elementw
 
 
 class _Sobol(Base):
-    """Points of a sequence in `block_count * generators_per_block` dimensions, which an array takes one by one."""
+    """Points of a sequence in `block_count * generators_per_block` dimensions, which fill an array in order."""
 
     _set: tables.direction_vector_set
 
@@ -110,7 +110,7 @@ class _Sobol(Base):
 
 
 class _Scrambled(_Sobol):
-    """Points of which some bits are turned over, others in each dimension."""
+    """Points with inverted bits, which differ between dimensions."""
 
     _constants: Callable[[int], _core.GPUArray]
 
@@ -136,7 +136,7 @@ class Sobol32RandomNumberGenerator(_Sobol):
         Direction vectors, uint32, 32 for each of `block_count * generators_per_block` dimensions; by default those of
         `generate_direction_vectors`, for which the vendor's library is needed.
     offset : int, optional
-        The first point.
+        Index of the first point.
 
     Notes
     -----
@@ -148,14 +148,14 @@ class Sobol32RandomNumberGenerator(_Sobol):
 
 
 class ScrambledSobol32RandomNumberGenerator(_Scrambled):
-    """Sobol's points of 32 bits, of which some are turned over.
+    """Sobol's points of 32 bits with scrambled bits.
 
     Parameters
     ----------
     dir_vector, offset : optional
         As of `Sobol32RandomNumberGenerator`.
     scramble_vector : GPUArray, optional
-        For each dimension the bits that are turned over; by default those of `generate_scramble_constants32`.
+        Bits to invert in each dimension; defaults to those of `generate_scramble_constants32`.
     """
 
     _set = tables.direction_vector_set.SCRAMBLED_VECTOR_32
@@ -176,7 +176,7 @@ class Sobol64RandomNumberGenerator(_Sobol):
 
 
 class ScrambledSobol64RandomNumberGenerator(_Scrambled):
-    """Sobol's points of 64 bits, of which some are turned over.
+    """Sobol's points of 64 bits with scrambled bits.
 
     Parameters
     ----------

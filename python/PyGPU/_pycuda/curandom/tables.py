@@ -1,4 +1,4 @@
-"""What is taken from cuRAND or hipRAND: the version, Sobol's direction vectors and constants that scramble them."""
+"""Data of cuRAND or hipRAND: the version, and Sobol's direction vectors and scramble constants."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = [
 
 
 class direction_vector_set(enum.IntEnum):
-    """Which direction vectors, by the vendors' numbers."""
+    """Sets of direction vectors, with the vendors' numbers."""
 
     VECTOR_32 = 101
     SCRAMBLED_VECTOR_32 = 102
@@ -27,12 +27,12 @@ class direction_vector_set(enum.IntEnum):
     SCRAMBLED_VECTOR_64 = 104
 
 
-# Dimensions in each of the library's tables; for more they are repeated, as PyCUDA repeats them.
+# Dimensions in each of the library's tables; more are repeated, as in PyCUDA.
 _DIMENSIONS = 20_000
 
 
 def get_curand_version() -> tuple[int, int, int] | None:
-    """Tell the version of the library that was found; None without one.
+    """Return the version of the library; None without one.
 
     Examples
     --------
@@ -54,19 +54,19 @@ def _table(what: int, count: int, columns: int, dtype: Any) -> _core.GPUArray:
 
 
 def generate_direction_vectors(count: int, direction: Any = direction_vector_set.VECTOR_32) -> _core.GPUArray:
-    """Take direction vectors from the vendor's library.
+    """Read direction vectors from the vendor's library.
 
     Parameters
     ----------
     count : int
-        Of so many dimensions; beyond 20000 they are repeated.
+        Number of dimensions; beyond 20000 they are repeated.
     direction : direction_vector_set, optional
-        Which ones.
+        Set of the vectors.
 
     Raises
     ------
     RuntimeError
-        Without the library; what to install is said.
+        Without the library; the message names the package to install.
     """
     which = direction_vector_set(direction)
     bits = 32 if which in (direction_vector_set.VECTOR_32, direction_vector_set.SCRAMBLED_VECTOR_32) else 64
@@ -74,22 +74,22 @@ def generate_direction_vectors(count: int, direction: Any = direction_vector_set
 
 
 def generate_scramble_constants32(count: int) -> _core.GPUArray:
-    """Take 32-bit constants that scramble Sobol's points from the vendor's library.
+    """Read 32-bit scramble constants of Sobol's points from the vendor's library.
 
     Parameters
     ----------
     count : int
-        For so many dimensions; beyond 20000 they are repeated.
+        Number of dimensions; beyond 20000 they are repeated.
     """
     return _table(32, count, 1, np.uint32)
 
 
 def generate_scramble_constants64(count: int) -> _core.GPUArray:
-    """Take 64-bit constants that scramble Sobol's points from the vendor's library.
+    """Read 64-bit scramble constants of Sobol's points from the vendor's library.
 
     Parameters
     ----------
     count : int
-        For so many dimensions; beyond 20000 they are repeated.
+        Number of dimensions; beyond 20000 they are repeated.
     """
     return _table(64, count, 1, np.uint64)

@@ -1,1 +1,1 @@
-"""The parts of `PyGPU.driver`, each with what belongs to one noun."""
+"""Implementation of `PyGPU.driver`, one module per subject."""

@@ -1,4 +1,4 @@
-"""PyCUDA's copies to and from arrays of the driver, and arrays made of matrices."""
+"""PyCUDA's copies to and from driver arrays, and driver arrays created from matrices."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ def memcpy_dtoa(ary: Any, index: SupportsIndex, src: AddressLike, len: SupportsI
     Parameters
     ----------
     ary : Array
-        Where the bytes go.
+        Destination array.
     index : int
-        Bytes before them in the array.
+        Byte offset in the array.
     src : int or object with an address
-        Where they come from.
+        Source address.
     len : int
-        How many there are.
+        Number of bytes.
 
     Examples
     --------
@@ -93,14 +93,14 @@ def memcpy_dtoa(ary: Any, index: SupportsIndex, src: AddressLike, len: SupportsI
 
 
 def memcpy_atod(dest: AddressLike, ary: Any, index: SupportsIndex, len: SupportsIndex) -> None:
-    """Copy out of an array of one axis into device memory, else as `memcpy_dtoa`."""
+    """Copy out of an array of one axis into device memory, otherwise as `memcpy_dtoa`."""
     copy = _out_of(ary, index, len)
     copy.set_dst_device(dest)
     copy()
 
 
 def memcpy_atoa(dest: Any, dest_index: SupportsIndex, src: Any, src_index: SupportsIndex, len: SupportsIndex) -> None:
-    """Copy between arrays of one axis, else as `memcpy_dtoa`."""
+    """Copy between arrays of one axis, otherwise as `memcpy_dtoa`."""
     copy = _out_of(src, src_index, len)
     copy.set_dst_array(dest)
     copy.dst_x_in_bytes = operator.index(dest_index)
@@ -108,14 +108,14 @@ def memcpy_atoa(dest: Any, dest_index: SupportsIndex, src: Any, src_index: Suppo
 
 
 def py_memcpy_htoa(ary: Any, index: SupportsIndex, src: HostBuffer) -> None:
-    """Copy host memory into an array of one axis, else as `memcpy_dtoa`."""
+    """Copy host memory into an array of one axis, otherwise as `memcpy_dtoa`."""
     copy = _into(ary, index, bytes_of(src).size)
     copy.set_src_host(src)
     copy()
 
 
 def py_memcpy_atoh(dest: HostBuffer, ary: Any, index: SupportsIndex) -> None:
-    """Copy out of an array of one axis into host memory, else as `memcpy_dtoa`."""
+    """Copy out of an array of one axis into host memory, otherwise as `memcpy_dtoa`."""
     copy = _out_of(ary, index, bytes_of(dest).size)
     copy.set_dst_host(dest)
     copy()
@@ -128,7 +128,7 @@ def _order(order: str) -> str:
 
 
 def _elements(dtype: Any, wide: Any) -> tuple[int, int]:
-    """Return the format and the channels of elements, of which the names in `wide` are several integers."""
+    """Return the format and the channels of elements; those named in `wide` count as several integers."""
     name = numpy.dtype(dtype).name
     if name in wide:
         return array_format.SIGNED_INT32, _WIDE[name]
@@ -136,16 +136,16 @@ def _elements(dtype: Any, wide: Any) -> tuple[int, int]:
 
 
 def matrix_to_array(matrix: Any, order: str, allow_double_hack: bool = False) -> Array:
-    """Make an array of the driver with the elements of a matrix.
+    """Create a driver array with the elements of a matrix.
 
     Parameters
     ----------
     matrix : array_like
-        Of two axes.
+        Matrix.
     order : str
         ``'C'``: the rows of the matrix are those of the array; ``'F'``: its columns are.
     allow_double_hack : bool, optional
-        Whether a matrix of float64 becomes an array of two integers for each element, as ``fp_tex2D`` wants it.
+        Whether a float64 matrix becomes an array of two integers per element, as ``fp_tex2D`` requires.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def matrix_to_array(matrix: Any, order: str, allow_double_hack: bool = False) ->
 
 
 def make_multichannel_2d_array(matrix: Any, order: str) -> Array:
-    """Make an array of the driver with several channels for each element.
+    """Create a driver array with several channels per element.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def _filled(rows: NDArray[Any], shape: tuple[int, ...], form: int, channels: int
 
 
 def _described(matrix: Any, order: str, writable: bool) -> Array:
-    """Return an empty array for a matrix or a cube; a matrix that is writable is one layer."""
+    """Return an empty array for a matrix or a cube; a writable matrix is one layer."""
     if order not in ("C", "F"):
         raise ValueError(f"order must be either F or C, not {order!r}")
     shape = tuple(int(length) for length in matrix.shape)
@@ -229,7 +229,7 @@ def _described(matrix: Any, order: str, writable: bool) -> Array:
 
 
 def _box(array: Array) -> Memcpy3D:
-    """Return a copy of all of an array."""
+    """Return a copy of a whole array."""
     own = native(array)
     copy = Memcpy3D()
     copy.set_dst_array(array)
@@ -240,15 +240,15 @@ def _box(array: Array) -> Memcpy3D:
 
 
 def np_to_array(nparray: Any, order: str, allowSurfaceBind: bool = False) -> Array:
-    """Make an array of the driver with the elements of an ndarray, as they lie in memory.
+    """Create a driver array with the elements of an ndarray, in memory order.
 
     Parameters
     ----------
     nparray : ndarray
         Of two or three axes, contiguous. float64, complex64 and complex128 become two or four integers for each
-        element, as ``fp_tex2D`` and its kin want them.
+        element, as ``fp_tex2D`` and similar functions require.
     order : str
-        ``'C'`` or ``'F'``, as the elements lie.
+        ``'C'`` or ``'F'``, the memory order of the elements.
     allowSurfaceBind : bool, optional
         Whether kernels may write it; a matrix is then one layer.
 
@@ -271,7 +271,7 @@ def np_to_array(nparray: Any, order: str, allowSurfaceBind: bool = False) -> Arr
 
 
 def gpuarray_to_array(gpuarray: Any, order: str, allowSurfaceBind: bool = False) -> Array:
-    """Make an array of the driver with the elements of a GPUArray, else as `np_to_array`."""
+    """Create a driver array with the elements of a GPUArray, otherwise as `np_to_array`."""
     array = _described(gpuarray, order, allowSurfaceBind)
     if not (gpuarray.flags.c_contiguous or gpuarray.flags.f_contiguous):
         gpuarray = gpuarray.copy()

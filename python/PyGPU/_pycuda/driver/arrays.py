@@ -1,4 +1,4 @@
-"""PyCUDA's arrays of the driver, whose elements lie as textures like it, and what fills them."""
+"""PyCUDA's driver arrays, whose layout is optimized for textures, and copies into them."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class array3d_flags:
     TEXTURE_GATHER = 8
 
 
-setattr(array3d_flags, "2DARRAY", 1)  # PyCUDA's name, which no source can spell
+setattr(array3d_flags, "2DARRAY", 1)  # PyCUDA's name, which is no valid identifier
 
 
 class ArrayDescriptor:
-    """What an array of the driver is to be: `width`, `height`, `format`, `num_channels`.
+    """Description of a driver array: `width`, `height`, `format`, `num_channels`.
 
     Examples
     --------
@@ -84,7 +84,7 @@ Descriptor = TypeVar("Descriptor", bound=ArrayDescriptor)
 
 
 def dtype_to_array_format(dtype: Any) -> int:
-    """Give the format of an array's elements.
+    """Return the array format of a dtype.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def dtype_to_array_format(dtype: Any) -> int:
     Raises
     ------
     TypeError
-        For others.
+        For other dtypes.
 
     Examples
     --------
@@ -113,12 +113,12 @@ def dtype_to_array_format(dtype: Any) -> int:
 
 
 def dtype_of_format(number: int) -> numpy.dtype[Any]:
-    """Give the dtype of a format.
+    """Return the dtype of an array format.
 
     Raises
     ------
     ValueError
-        For a number that is none.
+        For an unknown number.
     """
     try:
         return numpy.dtype(_DTYPES[array_format(number)])
@@ -127,7 +127,7 @@ def dtype_of_format(number: int) -> numpy.dtype[Any]:
 
 
 def _shape(descriptor: ArrayDescriptor) -> tuple[tuple[int, ...], int]:
-    """Return the shape and the flags that a descriptor says."""
+    """Return the shape and the flags of a descriptor."""
     width, height = int(descriptor.width), int(descriptor.height)
     depth, flags = int(getattr(descriptor, "depth", 0)), int(getattr(descriptor, "flags", 0))
     other = flags & ~(array3d_flags.ARRAY3D_LAYERED | array3d_flags.SURFACE_LDST)
@@ -143,17 +143,17 @@ def _shape(descriptor: ArrayDescriptor) -> tuple[tuple[int, ...], int]:
 
 
 class Array:
-    """An array of the driver, for textures and surfaces.
+    """Driver array for textures and surfaces.
 
     Parameters
     ----------
     descriptor : ArrayDescriptor or ArrayDescriptor3D
-        What it is to be.
+        Description of the array.
 
     Raises
     ------
     ValueError
-        For lengths or a format that arrays do not have.
+        For unsupported lengths or formats.
 
     Notes
     -----
@@ -180,7 +180,7 @@ class Array:
 
     @property
     def array(self) -> _core.TextureArray:
-        """The array in PyGPU's own spelling."""
+        """PyGPU's array object."""
         if self._array is None:
             raise ValueError("the array was freed")
         return self._array
@@ -191,11 +191,11 @@ class Array:
         return self.array.handle
 
     def free(self) -> None:
-        """Let go of the memory, which textures that are bound to it keep."""
+        """Release the memory; textures bound to it keep it alive."""
         self._array = None
 
     def get_descriptor(self) -> ArrayDescriptor:
-        """Tell what the array is.
+        """Return the description of the array.
 
         Returns
         -------
@@ -204,7 +204,7 @@ class Array:
         return self._describe(ArrayDescriptor())
 
     def get_descriptor_3d(self) -> ArrayDescriptor3D:
-        """Tell what the array is, with its depth and its flags.
+        """Return the description of the array, with its depth and its flags.
 
         Returns
         -------
@@ -227,12 +227,12 @@ class Array:
 
 
 def native(array: Any) -> _core.TextureArray:
-    """Return the array of PyGPU that stands behind one of the driver.
+    """Return the PyGPU array of a driver array.
 
     Raises
     ------
     TypeError
-        For anything else.
+        For any other object.
     """
     if isinstance(array, _core.TextureArray):
         return array

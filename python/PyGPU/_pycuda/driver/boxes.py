@@ -20,7 +20,7 @@ __all__ = ["Memcpy2D", "Memcpy3D", "Memcpy3DPeer"]
 
 
 class _Side:
-    """One side of a copy: a buffer of the host, or an address."""
+    """Endpoint of a copy: a host buffer, or an address."""
 
     __slots__ = ("address", "host")
 
@@ -44,7 +44,7 @@ class _Side:
 
 
 class _ArraySide:
-    """One side of a copy: an array of the driver."""
+    """Endpoint of a copy: a driver array."""
 
     __slots__ = ("array",)
 
@@ -52,12 +52,12 @@ class _ArraySide:
         self.array = native(array)
 
     def copy(self, memory: _core.GPUArray, at: tuple[int, int, int], stream: StreamLike, *, written: bool) -> None:
-        """Copy bytes of the device, of three axes, into the array or out of it."""
+        """Copy device bytes of three axes into the array or out of it."""
         self.array._copy_box(memory, at, written, on_stream(memory, stream))
 
 
 class _Box:
-    """What the three have in common; a copy of two dimensions is one plane of three."""
+    """Base of the three classes; a copy of two dimensions is one plane of three."""
 
     def __init__(self) -> None:
         self._source: _Side | _ArraySide | None = None
@@ -73,12 +73,12 @@ class _Box:
         Parameters
         ----------
         buffer : buffer
-            Contiguous.
+            Contiguous host buffer.
         """
         self._source = _Side(host=bytes_of(buffer))
 
     def set_dst_host(self, buffer: HostBuffer) -> None:
-        """Copy to host memory, which is writable, else as `set_src_host`."""
+        """Copy to writable host memory, otherwise as `set_src_host`."""
         self._target = _Side(host=bytes_of(buffer, written=True))
 
     def set_src_device(self, devptr: AddressLike) -> None:
@@ -87,21 +87,21 @@ class _Box:
         Parameters
         ----------
         devptr : int or object with an address
-            Where it begins.
+            Source address.
         """
         self._source = _Side(address=devptr)
 
     def set_dst_device(self, devptr: AddressLike) -> None:
-        """Copy to device memory, as `set_src_device`."""
+        """Copy to device memory, otherwise as `set_src_device`."""
         self._target = _Side(address=devptr)
 
     def set_src_unified(self, buffer: HostBuffer | AddressLike) -> None:
-        """Copy from memory of the host or of a device.
+        """Copy from host or device memory.
 
         Parameters
         ----------
         buffer : buffer, int or object with an address
-            Which of them it is, is seen from the object.
+            The object determines which of them it is.
         """
         if _is_buffer(buffer):
             self.set_src_host(buffer)  # type: ignore[arg-type]
@@ -109,24 +109,24 @@ class _Box:
             self.set_src_device(buffer)  # type: ignore[arg-type]
 
     def set_dst_unified(self, buffer: HostBuffer | AddressLike) -> None:
-        """Copy to memory of the host or of a device, as `set_src_unified`."""
+        """Copy to host or device memory, as `set_src_unified`."""
         if _is_buffer(buffer):
             self.set_dst_host(buffer)  # type: ignore[arg-type]
         else:
             self.set_dst_device(buffer)  # type: ignore[arg-type]
 
     def set_src_array(self, array: Any) -> None:
-        """Copy from an array of the driver, which has no pitch.
+        """Copy from a driver array, which has no pitch.
 
         Parameters
         ----------
         array : Array or PyGPU.TextureArray
-            It is kept.
+            The copy keeps it alive.
         """
         self._source = _ArraySide(array)
 
     def set_dst_array(self, array: Any) -> None:
-        """Copy to an array of the driver, as `set_src_array`."""
+        """Copy to a driver array, as `set_src_array`."""
         self._target = _ArraySide(array)
 
     def _number(self, field: str) -> int:
@@ -136,7 +136,7 @@ class _Box:
         return value
 
     def _at(self, name: str) -> tuple[int, int, int]:
-        """Return where the box begins."""
+        """Return the offset of the box."""
         x, y, z = (self._number(f"{name}_{field}") for field in ("x_in_bytes", "y", "z"))
         return x, y, z
 
@@ -154,7 +154,7 @@ class _Box:
         if (depth > 1 or z) and rows < y + height:
             raise ValueError(f"{name}_height is {rows}, and a plane takes {y} + {height} rows")
         plane = pitch * rows
-        # A step that is never taken may be any number; 1 keeps it within what an array holds.
+        # An unused stride may have any value; 1 keeps it within the limits of an array.
         strides = (plane if depth > 1 else 1, pitch if height > 1 else 1, 1)
         return side.placed(x + y * pitch + z * plane, extent, strides, stream)
 
@@ -172,8 +172,8 @@ class _Box:
         _move(target, source, wait, stream)
 
     def _copy_array(self, extent: tuple[int, int, int], wait: bool, stream: StreamLike) -> None:
-        """Copy to or from an array, by way of memory in which the rows follow each other."""
-        # Both sides are looked at before anything is copied.
+        """Copy to or from an array, through memory with contiguous rows."""
+        # Both endpoints are checked before any copy.
         if isinstance(self._source, _ArraySide):
             memory = _new(self._source, extent)
             target = None if isinstance(self._target, _ArraySide) else self._place("dst", self._target, extent, stream)
@@ -230,19 +230,19 @@ def _is_buffer(memory: object) -> bool:
 
 
 class Memcpy2D(_Box):
-    """A copy of rows that lie at even distances.
+    """Copy of rows at equal distances.
 
-    Set the two sides and the fields, and call it: with a bool, which PyCUDA takes for "the pitches are the driver's
-    own", or with nothing, and it waits; with a stream, and it does not.
+    Set both endpoints and the fields, then call it. Without arguments, or with a bool (in PyCUDA: "the driver chose
+    the pitches"), the call waits; with a stream it does not.
 
     Attributes
     ----------
     src_x_in_bytes, src_y, src_pitch : int
-        Where in the source the rows begin, in bytes of a row and in rows, and the bytes from one row to the next.
+        Offset in the source, in bytes of a row and in rows, and the bytes between the starts of rows.
     dst_x_in_bytes, dst_y, dst_pitch : int
         The same for the destination.
     width_in_bytes, height : int
-        What is copied.
+        Size of the copy.
 
     Examples
     --------
@@ -267,15 +267,15 @@ class Memcpy2D(_Box):
         Parameters
         ----------
         stream : Stream or bool, optional
-            With a stream this does not wait. A bool is PyCUDA's ``aligned``, which changes nothing.
+            With a stream the call does not wait. A bool is PyCUDA's ``aligned``, which has no effect.
         aligned : bool, optional
-            Changes nothing.
+            No effect.
 
         Raises
         ------
         ValueError
-            If a side is not set, rows do not fit into their pitch, or the copy reaches beyond the memory, as far as
-            that is known. Nothing is copied then.
+            If an endpoint is not set, rows do not fit into their pitch, or the copy exceeds the memory, if its
+            extent is recorded. Nothing is copied then.
         """
         if stream is None or isinstance(stream, bool | numpy.bool_) or aligned is not None:
             self._copy(True, None)
@@ -284,22 +284,22 @@ class Memcpy2D(_Box):
 
 
 class Memcpy3D(_Box):
-    """A copy of planes of rows.
+    """Copy of planes of rows.
 
-    Set the two sides and the fields, and call it: with nothing, and it waits; with a stream, and it does not.
+    Set both endpoints and the fields, then call it: without arguments it waits, with a stream it does not.
 
     Attributes
     ----------
     src_x_in_bytes, src_y, src_z : int
-        Where in the source the box begins, in bytes of a row, in rows and in planes.
+        Offset of the box in the source, in bytes of a row, in rows and in planes.
     src_pitch, src_height : int
-        Bytes from one row to the next, and rows from one plane to the next.
+        Bytes between the starts of rows, and rows between the starts of planes.
     src_lod : int
-        For arrays with several levels only, of which there are none.
+        Only for arrays with several levels, which are not supported.
     dst_x_in_bytes, dst_y, dst_z, dst_pitch, dst_height, dst_lod : int
         The same for the destination.
     width_in_bytes, height, depth : int
-        What is copied.
+        Size of the copy.
 
     Examples
     --------
@@ -327,21 +327,21 @@ class Memcpy3D(_Box):
         Parameters
         ----------
         stream : Stream, optional
-            With a stream this does not wait.
+            With a stream the call does not wait.
 
         Raises
         ------
         ValueError
-            If a side is not set, rows do not fit into their pitch or planes into their height, or the copy reaches
-            beyond the memory, as far as that is known. Nothing is copied then.
+            If an endpoint is not set, rows do not fit into their pitch or planes into their height, or the copy exceeds
+            the memory, if its extent is recorded. Nothing is copied then.
         """
         self._copy(stream is None, stream)
 
 
 class Memcpy3DPeer(Memcpy3D):
-    """A copy of planes of rows between devices.
+    """Copy of planes of rows between devices.
 
-    Everything is as for `Memcpy3D`, which copies between devices too.
+    Identical to `Memcpy3D`, which also copies between devices.
 
     Examples
     --------
@@ -352,13 +352,13 @@ class Memcpy3DPeer(Memcpy3D):
     """
 
     def set_src_context(self, context: Any) -> None:
-        """Say whose memory the source is, which its address says already.
+        """Accept the owner of the source, which its address already determines.
 
         Parameters
         ----------
         context : Context
-            Not needed.
+            Ignored.
         """
 
     def set_dst_context(self, context: Any) -> None:
-        """Say whose memory the destination is, as `set_src_context`."""
+        """Accept the owner of the destination, as `set_src_context`."""

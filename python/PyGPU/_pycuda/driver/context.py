@@ -1,4 +1,4 @@
-"""Name PyCUDA's `Context` here too: pickles of a context that PyGPU 0.1 wrote look it up in this module."""
+"""Re-export PyCUDA's `Context`: pickles of a context written by PyGPU 0.1 look it up in this module."""
 
 from PyGPU._pycuda.driver.device import Context
 

@@ -1,7 +1,7 @@
 """PyCUDA's copies of linear memory.
 
-Where a stream is given, None is the legacy default stream, whatever ``with stream:`` says. A copy of memory that PyGPU
-knows waits for whoever uses it; of other addresses nothing is known but the stream.
+If a stream is given, None is the legacy default stream, regardless of ``with stream:``. A copy of memory that PyGPU
+tracks waits for its uses; for other addresses only the stream determines the order.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ __all__ = [
 
 
 def memcpy_htod_async(dest: AddressLike, src: HostBuffer, stream: StreamLike = None) -> None:
-    """Copy host memory to a device, in the order of a stream, else as `memcpy_htod` does.
+    """Copy host memory to a device in the order of a stream, otherwise as `memcpy_htod`.
 
-    Page-locked memory must stay unchanged until the stream has passed; other memory was read when this returns. PyGPU's
-    own is `PyGPU.GPUArray.set_async`.
+    Page-locked memory must stay unchanged until the stream has passed; other memory is read before this returns.
+    PyGPU's own method is `PyGPU.GPUArray.set_async`.
 
     Examples
     --------
@@ -47,9 +47,9 @@ def memcpy_htod_async(dest: AddressLike, src: HostBuffer, stream: StreamLike = N
 
 
 def memcpy_dtoh_async(dest: HostBuffer, src: AddressLike, stream: StreamLike = None) -> None:
-    """Copy device memory to the host, in the order of a stream, else as `memcpy_dtoh` does.
+    """Copy device memory to the host in the order of a stream, otherwise as `memcpy_dtoh`.
 
-    Only into page-locked memory the copy does not wait. PyGPU's own is `PyGPU.GPUArray.get_async`.
+    Only copies into page-locked memory do not wait. PyGPU's own method is `PyGPU.GPUArray.get_async`.
 
     Examples
     --------
@@ -69,23 +69,23 @@ def memcpy_dtoh_async(dest: HostBuffer, src: AddressLike, stream: StreamLike = N
 def memcpy_dtod(dest: AddressLike, src: AddressLike, size: SupportsIndex) -> None:
     """Copy within device memory, in the order of the legacy default stream.
 
-    Its siblings copy in the order of another stream, and between devices: the addresses say whose they are.
+    Its siblings copy in the order of another stream, and between devices: the addresses determine the devices.
 
     Parameters
     ----------
     dest, src : int or object with an address
-        Where the bytes go and where they come from. They may overlap.
+        Destination and source. They may overlap.
     size : int
         Bytes.
     stream : Stream or None
-        Of those that end in ``_async``; None is the legacy default stream.
+        Only for functions that end in ``_async``; None is the legacy default stream.
     dest_context, src_context : Context, optional
-        Of those between devices; not needed.
+        Only for copies between devices; not needed.
 
     Raises
     ------
     ValueError
-        If one of the sides is shorter, as far as that is known.
+        If one endpoint is shorter, if its extent is recorded.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def memcpy_dtod(dest: AddressLike, src: AddressLike, size: SupportsIndex) -> Non
 
 
 def memcpy_dtod_async(dest: AddressLike, src: AddressLike, size: SupportsIndex, stream: StreamLike = None) -> None:
-    """Copy within device memory in the order of a stream, else as `memcpy_dtod` does."""
+    """Copy within device memory in the order of a stream, otherwise as `memcpy_dtod`."""
     count = operator.index(size)
     target = _core.array_at(dest, count, "u1", stream=stream)
     _core.copy_array(target, _core.array_at(src, count, "u1", stream=stream), stream)
@@ -108,7 +108,7 @@ def memcpy_dtod_async(dest: AddressLike, src: AddressLike, size: SupportsIndex, 
 def memcpy_peer(
     dest: AddressLike, src: AddressLike, size: SupportsIndex, dest_context: Any = None, src_context: Any = None
 ) -> None:
-    """Copy between devices, as `memcpy_dtod` does."""
+    """Copy between devices, as `memcpy_dtod`."""
     memcpy_dtod_async(dest, src, size)
 
 
@@ -120,5 +120,5 @@ def memcpy_peer_async(
     src_context: Any = None,
     stream: StreamLike = None,
 ) -> None:
-    """Copy between devices in the order of a stream, else as `memcpy_dtod` does."""
+    """Copy between devices in the order of a stream, otherwise as `memcpy_dtod`."""
     memcpy_dtod_async(dest, src, size, stream)

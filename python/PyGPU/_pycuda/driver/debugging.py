@@ -8,12 +8,12 @@ _is_on = False
 
 
 def set_debugging(flag: bool = True) -> None:
-    """Compile what is compiled from now on with ``-g -G``.
+    """Compile all later sources with ``-g -G``.
 
     Parameters
     ----------
     flag : bool, optional
-        Whether.
+        Whether to enable it.
 
     Examples
     --------
@@ -25,10 +25,10 @@ def set_debugging(flag: bool = True) -> None:
 
 
 def debugging_options() -> list[str]:
-    """Give the compiler's options for debugging, if it is on."""
+    """Return the compiler's options for debugging, if enabled."""
     return ["-G"] if _is_on else []
 
 
 def is_debugging() -> bool:
-    """Tell whether it is on."""
+    """Return whether debugging is enabled."""
     return _is_on

@@ -1,4 +1,4 @@
-"""PyCUDA's `Device`, `Context` and the version of the driver, over PyGPU's own."""
+"""PyCUDA's `Device`, `Context` and driver version, based on PyGPU's own classes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Device", "get_driver_version", "get_version", "init"]
 
 
 def init(flags: int = 0) -> None:
-    """Open the driver; it is opened at first use anyway.
+    """Open the driver, which otherwise happens at the first use.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def init(flags: int = 0) -> None:
 
 
 def get_version() -> tuple[int, int, int]:
-    """Tell the version of CUDA whose interface is used.
+    """Return the version of the CUDA interface in use.
 
     Returns
     -------
@@ -47,13 +47,13 @@ def get_version() -> tuple[int, int, int]:
 
 
 def get_driver_version() -> int:
-    """Tell the version of the driver.
+    """Return the version of the driver.
 
     Returns
     -------
     int
-        By its own count: 12080 for CUDA 12.8. Without a driver that of `get_version`, so that a program which asks for
-        what came with it goes that way.
+        In its format: 12080 for CUDA 12.8. Without a driver that of `get_version`, so that a program which tests for
+        features of that version takes the corresponding path.
 
     Examples
     --------
@@ -79,17 +79,17 @@ def _found(ordinal: SupportsIndex | str) -> _core.Device:
 
 
 class Device:
-    """A device, by PyCUDA's methods.
+    """Device with PyCUDA's methods.
 
     Parameters
     ----------
     ordinal : int or str
-        Its number, or its PCI bus id.
+        Number, or PCI bus id.
 
     Raises
     ------
     LogicError
-        If there is none.
+        If it does not exist.
 
     Notes
     -----
@@ -110,7 +110,7 @@ class Device:
 
     @staticmethod
     def count() -> int:
-        """Tell how many devices there are.
+        """Return the number of devices.
 
         Returns
         -------
@@ -131,11 +131,11 @@ class Device:
 
     @property
     def device(self) -> _core.Device:
-        """The device in PyGPU's own spelling."""
+        """PyGPU's device object."""
         return self._device
 
     def name(self) -> str:
-        """Tell its name.
+        """Return the name.
 
         Returns
         -------
@@ -150,7 +150,7 @@ class Device:
         return self._device.name
 
     def pci_bus_id(self) -> str:
-        """Tell its place on the bus.
+        """Return the PCI bus id.
 
         Returns
         -------
@@ -165,7 +165,7 @@ class Device:
         return self._pci_text(self._device)
 
     def total_memory(self) -> int:
-        """Tell its memory in bytes.
+        """Return the memory in bytes.
 
         Returns
         -------
@@ -180,7 +180,7 @@ class Device:
         return int(self._device.properties["total_memory"])
 
     def compute_capability(self) -> tuple[int, int]:
-        """Tell its compute capability, or AMD's major and minor; (7, 0) on the CPU: the language of its kernels.
+        """Return the compute capability, or AMD's major and minor; (7, 0) on the CPU: the language of its kernels.
 
         Returns
         -------
@@ -195,12 +195,12 @@ class Device:
         return major, minor
 
     def get_attribute(self, attr: int) -> int:
-        """Ask for an attribute.
+        """Query an attribute.
 
         Parameters
         ----------
         attr : int
-            Of `device_attribute`, or a number that is newer.
+            A `device_attribute`, or a newer number.
 
         Returns
         -------
@@ -210,7 +210,7 @@ class Device:
         Raises
         ------
         LogicError
-            For what the driver does not know.
+            For an attribute unknown to the driver.
 
         Examples
         --------
@@ -222,7 +222,7 @@ class Device:
         return compute_mode(value) if attr == device_attribute.COMPUTE_MODE else value
 
     def get_attributes(self) -> dict[device_attribute, int]:
-        """Ask for all attributes; those that the driver does not know are left out.
+        """Query all attributes, except those unknown to the driver.
 
         Returns
         -------
@@ -239,7 +239,7 @@ class Device:
             try:
                 found[attr] = self.get_attribute(attr)
             except _core.NotSupportedError:
-                pass  # another driver than CUDA's has no such thing
+                pass  # only CUDA's driver supports it
             except _core.LogicError as error:
                 warnings.warn(f"the driver does not tell {attr.name}: {error}", stacklevel=2)
         return found
@@ -254,12 +254,12 @@ class Device:
             raise AttributeError(str(error)) from error
 
     def make_context(self, flags: int = 0) -> Context:
-        """Make the device's context current: the primary one, which every library shares.
+        """Create the device's context current: the primary one, which every library shares.
 
         Parameters
         ----------
         flags : int, optional
-            Of `ctx_flags`; the primary context has its own.
+            A `ctx_flags`, ignored: the primary context has its own.
 
         Returns
         -------
@@ -276,7 +276,7 @@ class Device:
         return context
 
     def retain_primary_context(self) -> Context:
-        """Give the device's primary context, without making it current.
+        """Return the device's primary context, without making it current.
 
         Returns
         -------
@@ -290,12 +290,12 @@ class Device:
         return Context(self._device)
 
     def can_access_peer(self, dev: Device) -> bool:
-        """Tell whether kernels on this device can reach the memory of another.
+        """Test whether kernels on this device can access the memory of another.
 
         Parameters
         ----------
         dev : Device
-            The other.
+            The other device.
 
         Returns
         -------
@@ -326,18 +326,18 @@ class Device:
 
 
 class Context(PrimaryContext):
-    """The primary context of a device, by PyCUDA's methods.
+    """Primary context of a device, with PyCUDA's methods.
 
-    Made by `Device.make_context` and `Device.retain_primary_context`.
+    Created by `Device.make_context` and `Device.retain_primary_context`.
 
     Parameters
     ----------
     device : PyGPU.Device
-        Its device.
+        Device of the context.
 
     Notes
     -----
-    Two contexts of one device are one: what was allocated in the first is there in the second, and detaching frees
+    Two contexts of one device are identical: allocations of the first exist in the second, and detaching frees
     nothing. ``pop``, ``get_device``, ``get_current`` and ``synchronize`` are static, as in PyCUDA.
 
     Examples
@@ -351,7 +351,7 @@ class Context(PrimaryContext):
 
     @staticmethod
     def attach(flags: int = 0) -> Context:
-        """Give the context that is current.
+        """Return the current context.
 
         Parameters
         ----------
@@ -371,7 +371,7 @@ class Context(PrimaryContext):
 
     @staticmethod
     def get_current() -> Context:
-        """Give the current context: the last one that was pushed, or that of the current device.
+        """Return the current context: the last one pushed, or that of the current device.
 
         Returns
         -------
@@ -387,7 +387,7 @@ class Context(PrimaryContext):
 
     @staticmethod
     def get_device() -> Device:
-        """Give the current device.
+        """Return the current device.
 
         Returns
         -------

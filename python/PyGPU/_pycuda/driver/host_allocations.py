@@ -1,4 +1,4 @@
-"""PyCUDA's host memory: page-locked, aligned, registered and managed, the owners that are the ``base`` of ndarrays."""
+"""PyCUDA's page-locked, aligned, registered and managed host memory: the owners that are the ``base`` of ndarrays."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def new_over(allocation: Any, address: int, shape: ShapeLike, dtype: DTypeLike, 
 
 
 def size_of(shape: ShapeLike, dtype: DTypeLike, order: str) -> int:
-    """Return the bytes of an array that can be made."""
-    # The checks, and the arithmetic without overflow, are those of making the array.
+    """Return the bytes of an array with the given shape and dtype."""
+    # The checks and the overflow arithmetic are those of the creation of an array.
     return _core.ndarray_at(None, 4096, shape, dtype, order).nbytes
 
 
 def order_of(ary: NDArray[Any]) -> str:
-    """Return the order of a contiguous array; `ValueError` for any other."""
+    """Return the memory order of a contiguous array; raise `ValueError` for any other."""
     if ary.flags.c_contiguous:
         return "C"
     if ary.flags.f_contiguous:
@@ -56,14 +56,14 @@ def order_of(ary: NDArray[Any]) -> str:
 
 
 class PagelockedHostAllocation:
-    """Page-locked memory of the host: the ``base`` of arrays from `pagelocked_empty`.
+    """Page-locked host memory: the ``base`` of arrays from `pagelocked_empty`.
 
     Parameters
     ----------
     nbytes : int
-        How many.
+        Number of bytes.
     flags : int, optional
-        Of `host_alloc_flags`.
+        A combination of `host_alloc_flags`.
 
     Examples
     --------
@@ -87,12 +87,12 @@ class PagelockedHostAllocation:
         self._address: int = memory.ptr
 
     def free(self) -> None:
-        """Give the memory back. Arrays over it must not be used any more, as in C.
+        """Free the memory. Arrays over it must not be used afterwards, as in C.
 
         Raises
         ------
         CudaError
-            With code 1, when it was freed before.
+            With code 1, if it was already freed.
         """
         self._living()
         self._memory = None
@@ -103,7 +103,7 @@ class PagelockedHostAllocation:
         return self._address
 
     def get_flags(self) -> int:
-        """Return the flags with which it was made.
+        """Return the flags of the allocation.
 
         Returns
         -------
@@ -112,7 +112,7 @@ class PagelockedHostAllocation:
         return self._flags
 
     def get_device_pointer(self) -> int:
-        """Return the address at which the current device sees the memory.
+        """Return the address of the memory on the current device.
 
         Returns
         -------
@@ -125,12 +125,12 @@ HostAllocation = PagelockedHostAllocation
 
 
 class AlignedHostAllocation:
-    """Ordinary memory of the host that begins at a multiple of a number: the ``base`` of arrays from `aligned_empty`.
+    """Ordinary host memory with an aligned address: the ``base`` of arrays from `aligned_empty`.
 
     Parameters
     ----------
     nbytes : int
-        How many.
+        Number of bytes.
     alignment : int, optional
         A power of two.
 
@@ -149,12 +149,12 @@ class AlignedHostAllocation:
         self._address = -(-self._memory.ctypes.data // step) * step
 
     def free(self) -> None:
-        """Give the memory back. Arrays over it must not be used any more, as in C.
+        """Free the memory. Arrays over it must not be used afterwards, as in C.
 
         Raises
         ------
         CudaError
-            With code 1, when it was freed before.
+            With code 1, if it was already freed.
         """
         if self._memory is None:
             _core.raise_freed(type(self).__name__)
@@ -166,16 +166,16 @@ def _unregister(address: int, keeper: object) -> None:
 
 
 class RegisteredHostMemory:
-    """Memory of an array that was page-locked where it is: the ``base`` of arrays from `register_host_memory`.
+    """Existing memory of an array that was page-locked: the ``base`` of arrays from `register_host_memory`.
 
-    It is unlocked by ``unregister()``, or with the last array over it, and keeps the array to which it belongs.
+    It is unlocked by ``unregister()``, or with the last array over it, and keeps the original array alive.
 
     Parameters
     ----------
     ary : numpy.ndarray
-        Contiguous and not empty.
+        Contiguous, non-empty array.
     flags : int, optional
-        Of `mem_host_register_flags`.
+        A combination of `mem_host_register_flags`.
 
     Examples
     --------
@@ -196,7 +196,7 @@ class RegisteredHostMemory:
             mapped=bool(number & mem_host_register_flags.DEVICEMAP),
         )
         self._end = weakref.finalize(self, _unregister, self._address, ary)
-        # The process takes everything with it, and a driver may be half gone by then.
+        # The end of the process frees everything, and the driver may be partly shut down by then.
         self._end.atexit = False
         self.base = ary
 
@@ -206,13 +206,13 @@ class RegisteredHostMemory:
         Raises
         ------
         CudaError
-            With code 713, when it was unlocked before.
+            With code 713, if it was already unlocked.
         """
         self._end.detach()
         _core.host_unregister(self._address)
 
     def get_device_pointer(self) -> int:
-        """Return the address at which the current device sees the memory.
+        """Return the address of the memory on the current device.
 
         Returns
         -------
@@ -233,14 +233,14 @@ def _place(device: PlaceLike) -> int:
 
 
 class ManagedAllocation:
-    """Memory that host and device both reach: the ``base`` of arrays from `managed_empty`.
+    """Managed memory, accessed by host and device: the ``base`` of arrays from `managed_empty`.
 
     Parameters
     ----------
     nbytes : int
-        How many, at least one.
+        Number of bytes, at least one.
     flags : int, optional
-        Of `mem_attach_flags`, GLOBAL or HOST; 0 is GLOBAL.
+        A `mem_attach_flags`, GLOBAL or HOST; 0 is GLOBAL.
 
     Examples
     --------
@@ -254,12 +254,12 @@ class ManagedAllocation:
         self._memory = _core.allocate_managed(nbytes, operator.index(flags) or int(mem_attach_flags.GLOBAL))
 
     def free(self) -> None:
-        """Give the memory back. Arrays over it must not be used any more, as in C.
+        """Free the memory. Arrays over it must not be used afterwards, as in C.
 
         Raises
         ------
         CudaError
-            With code 1, when it was freed before.
+            With code 1, if it was already freed.
         """
         self._memory.free()
 
@@ -273,38 +273,38 @@ class ManagedAllocation:
         return self._memory.ptr
 
     def attach(self, mem_flags: SupportsIndex, stream: StreamLike = None) -> None:
-        """Say who may use the memory, from this point of a stream on.
+        """Set the users of the memory, from this point of a stream on.
 
         Parameters
         ----------
         mem_flags : int
             Of `mem_attach_flags`.
         stream : Stream or None
-            With SINGLE, the stream that may use it. None is the legacy default stream.
+            With SINGLE, the only stream that may use it. None is the legacy default stream.
 
         Raises
         ------
         ValueError
             For other flags.
         CudaError
-            If the driver refuses.
+            If the driver reports an error.
         """
         _core.attach_managed(self._memory, mem_flags, stream)
 
     def prefetch(self, device: PlaceLike = None, stream: StreamLike = None) -> None:
-        """Bring the memory to where it will be used, in the order of a stream.
+        """Migrate the memory to its place of use, in the order of a stream.
 
         Parameters
         ----------
         device : int, Device or 'host', optional
-            Who will use it; -1 is the host too. The current device by default.
+            Target device; -1 is the host as well. Defaults to the current device.
         stream : Stream or None
             None is the legacy default stream.
 
         Raises
         ------
         CudaError
-            With code 101, if there is no such device or it does not move pages.
+            With code 101, if the device does not exist or does not migrate pages.
 
         Examples
         --------
@@ -315,22 +315,22 @@ class ManagedAllocation:
         _core.prefetch_managed(self._memory, self._memory.nbytes, _place(device), stream)
 
     def advise(self, advice: str, device: PlaceLike = None) -> None:
-        """Say how the memory will be used.
+        """Advise the driver about the use of the memory.
 
         Parameters
         ----------
         advice : str
             ``'read_mostly'``, ``'preferred_location'`` or ``'accessed_by'``; ``'not_read_mostly'``,
-            ``'no_preferred_location'`` and ``'not_accessed_by'`` take it back.
+            ``'no_preferred_location'`` and ``'not_accessed_by'`` revoke it.
         device : int, Device or 'host', optional
-            Of whom that is said, as for `prefetch`.
+            Device of the advice, as for `prefetch`.
 
         Raises
         ------
         ValueError
             For other advice.
         CudaError
-            With code 101, if there is no such device or it does not move pages.
+            With code 101, if the device does not exist or does not migrate pages.
 
         Examples
         --------
@@ -353,7 +353,7 @@ class ManagedAllocation:
 
 
 def managed_pointer(ary: NDArray[Any]) -> int | None:
-    """Return the address of an ndarray's first element if it lies in managed memory, which kernels reach.
+    """Return the address of an ndarray's first element if it is in managed memory, which kernels can access.
 
     Parameters
     ----------
@@ -372,19 +372,19 @@ def managed_pointer(ary: NDArray[Any]) -> int | None:
 
 
 def register_host_memory(ary: NDArray[Any], flags: SupportsIndex = 0) -> NDArray[Any]:
-    """Page-lock the memory of an array where it is.
+    """Page-lock the existing memory of an array.
 
     Parameters
     ----------
     ary : numpy.ndarray
-        Contiguous and not empty.
+        Contiguous, non-empty array.
     flags : int, optional
-        Of `mem_host_register_flags`.
+        A combination of `mem_host_register_flags`.
 
     Returns
     -------
     numpy.ndarray
-        Over the same memory; its ``base`` is a `RegisteredHostMemory`. The memory is unlocked with the last such array.
+        Array over the same memory; its ``base`` is a `RegisteredHostMemory`. The last such array unlocks the memory.
 
     Raises
     ------

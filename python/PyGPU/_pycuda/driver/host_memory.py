@@ -1,6 +1,6 @@
-"""PyCUDA's ndarrays over page-locked, aligned and managed memory of the host.
+"""PyCUDA's ndarrays over page-locked, aligned and managed host memory.
 
-PyGPU's own are `PyGPU.empty_pinned` and its siblings.
+PyGPU's own functions are `PyGPU.empty_pinned` and its siblings.
 """
 
 from __future__ import annotations
@@ -47,30 +47,30 @@ def _zeroed(array: NDArray[Any]) -> NDArray[Any]:
 def pagelocked_empty(
     shape: ShapeLike, dtype: DTypeLike, order: str = "C", mem_flags: SupportsIndex = 0
 ) -> NDArray[Any]:
-    """Make an ndarray over page-locked memory, uninitialised.
+    """Create an uninitialised ndarray over page-locked memory.
 
-    Its siblings are over memory that is aligned, and over memory that host and device both reach. Those with ``zeros``
-    in their name are filled with zeros, and those with ``like`` take shape, dtype and order of a contiguous array.
+    Its siblings allocate aligned memory, and memory that host and device both access. Those with ``zeros``
+    in their name are filled with zeros, and those with ``like`` use shape, dtype and order of a contiguous array.
 
     Parameters
     ----------
     shape : int or sequence of int
-        The lengths of the axes.
+        Lengths of the axes.
     dtype : data-type
-        Any but one with Python objects.
+        Type of the elements; Python objects are not supported.
     order : {'C', 'F'}, optional
-        How elements follow each other.
+        Memory order of the elements.
     mem_flags : int, optional
         Of `host_alloc_flags`; for managed memory GLOBAL or HOST of `mem_attach_flags`, and 0 is GLOBAL.
     alignment : int, optional
-        For aligned memory: a power of two, at a multiple of which it begins.
+        For aligned memory: the alignment, a power of two.
     ary : numpy.ndarray or GPUArray
-        For those with ``like``: what is taken as the pattern.
+        For functions with ``like``: the array to imitate.
 
     Returns
     -------
     numpy.ndarray
-        Its ``base`` is a `PagelockedHostAllocation`, an `AlignedHostAllocation`, or, unless there are no elements, a
+        Its ``base`` is a `PagelockedHostAllocation`, an `AlignedHostAllocation`, or, unless it is empty, a
         `ManagedAllocation`.
 
     Raises
@@ -78,11 +78,11 @@ def pagelocked_empty(
     TypeError, ValueError
         As for :func:`numpy.empty`, for other flags or alignments, and for a pattern that is not contiguous.
     OutOfMemoryError
-        If the system pins no more memory, or the device has no room.
+        If the system cannot pin more memory, or device memory is insufficient.
 
     See Also
     --------
-    PyGPU.empty_pinned : PyGPU's own.
+    PyGPU.empty_pinned : PyGPU's own function.
 
     Examples
     --------
@@ -102,13 +102,13 @@ def pagelocked_empty(
 def aligned_empty(
     shape: ShapeLike, dtype: DTypeLike, order: str = "C", alignment: SupportsIndex = 4096
 ) -> NDArray[Any]:
-    """Make an ndarray over memory that begins at a multiple of `alignment`, as `pagelocked_empty` does."""
+    """Create an ndarray over memory aligned to `alignment`, as `pagelocked_empty`."""
     memory = AlignedHostAllocation(size_of(shape, dtype, order), alignment)
     return new_over(memory, memory._address, shape, dtype, order)
 
 
 def managed_empty(shape: ShapeLike, dtype: DTypeLike, order: str = "C", mem_flags: SupportsIndex = 0) -> NDArray[Any]:
-    """Make an ndarray over memory that host and device both reach, as `pagelocked_empty` does."""
+    """Create an ndarray over memory that host and device both access, as `pagelocked_empty`."""
     nbytes = size_of(shape, dtype, order)
     if nbytes == 0:
         return numpy.empty(shape, dtype, order)  # type: ignore[call-overload, no-any-return]
@@ -119,47 +119,47 @@ def managed_empty(shape: ShapeLike, dtype: DTypeLike, order: str = "C", mem_flag
 def pagelocked_zeros(
     shape: ShapeLike, dtype: DTypeLike, order: str = "C", mem_flags: SupportsIndex = 0
 ) -> NDArray[Any]:
-    """Make an ndarray over page-locked memory, filled with zeros, else as `pagelocked_empty` does."""
+    """Create an ndarray over page-locked memory, filled with zeros, otherwise as `pagelocked_empty`."""
     return _zeroed(pagelocked_empty(shape, dtype, order, mem_flags))
 
 
 def aligned_zeros(
     shape: ShapeLike, dtype: DTypeLike, order: str = "C", alignment: SupportsIndex = 4096
 ) -> NDArray[Any]:
-    """Make an ndarray over aligned memory, filled with zeros, else as `pagelocked_empty` does."""
+    """Create an ndarray over aligned memory, filled with zeros, otherwise as `pagelocked_empty`."""
     return _zeroed(aligned_empty(shape, dtype, order, alignment))
 
 
 def managed_zeros(shape: ShapeLike, dtype: DTypeLike, order: str = "C", mem_flags: SupportsIndex = 0) -> NDArray[Any]:
-    """Make an ndarray over managed memory, filled with zeros, else as `pagelocked_empty` does."""
+    """Create an ndarray over managed memory, filled with zeros, otherwise as `pagelocked_empty`."""
     return _zeroed(managed_empty(shape, dtype, order, mem_flags))
 
 
 def pagelocked_empty_like(ary: NDArray[Any], mem_flags: SupportsIndex = 0) -> NDArray[Any]:
-    """Make an ndarray like another one over page-locked memory, as `pagelocked_empty` does."""
+    """Create an ndarray like another one over page-locked memory, as `pagelocked_empty`."""
     return pagelocked_empty(ary.shape, ary.dtype, order_of(ary), mem_flags)
 
 
 def aligned_empty_like(ary: NDArray[Any], alignment: SupportsIndex = 4096) -> NDArray[Any]:
-    """Make an ndarray like another one over aligned memory, as `pagelocked_empty` does."""
+    """Create an ndarray like another one over aligned memory, as `pagelocked_empty`."""
     return aligned_empty(ary.shape, ary.dtype, order_of(ary), alignment)
 
 
 def managed_empty_like(ary: NDArray[Any], mem_flags: SupportsIndex = 0) -> NDArray[Any]:
-    """Make an ndarray like another one over managed memory, as `pagelocked_empty` does."""
+    """Create an ndarray like another one over managed memory, as `pagelocked_empty`."""
     return managed_empty(ary.shape, ary.dtype, order_of(ary), mem_flags)
 
 
 def pagelocked_zeros_like(ary: NDArray[Any], mem_flags: SupportsIndex = 0) -> NDArray[Any]:
-    """Make an ndarray of zeros like another one over page-locked memory, as `pagelocked_empty` does."""
+    """Create an ndarray of zeros like another one over page-locked memory, as `pagelocked_empty`."""
     return _zeroed(pagelocked_empty_like(ary, mem_flags))
 
 
 def aligned_zeros_like(ary: NDArray[Any], alignment: SupportsIndex = 4096) -> NDArray[Any]:
-    """Make an ndarray of zeros like another one over aligned memory, as `pagelocked_empty` does."""
+    """Create an ndarray of zeros like another one over aligned memory, as `pagelocked_empty`."""
     return _zeroed(aligned_empty_like(ary, alignment))
 
 
 def managed_zeros_like(ary: NDArray[Any], mem_flags: SupportsIndex = 0) -> NDArray[Any]:
-    """Make an ndarray of zeros like another one over managed memory, as `pagelocked_empty` does."""
+    """Create an ndarray of zeros like another one over managed memory, as `pagelocked_empty`."""
     return _zeroed(managed_empty_like(ary, mem_flags))

@@ -1,4 +1,4 @@
-"""PyCUDA's device memory: allocations, addresses, and what is shared with other processes."""
+"""PyCUDA's device memory: allocations, addresses, and IPC handles."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = [
 def mem_alloc_pitch(
     width: SupportsIndex, height: SupportsIndex, access_size: SupportsIndex
 ) -> tuple[DeviceAllocation, int]:
-    """Allocate rows at a distance that suits the device.
+    """Allocate rows with a pitch that suits the device.
 
     Parameters
     ----------
@@ -45,13 +45,13 @@ def mem_alloc_pitch(
     height : int
         Number of rows.
     access_size : int
-        Bytes that a kernel reads at once: 4, 8 or 16.
+        Bytes per read access of a kernel: 4, 8 or 16.
 
     Returns
     -------
     memory : DeviceAllocation
     pitch : int
-        Bytes from one row to the next, of the driver's choice.
+        Bytes between the starts of rows, chosen by the driver.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def mem_alloc_like(ary: Any) -> DeviceAllocation:
     Parameters
     ----------
     ary : array with ``nbytes``
-        Its values are not copied.
+        Array to imitate; its values are not copied.
 
     Returns
     -------
@@ -127,13 +127,13 @@ def from_device(devptr: AddressLike, shape: ShapeLike, dtype: DTypeLike, order: 
     Parameters
     ----------
     devptr : int or object with an address
-        Where the values are.
+        Source address.
     shape : int or sequence of int
-        The lengths of the axes.
+        Lengths of the axes.
     dtype : data-type
-        What the bytes are.
+        Type of the elements.
     order : {'C', 'F'}, optional
-        How they follow each other.
+        Memory order of the elements.
 
     Returns
     -------
@@ -157,9 +157,9 @@ def from_device_like(devptr: AddressLike, other_ary: NDArray[Any]) -> NDArray[An
     Parameters
     ----------
     devptr : int or object with an address
-        Where the values are.
+        Source address.
     other_ary : numpy.ndarray
-        Of the same shape and dtype, and order in memory.
+        Array of the same shape, dtype and memory order.
 
     Returns
     -------
@@ -197,22 +197,22 @@ def mem_get_info() -> tuple[int, int]:
 
 
 def mem_get_address_range(devptr: AddressLike) -> tuple[int, int]:
-    """Return the block in which an address lies.
+    """Return the block that contains an address.
 
     Parameters
     ----------
     devptr : int or object with an address
-        Any address within.
+        Any address inside the block.
 
     Returns
     -------
     base, size : int
-        The address of its first byte, and its bytes.
+        Address of its first byte, and its size.
 
     Raises
     ------
     CudaError
-        For an address that is in no device memory.
+        For an address outside all device memory.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def mem_get_address_range(devptr: AddressLike) -> tuple[int, int]:
 
 
 class PointerHolderBase:
-    """Base of classes whose objects stand for an address that they can tell when asked.
+    """Base of classes that compute an address on request.
 
     A subclass overrides `get_pointer`.
 
@@ -261,7 +261,7 @@ class PointerHolderBase:
         size : int
             Bytes.
         offset : int, optional
-            Where they begin.
+            Start address.
 
         Returns
         -------
@@ -278,12 +278,12 @@ class PointerHolderBase:
 
 
 def mem_get_ipc_handle(devptr: AddressLike) -> bytearray:
-    """Name a block of device memory for other processes.
+    """Return a handle of device memory for other processes.
 
     Parameters
     ----------
     devptr : DeviceAllocation or int
-        The first byte of memory from `mem_alloc`. Memory of arrays comes from a pool of the driver, which
+        Start of memory from `mem_alloc`. Memory of arrays comes from a pool of the driver, which
         cannot be shared this way: copy it into memory from `mem_alloc`.
 
     Returns
@@ -313,16 +313,16 @@ class IPCMemoryHandle:
     Parameters
     ----------
     handle : bytearray
-        What `mem_get_ipc_handle` gave in the other process.
+        Result of `mem_get_ipc_handle` in the other process.
     flags : int, optional
-        The only one there is.
+        The only supported value.
 
     Raises
     ------
     ValueError
-        For a handle that has not 64 bytes, and for other flags.
+        For a handle whose length is not 64 bytes, and for other flags.
     CudaError
-        If the driver refuses the handle; it does in the process that made it.
+        If the driver rejects the handle, as it does in the process that created it.
     NotSupportedError
         On the CPU.
 
@@ -343,13 +343,13 @@ class IPCMemoryHandle:
         Raises
         ------
         CudaError
-            With code 1, when it was closed before.
+            With code 1, if it was already closed.
         """
         self._memory.free()
 
     @property
     def ptr(self) -> int:
-        """The address here; another one than in the process that has the memory."""
+        """Address in this process, which differs from that in the owning process."""
         return self._memory.ptr
 
     def __int__(self) -> int:

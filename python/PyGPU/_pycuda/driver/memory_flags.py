@@ -1,4 +1,4 @@
-"""PyCUDA's flags and enumerations about memory; the numbers are CUDA's, and HIP's."""
+"""PyCUDA's flags and enumerations of memory; the numbers are CUDA's and HIP's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = [
 
 
 class host_alloc_flags(NamedFlag):
-    """How page-locked memory is made.
+    """Flags of page-locked allocations.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class host_alloc_flags(NamedFlag):
 
 
 class mem_host_register_flags(NamedFlag):
-    """How host memory is page-locked that exists already.
+    """Flags for page-locking existing host memory.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class mem_host_register_flags(NamedFlag):
 
 
 class mem_attach_flags(NamedNumber):
-    """Who may use managed memory.
+    """Users of managed memory.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class mem_attach_flags(NamedNumber):
 
 
 class ipc_mem_flags(NamedNumber):
-    """How memory of another process is opened.
+    """Flags for opening memory of another process.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class ipc_mem_flags(NamedNumber):
 
 
 class memory_type(NamedNumber):
-    """What kind of memory a side of a copy is.
+    """Kinds of memory of a copy's endpoint.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class memory_type(NamedNumber):
 
 
 class pointer_attribute(NamedNumber):
-    """What a driver tells of an address.
+    """Attributes of an address.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""PyCUDA's `Module`, `Linker` and what loads them: images with their kernels and variables."""
+"""PyCUDA's `Module`, `Linker` and loaders: images with their kernels and variables."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ Options = Iterable[tuple[int, Any]]
 
 
 def _not_found(error: ValueError) -> _core.InvalidValueError:
-    """Return the error of a driver that does not find a name."""
+    """Return a driver's error for a missing name."""
     found = _core.InvalidValueError(str(error))
     found.code, found.name = 500, "CUDA_ERROR_NOT_FOUND"
     return found
 
 
 class Module:
-    """A loaded image; made by `module_from_file`, `module_from_buffer` and `SourceModule`.
+    """Loaded image; created by `module_from_file`, `module_from_buffer` and `SourceModule`.
 
     Parameters
     ----------
     module : PyGPU.Module
-        The module in PyGPU's own spelling.
+        PyGPU's module object.
 
     Examples
     --------
@@ -46,16 +46,16 @@ class Module:
 
     @property
     def module(self) -> _core.Module:
-        """The module in PyGPU's own spelling."""
+        """PyGPU's module object."""
         return self._module
 
     def get_function(self, name: str) -> Function:
-        """Give a kernel.
+        """Return a kernel.
 
         Parameters
         ----------
         name : str
-            As the source says it, or as the image has it.
+            Name in the source or in the image.
 
         Returns
         -------
@@ -64,7 +64,7 @@ class Module:
         Raises
         ------
         LogicError
-            If it is not there.
+            If it does not exist.
 
         Examples
         --------
@@ -80,22 +80,22 @@ class Module:
             raise _not_found(error) from error
 
     def get_global(self, name: str) -> tuple[int, int]:
-        """Tell where a variable is.
+        """Return address and size of a variable.
 
         Parameters
         ----------
         name : str
-            Of a ``__device__`` or ``__constant__`` variable.
+            Name of a ``__device__`` or ``__constant__`` variable.
 
         Returns
         -------
         address, size : int
-            Good as long as the module lives.
+            Valid during the lifetime of the module.
 
         Raises
         ------
         LogicError
-            If it is not there.
+            If it does not exist.
 
         Examples
         --------
@@ -111,12 +111,12 @@ class Module:
             raise _not_found(error) from error
 
     def get_texref(self, name: str) -> TextureReference:
-        """Give a texture reference.
+        """Return a texture reference.
 
         Parameters
         ----------
         name : str
-            Of a texture at file scope.
+            Name of a texture at file scope.
 
         Returns
         -------
@@ -125,7 +125,7 @@ class Module:
         Raises
         ------
         LogicError
-            If it is not there.
+            If it does not exist.
 
         Examples
         --------
@@ -139,7 +139,7 @@ class Module:
             raise _not_found(error) from error
 
     def get_surfref(self, name: str) -> SurfaceReference:
-        """Give a surface reference, as `get_texref` does a texture's."""
+        """Return a surface reference, as `get_texref` returns a texture's."""
         try:
             return SurfaceReference._of(self._references, name)
         except ValueError as error:
@@ -157,9 +157,9 @@ def module_from_buffer(
     Parameters
     ----------
     buffer : bytes
-        A cubin, PTX, a fatbin, or what the device's driver takes.
+        A cubin, PTX, a fatbin, or another image that the device's driver accepts.
     options : sequence of tuple, optional
-        Pairs of `jit_option` and value; they are for PTX, which PyGPU lets the driver compile as it does by itself.
+        Pairs of `jit_option` and value for PTX; PyGPU uses the driver's defaults.
     message_handler : callable, optional
         Called as ``message_handler(succeeded, information, errors)`` with the driver's texts.
 
@@ -170,7 +170,7 @@ def module_from_buffer(
     Raises
     ------
     LogicError
-        For what is no image.
+        If it is no image.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def module_from_buffer(
     >>> module = drv.module_from_buffer(image)
     """
     for option, _ in options:
-        jit_option(option)  # what is none is refused
+        jit_option(option)  # invalid images are rejected
     try:
         module = _core.Module(bytes(buffer))
     except (ValueError, _core.CudaError) as error:
@@ -200,7 +200,7 @@ def module_from_file(filename: str) -> Module:
     Parameters
     ----------
     filename : str
-        Of a cubin, PTX, a fatbin, or what the device's driver takes.
+        Path of a cubin, PTX, a fatbin, or another image that the device's driver accepts.
 
     Returns
     -------
@@ -209,9 +209,9 @@ def module_from_file(filename: str) -> Module:
     Raises
     ------
     OSError
-        When the file cannot be read.
+        If the file cannot be read.
     LogicError
-        For what is no image.
+        If it is no image.
 
     Examples
     --------
@@ -232,12 +232,12 @@ class Linker:
     Parameters
     ----------
     message_handler : callable, optional
-        Called as ``message_handler(succeeded, information, errors)`` when all is linked.
+        Called as ``message_handler(succeeded, information, errors)`` after linking.
     options : sequence of tuple, optional
         Pairs of `jit_option` and value: ``MAX_REGISTERS``, ``GENERATE_DEBUG_INFO`` and ``GENERATE_LINE_INFO`` are
-        followed.
+        supported.
     log_verbose : bool, optional
-        Whether the linker says more; it says what its driver says.
+        Whether the linker prints more information, as far as its driver supports it.
 
     Examples
     --------
@@ -264,7 +264,7 @@ class Linker:
         input_type : int
             Of `jit_input_type`.
         name : str, optional
-            Its name in messages.
+            Name in messages.
 
         Returns
         -------
@@ -280,7 +280,7 @@ class Linker:
         return self
 
     def add_file(self, filename: str, input_type: int) -> Self:
-        """Add a part that a file holds.
+        """Add a part from a file.
 
         Parameters
         ----------
@@ -302,7 +302,7 @@ class Linker:
         return self.add_data(Path(filename).read_bytes(), input_type, str(filename))
 
     def link_module(self) -> Module:
-        """Link all parts and load what comes of it.
+        """Link all parts and load the result.
 
         Returns
         -------
@@ -311,9 +311,9 @@ class Linker:
         Raises
         ------
         LogicError
-            When they do not fit together; its text has the linker's words.
+            If linking fails; the message includes that of the linker.
         NotSupportedError
-            Where the driver links nothing.
+            If the driver does not support linking.
 
         Examples
         --------

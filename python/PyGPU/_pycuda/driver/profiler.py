@@ -1,4 +1,4 @@
-"""PyCUDA's switches of the profiler, and what is left of OpenGL."""
+"""PyCUDA's profiler controls, and the remainder of its OpenGL support."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ __all__ = ["have_gl_ext", "initialize_profiler", "start_profiler", "stop_profile
 
 
 def _call(name: str) -> None:
-    """Call a function of CUDA's driver that takes nothing; other backends have no such switch."""
-    _core.flush()  # what was written on this side of the switch is to be seen on this side
+    """Call a function of CUDA's driver without arguments; other backends have no such control."""
+    _core.flush()  # operations deferred before the switch belong to this side of it
     if _core.backend_name() != "cuda":
         return
-    _core.context_handle()  # the driver is open, and the device has its context
+    _core.context_handle()  # opens the driver, and creates the device's context
     library = next(backend["library"] for backend in _core.config()["backends"] if backend["name"] == "cuda")
     function = getattr(ctypes.CDLL(library), name, None)
     if function is None:
@@ -26,14 +26,14 @@ def _call(name: str) -> None:
 
 
 def initialize_profiler(config_file: str, output_file: str, output_mode: int) -> None:
-    """Raise: CUDA 12 has no profiler of its own to be configured.
+    """Raise an error: CUDA 12 has no configurable built-in profiler.
 
     Parameters
     ----------
     config_file, output_file : str
         As in PyCUDA.
     output_mode : int
-        Of `profiler_output_mode`.
+        A `profiler_output_mode`.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def initialize_profiler(config_file: str, output_file: str, output_mode: int) ->
 
 
 def start_profiler() -> None:
-    """Let a profiler begin its recording; without one nothing happens.
+    """Start the recording of an attached profiler; without one the call has no effect.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def start_profiler() -> None:
 
 
 def stop_profiler() -> None:
-    """Let a profiler end its recording.
+    """Stop the recording of an attached profiler.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def stop_profiler() -> None:
 
 
 def have_gl_ext() -> bool:
-    """Tell whether OpenGL can be used: no.
+    """Return whether OpenGL is supported, which it is not.
 
     Returns
     -------

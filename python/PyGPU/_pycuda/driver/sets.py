@@ -1,6 +1,6 @@
-"""PyCUDA's sets of device memory: `PyGPU.GPUArray.fill`, at an address.
+"""PyCUDA's memset functions: `PyGPU.GPUArray.fill`, at an address.
 
-The addresses, and the pitches of rows, are multiples of the size of what is set, as the drivers ask for.
+Addresses and row pitches are multiples of the element size, as the drivers require.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _checked(data: SupportsIndex, itemsize: int) -> int:
 
 
 def memset_d8(dest: AddressLike, data: SupportsIndex, size: SupportsIndex) -> None:
-    """Set elements of 8 bits to a number, in the order of the legacy default stream.
+    """Set 8-bit elements to a number, in the order of the legacy default stream.
 
     Its siblings set elements of 16 and 32 bits, and those that end in ``_async`` in the order of another stream.
 
@@ -70,16 +70,16 @@ def memset_d8(dest: AddressLike, data: SupportsIndex, size: SupportsIndex) -> No
     dest : int or object with an address
         The first element.
     data : int
-        Not negative, and of no more bits than an element has.
+        Non-negative, with no more bits than an element.
     size : int
-        How many elements.
+        Number of elements.
     stream : Stream or None
-        Of those that end in ``_async``; None is the legacy default stream.
+        Only for functions that end in ``_async``; None is the legacy default stream.
 
     Raises
     ------
     ValueError
-        For another number, and for more than the memory at `dest` has, as far as that is known.
+        For another number, and if the memory at `dest` is smaller, if its extent is recorded.
 
     See Also
     --------
@@ -99,7 +99,7 @@ def memset_d8(dest: AddressLike, data: SupportsIndex, size: SupportsIndex) -> No
 def memset_d2d8(
     dest: AddressLike, pitch: SupportsIndex, data: SupportsIndex, width: SupportsIndex, height: SupportsIndex
 ) -> None:
-    """Set elements of 8 bits in rows to a number, in the order of the legacy default stream.
+    """Set 8-bit elements in rows to a number, in the order of the legacy default stream.
 
     Its siblings set elements of 16 and 32 bits, and those that end in ``_async`` in the order of another stream.
 
@@ -108,20 +108,20 @@ def memset_d2d8(
     dest : int or object with an address
         The first element.
     pitch : int
-        Bytes from one row to the next.
+        Bytes between the starts of rows.
     data : int
-        Not negative, and of no more bits than an element has.
+        Non-negative, with no more bits than an element.
     width : int
-        Elements of a row.
+        Elements per row.
     height : int
-        Rows.
+        Number of rows.
     stream : Stream or None
-        Of those that end in ``_async``; None is the legacy default stream.
+        Only for functions that end in ``_async``; None is the legacy default stream.
 
     Raises
     ------
     ValueError
-        For another number, rows that overlap, and more than the memory at `dest` has, as far as that is known.
+        For another number, overlapping rows, and if the memory at `dest` is smaller, if its extent is recorded.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""What PyCUDA's driver and PyGPU itself have in common: exceptions, and memory that is made for a launch."""
+"""Exceptions that PyCUDA's driver and PyGPU share, and memory created for a launch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PyCUDA's `Stream` and `Event`: PyGPU's own, with PyCUDA's names and flags."""
+"""PyCUDA's `Stream` and `Event`: PyGPU's classes, with PyCUDA's names and flags."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["Event", "Stream"]
 
 
 class Stream(_core.Stream):
-    """A stream, which waits for the legacy default stream as in PyCUDA.
+    """Stream that waits for the legacy default stream, as in PyCUDA.
 
     Parameters
     ----------
     flags : int, optional
-        0, or 1 for a stream that neither waits for the legacy default stream nor lets it wait.
+        0, or 1 for a stream that does not synchronize with the legacy default stream.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class Stream(_core.Stream):
         super().__init__(non_blocking=bool(flags))
 
     def is_done(self) -> bool:
-        """Tell whether everything on it has run.
+        """Test whether all its work is complete.
 
         Returns
         -------
@@ -48,12 +48,12 @@ class Stream(_core.Stream):
         return self.query()
 
     def wait_for_event(self, evt: _core.Event) -> None:
-        """Let what comes next on the stream wait for an event; the host does not wait.
+        """Create the later work of the stream wait for an event; the host does not wait.
 
         Parameters
         ----------
         evt : Event
-            What is waited for.
+            Event to wait for.
 
         Examples
         --------
@@ -64,7 +64,7 @@ class Stream(_core.Stream):
 
 
 class Event(_core.Event):
-    """A point of a stream that can be waited for.
+    """Point of a stream that can be waited for.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class Event(_core.Event):
         )
 
     def synchronize(self) -> Self:  # type: ignore[override]
-        """Wait until it was reached.
+        """Wait until it is reached.
 
         Returns
         -------

@@ -1,7 +1,7 @@
-"""PyCUDA's texture and surface references, over the objects that CUDA 12 has in their place.
+"""PyCUDA's texture and surface references, based on the objects that replace them in CUDA 12.
 
-A file-scope ``texture<float, 2> image;`` is a variable with the number of a texture object. A reference knows what it
-was told, and makes the object before the next launch.
+A file-scope ``texture<float, 2> image;`` is a variable with the number of a texture object. A reference stores its
+settings, and creates the object before the next launch.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ TRSF_READ_AS_INTEGER = 1
 TRSF_NORMALIZED_COORDINATES = 2
 TR_DEFAULT = -1
 
-# What the size of a variable tells of its texture (texture_references.h).
+# Properties of a texture by the size of its variable (texture_references.h).
 _READS_INTEGERS, _READS_THEM_AS_FLOATS = 16, 24
-# CUDA's number of the attribute, and what the drivers of others ask for at most.
+# CUDA's number of the attribute, and the maximum requirement of other drivers.
 _TEXTURE_ALIGNMENT, _USUAL_ALIGNMENT = 14, 256
 
 
 class TextureReference:
-    """What a file-scope texture of a module reads, and how.
+    """Settings and source of a module's file-scope texture.
 
-    `Module.get_texref` makes those of modules; one that is made by hand belongs to no kernel.
+    `Module.get_texref` creates those of modules; one created directly belongs to no kernel.
 
     Notes
     -----
-    What is set counts from the next launch on. A kernel that declares ``texture<int, ...>`` gets integers, whatever the
-    flags say, and one that declares ``cudaReadModeNormalizedFloat`` gets floats.
+    Settings take effect at the next launch. A kernel that declares ``texture<int, ...>`` reads integers, regardless of
+    the flags, and one that declares ``cudaReadModeNormalizedFloat`` reads floats.
 
     Examples
     --------
@@ -128,12 +128,12 @@ class TextureReference:
         return _core.array_at(place, shape, dtype, strides), channels
 
     def set_array(self, array: Array) -> None:
-        """Read an array, whose format counts from then on.
+        """Read from an array, whose format applies from then on.
 
         Parameters
         ----------
         array : Array or PyGPU.TextureArray
-            It is kept.
+            The reference keeps it alive.
         """
         own = native(array)
         self._format, self._channels = int(dtype_to_array_format(own.dtype)), own.channels
@@ -141,26 +141,26 @@ class TextureReference:
         self._changed()
 
     def set_address(self, devptr: AddressLike, bytes: int, allow_offset: bool = False) -> int:
-        """Read memory whose elements follow each other, by ``tex1Dfetch``.
+        """Read contiguous memory, by ``tex1Dfetch``.
 
         Parameters
         ----------
         devptr : int or object with an address
             The first element.
         bytes : int
-            How many bytes there are.
+            Number of bytes.
         allow_offset : bool, optional
-            Whether the texture may begin before the address, where the device wants that.
+            Whether the texture may begin before the address, if the device's alignment requires it.
 
         Returns
         -------
         int
-            The bytes by which it does.
+            Offset of the address from that beginning, in bytes.
 
         Raises
         ------
         ValueError
-            If it would have to, and may not.
+            If an offset is required, but not allowed.
         """
         place, offset = _aligned(devptr, int(bytes))
         if offset and not allow_offset:
@@ -180,9 +180,9 @@ class TextureReference:
         devptr : int or object with an address
             The first element.
         descr : ArrayDescriptor
-            The elements, and how many there are.
+            Format and number of the elements.
         pitch : int
-            Bytes from row to row.
+            Bytes between the starts of rows.
         """
         self._format, self._channels = int(descr.format), int(descr.num_channels)
         dtype_of_format(self._format)
@@ -191,21 +191,21 @@ class TextureReference:
         self._changed()
 
     def set_format(self, format: int, num_components: int) -> None:
-        """Say what the elements of memory are.
+        """Set the format of elements in memory.
 
         Parameters
         ----------
         format : array_format
-            Of a channel.
+            Format of a channel.
         num_components : int
-            Channels of an element.
+            Channels per element.
         """
         dtype_of_format(format)
         self._format, self._channels = int(format), int(num_components)
         self._changed()
 
     def set_address_mode(self, dim: int, am: int) -> None:
-        """Say what lies beyond the edges.
+        """Set the address mode beyond the edges.
 
         Parameters
         ----------
@@ -218,7 +218,7 @@ class TextureReference:
         self._changed()
 
     def set_filter_mode(self, fm: int) -> None:
-        """Say whether there is interpolation.
+        """Set the filter mode.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class TextureReference:
         self._changed()
 
     def set_flags(self, flags: int) -> None:
-        """Say how elements and coordinates are read.
+        """Set the reading of elements and coordinates.
 
         Parameters
         ----------
@@ -240,23 +240,23 @@ class TextureReference:
         self._changed()
 
     def get_address(self) -> int:
-        """Tell where the memory is that is read; 0 for an array."""
+        """Return the address of the source memory; 0 for an array."""
         return self._address if self._memory is not None else 0
 
     def get_array(self) -> Array:
-        """Tell which array is read.
+        """Return the source array.
 
         Raises
         ------
         ValueError
-            If none is.
+            If none is set.
         """
         if self._array is None:
             raise ValueError("no array was bound to the texture reference")
         return self._array
 
     def get_address_mode(self, dim: int) -> address_mode:
-        """Tell what lies beyond the edges.
+        """Return the address mode beyond the edges.
 
         Parameters
         ----------
@@ -266,15 +266,15 @@ class TextureReference:
         return self._modes[_axis(dim)]
 
     def get_filter_mode(self) -> filter_mode:
-        """Tell whether there is interpolation."""
+        """Return the filter mode."""
         return self._filter
 
     def get_format(self) -> tuple[array_format, int]:
-        """Tell the format of a channel, and how many channels there are."""
+        """Return the format of a channel, and the number of channels."""
         return array_format(self._format), self._channels
 
     def get_flags(self) -> int:
-        """Tell how elements and coordinates are read."""
+        """Return the flags."""
         return self._flags
 
 
@@ -285,7 +285,7 @@ def _axis(dim: int) -> int:
 
 
 def _aligned(devptr: AddressLike, count: int) -> tuple[Any, int]:
-    """Return a place at or before an address at which a texture can begin, and the bytes between the two."""
+    """Return an aligned address at or before the given one, and the offset in bytes."""
     backend = _core.backend_name()
     if backend == "cpu":
         return devptr, 0
@@ -295,7 +295,7 @@ def _aligned(devptr: AddressLike, count: int) -> tuple[Any, int]:
 
 
 class SurfaceReference:
-    """What a file-scope surface of a module reads and writes; `Module.get_surfref` makes it.
+    """Array of a module's file-scope surface; created by `Module.get_surfref`.
 
     Examples
     --------
@@ -330,7 +330,7 @@ class SurfaceReference:
         Parameters
         ----------
         array : Array or PyGPU.TextureArray
-            Made for surfaces; it is kept.
+            Array created for surfaces; the reference keeps it alive.
         flags : int, optional
             0.
         """
@@ -339,12 +339,12 @@ class SurfaceReference:
         self._array = array
 
     def get_array(self) -> Array:
-        """Tell which array is read and written.
+        """Return the bound array.
 
         Raises
         ------
         ValueError
-            If none is.
+            If none is set.
         """
         if self._array is None:
             raise ValueError("no array was bound to the surface reference")
@@ -352,7 +352,7 @@ class SurfaceReference:
 
 
 def bind_array_to_texref(ary: Array, texref: TextureReference) -> None:
-    """Let a texture reference read an array of two axes, clamped at the edges and without interpolation.
+    """Bind a two-dimensional array to a texture reference, clamped at the edges and without interpolation.
 
     Parameters
     ----------
@@ -368,12 +368,12 @@ def bind_array_to_texref(ary: Array, texref: TextureReference) -> None:
 
 
 def matrix_to_texref(matrix: Any, texref: TextureReference, order: str) -> None:
-    """Let a texture reference read a matrix: `matrix_to_array` and `bind_array_to_texref`.
+    """Bind a matrix to a texture reference by `matrix_to_array` and `bind_array_to_texref`.
 
     Parameters
     ----------
     matrix : array_like
-        Of two axes.
+        Matrix.
     texref : TextureReference
         The reference.
     order : str
@@ -383,7 +383,7 @@ def matrix_to_texref(matrix: Any, texref: TextureReference, order: str) -> None:
 
 
 def bind_gpuarray(array: _core.GPUArray, texref: TextureReference, allow_offset: bool) -> float:
-    """Do what `GPUArray.bind_to_texref` does."""
+    """Implement `GPUArray.bind_to_texref`."""
     return texref.set_address(array, array.nbytes, allow_offset=allow_offset) / array.dtype.itemsize
 
 
@@ -395,7 +395,7 @@ def bind_gpuarray_with_format(
     allow_complex_hack: bool,
     allow_offset: bool,
 ) -> float:
-    """Do what `GPUArray.bind_to_texref_ext` does."""
+    """Implement `GPUArray.bind_to_texref_ext`."""
     if not array.flags.forc:
         raise RuntimeError("only contiguous arrays may be used as arguments to this operation")
     name = array.dtype.name

@@ -1,1 +1,1 @@
-"""PyCUDA's makers of elementwise kernels; the class ``ElementwiseKernel`` is the native module's."""
+"""PyCUDA's constructors of elementwise kernels; the class ``ElementwiseKernel`` is the native module's."""

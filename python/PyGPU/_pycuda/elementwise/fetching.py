@@ -1,4 +1,4 @@
-"""PyCUDA's kernels that read through textures: elements by their indices, and sums with factors on the device."""
+"""PyCUDA's kernels that read through textures: gathers, and linear combinations with factors on the device."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ def _made(
 def get_linear_combination_kernel(
     summand_descriptors: Sequence[tuple[bool, Any, Any]], dtype_z: Any
 ) -> tuple[Function, list[TextureReference]]:
-    """Make the kernel of ``z = a0 * x0 + a1 * x1 + ...``, of ``a0, x0, a1, x1, ..., z, n``.
+    """Create the kernel of ``z = a0 * x0 + a1 * x1 + ...``, of ``a0, x0, a1, x1, ..., z, n``.
 
     Parameters
     ----------
     summand_descriptors : tuple of (bool, data-type, data-type)
-        For each summand whether its factor is an array, the dtypes of factor and array. A factor that is an array is no
+        Dtypes of factor and array of each summand, with a flag whether the factor is an array. An array factor is no
         argument: it is bound to a texture.
     dtype_z : data-type
-        Of the result.
+        Type of the result.
 
     Returns
     -------
     driver.Function, list of driver.TextureReference
-        The kernel, and a texture for each factor that is an array (`GPUArray.bind_to_texref_ext`).
+        The kernel, and a texture for each array factor (`GPUArray.bind_to_texref_ext`).
 
     Examples
     --------
@@ -82,19 +82,19 @@ def get_linear_combination_kernel(
 
 @_once
 def get_take_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> tuple[Function, list[TextureReference]]:
-    """Make the kernel of ``dest = source[idx]``, of ``idx, dest0, dest1, ..., n``.
+    """Create the kernel of ``dest = source[idx]``, of ``idx, dest0, dest1, ..., n``.
 
     Parameters
     ----------
     dtype, idx_dtype : data-type
-        Of the elements and of the indices.
+        Types of the elements and of the indices.
     vec_count : int, optional
-        How many arrays are read at the same indices.
+        Number of arrays read at the same indices.
 
     Returns
     -------
     driver.Function, list of driver.TextureReference
-        The kernel, and a texture for each array that is read (`GPUArray.bind_to_texref_ext`).
+        The kernel, and a texture for each source array (`GPUArray.bind_to_texref_ext`).
 
     Examples
     --------
@@ -119,7 +119,7 @@ def get_take_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> tuple[Fun
 def get_take_put_kernel(
     dtype: Any, idx_dtype: Any, with_offsets: bool, vec_count: int = 1
 ) -> tuple[Function, list[TextureReference]]:
-    """Make the kernel of ``dest[dest_idx] = source[src_idx + offset]``, else as `get_take_kernel`."""
+    """Create the kernel of ``dest[dest_idx] = source[src_idx + offset]``, otherwise as `get_take_kernel`."""
     arguments: list[DtypedArgument] = [VectorArg(idx_dtype, "gmem_dest_idx"), VectorArg(idx_dtype, "gmem_src_idx")]
     arguments += [VectorArg(dtype, f"dest{place}") for place in range(vec_count)]
     arguments += [ScalarArg(idx_dtype, f"offset{place}") for place in range(vec_count if with_offsets else 0)]

@@ -1,6 +1,6 @@
-"""PyCUDA's ``get_*_kernel``: functions that make the kernel of an operation for given dtypes, once for each device.
+"""PyCUDA's ``get_*_kernel``: create the kernel of an operation for given dtypes, once per device.
 
-What they make are prepared functions over addresses, as `get_elwise_kernel` makes them: programs launch them so.
+The results are prepared functions over addresses, as those of `get_elwise_kernel`, which programs launch directly.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ def _once(maker: Maker) -> Maker:
 
 
 def _arrays(**dtypes: Any) -> list[DtypedArgument]:
-    """Declare an array for each name; of a dtype in a list a number."""
+    """Declare an array for each name, or a number for a dtype in a list."""
     return [ScalarArg(one[0], name) if isinstance(one, list) else VectorArg(one, name) for name, one in dtypes.items()]
 
 
 def _cast(dtype: Any, dtype_z: Any) -> str:
-    """Name the type in which an operand is computed with: beside complex numbers real ones stay real."""
+    """Return the type in which an operand is computed: real operands of complex operations stay real."""
     dtype, dtype_z = np.dtype(dtype), np.dtype(dtype_z)
     real = dtype_z.kind == "c" and dtype.kind != "c"
     return c_name(np.empty(0, dtype_z).real.dtype if real else dtype_z)
@@ -68,14 +68,14 @@ def _cast(dtype: Any, dtype_z: Any) -> str:
 def get_axpbyz_kernel(
     dtype_x: Any, dtype_y: Any, dtype_z: Any, x_is_scalar: bool = False, y_is_scalar: bool = False
 ) -> Function:
-    """Make the kernel of ``z = a * x + b * y``.
+    """Create the kernel of ``z = a * x + b * y``.
 
     Parameters
     ----------
     dtype_x, dtype_y, dtype_z : data-type
-        Of the arrays; `a` has that of `x`, `b` that of `y`, and all is computed in that of `z`.
+        Types of the arrays; `a` has that of `x`, `b` that of `y`, and the computation uses that of `z`.
     x_is_scalar, y_is_scalar : bool, optional
-        Whether an array has one element, which is taken for all.
+        Whether an array has one element, which is broadcast.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def get_axpbyz_kernel(
 
 @_once
 def get_axpbz_kernel(dtype_x: Any, dtype_z: Any) -> Function:
-    """Make the kernel of ``z = a * x + b``, of ``a, x, b, z, n``; types as for `get_axpbyz_kernel`."""
+    """Create the kernel of ``z = a * x + b``, of ``a, x, b, z, n``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_arrays(a=[dtype_z], x=dtype_x, b=[dtype_z], z=dtype_z), "z[i] = a * x[i] + b", "axpbz")
 
 
@@ -117,7 +117,7 @@ def get_binary_op_kernel(
     x_is_scalar: bool = False,
     y_is_scalar: bool = False,
 ) -> Function:
-    """Make the kernel of ``z = x operator y``, of ``x, y, z, n``; arguments as for `get_axpbyz_kernel`."""
+    """Create the kernel of ``z = x operator y``, of ``x, y, z, n``; arguments as for `get_axpbyz_kernel`."""
     x, y = ("x[0]" if x_is_scalar else "x[i]"), ("y[0]" if y_is_scalar else "y[i]")
     return get_elwise_kernel(
         _arrays(x=dtype_x, y=dtype_y, z=dtype_z),
@@ -128,7 +128,7 @@ def get_binary_op_kernel(
 
 @_once
 def get_scalar_op_kernel(dtype_x: Any, dtype_a: Any, dtype_y: Any, operator: str) -> Function:
-    """Make the kernel of ``y = x operator a``, of ``x, a, y, n``, where `a` is a number.
+    """Create the kernel of ``y = x operator a``, of ``x, a, y, n``, where `a` is a number.
 
     Types as for `get_axpbyz_kernel`.
     """
@@ -143,14 +143,14 @@ def get_rdivide_elwise_kernel(dtype_x: Any, dtype_z: Any) -> Function:
 
 @_once
 def get_unary_func_kernel(func_name: str, in_dtype: Any, out_dtype: Any = None) -> Function:
-    """Make the kernel of ``z = function(y)``, of ``y, z, n``.
+    """Create the kernel of ``z = function(y)``, of ``y, z, n``.
 
     Parameters
     ----------
     func_name : str
-        The function, as the language has it.
+        Name of the function in the device language.
     in_dtype, out_dtype : data-type
-        Of the arrays; that of the result is the other one's by default.
+        Types of the arrays; the type of the result defaults to that of the argument.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def get_unary_func_kernel(func_name: str, in_dtype: Any, out_dtype: Any = None) 
     [1.0, 2.0]
     """
     out_dtype = np.dtype(in_dtype if out_dtype is None else out_dtype)
-    # Of a whole number a device's compiler does not know which of a function's kinds is meant.
+    # For an integer a device's compiler cannot resolve the overload of a function.
     is_whole, is_real = np.dtype(in_dtype).kind in "biu", out_dtype.kind in "fc"
     cast = f"({c_name(out_dtype if is_real else np.float64)}) " if is_whole else ""
     return get_elwise_kernel(_arrays(y=in_dtype, z=out_dtype), f"z[i] = {func_name}({cast}y[i])", f"{func_name}_kernel")
@@ -175,14 +175,14 @@ def get_unary_func_kernel(func_name: str, in_dtype: Any, out_dtype: Any = None) 
 
 @_once
 def get_binary_func_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any) -> Function:
-    """Make the kernel of ``z = function(x, y)``, of ``x, y, z, n``; types as for `get_axpbyz_kernel`."""
+    """Create the kernel of ``z = function(x, y)``, of ``x, y, z, n``; types as for `get_axpbyz_kernel`."""
     arguments = _arrays(x=dtype_x, y=dtype_y, z=dtype_z)
     return get_elwise_kernel(arguments, f"z[i] = {func}(x[i], y[i])", f"{func}_kernel")
 
 
 @_once
 def get_binary_func_scalar_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any) -> Function:
-    """Make the kernel of ``z = function(x, y)``, of ``x, y, z, n``, where `y` is a number.
+    """Create the kernel of ``z = function(x, y)``, of ``x, y, z, n``, where `y` is a number.
 
     Types as for `get_axpbyz_kernel`.
     """
@@ -191,7 +191,7 @@ def get_binary_func_scalar_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z
 
 
 def get_binary_minmax_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any, use_scalar: bool) -> Function:
-    """Make the kernel of ``z = min(x, y)`` or ``max``, of ``x, y, z, n``; of NaN and a number it takes the number.
+    """Create the kernel of ``z = min(x, y)`` or ``max``, of ``x, y, z, n``, which ignores NaN.
 
     Types as for `get_axpbyz_kernel`.
     """
@@ -203,7 +203,7 @@ def get_binary_minmax_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any
 
 @_once
 def get_pow_kernel(dtype: Any) -> Function:
-    """Make the kernel of ``z = y ** value``, of ``value, y, z, n``, where `value` is a number.
+    """Create the kernel of ``z = y ** value``, of ``value, y, z, n``, where `value` is a number.
 
     Types as for `get_axpbyz_kernel`.
     """
@@ -212,7 +212,7 @@ def get_pow_kernel(dtype: Any) -> Function:
 
 @_once
 def get_pow_array_kernel(dtype_x: Any, dtype_y: Any, dtype_z: Any, is_base_array: bool, is_exp_array: bool) -> Function:
-    """Make the kernel of ``z = x ** y``, of ``x, y, z, n``; one of `x` and `y` may be a number.
+    """Create the kernel of ``z = x ** y``, of ``x, y, z, n``; one of `x` and `y` may be a number.
 
     Types as for `get_axpbyz_kernel`.
     """
@@ -225,69 +225,69 @@ def get_pow_array_kernel(dtype_x: Any, dtype_y: Any, dtype_z: Any, is_base_array
 
 @_once
 def get_fmod_kernel() -> Function:
-    """Make the kernel of ``z = fmod(arg, mod)`` in float32, of ``arg, mod, z, n``."""
+    """Create the kernel of ``z = fmod(arg, mod)`` in float32, of ``arg, mod, z, n``."""
     return get_elwise_kernel("float *arg, float *mod, float *z", "z[i] = fmod(arg[i], mod[i])", "fmod_kernel")
 
 
 @_once
 def get_modf_kernel() -> Function:
-    """Make the kernel of the whole part and the rest in float32, of ``x, intpart, fracpart, n``."""
+    """Create the kernel of the integer and fractional part in float32, of ``x, intpart, fracpart, n``."""
     operation = "float whole; fracpart[i] = modf(x[i], &whole); intpart[i] = whole"
     return get_elwise_kernel("float *x, float *intpart, float *fracpart", operation, "modf_kernel")
 
 
 @_once
 def get_frexp_kernel() -> Function:
-    """Make the kernel of ``x = significand * 2**exponent`` in float32, of ``x, significand, exponent, n``."""
+    """Create the kernel of ``x = significand * 2**exponent`` in float32, of ``x, significand, exponent, n``."""
     operation = "int power = 0; significand[i] = frexp(x[i], &power); exponent[i] = power"
     return get_elwise_kernel("float *x, float *significand, float *exponent", operation, "frexp_kernel")
 
 
 @_once
 def get_ldexp_kernel() -> Function:
-    """Make the kernel of ``z = sig * 2**expt`` in float32, of ``sig, expt, z, n``."""
+    """Create the kernel of ``z = sig * 2**expt`` in float32, of ``sig, expt, z, n``."""
     return get_elwise_kernel("float *sig, float *expt, float *z", "z[i] = ldexp(sig[i], (int)expt[i])", "ldexp_kernel")
 
 
 @_once
 def get_fill_kernel(dtype: Any) -> Function:
-    """Make the kernel of ``z = a``, of ``a, z, n``, where `a` is a number; types as for `get_axpbyz_kernel`."""
+    """Create the kernel of ``z = a``, of ``a, z, n``, where `a` is a number; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_arrays(a=[dtype], z=dtype), "z[i] = a", "fill")
 
 
 @_once
 def get_arange_kernel(dtype: Any) -> Function:
-    """Make the kernel of ``z = start + i * step``, of ``z, start, step, n``; types as for `get_axpbyz_kernel`."""
+    """Create the kernel of ``z = start + i * step``, of ``z, start, step, n``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_arrays(z=dtype, start=[dtype], step=[dtype]), "z[i] = start + i * step", "arange")
 
 
 @_once
 def get_reverse_kernel(dtype: Any) -> Function:
-    """Make the kernel of ``z = y[::-1]``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
+    """Create the kernel of ``z = y[::-1]``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_arrays(y=dtype, z=dtype), "z[i] = y[n - 1 - i]", "reverse")
 
 
 @_once
 def get_copy_kernel(dtype_dest: Any, dtype_src: Any) -> Function:
-    """Make the kernel of ``dest = src``, of ``dest, src, n``; types as for `get_axpbyz_kernel`."""
+    """Create the kernel of ``dest = src``, of ``dest, src, n``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_arrays(dest=dtype_dest, src=dtype_src), "dest[i] = src[i]", "copy")
 
 
 @_once
 def get_real_kernel(dtype: Any, real_dtype: Any) -> Function:
-    """Make the kernel of ``z = real(y)``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
+    """Create the kernel of ``z = real(y)``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_arrays(y=dtype, z=real_dtype), "z[i] = y[i].real()", "real_kernel")
 
 
 @_once
 def get_imag_kernel(dtype: Any, real_dtype: Any) -> Function:
-    """Make the kernel of ``z = imag(y)``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
+    """Create the kernel of ``z = imag(y)``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_arrays(y=dtype, z=real_dtype), "z[i] = y[i].imag()", "imag_kernel")
 
 
 @_once
 def get_conj_kernel(dtype: Any, conj_dtype: Any) -> Function:
-    """Make the kernel of ``z = conj(y)``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
+    """Create the kernel of ``z = conj(y)``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_arrays(y=dtype, z=conj_dtype), "z[i] = pycuda::conj(y[i])", "conj_kernel")
 
 
@@ -298,7 +298,7 @@ def _choosing(condition: str, crit_dtype: Any, dtype: Any) -> Function:
 
 @_once
 def get_if_positive_kernel(crit_dtype: Any, dtype: Any) -> Function:
-    """Make the kernel of ``result = crit > 0 ? then_ : else_``, of ``crit, then_, else_, result, n``.
+    """Create the kernel of ``result = crit > 0 ? then_ : else_``, of ``crit, then_, else_, result, n``.
 
     Types as for `get_axpbyz_kernel`.
     """
@@ -307,7 +307,7 @@ def get_if_positive_kernel(crit_dtype: Any, dtype: Any) -> Function:
 
 @_once
 def get_where_kernel(crit_dtype: Any, dtype: Any) -> Function:
-    """Make the kernel of ``result = crit != 0 ? then_ : else_``, of ``crit, then_, else_, result, n``.
+    """Create the kernel of ``result = crit != 0 ? then_ : else_``, of ``crit, then_, else_, result, n``.
 
     Types as for `get_axpbyz_kernel`.
     """
@@ -316,20 +316,20 @@ def get_where_kernel(crit_dtype: Any, dtype: Any) -> Function:
 
 @_once
 def get_logical_not_kernel(dtype_x: Any, dtype_out: Any) -> Function:
-    """Make the kernel of ``out = x == 0``, of ``x, out, n``; types as for `get_axpbyz_kernel`."""
+    """Create the kernel of ``out = x == 0``, of ``x, out, n``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_arrays(x=dtype_x, out=dtype_out), "out[i] = x[i] == 0", "logical_not")
 
 
 @_once
 def get_put_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> Function:
-    """Make the kernel of ``dest[index] = src`` for some arrays at once, of ``index, dest0, ..., src0, ..., n``.
+    """Create the kernel of ``dest[index] = src`` for several arrays, of ``index, dest0, ..., src0, ..., n``.
 
     Parameters
     ----------
     dtype, idx_dtype : data-type
-        Of the arrays, and of the index.
+        Types of the arrays and of the index.
     vec_count : int, optional
-        How many arrays are written, and read.
+        Number of arrays written and read.
 
     Returns
     -------

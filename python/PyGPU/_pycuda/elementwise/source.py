@@ -1,4 +1,4 @@
-"""PyCUDA's ``get_elwise_*``: kernels over addresses and a number of elements, as `Function` launches them."""
+"""PyCUDA's ``get_elwise_*``: kernels over addresses and a number of elements, launched by `Function`."""
 
 from __future__ import annotations
 
@@ -60,16 +60,16 @@ def get_elwise_module(
     loop_prep: str = "",
     after_loop: str = "",
 ) -> SourceModule:
-    """Compile a kernel that does one thing for each ``i`` below its argument ``n``.
+    """Compile a kernel that runs one statement for each ``i`` below its argument ``n``.
 
     Parameters
     ----------
     arguments : sequence of VectorArg and ScalarArg
-        All of the kernel's, ``n`` among them.
+        All arguments of the kernel, including ``n``.
     operation : str
-        What is done for ``i``.
+        Statement for ``i``.
     name : str, optional
-        The kernel's.
+        Name of the kernel.
     keep, options
         As for `SourceModule`.
     preamble, loop_prep, after_loop : str, optional
@@ -100,7 +100,7 @@ def get_elwise_range_module(
     loop_prep: str = "",
     after_loop: str = "",
 ) -> SourceModule:
-    """Compile a kernel as `get_elwise_module` does, for each ``i`` from ``start`` to ``stop`` by ``step``."""
+    """Compile a kernel as `get_elwise_module`, for each ``i`` from ``start`` to ``stop`` by ``step``."""
     return _module("long", _RANGE, arguments, operation, name, keep, options, preamble, loop_prep, after_loop)
 
 
@@ -113,16 +113,16 @@ def get_elwise_kernel_and_types(
     use_range: bool = False,
     **kwargs: Any,
 ) -> tuple[SourceModule, Function, list[DtypedArgument]]:
-    """Make a prepared kernel; its module and all its arguments come with it.
+    """Create a prepared kernel; return its module and all its arguments as well.
 
     Parameters
     ----------
     arguments : str or sequence of VectorArg and ScalarArg
-        Without ``n``, or ``start``, ``stop`` and ``step``, which come behind them.
+        Without ``n``, or ``start``, ``stop`` and ``step``, which follow them.
     operation, name, keep, options
         As for `get_elwise_module`.
     use_range : bool, optional
-        Whether the kernel goes over a range.
+        Whether the kernel iterates over a range.
     **kwargs
         As for `get_elwise_module`.
 
@@ -147,7 +147,7 @@ def get_elwise_kernel_and_types(
 
 
 def prepared(module: SourceModule, name: str, arguments: Sequence[DtypedArgument]) -> Function:
-    """Take a kernel out of a module, with the types of its arguments."""
+    """Return a kernel of a module, prepared with the types of its arguments."""
     function = module.get_function(name)
     function.prepare(["P" if argument.is_vector else argument.dtype for argument in arguments])
     return function
@@ -161,21 +161,21 @@ def get_elwise_kernel(
     options: Sequence[str] | None = None,
     **kwargs: Any,
 ) -> Function:
-    """Make a kernel that does one thing for each element, as a prepared function.
+    """Create an elementwise kernel as a prepared function.
 
     Parameters
     ----------
     arguments : str or sequence of VectorArg and ScalarArg
-        As C declares them; the number of elements ``n`` comes behind them.
+        C declarations; the number of elements ``n`` follows them.
     operation : str
-        What is done for element ``i``.
+        Statement for element ``i``.
     name, keep, options, **kwargs
         As for `get_elwise_module`.
 
     Returns
     -------
     driver.Function
-        ``function.prepared_async_call(grid, block, stream, *addresses_and_numbers, n)`` launches it. New programs want
+        ``function.prepared_async_call(grid, block, stream, *addresses_and_numbers, n)`` launches it. New programs use
         an `ElementwiseKernel`, which takes arrays of any layout.
 
     Examples

@@ -1,1 +1,1 @@
-"""Functions of PyCUDA's ``pycuda.gpuarray`` beside the array class, which is the native module's."""
+"""Functions of PyCUDA's ``pycuda.gpuarray``; the array class is the native module's."""

@@ -1,4 +1,4 @@
-"""Functions of PyCUDA's ``pycuda.gpuarray`` that choose among elements, or ask whether they are true."""
+"""Selection and logical functions of PyCUDA's ``pycuda.gpuarray``."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def where(
     out: _core.GPUArray | None = None,
     stream: Any = None,
 ) -> _core.GPUArray:
-    """Take elements of one array where a criterion is not 0, of another elsewhere.
+    """Select elements of one array where a criterion is not 0, of another elsewhere.
 
     Parameters
     ----------
     criterion, then_, else_ : GPUArray
-        What is asked, and what is taken; they are broadcast to one shape.
+        Criterion and alternatives; they are broadcast to one shape.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def if_positive(
     out: _core.GPUArray | None = None,
     stream: Any = None,
 ) -> _core.GPUArray:
-    """Take elements of one array where a criterion is above 0, of another elsewhere.
+    """Select elements of one array where a criterion is positive, of another elsewhere.
 
     Examples
     --------
@@ -74,16 +74,16 @@ def if_positive(
 
 
 def minimum(a: Any, b: Any, out: _core.GPUArray | None = None, stream: Any = None) -> _core.GPUArray:
-    """Take the lesser one of two elements; the other one if one is NaN.
+    """Return the elementwise minimum; NaN is ignored.
 
     Parameters
     ----------
     a, b : GPUArray or scalar
-        At least one array.
+        Operands, of which at least one is an array.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def minimum(a: Any, b: Any, out: _core.GPUArray | None = None, stream: Any = Non
 
 @documented_like(minimum)
 def maximum(a: Any, b: Any, out: _core.GPUArray | None = None, stream: Any = None) -> _core.GPUArray:
-    """Take the greater one of two elements; the other one if one is NaN.
+    """Return the elementwise maximum; NaN is ignored.
 
     Examples
     --------
@@ -120,16 +120,16 @@ def _least_or_greatest(
 
 
 def logical_and(x1: Any, x2: Any, /, out: _core.GPUArray | None = None, *, allocator: Any = None) -> _core.GPUArray:
-    """Tell whether both elements are true.
+    """Test whether both elements are true.
 
     Parameters
     ----------
     x1, x2 : GPUArray or scalar
-        They are broadcast to one shape.
+        Operands, which are broadcast to one shape.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     allocator : callable, optional
-        Gives the memory of a new result.
+        Allocator of a new result.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def logical_and(x1: Any, x2: Any, /, out: _core.GPUArray | None = None, *, alloc
 
 @documented_like(logical_and)
 def logical_or(x1: Any, x2: Any, /, out: _core.GPUArray | None = None, *, allocator: Any = None) -> _core.GPUArray:
-    """Tell whether one element is true.
+    """Test whether at least one element is true.
 
     Examples
     --------
@@ -160,12 +160,12 @@ def logical_or(x1: Any, x2: Any, /, out: _core.GPUArray | None = None, *, alloca
 
 @documented_like(logical_and)
 def logical_not(x: Any, /, out: _core.GPUArray | None = None, *, allocator: Any = None) -> _core.GPUArray:
-    """Tell whether elements are not true.
+    """Test whether elements are false.
 
     Parameters
     ----------
     x : GPUArray or scalar
-        What is asked.
+        Object to test.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Functions of PyCUDA's ``pycuda.gpuarray`` that take from and put to the places that indices name.
+"""Gather and scatter functions of PyCUDA's ``pycuda.gpuarray``.
 
-PyCUDA looks at no index, and what is out of range reads and writes any memory. Here the nearest place is meant, and
-nobody waits.
+PyCUDA checks no index: one out of range accesses arbitrary memory. Here the nearest valid index is used, and
+the call does not synchronize.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _made_by(array: _core.GPUArray) -> AbstractContextManager[Any]:
 
 
 def _outputs(arrays: Arrays, shape: Any, out: Arrays | None) -> list[_core.GPUArray]:
-    """Give what was given for the results, or a new array for each."""
+    """Return the given output arrays, or a new array for each."""
     dtype = arrays[0].dtype
     if any(one.dtype != dtype for one in arrays):
         raise ValueError("the arrays must have the same dtype")
@@ -52,17 +52,17 @@ def _pairs(arrays: Arrays, out: Arrays) -> Iterator[tuple[_core.GPUArray, _core.
 def take(
     a: _core.GPUArray, indices: _core.GPUArray, out: _core.GPUArray | None = None, stream: Any = None
 ) -> _core.GPUArray:
-    """Take the elements at some places of an array, counted in C order.
+    """Take elements at flat indices of an array, in C order.
 
     Parameters
     ----------
     a : GPUArray
     indices : GPUArray of ints
-        The places, with one axis.
+        Indices, with one axis.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
 
     Returns
     -------
@@ -83,18 +83,18 @@ def take(
 def multi_take(
     arrays: Arrays, indices: _core.GPUArray, out: Arrays | None = None, stream: Any = None
 ) -> list[_core.GPUArray]:
-    """Take the elements at the same places of several arrays.
+    """Take the elements at the same indices of several arrays.
 
     Parameters
     ----------
     arrays : list of GPUArray
-        Of one dtype.
+        Arrays of one dtype.
     indices : GPUArray of ints
-        The places, with one axis.
+        Indices, with one axis.
     out : list of GPUArray, optional
-        Where the results go.
+        Output arrays.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
 
     Returns
     -------
@@ -124,20 +124,20 @@ def multi_put(
     out: Arrays | None = None,
     stream: Any = None,
 ) -> list[_core.GPUArray]:
-    """Write the elements of several arrays to the same places of others.
+    """Write the elements of several arrays to the same indices of other arrays.
 
     Parameters
     ----------
     arrays : list of GPUArray
-        Of one dtype.
+        Arrays of one dtype.
     dest_indices : GPUArray of ints
-        Where each element goes, with one axis.
+        Target index of each element, with one axis.
     dest_shape : tuple of ints, optional
-        The shape of new results, whose other elements are not set.
+        Shape of new results, whose other elements are uninitialised.
     out : list of GPUArray, optional
-        Where the results go.
+        Output arrays.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
 
     Returns
     -------
@@ -170,22 +170,22 @@ def multi_take_put(
     stream: Any = None,
     src_offsets: Sequence[int] | None = None,
 ) -> list[_core.GPUArray]:
-    """Write elements at some places of several arrays to other places of others.
+    """Copy elements at indices of several arrays to other indices of other arrays.
 
     Parameters
     ----------
     arrays : list of GPUArray
-        Of one dtype.
+        Arrays of one dtype.
     dest_indices, src_indices : GPUArray of ints
-        Where each element goes and where it is, of one dtype and length.
+        Target and source index of each element, of one dtype and length.
     dest_shape : tuple of ints, optional
-        The shape of new results, whose other elements are not set.
+        Shape of new results, whose other elements are uninitialised.
     out : list of GPUArray, optional
-        Where the results go.
+        Output arrays.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
     src_offsets : list of ints, optional
-        For each array, what is added to the places in it.
+        Offset for each array, added to its source indices.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""Reductions of PyCUDA's ``pycuda.gpuarray``: all elements become one, of the array's dtype unless told otherwise.
+"""Reductions of PyCUDA's ``pycuda.gpuarray`` to one value, by default in the array's dtype.
 
-`sum`, `any` and `all` are those of `PyGPU`, over any layout; the others are `ReductionKernel`s with PyCUDA's texts.
+`sum`, `any` and `all` are those of `PyGPU`, over any layout; the others are `ReductionKernel`s with PyCUDA's sources.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ __all__ = ["all", "any", "dot", "max", "min", "subset_dot", "subset_max", "subse
 
 
 def sum(a: _core.GPUArray, dtype: DTypeLike | None = None, stream: Any = None, allocator: Any = None) -> _core.GPUArray:
-    """Sum up all elements.
+    """Sum all elements.
 
     Parameters
     ----------
     a : GPUArray
         The array.
     dtype : dtype-like, optional
-        In which is summed, and of the result; the array's by default, for whole numbers, too.
+        Type of the sum and the result; defaults to the array's, also for integers.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
     allocator : callable, optional
-        Gives the memory of the result.
+        Allocator of the result.
 
     Returns
     -------
@@ -49,16 +49,16 @@ def sum(a: _core.GPUArray, dtype: DTypeLike | None = None, stream: Any = None, a
 
 
 def any(a: _core.GPUArray, stream: Any = None, allocator: Any = None) -> _core.GPUArray:
-    """Tell whether an element is not 0.
+    """Test whether any element is not 0.
 
     Parameters
     ----------
     a : GPUArray
         The array.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
     allocator : callable, optional
-        Gives the memory of the result.
+        Allocator of the result.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def any(a: _core.GPUArray, stream: Any = None, allocator: Any = None) -> _core.G
 
 @documented_like(any)
 def all(a: _core.GPUArray, stream: Any = None, allocator: Any = None) -> _core.GPUArray:
-    """Tell whether all elements are not 0.
+    """Test whether all elements are not 0.
 
     Examples
     --------
@@ -91,14 +91,14 @@ def all(a: _core.GPUArray, stream: Any = None, allocator: Any = None) -> _core.G
 def dot(
     a: _core.GPUArray, b: _core.GPUArray, dtype: DTypeLike | None = None, stream: Any = None, allocator: Any = None
 ) -> _core.GPUArray:
-    """Sum up the products of the elements of two arrays.
+    """Sum the products of the elements of two arrays.
 
     Parameters
     ----------
     a, b : GPUArray
-        They are broadcast.
+        Arrays, which are broadcast.
     dtype : dtype-like, optional
-        In which is summed, and of the result; the common one of the arrays by default.
+        Type of the sum and the result; defaults to the common type of the arrays.
 
     Examples
     --------
@@ -115,14 +115,14 @@ def dot(
 def subset_sum(
     subset: _core.GPUArray, a: _core.GPUArray, dtype: DTypeLike | None = None, stream: Any = None, allocator: Any = None
 ) -> _core.GPUArray:
-    """Sum up the elements at given places.
+    """Sum the elements at given indices.
 
     Parameters
     ----------
     subset : GPUArray
-        The places, whole numbers; nobody looks whether there are such.
+        Integer indices, which are not checked.
     dtype : dtype-like, optional
-        In which is summed, and of the result; the array's by default.
+        Type of the sum and the result; defaults to the array's.
 
     Examples
     --------
@@ -144,14 +144,14 @@ def subset_dot(
     stream: Any = None,
     allocator: Any = None,
 ) -> _core.GPUArray:
-    """Sum up the products of the elements of two arrays at given places.
+    """Sum the products of the elements of two arrays at given indices.
 
     Parameters
     ----------
     a, b : GPUArray
         The arrays.
     dtype : dtype-like, optional
-        In which is summed, and of the result; that of the first array by default.
+        Type of the sum and the result; defaults to that of the first array.
 
     Examples
     --------
@@ -167,14 +167,14 @@ def subset_dot(
 
 
 def min(a: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
-    """Find the least element; NaN is left out.
+    """Return the minimum; NaN is ignored.
 
     Parameters
     ----------
     a : GPUArray
-        Of real numbers.
+        Array of real numbers.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def min(a: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
     Raises
     ------
     TypeError
-        For dtypes other than float32, float64 and those of whole numbers.
+        For dtypes other than float32, float64 and integers.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def min(a: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
 
 @documented_like(min)
 def max(a: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
-    """Find the greatest element; NaN is left out.
+    """Return the maximum; NaN is ignored.
 
     Examples
     --------
@@ -210,12 +210,12 @@ def max(a: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
 
 @documented_like(subset_sum)
 def subset_min(subset: _core.GPUArray, a: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
-    """Find the least of the elements at given places; NaN is left out.
+    """Return the minimum of the elements at given indices; NaN is ignored.
 
     Parameters
     ----------
     a : GPUArray
-        Of real numbers.
+        Array of real numbers.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def subset_min(subset: _core.GPUArray, a: _core.GPUArray, stream: Any = None) ->
 
 @documented_like(subset_min)
 def subset_max(subset: _core.GPUArray, a: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
-    """Find the greatest of the elements at given places; NaN is left out.
+    """Return the maximum of the elements at given indices; NaN is ignored.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def _declared(arrays: tuple[tuple[str, Any], ...]) -> str:
 
 
 def _product(a: np.dtype[Any], b: np.dtype[Any], place: str) -> str:
-    """Write the product of two elements, in the common type where C knows of no product of these two."""
+    """Write the product of two elements, in the common type if C does not define the product of theirs."""
     if a.kind != "c" and b.kind != "c":
         return f"a[{place}] * b[{place}]"
     common = dtype_to_ctype(np.result_type(a, b))

@@ -1,8 +1,8 @@
-"""Where the results of PyCUDA's functions go, and of which dtype they are, which is not as in NumPy.
+"""Outputs of PyCUDA's functions, and their dtypes, which differ from NumPy's.
 
-A result has the dtype of the array, whatever the function; of integers the whole part is kept. In PyCUDA the rule is in
-``_make_unary_array_func`` of ``cumath.py``, which makes results by ``_new_like_me``, and in
-``_make_binary_minmax_func`` of ``gpuarray.py``, which makes them by ``empty_like``.
+A result has the dtype of the array, for every function; results of integers are truncated. PyCUDA's rule is in
+``_make_unary_array_func`` of ``cumath.py``, which creates results by ``_new_like_me``, and in
+``_make_binary_minmax_func`` of ``gpuarray.py``, which creates them by ``empty_like``.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from PyGPU import _core
 
 
 def on(stream: Any) -> AbstractContextManager[Any]:
-    """Make an argument ``stream=`` the thread's current stream; None leaves that as it is."""
+    """Create an argument ``stream=`` the thread's current stream; None has no effect."""
     return nullcontext() if stream is None else stream
 
 
 class allocating:
-    """Let results come from an argument ``allocator=``, and those of operations on them; None leaves that as it is."""
+    """Allocate results, and those of operations on them, from an argument ``allocator=``; None has no effect."""
 
     def __init__(self, allocator: Any) -> None:
         self._allocator = allocator
@@ -39,7 +39,7 @@ class allocating:
 def like_first(
     function: _core.Ufunc, operands: tuple[Any, ...], out: _core.GPUArray | None, dtype: Any = None
 ) -> _core.GPUArray:
-    """Compute into `out`, or a new array of the first array's dtype; in the loop for `dtype` if one is given."""
+    """Compute into `out`, or into a new array of the first array's dtype; `dtype` selects the loop."""
     arrays = [one for one in operands if isinstance(one, _core.GPUArray)]
     if out is None:
         out = _core.empty_like(arrays[0], shape=np.broadcast_shapes(*(one.shape for one in arrays)))

@@ -1,4 +1,4 @@
-"""Functions of PyCUDA's ``pycuda.gpuarray`` that are about shapes."""
+"""Shape functions of PyCUDA's ``pycuda.gpuarray``."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from PyGPU._pycuda.tools.occupancy import DeviceData
 __all__ = ["concatenate", "reshape", "splay", "stack", "transpose"]
 
 _THREADS = 128
-# For devices that do not tell how many blocks a multiprocessor holds.
+# For devices that do not report the number of blocks per multiprocessor.
 _BLOCKS = 16
 
 
 def splay(n: int, dev: Device | None = None) -> tuple[tuple[int, int], tuple[int, int, int]]:
-    """Choose the shape of a launch whose threads go over elements in strides of all threads.
+    """Choose the shape of a grid-stride launch.
 
     Parameters
     ----------
     n : int
-        The number of elements.
+        Number of elements.
     dev : driver.Device, optional
-        The current one by default.
+        Device; defaults to the current one.
 
     Returns
     -------
     grid, block : tuple of int
-        At most four times as many blocks of 128 threads as the device holds at once.
+        At most four times the number of resident blocks of 128 threads.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def transpose(a: _core.GPUArray, axes: Any = None) -> _core.GPUArray:
     a : GPUArray
         The array.
     axes : sequence of int, optional
-        Where each new axis comes from; reversed by default.
+        Source axis of each new axis; reversed by default.
 
     Returns
     -------
@@ -76,9 +76,9 @@ def reshape(a: _core.GPUArray, *shape: Any, order: Any = "C") -> _core.GPUArray:
     a : GPUArray
         The array.
     *shape : int, or one sequence of int
-        The new lengths; one may be -1.
+        Lengths of the result; one may be -1.
     order : {'C', 'F', 'A'}, optional
-        In which order elements are read and placed.
+        Order in which elements are read and written.
 
     Returns
     -------
@@ -95,16 +95,16 @@ def reshape(a: _core.GPUArray, *shape: Any, order: Any = "C") -> _core.GPUArray:
 
 
 def concatenate(arrays: Any, axis: int = 0, allocator: Any = None) -> _core.GPUArray:
-    """Put arrays behind each other along an axis.
+    """Concatenate arrays along an axis.
 
     Parameters
     ----------
     arrays : sequence of GPUArray
-        Of one shape but for that axis.
+        Arrays of equal shape except along that axis.
     axis : int, optional
-        Along which.
+        Axis of the operation.
     allocator : callable, optional
-        Gives the memory of the result; that of the first array that has one by default.
+        Allocator of the result; defaults to the first one found among the arrays.
 
     Returns
     -------
@@ -121,16 +121,16 @@ def concatenate(arrays: Any, axis: int = 0, allocator: Any = None) -> _core.GPUA
 
 
 def stack(arrays: Any, axis: int = 0, allocator: Any = None) -> _core.GPUArray:
-    """Put arrays of one shape beside each other along a new axis.
+    """Stack arrays of one shape along a new axis.
 
     Parameters
     ----------
     arrays : sequence of GPUArray
-        Of one shape.
+        Arrays of one shape.
     axis : int, optional
         The place of the new axis.
     allocator : callable, optional
-        Gives the memory of the result; that of the first array that has one by default.
+        Allocator of the result; defaults to the first one found among the arrays.
 
     Returns
     -------

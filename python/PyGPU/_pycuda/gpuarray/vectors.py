@@ -1,4 +1,4 @@
-"""PyCUDA's ``gpuarray.vec``: dtypes of short vectors, and what makes one."""
+"""PyCUDA's ``gpuarray.vec``: dtypes of short vectors, and their constructors."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ __all__ = ["vec"]
 
 
 class _Names(type):
-    """Lets type checkers know that the attributes come from a table."""
+    """Declare for type checkers that the attributes come from a table."""
 
     def __getattr__(cls, name: str) -> Any:
         raise AttributeError(f"gpuarray.vec has no {name!r}; its types are {', '.join(VECTORS)}")
 
 
 class vec(metaclass=_Names):
-    """Dtypes of the short vectors of device code, and functions that make one.
+    """Dtypes of the short vectors of device code, and their constructors.
 
     ``vec.float3`` is a structured dtype with the fields ``x``, ``y``, ``z``; ``vec.make_float3(1, 2, 3)`` is an ndarray
-    without axes, which fills arrays and is an argument of kernels. There are ``char``, ``uchar``, ``short``,
+    without axes, which fills arrays and is an argument of kernels. Supported are ``char``, ``uchar``, ``short``,
     ``ushort``, ``int``, ``uint``, ``long``, ``ulong`` and ``float`` with 1 to 4 elements, ``longlong``, ``ulonglong``
-    and ``double`` with 1 or 2. Arrays of them are filled, copied, viewed and given to kernels; there is no arithmetic
-    with them.
+    and ``double`` with 1 or 2. Arrays of them are filled, copied, viewed and passed to kernels; arithmetic is not
+    supported.
 
     Examples
     --------

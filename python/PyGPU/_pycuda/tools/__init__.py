@@ -1,1 +1,1 @@
-"""The parts of `PyGPU.tools`."""
+"""Implementation of `PyGPU.tools`."""

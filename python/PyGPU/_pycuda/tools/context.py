@@ -1,4 +1,4 @@
-"""PyCUDA's tools about contexts: the default one, what is remembered for each, and tests that open and close one."""
+"""PyCUDA's tools for contexts: the default context, caches per context, and test fixtures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 
 
 def _wanted_device() -> int | None:
-    """Read which device ``CUDA_DEVICE`` or ``~/.cuda_device`` name."""
+    """Read the device named by ``CUDA_DEVICE`` or ``~/.cuda_device``."""
     text = os.environ.get("CUDA_DEVICE")
     if text is None:
         try:
@@ -45,22 +45,23 @@ def _wanted_device() -> int | None:
 
 
 def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -> Context:
-    """Make a context of the default device and make it current.
+    """Create a context of the default device and make it current.
 
     Parameters
     ----------
     ctx_maker : callable, optional
-        Makes the context of a `driver.Device`; its `make_context` by default.
+        Function that creates the context of a `driver.Device`; its `make_context` by default.
 
     Returns
     -------
     driver.Context
-        Of the device that ``CUDA_DEVICE`` or the file ``~/.cuda_device`` name, else of the first that works.
+        Context of the device that ``CUDA_DEVICE`` or the file ``~/.cuda_device`` names, otherwise of the first usable
+        one.
 
     Raises
     ------
     RuntimeError
-        If there is none.
+        If no device is usable.
 
     Examples
     --------
@@ -85,12 +86,12 @@ def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -
 
 
 def get_default_device(default: int = 0) -> Device:
-    """Give the default device; deprecated in PyCUDA.
+    """Return the default device; deprecated in PyCUDA.
 
     Parameters
     ----------
     default : int, optional
-        Where ``CUDA_DEVICE`` and ``~/.cuda_device`` name none.
+        Used if ``CUDA_DEVICE`` and ``~/.cuda_device`` name none.
 
     Returns
     -------
@@ -113,12 +114,12 @@ context_dependent_memoized_functions: list[dict[Hashable, Any]] = []
 
 
 def context_dependent_memoize(func: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Let a function remember its results, for each device.
+    """Cache the results of a function for each device.
 
     Parameters
     ----------
     func : callable
-        Of hashable arguments.
+        Function of hashable arguments.
 
     Returns
     -------
@@ -149,7 +150,7 @@ def context_dependent_memoize(func: Callable[Parameters, Result]) -> Callable[Pa
 
 
 def clear_context_caches() -> None:
-    """Forget what `context_dependent_memoize` remembers.
+    """Clear the caches of `context_dependent_memoize`.
 
     Examples
     --------
@@ -161,7 +162,7 @@ def clear_context_caches() -> None:
 
 
 def init_cuda_context_fixture() -> Iterator[None]:
-    """Open a context before a test and close it afterwards: ``yield from`` it in a fixture of pytest.
+    """Open a context before a test and close it afterwards: ``yield from`` it in a pytest fixture.
 
     Yields
     ------
@@ -189,12 +190,12 @@ def init_cuda_context_fixture() -> Iterator[None]:
 
 
 def mark_cuda_test(func: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Let a test run with a context of its own.
+    """Run a test with a separate context.
 
     Parameters
     ----------
     func : callable
-        The test.
+        Test function.
 
     Returns
     -------

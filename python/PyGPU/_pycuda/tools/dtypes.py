@@ -1,4 +1,4 @@
-"""PyCUDA's older way to name a dtype in C."""
+"""PyCUDA's older function that names a dtype in C."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ __all__ = ["register_dtype"]
 
 
 def register_dtype(dtype: Any, name: str | Iterable[str], alias_ok: bool = False) -> None:
-    """Give a dtype a name in C; PyCUDA's older form of `get_or_register_dtype`.
+    """Register a C name of a dtype; PyCUDA's older form of `get_or_register_dtype`.
 
     Parameters
     ----------
     dtype : data-type
-        Usually a structured one, laid out as the C type is.
+        Usually a structured dtype with the layout of the C type.
     name : str or sequence of str
         The first one is the one that is written.
     alias_ok : bool, optional
-        Whether a dtype may be given that has a name already.
+        Whether a dtype that already has a name is accepted.
 
     Raises
     ------
     RuntimeError
-        When the dtype has a name, or the name another dtype.
+        If the dtype already has a name, or the name belongs to another dtype.
 
     Warns
     -----

@@ -1,4 +1,4 @@
-"""PyCUDA's arithmetic of its pools' bins."""
+"""PyCUDA's arithmetic of pool bins."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ __all__ = ["bitlog2"]
 
 
 def bitlog2(n: SupportsIndex) -> int:
-    """Give the logarithm to base 2, rounded down.
+    """Return the logarithm to base 2, rounded down.
 
     Parameters
     ----------
     n : int
-        A number that is not negative.
+        Non-negative number.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""PyCUDA's `DeviceData` and `OccupancyRecord`: what a device's own attributes say about it.
+"""PyCUDA's `DeviceData` and `OccupancyRecord`, from the attributes of the device.
 
-PyCUDA has a table for each old architecture. Here the driver is asked, and what it does not tell is not made up.
+PyCUDA has a table for each old architecture. Here the values come from the driver, and missing ones are not invented.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ __all__ = ["DeviceData", "OccupancyRecord"]
 
 
 class DeviceData:
-    """What limits the kernels of a device.
+    """Limits of kernels on a device.
 
     Parameters
     ----------
     dev : driver.Device, optional
-        The current one by default.
+        Device; defaults to the current one.
 
     Attributes
     ----------
     max_threads, warp_size, thread_blocks_per_mp, warps_per_mp : int
-        Threads of a block and of a warp, blocks and warps that a multiprocessor holds at once.
+        Threads of a block and of a warp, maximum resident blocks and warps of a multiprocessor.
     registers, shared_memory : int
         Registers and bytes of shared memory of a multiprocessor.
 
     Notes
     -----
-    Only those are there that the device tells; another raises AttributeError. How finely registers and shared memory
-    are dealt out no driver tells: `Kernel.active_blocks` asks it for what comes of that.
+    Only attributes that the device reports exist; others raise AttributeError. No driver reports the allocation
+    granularity of registers and shared memory: `Kernel.active_blocks` queries the driver for the resulting number.
 
     Examples
     --------
@@ -70,12 +70,12 @@ class DeviceData:
             raise AttributeError(f"DeviceData has no {name!r} here: {error}") from error
 
     def align(self, bytes: SupportsInt, word_size: int = 4) -> int:
-        """Round up to what is aligned on the device.
+        """Round up to the alignment of the device.
 
         Parameters
         ----------
         bytes : int
-            What is rounded up.
+            Number of bytes.
         word_size : int, optional
             4, 8 or 16.
 
@@ -93,7 +93,7 @@ class DeviceData:
         return -(-int(bytes) // unit) * unit
 
     def align_bytes(self, word_size: int = 4) -> int:
-        """Tell what words of a size are to be aligned to, in bytes.
+        """Return the alignment of words of a size, in bytes.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class DeviceData:
         return known[word_size]
 
     def align_words(self, word_size: int) -> int:
-        """Tell what words of a size are to be aligned to, in words.
+        """Return the alignment of words of a size, in words.
 
         Parameters
         ----------
@@ -141,12 +141,12 @@ class DeviceData:
         return self.align_bytes(word_size) // word_size
 
     def align_dtype(self, elements: SupportsInt, dtype_size: int) -> int:
-        """Round a number of elements up to what is aligned.
+        """Round a number of elements up to the alignment.
 
         Parameters
         ----------
         elements : int
-            How many.
+            Number of elements.
         dtype_size : int
             4, 8 or 16 bytes each.
 
@@ -168,7 +168,7 @@ class DeviceData:
         Parameters
         ----------
         thread_count : int
-            How many.
+            Number of threads.
 
         Returns
         -------
@@ -189,7 +189,7 @@ class DeviceData:
         Parameters
         ----------
         size : int
-            How many; at most 4.
+            Number of channels; at most 4.
 
         Returns
         -------
@@ -198,7 +198,7 @@ class DeviceData:
         Raises
         ------
         ValueError
-            For more.
+            For more than 4.
 
         Examples
         --------
@@ -213,29 +213,29 @@ class DeviceData:
 
 
 class OccupancyRecord:
-    """How many blocks a multiprocessor holds, by the limits that the device tells.
+    """Number of resident blocks of a multiprocessor, by the limits that the device reports.
 
     Parameters
     ----------
     devdata : DeviceData
-        The device.
+        Data of the device.
     threads : int
-        Threads of a block.
+        Threads per block.
     shared_mem : int, optional
-        Bytes of shared memory of a block.
+        Bytes of shared memory per block.
     registers : int, optional
-        Registers of a thread.
+        Registers per thread.
 
     Attributes
     ----------
     tb_per_mp : int
-        Blocks.
+        Number of blocks.
     limited_by : str
         ``'threads'``, ``'warps'``, ``'regs'`` or ``'smem'``.
     warps_per_mp : int
         Warps of these blocks.
     occupancy : float
-        As a part of the warps that fit.
+        Fraction of the maximum number of warps.
 
     Raises
     ------
@@ -244,8 +244,8 @@ class OccupancyRecord:
 
     Notes
     -----
-    It is an upper bound: how finely a device deals out registers and shared memory is not told.
-    ``Function.kernel.active_blocks()`` has the driver's own answer for a kernel.
+    It is an upper bound: the allocation granularity of registers and shared memory is unknown.
+    ``Function.kernel.active_blocks()`` returns the driver's value for a kernel.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""PyCUDA's pools: memory that was freed and waits for the next who asks for about as much."""
+"""PyCUDA's memory pools: freed blocks are reused for requests of a similar size."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SIZE_BITS = 64
 
 
 class _Pool(Generic[Block]):
-    """Blocks of one kind, held in bins of a power of two with four further bits."""
+    """Blocks of one kind, in bins of a power of two with four further bits."""
 
     def __init__(self, allocate: Callable[[int], Block], free: Callable[[Block], None]) -> None:
         self._allocate = allocate
@@ -48,27 +48,27 @@ class _Pool(Generic[Block]):
 
     @property
     def held_blocks(self) -> int:
-        """How many blocks wait for the next who asks."""
+        """Number of free blocks in the pool."""
         return self._held_blocks
 
     @property
     def active_blocks(self) -> int:
-        """How many blocks are in use."""
+        """Number of blocks in use."""
         return self._active_blocks
 
     @property
     def managed_bytes(self) -> int:
-        """Bytes of all blocks, in use or not."""
+        """Bytes of all blocks, free or in use."""
         return self._managed_bytes
 
     @property
     def active_bytes(self) -> int:
-        """Bytes that were asked for and are in use."""
+        """Requested bytes in use."""
         return self._active_bytes
 
     @staticmethod
     def bin_number(size: SupportsIndex) -> int:
-        """Return the bin from which a number of bytes is served.
+        """Return the bin that serves a number of bytes.
 
         Parameters
         ----------
@@ -89,12 +89,12 @@ class _Pool(Generic[Block]):
 
     @staticmethod
     def alloc_size(bin: SupportsIndex) -> int:
-        """Return the bytes of the blocks in a bin: the largest number that belongs there.
+        """Return the block size of a bin: the largest number of bytes that belongs to it.
 
         Parameters
         ----------
         bin : int
-            From `bin_number`.
+            Bin from `bin_number`.
 
         Returns
         -------
@@ -108,17 +108,17 @@ class _Pool(Generic[Block]):
         return mantissa >> -shift if shift < 0 else (mantissa + 1 << shift) - 1
 
     def free_held(self) -> None:
-        """Give back to the driver all that waits for the next who asks."""
+        """Return all free blocks to the driver."""
         while self._free_one():
             pass
 
     def stop_holding(self) -> None:
-        """Give back what is held, and from now on every block when it is freed."""
+        """Return all free blocks to the driver, and from now on every block when it is freed."""
         self._holds = False
         self.free_held()
 
     def _free_one(self) -> bool:
-        """Give back one of the largest held blocks; whether there was one."""
+        """Free one of the largest free blocks; return whether one existed."""
         with self._lock:
             if not self._held_blocks:
                 return False
@@ -147,14 +147,14 @@ class _Pool(Generic[Block]):
         return block
 
     def _is_shared(self, block: Block) -> bool:
-        """Whether somebody beside the pool keeps the block."""
+        """Test whether an owner other than the pool keeps the block."""
         return False
 
     def _new(self, nbytes: int) -> Block:
         try:
             return self._allocate(nbytes)
         except (_core.OutOfMemoryError, MemoryError):
-            gc.collect()  # blocks may hang in reference cycles
+            gc.collect()  # blocks may be part of reference cycles
         while True:
             try:
                 return self._allocate(nbytes)
@@ -167,7 +167,7 @@ class _Pool(Generic[Block]):
         with self._lock:
             self._active_blocks -= 1
             self._active_bytes -= size
-            # What arrays go on using is nobody else's; it is theirs from here on.
+            # A block that arrays continue to use belongs to them from here on.
             if self._holds and not self._is_shared(block):
                 self._bins.setdefault(bin, []).append(block)
                 self._held_blocks += 1
@@ -177,12 +177,12 @@ class _Pool(Generic[Block]):
 
 
 class _Pooled(Generic[Block]):
-    """A block in use, which goes back to its pool."""
+    """Block in use, which returns to its pool."""
 
     def __init__(self, pool: _Pool[Block], size: int) -> None:
         self._size = size
         self._pool = pool
-        self._block: Block | None = None  # so that __del__ finds it, if the next line fails
+        self._block: Block | None = None  # __del__ needs it if the next line fails
         self._block = pool._take(size)
 
     def _living(self) -> Block:
@@ -191,12 +191,12 @@ class _Pooled(Generic[Block]):
         return self._block
 
     def free(self) -> None:
-        """Give the memory back to the pool.
+        """Return the memory to the pool.
 
         Raises
         ------
         CudaError
-            With code 1, when it was freed before.
+            With code 1, if it was already freed.
         """
         block = self._living()
         self._block = None
@@ -204,7 +204,7 @@ class _Pooled(Generic[Block]):
 
     def __del__(self) -> None:
         block, self._block = self._block, None
-        # At the end of the process nothing is given back.
+        # At the end of the process nothing is freed.
         if block is not None and not sys.is_finalizing():
             self._pool._give_back(block, self._size)
 
@@ -213,15 +213,15 @@ class _Pooled(Generic[Block]):
 
 
 class PooledDeviceAllocation(_Pooled[_core.DeviceAllocation]):
-    """Device memory of a `DeviceMemoryPool`, an address wherever one is taken.
+    """Device memory of a `DeviceMemoryPool`, accepted as an address everywhere.
 
-    It goes back to the pool by ``free()``, or with its last reference. ``len()`` is the number of bytes that were asked
-    for.
+    It returns to the pool by ``free()``, or with its last reference. ``len()`` is the number of requested
+    bytes.
 
     Parameters
     ----------
     pool : DeviceMemoryPool
-        Where the memory comes from.
+        Pool of the memory.
     size : int
         Bytes.
 
@@ -252,7 +252,7 @@ class PooledDeviceAllocation(_Pooled[_core.DeviceAllocation]):
         size : int
             Bytes.
         offset : int, optional
-            Where they begin.
+            Start address.
 
         Returns
         -------
@@ -266,9 +266,9 @@ class PooledDeviceAllocation(_Pooled[_core.DeviceAllocation]):
 
 
 class DeviceMemoryPool(_Pool[_core.DeviceAllocation]):
-    """A pool of memory of the current device.
+    """Pool of memory of the current device.
 
-    Its `allocate` can be given to arrays as their allocator.
+    Arrays accept its `allocate` as their allocator.
 
     Examples
     --------
@@ -289,7 +289,7 @@ class DeviceMemoryPool(_Pool[_core.DeviceAllocation]):
         return block._is_shared
 
     def allocate(self, size: SupportsIndex) -> PooledDeviceAllocation:
-        """Return memory, from the pool if it holds a block of that bin.
+        """Return memory, from the pool if it has a free block of that bin.
 
         Parameters
         ----------
@@ -303,18 +303,18 @@ class DeviceMemoryPool(_Pool[_core.DeviceAllocation]):
         Raises
         ------
         OutOfMemoryError
-            If there is no room, also after garbage was collected and the pool has given back all that it held.
+            If memory is insufficient, also after a garbage collection and after the pool freed all its free blocks.
         """
         return PooledDeviceAllocation(self, operator.index(size))
 
 
 class PageLockedAllocator:
-    """Where a `PageLockedMemoryPool` has its memory from.
+    """Allocator of a `PageLockedMemoryPool`.
 
     Parameters
     ----------
     flags : int, optional
-        Of `host_alloc_flags`.
+        A combination of `host_alloc_flags`.
 
     Examples
     --------
@@ -332,7 +332,7 @@ class PageLockedAllocator:
         Parameters
         ----------
         nbytes : int
-            How many.
+            Number of bytes.
 
         Returns
         -------
@@ -342,12 +342,12 @@ class PageLockedAllocator:
 
 
 class PooledHostAllocation(_Pooled[PagelockedHostAllocation]):
-    """Memory of a `PageLockedMemoryPool`: the ``base`` of the arrays from there.
+    """Memory of a `PageLockedMemoryPool`: the ``base`` of its arrays.
 
     Parameters
     ----------
     pool : PageLockedMemoryPool
-        Where the memory comes from.
+        Pool of the memory.
     size : int
         Bytes.
 
@@ -364,12 +364,12 @@ class PooledHostAllocation(_Pooled[PagelockedHostAllocation]):
 
 
 class PageLockedMemoryPool(_Pool[PagelockedHostAllocation]):
-    """A pool of page-locked memory of the host.
+    """Pool of page-locked host memory.
 
     Parameters
     ----------
     allocator : PageLockedAllocator, optional
-        Where new memory comes from.
+        Allocator of new memory.
 
     Examples
     --------
@@ -385,21 +385,21 @@ class PageLockedMemoryPool(_Pool[PagelockedHostAllocation]):
         super().__init__(source.allocate, PagelockedHostAllocation.free)
 
     def allocate(self, shape: Iterable[SupportsIndex], dtype: DTypeLike, order: str = "C") -> NDArray[Any]:
-        """Return an ndarray, over memory of the pool if it holds a block of that bin.
+        """Return an ndarray over memory of the pool, reusing a free block of that bin if available.
 
         Parameters
         ----------
         shape : sequence of int
-            The lengths of the axes.
+            Lengths of the axes.
         dtype : data-type
-            Any but one with Python objects.
+            Type of the elements; Python objects are not supported.
         order : {'C', 'F'}, optional
-            How elements follow each other.
+            Memory order of the elements.
 
         Returns
         -------
         numpy.ndarray
-            Its ``base`` is a `PooledHostAllocation`, which goes back to the pool with the last array over it.
+            Its ``base`` is a `PooledHostAllocation`, which returns to the pool with the last array over it.
         """
         lengths = tuple(operator.index(length) for length in shape)
         memory = PooledHostAllocation(self, size_of(lengths, dtype, order))
@@ -407,14 +407,14 @@ class PageLockedMemoryPool(_Pool[PagelockedHostAllocation]):
 
 
 class DebugMemoryPool(DeviceMemoryPool):
-    """A pool that says what is allocated.
+    """Pool that prints its allocations.
 
     Parameters
     ----------
     interactive : bool, optional
-        Wait for the Enter key after each line.
+        Whether to wait for the Enter key after each line.
     logfile : file, optional
-        Where the lines go; standard output by default.
+        Output file; standard output by default.
 
     Examples
     --------
@@ -432,7 +432,7 @@ class DebugMemoryPool(DeviceMemoryPool):
         self._logfile = logfile
 
     def allocate(self, size: SupportsIndex) -> PooledDeviceAllocation:
-        """Return memory, and say so.
+        """Return memory, and print the allocation.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-/* An array of Python in C and C++: pointer, shape, strides, dtype, device, stream. Nothing is copied and nothing linked.
+/* View of a Python array in C and C++: pointer, shape, strides, dtype, device, stream. Needs no copy and no library.
  *
  *     #include <Python.h>
  *     #include <pygpu/array_view.h>
@@ -6,12 +6,12 @@
  *     pygpu_array_view x;                                             // C
  *     if (pygpu_view(object, "x", PYGPU_FLOAT32, 2, PYGPU_WRITE, &x) < 0) return NULL;
  *
- *     auto x = pygpu::array_view<float, 2>::from(object, "x");        // C++: const float for what is only read
+ *     auto x = pygpu::array_view<float, 2>::from(object, "x");        // C++: const float for read-only access
  *
- * `object` is a GPUArray or any other array whose type has DLPack's C exchange table, as PyTorch's. What does not fit is refused
- * with a Python exception that names the parameter and what was given. A view is a borrowed reference: it is good as long as the
- * caller has the object. What was put on other streams is waited for by `pygpu_current_stream` of the view's device: work on the
- * array belongs there, and PyGPU knows of it then.
+ * `object` is a GPUArray or another array whose type has DLPack's C exchange table, such as PyTorch's. A mismatch raises
+ * a Python exception that names the parameter and the argument. A view is a borrowed reference, valid while the
+ * caller keeps the object alive. `pygpu_current_stream` of the view's device waits for work on other streams: enqueue work on
+ * the array there, so that PyGPU tracks it.
  *
  * Without Python.h there are only the types. C99, C++11 (the template: C++17), CUDA and HIP.
  */
@@ -43,14 +43,14 @@ enum {
     PYGPU_BOOL = PYGPU_DTYPE(6, 8)
 };
 
-/* What is asked of an array. */
+/* Requirements for an array. */
 enum {
     PYGPU_READ = 0,
     PYGPU_WRITE = 1,        /* not read-only */
-    PYGPU_C_CONTIGUOUS = 2, /* row by row without gaps */
-    PYGPU_F_CONTIGUOUS = 4, /* column by column without gaps */
-    PYGPU_ON_HOST = 8,      /* the host may follow the pointer */
-    PYGPU_ON_GPU = 16,      /* a GPU may */
+    PYGPU_C_CONTIGUOUS = 2, /* C order without gaps */
+    PYGPU_F_CONTIGUOUS = 4, /* Fortran order without gaps */
+    PYGPU_ON_HOST = 8,      /* the host can dereference the pointer */
+    PYGPU_ON_GPU = 16,      /* a GPU can */
     PYGPU_ANY_NDIM = -1
 };
 
@@ -59,7 +59,7 @@ enum { PYGPU_CPU = 1, PYGPU_CUDA = 2, PYGPU_CUDA_HOST = 3, PYGPU_ROCM = 10, PYGP
 
 typedef struct pygpu_array_view {
     void *data;             /* element zero; may be null if there is no element */
-    const int64_t *shape;   /* the lengths of the axes */
+    const int64_t *shape;   /* lengths of the axes */
     const int64_t *strides; /* from one element to the next along each axis, in elements, of any sign */
     int32_t ndim;
     int32_t dtype;       /* PYGPU_FLOAT32, ... */
@@ -86,7 +86,7 @@ static inline int pygpu_is_on_gpu(const pygpu_array_view *view) {
     return type != PYGPU_CPU;
 }
 
-/* Whether elements follow each other without gaps, from the last axis to the first or the other way. */
+/* Tests whether elements are contiguous, in C or Fortran order. */
 static inline int pygpu_is_contiguous_from(const pygpu_array_view *view, int axis, int step) {
     int64_t expected = 1;
     if (pygpu_size(view) == 0) return 1;
@@ -106,7 +106,7 @@ static inline int pygpu_is_f_contiguous(const pygpu_array_view *view) { return p
 
 #endif
 
-/* Not within the guard: who included this before Python.h may do so again behind it. */
+/* Outside the guard: a file that included this before Python.h may include it again afterwards. */
 #ifdef Py_PYTHON_H
 #include "detail/from_python.h"
 #endif

@@ -1,5 +1,5 @@
-// Arguments of functions that nanobind binds: `pygpu::array_view<T, N>`, beside nanobind's own `nb::ndarray`, which PyGPU's arrays
-// are too. It costs less than that, and says what does not fit.
+// Arguments of functions that nanobind binds: `pygpu::array_view<T, N>`, besides nanobind's `nb::ndarray`, which PyGPU's arrays
+// also match. It is cheaper, and its errors name the mismatch.
 #ifndef PYGPU_NANOBIND_H
 #define PYGPU_NANOBIND_H
 
@@ -20,7 +20,7 @@ struct type_caster<pygpu::array_view<T, N, Flags>> {
     using View = pygpu::array_view<T, N, Flags>;
     NB_TYPE_CASTER(View, const_name("PyGPU.GPUArray"))
 
-    // Without an exception: nanobind tries the next overload. In a function's body `View::from(object.ptr(), "x")` says why.
+    // Without an exception: nanobind tries the next overload. In a function's body `View::from(object.ptr(), "x")` raises.
     bool from_python(handle source, uint8_t, cleanup_list *) noexcept {
         if (value.take(source.ptr(), "an argument of the function")) return true;
         PyErr_Clear();

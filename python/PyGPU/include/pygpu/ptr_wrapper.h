@@ -1,6 +1,6 @@
 /* A pointer as an object, as PybindGPU's bindings pass it: it owns nothing unless `create` made it.
  *
- * The interface is that of PybindGPU's ptr_wrapper; written anew. C++11 and later; no Python is needed here. With pybind11
+ * An independent implementation of PybindGPU's ptr_wrapper interface. C++11 and later, without Python. With pybind11
  * include <pygpu/pybind11.h>: a function that takes a `ptr_wrapper<float>` then takes the objects `ptr_wrapper_float32`,
  * arrays and addresses.
  */
@@ -17,7 +17,7 @@ public:
     ptr_wrapper() = default;
     ptr_wrapper(T *pointer, bool is_safe = false) : pointer_(pointer), is_safe_(is_safe) {}
 
-    /* The raw pointer; on a GPU only kernels and the driver follow it. */
+    /* Returns the raw pointer; on a GPU only kernels and the driver dereference it. */
     T *get() const { return pointer_; }
     operator T *() const { return pointer_; }
     T &operator*() const { return *pointer_; }
@@ -26,16 +26,16 @@ public:
 
     std::uintptr_t address() const { return reinterpret_cast<std::uintptr_t>(pointer_); }
 
-    /* Whether the host may follow the pointer. */
+    /* Tests whether the host may dereference the pointer. */
     bool is_safe() const { return is_safe_; }
 
-    /* Host memory for `count` elements. What was created before stays the caller's to destroy. */
+    /* Allocates host memory for `count` elements. The caller destroys an earlier allocation. */
     void create(std::size_t count) {
         pointer_ = new T[count];
         is_safe_ = is_created_ = true;
     }
 
-    /* Frees what `create` made, and becomes null; memory of others is left to them. Copies must not be used any more. */
+    /* Frees memory of `create`, and becomes null; external memory is left to its owner. Copies become invalid. */
     void destroy() {
         if (!is_created_) return;
         delete[] pointer_;

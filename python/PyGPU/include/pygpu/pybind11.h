@@ -2,8 +2,8 @@
 //
 //     m.def("scale", [](pygpu::array_view<float, 1> x, float factor) { ... }, py::arg("x"), py::arg("factor"));
 //
-// Overloads by dtype and rank work: each is tried without conversions first, and only then the first one says what does not fit.
-// pybind11 does not tell a parameter's name here; `pygpu::array_view<float, 1>::from(object.ptr(), "x")` in the body names it.
+// Overloads by dtype and rank work: each is tried without conversions first. Only then the first one raises.
+// pybind11 does not pass a parameter's name here; `pygpu::array_view<float, 1>::from(object.ptr(), "x")` in the body names it.
 #ifndef PYGPU_PYBIND11_H
 #define PYGPU_PYBIND11_H
 

@@ -1,4 +1,4 @@
-// The view as a template: the type of the elements and the number of axes are checked when it is made. Part of array_view.h.
+// View as a template: its constructor checks the element type and the number of axes. Part of array_view.h.
 #ifndef PYGPU_DETAIL_ARRAY_VIEW_HPP
 #define PYGPU_DETAIL_ARRAY_VIEW_HPP
 

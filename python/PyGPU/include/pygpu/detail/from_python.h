@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* DLPack's structures under names of our own, so that a program may include dlpack.h too. */
+/* DLPack's structures under PyGPU's names, so that a program may include dlpack.h too. */
 typedef struct pygpu_dl_tensor {
     void *data;
     int32_t device_type;
@@ -48,7 +48,7 @@ typedef struct pygpu_c_api {
     int (*is_readonly)(void *);
 } pygpu_c_api;
 
-/* What is known of a type. It is kept for ever, so that its address never comes to mean another one. */
+/* Cached metadata of a type. It is never freed, so that the address is never reused for another type. */
 typedef struct pygpu_known_type {
     PyTypeObject *type;
     const pygpu_dl_table *table;
@@ -80,7 +80,7 @@ static inline void pygpu_look_up_type(PyTypeObject *type, pygpu_known_type *know
     known->api = (const pygpu_c_api *)pygpu_capsule_of_type(type, "__pygpu_c_api__", "pygpu_c_api");
 }
 
-/* The type's table, from a few that are remembered. The GIL keeps others away. */
+/* Returns the type's table from a small cache, which the GIL protects. */
 static inline const pygpu_known_type *pygpu_type_of(PyObject *object, pygpu_known_type *scratch) {
     enum { PYGPU_TYPES = 8 };
     static pygpu_known_type types[PYGPU_TYPES];
@@ -115,7 +115,7 @@ static inline const char *pygpu_device_name(const pygpu_array_view *view, char *
     return buffer;
 }
 
-/* Raises: what is needed, and what was given. */
+/* Raises an exception with the requirement and the argument. */
 static inline int pygpu_refuse(PyObject *kind, const char *name, const char *needed, PyObject *object,
                                const pygpu_array_view *view) {
     char dtype[64], device[32], dimensions[2][160];
@@ -144,12 +144,12 @@ static inline int pygpu_refuse_object(const char *name, PyObject *object) {
     return -1;
 }
 
-/* Whether an array must not be written: 1, 0, or -1 with an exception. */
+/* Tests whether an array is read-only: 1, 0, or -1 with an exception. */
 static inline int pygpu_is_readonly(PyObject *object, const pygpu_known_type *known) {
     pygpu_dl_managed *managed = NULL;
     int readonly;
     if (known->api != NULL) return known->api->is_readonly(object);
-    /* A lent tensor does not say it. */
+    /* A borrowed tensor has no such flag. */
     if (known->table->export_managed == NULL) return 0;
     if (known->table->export_managed(object, &managed) != 0) return -1;
     readonly = (int)(managed->flags & 1);
@@ -163,7 +163,7 @@ static inline int pygpu_is_aligned(const pygpu_array_view *view) {
     return size <= 1 || (uintptr_t)view->data % (uintptr_t)size == 0;
 }
 
-/* What of dtype, rank, layout and place does not fit; NULL if all does. */
+/* Returns the mismatch of dtype, rank, layout or device; NULL if all match. */
 static inline int pygpu_check(PyObject *object, const char *name, int dtype, int ndim, int flags,
                               const pygpu_array_view *view) {
     char text[96], known[64];
@@ -186,8 +186,8 @@ static inline int pygpu_check(PyObject *object, const char *name, int dtype, int
     return 0;
 }
 
-/* A view of an array, checked. -1 with a Python exception that names the parameter: TypeError for what is no array and for another
- * dtype, ValueError for another rank, layout or place, and for memory that must not be written; what the array raises. */
+/* Creates a checked view. Returns -1 with a Python exception that names the parameter: TypeError for a non-array or another
+ * dtype, ValueError for another rank, layout or device, and for read-only memory; or the array's own exception. */
 static inline int pygpu_view(PyObject *object, const char *name, int dtype, int ndim, int flags,
                              pygpu_array_view *view) {
     pygpu_known_type scratch;
@@ -223,8 +223,8 @@ static inline int pygpu_view(PyObject *object, const char *name, int dtype, int 
     return 0;
 }
 
-/* The stream on which the array's library works now, a CUstream or hipStream_t, for work on the array; null on the host, and for the
- * default stream. -1 with a Python exception. */
+/* Returns the current stream of the array's library, a CUstream or hipStream_t, for work on the array. Null on the host and for
+ * the default stream; -1 with a Python exception. */
 static inline int pygpu_current_stream(const pygpu_array_view *view, void **stream) {
     const pygpu_dl_table *table = (const pygpu_dl_table *)view->table;
     *stream = NULL;
