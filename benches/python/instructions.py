@@ -94,11 +94,14 @@ def turn() -> None:
     gc.disable()
     gc.freeze()
     for timer in timers:
-        # The interpreter specialises the loop, and caches fill. Then other threads of the process become idle.
-        # Valgrind runs one thread at a time: on a busy machine the worker of a stream was not scheduled, and each free
-        # was queued behind its work, for 235 instructions more.
+        # The interpreter specialises the loop, and caches fill. Then other threads of the process come to rest, since
+        # valgrind runs one thread at a time.
         timer.timeit(TURNS)
         time.sleep(0.02)
+        # The C library keeps free chunks of each size, one of which serves a small block. Without one it may hand out a
+        # larger chunk, which later returns to the larger size: each allocation would then take 235 instructions more.
+        blocks = [PyGPU.empty(size, numpy.uint8) for size in range(1, 1024, 16) for _ in range(8)]
+        del blocks
         for turns in (TURNS, 2 * TURNS):
             os.getppid()
             timer.timeit(turns)
