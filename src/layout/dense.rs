@@ -19,7 +19,7 @@ impl<'a> Dense<'a> {
     /// `ValueError` for a negative length, too many axes or too many bytes.
     #[inline]
     pub fn of(shape: &'a [i64], itemsize: i64) -> Result<Self> {
-        Ok(Self { shape, itemsize, bytes: dense_bytes(shape, itemsize)? })
+        Ok(Self { shape, itemsize, bytes: dense_bytes(shape.iter().copied(), itemsize)? })
     }
 
     /// Bytes of all elements.

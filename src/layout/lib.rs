@@ -138,27 +138,38 @@ impl Layout {
     /// Returns a layout with any signed strides. Fails if the address of an element overflows.
     #[inline]
     pub fn strided(shape: &[i64], strides: &[i64], offset: i64, itemsize: i64) -> Result<Self> {
-        check_size(shape, itemsize)?;
         if shape.len() != strides.len() {
             return Err(errors::strides_rank(shape.len(), strides.len()));
         }
-        let axes = shape.iter().zip(strides).map(|(&len, &stride)| Axis { len, stride }).collect();
-        let layout = Self { axes, offset, itemsize };
+        let axes = shape.iter().zip(strides).map(|(&len, &stride)| Axis { len, stride });
+        Self::over_axes(axes, offset, itemsize)
+    }
+
+    /// Returns a layout with the given axes, like `strided`.
+    #[inline]
+    pub fn over_axes(axes: impl Iterator<Item = Axis>, offset: i64, itemsize: i64) -> Result<Self> {
+        let layout = Self { axes: axes.collect(), offset, itemsize };
+        dense_bytes(layout.shape(), itemsize)?;
         match layout.checked_extent() {
             Some(_) => Ok(layout),
-            None => Err(errors::extent_overflow(shape, strides, offset)),
+            None => Err(layout.extent_overflow()),
         }
+    }
+
+    #[cold]
+    fn extent_overflow(&self) -> Error {
+        let (shape, strides): (Dims, Dims) = (self.shape().collect(), self.strides().collect());
+        errors::extent_overflow(&shape, &strides, self.offset)
     }
 
     /// Returns the layout with another offset and the same strides.
     #[inline]
     pub fn with_offset(&self, offset: i64) -> Result<Self> {
         let layout = Self { offset, ..self.clone() };
-        if layout.checked_extent().is_none() {
-            let (shape, strides): (Dims, Dims) = (layout.shape().collect(), layout.strides().collect());
-            return Err(errors::extent_overflow(&shape, &strides, offset));
+        match layout.checked_extent() {
+            Some(_) => Ok(layout),
+            None => Err(layout.extent_overflow()),
         }
-        Ok(layout)
     }
 
     /// Builds a layout without checks: the caller guarantees the invariants of the crate documentation.
@@ -290,17 +301,17 @@ fn fill_contiguous(axes: &mut [Axis], itemsize: i64, order: MemoryOrder) {
 /// Checks the first two invariants of the crate documentation.
 #[inline]
 fn check_size(shape: &[i64], itemsize: i64) -> Result<()> {
-    dense_bytes(shape, itemsize).map(drop)
+    dense_bytes(shape.iter().copied(), itemsize).map(drop)
 }
 
 /// Returns the bytes of a dense array, after checking those invariants.
-fn dense_bytes(shape: &[i64], itemsize: i64) -> Result<i64> {
+fn dense_bytes(shape: impl ExactSizeIterator<Item = i64>, itemsize: i64) -> Result<i64> {
     check_rank(shape.len())?;
     if itemsize < 1 {
         return Err(errors::itemsize(itemsize));
     }
     let (mut bytes, mut is_empty) = (Some(itemsize), false);
-    for &len in shape {
+    for len in shape {
         if len < 0 {
             return Err(Error::value("negative dimensions are not allowed"));
         }

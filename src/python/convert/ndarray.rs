@@ -14,7 +14,7 @@ use pygpu_backend::Address;
 use pygpu_base::dtype::DType;
 use pygpu_base::error::Result;
 use pygpu_copy::HostBuffer;
-use pygpu_layout::{Dims, Layout};
+use pygpu_layout::{Axis, Dims, Layout};
 
 /// Makes rust-numpy look up NumPy's functions now. Otherwise it does so under locks of pyo3 that a child forked
 /// meanwhile would wait for forever (`once`). While the module is imported no thread forks.
@@ -70,9 +70,9 @@ pub(crate) fn has_gil(py: Python<'_>) -> bool {
 /// # Errors
 /// `ValueError` for an invalid shape.
 pub(crate) fn side(array: &Bound<'_, PyUntypedArray>, itemsize: usize) -> Result<HostBuffer> {
-    let shape: Dims = array.shape().iter().map(|&len| len as i64).collect();
-    let strides: Dims = array.strides().iter().map(|&stride| stride as i64).collect();
-    Ok(HostBuffer { address: address(array), layout: Layout::strided(&shape, &strides, 0, itemsize as i64)? })
+    let axes = array.shape().iter().zip(array.strides());
+    let axes = axes.map(|(&len, &stride)| Axis { len: len as i64, stride: stride as i64 });
+    Ok(HostBuffer { address: address(array), layout: Layout::over_axes(axes, 0, itemsize as i64)? })
 }
 
 /// Returns an address of an array that NumPy can read. NumPy would allocate memory for null. `copyto` reads a byte at
