@@ -46,7 +46,7 @@ TESTS := .on-cuda .on-hip .on-cpu .instructions-counted .from-the-wheel .wheel-h
 CHECKS := .docs-read .lint-rust .lint-others .lint-python
 
 .PHONY: help demo names test test-all check docs links wheel bench plots array-api instructions fuzz soak fusion-soak \
-    fusion-mutations order-mutations clean distclean $(TESTS) $(CHECKS) .simulated-drivers
+    fusion-mutations order-mutations clean distclean $(TESTS) $(CHECKS)
 .DELETE_ON_ERROR:
 
 help: ## Show this list
@@ -59,7 +59,7 @@ names: .venv/.created ## Write the index and the stubs of public names from thei
 	$(BIN)/python tools/names.py
 
 # The longest parts need these; made before, so that parts begin in their order and the last ones find compiled images.
-test: .venv/.extension-dev .venv/.group-test build/amd/.ready .simulated-drivers ## Rust tests, then Python tests on the CPU, simulated CUDA and HIP
+test: .venv/.extension-dev .venv/.group-test build/amd/.ready build/simulated/.ready ## Rust tests, then Python tests on the CPU, simulated CUDA and HIP
 	+@MAKE="$(MAKE)" tools/at_once.sh $(TESTS)
 
 test-all: ## The same with every case of the large matrices, and with deferred arithmetic off: before an issue ends
@@ -96,20 +96,20 @@ PYTEST := $(BIN)/python -m pytest
 .on-cuda: FOLDERS = tests
 .on-hip: FOLDERS = $(shell ls -rd tests/*/)
 .on-hip .orders-on-hip: export PYGPU_RECYCLE := 0
-.on-cuda .on-hip: .on-%: .venv/.group-test .simulated-drivers build/amd/.ready
+.on-cuda .on-hip: .on-%: .venv/.group-test build/simulated/.ready build/amd/.ready
 	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(PYTEST) $(FOLDERS) $(SAMPLE) $(PYTEST_ARGS) $(part)
 
-.orders-on-cuda .orders-on-hip: .orders-on-%: .venv/.group-test .simulated-drivers
+.orders-on-cuda .orders-on-hip: .orders-on-%: .venv/.group-test build/simulated/.ready
 	@$(SIMULATED_GPU) PYGPU_BACKEND=$* tests/order/run.sh $(BIN)/python $(SAMPLE) $(PYTEST_ARGS) $(part)
 
 # Folders whose operations are launched otherwise, or not at all, where nothing is deferred; `make test-all` runs the others.
 .eager-on-cuda: export PYGPU_FUSION := off
-.eager-on-cuda: .venv/.group-test .simulated-drivers
+.eager-on-cuda: .venv/.group-test build/simulated/.ready
 	@$(SIMULATED_GPU) PYGPU_BACKEND=cuda $(PYTEST) $(EAGER_FOLDERS) $(SAMPLE) $(PYTEST_ARGS) $(part)
 
 .rust:
 	@$(CARGO) test --locked --workspace $(part)
-.simulators-own: .simulated-drivers
+.simulators-own: build/simulated/.ready
 	@$(CARGO) test --locked $(SIMULATED) $(part)
 .order-model:
 	@$(CARGO) test --locked $(ORDER_MODEL) $(part)
@@ -174,13 +174,13 @@ fuzz: .tools/.cargo-fuzz-$(CARGO_FUZZ_VERSION) .venv/.extension-dev .venv/.group
 # Runs a soak on backends: its name, its operations, the backends. Simulated drivers report races, leaks and the like.
 soak_on = mkdir -p $(RESULTS); for backend in $(3); do $(SIMULATED_GPU) PYGPU_BACKEND=$$backend $(BIN)/python tests/helpers/$(1).py \
     --operations $(2) --json $(RESULTS)/$(1)-$$backend.json || exit 1; done
-soak: .venv/.extension-quick .venv/.group-test .simulated-drivers ## Hold SOAK_OPERATIONS random operations against NumPy, on each backend
+soak: .venv/.extension-quick .venv/.group-test build/simulated/.ready ## Hold SOAK_OPERATIONS random operations against NumPy, on each backend
 	$(call soak_on,soak,$(SOAK_OPERATIONS),cpu cuda hip)
 
-fusion-soak: .venv/.extension-quick .venv/.group-test .simulated-drivers ## Hold FUSION_OPERATIONS operations that wait against NumPy and the mode off
+fusion-soak: .venv/.extension-quick .venv/.group-test build/simulated/.ready ## Hold FUSION_OPERATIONS operations that wait against NumPy and the mode off
 	$(call soak_on,fusion_soak,$(FUSION_OPERATIONS),cuda hip)
 
-fusion-mutations: .venv/.group-test .simulated-drivers ## Leave out each place that launches pending operations: a test must see it
+fusion-mutations: .venv/.group-test build/simulated/.ready ## Leave out each place that launches pending operations: a test must see it
 	@mkdir -p $(RESULTS)
 	$(BIN)/python tests/fusion/mutations.py --markdown $(RESULTS)/closing_calls.md
 
@@ -218,10 +218,11 @@ distclean: clean ## Also remove .venv and .tools
 
 # The files below stand for what they name, so that a second run has nothing to do.
 
-# cargo knows whether there is anything to do.
-.simulated-drivers:
+# A file and not a phony target: the parts of a test run begin in their order only if none has to wait for it.
+build/simulated/.ready: $(RUST_SOURCES) $(shell find tests/simulated_driver -type f 2>/dev/null)
 	$(CARGO) build --quiet --locked $(SIMULATED)
 	tests/simulated_driver/install.sh build/simulated/target/debug build/simulated
+	touch $@
 
 .venv/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

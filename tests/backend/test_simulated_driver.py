@@ -23,7 +23,7 @@ FOLDER = ROOT / "build" / "simulated"
 pytestmark = [
     pytest.mark.enough_on("cpu"),
     pytest.mark.skipif(
-        not (FOLDER / "libcuda.so.1").exists(), reason="the simulated driver is not built: make .simulated-drivers"
+        not (FOLDER / "libcuda.so.1").exists(), reason="the simulated driver is not built: make build/simulated/.ready"
     ),
 ]
 
