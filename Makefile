@@ -17,7 +17,7 @@ PLOTS_OF ?= docs/results
 # `make test-all` also runs the cases outside the samples of large matrices: tests/helpers/sampling.py.
 SAMPLE ?= -m "not matrix"
 
-EAGER_FOLDERS := tests/arithmetic tests/axes tests/exchange tests/memory tests/order
+EAGER_FOLDERS := tests/arithmetic tests/reductions tests/interop tests/memory tests/streams
 
 BIN := .venv/bin
 # Last on the path, so that a toolchain chosen by the caller wins.
@@ -38,15 +38,15 @@ SMALL := -C link-arg=-Wl,--icf=all
 SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir build/simulated/target
 SIMULATED_GPU = PYGPU_SIM_IMAGES=$(CURDIR)/build/simulated/images LD_LIBRARY_PATH=$(CURDIR)/build/simulated$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}
 # The tracking of hazards with the locks of a model checker.
-ORDER_MODEL := --manifest-path tests/order_model/Cargo.toml --target-dir build/order_model
+HAZARD_MODEL := --manifest-path tests/hazard_model/Cargo.toml --target-dir build/hazard_model
 
 # The longest first.
-TESTS := .on-cuda .on-hip .on-cpu .instructions-counted .from-the-wheel .wheel-held .rust .order-model .simulators-own \
-    .orders-on-cuda .orders-on-hip .eager-on-cuda .on-cpu-with-torch
+TESTS := .on-cuda .on-hip .on-cpu .instructions-counted .from-the-wheel .wheel-held .rust .hazard-model .simulators-own \
+    .streams-on-cuda .streams-on-hip .eager-on-cuda .on-cpu-with-torch
 CHECKS := .docs-read .lint-rust .lint-others .lint-python
 
 .PHONY: help demo names test test-all check docs links wheel bench plots array-api instructions fuzz soak fusion-soak \
-    fusion-mutations order-mutations clean distclean $(TESTS) $(CHECKS)
+    fusion-mutations hazard-mutations clean distclean $(TESTS) $(CHECKS)
 .DELETE_ON_ERROR:
 
 help: ## Show this list
@@ -88,19 +88,19 @@ PYTEST := $(BIN)/python -m pytest
 .on-cpu-with-torch: .venv/.group-test build/torch/.ready
 	@( if [ -f build/torch/why-not ]; then echo "no torch: $$(cat build/torch/why-not)"; else . build/torch/environment; fi; \
 	PYGPU_STRICT=1 $(BIN)/python -W "ignore:Failed to initialize NumPy:UserWarning" -m pytest \
-	    -W "ignore:Failed to initialize NumPy:UserWarning" tests/exchange/test_collectives.py tests/exchange/test_torch.py \
+	    -W "ignore:Failed to initialize NumPy:UserWarning" tests/interop/test_collectives.py tests/interop/test_torch.py \
 	    docs/howto/collectives.md docs/howto/torch.md README.md $(SAMPLE) $(PYTEST_ARGS) ) $(part)
 
 # One part begins with the first folder, the other with the last: each finds the images that the other has compiled. On HIP
 # every block comes from the driver, which then sees each use after a block's end.
 .on-cuda: FOLDERS = tests
 .on-hip: FOLDERS = $(shell ls -rd tests/*/)
-.on-hip .orders-on-hip: export PYGPU_RECYCLE := 0
+.on-hip .streams-on-hip: export PYGPU_RECYCLE := 0
 .on-cuda .on-hip: .on-%: .venv/.group-test build/simulated/.ready build/amd/.ready
 	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(PYTEST) $(FOLDERS) $(SAMPLE) $(PYTEST_ARGS) $(part)
 
-.orders-on-cuda .orders-on-hip: .orders-on-%: .venv/.group-test build/simulated/.ready
-	@$(SIMULATED_GPU) PYGPU_BACKEND=$* tests/order/run.sh $(BIN)/python $(SAMPLE) $(PYTEST_ARGS) $(part)
+.streams-on-cuda .streams-on-hip: .streams-on-%: .venv/.group-test build/simulated/.ready
+	@$(SIMULATED_GPU) PYGPU_BACKEND=$* tests/streams/run.sh $(BIN)/python $(SAMPLE) $(PYTEST_ARGS) $(part)
 
 # Folders whose operations are launched otherwise, or not at all, where nothing is deferred; `make test-all` runs the others.
 .eager-on-cuda: export PYGPU_FUSION := off
@@ -111,8 +111,8 @@ PYTEST := $(BIN)/python -m pytest
 	@$(CARGO) test --locked --workspace $(part)
 .simulators-own: build/simulated/.ready
 	@$(CARGO) test --locked $(SIMULATED) $(part)
-.order-model:
-	@$(CARGO) test --locked $(ORDER_MODEL) $(part)
+.hazard-model:
+	@$(CARGO) test --locked $(HAZARD_MODEL) $(part)
 .instructions-counted:
 	@$(MAKE) --no-print-directory instructions $(part)
 
@@ -130,8 +130,8 @@ held = $(BIN)/python -m twine check --strict $(1) && $(BIN)/python -m auditwheel
 	@tools/all_of.sh \
 	    "$(CARGO) fmt --check --all --manifest-path tests/simulated_driver/Cargo.toml" \
 	    "$(CARGO) clippy --locked --all-targets $(SIMULATED) -- -D warnings" \
-	    "$(CARGO) fmt --check --manifest-path tests/order_model/Cargo.toml" \
-	    "$(CARGO) clippy --locked --all-targets $(ORDER_MODEL) -- -D warnings" \
+	    "$(CARGO) fmt --check --manifest-path tests/hazard_model/Cargo.toml" \
+	    "$(CARGO) clippy --locked --all-targets $(HAZARD_MODEL) -- -D warnings" \
 	    "$(CARGO) deny --log-level warn check licenses bans sources" $(part)
 
 .lint-python:
@@ -184,8 +184,8 @@ fusion-mutations: .venv/.group-test build/simulated/.ready ## Leave out each pla
 	@mkdir -p $(RESULTS)
 	$(BIN)/python tests/fusion/mutations.py --markdown $(RESULTS)/closing_calls.md
 
-order-mutations: .venv/.created ## Take each wait and each note out of the order of uses: the model checker must see it
-	$(BIN)/python tests/order_model/mutations.py
+hazard-mutations: .venv/.created ## Remove each wait and each record of the hazard tracking: the model checker must fail
+	$(BIN)/python tests/hazard_model/mutations.py
 
 # Not with zig's linker, though that would reach older C libraries: it links an unwinder of its own into the extension, and
 # when Python ends a thread inside a call (pthread_exit, up to 3.13) the two unwinders of the process meet, and crash.

@@ -1,4 +1,4 @@
-"""Writes into docs/standard.md which of NumPy's names there are, and why there are not the others.
+"""Writes into docs/array_api.md which of NumPy's names there are, and why there are not the others.
 
 Run as ``python docs/make_functions.py`` where PyGPU is installed; ``tests/repository/test_docs.py`` holds the page
 against it. The names are those of the NumPy that is pinned in pyproject.toml.
@@ -13,7 +13,7 @@ import PyGPU
 from PyGPU._names import index
 from PyGPU._protocols import function_table
 
-PAGE = Path(__file__).parent / "standard.md"
+PAGE = Path(__file__).parent / "array_api.md"
 BEGIN, END = "<!-- written by docs/make_functions.py -->\n", "<!-- end -->\n"
 
 # A name of NumPy's that PyGPU has not stands here, or the script fails: say why.

@@ -21,9 +21,24 @@ version = release = PyGPU.__version__
 
 extensions = [
     "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "sphinx_copybutton",
-    "gallery", "sphinx_gallery.gen_gallery",
+    "sphinx_reredirects", "gallery", "sphinx_gallery.gen_gallery",
 ]  # fmt: skip
 sphinx_gallery_conf = gallery.settings
+# Pages that moved: links to the old address lead to the new one.
+redirects = {
+    "design/callbacks": "ffi_and_fork.html",
+    "design/deferred_arithmetic": "fusion.html",
+    "design/order": "hazards.html",
+    "design/packages": "python_packages.html",
+    "design/pains": "interop_regressions.html",
+    "design/scale": "multi_gpu.html",
+    "design/walks": "loop_nests.html",
+    "howto/engines": "frameworks.html",
+    "howto/find_mistakes": "debug_kernels.html",
+    "howto/seen_from_outside": "observability.html",
+    "howto/when_is_it_computed": "fusion.html",
+    "standard": "array_api.html",
+}
 root_doc = "index"
 exclude_patterns = ["site"]
 # A name in two modules, such as Stream, refers to the module of the page.

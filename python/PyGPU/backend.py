@@ -12,10 +12,10 @@ from PyGPU.nvml import *
 from PyGPU.runtime import *
 
 if TYPE_CHECKING:
-    from PyGPU._pybindgpu.labelled import *
+    from PyGPU._pybindgpu.dtype_classes import *
 else:
     from PyGPU import nvml as _nvml, runtime as _runtime
-    from PyGPU._pybindgpu import labelled as _labelled
+    from PyGPU._pybindgpu import dtype_classes as _labelled
 
     __all__ = ["dtype", *_runtime.__all__, *_nvml.__all__, *_labelled.__all__]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PyGPU._pybindgpu.device_array import DeviceArray as DeviceArray
 
 if TYPE_CHECKING:
-    from PyGPU._pybindgpu.labelled import (
+    from PyGPU._pybindgpu.dtype_classes import (
         DeviceArray_complex64 as DeviceArray_complex64,
         DeviceArray_complex128 as DeviceArray_complex128,
         DeviceArray_float32 as DeviceArray_float32,
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         DeviceArray_uint64 as DeviceArray_uint64,
     )
 else:
-    from PyGPU._pybindgpu import labelled as _labelled
+    from PyGPU._pybindgpu import dtype_classes as _labelled
 
     __all__ = [name for name in _labelled.__all__ if name.startswith("DeviceArray_")]
 

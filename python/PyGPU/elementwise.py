@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from PyGPU._core import ElementwiseKernel as ElementwiseKernel
 from PyGPU._native.c_arguments import ScalarArg as ScalarArg, VectorArg as VectorArg
-from PyGPU._pycuda.elementwise.fetching import *
-from PyGPU._pycuda.elementwise.makers import *
+from PyGPU._pycuda.elementwise.texture_kernels import *
+from PyGPU._pycuda.elementwise.kernel_factories import *
 from PyGPU._pycuda.elementwise.source import *
 
 if not TYPE_CHECKING:

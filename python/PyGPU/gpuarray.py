@@ -38,7 +38,7 @@ from PyGPU._pybindgpu.labels import (
     UnsupportedDataType as UnsupportedDataType,
     dtype as dtype,
 )
-from PyGPU._pycuda.gpuarray.choice import (
+from PyGPU._pycuda.gpuarray.conditionals import (
     if_positive as if_positive,
     logical_and as logical_and,
     logical_not as logical_not,
@@ -47,7 +47,7 @@ from PyGPU._pycuda.gpuarray.choice import (
     minimum as minimum,
     where as where,
 )
-from PyGPU._pycuda.gpuarray.places import (
+from PyGPU._pycuda.gpuarray.take_put import (
     multi_put as multi_put,
     multi_take as multi_take,
     multi_take_put as multi_take_put,

@@ -15,8 +15,8 @@ from PyGPU._pybindgpu.runtime.host import *
 from PyGPU._pybindgpu.runtime.ipc import *
 from PyGPU._pybindgpu.runtime.managed import *
 from PyGPU._pybindgpu.runtime.memory import *
-from PyGPU._pybindgpu.runtime.ordered import *
-from PyGPU._pybindgpu.runtime.rows import *
+from PyGPU._pybindgpu.runtime.stream_ordered import *
+from PyGPU._pybindgpu.runtime.copy_2d import *
 from PyGPU._pybindgpu.runtime.stream import *
 from PyGPU._pybindgpu.runtime.version import *
 from PyGPU._pybindgpu.status import *

@@ -1,6 +1,6 @@
 //! Stops panics at `extern "C"` functions that other libraries call, because a C frame cannot unwind.
 //!
-//! Every `extern "C"` function immediately passes its work to [`catch_panic`]; `tests/exchange/test_callbacks.py` verifies
+//! Every `extern "C"` function immediately passes its work to [`catch_panic`]; `tests/interop/test_callbacks.py` verifies
 //! this. Functions that call Python additionally go through `python::callback`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,7 +1,7 @@
 //! Marks that link a block to the deferred operations using it, and the counts by which pending operations are
 //! recognized.
 //!
-//! Readers take no lock. Required memory orderings, each verified by the model checker in `tests/order_model`:
+//! Readers take no lock. Required memory orderings, each verified by the model checker in `tests/hazard_model`:
 //!
 //! 1. An operation is launched and its result has its address before [`Landing::land`] is called. That store releases
 //!    and [`Landing::is_pending`] acquires, so a thread that sees an operation as landed also sees the address and

@@ -1,4 +1,4 @@
-//! Locks and atomics of the bookkeeping, replaced by the model checker's in `tests/order_model`.
+//! Locks and atomics of the bookkeeping, replaced by the model checker's in `tests/hazard_model`.
 
 pub use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 

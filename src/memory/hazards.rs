@@ -1,6 +1,6 @@
 //! Hazard tracking: the uses of a block, and the waits that they require.
 //!
-//! The rules, verified by the model checker in `tests/order_model` and explained in `docs/design/order.md`:
+//! The rules, verified by the model checker in `tests/hazard_model` and explained in `docs/design/hazards.md`:
 //!
 //! 1. A use has three steps: `begin` waits for all conflicting uses, the work is enqueued, `end` records the use. No
 //!    use is recorded before its work is enqueued. Once work may have been enqueued, the use is recorded even if a

@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::prelude::*;
 
-use crate::ending;
+use crate::finalization;
 use crate::ffi::interpreter::{Ensured, call_later, holds_gil, with_interpreter};
 use crate::ffi::objects::{Reference, is_last};
-use crate::once::intern;
+use crate::py_once::intern;
 use pygpu_base::ffi_guard::catch_panic;
 use pygpu_base::flush::PythonAccess;
 use pygpu_base::fork_safe::ForkSafeMutex;
@@ -70,7 +70,7 @@ pub(crate) fn let_go(object: Py<PyAny>) {
 
 /// Drops an object like `with_interpreter`, without an update of pyo3's count if the object is shared.
 fn let_go_with_gil(object: Reference) {
-    let Some(_asking) = ending::leave_to_ask() else { return };
+    let Some(_asking) = finalization::leave_to_ask() else { return };
     let ensured = Ensured::new();
     match object.is_shared(&ensured) {
         true => object.end(&ensured),
@@ -121,7 +121,7 @@ fn pick_up_all(py: Python<'_>) {
     if shutdown::exiting() {
         return;
     }
-    ending::run_python(py, || {
+    finalization::run_python(py, || {
         found.into_iter().for_each(|object| object.end(&py));
         hand_on(py);
     });
@@ -141,7 +141,7 @@ fn hand_on(py: Python<'_>) {
     let raised = PyErr::take(py);
     let pairs: Vec<_> = notes.into_iter().map(|note| (note.level as i32, note.text)).collect();
     let told = py
-        .import(intern!(py, "PyGPU._native.seen.journal"))
+        .import(intern!(py, "PyGPU._native.observability.log_messages"))
         .and_then(|module| module.call_method1(intern!(py, "log"), (pairs,)));
     if let Err(error) = told {
         error.write_unraisable(py, None);

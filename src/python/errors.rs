@@ -8,7 +8,7 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 
 use crate::callback::Raised;
 use crate::names::names;
-use crate::once::PyOnce;
+use crate::py_once::PyOnce;
 use pygpu_base::error::Error;
 use pygpu_base::flush::PythonAccess;
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 
 use crate::callback;
-use crate::ending::{self, is_ending_thread, stay};
+use crate::finalization::{self, is_ending_thread, stay};
 use pygpu_device::shutdown::{self, ForeignCallGuard};
 
 /// Number of threads that run without the GIL or return from such work.
@@ -81,11 +81,11 @@ pub(crate) fn end(py: Python<'_>) {
     const PATIENCE: Duration = Duration::from_secs(1);
     /// Limit with user functions in progress: a shorter one would end them midway, and the process with them.
     const LONG_PATIENCE: Duration = Duration::from_secs(10);
-    ending::begin();
+    finalization::begin();
     shutdown::begin_exit();
     let start = Instant::now();
     let is_waited_for = || {
-        let patience = if ending::is_any_users() { LONG_PATIENCE } else { PATIENCE };
+        let patience = if finalization::is_any_users() { LONG_PATIENCE } else { PATIENCE };
         RETURNING.load(Ordering::SeqCst) + ForeignCallGuard::count() > 0 && start.elapsed() < patience
     };
     while is_waited_for() {

@@ -6,16 +6,16 @@
 use pyo3::prelude::*;
 
 mod callback;
-mod deferral;
-mod ending;
+mod fusion;
+mod finalization;
 mod errors;
-mod exit;
+mod atexit;
 mod ffi;
 mod gil;
-mod late;
-mod libraries;
+mod init_cell;
+mod library_search;
 mod names;
-mod once;
+mod py_once;
 mod settings;
 
 mod array;
@@ -23,7 +23,7 @@ mod compat;
 mod convert;
 mod create;
 mod custom;
-mod exchange;
+mod interop;
 mod host;
 mod kernel;
 mod operators;
@@ -32,7 +32,7 @@ mod texture;
 mod views;
 
 /// The native core of PyGPU.
-// A free-threaded interpreter that imports the module enables the GIL: see docs/design/deferred_arithmetic.md.
+// A free-threaded interpreter that imports the module enables the GIL: see docs/design/fusion.md.
 #[pymodule(gil_used = true)]
 mod _core {
     use super::*;
@@ -40,26 +40,26 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         errors::register(module)?;
-        exchange::dlpack::register();
+        interop::dlpack::register();
         runtime::compiler::register();
         settings::register();
         callback::register();
-        deferral::set_hooks();
+        fusion::set_hooks();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         array::register(module)?;
         convert::register(module)?;
         runtime::register(module)?;
         host::register(module)?;
         create::register(module)?;
-        exchange::share::register(module)?;
+        interop::ipc::register(module)?;
         texture::register(module)?;
         kernel::register(module)?;
         custom::register(module)?;
         views::register(module)?;
-        deferral::register(module)?;
+        fusion::register(module)?;
         operators::register(module)?;
         compat::register(module)?;
-        exit::register(module)?;
+        atexit::register(module)?;
         names::intern_all(module)?;
         convert::ndarray::prepare(module.py());
         array::class::check_object_layout(module.py())

@@ -8,7 +8,7 @@ import pytest
 
 import PyGPU
 import soak
-from soaking import arithmetic
+from soak_operations import arithmetic
 
 OPERATIONS = 4000
 # A simulated device compiles each kernel of arithmetic as a program of the host; NumPy has all of its own.

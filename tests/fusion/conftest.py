@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 import PyGPU
-from fusing.figures import Counted
+from fusion_support.figures import Counted
 from PyGPU import _core
 
 

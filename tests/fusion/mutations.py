@@ -32,11 +32,11 @@ RENAMED = r"^ *(?:pub\S* )?use [^;]*\bflush::(?:\{[^}]*\b)?(?:flush|flush_all|ha
 HIDDEN = re.compile(rf"{RENAMED}|\bfusion::flush\(", re.MULTILINE)
 FUNCTION = re.compile(r"^\s*(?:pub(?:\([\w ]+\))? )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)")
 # The flush function itself, and the folder whose calls have no module prefix.
-GATE, FOLDER = "src/base/flush.rs", "src/python/deferral"
+GATE, FOLDER = "src/base/flush.rs", "src/python/fusion"
 # An endless test may hold the GIL. The complete run has compiled all kernels before.
 NEVER = ("-ofaulthandler_timeout=30", "-ofaulthandler_exit_on_timeout=true")
 # Random programs, and each public name: they come to many places, and take long.
-RANDOM = "tests/fusion/test_machine.py"
+RANDOM = "tests/fusion/test_random_programs.py"
 
 LOOK = """
 /// Whether the place that asks is the one that is left out. Where a file is named for it, the test that came is noted.
@@ -68,7 +68,7 @@ fn is_left_out() -> bool {
 PROSE = """# Each closing call, and the test that notices its absence
 
 On a simulated GPU each call that launches what waits, or asks whether anything does, was left out, one after the other,
-and the tests of [deferred arithmetic](../design/deferred_arithmetic.md) were run without it. By
+and the tests of [deferred arithmetic](../design/fusion.md) were run without it. By
 
 ```text
 python tests/fusion/mutations.py --markdown docs/results/closing_calls.md

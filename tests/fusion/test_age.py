@@ -14,7 +14,7 @@ import pytest
 
 import PyGPU
 import simulated
-from fusing.figures import Counted, limits, waiting
+from fusion_support.figures import Counted, limits, waiting
 from gpu import support
 from PyGPU import _core
 from support import at_once

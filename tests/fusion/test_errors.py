@@ -11,7 +11,7 @@ import pytest
 
 import PyGPU
 import simulated
-from fusing.figures import Counted, launch_call, limits, waiting
+from fusion_support.figures import Counted, launch_call, limits, waiting
 from PyGPU import _core
 
 HOST = np.linspace(-1, 2, 12).reshape(3, 4)

@@ -7,7 +7,7 @@ import pytest
 
 import PyGPU
 import simulated
-from fusing.figures import Counted, limits, waiting
+from fusion_support.figures import Counted, limits, waiting
 
 MIB = 1 << 20
 LARGE = np.arange(MIB // 8, dtype="float64")

@@ -12,7 +12,7 @@ import pytest
 
 import PyGPU
 import simulated
-from fusing.figures import allocation_calls, launch_call, limits, mode, waiting
+from fusion_support.figures import allocation_calls, launch_call, limits, mode, waiting
 from PyGPU import _core
 
 HOST = np.linspace(-1, 2, 12).reshape(3, 4)

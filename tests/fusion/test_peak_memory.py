@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from fusing.figures import limits, waiting
+from fusion_support.figures import limits, waiting
 from gpu import support
 
 HELPERS = Path(__file__).parents[1] / "helpers"
@@ -20,7 +20,7 @@ def run(call: str) -> None:
     script = f"""
 import sys
 sys.path.insert(0, {str(HELPERS)!r})
-from fusing import peaks
+from fusion_support import peaks
 
 peaks.{call}()
 """

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import forge
+import dlpack_forge
 import PyGPU
 import simulated
-from fusing.figures import limits, waiting
+from fusion_support.figures import limits, waiting
 from PyGPU import _core
 from support import at_once
 
@@ -199,8 +199,8 @@ SHOWN: dict[str, Callable[[Any], Any]] = {
     "parameter": lambda x: x._as_parameter_,
     "gpudata": lambda x: int(x.gpudata),
     "interface": lambda x: x.__cuda_array_interface__,
-    "the exchange table": forge.Exported,
-    "a tensor that is lent": forge.lent,
+    "the exchange table": dlpack_forge.Exported,
+    "a tensor that is lent": dlpack_forge.lent,
 }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import PyGPU
-from forge import BFLOAT, CPU, CUDA, FLOAT, INT, LEGACY, UINT, VERSIONED, Forged
+from dlpack_forge import BFLOAT, CPU, CUDA, FLOAT, INT, LEGACY, UINT, VERSIONED, Forged
 
 NUMBERS = (2**31 - 1, 2**31, 2**62, 2**63 - 1, 2**63, -(2**63), -(2**63) - 1, 2**64, 10**30, -(2**31))
 TYPESTRS = (

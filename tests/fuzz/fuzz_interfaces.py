@@ -3,7 +3,7 @@
     PYGPU_BACKEND=cpu python tests/fuzz/fuzz_interfaces.py tests/fuzz/corpus -max_total_time=60
 
 Under atheris (from PyPI) inputs that reach new lines of these files are kept; the extension itself is not instrumented.
-`tests/exchange/test_fuzz_interfaces.py` runs the same over the corpus and over random bytes, without atheris.
+`tests/interop/test_fuzz_interfaces.py` runs the same over the corpus and over random bytes, without atheris.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from forgeries import (  # noqa: E402
 )
 
 import PyGPU  # noqa: E402
-from forge import capsule_name  # noqa: E402
+from dlpack_forge import capsule_name  # noqa: E402
 
 ALLOWED = (
     TypeError,
@@ -206,9 +206,9 @@ def main() -> None:
     import atheris
 
     # What runs as a program was imported without the hooks that see which lines are reached.
-    for name in ("forge", "forgeries"):
+    for name in ("dlpack_forge", "forgeries"):
         del sys.modules[name]
-    with atheris.instrument_imports(include=["forge", "forgeries", "fuzz_interfaces"], enable_loader_override=False):
+    with atheris.instrument_imports(include=["dlpack_forge", "forgeries", "fuzz_interfaces"], enable_loader_override=False):
         import fuzz_interfaces
     atheris.Setup(sys.argv, fuzz_interfaces.run)
     atheris.Fuzz()

@@ -6,7 +6,7 @@
 
 `--resume` goes on where a report ended, with its options, and adds to its totals. Processes with seeds that lie far
 apart share nothing, so a long run may be spread over them.
-`fusing/machine.py` has the programs. On a difference the seed of its program and the last steps are printed; the seed
+`fusion_support/state_machine.py` has the programs. On a difference the seed of its program and the last steps are printed; the seed
 repeats it. A device is needed, simulated or real. Fragments come from a catalogue, so that few kernels are compiled.
 """
 
@@ -23,11 +23,11 @@ from typing import Any
 
 import PyGPU
 import simulated
-from fusing import machine
+from fusion_support import state_machine
 
 
 def soak(
-    operations: int, seed: int, fragments: int = machine.MOST_FRAGMENTS, *, shown: bool = False, **options: Any
+    operations: int, seed: int, fragments: int = state_machine.MOST_FRAGMENTS, *, shown: bool = False, **options: Any
 ) -> dict[str, Any]:
     """Return the report of a run; a failure is stored under `"failure"`, which is None otherwise."""
 
@@ -41,7 +41,7 @@ def soak(
     found_before = len(driver.reports()) if driver is not None else 0
     before = PyGPU.memory_statistics()["bytes"]
     start, processor = time.perf_counter(), time.process_time()
-    report = machine.run(seed, operations, fragments, tell if shown else None, **options)
+    report = state_machine.run(seed, operations, fragments, tell if shown else None, **options)
     gc.collect()
     PyGPU.synchronize()
     after = PyGPU.memory_statistics()["bytes"]
@@ -76,7 +76,7 @@ TOTALS = ("programs", "operations", "finalisers", "refusals", "seconds", "proces
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--operations", type=int, default=100_000)
-    parser.add_argument("--fragments", type=int, default=machine.MOST_FRAGMENTS, help="of the catalogue")
+    parser.add_argument("--fragments", type=int, default=state_machine.MOST_FRAGMENTS, help="of the catalogue")
     parser.add_argument("--seed", type=int, default=None, help="random by default, and printed")
     parser.add_argument("--json", type=Path, default=None, help="also write the report there")
     parser.add_argument("--resume", type=Path, default=None, help="a report to continue, which is written again")

@@ -32,8 +32,8 @@ import numpy as np
 import hostile_peer
 import PyGPU
 import simulated
-from handing.libraries import Baton, Host, Library, Own, peers
-from handing.ways import ways_to
+from handover_support.libraries import Baton, Host, Library, Own, peers
+from handover_support.ways import ways_to
 
 BATONS_PER_THREAD = 6
 MOST_KEPT = 4

@@ -27,13 +27,13 @@ from typing import Any
 import numpy as np
 
 import PyGPU
-import soaking.arithmetic  # fills the table
-import soaking.arrays
-import soaking.axes
-import soaking.sharing
+import soak_operations.arithmetic  # fills the table
+import soak_operations.arrays
+import soak_operations.axes
+import soak_operations.sharing
 from PyGPU import _core
-from soaking.choices import Choices
-from soaking.table import OPERATIONS
+from soak_operations.choices import Choices
+from soak_operations.table import OPERATIONS
 
 MOST_LIVE = 64
 MOST_KEPT = 16
@@ -75,7 +75,7 @@ class Held:
 class Soak:
     """The live arrays of one run, and the record of its operations."""
 
-    def __init__(self, seed: int, pairs: int = soaking.arithmetic.FEW) -> None:
+    def __init__(self, seed: int, pairs: int = soak_operations.arithmetic.FEW) -> None:
         self.seed = seed
         self.pairs = pairs
         self.choices = Choices(seed)
@@ -313,7 +313,7 @@ def soak(
     seed: int,
     *,
     threads: int = 1,
-    pairs: int = soaking.arithmetic.FEW,
+    pairs: int = soak_operations.arithmetic.FEW,
     tell: Callable[[int], None] | None = None,
 ) -> dict[str, Any]:
     """Run a soak and return its report; a failure is stored under `"failure"`, which is None otherwise.
@@ -378,7 +378,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--operations", type=int, default=100_000, help="of each thread")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--pairs", type=int, default=len(soaking.arithmetic.PAIRS), help="of types, in arithmetic")
+    parser.add_argument("--pairs", type=int, default=len(soak_operations.arithmetic.PAIRS), help="of types, in arithmetic")
     parser.add_argument("--seed", type=int, default=None, help="random by default, and printed")
     parser.add_argument("--json", type=Path, default=None, help="also write the report there")
     arguments = parser.parse_args()

@@ -10,8 +10,8 @@ import pytest
 
 import PyGPU
 from PyGPU import driver as host
-from PyGPU._pycuda.driver import copies, sets
-from PyGPU._pycuda.driver.boxes import Memcpy2D, Memcpy3D, Memcpy3DPeer
+from PyGPU._pycuda.driver import copies, memset
+from PyGPU._pycuda.driver.pitched_copies import Memcpy2D, Memcpy3D, Memcpy3DPeer
 from PyGPU._pycuda.driver.memory import from_device, from_device_like, mem_alloc, to_device
 
 VALUES = numpy.arange(24, dtype=numpy.float32).reshape(4, 6)
@@ -70,7 +70,7 @@ def test_no_bytes_are_no_copy():
     copies.memcpy_htod(memory, b"")
     copies.memcpy_dtoh(bytearray(), memory)
     copies.memcpy_dtod(memory, memory, 0)
-    sets.memset_d8(memory, 1, 0)
+    memset.memset_d8(memory, 1, 0)
 
 
 def test_what_cannot_be_copied_changes_nothing():
@@ -121,7 +121,7 @@ def test_copies_of_known_memory_wait_for_each_other(non_blocking):
     source[:] = numpy.arange(LARGE) % 251
     copies.memcpy_htod_async(memory, source, one)
     copies.memcpy_dtod_async(other, int(memory), LARGE, two)
-    sets.memset_d8_async(memory, 1, LARGE, one)
+    memset.memset_d8_async(memory, 1, LARGE, one)
     assert numpy.array_equal(fetched(other, source), source)
     assert fetched(memory, source).min() == 1
 
@@ -129,7 +129,7 @@ def test_copies_of_known_memory_wait_for_each_other(non_blocking):
 def test_memory_may_be_freed_behind_its_last_use():
     stream = PyGPU.Stream()
     memory, other = mem_alloc(LARGE), mem_alloc(LARGE)
-    sets.memset_d8_async(memory, 3, LARGE, stream)
+    memset.memset_d8_async(memory, 3, LARGE, stream)
     copies.memcpy_dtod_async(other, memory, LARGE, stream)
     memory.free()
     stream.synchronize()
@@ -155,7 +155,7 @@ def test_streams_of_others_are_taken():
 
     memory = mem_alloc(VALUES.nbytes)
     copies.memcpy_htod_async(memory, VALUES, Foreign())
-    sets.memset_d32_async(memory, 0, 6, owner.handle)
+    memset.memset_d32_async(memory, 0, 6, owner.handle)
     owner.synchronize()
     assert numpy.array_equal(fetched(memory)[1:], VALUES[1:])
 
@@ -188,9 +188,9 @@ def test_peers_are_found_by_the_addresses():
 def test_elements_are_set(bits, value):
     dtype = numpy.dtype(f"u{bits // 8}")
     memory = to_device(numpy.zeros(10, dtype))
-    getattr(sets, f"memset_d{bits}")(int(memory) + 2 * dtype.itemsize, value, 3)
+    getattr(memset, f"memset_d{bits}")(int(memory) + 2 * dtype.itemsize, value, 3)
     stream = PyGPU.Stream()
-    getattr(sets, f"memset_d{bits}_async")(int(memory) + 7 * dtype.itemsize, value, 2, stream)
+    getattr(memset, f"memset_d{bits}_async")(int(memory) + 7 * dtype.itemsize, value, 2, stream)
     expected = numpy.zeros(10, dtype)
     expected[2:5] = expected[7:9] = value
     assert numpy.array_equal(from_device_like(memory, expected), expected)
@@ -201,9 +201,9 @@ def test_elements_in_rows_are_set(bits, value):
     dtype = numpy.dtype(f"u{bits // 8}")
     memory = to_device(numpy.zeros((6, 64), dtype))
     pitch = 64 * dtype.itemsize
-    getattr(sets, f"memset_d2d{bits}")(int(memory) + pitch, pitch, value, 5, 3)
+    getattr(memset, f"memset_d2d{bits}")(int(memory) + pitch, pitch, value, 5, 3)
     stream = PyGPU.Stream()
-    getattr(sets, f"memset_d2d{bits}_async")(memory, pitch, value, 7, 1, stream)
+    getattr(memset, f"memset_d2d{bits}_async")(memory, pitch, value, 7, 1, stream)
     expected = numpy.zeros((6, 64), dtype)
     expected[1:4, :5] = expected[0, :7] = value
     assert numpy.array_equal(from_device_like(memory, expected), expected)
@@ -211,15 +211,15 @@ def test_elements_in_rows_are_set(bits, value):
 
 def test_sets_are_checked():
     memory = to_device(VALUES)
-    for set_, value in ((sets.memset_d8, 256), (sets.memset_d16, -1), (sets.memset_d32, 1 << 32)):
+    for set_, value in ((memset.memset_d8, 256), (memset.memset_d16, -1), (memset.memset_d32, 1 << 32)):
         with pytest.raises(ValueError, match="unsigned"):
             set_(memory, value, 1)
     with pytest.raises(TypeError):
-        sets.memset_d32(memory, 1.5, 1)
+        memset.memset_d32(memory, 1.5, 1)
     with pytest.raises(ValueError, match="block of 96 bytes"):
-        sets.memset_d32(memory, 1, 25)
+        memset.memset_d32(memory, 1, 25)
     with pytest.raises(ValueError, match="pitch"):
-        sets.memset_d2d32(memory, 8, 1, 3, 2)
+        memset.memset_d2d32(memory, 8, 1, 3, 2)
     assert numpy.array_equal(fetched(memory), VALUES)
 
 

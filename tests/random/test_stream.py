@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from PyGPU._random.place import Place, block
+from PyGPU._random.stream_position import Place, block
 from support import on_cpu
 
 PyGPU.device_count()

@@ -2,11 +2,11 @@
 
 The folders of `src/python` import one way:
 
-    late, libraries, names, once <- ending <- ffi <- callback <- errors, gil, settings <- deferral, exit <- convert
-    <- runtime <- array <- host <- exchange <- views <- create <- texture <- kernel <- custom, operators <- compat
+    init_cell, library_search, names, py_once <- finalization <- ffi <- callback <- errors, gil, settings <- fusion, atexit <- convert
+    <- runtime <- array <- host <- interop <- views <- create <- texture <- kernel <- custom, operators <- compat
 
 In `src/backend`, `cuda` and `hip` never import each other, and `vendor`, which both share, imports neither. Files
-never import in a circle (`test_circles.py`). Test code is exempt.
+never import in a circle (`test_import_cycles.py`). Test code is exempt.
 """
 
 import tomllib
@@ -21,8 +21,8 @@ pytestmark = pytest.mark.enough_on("cpu")
 
 ROOT = Path(__file__).parents[2]
 PYTHON_LINE = (
-    "late, libraries, names, once <- ending <- ffi <- callback <- errors, gil, settings <- deferral, exit <- convert"
-    " <- runtime <- array <- host <- exchange <- views <- create <- texture <- kernel <- custom, operators <- compat"
+    "init_cell, library_search, names, py_once <- finalization <- ffi <- callback <- errors, gil, settings <- fusion, atexit <- convert"
+    " <- runtime <- array <- host <- interop <- views <- create <- texture <- kernel <- custom, operators <- compat"
 )
 
 
@@ -44,7 +44,7 @@ def violations(sources: Mapping[str, str]) -> list[str]:
         if file.module[:1] == ("backend",):
             found += _between_vendors(file)
         if file.module[:1] == ("python",) and len(file.module) > 1:  # its lib.rs declares every folder
-            found += _against_the_rooms(file)
+            found += _against_the_folders(file)
     return found
 
 
@@ -60,19 +60,19 @@ def _between_vendors(file: RustSource) -> Iterator[str]:
                 yield f"{file.file}:{reference.line}: the backend {vendor} must not use {name}"
 
 
-def _against_the_rooms(file: RustSource) -> Iterator[str]:
-    room = file.module[1]
-    if room not in PYTHON_RANK:
-        yield f"{file.file}: the room {room} has no place in the line '{PYTHON_LINE}'"
+def _against_the_folders(file: RustSource) -> Iterator[str]:
+    folder = file.module[1]
+    if folder not in PYTHON_RANK:
+        yield f"{file.file}: the folder {folder} is missing in the line '{PYTHON_LINE}'"
         return
     for reference in file.references():
         if reference.path[0] != "python" or len(reference.path) == 1:
             continue
         other = reference.path[1]
         if other not in PYTHON_RANK:
-            yield f"{file.file}:{reference.line}: {'::'.join(reference.path)} is in no room of the line"
-        elif PYTHON_RANK[other] > PYTHON_RANK[room]:
-            yield f"{file.file}:{reference.line}: the room {room} must not use {other}, to its right in the line"
+            yield f"{file.file}:{reference.line}: {'::'.join(reference.path)} is in no folder of the line"
+        elif PYTHON_RANK[other] > PYTHON_RANK[folder]:
+            yield f"{file.file}:{reference.line}: the folder {folder} must not use {other}, to its right in the line"
 
 
 def test_imports_run_one_way() -> None:
@@ -131,7 +131,7 @@ def test_only_two_crates_name_python() -> None:
         ("src/backend/vendor/open_library.rs", "#[cfg(not(test))] use crate::cuda::Cuda;"),
         ("src/backend/vendor/open_library.rs", "mod inner { use super::super::super::cuda::Cuda; }"),
         ("src/python/array/class.rs", "use crate::views::index;"),
-        ("src/python/host/new.rs", "use super::super::create::upload;"),
+        ("src/python/host/device_arrays.rs", "use super::super::create::upload;"),
         ("src/python/gil.rs", "use super::exit;"),
         ("src/python/cellar/wine.rs", "fn f() {}"),
         ("src/python/compat/raw.rs", "use crate::cellar;"),

@@ -10,7 +10,7 @@ import pytest
 
 import PyGPU
 import simulated
-from PyGPU._native import host_order
+from PyGPU._native import host_sorting
 
 PyGPU.device_count()
 # There each kernel is compiled as a program of the host: a few of each kind are enough.
@@ -79,7 +79,7 @@ def test_any_axis_of_any_layout_is_sorted(length: int, dtype: str) -> None:
 def test_the_greatest_first_and_nan_last(length: int, dtype: str) -> None:
     host = values(length, dtype)
     order = PyGPU.argsort(PyGPU.to_gpu(host), descending=True).get()
-    np.testing.assert_array_equal(order, host_order.argsort(host, 0, True))
+    np.testing.assert_array_equal(order, host_sorting.argsort(host, 0, True))
     assert sorted(order) == list(range(length))
     np.testing.assert_array_equal(PyGPU.sort(PyGPU.to_gpu(host), descending=True).get(), host[order])
 

@@ -18,8 +18,8 @@ from os import environ
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from PyGPU._cli import held, observed
-from PyGPU._native.seen import progress as bars
+from PyGPU._cli import local_arrays, run_observed
+from PyGPU._native.observability import progress as bars
 
 SANITIZER = "detect_leaks=0:halt_on_error=0:alloc_dealloc_mismatch=0:detect_stack_use_after_return=0:log_path="
 # A frame of a report inside a kernel: function and line.
@@ -41,7 +41,7 @@ class Ended(NamedTuple):
     status: int
     output: list[str]
     errors: list[str]
-    held: "held.Held"
+    held: "local_arrays.Held"
 
 
 class Finding(NamedTuple):
@@ -85,7 +85,7 @@ def execute(program: list[str], run: Run, folder: Path, limit: float | None) -> 
     written.unlink(missing_ok=True)
     try:
         done = subprocess.run(
-            [sys.executable, observed.__file__, str(written), *program],
+            [sys.executable, run_observed.__file__, str(written), *program],
             env={**environ, **run.settings},
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -96,7 +96,7 @@ def execute(program: list[str], run: Run, folder: Path, limit: float | None) -> 
         )
     except subprocess.TimeoutExpired:
         return Ended(-1, [], [f"it did not end within {limit} seconds"], {})
-    return Ended(done.returncode, done.stdout.splitlines(), done.stderr.splitlines(), held.read(written))
+    return Ended(done.returncode, done.stdout.splitlines(), done.stderr.splitlines(), local_arrays.read(written))
 
 
 def with_line(place: str, folder: Path, path: str | None = None) -> str:
@@ -193,7 +193,7 @@ def search(program: list[str], ways: list[Run], folder: Path, limit: float | Non
         elif not is_sanitized and len(ended) > 2:
             first, second = ended["as it is"], ended["once more"]
             differs = difference(first.output, second.output, done.output)
-            differs = differs or held.difference(first.held, second.held, done.held)
+            differs = differs or local_arrays.difference(first.held, second.held, done.held)
             if differs is not None:
                 unordered.append((run.name, differs))
         for one in told:

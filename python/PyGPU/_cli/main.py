@@ -8,13 +8,13 @@ from pathlib import PurePath
 from typing import Any
 
 from PyGPU import BackendUnavailableError, __version__, backend_name, config, show_config
-from PyGPU._cli import bench as timing, check as checking, test as testing, variables, warm as compiling
-from PyGPU._native import paths
+from PyGPU._cli import bench as timing, check as checking, test as testing, environment, warm as compiling
+from PyGPU._native import include_paths
 
 _PLACES = {
-    "--includes": (lambda: f"-I{paths.get_include()}", "print the compiler's option for the headers"),
-    "--cmakedir": (paths.cmake_folder, "print the folder of PyGPUConfig.cmake"),
-    "--pkgconfigdir": (paths.pkgconfig_folder, "print the folder of pygpu.pc"),
+    "--includes": (lambda: f"-I{include_paths.get_include()}", "print the compiler's option for the headers"),
+    "--cmakedir": (include_paths.cmake_folder, "print the folder of PyGPUConfig.cmake"),
+    "--pkgconfigdir": (include_paths.pkgconfig_folder, "print the folder of pygpu.pc"),
 }
 
 
@@ -29,7 +29,7 @@ def _show(arguments: argparse.Namespace) -> None:
         print(json.dumps(config(), indent=1, default=_plain))
     else:
         show_config()
-        for line in variables.told(environ):
+        for line in environment.told(environ):
             print(line)
 
 

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from PyGPU import _core
-from PyGPU._dask.when_imported import when_imported
+from PyGPU._dask.import_hook import when_imported
 
 __all__: list[str] = []
 
@@ -94,6 +94,6 @@ def _register_chunks() -> None:
 def _register_messages() -> None:
     import distributed.protocol  # noqa: F401
 
-    from PyGPU._dask import messages
+    from PyGPU._dask import serialization
 
-    messages.register()
+    serialization.register()

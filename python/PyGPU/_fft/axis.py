@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from PyGPU import _core
-from PyGPU._functions import arrays
+from PyGPU._functions import array_arguments
 from PyGPU._native.public.docstrings import documented_like
 
 __all__ = ["fft", "hfft", "ifft", "ihfft", "irfft", "rfft"]
@@ -158,7 +158,7 @@ def hfft(
     >>> PyGPU.fft.hfft(PyGPU.to_gpu([1.0, 0.0, 0.0])).tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
-    own = arrays.array(a, "hfft")
+    own = array_arguments.array(a, "hfft")
     is_complex = own.dtype.kind == "c"
     given = _core.conjugate(own) if is_complex else own
     return _core._fft("irfft", given, n, axis, _of_other_way(norm), out, is_complex)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions import arrays, manipulation
+from PyGPU._functions import array_arguments, manipulation
 
 __all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
 
@@ -90,7 +90,7 @@ def rfftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) -
 
 
 def _rolled(x: Any, axes: int | Sequence[int] | None, sign: int, name: str) -> _core.GPUArray:
-    own = arrays.array(x, name)
+    own = array_arguments.array(x, name)
     if axes is None:
         axes = tuple(range(own.ndim))
     elif isinstance(axes, (int, np.integer)):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.arrays import refusal
+from PyGPU._functions.array_arguments import refusal
 
 __all__: list[str] = []
 

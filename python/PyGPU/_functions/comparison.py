@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from PyGPU import _core
-from PyGPU._functions.arrays import array, arrays
+from PyGPU._functions.array_arguments import array, arrays
 from PyGPU._names.public import public
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.arrays import along, array, axis_of
+from PyGPU._functions.array_arguments import along, array, axis_of
 from PyGPU._functions.joining import concatenate
 from PyGPU._names.public import public
 

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 
 from PyGPU import _core
 from PyGPU._functions import shapes
-from PyGPU._functions.arrays import along, array, arrays as _given, axis_of
+from PyGPU._functions.array_arguments import along, array, arrays as _given, axis_of
 from PyGPU._names.public import public, public_values
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.arrays import array, axis_of
+from PyGPU._functions.array_arguments import array, axis_of
 from PyGPU._names.public import public
 
 if TYPE_CHECKING:

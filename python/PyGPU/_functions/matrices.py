@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from numpy.typing import DTypeLike
 
 from PyGPU import _core
-from PyGPU._functions.arrays import array
+from PyGPU._functions.array_arguments import array
 from PyGPU._names.public import public
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.arrays import along, array as _array, axis_of
+from PyGPU._functions.array_arguments import along, array as _array, axis_of
 from PyGPU._functions.quantiles import median
 from PyGPU._names.public import public
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.arrays import array, axis_of
+from PyGPU._functions.array_arguments import array, axis_of
 from PyGPU._functions.operands import on_device_of
 from PyGPU._functions.selection import take_along_axis
 from PyGPU._names.public import public

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.arrays import array, axis_of
+from PyGPU._functions.array_arguments import array, axis_of
 from PyGPU._functions.operands import check_indices, common, cycled, flat, indices_of, on_device_of
 from PyGPU._names.public import public
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, overload
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.arrays import axis_of
+from PyGPU._functions.array_arguments import axis_of
 from PyGPU._functions.joining import concatenate
 from PyGPU._functions.masks import flatnonzero
 from PyGPU._functions.operands import flat, on_device_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.arrays import array, arrays, axis_of
+from PyGPU._functions.array_arguments import array, arrays, axis_of
 from PyGPU._names.public import public, public_values
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PyGPU import _core
-from PyGPU._functions.arrays import array
+from PyGPU._functions.array_arguments import array
 from PyGPU._linalg import library
 from PyGPU._linalg.operands import as_they_lie, check_square, common_type, real_type
 from PyGPU._linalg.results import SlogdetResult

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from PyGPU import _core
-from PyGPU._functions.arrays import array
+from PyGPU._functions.array_arguments import array
 from PyGPU._linalg import library
 from PyGPU._linalg.operands import check_square, columns, common_type, real_type, turned
 from PyGPU._linalg.results import EighResult, EigResult

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, overload
 
 from PyGPU import _core
-from PyGPU._functions.arrays import array
+from PyGPU._functions.array_arguments import array
 from PyGPU._functions.matrices import tril, triu
 from PyGPU._functions.selection import take_along_axis
 from PyGPU._linalg import library

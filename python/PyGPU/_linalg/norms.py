@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.arrays import array, axes_of
+from PyGPU._functions.array_arguments import array, axes_of
 from PyGPU._names.public import public
 
 __all__ = ["matrix_norm", "norm", "vector_norm"]

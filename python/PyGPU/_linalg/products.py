@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import DTypeLike
 
 from PyGPU import _core
-from PyGPU._functions.arrays import array, arrays, axis_of
+from PyGPU._functions.array_arguments import array, arrays, axis_of
 from PyGPU._functions.products import axes as _axes, cross as _cross
 from PyGPU._functions.shapes import matrix_transpose
 from PyGPU._linalg.operands import check_matrices, check_square, identity

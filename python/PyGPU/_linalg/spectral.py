@@ -9,7 +9,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from PyGPU import _core
-from PyGPU._functions.arrays import array, arrays
+from PyGPU._functions.array_arguments import array, arrays
 from PyGPU._linalg import library
 from PyGPU._linalg.factors import svd, svdvals
 from PyGPU._linalg.norms import norm

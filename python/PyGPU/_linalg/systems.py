@@ -10,7 +10,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from PyGPU import _core
-from PyGPU._functions.arrays import array, arrays
+from PyGPU._functions.array_arguments import array, arrays
 from PyGPU._linalg import library
 from PyGPU._linalg.operands import as_they_lie, check_square, columns, common_type, identity, turned
 

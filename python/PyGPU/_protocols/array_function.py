@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.arrays import refusal
+from PyGPU._functions.array_arguments import refusal
 from PyGPU._names import index
 from PyGPU._protocols import function_table as table
-from PyGPU._protocols.adapting import Adapted, signature_of
+from PyGPU._protocols.argument_adapter import Adapted, signature_of
 from PyGPU._protocols.like import beside
 
 __all__: list[str] = []

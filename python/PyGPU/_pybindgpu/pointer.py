@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 import numpy
 
 from PyGPU import _core
-from PyGPU._pybindgpu.block import Block, HostBlock, checked_nbytes
+from PyGPU._pybindgpu.owned_block import Block, HostBlock, checked_nbytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, SupportsIndex
 
 import numpy
 
-from PyGPU._pybindgpu.block import Block, DeviceBlock, HostBlock, PinnedBlock
+from PyGPU._pybindgpu.owned_block import Block, DeviceBlock, HostBlock, PinnedBlock
 from PyGPU._pybindgpu.pointer import PointerWrapper, pointer_to
 from PyGPU._pybindgpu.status import MEMORY_ALLOCATION, Refusal, cudaError_t, status_of
 

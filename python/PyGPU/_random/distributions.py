@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._random.source import Source
+from PyGPU._random.draws import Source
 
 
 def is_number(given: Any) -> bool:

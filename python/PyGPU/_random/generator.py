@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._random import absent, choosing
+from PyGPU._random import unsupported, permutation
 from PyGPU._random.distributions import Distributions, is_number
-from PyGPU._random.place import Place
-from PyGPU._random.source import Source
+from PyGPU._random.stream_position import Place
+from PyGPU._random.draws import Source
 
 __all__ = ["Generator", "default_rng"]
 
@@ -83,7 +83,7 @@ class Generator(Distributions):
     if not TYPE_CHECKING:  # to type checkers any name would be there
 
         def __getattr__(self, name: str) -> Any:
-            raise AttributeError(absent.of_a_generator(name), name=name, obj=self)
+            raise AttributeError(unsupported.of_a_generator(name), name=name, obj=self)
 
     def spawn(self, n_children: int) -> list[Generator]:
         """Create generators whose streams are independent of this one and of each other, as in NumPy.
@@ -224,7 +224,7 @@ class Generator(Distributions):
         >>> sorted(PyGPU.random.default_rng(1).permutation(4).tolist())
         [0, 1, 2, 3]
         """
-        return choosing.permutation(self, x, axis)
+        return permutation.permutation(self, x, axis)
 
     def shuffle(self, x: _core.GPUArray, axis: int = 0) -> None:
         """Shuffle the elements of an array along an axis in place.
@@ -242,7 +242,7 @@ class Generator(Distributions):
         >>> sorted(a.tolist())
         [0, 1, 2, 3]
         """
-        choosing.shuffle(self, x, axis)
+        permutation.shuffle(self, x, axis)
 
     def choice(
         self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
@@ -268,7 +268,7 @@ class Generator(Distributions):
         >>> PyGPU.random.default_rng(1).choice(5, 3, replace=False).size
         3
         """
-        return choosing.choice(self, a, size, replace, p, axis, shuffle)
+        return permutation.choice(self, a, size, replace, p, axis, shuffle)
 
 
 def _restored(state: Any, seeds: Any) -> Generator:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from PyGPU._random import absent
+from PyGPU._random import unsupported
 from PyGPU._random.generator import Generator, default_rng
 
 __all__ = ["Generator", "default_rng"]
@@ -10,4 +10,4 @@ __all__ = ["Generator", "default_rng"]
 if not TYPE_CHECKING:  # to type checkers any name would be there
 
     def __getattr__(name: str) -> Any:
-        raise AttributeError(absent.of_the_module(name))
+        raise AttributeError(unsupported.of_the_module(name))

@@ -5,7 +5,7 @@
 //! [`group`]ed into as few kernels as possible. Results that are still referenced get memory, other results stay in
 //! registers.
 //!
-//! `docs/design/deferred_arithmetic.md` contains the rules and the reasons why they are safe.
+//! `docs/design/fusion.md` contains the rules and the reasons why they are safe.
 
 mod batch;
 mod group;

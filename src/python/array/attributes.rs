@@ -5,12 +5,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::class::GpuArray;
-use super::rare::Rare;
+use super::cold_fields::Rare;
 use crate::convert::dtype;
 use crate::convert::shape::integers;
 use crate::ffi::numbers::is_number;
 use crate::names::names;
-use crate::once::PyOnce;
+use crate::py_once::PyOnce;
 use crate::runtime::device::PyDevice;
 use pygpu_layout::Layout;
 

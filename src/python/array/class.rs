@@ -12,11 +12,11 @@ use once_cell::race::OnceBox;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 
-use super::host_side::HostSide;
-use super::owner::Owner;
-use super::rare::Rare;
+use super::host_mirror::HostSide;
+use super::memory_owner::Owner;
+use super::cold_fields::Rare;
 use crate::callback::{self, Kept};
-use crate::deferral::give_values;
+use crate::fusion::give_values;
 use crate::ffi::objects::{Reference, is_last};
 use crate::gil::{self, WithoutGil};
 use crate::names::names;

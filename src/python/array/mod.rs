@@ -4,13 +4,13 @@ use pyo3::prelude::*;
 
 pub(crate) mod attributes;
 pub(crate) mod class;
-pub(crate) mod heritage;
-pub(crate) mod host_side;
-mod nowhere;
-pub(crate) mod own;
-pub(crate) mod owner;
-pub(crate) mod rare;
-pub(crate) mod waiting;
+pub(crate) mod allocator_inheritance;
+pub(crate) mod host_mirror;
+mod unallocated;
+pub(crate) mod array_argument;
+pub(crate) mod memory_owner;
+pub(crate) mod cold_fields;
+pub(crate) mod deferred;
 
 /// Puts the classes into the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -6,7 +6,7 @@ use pyo3::types::PyByteArray;
 
 use crate::convert::buffer::handle_bytes;
 use crate::convert::number;
-use crate::exchange::place::Place;
+use crate::interop::memory_argument::Place;
 use crate::gil::WithoutGil;
 use crate::names::names;
 use crate::runtime::device_memory::{DeviceAllocation, no_bytes};

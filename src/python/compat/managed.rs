@@ -4,7 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::convert::number;
-use crate::exchange::place::Place;
+use crate::interop::memory_argument::Place;
 use crate::gil::WithoutGil;
 use crate::names::names;
 use crate::runtime::stream::stream_or_default;

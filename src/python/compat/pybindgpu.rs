@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 
 use crate::array::class::GpuArray;
-use crate::ending;
-use crate::once::intern;
+use crate::finalization;
+use crate::py_once::intern;
 
 const STATUS: &str = "_last_status";
 
@@ -25,7 +25,7 @@ impl GpuArray {
     fn device_data<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let module = py.import(intern!(py, "PyGPU._pybindgpu.pointer"))?;
-        ending::run_python(py, || module.call_method1(intern!(py, "device_pointer"), (slf,)))
+        finalization::run_python(py, || module.call_method1(intern!(py, "device_pointer"), (slf,)))
     }
 
     /// The address of the host side as a pointer wrapper; null if it does not exist yet.
@@ -34,7 +34,7 @@ impl GpuArray {
         let py = slf.py();
         let arguments = (slf.getattr(intern!(py, "host_array"))?, slf.getattr(intern!(py, "dtype"))?);
         let module = py.import(intern!(py, "PyGPU._pybindgpu.pointer"))?;
-        ending::run_python(py, || module.call_method1(intern!(py, "host_pointer"), arguments))
+        finalization::run_python(py, || module.call_method1(intern!(py, "host_pointer"), arguments))
     }
 
     /// Write one element, counted in memory order.
@@ -60,7 +60,7 @@ impl GpuArray {
         let (pointer, size) = (slf.get().array(slf.py())?.address(), slf.get().layout().size());
         let arguments = (pointer, size, slf.getattr(intern!(py, "dtype"))?, idx, val);
         let module = py.import(intern!(py, "PyGPU._pybindgpu.device_array"))?;
-        let status = ending::run_python(py, || module.call_method1(intern!(py, "write_element"), arguments))?;
+        let status = finalization::run_python(py, || module.call_method1(intern!(py, "write_element"), arguments))?;
         slf.setattr(intern!(py, STATUS), status)
     }
 

@@ -11,7 +11,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 
-use crate::once::{PyOnce, intern};
+use crate::py_once::{PyOnce, intern};
 use pygpu_base::dtype::{DType, Origin, ScalarType, TABLE};
 use pygpu_base::fork_safe::ForkSafeMutex;
 

@@ -9,7 +9,7 @@ use super::{dtype, strict};
 use crate::ffi::ndarray as ffi;
 pub(crate) use crate::ffi::ndarray::{address, is_writable, owns_memory};
 use crate::ffi::objects;
-use crate::once::{PyOnce, intern};
+use crate::py_once::{PyOnce, intern};
 use pygpu_backend::Address;
 use pygpu_base::dtype::DType;
 use pygpu_base::error::Result;

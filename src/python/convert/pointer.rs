@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use pyo3::prelude::*;
 
-use crate::once::{PyOnce, intern};
+use crate::py_once::{PyOnce, intern};
 use pygpu_backend::Address;
 use pygpu_base::dtype::ScalarType;
 

@@ -8,14 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::array::heritage::Chosen;
-use crate::array::owner::{Heritage, Owner};
+use crate::array::allocator_inheritance::Chosen;
+use crate::array::memory_owner::{Heritage, Owner};
 use crate::callback::{Kept, Raised};
-use crate::exchange::place::Place;
+use crate::interop::memory_argument::Place;
 use crate::ffi::interpreter::with_interpreter;
 use crate::gil::WithoutGil;
 use crate::names::names;
-use crate::once::intern;
+use crate::py_once::intern;
 use crate::runtime::stream::PyStream;
 use pygpu_base::error::{Error, Result};
 use pygpu_device::stream::Stream;

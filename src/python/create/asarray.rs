@@ -5,22 +5,22 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
-use super::creation;
+use super::filled;
 use crate::array::class::{GpuArray, new_exact};
 use crate::callback::Kept;
 use crate::convert::dtype as dtypes;
 use crate::convert::ndarray;
 use crate::convert::shape::OrderArgument;
 use crate::convert::strict;
-use crate::ending;
-use crate::exchange::import::{self, Found, Refusals, forbidden};
-use crate::exchange::table;
+use crate::finalization;
+use crate::interop::import::{self, Found, Refusals, forbidden};
+use crate::interop::dlpack_exchange_table;
 use crate::ffi::buffer::has_buffer;
 use crate::host::copies::copy_to;
 use crate::host::transfer;
-use crate::host::{cast, new};
+use crate::host::{cast, device_arrays};
 use crate::names::names;
-use crate::once::intern;
+use crate::py_once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::DType;
 use pygpu_device::Device;
@@ -106,7 +106,7 @@ pub(crate) fn asarray<'py>(
     let wish = Wish {
         dtype: given(dtype).map(|dtype| dtypes::from_python(&dtype)).transpose()?,
         order: given(order).map_or(Ok(OrderArgument::K), |order| OrderArgument::from_python(&order))?,
-        device: given(device).map(|device| creation::target_device(py, Some(&device))).transpose()?,
+        device: given(device).map(|device| filled::target_device(py, Some(&device))).transpose()?,
         copy,
         is_moved: false,
     };
@@ -131,8 +131,8 @@ fn as_wished<'py>(own: &Bound<'py, GpuArray>, wish: &Wish) -> PyResult<Bound<'py
 #[inline(never)]
 fn from_others<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<Bound<'py, GpuArray>> {
     let py = obj.py();
-    let refusals = match table::offer_of(obj)? {
-        table::Offer::Plain => Refusals::default(),
+    let refusals = match dlpack_exchange_table::offer_of(obj)? {
+        dlpack_exchange_table::Offer::Plain => Refusals::default(),
         offer => match import::find(obj, offer, true)? {
             Found::Array(array) => return from_foreign(py, obj, array, wish),
             Found::Nothing(refusals) => refusals,
@@ -152,8 +152,8 @@ fn from_others<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<Bound<'py,
 #[cold]
 fn joined<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<Option<Bound<'py, GpuArray>>> {
     let py = obj.py();
-    let module = py.import(intern!(py, "PyGPU._protocols.nested"))?;
-    let made = ending::run_python(py, || module.call_method1(intern!(py, "joined"), (obj,)))?;
+    let module = py.import(intern!(py, "PyGPU._protocols.nested_sequences"))?;
+    let made = finalization::run_python(py, || module.call_method1(intern!(py, "joined"), (obj,)))?;
     if made.is_none() {
         return Ok(None);
     }
@@ -185,7 +185,7 @@ fn from_host<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<Bound<'py, G
         if wish.copy == Some(false) {
             return Err(forbidden(format_args!("asarray: the values are on the host, not on {target}")));
         }
-        let array = new::upload_new(py, &values, dtype, target)?;
+        let array = device_arrays::upload_new(py, &values, dtype, target)?;
         let made = wish.in_order(py, &array)?;
         return new_exact(py, GpuArray::from_array(made.unwrap_or(array)));
     }

@@ -3,11 +3,11 @@
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::creation::target_device;
+use super::filled::target_device;
 use super::like::like_layout;
 use crate::array::class::{GpuArray, new_exact, new_like};
-use crate::array::own::Own;
-use crate::array::waiting::new_waiting;
+use crate::array::array_argument::Own;
+use crate::array::deferred::new_waiting;
 use crate::convert::dtype as dtypes;
 use crate::convert::shape::OrderArgument;
 use crate::host::copies;

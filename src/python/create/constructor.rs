@@ -6,10 +6,10 @@ use pyo3::prelude::*;
 use pyo3::type_object::PyTypeInfo;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
-use super::creation::{order_and_allocator, over_ndarray, sized};
-use super::foreign;
+use super::filled::{order_and_allocator, over_ndarray, sized};
+use super::over_memory;
 use crate::array::class::{GpuArray, new_of_class};
-use crate::array::rare::{Given, Rare};
+use crate::array::cold_fields::{Given, Rare};
 use crate::ffi::objects::has_same_init;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
@@ -55,12 +55,12 @@ impl<'py> Arguments<'py> {
         let copy = copy.map_or(Ok(false), |copy| copy.extract())?;
         match (shape, gpudata) {
             (None, None) => match allocator {
-                Some(allocator) => foreign::from_allocator(py, allocator, dtype.is_some(), order),
+                Some(allocator) => over_memory::from_allocator(py, allocator, dtype.is_some(), order),
                 None => Err(PyTypeError::new_err("GPUArray() takes a shape, an ndarray or an allocator")),
             },
             (None, Some(_)) => Err(PyTypeError::new_err("GPUArray(gpudata=...) needs a shape")),
             (Some(shape), Some(gpudata)) => {
-                foreign::from_address(py, &shape, dtype.as_ref(), &gpudata, strides.as_ref(), order, base)
+                over_memory::from_address(py, &shape, dtype.as_ref(), &gpudata, strides.as_ref(), order, base)
             }
             (Some(_), None) if strides.is_some() => {
                 Err(PyTypeError::new_err("GPUArray(strides=...) needs gpudata: new memory has no gaps"))
@@ -148,7 +148,7 @@ impl GpuArray {
         let layout = self.layout().with_offset(0)?;
         let allocator = self.to_be_made().allocator(gpudata.py());
         let allocator = allocator.as_ref().map(|object| object.bind(gpudata.py()));
-        self.to_be_made().make(foreign::assigned(gpudata, layout, self.dtype(), allocator)?);
+        self.to_be_made().make(over_memory::assigned(gpudata, layout, self.dtype(), allocator)?);
         Ok(())
     }
 
@@ -156,12 +156,12 @@ impl GpuArray {
     #[setter]
     fn set_allocator(slf: &Bound<'_, Self>, allocator: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let own = slf.get();
-        let heritage = allocator.map(foreign::heritage_of).transpose()?;
+        let heritage = allocator.map(over_memory::heritage_of).transpose()?;
         own.to_be_made().set_allocator(allocator.map(|object| object.clone().unbind()));
         if own.lacks_memory() {
             return Ok(());
         }
-        own.to_be_made().make(foreign::with_heritage(slf.py(), own, heritage)?);
+        own.to_be_made().make(over_memory::with_heritage(slf.py(), own, heritage)?);
         Ok(())
     }
 }

@@ -4,11 +4,11 @@ use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use super::creation;
+use super::filled;
 use crate::array::class::{GpuArray, new_exact, new_view_of};
-use crate::exchange::import::{self, finish, forbidden, ready_stream};
-use crate::exchange::producer::{self, Request};
-use crate::exchange::table::{self, Offer};
+use crate::interop::import::{self, finish, forbidden, ready_stream};
+use crate::interop::dlpack_producer::{self, Request};
+use crate::interop::dlpack_exchange_table::{self, Offer};
 use crate::host::copies::copy_to;
 use crate::host::transfer;
 use crate::names::names;
@@ -70,7 +70,7 @@ pub(crate) fn from_dlpack<'py>(
     stream: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let py = x.py();
-    let device = device.map(|device| creation::target_device(py, Some(device))).transpose()?;
+    let device = device.map(|device| filled::target_device(py, Some(device))).transpose()?;
     let own = x.cast::<GpuArray>().ok();
     let (array, was_copied) = match &own {
         Some(own) => (own.get().array(own.py())?.clone(), false),
@@ -101,12 +101,12 @@ fn borrow(
 ) -> PyResult<(Array, bool)> {
     let py = x.py();
     if x.is_instance_of::<PyCapsule>() {
-        let tensor = producer::take(x)?;
+        let tensor = dlpack_producer::take(x)?;
         let ready = ready_stream(py, tensor.device()?, stream)?;
         return finish(tensor, ready);
     }
     let mut refusals = import::Refusals::default();
-    if let Offer::Table(table) = table::offer_of(x)? {
+    if let Offer::Table(table) = dlpack_exchange_table::offer_of(x)? {
         match import::through_table(x, table, stream) {
             Ok(found) => return Ok(found),
             Err(error) => refusals.push(error),
@@ -121,7 +121,7 @@ fn through_methods(
     no_copy: bool,
     stream: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(Array, bool)> {
-    let code = match producer::device_code(x) {
+    let code = match dlpack_producer::device_code(x) {
         Ok(code) => code,
         Err(error) if error.is_instance_of::<PyAttributeError>(x.py()) => return Err(lacks_methods(x, error)),
         Err(error) => return Err(error),
@@ -129,7 +129,7 @@ fn through_methods(
     // A producer on a device unknown to PyGPU may still copy its data to the host.
     let unknown = device.is_some_and(Device::is_cpu) && dlpack::device_of(code.0, code.1).is_err();
     if unknown && !no_copy {
-        let answer = producer::ask(x, Request { to_host: true, ..Request::default() })?;
+        let answer = dlpack_producer::ask(x, Request { to_host: true, ..Request::default() })?;
         let device = answer.tensor.device()?;
         return finish(answer.tensor, Stream::default_of(device));
     }

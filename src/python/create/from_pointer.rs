@@ -7,11 +7,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
 use crate::array::class::{GpuArray, new_at};
-use crate::array::owner::Owner;
+use crate::array::memory_owner::Owner;
 use crate::callback::Kept;
 use crate::convert::dtype;
 use crate::convert::shape;
-use crate::exchange::place::{Keeper, Place};
+use crate::interop::memory_argument::{Keeper, Place};
 use crate::ffi::c_function::CFunction;
 use crate::ffi::interpreter::if_held;
 use crate::gil::WithoutGil;

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use smallvec::SmallVec;
 
 use crate::array::class::{GpuArray, new_like};
-use crate::array::heritage;
+use crate::array::allocator_inheritance;
 use crate::gil::WithoutGil;
 use crate::names::names;
 use pygpu_array::Array;
@@ -39,7 +39,7 @@ pub(crate) fn _joined<'py>(
     }
     let arrays = own.iter().map(|part| part.get().array(py)).collect::<PyResult<SmallVec<[&Array; 8]>>>()?;
     let (Some(first), Some(shape)) = (own.first(), join::shape(&arrays, axis)) else { return Ok(None) };
-    let _inherited = heritage::inherit(py, arrays.iter().copied())?;
+    let _inherited = allocator_inheritance::inherit(py, arrays.iter().copied())?;
     let device = first.get().device();
     let joined = py.without_gil(|| join::join(&arrays, axis, &shape, &stream::current(device)))?;
     Ok(Some(new_like(first, GpuArray::from_array(joined))?))

@@ -3,13 +3,13 @@
 use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;
 
-use super::creation::fill_zeros;
+use super::filled::fill_zeros;
 use crate::array::class::{GpuArray, new_exact, new_like};
-use crate::array::heritage;
+use crate::array::allocator_inheritance;
 use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::convert::shape::{self, OrderArgument};
-use crate::host::new::new_dense;
+use crate::host::device_arrays::new_dense;
 use crate::names::names;
 use crate::runtime::device as device_argument;
 use crate::views::assign;
@@ -92,7 +92,7 @@ pub(super) fn like_layout(
 
 fn new_from_like<'py>(py: Python<'py>, like: Like<'py>) -> PyResult<Bound<'py, GpuArray>> {
     let source = like.class_of.as_ref().map(|other| other.get().unlaunched()).transpose()?;
-    let _inherited = heritage::inherit(py, source.into_iter())?;
+    let _inherited = allocator_inheritance::inherit(py, source.into_iter())?;
     let array = new_dense(py, like.layout, like.dtype, like.device)?;
     match &like.class_of {
         Some(other) => new_like(other, GpuArray::from_array(array)),

@@ -2,31 +2,31 @@
 
 use pyo3::prelude::*;
 
-pub(crate) mod address;
+pub(crate) mod from_address;
 pub(crate) mod allocator;
 pub(crate) mod asarray;
 pub(crate) mod astype;
 mod constructor;
-pub(crate) mod creation;
-pub(crate) mod foreign;
+pub(crate) mod filled;
+pub(crate) mod over_memory;
 pub(crate) mod from_dlpack;
 mod from_pointer;
 mod join;
 pub(crate) mod like;
-pub(crate) mod sequence;
+pub(crate) mod arange;
 pub(crate) mod upload;
 
 /// Adds classes and functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    address::register(module)?;
+    from_address::register(module)?;
     allocator::register(module)?;
     asarray::register(module)?;
     astype::register(module)?;
-    creation::register(module)?;
+    filled::register(module)?;
     from_dlpack::register(module)?;
     from_pointer::register(module)?;
     join::register(module)?;
     like::register(module)?;
-    sequence::register(module)?;
+    arange::register(module)?;
     upload::register(module)
 }

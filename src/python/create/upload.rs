@@ -4,16 +4,16 @@ use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::creation::target_device;
-use super::foreign;
+use super::filled::target_device;
+use super::over_memory;
 use crate::array::class::{GpuArray, new_exact, new_like};
 use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::gil::WithoutGil;
-use crate::host::new::upload_new_on;
+use crate::host::device_arrays::upload_new_on;
 use crate::host::transfer;
 use crate::names::names;
-use crate::once::intern;
+use crate::py_once::intern;
 use crate::runtime::stream as stream_argument;
 use pygpu_device::stream::Stream;
 
@@ -68,7 +68,7 @@ pub(crate) fn to_gpu<'py>(
         && progress.is_truthy()?
         && !ary.is_instance_of::<GpuArray>()
     {
-        let upload = py.import(intern!(py, "PyGPU._native.seen.progress"))?.getattr(intern!(py, "upload"))?;
+        let upload = py.import(intern!(py, "PyGPU._native.observability.progress"))?.getattr(intern!(py, "upload"))?;
         return Ok(upload.call1((ary, allocator, device, stream, progress))?.cast_into()?);
     }
     let device = target_device(py, device.filter(|device| !device.is_none()))?;
@@ -146,7 +146,7 @@ fn to_gpu_on<'py>(
         return new_exact(py, GpuArray::from_array(upload_new_on(py, source, dtype, stream, wait)?));
     };
     let layout = ndarray::side(&source, dtype.itemsize())?.layout.dense_like();
-    let array = foreign::from_callable(allocator, layout, dtype, stream.device())?;
+    let array = over_memory::from_callable(allocator, layout, dtype, stream.device())?;
     transfer::upload(py, &array, &source)?;
     new_exact(py, GpuArray::from_array(array))
 }

@@ -6,12 +6,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use smallvec::SmallVec;
 
-use crate::array::own;
+use crate::array::array_argument;
 use crate::convert::dtype as dtypes;
-use crate::exchange::import;
+use crate::interop::import;
 use crate::gil::WithoutGil;
-use crate::kernel::call::{refusal, values};
-use crate::once::intern;
+use crate::kernel::call::{argument_errors, values};
+use crate::py_once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::ScalarType;
 use pygpu_base::settings;
@@ -97,7 +97,7 @@ impl<'a> Given<'a> {
 
     #[inline]
     fn add_array(&mut self, argument: &Argument, value: Borrowed<'a, '_, PyAny>, written: bool) -> PyResult<()> {
-        let array = if let Some(array) = own::array_of(value)? {
+        let array = if let Some(array) = array_argument::array_of(value)? {
             self.places.push(Place::Own(array));
             array
         } else {
@@ -184,7 +184,7 @@ fn push_converted(arguments: &mut Arguments, argument: &Argument, value: &Bound<
 #[cold]
 fn wrong_count(name: &str, declared: &[Argument], given: usize) -> PyErr {
     let list: Vec<String> = declared.iter().map(ToString::to_string).collect();
-    PyTypeError::new_err(format!("{name}({}) {}", list.join(", "), refusal::counts(declared.len(), given)))
+    PyTypeError::new_err(format!("{name}({}) {}", list.join(", "), argument_errors::counts(declared.len(), given)))
 }
 
 #[cold]

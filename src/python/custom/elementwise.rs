@@ -6,11 +6,11 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 use smallvec::SmallVec;
 
 use super::arguments::{self, Given};
-use super::recipe::{KernelState, Request};
+use super::pickle_state::{KernelState, Request};
 use crate::convert::number;
-use crate::exit::Detached;
+use crate::atexit::Detached;
 use crate::gil::WithoutGil;
-use crate::late::Late;
+use crate::init_cell::Late;
 use crate::names::names;
 use crate::runtime::compiler::warn_of_cache;
 use crate::runtime::stream as stream_argument;

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 
 pub(crate) mod arguments;
 pub(crate) mod elementwise;
-mod recipe;
+mod pickle_state;
 pub(crate) mod reduction;
 pub(crate) mod scan;
 

@@ -6,16 +6,16 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyString, PyTuple};
 use smallvec::SmallVec;
 
 use super::arguments::{self, Given};
-use super::recipe::{KernelState, Request};
+use super::pickle_state::{KernelState, Request};
 use crate::array::class::{GpuArray, new_exact};
-use crate::array::heritage;
+use crate::array::allocator_inheritance;
 use crate::convert::dtype as dtypes;
-use crate::create::foreign;
-use crate::exit::Detached;
+use crate::create::over_memory;
+use crate::atexit::Detached;
 use crate::gil::WithoutGil;
-use crate::late::Late;
+use crate::init_cell::Late;
 use crate::names::names;
-use crate::once::intern;
+use crate::py_once::intern;
 use crate::runtime::compiler::warn_of_cache;
 use crate::runtime::stream as stream_argument;
 use pygpu_array::Array;
@@ -198,7 +198,7 @@ impl PyReduction {
         let plan = kernel.plan(&arrays)?;
         let _inherited = match keywords.allocator {
             Some(_) => None,
-            None => heritage::inherit(py, arrays.iter().copied())?,
+            None => allocator_inheritance::inherit(py, arrays.iter().copied())?,
         };
         let Some(device) = arrays.first().map(|array| array.device()) else { return Ok(py.None().into_bound(py)) };
         let stream = &stream_argument::from_argument(py, keywords.stream.as_ref(), device)?;
@@ -264,7 +264,7 @@ pub(crate) fn new_array(
     match allocator {
         Some(allocator) => {
             let layout = Layout::contiguous(shape, dtype.itemsize() as i64, MemoryOrder::C)?;
-            Ok(GpuArray::from_array(foreign::from_callable(allocator, layout, dtype, stream.device())?))
+            Ok(GpuArray::from_array(over_memory::from_callable(allocator, layout, dtype, stream.device())?))
         }
         None => {
             let array = py.without_gil(|| Array::empty(shape, dtype, MemoryOrder::C, stream.clone()))?;

@@ -7,7 +7,7 @@ use pyo3::types::PyType;
 
 use super::buffer;
 use super::objects::has_class;
-use crate::once::{PyOnce, intern};
+use crate::py_once::{PyOnce, intern};
 
 /// A C function that takes an address, `void (*)(void *)`.
 #[derive(Clone, Copy)]

@@ -5,8 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use smallvec::SmallVec;
 
-use super::newer;
-use crate::ending;
+use super::capi_optional;
+use crate::finalization;
 
 /// Permits the callee to use the slot before the arguments.
 const ARGUMENTS_OFFSET: usize = 1 << (usize::BITS - 1);
@@ -16,7 +16,7 @@ const ARGUMENTS_OFFSET: usize = 1 << (usize::BITS - 1);
 /// # Errors
 /// The callee's.
 pub(crate) fn call<'py>(function: &Bound<'py, PyAny>, given: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
-    let Some(vectorcall) = newer::vectorcall() else {
+    let Some(vectorcall) = capi_optional::vectorcall() else {
         return function.call1(PyTuple::new(function.py(), given)?);
     };
     // One free slot in front, which the callee may use.
@@ -46,7 +46,7 @@ pub(crate) fn call_method<'py, const N: usize>(
 ) -> PyResult<Bound<'py, PyAny>> {
     const { assert!(N <= 2) };
     debug_assert_eq!(keywords.map_or(0, |keywords| keywords.len()), N);
-    let Some(vectorcall_method) = newer::vectorcall_method() else {
+    let Some(vectorcall_method) = capi_optional::vectorcall_method() else {
         return call_slowly(object, name, keywords, values);
     };
     // One free slot in front, which the callee may use, then the object.
@@ -55,7 +55,7 @@ pub(crate) fn call_method<'py, const N: usize>(
     arguments[2..2 + N].copy_from_slice(&values.map(|value| value.as_ptr()));
     let keywords = keywords.map_or(std::ptr::null_mut(), |keywords| keywords.as_ptr());
     // SAFETY: one positional argument, the object, and one value per keyword; all are borrowed for the call.
-    ending::run_python(object.py(), || unsafe {
+    finalization::run_python(object.py(), || unsafe {
         let result = vectorcall_method(name.as_ptr(), arguments.as_ptr().add(1), 1 | ARGUMENTS_OFFSET, keywords);
         Bound::from_owned_ptr_or_err(object.py(), result)
     })
@@ -74,5 +74,5 @@ fn call_slowly<'py, const N: usize>(
     for (keyword, value) in keywords.into_iter().flat_map(|keywords| keywords.iter()).zip(values) {
         given.set_item(keyword, value)?;
     }
-    ending::run_python(py, || object.call_method(name, (), Some(&given)))
+    finalization::run_python(py, || object.call_method(name, (), Some(&given)))
 }

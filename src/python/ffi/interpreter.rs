@@ -10,9 +10,9 @@ use pyo3::exceptions::PySystemError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-use super::newer;
+use super::capi_optional;
 use super::objects::HasGil;
-use crate::ending;
+use crate::finalization;
 use pygpu_base::ffi_guard::catch_panic;
 use pygpu_base::flush::PythonAccess;
 
@@ -21,7 +21,7 @@ use pygpu_base::flush::PythonAccess;
 pub(crate) fn holds_gil() -> bool {
     // SAFETY: the functions may be called on any thread. After finalization the last one returns 1, so the first is called first.
     // A thread unknown to Python has no state.
-    unsafe { ffi::Py_IsInitialized() != 0 && !ffi::PyGILState_GetThisThreadState().is_null() && newer::holds_gil() }
+    unsafe { ffi::Py_IsInitialized() != 0 && !ffi::PyGILState_GetThisThreadState().is_null() && capi_optional::holds_gil() }
 }
 
 /// Runs `work` if this thread holds the GIL. pyo3's count may not include it, which does not affect work with objects.
@@ -35,7 +35,7 @@ pub(crate) fn if_held<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
 /// Returns `None` without a call of `work` if the interpreter is missing, about to end, or inside its collector's callback.
 pub(crate) fn with_interpreter<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     let _access = PythonAccess::expected()?;
-    let _asking = ending::leave_to_ask()?;
+    let _asking = finalization::leave_to_ask()?;
     // SAFETY: may be called at any time.
     if unsafe { ffi::Py_IsInitialized() } == 0 {
         return None;
@@ -73,7 +73,7 @@ fn restore(py: Python<'_>, work: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_i
 pub(crate) struct Ensured(ffi::PyGILState_STATE);
 
 impl Ensured {
-    /// Acquires the GIL on a thread that holds the guard of [`ending::leave_to_ask`] meanwhile.
+    /// Acquires the GIL on a thread that holds the guard of [`finalization::leave_to_ask`] meanwhile.
     pub(crate) fn new() -> Self {
         // SAFETY: the interpreter exists, and does not end while `shutdown::ForeignCallGuard` counts this thread.
         Self(unsafe { ffi::PyGILState_Ensure() })

@@ -13,7 +13,7 @@ pub(crate) mod host_call;
 pub(crate) mod interpreter;
 pub(crate) mod ndarray;
 pub(crate) mod new_object;
-mod newer;
+mod capi_optional;
 pub(crate) mod numbers;
 pub(crate) mod numpy_allocator;
 pub(crate) mod objects;

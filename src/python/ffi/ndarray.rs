@@ -9,7 +9,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 
 use super::objects::class_of;
-use crate::once::PyOnce;
+use crate::py_once::PyOnce;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_layout::Dims;
 

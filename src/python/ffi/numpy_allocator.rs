@@ -6,7 +6,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::once::PyOnce;
+use crate::py_once::PyOnce;
 use pygpu_base::ffi_guard::catch_panic;
 use pygpu_memory::host_block_cache;
 

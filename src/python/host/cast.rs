@@ -5,11 +5,11 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use super::{cpu_view, transfer};
-use crate::array::heritage;
+use crate::array::allocator_inheritance;
 use crate::convert::{dtype, ndarray};
 use crate::ffi::ndarray::write_item;
 use crate::gil::WithoutGil;
-use crate::once::{PyOnce, intern};
+use crate::py_once::{PyOnce, intern};
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
@@ -74,7 +74,7 @@ pub(crate) fn cast_into(
 /// # Errors
 /// As [`cast_into`]; `OutOfMemoryError`.
 pub(crate) fn cast(py: Python<'_>, source: &Array, dtype: DType, layout: Layout, stream: &Stream) -> PyResult<Array> {
-    let _inherited = heritage::inherit(py, std::iter::once(source))?;
+    let _inherited = allocator_inheritance::inherit(py, std::iter::once(source))?;
     let is_castable = source.dtype() != dtype && ufunc::is_castable(source.dtype(), dtype);
     let is_kernels = is_castable && !is_numpys(source, stream)?;
     if is_kernels {

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-use crate::array::heritage;
+use crate::array::allocator_inheritance;
 use crate::gil::WithoutGil;
 use pygpu_array::Array;
 use pygpu_base::error::Result;
@@ -26,7 +26,7 @@ pub(crate) fn dense_in(array: &Array, order: MemoryOrder) -> Result<Layout> {
 /// `OutOfMemoryError`; driver errors.
 pub(crate) fn copy_to(py: Python<'_>, source: &Array, device: Device, dense: Layout) -> PyResult<Array> {
     // The source's allocator may not support another device.
-    let _inherited = heritage::inherit(py, (device == source.device()).then_some(source).into_iter())?;
+    let _inherited = allocator_inheritance::inherit(py, (device == source.device()).then_some(source).into_iter())?;
     let copied: Result<Array> = py.without_gil(|| {
         let target = Array::on_new_memory(dense, source.dtype(), stream::current(device))?;
         copy::between(&target, source, &stream::current(source.device()))?;

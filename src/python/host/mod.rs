@@ -5,11 +5,11 @@ use pyo3::prelude::*;
 pub(crate) mod cast;
 pub(crate) mod copies;
 pub(crate) mod cpu_view;
-pub(crate) mod mirror;
-pub(crate) mod new;
+pub(crate) mod mirror_transfers;
+pub(crate) mod device_arrays;
 pub(crate) mod operand;
 pub(crate) mod pinned;
-pub(crate) mod result;
+pub(crate) mod result_arrays;
 pub(crate) mod transfer;
 
 /// Adds classes and functions to the module.

@@ -11,8 +11,8 @@ use crate::convert::shape::OrderArgument;
 use crate::gil::WithoutGil;
 use crate::host::copies::{copy_to, dense_in};
 use crate::host::operand::HostOperand;
-use crate::host::result;
-use crate::once::intern;
+use crate::host::result_arrays;
+use crate::py_once::intern;
 use crate::runtime::{device as device_argument, stream as stream_argument};
 use pygpu_array::Array;
 use pygpu_copy::{self as copy, HostBuffer, ring};
@@ -52,7 +52,7 @@ pub(crate) fn download(py: Python<'_>, target: &Bound<'_, PyUntypedArray>, sourc
 /// # Errors
 /// Driver errors; `MemoryError`.
 pub(crate) fn to_ndarray<'py>(py: Python<'py>, source: &Array) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let target = result::empty_like(py, source.layout(), source.dtype())?;
+    let target = result_arrays::empty_like(py, source.layout(), source.dtype())?;
     download(py, &target, source)?;
     Ok(target)
 }
@@ -85,7 +85,7 @@ fn target_of_get<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUnty
     {
         return Ok((array.clone(), true));
     }
-    Ok((result::empty_like(py, source.layout(), source.dtype())?, false))
+    Ok((result_arrays::empty_like(py, source.layout(), source.dtype())?, false))
 }
 
 /// The target of an asynchronous `get`: pinned memory, within the limit and if the system allows it, because a copy to

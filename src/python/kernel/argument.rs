@@ -10,7 +10,7 @@ use smallvec::{Array, SmallVec};
 
 use crate::array::class::GpuArray;
 use crate::names::names;
-use crate::once::intern;
+use crate::py_once::intern;
 use crate::runtime::device_memory::DeviceAllocation;
 use crate::texture::object;
 use pygpu_memory::{Access, Allocation};

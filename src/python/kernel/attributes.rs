@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use super::class::Kernel;
 use super::config::PyLaunchConfig;
-use super::extent::{extent, number_of};
+use super::dimensions::{extent, number_of};
 use crate::convert::number;
 use crate::gil::WithoutGil;
 use pygpu_backend::{FunctionAttributes, FunctionSetting};

@@ -8,7 +8,7 @@ use super::instance;
 use super::source::Request;
 use crate::array::class::GpuArray;
 use crate::convert::dtype as dtypes;
-use crate::exit::Detached;
+use crate::atexit::Detached;
 use crate::names::names;
 use crate::runtime::device;
 use pygpu_kernel::{Element, Function, Parameter, ParameterKind, signature};

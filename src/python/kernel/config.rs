@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::class::Kernel;
-use super::extent::{extent, number_of};
+use super::dimensions::{extent, number_of};
 use crate::convert::number;
 use crate::kernel::call::pack::{self, Rules};
 use crate::names::names;

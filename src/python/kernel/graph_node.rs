@@ -7,11 +7,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::call::pack::{self, Rules};
-use super::extent::{extent, number_of};
+use super::dimensions::{extent, number_of};
 use crate::array::class::GpuArray;
 use crate::gil::WithoutGil;
 use crate::names::names;
-use crate::once::intern;
+use crate::py_once::intern;
 use crate::runtime::graph::PyGraph;
 use pygpu_array::graph::{self, GraphOperation};
 use pygpu_backend::{LaunchShape, NodeKind};

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::gil::WithoutGil;
-use crate::once::intern;
+use crate::py_once::intern;
 use crate::runtime::compiler::with_compiler;
 use pygpu_kernel::{Function, Module, mangled_names};
 

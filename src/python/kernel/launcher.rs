@@ -6,7 +6,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::class::Kernel;
 use super::config::{ConfiguredLauncher, PyLaunchConfig, with_keywords};
-use super::extent::{extent, number_of};
+use super::dimensions::{extent, number_of};
 use super::instance;
 use crate::kernel::call::pack::{self, Rules};
 use crate::names::names;

@@ -9,7 +9,7 @@ use pyo3::types::{PyBytes, PyTuple};
 use super::class::Kernel;
 use super::instance;
 use super::source::Request;
-use crate::exit::Detached;
+use crate::atexit::Detached;
 use crate::gil::WithoutGil;
 use crate::names::names;
 use crate::runtime::device;

@@ -3,10 +3,10 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::functions;
+use super::parametric_functions;
 use crate::array::class::GpuArray;
-use crate::array::heritage;
-use crate::once::intern;
+use crate::array::allocator_inheritance;
+use crate::py_once::intern;
 
 #[pymethods]
 impl GpuArray {
@@ -36,7 +36,7 @@ impl GpuArray {
         out: Option<&Bound<'py, PyAny>>,
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
-        functions::clip(slf.as_any(), min, max, out, keywords)
+        parametric_functions::clip(slf.as_any(), min, max, out, keywords)
     }
 
     /// Round to a number of decimal digits; halves are rounded to the even digit.
@@ -59,7 +59,7 @@ impl GpuArray {
         decimals: i64,
         out: Option<&Bound<'py, Self>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        functions::round(slf.as_any(), decimals, out)
+        parametric_functions::round(slf.as_any(), decimals, out)
     }
 
     /// Sum a diagonal.
@@ -114,6 +114,6 @@ impl GpuArray {
             let assigned = slf.get().own_rare().and_then(|rare| rare.allocator(py));
             return Ok(assigned.map(|object| object.into_bound(py)));
         }
-        Ok(heritage::allocator_of(slf.get().array(py)?).map(|object| object.bind(py).clone()))
+        Ok(allocator_inheritance::allocator_of(slf.get().array(py)?).map(|object| object.bind(py).clone()))
     }
 }

@@ -1,26 +1,26 @@
 //! Operators and protocols of Python and NumPy.
 
-mod at;
-mod by_numpy;
-pub(crate) mod compute;
+mod ufunc_at;
+mod numpy_fallback;
+pub(crate) mod ufunc_call;
 mod declaration;
 mod fft;
-pub(crate) mod functions;
+pub(crate) mod parametric_functions;
 pub(crate) mod keywords;
 mod mathematics;
 mod methods;
-mod nan;
+mod nan_reductions;
 mod on_device;
 mod operand;
-mod order;
+mod sorting;
 mod product;
 pub(crate) mod protocols;
 mod random;
-mod reduction;
-mod reductions;
+mod reduce;
+mod reduction_methods;
 mod result;
 mod scan;
-mod search;
+mod searching;
 pub(crate) mod slots;
 pub(crate) mod ufunc;
 
@@ -29,16 +29,16 @@ use pyo3::prelude::*;
 /// Adds classes and functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ufunc::register(module)?;
-    at::register(module)?;
+    ufunc_at::register(module)?;
     fft::register(module)?;
-    functions::register(module)?;
-    order::register(module)?;
+    parametric_functions::register(module)?;
+    sorting::register(module)?;
     product::register(module)?;
-    search::register(module)?;
+    searching::register(module)?;
     random::register(module)?;
     mathematics::register(module)?;
-    reductions::register(module)?;
+    reduction_methods::register(module)?;
     scan::register(module)?;
     protocols::register(module)?;
-    nan::register(module)
+    nan_reductions::register(module)
 }

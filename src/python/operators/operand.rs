@@ -7,12 +7,12 @@ use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyTuple};
 use smallvec::SmallVec;
 
 use crate::array::class::GpuArray;
-use crate::array::own;
+use crate::array::array_argument;
 use crate::convert::dtype;
-use crate::exchange::import;
+use crate::interop::import;
 use crate::ffi::ndarray::is_numpy_scalar;
 use crate::kernel::call::values::{self, Number};
-use crate::once::intern;
+use crate::py_once::intern;
 use pygpu_array::{Array, DeferredArray};
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_kernel::Arguments;
@@ -55,13 +55,13 @@ impl<'a, 'py> Value<'a, 'py> {
         let number = |kind| Ok(Some(Self::Number { object: object.clone(), kind }));
         if let Ok(host) = object.cast::<PyUntypedArray>() {
             if host.ndim() > 0 {
-                return Err(own::refused(object));
+                return Err(array_argument::refused(object));
             }
             let kind = dtype::from_numpy(host.dtype().as_any())?.kind();
             return number(PromotionOperand::Strong(kind));
         }
         if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
-            return Err(own::refused(object));
+            return Err(array_argument::refused(object));
         }
         if is_numpy_scalar(object) {
             let kind = dtype::from_numpy(&object.getattr(intern!(object.py(), "dtype"))?)?.kind();

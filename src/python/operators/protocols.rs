@@ -8,12 +8,12 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::array::attributes;
 use crate::array::class::{GpuArray, new_like, new_view_with};
 use crate::convert::shape;
-use crate::ending;
+use crate::finalization;
 use crate::errors;
 use crate::gil::WithoutGil;
 use crate::host::transfer;
 use crate::names::names;
-use crate::once::intern;
+use crate::py_once::intern;
 use pygpu_device::shutdown;
 use pygpu_layout::tuple_text;
 use pygpu_layout::{Dims, Indexer, Layout};
@@ -134,7 +134,7 @@ impl GpuArray {
 
     fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        ending::run_python(py, || {
+        finalization::run_python(py, || {
             py.import(intern!(py, "PyGPU._native.printing"))?.call_method1(intern!(py, "array_repr"), (slf,))
         })
     }
@@ -144,14 +144,14 @@ impl GpuArray {
     #[pyo3(signature = () -> "str")]
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        ending::run_python(py, || {
-            py.import(intern!(py, "PyGPU._native.seen.html"))?.call_method1(intern!(py, "array_html"), (slf,))
+        finalization::run_python(py, || {
+            py.import(intern!(py, "PyGPU._native.observability.html"))?.call_method1(intern!(py, "array_html"), (slf,))
         })
     }
 
     fn __str__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        ending::run_python(py, || {
+        finalization::run_python(py, || {
             py.import(intern!(py, "PyGPU._native.printing"))?.call_method1(intern!(py, "array_str"), (slf,))
         })
     }
@@ -181,7 +181,7 @@ impl GpuArray {
             // Registered before its attributes are copied, because they may refer to the array itself.
             memo.set_item(slf.as_ptr() as usize, &made)?;
             let deepcopy = slf.py().import("copy")?.getattr("deepcopy")?;
-            let deep = ending::run_python(slf.py(), || deepcopy.call1((attributes, memo)))?;
+            let deep = finalization::run_python(slf.py(), || deepcopy.call1((attributes, memo)))?;
             made.getattr(intern!(slf.py(), "__dict__"))?
                 .cast_into::<PyDict>()?
                 .update(deep.cast::<PyDict>()?.as_mapping())?;
@@ -321,7 +321,7 @@ pub(crate) fn _restore<'py>(
     }
     match restore(class, values, device.as_ref()) {
         Err(error) if errors::is_fork(py, &error) => {
-            py.import("PyGPU._native.forked")?.getattr("ForkedArray")?.call1((class, values, device, error))
+            py.import("PyGPU._native.fork_stub")?.getattr("ForkedArray")?.call1((class, values, device, error))
         }
         restored => Ok(restored?.into_any()),
     }
@@ -339,7 +339,7 @@ fn restore<'py>(
     let there = device.filter(|(kind, index)| kind == backend.kind().name() && *index < backend.device_count());
     let device =
         there.map_or_else(pygpu_device::Device::current, |(_, index)| pygpu_device::Device::new(backend, *index))?;
-    let array = crate::host::new::upload_new(class.py(), values, dtype, device)?;
+    let array = crate::host::device_arrays::upload_new(class.py(), values, dtype, device)?;
     crate::array::class::new_of_class(class, GpuArray::from_array(array))
 }
 

@@ -9,7 +9,7 @@ use pyo3::types::PyBytes;
 use crate::array::class::{GpuArray, new_exact};
 use crate::convert::{dtype, shape};
 use crate::gil::WithoutGil;
-use crate::libraries::places;
+use crate::library_search::places;
 use crate::names::names;
 use crate::runtime::device::PyDevice;
 use pygpu_array::Array;

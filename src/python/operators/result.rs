@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::keywords::{Lie, Wish};
 use super::operand::{Value, Values};
 use crate::array::class::{GpuArray, new_like, new_on};
-use crate::host::new;
+use crate::host::device_arrays;
 use pygpu_array::DeferredArray;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;
@@ -94,7 +94,7 @@ impl Lying<'_> {
         device: Device,
     ) -> PyResult<Bound<'py, GpuArray>> {
         let dense = Dense::of(self.shape, dtype.itemsize() as i64)?;
-        let block = new::new_block(py, dense.bytes(), device)?;
+        let block = device_arrays::new_block(py, dense.bytes(), device)?;
         self.on_block(py, values, wish, (dtype, dense), Arc::new(block))
     }
 

@@ -6,13 +6,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::declaration::entry;
-use super::reduction;
-use super::reductions::{parameter, row};
+use super::reduce;
+use super::reduction_methods::{parameter, row};
 use crate::array::class::{GpuArray, new_like};
-use crate::array::own::Own;
+use crate::array::array_argument::Own;
 use crate::convert::{dtype, ndarray, shape};
 use crate::gil::WithoutGil;
-use crate::host::{cpu_view, new, transfer};
+use crate::host::{cpu_view, device_arrays, transfer};
 use crate::names::names;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
@@ -61,7 +61,7 @@ fn computed(
         Some(dtype) if !dtype.is_none() => dtype::from_python(dtype)?.kind(),
         _ => out.filter(|_| !row.is_of_truths()).unwrap_or_else(|| row.computed(kind)),
     };
-    reduction::check_kinds(row, kind, found)?;
+    reduce::check_kinds(row, kind, found)?;
     Ok(found)
 }
 
@@ -79,7 +79,7 @@ pub(super) fn call<'py>(row: &'static ReductionEntry, own: &Bound<'py, GpuArray>
     };
     let array = flat.as_ref().unwrap_or(whole);
     let axis = normalize_axis(asked.axis.unwrap_or(0), array.layout().ndim())?;
-    let given = reduction::given_out(row, array, asked.out.as_ref())?;
+    let given = reduce::given_out(row, array, asked.out.as_ref())?;
     let kind = array.dtype().kind();
     let computed = computed(row, kind, asked, given.as_ref().map(|out| out.get().dtype().kind()))?;
     let out = match given {
@@ -91,7 +91,7 @@ pub(super) fn call<'py>(row: &'static ReductionEntry, own: &Bound<'py, GpuArray>
             let dtype = DType::new(row.output(computed));
             let shape: Vec<i64> = array.layout().shape().collect();
             let layout = Layout::in_k_order(&shape, &[array.layout()], dtype.itemsize() as i64)?;
-            new_like(own, GpuArray::from_array(new::new_dense(py, layout, dtype, array.device())?))?
+            new_like(own, GpuArray::from_array(device_arrays::new_dense(py, layout, dtype, array.device())?))?
         }
     };
     let target = out.get().array(py)?;
@@ -142,7 +142,7 @@ fn by_numpy(
     let function = match row.name {
         "nansum" => numpy.getattr("nancumsum")?,
         "nanprod" => numpy.getattr("nancumprod")?,
-        name => numpy.getattr(reduction::function_of(name))?.getattr("accumulate")?,
+        name => numpy.getattr(reduce::function_of(name))?.getattr("accumulate")?,
     };
     function.call((cpu_view::kept(py, array)?,), Some(&keywords))?;
     Ok(())
@@ -157,7 +157,7 @@ pub(super) fn by_function<'py>(
     operand: &Bound<'py, PyAny>,
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
-    let (Some(row), Ok(own)) = (reduction::of_function(name), operand.cast::<GpuArray>()) else { return Ok(None) };
+    let (Some(row), Ok(own)) = (reduce::of_function(name), operand.cast::<GpuArray>()) else { return Ok(None) };
     let (mut axis, mut dtype, mut out) = (None, None, None);
     for (key, value) in keywords.into_iter().flat_map(|given| given.iter()) {
         let key: String = key.extract()?;

@@ -12,19 +12,19 @@ use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
-use super::compute::{self, Wish};
-use super::functions;
+use super::ufunc_call::{self, Wish};
+use super::parametric_functions;
 use super::product;
-use super::reduction;
+use super::reduce;
 use super::scan;
 use crate::array::class::GpuArray;
-use crate::array::own;
+use crate::array::array_argument;
 use crate::convert::shape;
 use crate::create::like::{ones_like, zeros_like};
-use crate::ending;
+use crate::finalization;
 use crate::ffi::ndarray::is_numpy_scalar;
 use crate::kernel::call::values;
-use crate::once::{PyOnce, intern};
+use crate::py_once::{PyOnce, intern};
 use pygpu_base::dtype::ScalarType;
 use pygpu_ops::product::table;
 use pygpu_ops::ufunc::{self, UfuncEntry};
@@ -43,7 +43,7 @@ fn not_computed(py: Python<'_>, name: &str, kwargs: Option<&Bound<'_, PyDict>>) 
     let given = |key| kwargs.map_or(Ok(None), |kwargs| kwargs.get_item(key));
     let is_of_host = |one: &Bound<'_, PyAny>| one.is_instance_of::<PyUntypedArray>() || one.is_instance_of::<PyList>();
     if let Some(mask) = given("where")?.filter(is_of_host) {
-        return Err(own::refused(&mask));
+        return Err(array_argument::refused(&mask));
     }
     let is_host = |out: Bound<'_, PyAny>| match out.cast::<PyTuple>() {
         Ok(several) => several.iter().any(|one| one.is_instance_of::<PyUntypedArray>()),
@@ -90,7 +90,7 @@ fn is_operand(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// Computes an operator; `NotImplemented` if the other operand has an unsupported type.
 #[inline]
 fn answer(py: Python<'_>, row: &'static UfuncEntry, operands: &[&Bound<'_, PyAny>]) -> PyResult<Py<PyAny>> {
-    match compute::call(py, row, operands, &Wish::default())? {
+    match ufunc_call::call(py, row, operands, &Wish::default())? {
         Some(result) => Ok(result.unbind()),
         None => Ok(py.NotImplemented()),
     }
@@ -109,13 +109,13 @@ fn compare_with_stranger(
     let py = array.py();
     let is_same = matches!(operator, CompareOp::Eq);
     let name = if is_same { intern!(py, "__eq__") } else { intern!(py, "__ne__") };
-    let answered = ending::run_python(py, || other.get_type().getattr(name)?.call1((other, array)))?;
+    let answered = finalization::run_python(py, || other.get_type().getattr(name)?.call1((other, array)))?;
     if !answered.is(py.NotImplemented()) {
         return Ok(answered.unbind());
     }
     let is_text = other.is_instance_of::<PyString>() || other.is_instance_of::<PyBytes>();
     if is_operand(other)? || (!is_text && shape::is_sequence(other)) {
-        return Err(own::refused(other)); // NumPy would compare its elements
+        return Err(array_argument::refused(other)); // NumPy would compare its elements
     }
     let like = if is_same { zeros_like } else { ones_like };
     Ok(like(py, array.as_any(), Some(py.get_type::<PyBool>().as_any()), None, None, None)?.into_any().unbind())
@@ -123,7 +123,7 @@ fn compare_with_stranger(
 
 /// Computes an in-place operator: the result is written into the array itself.
 fn assign(row: &'static UfuncEntry, own: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyResult<()> {
-    match compute::call(own.py(), row, &[own.as_any(), other], &Wish::into_array(own))? {
+    match ufunc_call::call(own.py(), row, &[own.as_any(), other], &Wish::into_array(own))? {
         Some(_) => Ok(()),
         None => Err(PyTypeError::new_err(format!("{}: {} is nothing to compute with", row.name, other.get_type()))),
     }
@@ -241,7 +241,7 @@ impl GpuArray {
     // stub: def __ipow__(self, value: Operand, /) -> Self: ...  # type: ignore[misc]
     fn __ipow__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, _modulo: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         match plain_power(slf, other) {
-            Some(row) => compute::call(slf.py(), row, &[slf.as_any()], &Wish::into_array(slf)).map(|_| ()),
+            Some(row) => ufunc_call::call(slf.py(), row, &[slf.as_any()], &Wish::into_array(slf)).map(|_| ()),
             None => assign(row!("power"), slf, other),
         }
     }
@@ -276,7 +276,7 @@ impl GpuArray {
             CompareOp::Gt => row!("greater"),
             CompareOp::Ge => row!("greater_equal"),
         };
-        match (compute::call(slf.py(), row, &[slf.as_any(), other], &Wish::default())?, operator) {
+        match (ufunc_call::call(slf.py(), row, &[slf.as_any(), other], &Wish::default())?, operator) {
             (Some(result), _) => Ok(result.unbind()),
             (None, CompareOp::Eq | CompareOp::Ne) => compare_with_stranger(slf, other, operator),
             (None, _) => Ok(slf.py().NotImplemented()),
@@ -310,7 +310,7 @@ impl GpuArray {
         let py = ufunc.py();
         let name: String = ufunc.getattr(intern!(py, "__name__"))?.extract()?;
         if let ("at", Some(row)) = (method, ufunc::row(&name)) {
-            super::at::call(row, inputs)?;
+            super::ufunc_at::call(row, inputs)?;
             return Ok(py.None());
         }
         for input in inputs {
@@ -319,7 +319,7 @@ impl GpuArray {
             }
         }
         if let ("reduce", 1) = (method, inputs.len())
-            && let Some(reduced) = reduction::by_function(&name, &inputs.get_item(0)?, kwargs)?
+            && let Some(reduced) = reduce::by_function(&name, &inputs.get_item(0)?, kwargs)?
         {
             return Ok(reduced.into_any().unbind());
         }
@@ -334,7 +334,7 @@ impl GpuArray {
         }
         let row =
             ufunc::row(&name).filter(|row| row.inputs <= inputs.len() && inputs.len() <= row.inputs + row.outputs());
-        let row = row.or_else(|| functions::row_of_ufunc(&name).filter(|row| row.inputs == inputs.len()));
+        let row = row.or_else(|| parametric_functions::row_of_ufunc(&name).filter(|row| row.inputs == inputs.len()));
         let (Some(row), "__call__" | "outer") = (row, method) else {
             let method = if method == "__call__" { String::new() } else { format!(".{method}") };
             return Err(refusal(format_args!("numpy.{name}{method}")));
@@ -362,7 +362,7 @@ impl GpuArray {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         static CALL: PyOnce<Py<PyAny>> = PyOnce::new();
-        ending::run_python(py, || {
+        finalization::run_python(py, || {
             let find = || py.import("PyGPU._protocols.array_function")?.getattr("call").map(Bound::unbind);
             CALL.get_or_try_init(py, find)?.bind(py).call1((slf, func, types, args, kwargs))
         })
@@ -392,7 +392,7 @@ impl GpuArray {
         api_version: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        ending::run_python(py, || {
+        finalization::run_python(py, || {
             py.import(intern!(py, "PyGPU._protocols.namespace"))?.call_method1(intern!(py, "namespace"), (api_version,))
         })
     }

@@ -6,12 +6,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
 
-use super::at;
-use super::compute::{self, Wish};
-use super::{reduction, scan};
+use super::ufunc_at;
+use super::ufunc_call::{self, Wish};
+use super::{reduce, scan};
 use crate::array::class::{GpuArray, new_exact, new_view};
-use crate::array::own::Own;
-use crate::exchange::import;
+use crate::array::array_argument::Own;
+use crate::interop::import;
 use crate::names::names;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_layout::{Dims, Layout};
@@ -46,7 +46,7 @@ pub(crate) struct Ufunc(&'static UfuncEntry);
 /// library.
 ///
 /// # Errors
-/// Those of [`compute::call`].
+/// Those of [`ufunc_call::call`].
 pub(super) fn call(
     row: &'static UfuncEntry,
     given: &Bound<'_, PyTuple>,
@@ -64,7 +64,7 @@ pub(super) fn call(
     }
     let mut operands: SmallVec<[&Bound<'_, PyAny>; 4]> = SmallVec::new();
     operands.extend(&objects);
-    Ok(compute::call(given.py(), row, &operands, &wish)?.map(Bound::unbind))
+    Ok(ufunc_call::call(given.py(), row, &operands, &wish)?.map(Bound::unbind))
 }
 
 /// Converts an array of another library to a `GPUArray`; returns other objects unchanged.
@@ -109,7 +109,7 @@ fn not_taken(row: &UfuncEntry, operands: &Bound<'_, PyTuple>) -> PyErr {
 /// Calls the function with every pair of elements of two operands. The first operand gets an axis for each of the second's.
 ///
 /// # Errors
-/// `ValueError` for a function without two operands; as [`compute::call`].
+/// `ValueError` for a function without two operands; as [`ufunc_call::call`].
 pub(super) fn outer(
     row: &'static UfuncEntry,
     given: &Bound<'_, PyTuple>,
@@ -195,7 +195,7 @@ impl Ufunc {
     /// [1, 0, 2]
     #[pyo3(signature = (*operands: "Any") -> "None")]
     fn at(&self, operands: &Bound<'_, PyTuple>) -> PyResult<()> {
-        at::call(self.0, operands)
+        ufunc_at::call(self.0, operands)
     }
 
     /// Reduce an array with the function along axes.
@@ -225,8 +225,8 @@ impl Ufunc {
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, GpuArray>> {
         let given = with_places(&["axis"], axis, keywords)?;
-        reduction::by_function(self.0.name, &array, Some(&given))?
-            .ok_or_else(|| reduction::refused(self.0.name, "reduce"))
+        reduce::by_function(self.0.name, &array, Some(&given))?
+            .ok_or_else(|| reduce::refused(self.0.name, "reduce"))
     }
 
     /// Accumulate the function over the elements along an axis.
@@ -259,7 +259,7 @@ impl Ufunc {
     ) -> PyResult<Bound<'py, GpuArray>> {
         let given = with_places(&["axis", "dtype", "out"], places, keywords)?;
         scan::by_function(self.0.name, &array, Some(&given))?
-            .ok_or_else(|| reduction::refused(self.0.name, "accumulate"))
+            .ok_or_else(|| reduce::refused(self.0.name, "accumulate"))
     }
 
     /// Reject NumPy's reduction of parts of an array, which is not implemented.

@@ -8,8 +8,8 @@ use pyo3::types::PyString;
 
 use crate::ffi::interpreter::with_interpreter;
 use crate::gil::WithoutGil;
-use crate::libraries::places;
-use crate::once::intern;
+use crate::library_search::places;
+use crate::py_once::intern;
 use pygpu_backend::{BackendKind, libraries};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;

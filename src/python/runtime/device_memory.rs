@@ -8,11 +8,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
 use super::device;
-use super::raw;
+use super::raw_memory;
 use crate::convert::buffer::view_of_address;
 use crate::convert::number;
 use crate::convert::pointer::Parameter;
-use crate::exit;
+use crate::atexit;
 use crate::gil::WithoutGil;
 use crate::names::names;
 use pygpu_array::Array;
@@ -71,7 +71,7 @@ impl Memory {
     /// Drops it without holding the GIL, because the driver may block.
     fn end(self) {
         let is_quiet = self.block().device().is_cpu() || Arc::strong_count(self.block()) > 1;
-        if is_quiet { drop(self) } else { exit::drop_detached(self) }
+        if is_quiet { drop(self) } else { atexit::drop_detached(self) }
     }
 }
 
@@ -158,7 +158,7 @@ pub(crate) fn give_out(array: &Array) {
 }
 
 fn freed() -> Error {
-    raw::invalid_value("DeviceAllocation", "the memory was freed already".to_owned())
+    raw_memory::invalid_value("DeviceAllocation", "the memory was freed already".to_owned())
 }
 
 impl Drop for DeviceAllocation {
@@ -288,7 +288,7 @@ impl DeviceAllocation {
 }
 
 pub(crate) fn no_bytes(operation: &'static str) -> Error {
-    raw::invalid_value(operation, "0 bytes were asked for".to_owned())
+    raw_memory::invalid_value(operation, "0 bytes were asked for".to_owned())
 }
 
 /// Allocates plain memory of a device, which other processes can open.
@@ -406,7 +406,7 @@ fn allocate_pitched(
 #[pyfunction]
 #[pyo3(signature = (name: "str") -> "NoReturn")]
 fn raise_freed(name: &str) -> PyResult<()> {
-    Err(raw::invalid_value("free", format!("{name}: the memory was freed already")).into())
+    Err(raw_memory::invalid_value("free", format!("{name}: the memory was freed already")).into())
 }
 
 names! {

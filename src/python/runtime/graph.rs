@@ -9,11 +9,11 @@ use pyo3::types::PyTuple;
 use super::device;
 use super::stream as stream_argument;
 use super::stream::PyStream;
-use crate::deferral;
-use crate::exit::Detached;
+use crate::fusion;
+use crate::atexit::Detached;
 use crate::gil::WithoutGil;
 use crate::names::names;
-use crate::once::intern;
+use crate::py_once::intern;
 use pygpu_array::graph::{self, Graph};
 use pygpu_backend::{CaptureMode, StreamFlags};
 use pygpu_base::flush::FlushReason;
@@ -126,7 +126,7 @@ impl PyGraph {
 
     /// Begins the capture.
     fn __enter__<'py>(slf: Bound<'py, Self>, py: Python<'py>) -> PyResult<Bound<'py, Self>> {
-        deferral::close_all(py, FlushReason::StreamSync);
+        fusion::close_all(py, FlushReason::StreamSync);
         let this = slf.get();
         if this.graph.get().is_some() || this.plan().is_open {
             return Err(PyValueError::new_err("a graph is captured once; make another Graph()"));
@@ -221,7 +221,7 @@ impl PyGraph {
     /// >>> graph.upload()
     #[pyo3(signature = (stream: "StreamLike" = None) -> "None")]
     fn upload(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        deferral::close(py, FlushReason::StreamSync);
+        fusion::close(py, FlushReason::StreamSync);
         let graph = self.graph()?;
         let stream = stream_argument::from_argument(py, stream, graph.device())?;
         Ok(py.without_gil(|| graph.upload(&stream))?)
@@ -250,7 +250,7 @@ impl PyGraph {
     #[pyo3(signature = () -> "str")]
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        py.import(intern!(py, "PyGPU._native.seen.html"))?.call_method1(intern!(py, "graph_html"), (slf,))
+        py.import(intern!(py, "PyGPU._native.observability.html"))?.call_method1(intern!(py, "graph_html"), (slf,))
     }
 }
 
@@ -281,7 +281,7 @@ impl PyStream {
     /// >>> graph.launch(stream)
     #[pyo3(signature = (mode: "Literal['relaxed', 'thread_local', 'global']" = "relaxed") -> "None")]
     fn begin_capture(&self, py: Python<'_>, mode: &str) -> PyResult<()> {
-        deferral::close(py, FlushReason::StreamSync);
+        fusion::close(py, FlushReason::StreamSync);
         let mode = mode_of(mode)?;
         let stream = self.stream()?;
         Ok(py.without_gil(|| graph::begin(stream, mode))?)

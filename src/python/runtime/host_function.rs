@@ -12,8 +12,8 @@ use pyo3::types::PyTuple;
 
 use super::stream::PyStream;
 use crate::callback::{Kept, Raised};
-use crate::deferral;
-use crate::ending;
+use crate::fusion;
+use crate::finalization;
 use crate::ffi::host_call::{HostCall, call_again, call_once};
 use crate::ffi::interpreter::with_interpreter;
 use crate::gil::WithoutGil;
@@ -41,7 +41,7 @@ impl PythonCall {
     fn ask(&self) {
         with_interpreter(|py| {
             let function = self.function.object().bind(py);
-            let outcome = ending::run_users(py, || match self.arguments.object().bind(py).cast::<PyTuple>() {
+            let outcome = finalization::run_users(py, || match self.arguments.object().bind(py).cast::<PyTuple>() {
                 Ok(arguments) => function.call1(arguments).map(drop),
                 Err(error) => Err(error.into()),
             });
@@ -114,7 +114,7 @@ impl PyStream {
     /// ['all of it']
     #[pyo3(signature = (function: "Callable[..., object]", *arguments: "object") -> "None")]
     fn launch_host_function(&self, function: &Bound<'_, PyAny>, arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
-        deferral::close(function.py(), FlushReason::StreamSync);
+        fusion::close(function.py(), FlushReason::StreamSync);
         if !function.is_callable() {
             let given = function.get_type();
             return Err(PyTypeError::new_err(format!("launch_host_function takes a function, not {given}")));

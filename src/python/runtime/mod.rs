@@ -4,21 +4,21 @@ use pyo3::prelude::*;
 
 pub(crate) mod compiler;
 pub(crate) mod config;
-pub(crate) mod current;
+pub(crate) mod current_stream;
 pub(crate) mod device;
 pub(crate) mod device_memory;
-pub(crate) mod devices;
+pub(crate) mod device_functions;
 pub(crate) mod event;
 pub(crate) mod graph;
 pub(crate) mod host_function;
-pub(crate) mod memory;
+pub(crate) mod memory_statistics;
 pub(crate) mod properties;
-pub(crate) mod ranges;
-pub(crate) mod raw;
+pub(crate) mod profiler_ranges;
+pub(crate) mod raw_memory;
 pub(crate) mod raw_copy;
-pub(crate) mod raw_kinds;
-pub(crate) mod raw_rows;
-pub(crate) mod spare;
+pub(crate) mod raw_memory_kinds;
+pub(crate) mod raw_copy_2d;
+pub(crate) mod result_cache;
 pub(crate) mod stream;
 mod stream_handle;
 
@@ -27,14 +27,14 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     config::register(module)?;
     device::register(module)?;
     device_memory::register(module)?;
-    devices::register(module)?;
+    device_functions::register(module)?;
     event::register(module)?;
     graph::register(module)?;
-    memory::register(module)?;
-    ranges::register(module)?;
-    raw::register(module)?;
+    memory_statistics::register(module)?;
+    profiler_ranges::register(module)?;
+    raw_memory::register(module)?;
     raw_copy::register(module)?;
-    raw_kinds::register(module)?;
-    raw_rows::register(module)?;
+    raw_memory_kinds::register(module)?;
+    raw_copy_2d::register(module)?;
     stream::register(module)
 }

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::raw;
+use super::raw_memory;
 use super::stream;
 use crate::convert::number;
 use crate::gil::WithoutGil;
@@ -72,7 +72,7 @@ impl End {
     /// and written.
     fn of(near: Device, address: Address, bytes: usize, access: Access) -> Result<Self> {
         let operation = if access == Access::Write { "copy to an address" } else { "copy from an address" };
-        let refused = |why: String| Err(raw::invalid_value(operation, format!("{bytes} bytes at {address:#x}: {why}")));
+        let refused = |why: String| Err(raw_memory::invalid_value(operation, format!("{bytes} bytes at {address:#x}: {why}")));
         let known = match address_registry::lookup(address) {
             AddressLookup::Freed => return refused("the memory was freed".to_owned()),
             AddressLookup::Blocks(blocks) => blocks,
@@ -102,7 +102,7 @@ fn refuse_on_host(side: Side, address: Address) -> Result<()> {
     match side {
         Side::Device(device) if matches!(device.backend().pointer_kind(address)?, PointerKind::Device(_)) => {
             let detail = format!("{address:#x} is memory of {device}, and the kind says that the host copies");
-            Err(raw::invalid_value("copy on the host", detail))
+            Err(raw_memory::invalid_value("copy on the host", detail))
         }
         _ => Ok(()),
     }

@@ -5,14 +5,14 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::words;
+use super::enum_names;
 use crate::array::class::{GpuArray, new_exact};
 use crate::convert::dtype as dtypes;
 use crate::convert::shape as shapes;
-use crate::exit::Detached;
+use crate::atexit::Detached;
 use crate::gil::WithoutGil;
 use crate::names::names;
-use crate::once::intern;
+use crate::py_once::intern;
 use crate::runtime::device::{self, PyDevice};
 use crate::runtime::stream as streams;
 use pygpu_array::Array;
@@ -100,7 +100,7 @@ impl TextureArray {
     }
 
     fn check_same(&self, given: &Array) -> PyResult<()> {
-        let (outer, dtype) = (self.outer(), words::dtype_of(self.array.shape().texel.format));
+        let (outer, dtype) = (self.outer(), enum_names::dtype_of(self.array.shape().texel.format));
         if !given.layout().shape().eq(outer.iter().copied()) {
             return Err(PyValueError::new_err(format!(
                 "an array of shape {} cannot be copied into a TextureArray, which takes {}",
@@ -120,7 +120,7 @@ impl TextureArray {
 
     /// Copies the elements to an array in plain device memory.
     fn read(&self, stream: &Stream) -> Result<Array, Error> {
-        let dtype = words::dtype_of(self.array.shape().texel.format);
+        let dtype = enum_names::dtype_of(self.array.shape().texel.format);
         let plain = Array::empty(&self.outer(), dtype, MemoryOrder::C, stream.clone())?;
         self.copy_whole(&plain, ArrayCopy::Read, stream)?;
         Ok(plain)
@@ -172,7 +172,7 @@ impl TextureArray {
             Some(dtype) => dtypes::from_python(dtype)?,
             None => pygpu_base::dtype::DType::new(pygpu_base::dtype::ScalarType::Float32),
         };
-        let texel = words::texel(dtype, channels)?;
+        let texel = enum_names::texel(dtype, channels)?;
         let axes = shapes::from_python(shape)?;
         let lengths: Vec<usize> = axes.iter().filter_map(|length| usize::try_from(*length).ok()).collect();
         let (width, height, depth) = match (layered, lengths.as_slice()) {
@@ -343,7 +343,7 @@ impl TextureArray {
     #[getter]
     // stub: -> numpy.dtype[Any]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        dtypes::to_python(py, words::dtype_of(self.array.shape().texel.format))
+        dtypes::to_python(py, enum_names::dtype_of(self.array.shape().texel.format))
     }
 
     /// Number of channels of an element.
@@ -383,7 +383,7 @@ impl TextureArray {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let dtype = words::dtype_of(self.array.shape().texel.format);
+        let dtype = enum_names::dtype_of(self.array.shape().texel.format);
         let channels = self.channels();
         let channels = if channels > 1 { format!(", channels={channels}") } else { String::new() };
         let layered = if self.layered() { ", layered=True" } else { "" };

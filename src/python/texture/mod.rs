@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 
 pub(crate) mod array;
 pub(crate) mod object;
-mod words;
+mod enum_names;
 
 /// Adds the classes to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

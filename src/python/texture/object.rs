@@ -4,9 +4,9 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use super::array::TextureArray;
-use super::words;
+use super::enum_names;
 use crate::array::class::GpuArray;
-use crate::exit::Detached;
+use crate::atexit::Detached;
 use crate::gil::WithoutGil;
 use crate::names::names;
 use crate::runtime::device::PyDevice;
@@ -70,7 +70,7 @@ pub(crate) struct Texture {
 
 /// Returns a GPUArray as the resource of a texture.
 fn in_memory(array: &Array, channels: u32) -> PyResult<Resource> {
-    let texel = words::texel(array.dtype(), channels)?;
+    let texel = enum_names::texel(array.dtype(), channels)?;
     let layout = array.layout();
     let (mut shape, mut strides): (Vec<i64>, Vec<i64>) = (layout.shape().collect(), layout.strides().collect());
     let item = layout.itemsize();
@@ -156,11 +156,11 @@ impl Texture {
         channels: u32,
     ) -> PyResult<Self> {
         let sampling = Sampling {
-            address: address_mode.map_or(Ok(Sampling::default().address), words::address_modes)?,
-            linear: words::is_second(filter_mode, "filter_mode", ["point", "linear"])?,
-            as_integer: !words::is_second(read_mode, "read_mode", ["element", "normalized_float"])?,
+            address: address_mode.map_or(Ok(Sampling::default().address), enum_names::address_modes)?,
+            linear: enum_names::is_second(filter_mode, "filter_mode", ["point", "linear"])?,
+            as_integer: !enum_names::is_second(read_mode, "read_mode", ["element", "normalized_float"])?,
             normalized: normalized_coords,
-            border: border_color.map_or(Ok([0.0; 4]), words::border)?,
+            border: border_color.map_or(Ok([0.0; 4]), enum_names::border)?,
         };
         let object = if let Ok(array) = source.cast::<TextureArray>() {
             let array = array.get().array();
@@ -171,7 +171,7 @@ impl Texture {
         } else if let Ok(array) = source.cast::<GpuArray>() {
             let array = array.get().array(py)?;
             let resource = in_memory(array, channels)?;
-            check_reading(words::texel(array.dtype(), channels)?, &sampling)?;
+            check_reading(enum_names::texel(array.dtype(), channels)?, &sampling)?;
             let stream = stream::current(array.device());
             let texels = Texels::Memory(array.allocation(), resource);
             // SAFETY: the elements of an array, which lie in its block.

@@ -6,19 +6,19 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
-use super::item;
+use super::element_bytes;
 use crate::array::class::GpuArray;
 use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::convert::strict;
-use crate::deferral::put_off::{into_given, is_waiting};
-use crate::exchange::import;
+use crate::fusion::defer::{into_given, is_waiting};
+use crate::interop::import;
 use crate::ffi::numbers::is_number;
 use crate::gil::WithoutGil;
 use crate::host::cast::{self, Values, cast_into};
 use crate::host::copies;
 use crate::host::transfer;
-use crate::once::intern;
+use crate::py_once::intern;
 use pygpu_array::{Array, DeferredArray};
 use pygpu_copy as copy;
 use pygpu_device::stream::{self, Stream};
@@ -31,7 +31,7 @@ use pygpu_ops::ufunc::as_it_is;
 /// # Errors
 /// `ValueError` if it cannot be broadcast; NumPy's error if it cannot be converted; driver errors.
 pub(crate) fn assign(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    if let Some(item) = item::plain_number(target.dtype().kind(), value) {
+    if let Some(item) = element_bytes::plain_number(target.dtype().kind(), value) {
         return Ok(py.without_gil(|| copy::fill(target, &item, &stream::current(target.device())))?);
     }
     match import::device_array(value)? {
@@ -91,7 +91,7 @@ fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyRe
     let source = converted(py, target, value)?;
     let side = ndarray::side(&source, target.dtype().itemsize())?;
     if side.layout.ndim() == 0 {
-        let item = item::bytes_of(&source, target.dtype().itemsize());
+        let item = element_bytes::bytes_of(&source, target.dtype().itemsize());
         py.without_gil(|| copy::fill(target, &item, &stream::current(target.device())))?;
         return Ok(());
     }

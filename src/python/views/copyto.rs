@@ -5,14 +5,14 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
-use super::{assign, item};
-use crate::array::own::Own;
+use super::{assign, element_bytes};
+use crate::array::array_argument::Own;
 use crate::convert::{dtype, ndarray, strict};
-use crate::exchange::import;
+use crate::interop::import;
 use crate::host::cast::{self, Values, cast_into};
-use crate::host::new;
+use crate::host::device_arrays;
 use crate::names::names;
-use crate::once::intern;
+use crate::py_once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::ScalarType;
 use pygpu_device::stream;
@@ -28,7 +28,7 @@ fn mask_for(target: &Array, given: &Bound<'_, PyAny>) -> PyResult<Option<Array>>
         None => {
             let host = ndarray::as_ndarray(given, None)?;
             let kind = dtype::from_numpy(host.dtype().as_any())?;
-            new::upload_new(py, &host, kind, target.device())?
+            device_arrays::upload_new(py, &host, kind, target.device())?
         }
     };
     if mask.dtype().kind() != ScalarType::Bool {
@@ -102,18 +102,18 @@ pub(crate) fn copyto(
         return assign::assign(py, target, host.as_any());
     }
     assign::broadcast(&ndarray::side(&host, kind.itemsize())?.layout, target.layout())?;
-    let uploaded = new::upload_new(py, &host, kind, target.device())?;
+    let uploaded = device_arrays::upload_new(py, &host, kind, target.device())?;
     assign::assign_array(py, target, &uploaded, mask.as_ref(), &stream::current(target.device()))
 }
 
 /// A scalar as an element, converted or rejected by NumPy.
-fn scalar(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>, casting: &str) -> PyResult<item::Item> {
+fn scalar(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>, casting: &str) -> PyResult<element_bytes::Item> {
     let numpy = ndarray::numpy(py)?;
     let item = numpy.getattr(intern!(py, "zeros"))?.call1(((), dtype::to_python(py, target.dtype())?))?;
     let keywords = PyDict::new(py);
     keywords.set_item(intern!(py, "casting"), casting)?;
     strict::as_on_a_gpu(|| numpy.getattr(intern!(py, "copyto"))?.call((&item, value), Some(&keywords)))?;
-    Ok(item::bytes_of(&item.cast_into::<PyUntypedArray>()?, target.dtype().itemsize()))
+    Ok(element_bytes::bytes_of(&item.cast_into::<PyUntypedArray>()?, target.dtype().itemsize()))
 }
 
 names! {

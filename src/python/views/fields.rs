@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
 use crate::convert::dtype;
-use crate::once::intern;
+use crate::py_once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::ScalarType;
 use pygpu_layout::{Dims, Layout};

@@ -2,9 +2,9 @@
 
 use pyo3::prelude::*;
 
-use super::{assign, item};
+use super::{assign, element_bytes};
 use crate::array::class::GpuArray;
-use crate::exchange::import;
+use crate::interop::import;
 use crate::gil::WithoutGil;
 use crate::host::transfer;
 use pygpu_copy as copy;
@@ -52,7 +52,7 @@ impl GpuArray {
                 assign::assign_array(slf.py(), array, &one, None, &stream)?;
             }
             None => {
-                let item = item::item_bytes(slf.py(), array, value)?;
+                let item = element_bytes::item_bytes(slf.py(), array, value)?;
                 slf.py().without_gil(|| copy::fill(array, &item, &stream))?;
             }
         }

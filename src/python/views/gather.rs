@@ -11,11 +11,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::assign;
-use super::item;
-use super::key::{self, Item};
-use super::selection;
+use super::element_bytes;
+use super::key_items::{self, Item};
+use super::advanced_key;
 use crate::array::class::{GpuArray, new_like};
-use crate::array::heritage;
+use crate::array::allocator_inheritance;
 use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::convert::strict;
@@ -23,9 +23,9 @@ use crate::ffi::numbers;
 use crate::gil::WithoutGil;
 use crate::host::cast::{Values, cast_into};
 use crate::host::cpu_view;
-use crate::host::new;
+use crate::host::device_arrays;
 use crate::host::transfer;
-use crate::once::intern;
+use crate::py_once::intern;
 use pygpu_array::Array;
 use pygpu_base::error::Error;
 use pygpu_base::log_queue::{self, LogLevel};
@@ -97,14 +97,14 @@ fn gather_on_device(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Ar
     if is_numpys(array)? {
         return Ok(None);
     }
-    let Some(items) = key::read(array, key)? else { return Ok(None) };
+    let Some(items) = key_items::read(array, key)? else { return Ok(None) };
     if let Some(mask) = whole_mask(array, &items) {
         let taken = py.without_gil(|| mask_selection::take(array, mask, &stream::current(array.device())));
         if let Some(taken) = by_kernels(taken)? {
             return Ok(Some(taken));
         }
     }
-    let Some(selection) = selection::plan(py, array, items)? else { return Ok(None) };
+    let Some(selection) = advanced_key::plan(py, array, items)? else { return Ok(None) };
     by_kernels(py.without_gil(|| copy::gather(array, &selection, &stream::current(array.device()))))
 }
 
@@ -126,8 +126,8 @@ fn fill_masked(array: &Array, items: &[Item<'_>], value: &Bound<'_, PyAny>) -> P
     }
     let stream = stream::current(array.device());
     if is_number(value)? {
-        let Some((view, mask)) = selection::masked(py, array, items)? else { return Ok(false) };
-        let item = item::item_bytes(py, array, value)?;
+        let Some((view, mask)) = advanced_key::masked(py, array, items)? else { return Ok(false) };
+        let item = element_bytes::item_bytes(py, array, value)?;
         cast_into(py, &view, Values::Item(&item), Some(&mask), &stream)?;
         return Ok(true);
     }
@@ -142,7 +142,7 @@ fn fill_masked(array: &Array, items: &[Item<'_>], value: &Bound<'_, PyAny>) -> P
     if !is_known || source.layout().ndim() > behind {
         return Ok(false);
     }
-    let Some((view, mask)) = selection::masked(py, array, items)? else { return Ok(false) };
+    let Some((view, mask)) = advanced_key::masked(py, array, items)? else { return Ok(false) };
     assign::assign_array(py, &view, source, Some(&mask), &stream)?;
     Ok(true)
 }
@@ -205,7 +205,7 @@ fn scatter_on_device(array: &Array, key: &Bound<'_, PyAny>, value: &Bound<'_, Py
     if is_numpys(array)? {
         return Ok(false);
     }
-    let Some(items) = key::read(array, key)? else { return Ok(false) };
+    let Some(items) = key_items::read(array, key)? else { return Ok(false) };
     if fill_masked(array, &items, value)? {
         return Ok(true);
     }
@@ -215,7 +215,7 @@ fn scatter_on_device(array: &Array, key: &Bound<'_, PyAny>, value: &Bound<'_, Py
     {
         return Ok(true);
     }
-    let Some(selection) = selection::plan(py, array, items)? else { return Ok(false) };
+    let Some(selection) = advanced_key::plan(py, array, items)? else { return Ok(false) };
     let Some(values) = values_for(array, &selection.result_shape(), value)? else { return Ok(false) };
     let scattered = py.without_gil(|| copy::scatter(array, &selection, &values, &stream::current(array.device())));
     by_kernels(scattered.map(|is_done| is_done.then_some(()))).map(|done| done.is_some())
@@ -227,7 +227,7 @@ fn scatter_on_device(array: &Array, key: &Bound<'_, PyAny>, value: &Bound<'_, Py
 /// NumPy's `IndexError`; driver errors.
 pub(crate) fn gather<'py>(array: &Bound<'py, GpuArray>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
     let py = array.py();
-    let _inherited = heritage::inherit(py, std::iter::once(array.get().array(py)?))?;
+    let _inherited = allocator_inheritance::inherit(py, std::iter::once(array.get().array(py)?))?;
     if let Some(selected) = gather_on_device(array.get().array(array.py())?, key)? {
         return new_like(array, GpuArray::from_array(selected));
     }
@@ -237,7 +237,7 @@ pub(crate) fn gather<'py>(array: &Bound<'py, GpuArray>, key: &Bound<'py, PyAny>)
     let selected = selected.cast_into::<PyUntypedArray>()?;
     let device = array.get().device();
     let dtype = dtype::from_numpy(selected.dtype().as_any())?;
-    let result = new::upload_new(py, &selected, dtype, device)?;
+    let result = device_arrays::upload_new(py, &selected, dtype, device)?;
     new_like(array, GpuArray::from_array(result))
 }
 
@@ -250,7 +250,7 @@ pub(crate) fn scatter(array: &Bound<'_, GpuArray>, key: &Bound<'_, PyAny>, value
     if scatter_on_device(array.get().array(array.py())?, key, value)? {
         return Ok(());
     }
-    let value = match crate::exchange::import::device_array(value)? {
+    let value = match crate::interop::import::device_array(value)? {
         Some(value) => transfer::to_ndarray(py, &value)?.into_any(),
         None => value.clone(),
     };

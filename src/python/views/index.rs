@@ -3,10 +3,10 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::basic::basic;
+use super::basic_key::basic;
 use super::{assign, fields, gather};
 use crate::array::class::{GpuArray, new_view_of, new_view_with};
-use crate::deferral;
+use crate::fusion;
 use pygpu_base::flush::FlushReason;
 use pygpu_layout::Layout;
 
@@ -40,8 +40,8 @@ impl GpuArray {
             if assign::is_put_off(&target, value)? {
                 return Ok(());
             }
-            deferral::close(py, FlushReason::EagerOperation);
-            deferral::materialize(&target)?;
+            fusion::close(py, FlushReason::EagerOperation);
+            fusion::materialize(&target)?;
             return assign::assign(py, target.materialized()?, value);
         }
         let array = slf.get().array(py)?;

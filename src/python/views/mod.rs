@@ -3,16 +3,16 @@
 use pyo3::prelude::*;
 
 pub(crate) mod assign;
-pub(crate) mod basic;
+pub(crate) mod basic_key;
 pub(crate) mod copyto;
 pub(crate) mod fields;
 pub(crate) mod fill;
 pub(crate) mod gather;
 pub(crate) mod index;
-pub(crate) mod item;
-mod key;
-mod select;
-pub(crate) mod selection;
+pub(crate) mod element_bytes;
+mod key_items;
+mod selection_methods;
+pub(crate) mod advanced_key;
 pub(crate) mod take;
 pub(crate) mod view;
 

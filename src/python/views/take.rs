@@ -6,16 +6,16 @@ use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-use super::key::is_integer;
-use super::selection::without;
+use super::key_items::is_integer;
+use super::advanced_key::without;
 use crate::array::class::{GpuArray, new_like};
-use crate::array::own::Own;
+use crate::array::array_argument::Own;
 use crate::convert::{dtype, ndarray, strict};
 use crate::gil::WithoutGil;
 use crate::host::cast::{self, Values, cast_into, is_numpys};
-use crate::host::{cpu_view, new, transfer};
+use crate::host::{cpu_view, device_arrays, transfer};
 use crate::names::names;
-use crate::once::intern;
+use crate::py_once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Error;
@@ -233,7 +233,7 @@ fn wrapped<'py>(
     }
     let array = ndarray::numpy(py)?.getattr(intern!(py, "asarray"))?.call1((made,))?.cast_into::<PyUntypedArray>()?;
     let kind = dtype::from_numpy(array.dtype().as_any())?;
-    let uploaded = new::upload_new(py, &array, kind, like.get().device())?;
+    let uploaded = device_arrays::upload_new(py, &array, kind, like.get().device())?;
     Ok(new_like(like, GpuArray::from_array(uploaded))?.into_any())
 }
 

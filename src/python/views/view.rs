@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::array::class::{GpuArray, new_like, new_view, new_view_of, new_view_with};
-use crate::array::own::Own;
+use crate::array::array_argument::Own;
 use crate::convert::dtype;
 use crate::convert::shape::{self, ABSENT, Argument, OrderArgument};
 use crate::host::transfer;

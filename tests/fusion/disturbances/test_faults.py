@@ -14,8 +14,8 @@ import pytest
 
 import PyGPU
 import simulated
-from fusing.figures import allocation_calls, launch_call, limits, waiting
-from fusing.programs import PROGRAMS, Operands, Program
+from fusion_support.figures import allocation_calls, launch_call, limits, waiting
+from fusion_support.programs import PROGRAMS, Operands, Program
 from PyGPU import _core
 
 INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES = 1, 2, 701

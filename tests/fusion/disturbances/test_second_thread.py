@@ -15,9 +15,9 @@ import pytest
 
 import PyGPU
 import simulated
-from fusing import calls
-from fusing.figures import mode, waiting
-from fusing.names import HOST, UNINITIALISED, attributes, first_that_works, hosts, public_functions, same, ways_of
+from fusion_support import calls
+from fusion_support.figures import mode, waiting
+from fusion_support.names import HOST, UNINITIALISED, attributes, first_that_works, hosts, public_functions, same, ways_of
 from PyGPU import _core
 
 pytestmark = pytest.mark.filterwarnings("ignore")

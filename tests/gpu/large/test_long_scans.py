@@ -7,7 +7,7 @@ import pytest
 
 import PyGPU
 
-# What leagues are is the same text on both, and tests/axes/test_chained_scans.py has chains on each.
+# What leagues are is the same text on both, and tests/reductions/test_chained_scans.py has chains on each.
 pytestmark = pytest.mark.enough_on("cuda")
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import mpi
 import PyGPU
-import together
+import process_group
 from gpu import support
 
 support.require_peers()
@@ -31,7 +31,7 @@ def require(*modules: str) -> None:
 @pytest.mark.parametrize("device_order", ["0,1", "1,0"])
 def test_torch_sums_in_memory_of_arrays(device_order: str) -> None:
     require("torch")
-    together.run(
+    process_group.run(
         """
         import os, torch, torch.distributed as dist, PyGPU
         rank = int(os.environ["RANK"])
@@ -64,7 +64,7 @@ def test_torch_sums_in_memory_of_arrays(device_order: str) -> None:
 
 def test_nccl4py_sums_on_pygpu_stream() -> None:
     require("nccl", "cuda")
-    together.run("""
+    process_group.run("""
         import os, pathlib, pickle, tempfile, time, PyGPU
         import nccl.core as nccl
         rank, port = int(os.environ["RANK"]), os.environ["MASTER_PORT"]
@@ -114,7 +114,7 @@ def test_arrays_of_both_gpus_are_opened_under_other_device_numbers(device: int) 
         pytest.skip("a simulated driver shows all its devices")
     array = PyGPU.full((1000, 10), 2.0, "float32", device=device, shared=True)
     handle = pickle.dumps(array[:, ::2].share()).hex()
-    together.run(
+    process_group.run(
         f"""
         import pickle, PyGPU
         handle = pickle.loads(bytes.fromhex("{handle}"))
@@ -134,7 +134,7 @@ def test_arrays_of_both_gpus_are_opened_under_other_device_numbers(device: int) 
     assert (array[:, ::2].get() == 3).all()
     assert (array[:, 1::2].get() == 2).all()
     with pytest.raises(AssertionError, match="does not see"):
-        together.run(
+        process_group.run(
             f"""
             import pickle, PyGPU
             PyGPU.open_shared(pickle.loads(bytes.fromhex("{handle}")))
@@ -145,7 +145,7 @@ def test_arrays_of_both_gpus_are_opened_under_other_device_numbers(device: int) 
 
 
 def test_rejects_handle_of_ended_process() -> None:
-    said = together.run(
+    said = process_group.run(
         """
         import pickle, PyGPU
         print(pickle.dumps(PyGPU.zeros(1000, shared=True).share()).hex())

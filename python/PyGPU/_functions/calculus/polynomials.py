@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.arrays import array, arrays
+from PyGPU._functions.array_arguments import array, arrays
 from PyGPU._functions.calculus.filters import convolve
 from PyGPU._functions.joining import concatenate
 from PyGPU._names.public import public

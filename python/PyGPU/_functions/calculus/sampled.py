@@ -8,7 +8,7 @@ from typing import Any, SupportsIndex, overload
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.arrays import along, array, axes_of, axis_of
+from PyGPU._functions.array_arguments import along, array, axes_of, axis_of
 from PyGPU._functions.differences import diff
 from PyGPU._functions.joining import concatenate
 from PyGPU._functions.operands import on_device_of

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.arrays import array, axis_of
+from PyGPU._functions.array_arguments import array, axis_of
 from PyGPU._functions.joining import stack
 from PyGPU._names.public import public
 

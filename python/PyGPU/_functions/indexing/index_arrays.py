@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.arrays import array, arrays
+from PyGPU._functions.array_arguments import array, arrays
 from PyGPU._functions.masks import nonzero
 from PyGPU._functions.matrices import tri
 from PyGPU._names.public import public

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.arrays import along, array, axes_of, axis_of
+from PyGPU._functions.array_arguments import along, array, axes_of, axis_of
 from PyGPU._functions.masks import argwhere
 from PyGPU._functions.operands import cycled, flat, on_device_of
 from PyGPU._names.public import public

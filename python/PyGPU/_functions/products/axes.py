@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.arrays import arrays, axis_of
+from PyGPU._functions.array_arguments import arrays, axis_of
 from PyGPU._names.public import public
 
 _CORES = {"matmul": (2, 2), "matvec": (2, 1), "vecmat": (1, 2), "vecdot": (1, 1)}

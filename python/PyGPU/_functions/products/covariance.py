@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from PyGPU import _core
-from PyGPU._functions.arrays import array
+from PyGPU._functions.array_arguments import array
 from PyGPU._functions.joining import concatenate
 from PyGPU._functions.operands import on_device_of
 from PyGPU._functions.statistics import average

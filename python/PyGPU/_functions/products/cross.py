@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PyGPU import _core
-from PyGPU._functions.arrays import arrays, axis_of
+from PyGPU._functions.array_arguments import arrays, axis_of
 from PyGPU._functions.joining import stack
 from PyGPU._names.public import public
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.arrays import arrays
+from PyGPU._functions.array_arguments import arrays
 from PyGPU._names.public import public
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from PyGPU._pycuda.driver.arrays import (
     dtype_to_array_format,
     native,
 )
-from PyGPU._pycuda.driver.boxes import Memcpy2D, Memcpy3D
+from PyGPU._pycuda.driver.pitched_copies import Memcpy2D, Memcpy3D
 from PyGPU._pycuda.driver.enums import array_format
 
 if TYPE_CHECKING:

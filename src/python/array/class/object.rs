@@ -13,7 +13,7 @@ use pyo3::types::PyType;
 use super::GpuArray;
 use crate::ffi::new_object::{self, Collected, value_offset};
 use crate::ffi::objects::{Frozen, is_exact};
-use crate::once::intern;
+use crate::py_once::intern;
 use pygpu_array::{Array, ArrayPlacement};
 use pygpu_base::dtype::DType;
 use pygpu_interop::dlpack::LentDimensions;

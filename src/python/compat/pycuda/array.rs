@@ -7,9 +7,9 @@ use pyo3::types::{PyDict, PyEllipsis, PyTuple};
 use crate::array::class::{GpuArray, new_like, new_view_of};
 use crate::create::like;
 use crate::host::transfer;
-use crate::once::intern;
-use crate::operators::functions;
-use crate::runtime::current::Current;
+use crate::py_once::intern;
+use crate::operators::parametric_functions;
+use crate::runtime::current_stream::Current;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Error;
@@ -201,7 +201,7 @@ impl GpuArray {
             .into());
         }
         let _current = Current::of(slf.py(), slf.get().device(), stream)?;
-        functions::weighted_sum([slf.as_any(), selffac, other, otherfac], out)
+        parametric_functions::weighted_sum([slf.as_any(), selffac, other, otherfac], out)
     }
 
     /// Bind the elements to a texture reference, for ``tex1Dfetch``.

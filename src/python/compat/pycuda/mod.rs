@@ -6,13 +6,13 @@ pub(crate) mod array;
 pub(crate) mod context;
 pub(crate) mod function;
 pub(crate) mod function_attributes;
-pub(crate) mod references;
-pub(crate) mod source;
+pub(crate) mod texture_references;
+pub(crate) mod compile;
 
 /// Adds classes and functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     context::register(module)?;
-    references::register(module)?;
+    texture_references::register(module)?;
     function::register(module)?;
-    source::register(module)
+    compile::register(module)
 }

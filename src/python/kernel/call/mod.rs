@@ -2,18 +2,18 @@
 
 use pyo3::prelude::*;
 
-mod finish;
-mod number;
-pub(crate) mod on_host;
-mod other;
+mod launch_with_extras;
+mod number_conversion;
+pub(crate) mod host_arguments;
+mod foreign_arguments;
 pub(crate) mod pack;
-pub(crate) mod pointers;
-mod rare;
-pub(crate) mod refusal;
+pub(crate) mod pointer_holders;
+mod launch_extras;
+pub(crate) mod argument_errors;
 mod texture;
 pub(crate) mod values;
 
 /// Adds classes and functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    on_host::register(module)
+    host_arguments::register(module)
 }

@@ -11,8 +11,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use smallvec::SmallVec;
 
-use super::rare::Rare;
-use super::refusal;
+use super::launch_extras::Rare;
+use super::argument_errors;
 use super::values;
 use crate::array::class::GpuArray;
 use crate::ffi::numbers::is_exact_int;
@@ -82,7 +82,7 @@ pub(crate) fn call_beside<C: Configuration>(
     if let Some(parameters) = parameters
         && parameters.len() != args.len()
     {
-        return Err(refusal::wrong_count(function, parameters, args.len()));
+        return Err(argument_errors::wrong_count(function, parameters, args.len()));
     }
     let mut call =
         Call { function, stream, rules, arguments: Arguments::new(), uses: SmallVec::new(), blocks, rare: None };
@@ -103,11 +103,11 @@ pub(crate) fn call_beside<C: Configuration>(
         all.extend(blocks.iter().map(|(block, access)| (block, *access)));
         // SAFETY: as below.
         py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &all) })?;
-        return Ok(check_ends(function, &all, |block| refusal::whose(args, block))?);
+        return Ok(check_ends(function, &all, |block| argument_errors::whose(args, block))?);
     }
     // SAFETY: number and sizes of the arguments match the parameters, as far as these are known.
     py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, uses) })?;
-    Ok(check_ends(function, uses, |block| refusal::whose(args, block))?)
+    Ok(check_ends(function, uses, |block| argument_errors::whose(args, block))?)
 }
 
 /// The access to an array passed for a parameter.
@@ -184,7 +184,7 @@ impl<'a, 'py> Call<'a, 'py> {
         }
         if readonly && matches!(parameter, Some(Parameter { kind: ParameterKind::Pointer { constant: false, .. }, .. }))
         {
-            return Err(refusal::readonly(&self.place(position, parameter)));
+            return Err(argument_errors::readonly(&self.place(position, parameter)));
         }
         values::push_address(&mut self.arguments, address);
         self.blocks.push((block, access_of(parameter)));
@@ -211,7 +211,7 @@ impl<'a, 'py> Call<'a, 'py> {
         if is_dense && fits && array.device() == self.function.device() {
             return Ok(());
         }
-        Err(refusal::array(&self.place(position, parameter), self.function, parameter, array))
+        Err(argument_errors::array(&self.place(position, parameter), self.function, parameter, array))
     }
 
     /// Adds a NumPy scalar.
@@ -237,7 +237,7 @@ impl<'a, 'py> Call<'a, 'py> {
             Some(ParameterKind::Pointer { .. }) => matches!(kind, ScalarType::Int64 | ScalarType::UInt64),
         };
         if !is_good {
-            return Err(refusal::scalar(&self.place(position, parameter), parameter, DType::new(kind), value));
+            return Err(argument_errors::scalar(&self.place(position, parameter), parameter, DType::new(kind), value));
         }
         self.arguments.push(bytes);
         if matches!(parameter, Some(Parameter { kind: ParameterKind::Pointer { .. }, .. }))

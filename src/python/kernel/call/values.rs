@@ -11,7 +11,7 @@ use crate::convert::dtype as dtypes;
 use crate::convert::ndarray;
 use crate::convert::strict;
 use crate::ffi;
-use crate::once::{PyOnce, intern};
+use crate::py_once::{PyOnce, intern};
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_kernel::Arguments;
 

@@ -7,12 +7,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::array::class::{GpuArray, new_like};
-use crate::array::heritage;
+use crate::array::allocator_inheritance;
 use crate::gil::WithoutGil;
 use crate::host::cpu_view;
-use crate::libraries::places;
+use crate::library_search::places;
 use crate::names::names;
-use crate::once::intern;
+use crate::py_once::intern;
 use axes::{Axes, Named};
 use pygpu_array::Array;
 use pygpu_backend::libraries::fft::{self as libraries, Fft};
@@ -45,7 +45,7 @@ fn _fft<'py>(
     let own = match a.cast::<GpuArray>() {
         Ok(own) => own,
         Err(_) => {
-            let arrays = py.import(intern!(py, "PyGPU._functions.arrays"))?;
+            let arrays = py.import(intern!(py, "PyGPU._functions.array_arguments"))?;
             made = arrays.call_method1(intern!(py, "array"), (a, name))?.cast_into::<GpuArray>()?;
             &made
         }
@@ -88,7 +88,7 @@ fn _fft<'py>(
         check_out(named, &task, out)?;
     }
     let out_array = out.map(|out| out.get().array(py)).transpose()?;
-    let _inherited = heritage::inherit(py, [array].into_iter())?;
+    let _inherited = allocator_inheritance::inherit(py, [array].into_iter())?;
     let made = py.without_gil(|| run(&FftProblem { out: out_array, ..task }))?;
     match out {
         Some(out) => Ok(out.clone()),

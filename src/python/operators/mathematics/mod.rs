@@ -1,10 +1,10 @@
 //! Computations that only the vendors' libraries perform.
 
-mod solver;
+mod linalg;
 
 use pyo3::prelude::*;
 
 /// Adds the functions to the module; none of them is public.
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    solver::register(module)
+    linalg::register(module)
 }

@@ -1,6 +1,6 @@
 //! Enqueues the kernel of a call on the current stream.
 
-pub(super) mod put_off;
+pub(super) mod defer;
 
 use pyo3::prelude::*;
 use smallvec::SmallVec;

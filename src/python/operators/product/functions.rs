@@ -6,9 +6,9 @@ use pyo3::types::{PyDict, PyTuple};
 
 use super::with_keywords;
 use crate::array::class::GpuArray;
-use crate::ending;
+use crate::finalization;
 use crate::names::names;
-use crate::once::intern;
+use crate::py_once::intern;
 use pygpu_ops::product::{ProductFunction, table};
 
 #[pymethods]
@@ -35,7 +35,7 @@ impl GpuArray {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let function = py.import(intern!(py, "PyGPU._functions.products.axes"))?.getattr(intern!(py, "dot"))?;
-        ending::run_python(py, || function.call1((slf, b, out)))
+        finalization::run_python(py, || function.call1((slf, b, out)))
     }
 }
 

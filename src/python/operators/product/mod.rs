@@ -6,18 +6,18 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::by_numpy::{self, Asked};
-use super::compute::{self, Wish};
+use super::numpy_fallback::{self, Asked};
+use super::ufunc_call::{self, Wish};
 use super::keywords::Lie;
 use super::on_device::{self, Targets};
 use super::operand::{Value, Values};
 use super::result::{self, Lying};
 use crate::array::class::GpuArray;
-use crate::array::heritage;
-use crate::ending;
+use crate::array::allocator_inheritance;
+use crate::finalization;
 use crate::gil::WithoutGil;
 use crate::host::transfer;
-use crate::once::intern;
+use crate::py_once::intern;
 use pygpu_array::{Array, DeferredArray};
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_copy as copy;
@@ -138,7 +138,7 @@ pub(super) fn call<'py>(
             None => return Ok(None),
         }
     }
-    let _inherited = heritage::inherit(py, values.iter().filter_map(Value::array))?;
+    let _inherited = allocator_inheritance::inherit(py, values.iter().filter_map(Value::array))?;
     let mut cores = {
         let layout = |place: usize| match values[place].array() {
             Some(array) => Ok(array.layout()),
@@ -149,7 +149,7 @@ pub(super) fn call<'py>(
         cores_of(named, [layout(0)?, layout(1)?])?
     };
     let device = result::common_device(row, &values, wish)?;
-    let kind = compute::loop_of(row, &values, wish)?;
+    let kind = ufunc_call::loop_of(row, &values, wish)?;
     for (place, value) in values.iter().enumerate() {
         value.check(row, place, kind, wish.casting)?;
     }
@@ -168,7 +168,7 @@ pub(super) fn call<'py>(
     // NumPy computes immediately. A captured product is computed by a kernel when its graph is launched.
     if device.is_cpu() && !capture::is_capturing(&stream::current(device))? {
         let asked = Asked { row, dtype: wish.dtype, casting: wish.casting, mask: None };
-        by_numpy::run(py, &asked, &values, &Targets::from_iter([target]))?;
+        numpy_fallback::run(py, &asked, &values, &Targets::from_iter([target]))?;
     } else {
         if is_given {
             keep_apart(py, &mut values, target)?;
@@ -271,7 +271,7 @@ pub(super) fn with_keywords<'py>(
         }
         if keywords.contains(intern!(py, "axes"))? || keywords.contains(intern!(py, "axis"))? {
             let moved = py.import(intern!(py, "PyGPU._functions.products.axes"))?.getattr(intern!(py, "_with_axes"))?;
-            return ending::run_python(py, || moved.call1((name, given, keywords)).map(Some));
+            return finalization::run_python(py, || moved.call1((name, given, keywords)).map(Some));
         }
         match Wish::read(&named.row, keywords)? {
             Some(read) => wish = read,

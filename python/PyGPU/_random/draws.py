@@ -1,0 +1,120 @@
+"""Draws of a generator: by NumPy in host memory, and by kernels elsewhere and in captures."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._random.stream_position import Place
+
+
+class Source:
+    """Stream of random numbers on a device, which several threads may share.
+
+    In host memory it is a NumPy generator. Elsewhere it is a position, which advances with each draw. A
+    captured launch draws whenever its graph runs, which the host does not count. From the first one on the
+    position is in device memory, where the kernels read and advance it.
+    """
+
+    def __init__(self, device: _core.Device, place: Place) -> None:
+        self.device = device
+        self._place = _core._RandomPlace(device, place.key, place.numbers())
+        self._there: _core.GPUArray | None = None
+        self._numpy: np.random.Generator | None = None
+        self._lock = threading.RLock()
+        if device.kind == "cpu":
+            self._numpy = np.random.Generator(np.random.Philox(0))
+            self._numpy.bit_generator.state = place.state()
+
+    def numpys(self) -> np.random.Generator | None:
+        """Return NumPy's generator if it draws: in host memory, unless a capture is or was in use."""
+        if self._numpy is not None and _core.current_stream(self.device).is_capturing:
+            self._settle()
+        return self._numpy
+
+    def state(self) -> dict[str, Any]:
+        """Return the position in NumPy's format; for a position in device memory the host waits."""
+        with self._lock:
+            if self._numpy is not None:
+                return dict(self._numpy.bit_generator.state)
+            key, numbers = self._place.read()
+            return Place.read(key, numbers if self._there is None else self._there.get()).state()
+
+    def set_state(self, state: Any) -> None:
+        """Set the position from NumPy's format."""
+        place = Place.of_state(state)
+        with self._lock:
+            if self._numpy is not None:
+                self._numpy.bit_generator.state = state
+            elif self._there is not None:
+                if list(place.key) != list(self._place.read()[0]):
+                    raise ValueError("a captured graph draws from this generator: the key of its stream stays")
+                self._there.set(np.array(place.numbers(), np.uint64))
+            else:
+                self._place.write(place.key, place.numbers())
+
+    def skip(self, count: int) -> None:
+        """Advance by 64-bit numbers."""
+        with self._lock:
+            place = Place.of_state(self.state())
+            place.pass_numbers(count)
+            self.set_state(place.state())
+
+    def made(
+        self,
+        size: Any,
+        dtype: Any,
+        distribution: str,
+        bounds: tuple[int, int, int] = (0, 0, 0),
+        scale: tuple[float, float] = (0.0, 1.0),
+    ) -> _core.GPUArray:
+        """Create an array and fill it, as `draw`."""
+        size = () if size is None else size
+        made = self._place.made(size, dtype, distribution, bounds, scale)
+        if made is None:
+            made = _core.empty(size, dtype, device=self.device)
+            self.draw(made, distribution, bounds=bounds, scale=scale)
+        return made
+
+    def draw(
+        self,
+        target: _core.GPUArray,
+        distribution: str,
+        *,
+        bounds: tuple[int, int, int] = (0, 0, 0),
+        scale: tuple[float, float] = (0.0, 1.0),
+        means: _core.GPUArray | None = None,
+    ) -> None:
+        """Fill an array.
+
+        Parameters
+        ----------
+        target : GPUArray
+            Array of any layout.
+        distribution : str
+            Name of a distribution in the native module.
+        bounds, scale, means : optional
+            Parameters of the kernel.
+        """
+        if self._place.draw(target, distribution, bounds, scale, means, None):
+            return
+        with self._lock:
+            self._settle()
+            self._place.draw(target, distribution, bounds, scale, means, self._there)
+
+    def _settle(self) -> None:
+        """Copy the position to device memory, outside the active capture."""
+        with self._lock:
+            if self._there is not None:
+                return
+            if self._numpy is not None:
+                place = Place.of_state(self._numpy.bit_generator.state)
+                self._place.write(place.key, place.numbers())
+                self._numpy = None
+            numbers = np.array(self._place.leave()[1], np.uint64)
+            with _core.Stream(device=self.device) as beside:
+                self._there = _core.asarray(numbers, device=self.device)
+                beside.synchronize()

@@ -1,0 +1,60 @@
+//! Allocators of results: an operand's allocator also allocates results, as in PyCUDA's `allocator=`.
+
+use pyo3::prelude::*;
+
+use super::memory_owner::{Heritage, Owner};
+use pygpu_array::{Array, DeferredArray};
+use pygpu_memory::custom_allocator::{self, AllocatorChoice};
+
+/// Restores this thread's allocator choice when dropped.
+pub(crate) struct Chosen(Option<AllocatorChoice>);
+
+impl Chosen {
+    pub(crate) fn instead(choice: Option<AllocatorChoice>) -> Self {
+        Self(custom_allocator::choose_for_thread(choice))
+    }
+}
+
+impl Drop for Chosen {
+    fn drop(&mut self) {
+        drop(custom_allocator::choose_for_thread(self.0.take()));
+    }
+}
+
+fn of(array: &DeferredArray) -> Option<&Heritage> {
+    let owner: &Owner = match array.owner() {
+        Some((keeper, _)) => keeper.downcast_ref()?,
+        None => array.allocation().allocator_owner()?.downcast_ref()?,
+    };
+    owner.allocator.as_ref()
+}
+
+/// The allocator of an array, from `allocator=` or inherited from an operand.
+pub(crate) fn allocator_of(array: &Array) -> Option<&Py<PyAny>> {
+    of(DeferredArray::of(array)).map(Heritage::object)
+}
+
+/// Makes new arrays of this thread use the allocator of the first operand that has one, unless the thread has chosen
+/// another.
+///
+/// # Errors
+/// `TypeError` if the object is no longer a valid allocator.
+#[inline]
+pub(crate) fn inherit<'a>(
+    py: Python<'_>,
+    operands: impl Iterator<Item = impl Into<&'a DeferredArray>>,
+) -> PyResult<Option<Chosen>> {
+    match custom_allocator::is_in_use() {
+        true => inherit_from(py, operands.map(Into::into)),
+        false => Ok(None),
+    }
+}
+
+#[cold]
+fn inherit_from<'a>(py: Python<'_>, mut operands: impl Iterator<Item = &'a DeferredArray>) -> PyResult<Option<Chosen>> {
+    if custom_allocator::is_chosen_for_thread() {
+        return Ok(None);
+    }
+    let Some(found) = operands.find_map(of) else { return Ok(None) };
+    Ok(Some(Chosen::instead(Some(AllocatorChoice::Plugged(found.allocator(py)?)))))
+}

@@ -1,0 +1,55 @@
+//! Array arguments of Python functions, and the error for other objects.
+
+use std::ops::Deref;
+
+use pyo3::prelude::*;
+
+use crate::array::class::GpuArray;
+use crate::finalization;
+use crate::ffi::objects::value_of;
+use crate::py_once::intern;
+use pygpu_array::Array;
+
+/// A parameter that must be a PyGPU array.
+pub(crate) struct Own<'a, 'py>(Borrowed<'a, 'py, GpuArray>);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Own<'a, 'py> {
+    type Error = PyErr;
+
+    #[inline(never)] // used by two dozen functions
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        object.cast::<GpuArray>().map(Self).map_err(|_| refused(&object))
+    }
+}
+
+impl<'py> Deref for Own<'_, 'py> {
+    type Target = Bound<'py, GpuArray>;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+/// Returns the array of a PyGPU object, for the lifetime of the borrow; `None` for other objects.
+///
+/// # Errors
+/// As [`GpuArray::array`].
+#[inline]
+pub(crate) fn array_of<'a>(object: Borrowed<'a, '_, PyAny>) -> PyResult<Option<&'a Array>> {
+    match object.cast::<GpuArray>() {
+        Ok(own) => value_of(own).array(object.py()).map(Some),
+        Err(_) => Ok(None),
+    }
+}
+
+/// The error for other objects: describes the object and how to convert it to an array.
+#[cold]
+pub(crate) fn refused(object: &Bound<'_, PyAny>) -> PyErr {
+    let py = object.py();
+    finalization::run_python(py, || {
+        let module = py.import(intern!(py, "PyGPU._functions.array_arguments"))?;
+        module.call_method1(intern!(py, "refusal"), (object,))
+    })
+    .map_or_else(|error| error, PyErr::from_value)
+}

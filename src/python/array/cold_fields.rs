@@ -1,0 +1,171 @@
+//! Rarely used fields of arrays: host mirror, memory object, a value that a subclass created late.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use super::host_mirror::HostSide;
+use crate::callback;
+use crate::convert::pointer::Parameter;
+use crate::ffi::objects::is_last;
+use crate::runtime::device_memory::DeviceAllocation;
+use pygpu_base::iterative_drop;
+
+/// Identity of the arguments of a call, valid while they live.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Given(u64);
+
+impl Given {
+    pub(crate) fn of(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let mut hasher = DefaultHasher::new();
+        args.iter_borrowed().for_each(|argument| (argument.as_ptr() as usize).hash(&mut hasher));
+        for (name, argument) in kwargs.iter().flat_map(|kwargs| kwargs.iter()) {
+            name.extract::<String>()?.hash(&mut hasher);
+            (argument.as_ptr() as usize).hash(&mut hasher);
+        }
+        Ok(Self(hasher.finish()))
+    }
+}
+
+/// The rarely used fields; `A` is the array class.
+pub(crate) struct Rare<A> {
+    /// The ndarray that `to_device` uploads and `to_host` refreshes.
+    pub(super) host: Mutex<HostSide>,
+    /// The memory as a Python object, given by the user or created on first use.
+    gpudata: OnceLock<Py<PyAny>>,
+    /// The arguments of `__new__`, until `__init__` determines the array's value.
+    awaits: Mutex<Option<Given>>,
+    /// The most recent value created by `__init__` or by an assignment to `gpudata`: an element of `all`.
+    made: AtomicPtr<A>,
+    /// All values created. Callers may hold references to any of them, so none is dropped before this.
+    all: Mutex<Vec<Arc<A>>>,
+    /// The number of bytes that a subclass has set.
+    nbytes: Mutex<Option<Option<i64>>>,
+    /// The address for ctypes.
+    pub(crate) parameter: Parameter,
+    /// Whether the array has address 0 until its `gpudata` is assigned.
+    lacks_memory: AtomicBool,
+    /// The assigned allocator.
+    allocator: Mutex<Option<Py<PyAny>>>,
+}
+
+impl<A> Default for Rare<A> {
+    fn default() -> Self {
+        Self {
+            host: Mutex::default(),
+            gpudata: OnceLock::new(),
+            awaits: Mutex::default(),
+            made: AtomicPtr::default(),
+            all: Mutex::default(),
+            nbytes: Mutex::default(),
+            parameter: Parameter::default(),
+            lacks_memory: AtomicBool::default(),
+            allocator: Mutex::default(),
+        }
+    }
+}
+
+impl<A> Rare<A> {
+    pub(crate) fn gpudata(&self) -> Option<&Py<PyAny>> {
+        self.gpudata.get()
+    }
+
+    /// Stores the memory object, unless one is stored already.
+    pub(crate) fn keep_gpudata(&self, memory: Py<PyAny>) -> &Py<PyAny> {
+        self.gpudata.get_or_init(|| memory)
+    }
+
+    /// Whether the memory object exists and only the array refers to it.
+    pub(super) fn has_gpudata_alone(&self) -> bool {
+        // SAFETY: the GIL, which the collector holds too.
+        let py = unsafe { Python::assume_attached() };
+        self.gpudata.get().is_some_and(|memory| is_last(memory, py) && DeviceAllocation::shows_array(memory.bind(py)))
+    }
+
+    pub(super) fn made(&self) -> Option<&A> {
+        // SAFETY: null, or the contents of an `Arc` in `all`, which lives as long as `self` and is never modified.
+        unsafe { self.made.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// Records the arguments of `__new__`; `__init__` may receive others.
+    pub(crate) fn await_init(&self, given: Given) {
+        *self.awaits.lock().unwrap_or_else(PoisonError::into_inner) = Some(given);
+    }
+
+    /// Takes the arguments of `__new__`.
+    pub(crate) fn awaited(&self) -> Option<Given> {
+        self.awaits.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Replaces the array's value.
+    pub(crate) fn make(&self, value: A) {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = Arc::new(value);
+        self.made.store(Arc::as_ptr(&made).cast_mut(), Ordering::Release);
+        all.push(made);
+    }
+
+    /// Marks the array as having no memory yet.
+    pub(crate) fn lack_memory(&self) {
+        self.lacks_memory.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn lacks_memory(&self) -> bool {
+        self.lacks_memory.load(Ordering::Relaxed)
+    }
+
+    /// The assigned allocator, for memory that is assigned later.
+    pub(crate) fn allocator(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        let allocator = self.allocator.lock().unwrap_or_else(PoisonError::into_inner);
+        allocator.as_ref().map(|object| object.clone_ref(py))
+    }
+
+    pub(crate) fn set_allocator(&self, object: Option<Py<PyAny>>) {
+        let before = std::mem::replace(&mut *self.allocator.lock().unwrap_or_else(PoisonError::into_inner), object);
+        drop(before);
+    }
+
+    /// The number of bytes that a subclass has set.
+    pub(crate) fn nbytes(&self) -> Option<Option<i64>> {
+        *self.nbytes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set_nbytes(&self, nbytes: Option<i64>) {
+        *self.nbytes.lock().unwrap_or_else(PoisonError::into_inner) = Some(nbytes);
+    }
+
+    pub(super) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        if let Some(memory) = self.gpudata.get() {
+            visit.call(memory)?;
+        }
+        // The collector holds the GIL, and no thread runs Python code under this lock. If it is locked, the object is
+        // in use.
+        if let Ok(host) = self.host.try_lock()
+            && let Some(host) = host.referent()
+        {
+            visit.call(host)?;
+        }
+        if let Ok(allocator) = self.allocator.try_lock()
+            && let Some(allocator) = &*allocator
+        {
+            visit.call(allocator)?;
+        }
+        Ok(())
+    }
+}
+
+impl<A> Drop for Rare<A> {
+    fn drop(&mut self) {
+        let host = std::mem::take(self.host.get_mut().unwrap_or_else(PoisonError::into_inner));
+        if let HostSide::Own(host) = host {
+            iterative_drop::drop_iteratively(host, drop, callback::let_go);
+        }
+        if let Some(memory) = self.gpudata.take() {
+            iterative_drop::drop_iteratively(memory, drop, callback::let_go);
+        }
+    }
+}

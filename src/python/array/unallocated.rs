@@ -1,0 +1,29 @@
+//! Arrays with a shape and a dtype but without memory until their `gpudata` is assigned, as PyCUDA's with address 0.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::class::GpuArray;
+use super::cold_fields::Rare;
+
+impl GpuArray {
+    /// Whether `gpudata` has not been assigned yet.
+    pub(crate) fn lacks_memory(&self) -> bool {
+        self.made().own_rare().is_some_and(Rare::lacks_memory)
+    }
+
+    /// Checks that the array has memory.
+    ///
+    /// # Errors
+    /// `ValueError` with a hint.
+    #[cold]
+    pub(super) fn refuse_nowhere(&self) -> PyResult<()> {
+        match self.lacks_memory() {
+            false => Ok(()),
+            true => Err(PyValueError::new_err(format!(
+                "the array of {} bytes has no memory: it was made with address 0, and is there when `gpudata` is assigned",
+                self.layout().nbytes()
+            ))),
+        }
+    }
+}

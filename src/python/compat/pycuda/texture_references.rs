@@ -1,0 +1,206 @@
+//! The class `References`: file-scope textures and surfaces of a module. Each is a variable with the handle of the bound object.
+//!
+//! Before a launch, new bindings are written on the launch's stream, which waits for kernels that still read the old handle.
+//! The variables, the objects and their memory are blocks that the launch uses.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pyo3::prelude::*;
+
+use crate::atexit::{self, Detached};
+use crate::gil::WithoutGil;
+use crate::kernel::call::pack::Blocks;
+use crate::kernel::module::PyKernelModule;
+use crate::names::names;
+use crate::texture::object;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, ScalarType};
+use pygpu_base::error::Result;
+use pygpu_copy as copy;
+use pygpu_device::stream::Stream;
+use pygpu_kernel::Module;
+use pygpu_layout::{self as layout, Layout};
+use pygpu_memory::texture::KernelObject;
+use pygpu_memory::{Access, Allocation, capture};
+
+/// A variable and its bound object.
+struct Binding {
+    name: String,
+    variable: Array,
+    object: KernelObject,
+    /// Whether the variable contains the object's handle.
+    is_written: AtomicBool,
+}
+
+/// The textures and surfaces of a module, for PyCUDA's `Module`.
+///
+/// Parameters
+/// ----------
+/// module : PyGPU.Module
+///     The module.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> from PyGPU import _core
+/// >>> module = PyGPU.Module('texture<float, 2> image; __global__ void f(float *x) { *x = tex2D(image, 0, 0); }')
+/// >>> _core.References(module).size('image')
+/// 8
+#[pyclass(frozen, name = "References", module = "PyGPU._core")]
+pub(crate) struct References {
+    module: Detached<Module>,
+    bound: Mutex<Vec<Arc<Binding>>>,
+    /// Whether any object was ever bound.
+    is_used: AtomicBool,
+    /// Whether a graph may write a variable at any time.
+    is_captured: AtomicBool,
+    /// Callbacks before the next launch.
+    changed: Mutex<Vec<Py<PyAny>>>,
+}
+
+impl Drop for References {
+    fn drop(&mut self) {
+        let bound = std::mem::take(&mut *lock(&self.bound));
+        atexit::drop_detached(bound); // before the module, whose drop may unload it
+    }
+}
+
+fn lock<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
+    list.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns a variable as an array of one number, with its own uses.
+fn variable(module: &Module, name: &str) -> Result<Array> {
+    const BYTES: usize = size_of::<u64>();
+    let (address, _) = module.global(name)?;
+    let stream = Stream::default_of(module.device());
+    // SAFETY: a texture's or surface's variable has at least this size while the module exists, which is kept.
+    let block = unsafe { Allocation::unowned(address, BYTES, stream) };
+    let layout = Layout::contiguous(&[1], BYTES as i64, layout::MemoryOrder::C)?;
+    Array::over(Arc::new(block), layout, DType::new(ScalarType::UInt64), false)
+}
+
+impl References {
+    /// Whether a launch has to process the references.
+    #[inline]
+    pub(crate) fn are_used(&self) -> bool {
+        self.is_used.load(Ordering::Acquire)
+    }
+
+    /// Writes new bindings, and returns the blocks that a launch on the stream uses.
+    pub(crate) fn prepare(&self, py: Python<'_>, stream: &Stream) -> PyResult<Blocks> {
+        let changed = std::mem::take(&mut *lock(&self.changed));
+        for one in changed {
+            one.call0(py)?;
+        }
+        let bound = lock(&self.bound).clone();
+        if bound.is_empty() {
+            return Ok(Blocks::new());
+        }
+        Ok(py.without_gil(|| self.write(&bound, stream))?)
+    }
+
+    fn write(&self, bound: &[Arc<Binding>], stream: &Stream) -> Result<Blocks> {
+        if capture::is_capturing(stream)? {
+            self.is_captured.store(true, Ordering::Relaxed);
+        }
+        let always = self.is_captured.load(Ordering::Relaxed);
+        let mut blocks = Blocks::new();
+        for one in bound {
+            if always || !one.is_written.load(Ordering::Acquire) {
+                copy::fill(&one.variable, &one.object.number().to_ne_bytes(), stream)?;
+                one.is_written.store(true, Ordering::Release);
+            }
+            blocks.push((Arc::clone(one.variable.allocation()), Access::Read));
+            blocks.extend(one.object.uses().map(|(block, access)| (Arc::clone(block), access)));
+        }
+        Ok(blocks)
+    }
+}
+
+#[pymethods]
+impl References {
+    #[new]
+    #[pyo3(signature = (module: "Module") -> "Self")]
+    fn py_new(module: &Bound<'_, PyKernelModule>) -> Self {
+        let module = Detached::new(module.get().module().clone());
+        Self {
+            module,
+            bound: Mutex::default(),
+            is_used: AtomicBool::new(false),
+            is_captured: AtomicBool::new(false),
+            changed: Mutex::default(),
+        }
+    }
+
+    /// Return the size of a variable: 8 bytes for a texture of floats and for a surface, 16 for a texture of integers, 24 for
+    /// integers read as floats.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str
+    ///     Name of the texture or surface.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    #[pyo3(signature = (name: "str") -> "int")]
+    fn size(&self, py: Python<'_>, name: &str) -> PyResult<usize> {
+        let module = &*self.module;
+        Ok(py.without_gil(|| module.global(name))?.1)
+    }
+
+    /// Bind a texture or a surface to a variable; the next launch writes its handle.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str
+    ///     Name of the variable.
+    /// value : Texture or Surface
+    ///     The object is kept alive, and its memory too.
+    #[pyo3(signature = (name: "str", value: "Texture | Surface") -> "None")]
+    fn bind(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = value.py();
+        let Some((object, _)) = object::of_python(value) else {
+            return Err(pyo3::exceptions::PyTypeError::new_err("a Texture or a Surface is bound to a reference"));
+        };
+        let object = object.clone();
+        self.is_used.store(true, Ordering::Release);
+        let found = lock(&self.bound).iter().find(|one| one.name == name).map(|one| one.variable.clone());
+        let variable = match found {
+            Some(variable) => variable,
+            None => py.without_gil(|| variable(&self.module, name))?,
+        };
+        let is_written = AtomicBool::new(false);
+        let new = Arc::new(Binding { name: name.to_owned(), variable, object, is_written });
+        let before = {
+            let mut bound = lock(&self.bound);
+            match bound.iter_mut().find(|one| one.name == name) {
+                Some(one) => Some(std::mem::replace(one, new)),
+                None => {
+                    bound.push(new);
+                    None
+                }
+            }
+        };
+        atexit::drop_detached(before); // not under the lock
+        Ok(())
+    }
+
+    /// Register a callback for the next launch only.
+    ///
+    /// Parameters
+    /// ----------
+    /// function : callable
+    ///     Called without arguments.
+    #[pyo3(signature = (function: "Callable[[], object]") -> "None")]
+    fn call_before_launch(&self, function: Py<PyAny>) {
+        self.is_used.store(true, Ordering::Release);
+        lock(&self.changed).push(function);
+    }
+}
+
+names! {
+    internal_classes: References;
+}

@@ -1,0 +1,398 @@
+//! Evenly spaced values: `arange`, `linspace`. On a device a kernel computes them from a few values of NumPy's.
+
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyFloat, PyTuple, PyType};
+
+use super::filled::target_device;
+use crate::array::attributes::is_scalar;
+use crate::array::class::{GpuArray, new_exact};
+use crate::convert::{dtype, ndarray, number, strict};
+use crate::gil::WithoutGil;
+use crate::host::cast;
+use crate::host::device_arrays::{new_array, upload_new_on};
+use crate::names::names;
+use crate::py_once::intern;
+use crate::runtime::stream as stream_argument;
+use crate::views::element_bytes;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, ScalarType};
+use pygpu_base::error::Error;
+use pygpu_device::Device;
+use pygpu_device::stream::{self, Stream};
+use pygpu_layout::MemoryOrder;
+use pygpu_memory::capture;
+use pygpu_ops::ufunc::{self, Spacing};
+
+/// Whether NumPy computes the values: for host memory, except in captures, which record kernels only.
+fn is_numpys(device: Device, stream: &Stream) -> PyResult<bool> {
+    Ok(device.is_cpu() && !capture::is_capturing(stream)?)
+}
+
+/// Return evenly spaced values.
+///
+/// Parameters
+/// ----------
+/// start, stop, step : number
+///     As in `numpy.arange`.
+/// dtype : data-type, optional
+///     NumPy's choice by default. PyCUDA's form, a `numpy.dtype` as the last positional argument, works too.
+/// device : Device, str or int, optional
+///     Device of the result; the thread's current device by default.
+/// stream : Stream, optional
+///     The stream in whose order they are written.
+///
+/// Returns
+/// -------
+/// GPUArray
+///     With NumPy's values, bit for bit.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.arange(2, 8, 3).tolist()
+/// [2, 5]
+#[pyfunction]
+#[pyo3(
+    signature = (*args, device=None, stream=None, **kwargs),
+    text_signature = "(start, stop=None, step=1, dtype=None, *, device=None, stream=None)"
+)]
+// stub: def arange(
+// stub:     start: Any,
+// stub:     stop: Any = None,
+// stub:     step: Any = 1,
+// stub:     dtype: DTypeLike | None = None,
+// stub:     *,
+// stub:     device: DeviceLike = None,
+// stub:     stream: StreamLike = None,
+// stub: ) -> GPUArray: ...
+pub(crate) fn arange<'py>(
+    py: Python<'py>,
+    args: &Bound<'py, PyTuple>,
+    device: Option<&Bound<'py, PyAny>>,
+    stream: Option<&Bound<'py, PyAny>>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let device = target_device(py, device.filter(|device| !device.is_none()))?;
+    let stream = stream_argument::from_argument(py, stream, device)?;
+    let keywords = PyDict::new(py);
+    if let Some(kwargs) = kwargs {
+        keywords.update(kwargs.as_mapping())?;
+    }
+    let mut positional = args.clone();
+    if let Some(last) = args.iter().last()
+        && (last.is_instance_of::<PyType>() || last.hasattr("newbyteorder")?)
+        && !keywords.contains("dtype")?
+        && !is_scalar(&last)
+    {
+        keywords.set_item("dtype", last)?;
+        positional = args.get_slice(0, args.len() - 1);
+    }
+    if let Some(wanted) = keywords.get_item("dtype")?
+        && !wanted.is_none()
+    {
+        keywords.set_item("dtype", dtype::to_python(py, dtype::from_python(&wanted)?)?)?;
+    }
+    if !is_numpys(device, &stream)?
+        && let Some(range) = Range::read(&positional, &keywords)?
+        && let Some(made) = range.on_device(&stream)?
+    {
+        return new_exact(py, GpuArray::from_array(made));
+    }
+    let make = ndarray::numpy(py)?.getattr("arange")?;
+    let values = strict::as_on_a_gpu(|| make.call(positional, Some(&keywords)))?;
+    upload(values, &stream)
+}
+
+fn upload<'py>(values: Bound<'py, PyAny>, stream: &Stream) -> PyResult<Bound<'py, GpuArray>> {
+    let py = values.py();
+    let values = values.cast_into::<PyUntypedArray>()?;
+    let dtype = dtype::from_numpy(values.dtype().as_any())?;
+    new_exact(py, GpuArray::from_array(upload_new_on(py, values, dtype, stream, false)?))
+}
+
+/// Arguments of `arange`.
+struct Range<'py> {
+    start: Bound<'py, PyAny>,
+    step: Bound<'py, PyAny>,
+    count: i64,
+    dtype: DType,
+}
+
+impl<'py> Range<'py> {
+    /// Reads the arguments like NumPy; `None` for rare and invalid ones, which NumPy evaluates.
+    fn read(positional: &Bound<'py, PyTuple>, keywords: &Bound<'py, PyDict>) -> PyResult<Option<Self>> {
+        const NAMES: [&str; 4] = ["start", "stop", "step", "dtype"];
+        let py = positional.py();
+        let mut given: [Option<Bound<'py, PyAny>>; 4] = Default::default();
+        if positional.len() > NAMES.len() {
+            return Ok(None);
+        }
+        for (slot, value) in given.iter_mut().zip(positional) {
+            *slot = Some(value);
+        }
+        for (key, value) in keywords {
+            let key: String = key.extract()?;
+            match NAMES.iter().position(|name| *name == key) {
+                Some(place) if given[place].is_none() => given[place] = Some(value),
+                _ => return Ok(None),
+            }
+        }
+        let [start, stop, step, wanted] = given.map(|given| given.filter(|given| !given.is_none()));
+        let (zero, one) = (0i64.into_pyobject(py)?.into_any(), 1i64.into_pyobject(py)?.into_any());
+        let (start, stop) = match (start, stop) {
+            (Some(stop), None) => (zero, stop),
+            (start, Some(stop)) => (start.unwrap_or(zero), stop),
+            (None, None) => return Ok(None),
+        };
+        let step = step.unwrap_or(one);
+        if [&start, &stop, &step].into_iter().any(|number| !is_scalar(number)) {
+            return Ok(None);
+        }
+        let dtype = match wanted {
+            Some(wanted) => dtype::from_python(&wanted)?,
+            None => {
+                let numpy = ndarray::numpy(py)?;
+                let of = |number| ndarray::as_ndarray(number, None).map(|array| array.dtype());
+                let types = (numpy.getattr(intern!(py, "intp"))?, of(&start)?, of(&stop)?, of(&step)?);
+                let Ok(found) = numpy.call_method1(intern!(py, "result_type"), types) else { return Ok(None) };
+                let Ok(found) = dtype::from_numpy(&found) else { return Ok(None) };
+                found
+            }
+        };
+        let Some(count) = count(&start, &stop, &step) else { return Ok(None) };
+        Ok(Some(Self { start, step, count, dtype }))
+    }
+
+    /// Computes the values with a kernel; `None` for a dtype without a kernel, and without a compiler.
+    fn on_device(&self, stream: &Stream) -> PyResult<Option<Array>> {
+        let (py, kind) = (self.start.py(), self.dtype.kind());
+        if kind == ScalarType::Bool || !ufunc::is_castable(self.dtype, self.dtype) {
+            return Ok(None);
+        }
+        let second = self.start.add(&self.step)?;
+        // Converted to elements first: values out of range are rejected, and rounding precedes the difference.
+        let first = computed(py, self.dtype, &[&self.start, &second])?;
+        let Some([first, second]) = first else { return Ok(None) };
+        let (count, dtype) = (self.count, self.dtype);
+        let made = py.without_gil(|| Array::empty(&[count], dtype, MemoryOrder::C, stream.clone()))?;
+        if self.count == 0 {
+            return Ok(Some(made));
+        }
+        match py.without_gil(|| ufunc::arange(&made, &first, &second, stream)) {
+            Err(Error::Unavailable(_)) => Ok(None),
+            written => Ok(written.map(|()| Some(made))?),
+        }
+    }
+}
+
+/// Returns the number of elements from `start` to `stop`; `None` for errors, which NumPy reports.
+fn count(start: &Bound<'_, PyAny>, stop: &Bound<'_, PyAny>, step: &Bound<'_, PyAny>) -> Option<i64> {
+    const MOST: f64 = (1i64 << 53) as f64;
+    let quotient = stop.sub(start).ok()?.div(step).ok()?;
+    let number = quotient.cast::<PyFloat>().ok()?.value(); // includes NumPy's doubles; complex numbers are left to NumPy
+    // A difference that vanishes in the division counts as one element, or none.
+    let is_lost = number == 0.0 && stop.ne(start).unwrap_or(true);
+    (number.is_finite() && number.abs() < MOST && !is_lost).then(|| (number.ceil() as i64).max(0))
+}
+
+/// Converts numbers to elements of a dtype, and to the bytes for its kernels; `None` if NumPy rejects one.
+fn computed<const N: usize>(
+    py: Python<'_>,
+    dtype: DType,
+    numbers: &[&Bound<'_, PyAny>; N],
+) -> PyResult<Option<[element_bytes::Item; N]>> {
+    let numpy = ndarray::numpy(py)?;
+    let elements = numpy.getattr(intern!(py, "zeros"))?.call1((N, dtype::to_python(py, dtype)?))?;
+    for (place, number) in numbers.iter().enumerate() {
+        if elements.set_item(place, number).is_err() {
+            return Ok(None);
+        }
+    }
+    let kind = DType::new(ufunc::arange::computed_in(dtype.kind()));
+    let elements = elements.call_method1(intern!(py, "astype"), (dtype::to_python(py, kind)?,))?;
+    let elements = elements.cast_into::<PyUntypedArray>()?;
+    let items: PyResult<Vec<element_bytes::Item>> =
+        (0..N).map(|place| Ok(element_bytes::element(&elements, place, kind.itemsize()))).collect();
+    Ok(items?.try_into().ok())
+}
+
+/// Return a number of evenly spaced values from `start` to `stop`.
+///
+/// Parameters
+/// ----------
+/// start, stop : number
+///     The first value, and the last one or its successor.
+/// num : int, optional
+///     Number of values.
+/// endpoint : bool, optional
+///     Whether `stop` is the last one.
+/// retstep : bool, optional
+///     Whether to return the step, too.
+/// dtype : data-type, optional
+///     Defaults to the floating or complex type of the numbers. Values of integer types are rounded down.
+/// device : Device, str or int, optional
+///     Device of the result; the thread's current device by default.
+///
+/// Returns
+/// -------
+/// GPUArray, or GPUArray and number
+///     With NumPy's values, bit for bit.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For a negative `num`.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.linspace(0, 1, 5).tolist()
+/// [0.0, 0.25, 0.5, 0.75, 1.0]
+#[pyfunction]
+#[pyo3(signature = (start, stop, num=None, endpoint=true, retstep=false, dtype=None, *, device=None))]
+#[allow(clippy::too_many_arguments)]
+// stub: @overload
+// stub: def linspace(
+// stub:     start: Any,
+// stub:     stop: Any,
+// stub:     num: SupportsIndex | None = None,
+// stub:     endpoint: bool = True,
+// stub:     retstep: Literal[False] = False,
+// stub:     dtype: DTypeLike | None = None,
+// stub:     *,
+// stub:     device: DeviceLike = None,
+// stub: ) -> GPUArray: ...
+// stub: @overload
+// stub: def linspace(
+// stub:     start: Any,
+// stub:     stop: Any,
+// stub:     num: SupportsIndex | None = None,
+// stub:     endpoint: bool = True,
+// stub:     *,
+// stub:     retstep: Literal[True],
+// stub:     dtype: DTypeLike | None = None,
+// stub:     device: DeviceLike = None,
+// stub: ) -> tuple[GPUArray, Any]: ...
+pub(crate) fn linspace<'py>(
+    py: Python<'py>,
+    start: &Bound<'py, PyAny>,
+    stop: &Bound<'py, PyAny>,
+    num: Option<&Bound<'py, PyAny>>,
+    endpoint: bool,
+    retstep: bool,
+    dtype: Option<&Bound<'py, PyAny>>,
+    device: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if let Some(wrong) = [start, stop].into_iter().find(|number| !is_scalar(number)) {
+        return Err(PyTypeError::new_err(format!(
+            "linspace: start and stop are numbers, not {}; between arrays write start + (stop - start) * linspace(0, 1, num)",
+            wrong.get_type().fully_qualified_name()?
+        )));
+    }
+    let num = num.map_or(Ok(50), |num| number::signed(num, "linspace: num"))?;
+    if num < 0 {
+        return Err(PyValueError::new_err(format!("Number of samples, {num}, must be non-negative.")));
+    }
+    let device = target_device(py, device.filter(|device| !device.is_none()))?;
+    let stream = stream::current(device);
+    let wanted = dtype.filter(|dtype| !dtype.is_none()).map(dtype::from_python).transpose()?;
+    let line = Line { start, stop, num, endpoint, wanted };
+    let (values, step) = line.made(device, &stream)?;
+    let values = values.into_any();
+    if retstep { Ok(PyTuple::new(py, [values, step])?.into_any()) } else { Ok(values) }
+}
+
+fn is_whole(dtype: DType) -> bool {
+    !dtype.kind().is_complex()
+        && !matches!(
+            dtype.kind(),
+            ScalarType::Float16 | ScalarType::BFloat16 | ScalarType::Float32 | ScalarType::Float64
+        )
+}
+
+/// Arguments of `linspace`.
+struct Line<'a, 'py> {
+    start: &'a Bound<'py, PyAny>,
+    stop: &'a Bound<'py, PyAny>,
+    num: i64,
+    endpoint: bool,
+    wanted: Option<DType>,
+}
+
+impl<'py> Line<'_, 'py> {
+    /// Returns NumPy's result for a number of elements, with the step.
+    fn by_numpy(&self, num: i64) -> PyResult<(Bound<'py, PyUntypedArray>, Bound<'py, PyAny>)> {
+        let py = self.start.py();
+        let keywords = PyDict::new(py);
+        if let Some(wanted) = self.wanted {
+            keywords.set_item(intern!(py, "dtype"), dtype::to_python(py, wanted)?)?;
+        }
+        let arguments = (self.start, self.stop, num, self.endpoint, true);
+        let made = ndarray::numpy(py)?.getattr(intern!(py, "linspace"))?.call(arguments, Some(&keywords))?;
+        let made = made.cast_into::<PyTuple>()?;
+        Ok((made.get_item(0)?.cast_into()?, made.get_item(1)?))
+    }
+
+    fn made(&self, device: Device, stream: &Stream) -> PyResult<(Bound<'py, GpuArray>, Bound<'py, PyAny>)> {
+        let py = self.start.py();
+        if !is_numpys(device, stream)?
+            && let Some((made, step)) = self.on_device(device, stream)?
+        {
+            return Ok((new_exact(py, GpuArray::from_array(made))?, step));
+        }
+        let (values, step) = self.by_numpy(self.num)?;
+        Ok((upload(values.into_any(), stream)?, step))
+    }
+
+    /// Computes the values with a kernel; `None` for dtypes without a kernel, and without a compiler.
+    fn on_device(&self, device: Device, stream: &Stream) -> PyResult<Option<(Array, Bound<'py, PyAny>)>> {
+        let py = self.start.py();
+        let plain = Line { wanted: None, ..*self };
+        let computed_as = dtype::from_numpy(plain.by_numpy(0)?.0.dtype().as_any())?;
+        let wanted = self.wanted.unwrap_or(computed_as);
+        // Complex numbers cannot be rounded down, as NumPy reports.
+        if !ufunc::is_castable(computed_as, wanted) || (computed_as.kind().is_complex() && is_whole(wanted)) {
+            return Ok(None);
+        }
+        let parts = if self.endpoint { self.num - 1 } else { self.num };
+        let (distance, step) = self.steps(computed_as, parts)?;
+        let is_lost = parts > 0 && step.eq(0)?;
+        // The distance if the step underflows to 0, and for one element, as in NumPy.
+        let factor = if is_lost || parts <= 0 { &distance } else { &step };
+        let Some([first, last, factor]) = computed(py, computed_as, &[self.start, self.stop, factor])? else {
+            return Ok(None);
+        };
+        cast::warn_of_dropped_parts(py, computed_as, wanted)?;
+        let made = new_array(py, &[self.num], wanted, MemoryOrder::C, device)?;
+        if self.num > 0 {
+            let ends = self.endpoint && self.num > 1;
+            let parts = if is_lost { parts } else { 0 };
+            let spacing = Spacing { start: &first, stop: &last, step: &factor, parts, ends };
+            match py.without_gil(|| ufunc::linspace(&made, computed_as.kind(), &spacing, stream)) {
+                Err(Error::Unavailable(_)) => return Ok(None),
+                written => written?,
+            }
+        }
+        Ok(Some((made, step)))
+    }
+
+    /// Returns the distance from start to stop, and the step, in the type of the computation.
+    fn steps(&self, dtype: DType, parts: i64) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let py = self.start.py();
+        let numpy = ndarray::numpy(py)?;
+        let keywords = PyDict::new(py);
+        keywords.set_item(intern!(py, "dtype"), dtype::to_python(py, dtype)?)?;
+        let distance = numpy.getattr(intern!(py, "subtract"))?.call((self.stop, self.start), Some(&keywords))?;
+        let step = match parts > 0 {
+            true => distance.div(parts)?,
+            false => PyFloat::new(py, f64::NAN).into_any(),
+        };
+        Ok((distance, step))
+    }
+}
+
+names! {
+    functions "Making arrays": arange, linspace;
+}

@@ -1,0 +1,227 @@
+//! `GPUArray` over memory that the caller supplies: an address, a callable that allocates, PybindGPU's `Allocator`.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+
+use super::allocator::{self, PyAllocator};
+use crate::array::class::{GpuArray, owner_of};
+use crate::array::memory_owner::{Heritage, Owner};
+use crate::callback::Kept;
+use crate::convert::dtype;
+use crate::convert::shape::{self, OrderArgument};
+use crate::interop::gpudata::stands_for_memory;
+use crate::interop::memory_argument::Place;
+use crate::gil::WithoutGil;
+use crate::host::device_arrays;
+use crate::host::transfer;
+use crate::runtime::device_memory::DeviceAllocation;
+use pygpu_array::Array;
+use pygpu_base::dtype::DType;
+use pygpu_device::Device;
+use pygpu_device::stream::{self, Stream};
+use pygpu_layout::Layout;
+use pygpu_memory::Allocation;
+
+/// PyCUDA's form: a shape, a dtype, existing memory, optional strides.
+pub(crate) fn from_address<'py>(
+    py: Python<'py>,
+    shape: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    gpudata: &Bound<'py, PyAny>,
+    strides: Option<&Bound<'py, PyAny>>,
+    order: Option<&Bound<'py, PyAny>>,
+    base: Option<Bound<'py, PyAny>>,
+) -> PyResult<GpuArray> {
+    let dtype = dtype::or_float64(dtype)?;
+    let itemsize = dtype.itemsize() as i64;
+    let shape = shape::from_python(shape)?;
+    let layout = match strides {
+        Some(strides) => Layout::strided(&shape, &shape::from_python(strides)?, 0, itemsize)?,
+        None => Layout::contiguous(&shape, itemsize, OrderArgument::c_or_f(order)?)?,
+    };
+    match is_nowhere(gpudata, &layout)? {
+        true => nowhere(layout, dtype),
+        false => over_place(py, gpudata, &layout, dtype, base, None),
+    }
+}
+
+/// Creates the array over memory assigned to `gpudata`. It keeps an assigned allocator.
+pub(super) fn assigned<'py>(
+    memory: &Bound<'py, PyAny>,
+    layout: Layout,
+    dtype: DType,
+    allocator: Option<&Bound<'py, PyAny>>,
+) -> PyResult<GpuArray> {
+    match is_nowhere(memory, &layout)? {
+        true => nowhere(layout, dtype),
+        false => over_place(memory.py(), memory, &layout, dtype, None, allocator),
+    }
+}
+
+/// Returns the inheritance of an allocator, as stored in an array.
+///
+/// # Errors
+/// `TypeError` for an object that is no allocator.
+pub(super) fn heritage_of(allocator: &Bound<'_, PyAny>) -> PyResult<Heritage> {
+    drop(PyAllocator::for_one_array(allocator)?);
+    Ok(allocator::kept_for_results(allocator))
+}
+
+/// Returns the same array with another allocator for results.
+pub(super) fn with_heritage(py: Python<'_>, own: &GpuArray, heritage: Option<Heritage>) -> PyResult<GpuArray> {
+    let array = own.array(py)?;
+    // Includes the previous owner.
+    let memory = Py::new(py, DeviceAllocation::over(array.clone()))?.into_any();
+    let kept = Owner { object: Kept::new(memory), is_arrays: own.owns_data(), allocator: heritage };
+    let array = array.clone().with_owner(Box::new(kept));
+    let value = match own.base() {
+        Some(base) => GpuArray::with_base(array, base.clone_ref(py)),
+        None => GpuArray::from_array(array),
+    };
+    if let Some(memory) = own.rare().gpudata() {
+        value.rare().keep_gpudata(memory.clone_ref(py));
+    }
+    Ok(value)
+}
+
+/// Whether the elements are at address 0, as in PyCUDA's arrays whose `gpudata` is assigned later.
+fn is_nowhere(memory: &Bound<'_, PyAny>, layout: &Layout) -> PyResult<bool> {
+    Ok(layout.nbytes() > 0 && !memory.is_instance_of::<GpuArray>() && Place::of(memory)?.address() == 0)
+}
+
+/// Creates an array without memory, until its `gpudata` is assigned.
+fn nowhere(layout: Layout, dtype: DType) -> PyResult<GpuArray> {
+    let stream = Stream::default_of(Device::current()?);
+    // SAFETY: the memory is never accessed, because `GpuArray::array` refuses to return this array.
+    let array = unsafe { Array::imported(0, layout, dtype, false, stream, None)? };
+    let value = GpuArray::from_array(array);
+    value.rare().lack_memory();
+    Ok(value)
+}
+
+/// Creates an array whose element zero is at an object's address. The object is kept while the memory is shared.
+pub(super) fn over_place<'py>(
+    py: Python<'py>,
+    memory: &Bound<'py, PyAny>,
+    layout: &Layout,
+    dtype: DType,
+    base: Option<Bound<'py, PyAny>>,
+    allocator: Option<&Bound<'py, PyAny>>,
+) -> PyResult<GpuArray> {
+    let owner = (keeper_of(memory), &base).into_pyobject(py)?.into_any().unbind();
+    let allocator = allocator.map(heritage_of).transpose()?;
+    let kept = Owner { object: Kept::new(owner), is_arrays: false, allocator };
+    let array = Place::of(memory)?.array(py, layout.clone(), dtype, Stream::default_of, Some(kept))?;
+    let value = match base {
+        Some(base) => GpuArray::with_base(array, base.unbind()),
+        None => GpuArray::from_array(array),
+    };
+    if stands_for_memory(memory)? {
+        value.rare().keep_gpudata(memory.clone().unbind());
+    }
+    Ok(value)
+}
+
+/// Returns the object that keeps the memory alive: for an array the owner, not a chain of views.
+fn keeper_of(memory: &Bound<'_, PyAny>) -> Py<PyAny> {
+    memory.cast::<GpuArray>().map_or_else(|_| memory.clone().unbind(), owner_of)
+}
+
+/// Creates an array with a dense layout in memory of an allocator.
+pub(crate) fn from_callable(
+    allocator: &Bound<'_, PyAny>,
+    layout: Layout,
+    dtype: DType,
+    device: Device,
+) -> PyResult<Array> {
+    made_by(&PyAllocator::for_one_array(allocator)?, allocator, layout, dtype, device)
+}
+
+/// Creates the same array, without memory if the allocator returns address 0, which PyCUDA accepts too.
+pub(super) fn from_callable_or_nothing(
+    object: &Bound<'_, PyAny>,
+    layout: Layout,
+    dtype: DType,
+    device: Device,
+) -> PyResult<GpuArray> {
+    let allocator = PyAllocator::for_one_array(object)?;
+    match made_by(&allocator, object, layout.clone(), dtype, device) {
+        Err(_) if allocator.gave_nothing() => nowhere(layout, dtype),
+        made => Ok(GpuArray::from_array(made?)),
+    }
+}
+
+fn made_by(
+    allocator: &PyAllocator,
+    object: &Bound<'_, PyAny>,
+    layout: Layout,
+    dtype: DType,
+    device: Device,
+) -> PyResult<Array> {
+    let py = object.py();
+    if layout.nbytes() == 0 {
+        return device_arrays::new_dense(py, layout, dtype, device);
+    }
+    let bytes = layout.nbytes() as usize;
+    let allocation = py.without_gil(|| Allocation::from_allocator(allocator, bytes, &stream::current(device)))?;
+    if let Some(memory) = allocator.take_known() {
+        // The block itself with its tracked uses, instead of a wrapper of it.
+        let place = Place::of(memory.bind(py))?;
+        let allocator = Some(allocator::kept_for_results(object));
+        let kept = Owner { object: Kept::new(memory), is_arrays: true, allocator };
+        let array = place.array(py, layout, dtype, Stream::default_of, Some(kept));
+        py.without_gil(|| drop(allocation));
+        return array;
+    }
+    Ok(Array::over(Arc::new(allocation), layout, dtype, false)?)
+}
+
+/// PybindGPU's form: an object that describes memory.
+///
+/// Its fields are `shape`, `dtype`, `strides` (None for C order), `device_ptr` (None allocates memory), `host_data` (an ndarray, or
+/// None), and `data`. If `data` is a `GPUArray`, its memory and tracked uses are shared.
+pub(crate) fn from_allocator<'py>(
+    py: Python<'py>,
+    allocator: &Bound<'py, PyAny>,
+    has_dtype: bool,
+    order: Option<&Bound<'py, PyAny>>,
+) -> PyResult<GpuArray> {
+    if has_dtype {
+        return Err(PyRuntimeError::new_err("allocator= brings its own shape and dtype: give neither"));
+    }
+    let required = |name: &str| {
+        allocator.getattr(name).map_err(|_| {
+            PyTypeError::new_err(format!(
+                "allocator= alone takes an object that describes memory (`shape`, `dtype`, `device_ptr`), not {}",
+                allocator.get_type()
+            ))
+        })
+    };
+    let optional = |name: &str| Ok::<_, PyErr>(allocator.getattr_opt(name)?.filter(|value| !value.is_none()));
+    let (shape, dtype) = (shape::from_python(&required("shape")?)?, dtype::from_python(&required("dtype")?)?);
+    let itemsize = dtype.itemsize() as i64;
+    let layout = match optional("strides")? {
+        Some(strides) => Layout::strided(&shape, &shape::from_python(&strides)?, 0, itemsize)?,
+        None => Layout::contiguous(&shape, itemsize, OrderArgument::c_or_f(order)?)?,
+    };
+    let shared = optional("data")?.and_then(|data| data.cast_into::<GpuArray>().ok());
+    let value = match (shared, optional("device_ptr")?) {
+        (Some(shared), _) => over_place(py, shared.as_any(), &layout, dtype, None, None)?,
+        (None, Some(address)) => over_place(py, &address, &layout, dtype, Some(allocator.clone()), None)?,
+        (None, None) => {
+            let order = OrderArgument::c_or_f(order)?;
+            let array = device_arrays::new_array(py, &shape, dtype, order, Device::current()?)?;
+            if let Some(host) = optional("host_data")? {
+                // Like an array over an ndarray, it has the values of its host side from the start.
+                transfer::set_on(py, &array, &host, &stream::current(array.device()), true)?;
+            }
+            GpuArray::from_array(array)
+        }
+    };
+    Ok(match optional("host_data")? {
+        Some(host) => value.over_host(host.unbind()),
+        None => value,
+    })
+}

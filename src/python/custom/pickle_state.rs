@@ -1,0 +1,91 @@
+//! Constructor arguments of generated kernels: parsed, and stored for pickling.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::type_object::PyTypeInfo;
+use pyo3::types::{PyString, PyTuple};
+
+use crate::atexit::{Detached, DriverObject};
+use crate::kernel::source;
+use crate::py_once::intern;
+use pygpu_ops::Argument;
+
+/// The arguments of `__init__`, in order.
+pub(crate) struct Recipe(Py<PyTuple>);
+
+impl From<Bound<'_, PyTuple>> for Recipe {
+    fn from(given: Bound<'_, PyTuple>) -> Self {
+        Self(given.unbind())
+    }
+}
+
+impl Recipe {
+    /// Returns the result of `__reduce__` for a kernel of the class `T` or of a derived class.
+    ///
+    /// # Errors
+    /// The errors of pickling the arguments.
+    pub(crate) fn reduced<'py, T: PyTypeInfo>(&self, kernel: &Bound<'py, T>) -> PyResult<Bound<'py, PyAny>> {
+        let py = kernel.py();
+        let module = py.import(intern!(py, "PyGPU._native.pickled_kernels"))?;
+        module.getattr(intern!(py, "reduced"))?.call1((kernel, T::type_object(py), &self.0))
+    }
+}
+
+/// A generated kernel, and its constructor arguments.
+pub(crate) struct KernelState<K: DriverObject> {
+    pub(crate) kernel: Detached<K>,
+    pub(crate) keep: bool,
+    pub(crate) recipe: Recipe,
+}
+
+/// Arguments that the constructors of generated kernels share.
+pub(crate) struct Request<'a, 'py> {
+    /// The class, and the expected order of its arguments.
+    pub(crate) class: &'static str,
+    pub(crate) order: &'static str,
+    pub(crate) noun: &'static str,
+    pub(crate) name: &'a str,
+    pub(crate) keep: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) options: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) preamble: &'a str,
+}
+
+impl Request<'_, '_> {
+    /// Reads PyCUDA's `keep`. A string at its position indicates CuPy's argument order.
+    ///
+    /// # Errors
+    /// `TypeError` for a string.
+    pub(crate) fn keep(&self) -> PyResult<bool> {
+        let Some(given) = self.keep else { return Ok(false) };
+        if given.is_instance_of::<PyString>() {
+            return Err(PyTypeError::new_err(format!(
+                "{}: keep is a bool, and a text was given: the arguments look like CuPy's, and the order here is PyCUDA's: {}",
+                self.class, self.order
+            )));
+        }
+        given.is_truthy()
+    }
+
+    /// Requires an array among the declared arguments.
+    ///
+    /// # Errors
+    /// `ValueError` if there is none.
+    pub(crate) fn require_array(&self, arguments: Vec<Argument>) -> PyResult<Vec<Argument>> {
+        if arguments.iter().any(Argument::is_vector) {
+            return Ok(arguments);
+        }
+        Err(PyValueError::new_err(format!("{}: {} needs an array among its arguments", self.name, self.noun)))
+    }
+
+    /// Returns options and preamble of the kernel. PyGPU's headers are found, and macros apply to the user's code only.
+    ///
+    /// # Errors
+    /// `TypeError` for options that are no strings.
+    pub(crate) fn options(&self, py: Python<'_>) -> PyResult<(Vec<String>, String)> {
+        let (options, preamble) = (source::options(self.options)?, self.preamble.to_owned());
+        if options.is_empty() && !preamble.contains("pycuda-") {
+            return Ok((options, preamble));
+        }
+        py.import("PyGPU._native.c_arguments")?.getattr("told_apart")?.call1((options, preamble))?.extract()
+    }
+}

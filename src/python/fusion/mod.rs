@@ -1,0 +1,249 @@
+//! Flushes from Python, with the GIL released: a launch may wait for a function that needs the GIL.
+
+pub(crate) mod defer;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::ffi::interpreter::if_held;
+use crate::gil::WithoutGil;
+use crate::names::names;
+use pygpu_array::DeferredArray;
+use pygpu_base::flush::{self as hooks, FlushReason, Scope};
+use pygpu_device::shutdown;
+use pygpu_memory::{Access, Allocation};
+use pygpu_ops::fusion::{self, EagerReason, FusionMode};
+
+/// Registers the flush with the layers below.
+pub(crate) fn set_hooks() {
+    fusion::install_hooks(flush_from_anywhere);
+}
+
+/// Flushes without the GIL in any state of the thread. It never requests the GIL, which the helper thread and others lack.
+fn flush_from_anywhere(scope: Scope, cause: FlushReason) {
+    let flush = || fusion::flush(scope, cause);
+    if shutdown::exiting() || if_held(|py| py.without_gil(flush)).is_none() {
+        flush();
+    }
+}
+
+/// Launches pending operations.
+#[inline(always)]
+pub(crate) fn close(_: Python<'_>, cause: FlushReason) {
+    hooks::flush(cause);
+}
+
+/// Launches the pending operations of all threads, before a wait, a capture or a reset.
+#[inline]
+pub(crate) fn close_all(_: Python<'_>, cause: FlushReason) {
+    hooks::flush_all(cause);
+}
+
+/// Launches the operation that computes an operand, on whichever thread it was deferred.
+///
+/// # Errors
+/// The error of the operation.
+#[inline]
+pub(crate) fn materialize(array: &DeferredArray) -> PyResult<()> {
+    if hooks::has_pending() { give_values(array.allocation()) } else { Ok(()) }
+}
+
+/// Launches the operation that computes a block, and its predecessors.
+///
+/// # Errors
+/// The error of the operation.
+#[cold]
+#[inline(never)]
+pub(crate) fn give_values(block: &Arc<Allocation>) -> PyResult<()> {
+    if block.device().is_cpu() {
+        return Ok(()); // no deferred operation uses it
+    }
+    hooks::flush(FlushReason::Values);
+    block.flush(Access::Read, FlushReason::Values);
+    block.check()?;
+    if !block.is_pending() {
+        return Ok(());
+    }
+    // In a function that a stream calls, or during process exit.
+    Err(PyRuntimeError::new_err(
+        "the array's values wait for their operation, which cannot be launched here: a function that a stream calls may call no \
+         driver; launch it before, with PyGPU.flush()",
+    ))
+}
+
+/// Set whether the calling thread's operations are deferred; `PyGPU.fusion` for Python code.
+///
+/// Pending operations are launched before the mode changes.
+///
+/// Parameters
+/// ----------
+/// mode : {'auto', 'off'}
+///     The new mode.
+///
+/// Returns
+/// -------
+/// str
+///     The previous mode.
+#[pyfunction]
+#[pyo3(signature = (mode: "str") -> "str")]
+fn _set_fusion(py: Python<'_>, mode: &str) -> PyResult<&'static str> {
+    let Some(mode) = FusionMode::named(mode) else {
+        return Err(PyValueError::new_err(format!("fusion is 'auto' or 'off', and not '{mode}'")));
+    };
+    let before = fusion::current()?;
+    if mode != before {
+        close(py, FlushReason::Explicit);
+        fusion::enter(mode);
+    }
+    Ok(before.name())
+}
+
+/// Return the calling thread's mode.
+#[pyfunction]
+#[pyo3(signature = () -> "str")]
+fn _get_fusion() -> PyResult<&'static str> {
+    Ok(fusion::current()?.name())
+}
+
+/// Launch this thread's deferred operations, and raise an error of theirs that was not raised before.
+///
+/// Operations on arrays of a GPU are deferred, so that one kernel computes several of them. Any access that could observe it
+/// launches
+/// them first. An error is raised where a lost result is used. Call this function inside a `try` to receive the errors there.
+///
+/// Raises
+/// ------
+/// DriverError
+///     If a launch is refused. The message names an operation, its dtype and shape, and the number of operations of the launch.
+/// OutOfMemoryError
+///     If memory for a result is exhausted.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> x = PyGPU.ones(3)
+/// >>> y = 2 * x + 1
+/// >>> PyGPU.flush()
+#[pyfunction]
+#[pyo3(signature = () -> "None")]
+fn flush(py: Python<'_>) -> PyResult<()> {
+    close(py, FlushReason::Explicit);
+    Ok(hooks::take_error().map_or(Ok(()), Err)?)
+}
+
+/// Set the age in microseconds at which a helper thread launches pending operations, for tests.
+///
+/// Parameters
+/// ----------
+/// microseconds : int, optional
+///     Interval of the helper thread. An operation is launched after one to two intervals. 0 removes the bound, None restores the
+///     default.
+#[pyfunction]
+#[pyo3(signature = (microseconds: "int | None" = None) -> "None")]
+fn _bound_fusion_age(microseconds: Option<u64>) {
+    fusion::set_interval(microseconds);
+}
+
+/// Return the counters of `fusion_report` by name.
+#[pyfunction]
+#[pyo3(signature = () -> "dict[str, Any]")]
+fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let figures = fusion::figures();
+    let all = PyDict::new(py);
+    for (name, count) in [
+        ("operations", figures.nodes),
+        ("waiting", fusion::pending_count() as u64),
+        ("dropped", figures.dropped),
+        ("computed", figures.computed),
+        ("kernels", figures.kernels),
+        ("fused", figures.fused),
+        ("outputs", figures.outputs),
+        ("first_meetings", figures.first_meetings),
+        ("failures", figures.failures),
+    ] {
+        all.set_item(name, count)?;
+    }
+    let (closed, refused) = (PyDict::new(py), PyDict::new(py));
+    for (cause, count) in FlushReason::ALL.iter().zip(figures.closed) {
+        closed.set_item(cause.name(), count)?;
+    }
+    for (why, count) in EagerReason::ALL.iter().zip(figures.refused) {
+        refused.set_item(why.name(), count)?;
+    }
+    all.set_item("closed", closed)?;
+    all.set_item("at_once", refused)?;
+    Ok(all)
+}
+
+/// Count the active reports, in which each launch of pending operations is logged to `logging`.
+///
+/// Parameters
+/// ----------
+/// is_begun : bool
+///     True when a report begins, False when it ends.
+#[pyfunction]
+#[pyo3(signature = (is_begun: "bool") -> "None")]
+fn _watch_fusion(is_begun: bool) {
+    fusion::watch(is_begun);
+}
+
+/// Return the number of pending operations.
+#[pyfunction]
+#[pyo3(signature = () -> "int")]
+fn _count_waiting() -> usize {
+    fusion::pending_count()
+}
+
+/// Set limits, for tests; omitted ones return to their defaults.
+///
+/// Parameters
+/// ----------
+/// nodes : int, optional
+///     Pending operations.
+/// results : int, optional
+///     Bytes of their results.
+/// held : int, optional
+///     Bytes of operands that only pending operations reference, in addition to their results.
+/// arrays : int, optional
+///     Arrays of one kernel.
+/// outputs : int, optional
+///     Results of one kernel.
+/// meetings : int, optional
+///     Number of uses before an expression is compiled.
+#[pyfunction]
+#[pyo3(signature = (
+    *, nodes: "int | None" = None, results: "int | None" = None, held: "int | None" = None,
+    arrays: "int | None" = None, outputs: "int | None" = None, meetings: "int | None" = None
+) -> "None")]
+fn _limit_fusion(
+    nodes: Option<usize>,
+    results: Option<usize>,
+    held: Option<usize>,
+    arrays: Option<usize>,
+    outputs: Option<usize>,
+    meetings: Option<u64>,
+) {
+    fusion::reset_limits();
+    let limits = fusion::limit();
+    let given = [
+        (&limits.nodes, nodes),
+        (&limits.results, results),
+        (&limits.held, held),
+        (&limits.arrays, arrays),
+        (&limits.outputs, outputs),
+    ];
+    for (limit, given) in given {
+        given.into_iter().for_each(|value| limit.store(value, Ordering::Relaxed));
+    }
+    meetings.into_iter().for_each(|value| limits.meetings.store(value, Ordering::Relaxed));
+}
+
+names! {
+    internal_functions: _set_fusion, _get_fusion, _fusion_figures, _limit_fusion, _count_waiting, _watch_fusion,
+        _bound_fusion_age;
+    functions "When it is computed": flush;
+}

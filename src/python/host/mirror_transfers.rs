@@ -1,0 +1,182 @@
+//! PybindGPU's `to_device` and `to_host`. They use the host mirror: the ndarray over which an array was created, or the
+//! last result of `get`.
+
+use numpy::PyUntypedArray;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyWeakrefReference;
+
+use crate::array::class::GpuArray;
+use crate::array::host_mirror::HostSide;
+use crate::finalization;
+use crate::host::transfer::{get_on, set_on};
+use crate::py_once::intern;
+use crate::runtime::result_cache::Spare;
+use pygpu_device::stream;
+
+impl GpuArray {
+    fn set_host(&self, host: HostSide) {
+        let before = std::mem::replace(&mut *self.host_to_set(), host);
+        // Not under the lock: dropping an ndarray may run Python code.
+        drop(before);
+    }
+
+    /// The last result of `get`, for reuse if only the caller's reference and one more exist.
+    #[inline]
+    pub(crate) fn last_result<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        match &*self.host()? {
+            HostSide::Own(host) => Some(host.bind(py).clone()),
+            HostSide::Returned(_, Some(spare)) => spare.get(py),
+            _ => None,
+        }
+    }
+
+    /// Stores a result of `get`. An array created over an ndarray keeps the result alive.
+    pub(crate) fn remember(&self, result: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
+        let is_own = self.host().is_some_and(|host| matches!(*host, HostSide::Own(_)));
+        self.set_host(match is_own {
+            true => HostSide::Own(result.clone().into_any().unbind()),
+            false => HostSide::Returned(PyWeakrefReference::new(result)?.unbind(), Spare::keep(result)),
+        });
+        Ok(())
+    }
+
+    /// Uploads the host mirror.
+    fn upload(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let py = slf.py();
+        match slf.get().host_side(py) {
+            Some(host) => {
+                let array = slf.get().array(slf.py())?;
+                set_on(py, array, &host, &stream::current(array.device()), true)
+            }
+            None => Err(PyValueError::new_err(
+                "to_device: the array has no host side; make it over an ndarray, or call get(), hold what it returns and \
+                 change that, or use set(); to have the array on another device name that: to_device('cuda:1')",
+            )),
+        }
+    }
+
+    /// The host mirror, if there is one and it is still alive.
+    fn host_side<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        self.host()?.held(py)
+    }
+}
+
+#[pymethods]
+impl GpuArray {
+    /// Move the array to a device, or upload the host mirror if no argument is given.
+    ///
+    /// The host mirror is the ndarray over which the array was created, or the last result of `get`.
+    ///
+    /// Parameters
+    /// ----------
+    /// device : Device, str or int, optional
+    ///     Target device, as in the array API. PybindGPU's method has no argument and uploads.
+    /// stream : Stream or int, optional
+    ///     The stream of the copy; the current one by default.
+    ///
+    /// Returns
+    /// -------
+    /// GPUArray or None
+    ///     The array itself if it is on the device already, otherwise a copy; None for an upload.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For an upload without a host mirror: nothing was returned yet, or the result is no longer referenced. Only
+    ///     an array created over an ndarray keeps its host mirror alive.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np
+    /// >>> import PyGPU
+    /// >>> x = np.array([1, 2, 3])
+    /// >>> a = PyGPU.GPUArray(x)
+    /// >>> a.to_device(a.device) is a
+    /// True
+    /// >>> x[0] = 7
+    /// >>> a.to_device()
+    /// >>> a.tolist()
+    /// [7, 2, 3]
+    #[pyo3(signature = (device = None, /, *, stream = None))]
+    // stub: @overload
+    // stub: def to_device(self, device: None = None, /, *, stream: None = None) -> None: ...
+    // stub: @overload
+    // stub: def to_device(self, device: Device | str | int, /, *, stream: StreamLike = None) -> Self: ...
+    fn to_device<'py>(
+        slf: &Bound<'py, Self>,
+        device: Option<&Bound<'py, PyAny>>,
+        stream: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        match (device, stream) {
+            (None, None) => Self::upload(slf).map(|()| py.None().into_bound(py)),
+            (None, Some(_)) => Err(PyTypeError::new_err(
+                "to_device: a stream goes with a device, to_device(device, stream=stream); an upload is done on the current \
+                 stream: with stream: a.to_device()",
+            )),
+            (Some(device), stream) => finalization::run_python(py, || {
+                py.import(intern!(py, "PyGPU._protocols.device_transfer"))?
+                    .call_method1(intern!(py, "to_device"), (slf, device, stream))
+            }),
+        }
+    }
+
+    /// Upload the host mirror, as `to_device` does.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np
+    /// >>> import PyGPU
+    /// >>> x = np.zeros(3)
+    /// >>> a = PyGPU.GPUArray(x)
+    /// >>> x[1] = 2
+    /// >>> a.to_gpu()
+    /// >>> a.tolist()
+    /// [0.0, 2.0, 0.0]
+    #[pyo3(signature = () -> "None")]
+    fn to_gpu(slf: &Bound<'_, Self>) -> PyResult<()> {
+        Self::upload(slf)
+    }
+
+    /// Refresh the host mirror in place, or create one if there is none.
+    ///
+    /// The host mirror is the ndarray over which the array was created, or the last result of `get`.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the host mirror is read-only.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np
+    /// >>> import PyGPU
+    /// >>> x = np.zeros(3)
+    /// >>> a = PyGPU.GPUArray(x)
+    /// >>> a.fill(5.0).to_host()
+    /// >>> x
+    /// array([5., 5., 5.])
+    #[pyo3(signature = () -> "None")]
+    fn to_host(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let py = slf.py();
+        let stream = stream::current(slf.get().device());
+        match slf.get().host_side(py) {
+            Some(host) => {
+                get_on(slf, Some(&host), &stream, true)?;
+            }
+            None => {
+                let made = get_on(slf, None, &stream, true)?;
+                slf.get().set_host(HostSide::Own(made.into_any().unbind()));
+            }
+        }
+        Ok(())
+    }
+
+    /// ndarray that `to_device` uploads and `to_host` refreshes, or None.
+    #[getter]
+    // stub: -> NDArray[Any] | None
+    fn host_array<'py>(slf: &Bound<'py, Self>) -> Option<Bound<'py, PyAny>> {
+        slf.get().host_side(slf.py())
+    }
+}

@@ -1,0 +1,328 @@
+//! `__cuda_array_interface__` in both directions, and its host counterparts `__array_interface__` and `__array__`.
+
+use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
+
+use crate::array::class::GpuArray;
+use crate::callback::Kept;
+use crate::convert::dtype;
+use crate::convert::ndarray;
+use crate::convert::number;
+use crate::convert::shape;
+use crate::convert::strict;
+use crate::gil::WithoutGil;
+use crate::host::cpu_view;
+use crate::py_once::{PyOnce, intern};
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, ScalarType, TABLE};
+use pygpu_base::error::Error;
+use pygpu_interop::cai;
+use pygpu_interop::imported_memory::ImportedMemory;
+use pygpu_layout::Dims;
+
+/// Dictionaries to copy, one per dtype: inserting six keys into an empty dictionary would resize it.
+static TEMPLATES: [PyOnce<Py<PyDict>>; TABLE.len()] = [const { PyOnce::new() }; TABLE.len()];
+
+/// The two interfaces, which differ in one key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Interface {
+    Cuda,
+    Host,
+}
+
+impl Interface {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Cuda => "__cuda_array_interface__",
+            Self::Host => "__array_interface__",
+        }
+    }
+}
+
+fn template<'py>(py: Python<'py>, dtype: DType, name: &str) -> PyResult<Bound<'py, PyDict>> {
+    let Some(row) = dtype.row() else { return opaque_template(py, dtype) };
+    let Some(typestr) = row.typestr else {
+        return Err(PyAttributeError::new_err(format!(
+            "{name}: libraries do not agree on a typestr for {}; exchange the array by DLPack (from_dlpack)",
+            row.name
+        )));
+    };
+    let Some(cell) = TEMPLATES.get(dtype.kind() as usize) else { return new_template(py, typestr) };
+    let template = cell.get_or_try_init(py, || new_template(py, typestr).map(Bound::unbind))?;
+    template.bind(py).copy()
+}
+
+fn new_template<'py>(py: Python<'py>, typestr: &str) -> PyResult<Bound<'py, PyDict>> {
+    let template = PyDict::new(py);
+    template.set_item(intern!(py, "shape"), py.None())?;
+    template.set_item(intern!(py, "typestr"), typestr)?;
+    template.set_item(intern!(py, "data"), py.None())?;
+    template.set_item(intern!(py, "version"), 3)?;
+    template.set_item(intern!(py, "strides"), py.None())?;
+    Ok(template)
+}
+
+fn opaque_template<'py>(py: Python<'py>, dtype: DType) -> PyResult<Bound<'py, PyDict>> {
+    let descr = dtype::to_python(py, dtype)?;
+    let typestr = descr.getattr(intern!(py, "str"))?;
+    let template = new_template(py, typestr.cast::<PyString>()?.to_str()?)?;
+    if !descr.getattr(intern!(py, "names"))?.is_none() {
+        template.set_item(intern!(py, "descr"), descr.getattr(intern!(py, "descr"))?)?;
+    }
+    Ok(template)
+}
+
+/// Returns the keys common to both interfaces, in a new dictionary.
+fn describe<'py>(py: Python<'py>, owner: &GpuArray, interface: Interface) -> PyResult<Bound<'py, PyDict>> {
+    let array = owner.array(py)?;
+    let said = template(py, array.dtype(), interface.name())?;
+    let layout = array.layout();
+    said.set_item(intern!(py, "shape"), shape::integers(py, layout.shape())?)?;
+    let address = match (interface, owner.given_out_address(py)?) {
+        // NumPy before 2.0 rejects null, even for arrays without elements.
+        (Interface::Host, 0) => std::mem::align_of::<u128>(),
+        (_, address) => address,
+    };
+    said.set_item(intern!(py, "data"), (address, array.readonly()))?;
+    // Many consumers accept only None for a contiguous array.
+    if !layout.is_c_contiguous() {
+        said.set_item(intern!(py, "strides"), shape::integers(py, layout.strides())?)?;
+    }
+    Ok(said)
+}
+
+/// Returns whether NumPy may read an array in place.
+fn is_read_in_place(array: &Array) -> bool {
+    array.device().is_cpu() && strict::allows_reading()
+}
+
+#[pymethods]
+impl GpuArray {
+    /// CUDA array interface, version 3: for CuPy, Numba, PyTorch and others that read device memory in place.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    ///     Contains the stream on which all work on the array is ordered. On ROCm, where the interface has no
+    ///     streams, the call waits for that work instead.
+    ///
+    /// Raises
+    /// ------
+    /// AttributeError
+    ///     For an array in host memory, and for dtypes without an agreed typestr (bfloat16, float8).
+    #[getter]
+    fn __cuda_array_interface__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        let py = slf.py();
+        let array = slf.get().array(slf.py())?;
+        if array.device().is_cpu() {
+            return Err(PyAttributeError::new_err(
+                "__cuda_array_interface__: the array is in host memory; use __array_interface__ or DLPack",
+            ));
+        }
+        let said = describe(py, slf.get(), Interface::Cuda)?;
+        let stream = py.without_gil(|| cai::export(array))?;
+        said.set_item(intern!(py, "stream"), stream)?;
+        Ok(said)
+    }
+
+    /// NumPy array interface, version 3: gives access to the array's memory in place, for arrays in host memory.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    ///
+    /// Raises
+    /// ------
+    /// AttributeError
+    ///     For an array on a GPU, and with `PYGPU_STRICT=1`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np
+    /// >>> import PyGPU
+    /// >>> a = PyGPU.zeros(3, device='cpu')
+    /// >>> np.asarray(a)[1] = 5
+    /// >>> a.tolist()
+    /// [0.0, 5.0, 0.0]
+    #[getter]
+    fn __array_interface__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        let array = slf.get().array(slf.py())?;
+        if !is_read_in_place(array) {
+            return Err(PyAttributeError::new_err(format!(
+                "__array_interface__: the array is on {}, and is not read in place by the host; use .get()",
+                array.device()
+            )));
+        }
+        describe(slf.py(), slf.get(), Interface::Host)
+    }
+
+    /// Returns an ndarray over the same memory, for arrays in host memory.
+    ///
+    /// Parameters
+    /// ----------
+    /// dtype : data-type, optional
+    ///     A different dtype requires a copy.
+    /// copy : bool, optional
+    ///     True always copies, False never, None only if the dtype differs.
+    ///
+    /// Returns
+    /// -------
+    /// numpy.ndarray
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     For an array on a GPU, because transfers are never implicit. With `PYGPU_STRICT=1` for every array.
+    /// ValueError
+    ///     For a copy that is needed and forbidden.
+    #[pyo3(signature = (dtype: "DTypeLike | None" = None, copy: "bool | None" = None) -> "NDArray[Any]")]
+    fn __array__<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let array = slf.get().array(slf.py())?;
+        if !is_read_in_place(array) {
+            let device = array.device();
+            return Err(PyTypeError::new_err(format!(
+                "the array is on {device}, and is not moved to the host without being asked: use .get(), or \
+                 numpy.from_dlpack(x, device=\"cpu\")"
+            )));
+        }
+        let view = cpu_view::view(slf)?.into_any();
+        let wanted = match dtype {
+            Some(dtype) => ndarray::numpy(py)?.getattr(intern!(py, "dtype"))?.call1((dtype,))?,
+            None => view.getattr(intern!(py, "dtype"))?,
+        };
+        let same = wanted.eq(view.getattr(intern!(py, "dtype"))?)?;
+        match copy {
+            Some(true) => view.call_method1(intern!(py, "astype"), (wanted,)),
+            Some(false) if !same => Err(PyValueError::new_err(format!(
+                "__array__: {} as {wanted} needs a copy, and copy=False forbids it",
+                slf.get().dtype().name()
+            ))),
+            _ if same => Ok(view),
+            _ => view.call_method1(intern!(py, "astype"), (wanted,)),
+        }
+    }
+}
+
+/// Dictionary of a producer.
+struct Said<'py>(Bound<'py, PyDict>);
+
+impl<'py> Said<'py> {
+    fn get(&self, key: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        Ok(self.0.get_item(key)?.filter(|value| !value.is_none()))
+    }
+
+    fn must(&self, key: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.get(key)?.ok_or_else(|| wrong_value(format_args!("'{key}' is missing")))
+    }
+
+    /// Reads a tuple of integers.
+    fn integers(&self, key: &str, given: &Bound<'py, PyAny>) -> PyResult<Dims> {
+        if !given.is_instance_of::<PyTuple>() && !given.is_instance_of::<PyList>() {
+            return Err(wrong_type(format_args!("'{key}' is a tuple of integers, not {given:?}")));
+        }
+        given.try_iter()?.map(|item| number::signed(&item?, key)).collect()
+    }
+
+    fn data(&self) -> PyResult<(usize, bool)> {
+        let data = self.must("data")?;
+        let wrong = || wrong_type(format_args!("'data' is a tuple (pointer, read-only), not {data:?}"));
+        let pair = data.cast::<PyTuple>().map_err(|_| wrong())?;
+        if pair.len() != 2 {
+            return Err(wrong());
+        }
+        let pointer = pair.get_item(0)?;
+        // Some producers use None for arrays without elements.
+        let address = if pointer.is_none() { 0 } else { number::size(&pointer, "the pointer in 'data'")? };
+        Ok((address, pair.get_item(1)?.is_truthy()?))
+    }
+
+    fn stream(&self) -> PyResult<Option<i64>> {
+        self.get("stream")?.map(|stream| number::signed(&stream, "'stream'")).transpose()
+    }
+
+    fn dtype(&self) -> PyResult<DType> {
+        let py = self.0.py();
+        let typestr = self.must("typestr")?;
+        let Ok(text) = typestr.cast::<PyString>() else {
+            return Err(wrong_type(format_args!("'typestr' is text such as '<f4', not {typestr:?}")));
+        };
+        let known = DType::from_typestr(text.to_str()?)?;
+        if known.kind() != ScalarType::Opaque {
+            return Ok(known);
+        }
+        let source = match self.get("descr")? {
+            Some(descr) => descr,
+            None => typestr,
+        };
+        let descr = ndarray::numpy(py)?.getattr(intern!(py, "dtype"))?.call1((source,))?;
+        let dtype = dtype::from_numpy(&descr)?;
+        if dtype.itemsize() != known.itemsize() {
+            return Err(wrong_value(format_args!(
+                "'descr' describes items of {} bytes, and 'typestr' of {}",
+                dtype.itemsize(),
+                known.itemsize()
+            )));
+        }
+        Ok(dtype)
+    }
+
+    fn check_version_and_mask(&self) -> PyResult<()> {
+        let version = self.must("version")?;
+        if !version.is_instance_of::<PyInt>() || version.is_instance_of::<PyBool>() {
+            return Err(wrong_type(format_args!("'version' is an int, not {version:?}")));
+        }
+        if !(0..=3).contains(&number::signed(&version, "'version'")?) {
+            return Err(wrong_value(format_args!("version {version} is unknown; 3 is the latest that can be read")));
+        }
+        match self.get("mask")? {
+            Some(_) => {
+                Err(wrong_value(format_args!("masked arrays are not supported; give the data and the mask apart")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn description(&self) -> PyResult<ImportedMemory> {
+        self.check_version_and_mask()?;
+        let shape = self.integers("shape", &self.must("shape")?)?;
+        let strides = self.get("strides")?.map(|strides| self.integers("strides", &strides)).transpose()?;
+        let (address, readonly) = self.data()?;
+        Ok(ImportedMemory { address, shape, strides, dtype: self.dtype()?, readonly })
+    }
+}
+
+fn wrong_type(what: std::fmt::Arguments<'_>) -> PyErr {
+    PyTypeError::new_err(format!("__cuda_array_interface__: {what}"))
+}
+
+fn wrong_value(what: std::fmt::Arguments<'_>) -> PyErr {
+    PyValueError::new_err(format!("__cuda_array_interface__: {what}"))
+}
+
+/// Imports the memory that an object's interface describes; `None` if the object has no interface.
+///
+/// # Errors
+/// `TypeError` and `ValueError` for an interface that violates the protocol or is inconsistent; errors of the driver.
+pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    let py = object.py();
+    let Some(said) = object.getattr_opt(intern!(py, "__cuda_array_interface__"))? else { return Ok(None) };
+    let said = match said.cast_into::<PyDict>() {
+        Ok(said) => Said(said),
+        Err(error) => {
+            let given = error.into_inner();
+            return Err(wrong_type(format_args!("a dict is expected, not {given:?}")));
+        }
+    };
+    let description = said.description()?;
+    let stream = said.stream()?;
+    let keeper = Box::new(Kept::new(object.clone().unbind()));
+    // SAFETY: the memory description of the object cannot be verified; the object is kept alive.
+    let imported: Result<Array, Error> = py.without_gil(|| unsafe { cai::import(&description, stream, keeper) });
+    Ok(Some(imported?))
+}

@@ -1,0 +1,50 @@
+//! Capsules that hold DLPack tensors of arrays.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::fusion;
+use crate::ffi::capsule::of_tensor;
+use crate::ffi::numbers;
+use pygpu_array::Array;
+use pygpu_base::flush::FlushReason;
+use pygpu_device::stream::Stream;
+use pygpu_interop::dlpack::{DlpackFlags, export};
+
+pub(crate) fn capsule<'py>(
+    py: Python<'py>,
+    array: &Array,
+    versioned: bool,
+    flags: DlpackFlags,
+    consumer: Option<Stream>,
+) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: each tensor is new.
+    let capsule = unsafe {
+        if versioned {
+            of_tensor(py, export::versioned(array, flags, consumer)?)
+        } else {
+            of_tensor(py, export::legacy(array, consumer)?)
+        }
+    }?;
+    fusion::close(py, FlushReason::Values); // operations that another thread deferred while this one waited
+    Ok(capsule)
+}
+
+/// Reads a tuple of two integers.
+///
+/// # Errors
+/// `TypeError` for any other object.
+#[inline]
+pub(crate) fn pair(object: &Bound<'_, PyAny>, what: &str) -> PyResult<(i64, i64)> {
+    let wrong = || PyTypeError::new_err(format!("{what} is a tuple of two integers, not {object:?}"));
+    let tuple = object.cast::<PyTuple>().map_err(|_| wrong())?;
+    if tuple.len() != 2 {
+        return Err(wrong());
+    }
+    let integer = |position| {
+        let item = tuple.get_borrowed_item(position)?;
+        numbers::long(&item).ok_or_else(wrong)
+    };
+    Ok((integer(0)?, integer(1)?))
+}

@@ -1,0 +1,81 @@
+//! `_as_parameter_`: conversion of arrays, memory, streams and events for `ctypes` functions.
+//!
+//! An array becomes a pointer to its element type. `c_void_p` accepts it too, and pointers to other types reject it.
+
+use pyo3::prelude::*;
+
+use crate::array::class::GpuArray;
+use crate::convert::pointer::{typed_pointer, void_pointer};
+use crate::fusion;
+use crate::host::pinned::PinnedMemory;
+use crate::runtime::device_memory::DeviceAllocation;
+use crate::runtime::event::PyEvent;
+use crate::runtime::stream::PyStream;
+use pygpu_backend::Address;
+use pygpu_base::flush::FlushReason;
+
+#[pymethods]
+impl GpuArray {
+    /// Returns the address of element zero, like torch's tensors: Triton accepts objects with this method and a
+    /// `dtype`.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> a = PyGPU.zeros(3)
+    /// >>> a.data_ptr() == a.ptr
+    /// True
+    #[pyo3(signature = () -> "int")]
+    fn data_ptr(&self, py: Python<'_>) -> PyResult<Address> {
+        self.given_out_address(py)
+    }
+
+    /// Pointer to element zero for a function of `ctypes`, with the element type if C has it.
+    #[getter]
+    fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let address = self.given_out_address(py)?;
+        self.rare().parameter.get(py, address, |address| typed_pointer(py, self.dtype().kind(), address))
+    }
+}
+
+#[pymethods]
+impl DeviceAllocation {
+    /// Address for a function of `ctypes`.
+    #[getter]
+    fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.parameter.get(py, self.given_out_address()?, |address| void_pointer(py, address))
+    }
+}
+
+#[pymethods]
+impl PinnedMemory {
+    /// Address for a function of `ctypes`.
+    #[getter]
+    fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.parameter.get(py, self.address(), |address| void_pointer(py, address))
+    }
+}
+
+#[pymethods]
+impl PyStream {
+    /// Driver handle for a function of `ctypes`.
+    #[getter]
+    fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        fusion::close(py, FlushReason::StreamSync); // as for its address
+        void_pointer(py, self.stream()?.handle().0)
+    }
+}
+
+#[pymethods]
+impl PyEvent {
+    /// Driver handle for a function of `ctypes`.
+    #[getter]
+    fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        fusion::close(py, FlushReason::StreamSync);
+        void_pointer(py, self.raw_handle()?)
+    }
+}

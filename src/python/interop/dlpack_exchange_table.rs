@@ -1,0 +1,237 @@
+//! DLPack's C exchange table: PyGPU's, as the class attribute `__dlpack_c_exchange_api__`, and those of other types.
+//!
+//! The table of a type allows exchanging tensors without calling Python. None of its functions synchronizes: a
+//! consumer orders its work after `current_work_stream`, as `import` does below.
+
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+
+use crate::array::class::{GpuArray, new_exact};
+use crate::fusion;
+use crate::ffi::capsule;
+use crate::ffi::exchange_table::{Exchange, NAME, OtherTable, Table};
+use crate::ffi::objects::class_of;
+use crate::gil::WithoutGil;
+use crate::py_once::intern;
+use pygpu_array::Array;
+use pygpu_backend::{BackendKind, StreamHandle};
+use pygpu_base::flush::FlushReason;
+use pygpu_device::stream;
+use pygpu_interop::dlpack::ffi::{DLDeviceType, DLManagedTensorVersioned, DLTensor};
+use pygpu_interop::dlpack::import::ImportedTensor;
+use pygpu_interop::dlpack::{self, DlpackFlags, export};
+use pygpu_interop::stream_numbers;
+
+static TABLE: Table = Table::new::<Arrays>();
+
+#[pymethods]
+impl GpuArray {
+    /// DLPack's C exchange table, for libraries that exchange tensors without calling Python.
+    #[classattr]
+    fn __dlpack_c_exchange_api__(py: Python<'_>) -> PyResult<Py<PyAny>> {
+        capsule::of_static(py, &TABLE, NAME)
+    }
+}
+
+fn array_of(object: Option<Bound<'_, PyAny>>) -> PyResult<Bound<'_, GpuArray>> {
+    match object.map(Bound::cast_into::<GpuArray>) {
+        Some(Ok(array)) => Ok(array),
+        _ => Err(PyTypeError::new_err("the DLPack exchange table of GPUArray takes GPUArray objects")),
+    }
+}
+
+/// Makes the stream returned by `current_work_stream` wait for the array's last use on other streams, and records a
+/// use on it: the consumer works on that stream, or after it. With a single stream in use this is one comparison.
+fn let_current_stream_use(py: Python<'_>, array: &Array) -> PyResult<()> {
+    let (device, allocation) = (array.device(), array.allocation());
+    if device.is_cpu() {
+        return Ok(());
+    }
+    let current = stream::current(device);
+    if allocation.is_in_order_of(&current) {
+        return Ok(());
+    }
+    Ok(py.without_gil(|| allocation.order_before(array.exported_access(), &current))?)
+}
+
+/// The exchange of `GPUArray` objects.
+struct Arrays;
+
+impl Exchange for Arrays {
+    fn export(py: Python<'_>, object: Option<Bound<'_, PyAny>>) -> PyResult<NonNull<DLManagedTensorVersioned>> {
+        let array = array_of(object)?;
+        let array = array.get().array(py)?;
+        let_current_stream_use(py, array)?;
+        Ok(export::versioned(array, DlpackFlags::empty(), Some(stream::current(array.device())))?)
+    }
+
+    fn import(py: Python<'_>, tensor: ImportedTensor) -> PyResult<Bound<'_, PyAny>> {
+        let ready = stream::own_current(tensor.device()?);
+        let array = tensor.into_array(ready)?;
+        Ok(new_exact(py, GpuArray::from_array(array))?.into_any())
+    }
+
+    fn lend(py: Python<'_>, object: Option<Bound<'_, PyAny>>) -> PyResult<DLTensor> {
+        let array = array_of(object)?;
+        let held = array.get().array(py)?;
+        let_current_stream_use(py, held)?;
+        Ok(array.get().lent().lend(held)?)
+    }
+
+    fn current_stream(py: Python<'_>, device_type: DLDeviceType, id: i32) -> PyResult<usize> {
+        fusion::close(py, FlushReason::StreamSync); // the holder of the handle may wait for the stream, or time it
+        let device = dlpack::device_of(device_type.0.into(), id.into())?;
+        Ok(stream::current(device).handle().0)
+    }
+}
+
+/// Cached result for a type, by its address. The types are kept alive forever (there are at most `SLOTS`), so that
+/// the address of a type is never reused.
+struct Slot {
+    class: AtomicPtr<ffi::PyTypeObject>,
+    /// 0 while it is being filled, `NO_TABLE`, `PLAIN`, or the address of the type's table, plus `LAZY` if the values
+    /// of its objects can differ from the content of their memory.
+    known: AtomicUsize,
+}
+
+const SLOTS: usize = 128;
+const NO_TABLE: usize = 1;
+const PLAIN: usize = 2;
+const LAZY: usize = 1;
+
+static KNOWN: [Slot; SLOTS] =
+    [const { Slot { class: AtomicPtr::new(std::ptr::null_mut()), known: AtomicUsize::new(0) } }; SLOTS];
+
+/// Exchange support of a type.
+#[derive(Clone, Copy)]
+pub(crate) enum Offer {
+    /// Its values are on the host, and it has no device protocol.
+    Plain,
+    /// Exchange table.
+    Table(OtherTable),
+    /// Possibly another protocol.
+    Unknown,
+}
+
+/// Returns the exchange support of an object's type.
+///
+/// # Errors
+/// Errors of reading the attribute, other than a missing attribute; `BufferError` for a tensor whose values differ
+/// from the content of its memory.
+#[inline]
+pub(crate) fn offer_of(object: &Bound<'_, PyAny>) -> PyResult<Offer> {
+    let class = class_of(object);
+    let slot = &KNOWN[(class as usize >> 4) % SLOTS];
+    if slot.class.load(Ordering::Acquire) == class {
+        match slot.known.load(Ordering::Acquire) {
+            0 => {}
+            known => return decode(object, known),
+        }
+    }
+    decode(object, look_up(&object.get_type(), slot)?)
+}
+
+#[inline]
+fn decode(object: &Bound<'_, PyAny>, known: usize) -> PyResult<Offer> {
+    match known {
+        NO_TABLE => Ok(Offer::Unknown),
+        PLAIN => Ok(Offer::Plain),
+        address if address & LAZY != 0 && refuses_its_table(object)? => Ok(Offer::Unknown),
+        // SAFETY: `find_table` returned the address, and tables live as long as the process.
+        address => Ok(Offer::Table(unsafe { OtherTable::from_address(address & !LAZY) })),
+    }
+}
+
+/// PyTorch's table exports tensors that its `__dlpack__` rejects: tensors that require gradients, and tensors with a
+/// lazy conjugation or negation. The former are left to `__dlpack__`.
+///
+/// # Errors
+/// `BufferError` for the latter: neither `__dlpack__` nor the CUDA array interface checks both flags, and the
+/// imported values would be wrong.
+fn refuses_its_table(tensor: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = tensor.py();
+    if tensor.call_method0(intern!(py, "is_conj"))?.is_truthy()? {
+        return Err(PyBufferError::new_err(
+            "the tensor is conjugated only when it is read, and its memory is not: give tensor.resolve_conj()",
+        ));
+    }
+    if tensor.call_method0(intern!(py, "is_neg"))?.is_truthy()? {
+        return Err(PyBufferError::new_err(
+            "the tensor is negated only when it is read, and its memory is not: give tensor.resolve_neg()",
+        ));
+    }
+    tensor.getattr(intern!(py, "requires_grad"))?.is_truthy()
+}
+
+fn is_lazy(class: &Bound<'_, PyType>) -> PyResult<bool> {
+    let py = class.py();
+    let marks = [intern!(py, "is_conj"), intern!(py, "is_neg"), intern!(py, "requires_grad")];
+    marks.into_iter().try_fold(true, |all, mark| Ok(all && class.hasattr(mark)?))
+}
+
+#[cold]
+fn look_up(class: &Bound<'_, PyType>, slot: &Slot) -> PyResult<usize> {
+    let known = if is_plain(class)? {
+        PLAIN
+    } else {
+        match find_table(class)? {
+            Some(table) => table.address() | if is_lazy(class)? { LAZY } else { 0 },
+            None => NO_TABLE,
+        }
+    };
+    let key = class.as_type_ptr();
+    if slot.class.compare_exchange(std::ptr::null_mut(), key, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+        std::mem::forget(class.clone());
+        slot.known.store(known, Ordering::Release);
+    }
+    Ok(known)
+}
+
+/// Returns whether a class is one of Python's numbers, strings and containers, or of NumPy's.
+fn is_plain(class: &Bound<'_, PyType>) -> PyResult<bool> {
+    let py = class.py();
+    let module = class.getattr(intern!(py, "__module__"))?;
+    if module.eq(intern!(py, "builtins"))? {
+        return Ok(true);
+    }
+    let modules = py.import(intern!(py, "sys"))?.getattr(intern!(py, "modules"))?;
+    // If NumPy was never imported, no object is of its types, and importing it here would be expensive.
+    let Ok(numpy) = modules.get_item(intern!(py, "numpy")) else { return Ok(false) };
+    for name in [intern!(py, "ndarray"), intern!(py, "generic")] {
+        if class.is_subclass(&numpy.getattr(name)?)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns the table of a type, in the newest supported version. An invalid table is ignored, because `__dlpack__`
+/// may work.
+fn find_table(class: &Bound<'_, PyType>) -> PyResult<Option<OtherTable>> {
+    let attribute = class.getattr_opt(intern!(class.py(), "__dlpack_c_exchange_api__"))?;
+    Ok(attribute.and_then(|attribute| OtherTable::of(&attribute)))
+}
+
+/// Makes a stream wait for the work of the producer with this table.
+///
+/// # Errors
+/// The producer's errors; errors of the driver.
+pub(crate) fn order_behind(py: Python<'_>, table: OtherTable, ready: &stream::Stream) -> PyResult<()> {
+    let device = ready.device();
+    if device.is_cpu() {
+        return Ok(());
+    }
+    let handle = match (device.kind(), table.current_stream(py, dlpack::code_of(device))?) {
+        (BackendKind::Cuda, 1) => StreamHandle::DEFAULT,
+        (_, handle) => StreamHandle(handle),
+    };
+    if handle == ready.handle() {
+        return Ok(());
+    }
+    Ok(py.without_gil(|| ready.wait_for(&stream_numbers::borrowed(device, handle)))?)
+}

@@ -1,0 +1,151 @@
+//! DLPack import: requests a capsule in a format that the producer supports, and takes the tensor out.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyTuple};
+
+use super::capsule::pair;
+use crate::finalization;
+use crate::ffi::calls::call_method;
+use crate::ffi::capsule::{name_of, take_tensor};
+use crate::py_once::{PyOnce, intern};
+use pygpu_interop::dlpack::import::ImportedTensor;
+use pygpu_interop::dlpack::{HOST, VERSION};
+
+/// Request to a producer.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Request {
+    /// Number of the stream on which the data must be usable; `None` for host memory.
+    pub(crate) stream: Option<i64>,
+    /// Whether a copy is forbidden.
+    pub(crate) no_copy: bool,
+    /// Whether the data is requested on the host.
+    pub(crate) to_host: bool,
+}
+
+/// Answer of a producer.
+pub(crate) struct Answer {
+    pub(crate) tensor: ImportedTensor,
+    /// Whether it supports `stream`; otherwise the data is usable on the legacy default stream.
+    pub(crate) knew_stream: bool,
+}
+
+/// Returns the device that a producer reports: DLPack's type and number.
+///
+/// # Errors
+/// The producer's errors; `TypeError` for a value that is not a pair of integers.
+#[inline]
+pub(crate) fn device_code(producer: &Bound<'_, PyAny>) -> PyResult<(i64, i64)> {
+    let answer = call_method(producer, intern!(producer.py(), "__dlpack_device__"), None, [])?;
+    pair(&answer, "__dlpack_device__()")
+}
+
+/// Requests the tensor of a producer and takes ownership of it.
+///
+/// # Errors
+/// The producer's errors; `TypeError` for an answer that is not a capsule; `BufferError` for an unsupported version.
+pub(crate) fn ask(producer: &Bound<'_, PyAny>, request: Request) -> PyResult<Answer> {
+    let py = producer.py();
+    let newest = max_version(py)?;
+    let plain = !request.no_copy && !request.to_host;
+    let answer = match request.stream {
+        None if plain => {
+            // Interned, so that the callee compares addresses instead of characters.
+            static NAMES: PyOnce<Py<PyTuple>> = PyOnce::new();
+            let names =
+                NAMES.get_or_try_init(py, || PyTuple::new(py, [intern!(py, "max_version")]).map(Bound::unbind))?;
+            call_method(producer, intern!(py, "__dlpack__"), Some(names.bind(py)), [newest])
+        }
+        Some(stream) if plain => {
+            static NAMES: PyOnce<Py<PyTuple>> = PyOnce::new();
+            let names = NAMES.get_or_try_init(py, || {
+                PyTuple::new(py, [intern!(py, "stream"), intern!(py, "max_version")]).map(Bound::unbind)
+            })?;
+            let stream = stream.into_pyobject(py)?;
+            call_method(producer, intern!(py, "__dlpack__"), Some(names.bind(py)), [&stream, newest])
+        }
+        _ => return ask_step_by_step(producer, request),
+    };
+    match answer {
+        Ok(capsule) => Ok(Answer { tensor: take(&capsule)?, knew_stream: true }),
+        // Producers from before 2024 do not accept `max_version`.
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => ask_step_by_step(producer, request),
+        Err(error) => Err(error),
+    }
+}
+
+/// Drops one keyword after another, the newest first, until the producer accepts the rest. This order works with
+/// every producer in use.
+#[cold]
+fn ask_step_by_step(producer: &Bound<'_, PyAny>, request: Request) -> PyResult<Answer> {
+    let py = producer.py();
+    let mut keywords: Vec<(&str, Bound<'_, PyAny>)> = Vec::with_capacity(4);
+    if let Some(stream) = request.stream {
+        keywords.push(("stream", stream.into_pyobject(py)?.into_any()));
+    }
+    if request.to_host {
+        keywords.push(("dl_device", HOST.into_pyobject(py)?.into_any()));
+    }
+    if request.no_copy {
+        keywords.push(("copy", false.into_pyobject(py)?.to_owned().into_any()));
+    }
+    keywords.push(("max_version", max_version(py)?.clone().into_any()));
+    loop {
+        let arguments = PyDict::new(py);
+        for (name, value) in &keywords {
+            arguments.set_item(name, value)?;
+        }
+        match finalization::run_python(py, || producer.call_method(intern!(py, "__dlpack__"), (), Some(&arguments))) {
+            Ok(capsule) => {
+                let knew_stream = request.stream.is_none() || arguments.contains("stream")?;
+                return Ok(Answer { tensor: take(&capsule)?, knew_stream });
+            }
+            Err(error) if error.is_instance_of::<PyTypeError>(py) && !keywords.is_empty() => {
+                keywords.pop();
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn max_version(py: Python<'_>) -> PyResult<&Bound<'_, PyTuple>> {
+    static NEWEST: PyOnce<Py<PyTuple>> = PyOnce::new();
+    let newest = NEWEST.get_or_try_init(py, || (VERSION.major, VERSION.minor).into_pyobject(py).map(Bound::unbind))?;
+    Ok(newest.bind(py))
+}
+
+/// Takes the tensor out of a capsule and renames the capsule, so that it is taken only once.
+///
+/// # Errors
+/// `TypeError` for an object that is not a capsule; `ValueError` for a used capsule, or one with another name;
+/// `BufferError` for an unsupported version.
+pub(crate) fn take(capsule: &Bound<'_, PyAny>) -> PyResult<ImportedTensor> {
+    let Ok(named) = capsule.cast::<PyCapsule>() else {
+        return Err(PyTypeError::new_err(format!(
+            "__dlpack__() gives a capsule, and {} came from it",
+            capsule.get_type().fully_qualified_name()?
+        )));
+    };
+    // SAFETY: a capsule of that name contains a tensor of that format, which this function owns after the renaming.
+    unsafe {
+        if let Some(tensor) = take_tensor(capsule)? {
+            return Ok(ImportedTensor::versioned(tensor)?);
+        }
+        if let Some(tensor) = take_tensor(capsule)? {
+            return Ok(ImportedTensor::legacy(tensor));
+        }
+    }
+    Err(refuse_name(named))
+}
+
+#[cold]
+fn refuse_name(capsule: &Bound<'_, PyCapsule>) -> PyErr {
+    match name_of(capsule) {
+        Some(name) if name.starts_with("used_dltensor") => PyValueError::new_err(format!(
+            "the DLPack capsule was consumed already (its name is '{name}'): each is good for one import, so export again"
+        )),
+        other => PyValueError::new_err(format!(
+            "the capsule is named {other:?}; DLPack's are 'dltensor' and 'dltensor_versioned'"
+        )),
+    }
+}

@@ -1,0 +1,59 @@
+//! The memory of an array as an object, as PyCUDA programs use it.
+
+use pyo3::prelude::*;
+use pyo3::types::PyInt;
+
+use super::memory_argument::Place;
+use crate::array::class::GpuArray;
+use crate::array::memory_owner::Owner;
+use crate::py_once::intern;
+use crate::runtime::device_memory::DeviceAllocation;
+
+#[pymethods]
+impl GpuArray {
+    /// Memory from element zero on as an object whose `int` is the address; None for an empty array.
+    ///
+    /// The object keeps the memory alive. Assigning another memory object makes the array refer to that memory, with
+    /// its current shape, strides and dtype; existing views are not affected.
+    #[getter]
+    // stub: -> Any
+    fn gpudata<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let (py, own) = (slf.py(), slf.get());
+        if own.layout().size() == 0 {
+            return Ok(None);
+        }
+        if own.lacks_memory() {
+            return Ok(Some(PyInt::new(py, 0).into_any()));
+        }
+        let rare = own.rare();
+        let memory = match rare.gpudata() {
+            Some(memory) => memory,
+            None => rare.keep_gpudata(memory_of(py, own)?),
+        };
+        Ok(Some(memory.bind(py).clone()))
+    }
+}
+
+/// Returns the object that an allocator created for an array, otherwise an object for the array's memory.
+#[cold]
+fn memory_of(py: Python<'_>, own: &GpuArray) -> PyResult<Py<PyAny>> {
+    let array = own.array(py)?;
+    if own.base().is_none()
+        && let Some((keeper, _)) = array.owner()
+        && let Some(owner) = keeper.downcast_ref::<Owner>().filter(|owner| owner.is_arrays)
+    {
+        let memory = owner.object.object().bind(py);
+        if stands_for_memory(memory)? && Place::of(memory)?.address() == array.address() {
+            return Ok(memory.clone().unbind());
+        }
+    }
+    Ok(Py::new(py, DeviceAllocation::over(array.clone()))?.into_any())
+}
+
+/// Returns whether an object can be an array's `gpudata`: it has an integer address, and is neither a number nor an
+/// array.
+pub(crate) fn stands_for_memory(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = object.py();
+    let is_plain = object.is_instance_of::<PyInt>() || object.hasattr(intern!(py, "dtype"))?;
+    Ok(!is_plain && object.hasattr(intern!(py, "__index__"))?)
+}

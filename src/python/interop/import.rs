@@ -1,0 +1,204 @@
+//! Import of arrays of other libraries: tries one protocol after another, and fails with the reasons of all.
+//!
+//! The order: PyGPU's type, DLPack's exchange table, `__dlpack__`, `__cuda_array_interface__`; then, if host data is
+//! requested, NumPy. An object that reports a device is never read through the host: that would be an implicit
+//! transfer.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::cai;
+use super::dlpack_producer::{self, Request};
+use super::dlpack_exchange_table::{self, Offer};
+use crate::array::class::GpuArray;
+use crate::ffi::exchange_table::OtherTable;
+use crate::gil::WithoutGil;
+use crate::py_once::intern;
+use crate::runtime::stream as stream_argument;
+use pygpu_array::Array;
+use pygpu_base::error::Error;
+use pygpu_device::Device;
+use pygpu_device::stream::Stream;
+use pygpu_interop::dlpack::import::ImportedTensor;
+use pygpu_interop::{dlpack, stream_numbers};
+
+/// Imports an object whose data is on a device; `None` for host data of any kind.
+///
+/// # Errors
+/// The producer's errors, if it reports a device.
+#[inline]
+pub(crate) fn device_array(value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    if let Ok(own) = value.cast::<GpuArray>() {
+        return Ok(Some(own.get().array(own.py())?.clone()));
+    }
+    match dlpack_exchange_table::offer_of(value)? {
+        Offer::Plain => Ok(None),
+        offer => match find(value, offer, false)? {
+            Found::Array(array) if !array.device().is_cpu() => Ok(Some(array)),
+            _ => Ok(None),
+        },
+    }
+}
+
+/// Result of the device protocols.
+pub(crate) enum Found {
+    /// An array, possibly in host memory.
+    Array(Array),
+    /// No array, and the error of each protocol: the object is on the host, or is not an array.
+    Nothing(Refusals),
+}
+
+/// Errors of the protocols, in the order in which they were tried.
+#[derive(Default)]
+pub(crate) struct Refusals(Vec<PyErr>);
+
+impl Refusals {
+    pub(crate) fn push(&mut self, error: PyErr) {
+        self.0.push(error);
+    }
+
+    /// Returns the last error, with the earlier ones as its causes.
+    pub(crate) fn behind(self, py: Python<'_>, last: PyErr) -> PyErr {
+        let mut earlier: Option<PyErr> = None;
+        for error in self.0.into_iter().chain([last.clone_ref(py)]) {
+            if let Some(earlier) = earlier.take() {
+                first_cause(py, &error).set_cause(py, Some(earlier));
+            }
+            earlier = Some(error);
+        }
+        last
+    }
+
+    fn raise(mut self, py: Python<'_>) -> Option<PyErr> {
+        let last = self.0.pop()?;
+        Some(self.behind(py, last))
+    }
+}
+
+/// Returns the root cause of an error. The search is bounded, because causes can form a cycle.
+fn first_cause(py: Python<'_>, error: &PyErr) -> PyErr {
+    const LONGEST_CHAIN: usize = 64;
+    let mut first = error.clone_ref(py);
+    for _ in 0..LONGEST_CHAIN {
+        match first.cause(py) {
+            Some(cause) => first = cause,
+            None => break,
+        }
+    }
+    first
+}
+
+/// Tries the device protocols on an object. Host data is imported through DLPack only if requested.
+///
+/// # Errors
+/// All errors, if the object reports a device.
+pub(crate) fn find(value: &Bound<'_, PyAny>, offer: Offer, wants_host: bool) -> PyResult<Found> {
+    let py = value.py();
+    let mut refusals = Refusals::default();
+    let mut on_device = false;
+    if let Offer::Table(table) = offer {
+        match through_table(value, table, None) {
+            Ok((array, _)) => return Ok(Found::Array(array)),
+            Err(error) => refusals.push(error),
+        }
+    }
+    if has_dlpack(value)? {
+        match dlpack_producer::device_code(value) {
+            Ok((device_type, _)) if dlpack::is_host(device_type) && !wants_host => {
+                return Ok(Found::Nothing(refusals));
+            }
+            Ok(code) => {
+                on_device = !dlpack::is_host(code.0);
+                match through_method(value, code, None, false) {
+                    Ok((array, _)) => return Ok(Found::Array(array)),
+                    Err(error) => refusals.push(error),
+                }
+            }
+            Err(error) => refusals.push(error),
+        }
+    }
+    match cai::import(value) {
+        Ok(Some(array)) => return Ok(Found::Array(array)),
+        Ok(None) => {}
+        Err(error) => {
+            on_device = true;
+            refusals.push(error);
+        }
+    }
+    match on_device.then(|| std::mem::take(&mut refusals).raise(py)).flatten() {
+        Some(error) => Err(error),
+        None => Ok(Found::Nothing(refusals)),
+    }
+}
+
+/// Returns whether an object has both methods of DLPack.
+pub(crate) fn has_dlpack(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = value.py();
+    // Looked up on the type, as Python does with special methods; instances rarely differ.
+    let class = value.get_type();
+    Ok(class.hasattr(intern!(py, "__dlpack__"))? && class.hasattr(intern!(py, "__dlpack_device__"))?)
+}
+
+/// Imports through an exchange table. Returns the array, and whether the producer copied; usable on `wanted`, or on
+/// the current stream.
+pub(crate) fn through_table(
+    value: &Bound<'_, PyAny>,
+    table: OtherTable,
+    wanted: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(Array, bool)> {
+    let tensor = table.take(value)?;
+    let ready = ready_stream(value.py(), tensor.device()?, wanted)?;
+    dlpack_exchange_table::order_behind(value.py(), table, &ready)?;
+    finish(tensor, ready)
+}
+
+/// Imports through `__dlpack__`, for data on the DLPack device `code`.
+pub(crate) fn through_method(
+    value: &Bound<'_, PyAny>,
+    code: (i64, i64),
+    wanted: Option<&Bound<'_, PyAny>>,
+    no_copy: bool,
+) -> PyResult<(Array, bool)> {
+    let py = value.py();
+    if dlpack::is_host(code.0) {
+        let answer = dlpack_producer::ask(value, Request { no_copy, ..Request::default() })?;
+        let device = answer.tensor.device()?;
+        return finish(answer.tensor, Stream::default_of(device));
+    }
+    let device = py.without_gil(|| dlpack::device_of(code.0, code.1))?;
+    let (number, ready) = stream_numbers::as_dlpack_consumer(&ready_stream(py, device, wanted)?);
+    // Some producers fail unless their device is the current one.
+    let guard = device.guard().map_err(PyErr::from)?;
+    let answer = dlpack_producer::ask(value, Request { stream: number, no_copy, to_host: false })?;
+    drop(guard);
+    if answer.tensor.device()? != device {
+        return Err(Error::buffer(format!(
+            "the producer says that its data is on {device}, and its tensor that it is on {}",
+            answer.tensor.device()?
+        ))
+        .into());
+    }
+    if !answer.knew_stream {
+        py.without_gil(|| ready.wait_for(&Stream::default_of(device)))?;
+    }
+    finish(answer.tensor, ready)
+}
+
+/// Returns the stream on which data must be usable: the requested one, or the thread's current one.
+pub(crate) fn ready_stream(py: Python<'_>, device: Device, wanted: Option<&Bound<'_, PyAny>>) -> PyResult<Stream> {
+    let stream = stream_argument::from_argument(py, wanted, device)?;
+    if !stream.is_foreign() {
+        return Ok(stream);
+    }
+    Ok(Stream::default_of(device))
+}
+
+pub(crate) fn finish(tensor: ImportedTensor, ready: Stream) -> PyResult<(Array, bool)> {
+    let copied = tensor.is_copied();
+    Ok((tensor.into_array(ready)?, copied))
+}
+
+/// Creates the error for a copy that is needed and forbidden.
+pub(crate) fn forbidden(why: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(format!("{why}, and copy=False forbids the copy"))
+}

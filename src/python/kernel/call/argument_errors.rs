@@ -1,0 +1,112 @@
+//! Error messages for rejected arguments: the kernel, the position, the parameter, and a remedy.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::array::class::GpuArray;
+use crate::py_once::intern;
+use crate::runtime::device_memory::DeviceAllocation;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, ScalarType};
+use pygpu_kernel::{Function, Parameter, ParameterKind};
+use pygpu_layout::tuple_text;
+use pygpu_memory::Allocation;
+
+/// The numbers of expected and given arguments.
+pub(crate) fn counts(taken: usize, given: usize) -> String {
+    let noun = if taken == 1 { "argument" } else { "arguments" };
+    let verb = if given == 1 { "was" } else { "were" };
+    format!("takes {taken} {noun}, and {given} {verb} given")
+}
+
+#[cold]
+pub(crate) fn wrong_count(function: &Function, parameters: &[Parameter], given: usize) -> PyErr {
+    let list: Vec<String> = parameters.iter().map(ToString::to_string).filter(|text| !text.is_empty()).collect();
+    PyTypeError::new_err(format!("{}({}) {}", function.name(), list.join(", "), counts(parameters.len(), given)))
+}
+
+#[cold]
+pub(crate) fn array(place: &str, function: &Function, parameter: Option<&Parameter>, array: &Array) -> PyErr {
+    let name = array.dtype().name();
+    match parameter.map(|parameter| parameter.kind) {
+        _ if array.device() != function.device() => PyValueError::new_err(format!(
+            "{place}: the array is on {}, and the kernel on {}; copy it there first, with PyGPU.asarray(a, device='{}')",
+            array.device(),
+            function.device(),
+            function.device()
+        )),
+        Some(ParameterKind::Scalar(_) | ParameterKind::Bytes(_)) => {
+            PyTypeError::new_err(format!("{place}: an array was given, and the parameter is no pointer"))
+        }
+        Some(ParameterKind::Pointer { element, .. }) if !element.takes(array.dtype()) => PyTypeError::new_err(format!(
+            "{place}: the array is {name}; give one of the parameter's type, a.view(dtype) to read the bytes as \
+                 another, or a.ptr to pass the address unchecked"
+        )),
+        Some(ParameterKind::Pointer { constant: false, .. }) if array.readonly() => readonly(place),
+        _ => PyValueError::new_err(format!(
+            "{place}: the array is not contiguous (shape {}, strides {}), and a kernel sees only the address; pass a \
+             copy(), or strided=True in the call if the kernel knows the strides",
+            tuple_text(array.layout().shape()),
+            tuple_text(array.layout().strides())
+        )),
+    }
+}
+
+#[cold]
+pub(crate) fn readonly(place: &str) -> PyErr {
+    PyValueError::new_err(format!(
+        "{place}: the array is read-only, and the kernel may write there; declare the parameter const, or pass a copy()"
+    ))
+}
+
+#[cold]
+pub(crate) fn scalar(place: &str, parameter: Option<&Parameter>, given: DType, value: &Bound<'_, PyAny>) -> PyErr {
+    let advice = match parameter.map(|parameter| parameter.kind) {
+        Some(ParameterKind::Scalar(wanted)) => {
+            let name = DType::new(wanted).name().to_owned();
+            format!("write numpy.{}({value})", if wanted == ScalarType::Bool { "bool_".to_owned() } else { name })
+        }
+        Some(ParameterKind::Bytes(size)) => format!("the parameter has {size} bytes"),
+        _ => "the parameter is a pointer".to_owned(),
+    };
+    PyTypeError::new_err(format!(
+        "{place}: the argument is {}({value}) of {} bytes; {advice}",
+        given.name(),
+        given.itemsize()
+    ))
+}
+
+/// The error for a value of another size than the parameter.
+#[cold]
+pub(crate) fn bytes(place: &str, value: &Bound<'_, PyAny>, given: usize, wanted: usize) -> PyResult<PyErr> {
+    let class = value.get_type().fully_qualified_name()?;
+    let dtype = value.getattr_opt(intern!(value.py(), "dtype"))?;
+    let is = |name| dtype.as_ref().and_then(|dtype| dtype.getattr(name).ok()?.is_truthy().ok()).unwrap_or(false);
+    let advice = match is("names") && !is("isalignedstruct") {
+        true => {
+            "; C lays the fields of a struct out where they are aligned: make the dtype, and those in it, with align=True"
+        }
+        false => "",
+    };
+    Ok(PyTypeError::new_err(format!("{place}: {class} has {given} bytes, and the parameter {wanted}{advice}")))
+}
+
+/// Describes the block past whose end a kernel wrote.
+#[cold]
+pub(crate) fn whose(args: &Bound<'_, PyTuple>, block: &Arc<Allocation>) -> String {
+    let of_argument = |(position, value): (usize, Bound<'_, PyAny>)| {
+        if let Ok(memory) = value.cast::<DeviceAllocation>() {
+            let is_its = memory.get().block().is_ok_and(|own| Arc::ptr_eq(&own, block));
+            return is_its.then(|| format!("of argument {}, memory of {} bytes", position + 1, block.bytes()));
+        }
+        let array = value.cast::<GpuArray>().ok()?.get().array(args.py()).ok()?.clone();
+        Arc::ptr_eq(array.allocation(), block).then(|| {
+            let (shape, dtype) = (tuple_text(array.layout().shape()), array.dtype().name());
+            format!("of argument {}, an array of shape {shape} and {dtype}", position + 1)
+        })
+    };
+    args.iter().enumerate().find_map(of_argument).unwrap_or_else(|| "of a block that it was given".to_owned())
+}

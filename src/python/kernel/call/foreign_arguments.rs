@@ -1,0 +1,203 @@
+//! Less common arguments: structs, host memory, objects of other libraries.
+
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::Borrowed;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use super::host_arguments::{self, HostArgument, Role};
+use super::pack::{Call, Rules, access_of};
+use super::pointer_holders::{Handler, managed_pointer, pointer_of};
+use super::argument_errors;
+use super::values::{self, Number};
+use crate::array::array_argument;
+use crate::callback::Kept;
+use crate::interop::import;
+use crate::ffi::ndarray::is_numpy_scalar;
+use crate::kernel::argument::{self, KernelArgument};
+use pygpu_base::dtype::DType;
+use pygpu_kernel::{Parameter, ParameterKind, fits};
+
+impl<'a, 'py> Call<'a, 'py> {
+    /// Adds any less common argument.
+    #[cold]
+    pub(super) fn add_other(
+        &mut self,
+        position: usize,
+        parameter: Option<&Parameter>,
+        given: Borrowed<'a, 'py, PyAny>,
+    ) -> PyResult<()> {
+        let (py, value) = (given.py(), &*given);
+        let kind = parameter.map(|parameter| parameter.kind);
+        let may_be_address = matches!(
+            kind,
+            None | Some(ParameterKind::Pointer { .. } | ParameterKind::Unknown | ParameterKind::Bytes(8))
+        );
+        if value.is_none() {
+            if !may_be_address {
+                let place = self.place(position, parameter);
+                return Err(PyTypeError::new_err(format!(
+                    "{place}: None is a null pointer, and the parameter is none"
+                )));
+            }
+            values::push_address(&mut self.arguments, 0);
+            return Ok(());
+        }
+        if let Some((host, role)) = host_arguments::own(value)? {
+            return self.add_host(position, parameter, host, role);
+        }
+        if self.add_texture(position, parameter, value)? {
+            return Ok(());
+        }
+        if let Some(array) = array_argument::array_of(given)? {
+            self.add_own(position, parameter, array)?;
+            return self.use_lent(position, parameter, value);
+        }
+        if let Ok(argument) = value.cast::<KernelArgument>() {
+            self.add_bytes(position, parameter, None, argument.get().bytes(), value)?;
+            return self.use_lent(position, parameter, value);
+        }
+        if let Some(Number::Bool | Number::Int | Number::Float | Number::Complex) = Number::read(value) {
+            return self.add_python_number(position, parameter, value);
+        }
+        if let Ok(array) = value.cast::<PyUntypedArray>() {
+            return self.add_ndarray(position, parameter, array);
+        }
+        if is_numpy_scalar(value) {
+            let (dtype, bytes) = values::bytes_of_numpy(value)?;
+            return self.add_bytes(position, parameter, Some(dtype), &bytes, value);
+        }
+        if let Some(bytes) = values::bytes_of_ctypes(value)? {
+            return self.add_bytes(position, parameter, None, &bytes, value);
+        }
+        if may_be_address {
+            if let Some((handler, place)) = Handler::of(value)? {
+                values::push_address(&mut self.arguments, place.address());
+                self.rare().foreign.extend(place.whole().map(|array| (array, access_of(parameter))));
+                self.rare().handlers.push(handler);
+                return Ok(());
+            }
+            if let Some(array) = import::device_array(value)? {
+                self.check_array(position, parameter, &array)?;
+                values::push_address(&mut self.arguments, array.address());
+                self.rare().foreign.push((array, access_of(parameter)));
+                return Ok(());
+            }
+            if let Some(place) = pointer_of(value)? {
+                values::push_address(&mut self.arguments, place.address());
+                self.rare().foreign.extend(place.whole().map(|array| (array, access_of(parameter))));
+                self.rare().owners.push(Kept::new(value.clone().unbind()));
+                return Ok(());
+            }
+        }
+        let place = self.place(position, parameter);
+        let given = value.get_type().fully_qualified_name()?;
+        let wanted = match kind {
+            Some(ParameterKind::Scalar(kind)) => {
+                format!("a number, or a NumPy scalar as numpy.{}", DType::new(kind).name())
+            }
+            _ => "an array on the device, a NumPy scalar, a ctypes object, In(), Out(), InOut(), or None for a null pointer"
+                .to_owned(),
+        };
+        let name = py
+            .import("builtins")?
+            .getattr("repr")?
+            .call1((value,))
+            .map_or_else(|_| String::new(), |text| text.to_string());
+        let shown: String = name.chars().take(60).collect();
+        Err(PyTypeError::new_err(format!("{place}: {given} ({shown}) cannot be passed; give {wanted}")))
+    }
+
+    /// Adds an ndarray. It is host memory: only a struct, or a zero-dimensional value, is passed as bytes.
+    fn add_ndarray(
+        &mut self,
+        position: usize,
+        parameter: Option<&Parameter>,
+        array: &Bound<'py, PyUntypedArray>,
+    ) -> PyResult<()> {
+        let bytes = array.len() * array.dtype().itemsize();
+        let is_lenient = self.rules == Rules::Lenient;
+        let is_value = matches!(parameter.map(|one| one.kind), Some(ParameterKind::Scalar(_)));
+        if is_lenient
+            && !is_value
+            && let Some(address) = managed_pointer(array)?
+        {
+            values::push_address(&mut self.arguments, address);
+            self.rare().owners.push(Kept::new(array.as_any().clone().unbind()));
+            return Ok(());
+        }
+        let is_struct = match parameter.map(|one| one.kind) {
+            Some(ParameterKind::Bytes(size)) => size == bytes && (size != 8 || is_lenient),
+            None | Some(ParameterKind::Unknown) => is_lenient,
+            Some(_) => false,
+        };
+        if array.ndim() == 0 || is_struct {
+            let (dtype, bytes) = values::bytes_of_numpy(array.as_any())?;
+            return self.add_bytes(position, parameter, Some(dtype), &bytes, array.as_any());
+        }
+        Err(PyTypeError::new_err(format!(
+            "{}: an ndarray is memory of the host, which a kernel does not read: pass PyGPU.In(x), Out(x) or InOut(x) to have \
+             it copied around the launch, or PyGPU.to_gpu(x)",
+            self.place(position, parameter)
+        )))
+    }
+
+    /// Adds a value with known bytes and an optional dtype.
+    fn add_bytes(
+        &mut self,
+        position: usize,
+        parameter: Option<&Parameter>,
+        dtype: Option<DType>,
+        bytes: &[u8],
+        value: &Bound<'py, PyAny>,
+    ) -> PyResult<()> {
+        let wanted = match parameter.map(|parameter| parameter.kind) {
+            None | Some(ParameterKind::Unknown) => bytes.len(),
+            Some(ParameterKind::Bytes(size)) => size,
+            Some(ParameterKind::Pointer { .. }) => size_of::<usize>(),
+            Some(ParameterKind::Scalar(kind)) => {
+                if let Some(dtype) = dtype.filter(|dtype| !fits(kind, *dtype)) {
+                    return Err(argument_errors::scalar(&self.place(position, parameter), parameter, dtype, value));
+                }
+                DType::new(kind).itemsize()
+            }
+        };
+        if wanted != bytes.len() {
+            return Err(argument_errors::bytes(&self.place(position, parameter), value, bytes.len(), wanted)?);
+        }
+        if let Some(wide) = self.arguments.push_wide(bytes) {
+            self.rare().wide.push(wide);
+        }
+        Ok(())
+    }
+
+    fn add_host(
+        &mut self,
+        position: usize,
+        parameter: Option<&Parameter>,
+        host: &Bound<'py, HostArgument>,
+        role: Role,
+    ) -> PyResult<()> {
+        let temporary = role.enter(host, self.stream)?;
+        self.check_array(position, parameter, temporary.array())?;
+        values::push_address(&mut self.arguments, temporary.array().address());
+        self.rare().host.push((temporary, access_of(parameter)));
+        Ok(())
+    }
+
+    /// Records the blocks whose addresses an argument contains.
+    fn use_lent(&mut self, position: usize, parameter: Option<&Parameter>, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        let before = self.blocks.len();
+        argument::collect(value, &mut self.blocks)
+            .map_err(|error| self.within(value.py(), position, parameter, &error))?;
+        let device = self.function.device();
+        match self.blocks[before..].iter().find(|(block, _)| block.device() != device) {
+            None => Ok(()),
+            Some((block, _)) => Err(PyValueError::new_err(format!(
+                "{}: it has an address of memory on {}, and the kernel is on {device}",
+                self.place(position, parameter),
+                block.device()
+            ))),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! `In`, `Out` and `InOut`: host arrays that are copied to the device before a launch and back after it.
+
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple, PyType};
+
+use crate::convert::dtype as dtypes;
+use crate::convert::ndarray;
+use crate::gil::WithoutGil;
+use crate::names::names;
+use crate::py_once::{PyOnce, intern};
+use pygpu_array::Array;
+use pygpu_base::error::Result;
+use pygpu_copy as copy;
+use pygpu_device::stream::Stream;
+use pygpu_memory::capture;
+
+/// Host array as a kernel argument: the native base of `In`, `Out` and `InOut`, and of classes derived from them.
+///
+/// Parameters
+/// ----------
+/// array : array_like
+///     Any strides; a writable ndarray if the kernel's values are copied back.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> import PyGPU
+/// >>> PyGPU.In(np.array([1, 2]))
+/// PyGPU.In(array([1, 2]))
+/// >>> PyGPU.Out(np.zeros(2)).array
+/// array([0., 0.])
+#[pyclass(subclass, weakref, name = "HostArgument", module = "PyGPU")]
+pub(crate) struct HostArgument {
+    /// Set by `__init__`.
+    array: Option<Py<PyAny>>,
+}
+
+/// The device copy of a host array during a launch.
+pub(crate) struct Temporary<'py> {
+    host: Bound<'py, PyUntypedArray>,
+    device: Array,
+    is_written: bool,
+}
+
+/// The directions in which values are copied around a launch.
+#[derive(Clone, Copy)]
+pub(crate) struct Role {
+    is_read: bool,
+    is_written: bool,
+}
+
+/// The classes `In`, `Out` and `InOut`.
+fn classes(py: Python<'_>) -> PyResult<&[Py<PyType>; 3]> {
+    static CLASSES: PyOnce<[Py<PyType>; 3]> = PyOnce::new();
+    CLASSES.get_or_try_init(py, || {
+        let module = py.import(intern!(py, "PyGPU._native.host_arguments"))?;
+        let class = |name| Ok::<_, PyErr>(module.getattr(name)?.cast_into::<PyType>()?.unbind());
+        Ok([class("In")?, class("Out")?, class("InOut")?])
+    })
+}
+
+/// The copies that the launch makes for an object. None for an instance of a derived class, whose methods do it.
+fn role(host: &Bound<'_, HostArgument>) -> PyResult<Option<Role>> {
+    let class = host.get_type_ptr();
+    let place = classes(host.py())?.iter().position(|known| known.as_ptr().cast() == class);
+    Ok(place.map(|place| Role { is_read: place != 1, is_written: place != 0 }))
+}
+
+/// An object whose values the launch copies, and the directions.
+pub(crate) fn own<'a, 'py>(value: &'a Bound<'py, PyAny>) -> PyResult<Option<(&'a Bound<'py, HostArgument>, Role)>> {
+    let Ok(host) = value.cast::<HostArgument>() else { return Ok(None) };
+    Ok(role(host)?.map(|role| (host, role)))
+}
+
+#[pymethods]
+impl HostArgument {
+    // The arguments are those of a subclass's `__init__`.
+    #[new]
+    #[pyo3(signature = (*args, **kwargs), text_signature = "(array)")]
+    // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
+    fn new(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> Self {
+        let _ = (args, kwargs);
+        Self { array: None }
+    }
+
+    #[pyo3(signature = (array: "Any") -> "None")]
+    fn __init__(slf: &Bound<'_, Self>, array: &Bound<'_, PyAny>) -> PyResult<()> {
+        Self::set_array(slf, array)
+    }
+
+    /// Host array.
+    #[getter]
+    fn array<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        host_of(slf)
+    }
+
+    #[setter]
+    fn set_array(slf: &Bound<'_, Self>, array: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = slf.py();
+        let is_out = slf.is_instance(classes(py)?[1].bind(py))?;
+        let array = match is_out {
+            true => writable(array, &slf.get_type().name()?.to_string())?,
+            false => ndarray::as_ndarray(array, None)?.into_any().unbind(),
+        };
+        slf.try_borrow_mut()?.array = Some(array);
+        Ok(())
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let room = if role(slf)?.is_some() { "PyGPU." } else { "" };
+        Ok(format!("{room}{}({})", slf.get_type().name()?, host_of(slf)?.repr()?))
+    }
+}
+
+fn host_of<'py>(host: &Bound<'py, HostArgument>) -> PyResult<Bound<'py, PyAny>> {
+    let py = host.py();
+    host.try_borrow()?.array.as_ref().map(|array| array.bind(py).clone()).ok_or_else(|| {
+        let class = host.get_type();
+        PyRuntimeError::new_err(format!("{class} has no array: its __init__ is to call super().__init__(array)"))
+    })
+}
+
+fn writable(array: &Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
+    let Ok(found) = array.cast::<PyUntypedArray>() else {
+        let given = array.get_type().fully_qualified_name()?;
+        return Err(PyTypeError::new_err(format!(
+            "{name} takes an ndarray, into which the kernel's values go, not {given}"
+        )));
+    };
+    if !ndarray::is_writable(found) {
+        return Err(PyValueError::new_err(format!("{name}: the ndarray is read-only")));
+    }
+    Ok(array.clone().unbind())
+}
+
+impl Role {
+    /// Allocates memory on the stream's device, and uploads the host's values if the kernel reads them.
+    pub(crate) fn enter<'py>(self, host: &Bound<'py, HostArgument>, stream: &Stream) -> PyResult<Temporary<'py>> {
+        let py = host.py();
+        let host = host_of(host)?.cast_into::<PyUntypedArray>()?;
+        let dtype = dtypes::from_numpy(host.dtype().as_any())?;
+        let side = ndarray::side(&host, dtype.itemsize())?;
+        let is_read = self.is_read;
+        let device: Result<Array> = py.without_gil(|| {
+            capture::refuse("an argument of host memory (In, Out, InOut)", stream)?;
+            let array = Array::on_new_memory(side.layout.dense_like(), dtype, stream.clone())?;
+            if is_read {
+                // SAFETY: the caller keeps the ndarray alive, and pinned memory is waited for below.
+                unsafe { copy::to_device(&array, &side, stream)? };
+            }
+            Ok(array)
+        });
+        Ok(Temporary { host, device: device?, is_written: self.is_written })
+    }
+}
+
+impl Temporary<'_> {
+    /// The device memory.
+    pub(crate) fn array(&self) -> &Array {
+        &self.device
+    }
+
+    /// Enqueues the download of the kernel's results. The caller must wait for the stream after the last one.
+    pub(crate) fn leave(&self, py: Python<'_>, stream: &Stream) -> PyResult<()> {
+        if !self.is_written {
+            return Ok(());
+        }
+        let side = ndarray::side(&self.host, self.device.dtype().itemsize())?;
+        let device = &self.device;
+        // SAFETY: `self` keeps the ndarray alive until the stream was waited for; its elements do not overlap.
+        py.without_gil(|| unsafe { copy::to_host(&side, device, stream) })?;
+        Ok(())
+    }
+}
+
+names! {
+    internal_classes: HostArgument;
+}

@@ -1,0 +1,39 @@
+//! Rarely used extras of a launch: arguments that must be kept alive, copied back, notified, or aligned.
+
+use pyo3::prelude::*;
+
+use super::host_arguments::Temporary;
+use super::pointer_holders::Handler;
+use crate::callback::Kept;
+use crate::gil::WithoutGil;
+use pygpu_array::Array;
+use pygpu_device::stream::Stream;
+use pygpu_kernel::WideValue;
+use pygpu_memory::Access;
+
+/// Extras of a launch.
+#[derive(Default)]
+pub(crate) struct Rare<'py> {
+    /// Arrays of other libraries.
+    pub(super) foreign: Vec<(Array, Access)>,
+    /// Owners of memory of which only the address is known.
+    pub(super) owners: Vec<Kept>,
+    pub(super) host: Vec<(Temporary<'py>, Access)>,
+    pub(super) handlers: Vec<Handler<'py>>,
+    pub(super) wide: Vec<WideValue>,
+}
+
+impl Rare<'_> {
+    /// Waits for the stream if a host copy is in progress, and releases the owners.
+    pub(super) fn wait(self, py: Python<'_>, stream: &Stream) -> PyResult<()> {
+        let Self { foreign, host: temporaries, .. } = self;
+        let host: Vec<Array> = temporaries.iter().map(|(temporary, _)| temporary.array().clone()).collect();
+        drop(temporaries);
+        // The owners are dropped without the GIL, because dropping may call the driver.
+        Ok(py.without_gil(|| {
+            let waited = if host.is_empty() { Ok(()) } else { stream.synchronize() };
+            drop((host, foreign));
+            waited
+        })?)
+    }
+}

@@ -1,0 +1,78 @@
+//! Launches with rarely used extras.
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use smallvec::SmallVec;
+
+use super::pack::Call;
+use super::launch_extras::Rare;
+use super::{pointer_holders, argument_errors};
+use crate::gil::WithoutGil;
+use pygpu_kernel::launch;
+use pygpu_kernel::{Configuration, check_ends};
+use pygpu_memory::{BlockUse, retired};
+
+impl<'py> Call<'_, 'py> {
+    /// The rarely used extras, allocated if necessary.
+    pub(super) fn rare(&mut self) -> &mut Rare<'py> {
+        self.rare.get_or_insert_default()
+    }
+
+    /// Completes such a launch.
+    #[cold]
+    pub(super) fn finish<C: Configuration>(
+        &mut self,
+        py: Python<'_>,
+        shape: &C,
+        args: &Bound<'_, PyTuple>,
+        rare: Rare<'py>,
+    ) -> PyResult<()> {
+        let launched = self.launch(py, shape, args, &rare);
+        let stream = self.stream;
+        if launched.is_err() || !rare.host.is_empty() || stream.device().is_cpu() {
+            // The values of host arguments are available when the call returns.
+            let waited = rare.wait(py, stream);
+            return launched.and(waited);
+        }
+        let Rare { foreign, owners, .. } = rare;
+        if foreign.is_empty() && owners.is_empty() {
+            return launched;
+        }
+        Ok(py.without_gil(|| retired::keep_until_passed(stream, Box::new((foreign, owners))))?)
+    }
+
+    fn launch<C: Configuration>(
+        &mut self,
+        py: Python<'_>,
+        shape: &C,
+        args: &Bound<'_, PyTuple>,
+        rare: &Rare<'_>,
+    ) -> PyResult<()> {
+        let (function, stream) = (self.function, self.stream);
+        let told = match rare.handlers.is_empty() {
+            true => py.None().into_bound(py),
+            false => pointer_holders::stream_or_none(py, stream)?,
+        };
+        rare.handlers.iter().try_for_each(|handler| handler.enter(&told))?;
+        let arguments = &mut self.arguments;
+        rare.wide.iter().for_each(|wide| arguments.align(*wide));
+        let mut uses: SmallVec<[BlockUse<'_>; 8]> = self.uses.iter().copied().collect();
+        uses.extend(self.blocks.iter().map(|(block, access)| (block, *access)));
+        uses.extend(rare.foreign.iter().map(|(array, access)| (array.allocation(), *access)));
+        uses.extend(rare.host.iter().map(|(temporary, access)| (temporary.array().allocation(), *access)));
+        // SAFETY: as in `call`.
+        py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &uses) })?;
+        check_ends(function, &uses, |block| argument_errors::whose(args, block))?;
+        rare.host.iter().try_for_each(|(temporary, _)| temporary.leave(py, stream))?;
+        rare.handlers.iter().try_for_each(|handler| handler.leave(&told))
+    }
+
+    /// Cleans up after a rejected argument: the copy of an earlier one may still be running.
+    #[cold]
+    pub(super) fn abandon(&mut self, py: Python<'_>) {
+        if let Some(rare) = self.rare.take() {
+            // The argument error takes precedence; a driver failure is also reported by the next call.
+            let _ = rare.wait(py, self.stream);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Addresses of objects of other libraries, and PyCUDA's argument handlers.
+
+use numpy::PyUntypedArray;
+use pyo3::prelude::*;
+
+use crate::interop::memory_argument::Place;
+use crate::ffi::numbers;
+use crate::py_once::intern;
+use crate::runtime::stream::PyStream;
+use pygpu_backend::StreamHandle;
+use pygpu_device::stream::Stream;
+
+/// PyCUDA's `ArgumentHandler`: an object that allocates memory for a launch, with hooks before and after it.
+pub(super) struct Handler<'py>(Bound<'py, PyAny>);
+
+impl<'py> Handler<'py> {
+    /// The handler interface of an object, and its memory.
+    pub(super) fn of(value: &Bound<'py, PyAny>) -> PyResult<Option<(Self, Place)>> {
+        let Some(ask) = value.getattr_opt(intern!(value.py(), "get_device_alloc"))? else { return Ok(None) };
+        Ok(Some((Self(value.clone()), Place::of(&ask.call0()?)?)))
+    }
+
+    /// Calls the hook before the launch; `stream` is the launch's.
+    pub(super) fn enter(&self, stream: &Bound<'py, PyAny>) -> PyResult<()> {
+        self.0.call_method1(intern!(self.0.py(), "pre_call"), (stream,)).map(drop)
+    }
+
+    /// Calls the hook after the launch.
+    pub(super) fn leave(&self, stream: &Bound<'py, PyAny>) -> PyResult<()> {
+        self.0.call_method1(intern!(self.0.py(), "post_call"), (stream,)).map(drop)
+    }
+}
+
+/// The stream passed to a handler; None for the default stream, as in PyCUDA.
+pub(super) fn stream_or_none<'py>(py: Python<'py>, stream: &Stream) -> PyResult<Bound<'py, PyAny>> {
+    match stream.handle() == StreamHandle::DEFAULT {
+        true => Ok(py.None().into_bound(py)),
+        false => Ok(Bound::new(py, PyStream::from(stream.clone()))?.into_any()),
+    }
+}
+
+/// The address of an object of another library, from `gpudata` or `ptr`.
+pub(super) fn pointer_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Place>> {
+    let py = value.py();
+    if let Some(memory) = value.getattr_opt(intern!(py, "gpudata"))? {
+        return if memory.is_none() { Place::at(0).map(Some) } else { Place::of(&memory).map(Some) };
+    }
+    let has_pointer = value.getattr_opt(intern!(py, "ptr"))?.is_some_and(|pointer| !pointer.is_callable());
+    let is_number = numbers::is_index(value) || value.hasattr(intern!(py, "__int__"))?;
+    if has_pointer || is_number { Place::of(value).map(Some) } else { Ok(None) }
+}
+
+/// The device address of an ndarray over managed memory.
+pub(super) fn managed_pointer(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<usize>> {
+    let py = array.py();
+    let ask =
+        py.import(intern!(py, "PyGPU._pycuda.driver.host_allocations"))?.getattr(intern!(py, "managed_pointer"))?;
+    ask.call1((array,))?.extract()
+}

@@ -1,0 +1,139 @@
+//! Reductions that ignore NaN, and reductions without a method.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use super::declaration::entry;
+use super::reduce::{self, Asked};
+use super::reduction_methods::{asked, parameter, reduction_entry, reductions, row};
+use crate::array::class::GpuArray;
+use crate::array::array_argument::Own;
+use crate::names::names;
+use pygpu_base::dtype::ScalarType;
+use pygpu_ops::reductions::ReductionEntry;
+
+type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+type Result<'py> = PyResult<Bound<'py, GpuArray>>;
+
+/// Returns the index of an extreme. The smallest index is fetched; it is negative if a row has none.
+fn index<'py>(row: &'static ReductionEntry, a: &Bound<'py, GpuArray>, options: &Asked<'py>) -> Result<'py> {
+    let found = reduce::call(row, a, options)?;
+    let has_nan = matches!(
+        a.get().dtype().kind(),
+        ScalarType::Float16 | ScalarType::BFloat16 | ScalarType::Float32 | ScalarType::Float64
+    );
+    if has_nan && !a.get().device().is_cpu() && !found.get().layout().is_empty() {
+        let least = reduce::call(self::row("min")?, &found, &asked([None; 5], false))?;
+        if least.call_method0("item")?.lt(0)? {
+            return Err(PyValueError::new_err("All-NaN slice encountered"));
+        }
+    }
+    Ok(found)
+}
+
+/// Subtracts the smallest element from the largest one. Booleans are rejected.
+fn extent<'py>(row: &'static ReductionEntry, a: &Bound<'py, GpuArray>, options: &Asked<'py>) -> Result<'py> {
+    if a.get().dtype().kind() == ScalarType::Bool {
+        return Err(PyTypeError::new_err(
+            "ptp: numpy boolean subtract, the `-` operator, is not supported, use max() ^ min() of the array",
+        ));
+    }
+    reduce::call(row, a, options)
+}
+
+reductions! {
+    /// Sum the elements, with NaN as 0.
+    number function nansum => reduce::call, "nansum" {
+        /// >>> PyGPU.nansum(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
+        /// 3.0
+    }
+    /// Multiply the elements, with NaN as 1.
+    number function nanprod => reduce::call, "nanprod" {
+        /// >>> PyGPU.nanprod(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
+        /// 2.0
+    }
+    /// Return the smallest element that is not NaN.
+    ///
+    /// The result is NaN if all elements are. On a device this gives no warning, because the call does not synchronize.
+    extreme function nanmin => reduce::call, "nanmin" {
+        /// >>> PyGPU.nanmin(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
+        /// 1.0
+    }
+    /// Return the largest element that is not NaN.
+    ///
+    /// The result is NaN if all elements are. On a device this gives no warning, because the call does not synchronize.
+    extreme function nanmax => reduce::call, "nanmax" {
+        /// >>> PyGPU.nanmax(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
+        /// 2.0
+    }
+    /// Return the mean of the elements that are not NaN.
+    ///
+    /// The result is NaN if all elements are. On a device this gives no warning, because the call does not synchronize.
+    average function nanmean => reduce::call, "nanmean" {
+        /// >>> PyGPU.nanmean(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
+        /// 1.5
+    }
+    /// Return the variance of the elements that are not NaN.
+    ///
+    /// The result is NaN if all elements are. On a device this gives no warning, because the call does not synchronize.
+    variance function nanvar => reduce::call, "nanvar" {
+        /// >>> PyGPU.nanvar(PyGPU.to_gpu([1.0, float("nan"), 3.0])).item()
+        /// 1.0
+    }
+    /// Return the standard deviation of the elements that are not NaN.
+    ///
+    /// The result is NaN if all elements are. On a device this gives no warning, because the call does not synchronize.
+    variance function nanstd => reduce::deviation, "nanvar" {
+        /// >>> PyGPU.nanstd(PyGPU.to_gpu([1.0, float("nan"), 3.0])).item()
+        /// 1.0
+    }
+    /// Return the index of the smallest element that is not NaN; the first of equal ones.
+    ///
+    /// Waits for the device, to report rows of NaN only.
+    index function nanargmin => index, "nanargmin" {
+        /// >>> PyGPU.nanargmin(PyGPU.to_gpu([3.0, float("nan"), 2.0])).item()
+        /// 2
+    }
+    /// Return the index of the largest element that is not NaN; the first of equal ones.
+    ///
+    /// Waits for the device, to report rows of NaN only.
+    index function nanargmax => index, "nanargmax" {
+        /// >>> PyGPU.nanargmax(PyGPU.to_gpu([3.0, float("nan"), 2.0])).item()
+        /// 0
+    }
+    /// Return the difference of the largest and the smallest element.
+    extent function ptp => extent, "ptp" {
+        /// >>> PyGPU.ptp(PyGPU.to_gpu([[1, 5], [7, 3]]), axis=1).tolist()
+        /// [4, 4]
+    }
+    /// Count the elements that are not 0.
+    count function count_nonzero => reduce::call, "count_nonzero" {
+        /// >>> PyGPU.count_nonzero(PyGPU.to_gpu([0, 2, 3])).item()
+        /// 2
+    }
+}
+
+/// Compute the sum of absolute values, or the root of the sum of squares, in one read; used by `norm`.
+///
+/// Parameters
+/// ----------
+/// a : GPUArray
+///     In the memory of a GPU.
+/// order : int
+///     1 for the sum of absolute values, 2 for the root.
+/// axis : int, tuple of ints or None
+///     The axes that are reduced; all for None.
+/// keepdims : bool
+///     Whether reduced axes stay, with length 1.
+#[pyfunction]
+#[pyo3(signature = (a: "GPUArray", order: "int", axis: "ShapeLike | None", keepdims: "bool") -> "GPUArray")]
+fn _norm<'py>(a: &Bound<'py, GpuArray>, order: u8, axis: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
+    let row = row(if order == 1 { "norm_1" } else { "norm_2" })?;
+    reduce::call(row, a, &asked([axis, None, None, None, None], keepdims))
+}
+
+names! {
+    functions "Reductions": nansum, nanprod, nanmin, nanmax, nanmean, nanvar, nanstd, nanargmin, nanargmax, ptp,
+        count_nonzero;
+    internal_functions: _norm;
+}

@@ -1,0 +1,133 @@
+//! Calls whose result is deferred and computed together with later ones: `ops::fusion`.
+
+use pyo3::prelude::*;
+
+use super::super::keywords::Wish;
+use super::super::operand::{self, Value, Values};
+use super::super::result::Lying;
+use crate::array::class::GpuArray;
+use crate::array::deferred;
+use crate::fusion::defer;
+use pygpu_base::dtype::{DType, ScalarType};
+use pygpu_device::Device;
+use pygpu_device::stream;
+use pygpu_kernel::Arguments;
+use pygpu_layout::Dense;
+use pygpu_memory::Allocation;
+use pygpu_ops::fusion::{self, DeferredOp, EagerReason, FusionMode, Operands, Scalar};
+use pygpu_ops::ufunc::UfuncEntry;
+
+/// Defers a call and returns its result; `None` if it is launched eagerly.
+///
+/// # Errors
+/// `OverflowError` and other errors of numbers; the driver's, from pending operations.
+#[inline]
+pub(in crate::operators) fn result<'py>(
+    py: Python<'py>,
+    (row, kind, device): (&'static UfuncEntry, ScalarType, Device),
+    values: &Values<'_, 'py>,
+    shape: &[i64],
+    wish: &Wish<'py>,
+    operands: &[&Bound<'py, PyAny>],
+) -> PyResult<Option<Bound<'py, GpuArray>>> {
+    if device.is_cpu() {
+        return Ok(None);
+    }
+    let mode = fusion::current()?;
+    if let Some(why) = refusal(mode, row, values, shape, wish, operands) {
+        // A call into a given array may still be deferred, as `into_given` decides.
+        if why != EagerReason::UnsupportedForm || wish.out[0].is_none() {
+            fusion::record_eager(why);
+        }
+        return Ok(None);
+    }
+    let stream = stream::current(device);
+    if !Allocation::is_deferrable(&stream) {
+        fusion::record_eager(EagerReason::UnsupportedStream);
+        return Ok(None);
+    }
+    defer::prepare(&stream);
+    let Some(result) = row.group(kind).map(|group| DType::new(group.output.of(kind))) else { return Ok(None) };
+    let Some(read) = operands_of(row, kind, values)? else { return Ok(None) };
+    let dense = Dense::of(shape, result.itemsize() as i64)?;
+    let lying = Lying { shape, order: wish.order };
+    let made = |block| lying.on_block(py, values, wish, (result, dense), block);
+    deferred::made((DeferredOp::Loop(row, kind), read), (dense.bytes(), stream), made).map(Some)
+}
+
+/// Defers a call whose single result goes into a given array; `false` if it is launched eagerly.
+///
+/// # Errors
+/// Those of [`result`].
+pub(in crate::operators) fn into_given<'py>(
+    (row, kind, device): (&'static UfuncEntry, ScalarType, Device),
+    values: &Values<'_, 'py>,
+    wish: &Wish<'py>,
+) -> PyResult<bool> {
+    if device.is_cpu() {
+        return Ok(false);
+    }
+    let is_put_off = one_into_given((row, kind), values, wish)?;
+    if !is_put_off && fusion::current()? != FusionMode::Off {
+        fusion::record_eager(EagerReason::UnsupportedForm);
+    }
+    Ok(is_put_off)
+}
+
+fn one_into_given<'py>(
+    (row, kind): (&'static UfuncEntry, ScalarType),
+    values: &Values<'_, 'py>,
+    wish: &Wish<'py>,
+) -> PyResult<bool> {
+    let [Some(out), None] = &wish.out else { return Ok(false) };
+    if wish.mask.is_some() || row.outputs() != 1 || !pygpu_base::flush::has_pending() {
+        return Ok(false);
+    }
+    let Some(read) = operands_of(row, kind, values)? else { return Ok(false) };
+    defer::into_given(DeferredOp::Loop(row, kind), read, out.get().unlaunched()?)
+}
+
+/// Returns the operands of a node; `None` if one is valid for this call only.
+#[inline]
+fn operands_of(row: &'static UfuncEntry, kind: ScalarType, values: &Values<'_, '_>) -> PyResult<Option<Operands>> {
+    let mut operands = Operands::with_room(values.len());
+    for (place, value) in values.iter().enumerate() {
+        match value {
+            Value::Own(array) => operands.push(array),
+            Value::Held { .. } => return Ok(None),
+            Value::Number { object, .. } => {
+                let mut number = Arguments::new();
+                operand::push(&mut number, row.takes(place, kind), object)?;
+                operands.push_value(Scalar::new(number.first().unwrap_or_default()));
+            }
+        }
+    }
+    Ok(Some(operands))
+}
+
+/// Returns the reason why a call is launched eagerly.
+#[inline]
+fn refusal(
+    mode: FusionMode,
+    row: &UfuncEntry,
+    values: &Values<'_, '_>,
+    shape: &[i64],
+    wish: &Wish<'_>,
+    operands: &[&Bound<'_, PyAny>],
+) -> Option<EagerReason> {
+    if mode == FusionMode::Off {
+        return Some(EagerReason::Off);
+    }
+    let is_exact = |operand: &&Bound<'_, PyAny>| {
+        operand.is_exact_instance_of::<GpuArray>() || !operand.is_instance_of::<GpuArray>()
+    };
+    let is_plain = wish.out[0].is_none() && wish.out[1].is_none() && wish.mask.is_none() && row.outputs() == 1;
+    if !is_plain || shape.contains(&0) || !operands.iter().all(is_exact) {
+        return Some(EagerReason::UnsupportedForm);
+    }
+    values.iter().find_map(|value| match value {
+        Value::Own(array) => defer::refusal(array),
+        Value::Held { .. } => Some(EagerReason::ExternalMemory),
+        Value::Number { .. } => None,
+    })
+}

@@ -1,0 +1,264 @@
+//! Elementwise functions with parameters in addition to the arrays: `where`, `clip`, `round`, `angle`, `nan_to_num`.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyInt, PyTuple};
+
+use super::ufunc_call::{self, Wish};
+use super::ufunc;
+use crate::array::class::{GpuArray, new_like};
+use crate::array::array_argument::Own;
+use crate::host::transfer;
+use crate::kernel::call::values;
+use crate::names::names;
+use crate::py_once::intern;
+use pygpu_base::dtype::ScalarType;
+use pygpu_ops::ufunc::{UfuncEntry, builtin_row, table};
+
+/// Returns the entry of a ufunc that has no public name.
+pub(super) fn row_of_ufunc(name: &str) -> Option<&'static UfuncEntry> {
+    (name == "clip").then_some(&table::CLIP)
+}
+
+/// Returns the type of an array; `None` for objects other than PyGPU arrays.
+fn kind_of(object: &Bound<'_, PyAny>) -> Option<ScalarType> {
+    object.cast::<GpuArray>().ok().map(|own| own.get().dtype().kind())
+}
+
+fn is_whole(object: &Bound<'_, PyAny>) -> bool {
+    kind_of(object).is_some_and(|kind| values::is_integer(kind) || kind == ScalarType::Bool)
+}
+
+/// Computes an entry that must have a result.
+fn computed<'py>(
+    row: &'static UfuncEntry,
+    operands: &[&Bound<'py, PyAny>],
+    wish: &Wish<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = operands[0].py();
+    ufunc_call::call(py, row, operands, wish)?.ok_or_else(|| {
+        PyTypeError::new_err(format!("{}(): an operand is no number and no array of a device", row.name))
+    })
+}
+
+fn out_of<'py>(out: Option<&Bound<'py, GpuArray>>) -> Wish<'py> {
+    out.map_or_else(Wish::default, Wish::into_array)
+}
+
+/// Select elements of one operand where a condition is true, and of another elsewhere.
+///
+/// Parameters
+/// ----------
+/// condition : GPUArray or bool
+///     Nonzero elements are true.
+/// x, y : GPUArray or number, optional
+///     They are broadcast with the condition, and have one type in the result. Without both, the indices of true elements are
+///     returned, as by `nonzero`.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> a = PyGPU.arange(5)
+/// >>> PyGPU.where(a > 2, a, -1).tolist()
+/// [-1, -1, -1, 3, 4]
+#[pyfunction]
+#[pyo3(name = "where", signature = (condition, x=None, y=None, /))]
+// stub: @overload
+// stub: def where(condition: Any, x: Any, y: Any, /) -> GPUArray: ...
+// stub: @overload
+// stub: def where(condition: Any, /) -> tuple[GPUArray, ...]: ...
+fn choose<'py>(
+    condition: &Bound<'py, PyAny>,
+    x: Option<&Bound<'py, PyAny>>,
+    y: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (Some(x), Some(y)) = (x, y) else {
+        return match x.or(y) {
+            None => condition.extract::<Own<'_, '_>>()?.call_method0(intern!(condition.py(), "nonzero")),
+            Some(_) => Err(PyValueError::new_err("either both or neither of x and y should be given")),
+        };
+    };
+    computed(&table::WHERE, &[condition, x, y], &Wish::default())
+}
+
+/// Returns a limit of `clip`; none if it includes every value of the array's type, such as a large Python int.
+fn limit<'a, 'py>(
+    a: &Bound<'py, PyAny>,
+    given: Option<&'a Bound<'py, PyAny>>,
+    is_least: bool,
+) -> PyResult<Option<&'a Bound<'py, PyAny>>> {
+    let Some(object) = given.filter(|object| !object.is_none()) else { return Ok(None) };
+    let Some(kind) = kind_of(a).filter(|kind| values::is_integer(*kind) && *kind != ScalarType::Bool) else {
+        return Ok(Some(object));
+    };
+    let is_beyond = object.is_instance_of::<PyInt>() && !values::is_in_range(kind, object) && object.lt(0)? == is_least;
+    Ok((!is_beyond).then_some(object))
+}
+
+/// Limit the elements to an interval.
+///
+/// Parameters
+/// ----------
+/// a : GPUArray
+/// min, max : GPUArray or number, optional
+///     The limits; an omitted one is not applied.
+/// out : GPUArray, optional
+///     Array for the result.
+/// **keywords
+///     As for a `Ufunc`.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.clip(PyGPU.arange(5), 1, 3).tolist()
+/// [1, 1, 2, 3, 3]
+#[pyfunction]
+#[pyo3(signature = (
+    a: "Operand", /, min: "Any" = None, max: "Any" = None, out: "GPUArray | None" = None, **keywords: "Any"
+) -> "GPUArray")]
+pub(super) fn clip<'py>(
+    a: &Bound<'py, PyAny>,
+    min: Option<&Bound<'py, PyAny>>,
+    max: Option<&Bound<'py, PyAny>>,
+    out: Option<&Bound<'py, PyAny>>,
+    keywords: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Py<PyAny>> {
+    let py = a.py();
+    let keywords = keywords.map_or_else(|| Ok(PyDict::new(py)), |given| given.copy())?;
+    if let Some(out) = out {
+        keywords.set_item("out", out)?;
+    }
+    let (row, operands) = match (limit(a, min, true)?, limit(a, max, false)?) {
+        (Some(least), Some(most)) => (&table::CLIP, vec![a, least, most]),
+        (Some(least), None) => (const { builtin_row("maximum") }, vec![a, least]),
+        (None, Some(most)) => (const { builtin_row("minimum") }, vec![a, most]),
+        (None, None) => (const { builtin_row("maximum") }, vec![a, a]),
+    };
+    ufunc::call(row, &PyTuple::new(py, operands)?, Some(&keywords))?
+        .ok_or_else(|| PyTypeError::new_err("clip(): an operand is no number and no array of a device"))
+}
+
+/// Round to a number of decimal digits; halves are rounded to the even digit.
+///
+/// Parameters
+/// ----------
+/// a : GPUArray
+/// decimals : int, optional
+///     Digits after the decimal point; negative values round digits before it.
+/// out : GPUArray, optional
+///     Array for the result.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.round(PyGPU.to_gpu([0.5, 1.5, 2.25])).tolist()
+/// [0.0, 2.0, 2.0]
+/// >>> PyGPU.round(PyGPU.to_gpu([1234, 1250]), -2).tolist()
+/// [1200, 1200]
+#[pyfunction]
+#[pyo3(signature = (a: "Operand", /, decimals: "int" = 0, out: "GPUArray | None" = None) -> "GPUArray")]
+pub(super) fn round<'py>(
+    a: &Bound<'py, PyAny>,
+    decimals: i64,
+    out: Option<&Bound<'py, GpuArray>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let wish = out_of(out);
+    if is_whole(a) && decimals >= 0 {
+        return match kind_of(a) {
+            Some(ScalarType::Bool) => computed(const { builtin_row("rint") }, &[a], &wish),
+            _ => computed(const { builtin_row("positive") }, &[a], &wish),
+        };
+    }
+    if decimals == 0 {
+        return computed(const { builtin_row("rint") }, &[a], &wish);
+    }
+    let power = i32::try_from(decimals.unsigned_abs()).unwrap_or(i32::MAX);
+    let row = if decimals > 0 { &table::ROUND_BEHIND } else { &table::ROUND_BEFORE };
+    let scale = match is_whole(a) {
+        true => 10i64.checked_pow(power as u32).unwrap_or(i64::MAX).into_pyobject(a.py())?.into_any(),
+        false => 10f64.powi(power).into_pyobject(a.py())?.into_any(),
+    };
+    computed(row, &[a, &scale], &wish)
+}
+
+/// Return the angles of complex numbers, counterclockwise from the real axis.
+///
+/// Parameters
+/// ----------
+/// z : GPUArray
+/// deg : bool, optional
+///     In degrees instead of radians.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.angle(PyGPU.to_gpu([1j, -1 + 0j]), deg=True).tolist()
+/// [90.0, 180.0]
+#[pyfunction]
+#[pyo3(signature = (z: "Operand", deg: "bool" = false) -> "GPUArray")]
+fn angle<'py>(z: &Bound<'py, PyAny>, deg: bool) -> PyResult<Bound<'py, PyAny>> {
+    computed(if deg { &table::ANGLE_IN_DEGREES } else { &table::ANGLE }, &[z], &Wish::default())
+}
+
+/// Replace NaN and infinities by finite numbers.
+///
+/// Parameters
+/// ----------
+/// x : GPUArray
+/// copy : bool, optional
+///     False writes the result into the array itself.
+/// nan : float, optional
+///     Replacement for NaN.
+/// posinf, neginf : float, optional
+///     Replacements for the infinities. Defaults to the largest and the smallest number of the type.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.nan_to_num(PyGPU.to_gpu([1.0, float("nan"), float("inf")]), posinf=9).tolist()
+/// [1.0, 0.0, 9.0]
+#[pyfunction]
+#[pyo3(signature = (
+    x: "GPUArray", copy: "bool" = true, nan: "float" = 0.0, posinf: "float | None" = None,
+    neginf: "float | None" = None
+) -> "GPUArray")]
+fn nan_to_num<'py>(
+    x: Own<'_, 'py>,
+    copy: bool,
+    nan: f64,
+    posinf: Option<f64>,
+    neginf: Option<f64>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = x.py();
+    let most = match x.get().dtype().kind() {
+        ScalarType::Float16 => 65504.0,
+        ScalarType::BFloat16 => 3.389_531_389_251_535_5e38,
+        ScalarType::Float32 | ScalarType::Complex64 => f64::from(f32::MAX),
+        ScalarType::Float64 | ScalarType::Complex128 => f64::MAX,
+        _ if !copy => return Ok(x.clone().into_any()),
+        _ => {
+            let copied = transfer::device_copy_like(py, x.get().array(py)?)?;
+            return Ok(new_like(&x, GpuArray::from_array(copied))?.into_any());
+        }
+    };
+    let number = |value: f64| value.into_pyobject(py).map(Bound::into_any);
+    let (nan, above, below) = (number(nan)?, number(posinf.unwrap_or(most))?, number(neginf.unwrap_or(-most))?);
+    let wish = if copy { Wish::default() } else { Wish::into_array(&x) };
+    computed(&table::NAN_TO_NUM, &[x.as_any(), &nan, &above, &below], &wish)
+}
+
+/// Computes ``x * a + y * b`` in one launch, for ``x, a, y, b``.
+///
+/// # Errors
+/// Those of a `Ufunc`.
+pub(crate) fn weighted_sum<'py>(
+    [x, a, y, b]: [&Bound<'py, PyAny>; 4],
+    out: Option<&Bound<'py, GpuArray>>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    Ok(computed(&table::WEIGHTED_SUM, &[x, a, y, b], &out_of(out))?.cast_into()?)
+}
+
+names! {
+    functions "Functions of each element": choose, clip, round, angle, nan_to_num;
+    aliases "Functions of each element": around = round;
+}

@@ -1,0 +1,292 @@
+//! Reductions of arrays as methods and functions.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use super::declaration::entry;
+use super::reduce::{self, Asked};
+use crate::array::{class::GpuArray, array_argument::Own};
+use crate::create::allocator;
+use crate::finalization;
+use crate::names::names;
+use crate::py_once::intern;
+use crate::runtime::current_stream::Current;
+use pygpu_ops::reductions::{self as axis_reductions, ReductionEntry};
+use pyo3::exceptions::PyTypeError;
+
+type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+type Result<'py> = PyResult<Bound<'py, GpuArray>>;
+
+pub(super) fn row(name: &str) -> PyResult<&'static ReductionEntry> {
+    axis_reductions::row(name).ok_or_else(|| PyTypeError::new_err(format!("there is no reduction {name}")))
+}
+
+pub(super) fn asked<'py>([axis, dtype, out, initial, mask]: [Given<'_, 'py>; 5], keepdims: bool) -> Asked<'py> {
+    let [axis, dtype, out, initial, mask] = [axis, dtype, out, initial, mask].map(|one| one.cloned());
+    Asked { axis, dtype, out, keepdims, initial, mask, less: 0.0 }
+}
+
+/// The documentation of one parameter.
+macro_rules! parameter {
+    (a) => { "a : GPUArray" };
+    (axes) => { "axis : int or tuple of ints, optional\n    The axes that are reduced; all by default." };
+    (axis) => { "axis : int, optional\n    The axis that is reduced; without one the elements count in C order." };
+    (dtype) => { "dtype : dtype-like, optional\n    The type of the computation and of the result." };
+    (out) => { "out : GPUArray, optional\n    Array for the result." };
+    (keepdims) => { "keepdims : bool, optional\n    Whether reduced axes stay, with length 1." };
+    (initial) => { "initial : number, optional\n    A value that counts as one more element." };
+    (mask) => { "where : GPUArray of bool, optional\n    Mask of the included elements." };
+    (ddof) => {
+        "ddof, correction : float, optional\n    Number subtracted from the count of elements in the divisor of the sum of \
+         squares; the second name is the array API's."
+    };
+    (stream) => { "stream : Stream, optional\n    PyCUDA's; the thread's current stream by default." };
+    (allocator) => { "allocator : callable, optional\n    PyCUDA's: allocates the result." };
+}
+pub(super) use parameter;
+
+/// Parameter lists of the families of reductions, for [`entry`].
+macro_rules! reduction_entry {
+    (number $form:ident $name:ident $($rest:tt)*) => {
+        reduction_entry! { @ $form $name [axes dtype out keepdims initial mask]
+            (axis: "int | tuple[int, ...] | None" = None, dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None,
+             keepdims: "bool" = false, initial: "complex | None" = None, r#where: "GPUArray | bool | None" = None)
+            (axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool, initial: Given<'_, 'py>,
+             r#where: Given<'_, 'py>)
+            &asked([axis, dtype, out, initial, r#where], keepdims), $($rest)* }
+    };
+    (extreme $form:ident $name:ident $($rest:tt)*) => {
+        reduction_entry! { @ $form $name [axes out keepdims initial mask]
+            (axis: "int | tuple[int, ...] | None" = None, out: "GPUArray | None" = None, keepdims: "bool" = false,
+             initial: "complex | None" = None, r#where: "GPUArray | bool | None" = None)
+            (axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool, initial: Given<'_, 'py>, r#where: Given<'_, 'py>)
+            &asked([axis, None, out, initial, r#where], keepdims), $($rest)* }
+    };
+    (truth $form:ident $name:ident $($rest:tt)*) => {
+        reduction_entry! { @ $form $name [axes out keepdims mask stream allocator]
+            (axis: "int | tuple[int, ...] | None" = None, out: "GPUArray | None" = None, keepdims: "bool" = false, *,
+             r#where: "GPUArray | bool | None" = None, stream: "StreamLike" = None,
+             allocator: "Callable[[int], Any] | None" = None)
+            (axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool, r#where: Given<'_, 'py>, stream: Given<'_, 'py>,
+             allocator: Given<'_, 'py>)
+            (asked([axis, None, out, None, r#where], keepdims), stream, allocator), $($rest)* }
+    };
+    (average $form:ident $name:ident $($rest:tt)*) => {
+        reduction_entry! { @ $form $name [axes dtype out keepdims mask]
+            (axis: "int | tuple[int, ...] | None" = None, dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None,
+             keepdims: "bool" = false, *, r#where: "GPUArray | bool | None" = None)
+            (axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool, r#where: Given<'_, 'py>)
+            &asked([axis, dtype, out, None, r#where], keepdims), $($rest)* }
+    };
+    (variance $form:ident $name:ident $($rest:tt)*) => {
+        reduction_entry! { @ $form $name [axes dtype out ddof keepdims mask]
+            (axis: "int | tuple[int, ...] | None" = None, dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None,
+             ddof: "float" = 0.0, keepdims: "bool" = false, *, r#where: "GPUArray | bool | None" = None,
+             correction: "float | None" = None)
+            (axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out: Given<'_, 'py>, ddof: f64, keepdims: bool, r#where: Given<'_, 'py>,
+             correction: Option<f64>)
+            &Asked { less: correction.unwrap_or(ddof), ..asked([axis, dtype, out, None, r#where], keepdims) }, $($rest)* }
+    };
+    (index $form:ident $name:ident $($rest:tt)*) => {
+        reduction_entry! { @ $form $name [axis out keepdims]
+            (axis: "int | None" = None, out: "GPUArray | None" = None, *, keepdims: "bool" = false)
+            (axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool)
+            &asked([axis, None, out, None, None], keepdims), $($rest)* }
+    };
+    (extent $form:ident $name:ident $($rest:tt)*) => {
+        reduction_entry! { @ $form $name [axes out keepdims]
+            (axis: "int | tuple[int, ...] | None" = None, out: "GPUArray | None" = None, keepdims: "bool" = false)
+            (axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool)
+            &asked([axis, None, out, None, None], keepdims), $($rest)* }
+    };
+    (count $form:ident $name:ident $($rest:tt)*) => {
+        reduction_entry! { @ $form $name [axes keepdims]
+            (axis: "int | tuple[int, ...] | None" = None, *, keepdims: "bool" = false)
+            (axis: Given<'_, 'py>, keepdims: bool)
+            &asked([axis, None, None, None, None], keepdims), $($rest)* }
+    };
+    // A method has the array as `self`, and a note on the result in its documentation.
+    (@ method $name:ident [$($documented:ident)*] $signature:tt $parameters:tt $options:expr,
+     {$(#[$summary:meta])*} {$(#[$example:meta])*} $run:path, $first:tt) => {
+        reduction_entry! { @@ method $name [$($documented)*] $signature $parameters $options,
+            {
+                $(#[$summary])*
+                ///
+                /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
+            }
+            {$(#[$example])*} $run, $first }
+    };
+    (@ function $name:ident [$($documented:ident)*] $($rest:tt)*) => {
+        reduction_entry! { @@ function $name [a $($documented)*] $($rest)* }
+    };
+    (@@ $form:ident $name:ident [$($documented:ident)*] $signature:tt $parameters:tt $options:expr,
+     {$($summary:tt)*} {$(#[$example:meta])*} $run:path, $first:tt) => {
+        entry! { $form $name
+            {
+                $($summary)*
+                ///
+                /// Parameters
+                /// ----------
+                $(#[doc = parameter!($documented)])*
+                ///
+                /// Examples
+                /// --------
+                /// >>> import PyGPU
+                $(#[$example])*
+            }
+            $signature [-> "GPUArray"] $parameters Bound<'py, GpuArray>, $run, $first, $options }
+    };
+}
+pub(super) use reduction_entry;
+
+/// Declares reductions: summary, parameter family, form, name, function with its table entry, examples.
+macro_rules! reductions {
+    ($($(#[$summary:meta])* $family:ident $form:ident $name:ident => $run:path, $row:literal { $(#[$example:meta])* })*) => {
+        $(reduction_entry! { $family $form $name {$(#[$summary])*} {$(#[$example])*} $run, [row($row)?] })*
+    };
+}
+pub(super) use reductions;
+
+/// Reduces with PyCUDA's keywords: a stream, and an allocator for the result.
+fn truth<'py>(
+    row: &'static ReductionEntry,
+    a: &Bound<'py, GpuArray>,
+    (options, stream, allocator): (Asked<'py>, Given<'_, 'py>, Given<'_, 'py>),
+) -> Result<'py> {
+    let _current = Current::of(a.py(), a.get().device(), stream)?;
+    let _chosen = allocator::chosen(allocator)?;
+    reduce::call(row, a, &options)
+}
+
+reductions! {
+    /// Sum the elements; integers in 64 bits.
+    number method sum => reduce::call, "sum" {
+        /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).sum(axis=0).tolist()
+        /// [4, 6]
+    }
+    /// Multiply the elements; integers in 64 bits.
+    number method prod => reduce::call, "prod" {
+        /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).prod(axis=1).tolist()
+        /// [2, 12]
+    }
+    /// Return the smallest element; NaN if there is one.
+    extreme method min => reduce::call, "min" {
+        /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).min(axis=0).tolist()
+        /// [1, 2]
+    }
+    /// Return the largest element; NaN if there is one.
+    extreme method max => reduce::call, "max" {
+        /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).max().item()
+        /// 4
+    }
+    /// Return whether an element is not 0.
+    truth method any => truth, "any" {
+        /// >>> PyGPU.to_gpu([[0, 2], [0, 0]]).any(axis=1).tolist()
+        /// [True, False]
+    }
+    /// Return whether all elements are not 0.
+    truth method all => truth, "all" {
+        /// >>> PyGPU.to_gpu([[1, 2], [0, 4]]).all(axis=1).tolist()
+        /// [True, False]
+    }
+    /// Return the mean of the elements: ``sum(a) / n``.
+    average method mean => reduce::call, "mean" {
+        /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).mean(axis=0).tolist()
+        /// [2.0, 3.0]
+    }
+    /// Return the variance of the elements, read once: ``sum(abs(a - mean(a))**2) / (n - ddof)``.
+    variance method var => reduce::call, "var" {
+        /// >>> PyGPU.to_gpu([1.0, 3.0]).var().item()
+        /// 1.0
+    }
+    /// Return the standard deviation of the elements: the root of their variance.
+    variance method std => reduce::deviation, "var" {
+        /// >>> PyGPU.to_gpu([1.0, 3.0]).std(ddof=1).item()
+        /// 1.4142135623730951
+    }
+    /// Return the index of the smallest element; the first of equal ones, and NaN before all others.
+    index method argmin => reduce::call, "argmin" {
+        /// >>> PyGPU.to_gpu([[3, 1], [0, 4]]).argmin(axis=1).tolist()
+        /// [1, 0]
+    }
+    /// Return the index of the largest element; the first of equal ones, and NaN before all others.
+    index method argmax => reduce::call, "argmax" {
+        /// >>> PyGPU.to_gpu([[3, 1], [0, 4]]).argmax().item()
+        /// 3
+    }
+}
+
+/// A reduction as a function: ``function(a, ...)`` is ``a.function(...)``.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.sum(PyGPU.to_gpu([1, 2, 3])).item()
+/// 6
+// The `dict` is for `__doc__`, as in `Ufunc`.
+// stub: @property
+// stub: def __doc__(self) -> str: ...  # type: ignore[override]
+#[pyclass(frozen, dict, name = "Reduction", module = "PyGPU")]
+pub(crate) struct Reduction(&'static str);
+
+#[pymethods]
+impl Reduction {
+    #[pyo3(signature = (a: "GPUArray", /, *arguments: "Any", **keywords: "Any") -> "GPUArray")]
+    fn __call__<'py>(
+        &self,
+        a: Own<'_, 'py>,
+        arguments: &Bound<'py, PyTuple>,
+        keywords: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        a.as_any().getattr(self.0)?.call(arguments, keywords)
+    }
+
+    /// NumPy's name of the function.
+    #[getter]
+    fn __name__(&self) -> &'static str {
+        self.0
+    }
+
+    /// The method's parameters after the array, for `inspect.signature`.
+    #[getter]
+    // stub: -> Signature
+    fn __signature__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        finalization::run_python(py, || {
+            py.import(intern!(py, "PyGPU._protocols.signatures"))?.call_method1(intern!(py, "of_reduction"), (self.0,))
+        })
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<PyGPU.Reduction {}>", self.0)
+    }
+}
+
+/// The rule below a method's parameter title, and the function's parameter that precedes its list.
+const RULE: &str = "----------\n";
+const A: &str = "----------\na : GPUArray\n    The operand; ``function(a, ...)`` is ``a.function(...)``.\n";
+
+const METHODS: [&str; 11] = ["sum", "prod", "min", "max", "any", "all", "mean", "var", "std", "argmin", "argmax"];
+
+fn add_reductions(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    for name in METHODS {
+        let made = Bound::new(module.py(), Reduction(name))?;
+        let of_method: String = module.py().get_type::<GpuArray>().getattr(name)?.getattr("__doc__")?.extract()?;
+        let as_function = [
+            (RULE.to_owned(), A.to_owned()),
+            (">>> PyGPU.to_gpu(".to_owned(), [">>> PyGPU.", name, "(PyGPU.to_gpu("].concat()),
+            ([").", name, "()"].concat(), "))".to_owned()),
+            ([").", name, "("].concat(), "), ".to_owned()),
+        ];
+        let of_function = as_function.iter().fold(of_method, |text, (method, function)| text.replace(method, function));
+        made.setattr("__doc__", of_function)?;
+        module.add(name, made)?;
+    }
+    Ok(())
+}
+
+names! {
+    with add_reductions;
+    classes "Reductions": Reduction;
+    values "Reductions": sum, prod, min, max, any, all, mean, var, std, argmin, argmax;
+    aliases "Reductions": amin = min, amax = max;
+}

@@ -1,0 +1,201 @@
+//! Native part of the search and count functions of `PyGPU._functions`, and methods that call these functions.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use crate::array::class::{GpuArray, new_like};
+use crate::finalization;
+use crate::gil::WithoutGil;
+use crate::names::names;
+use crate::py_once::intern;
+use pygpu_array::Array;
+use pygpu_device::stream;
+use pygpu_ops::sorting::{self, Counted, Unique, UniqueOutputs};
+
+type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+type Own<'py> = Bound<'py, GpuArray>;
+type Found<'py> = (Own<'py>, Option<Own<'py>>, Option<Own<'py>>, Option<Own<'py>>);
+
+fn checked(name: &str, array: &Array) -> PyResult<()> {
+    match sorting::has_order(array.dtype().kind()) {
+        true => Ok(()),
+        false => Err(PyTypeError::new_err(format!("{name}: there is no order of {}", array.dtype().name()))),
+    }
+}
+
+/// Return the sorted unique values of an array with one axis, and the requested optional outputs.
+///
+/// These are the start and length of each run of sorted elements, the elements' original positions, and each element's value index.
+#[pyfunction]
+#[pyo3(signature = (
+    array: "GPUArray", starts: "bool", places: "bool", inverse: "bool", nan_apart: "bool"
+) -> "tuple[GPUArray, GPUArray | None, GPUArray | None, GPUArray | None]")]
+fn _unique<'py>(array: &Own<'py>, starts: bool, places: bool, inverse: bool, nan_apart: bool) -> PyResult<Found<'py>> {
+    let py = array.py();
+    let own = array.get().array(py)?;
+    checked("unique", own)?;
+    let asked = UniqueOutputs { starts, places, inverse, nan_apart };
+    let Unique { values, starts, places, inverse } =
+        py.without_gil(|| sorting::unique(own, asked, &stream::current(own.device())))?;
+    let wrap = |made: Array| new_like(array, GpuArray::from_array(made));
+    let each = |made: Option<Array>| made.map(wrap).transpose();
+    Ok((wrap(values)?, each(starts)?, each(places)?, each(inverse)?))
+}
+
+/// Return insertion positions of values in sorted elements of the same type along one axis.
+#[pyfunction]
+#[pyo3(signature = (sorted: "GPUArray", values: "GPUArray", right: "bool") -> "GPUArray")]
+fn _searchsorted<'py>(sorted: &Own<'py>, values: &Own<'py>, right: bool) -> PyResult<Own<'py>> {
+    let py = sorted.py();
+    let (own, values) = (sorted.get().array(py)?, values.get().array(py)?);
+    checked("searchsorted", own)?;
+    if own.dtype() != values.dtype() || own.device() != values.device() {
+        return Err(PyTypeError::new_err("the values have the type and the device of the sorted elements"));
+    }
+    let made = py.without_gil(|| sorting::search(own, values, right, &stream::current(own.device())))?;
+    new_like(sorted, GpuArray::from_array(made))
+}
+
+/// Count the values between consecutive edges, or equal to each integer below a bound.
+#[pyfunction]
+#[pyo3(signature = (values: "GPUArray", bins: "int", edges: "GPUArray | None" = None) -> "GPUArray")]
+fn _counted<'py>(values: &Own<'py>, bins: i64, edges: Option<&Own<'py>>) -> PyResult<Own<'py>> {
+    let py = values.py();
+    let own = values.get().array(py)?;
+    let edges = edges.map(|edges| edges.get().array(py)).transpose()?;
+    let what = match edges {
+        Some(edges) if edges.dtype() != own.dtype() || edges.device() != own.device() => {
+            return Err(PyTypeError::new_err("the values have the type and the device of the edges"));
+        }
+        Some(edges) => Counted::Between(edges),
+        None => Counted::Below(bins),
+    };
+    let made = py.without_gil(|| sorting::count(what, own, &stream::current(own.device())))?;
+    new_like(values, GpuArray::from_array(made))
+}
+
+/// Sum runs of weights selected by position; all in C order, prepared by the caller.
+#[pyfunction]
+#[pyo3(signature = (weights: "GPUArray", places: "GPUArray", starts: "GPUArray") -> "GPUArray")]
+fn _sums_of_runs<'py>(weights: &Own<'py>, places: &Own<'py>, starts: &Own<'py>) -> PyResult<Own<'py>> {
+    let py = weights.py();
+    let own = weights.get().array(py)?;
+    let (places, starts) = (places.get().array(py)?, starts.get().array(py)?);
+    let made = py.without_gil(|| sorting::sum_runs(own, places, starts, &stream::current(own.device())))?;
+    new_like(weights, GpuArray::from_array(made))
+}
+
+/// Calls a function of `PyGPU._functions.searching`.
+fn call<'py, A>(py: Python<'py>, name: &str, given: A) -> PyResult<Bound<'py, PyAny>>
+where
+    A: pyo3::call::PyCallArgs<'py>,
+{
+    let function = py.import(intern!(py, "PyGPU._functions.searching"))?.getattr(name)?;
+    finalization::run_python(py, || function.call1(given))
+}
+
+#[pymethods]
+impl GpuArray {
+    /// Return insertion positions of values in the elements, which are sorted and have one axis.
+    ///
+    /// Parameters
+    /// ----------
+    /// v : array_like
+    ///     Of any shape.
+    /// side : {'left', 'right'}, optional
+    ///     Before or after equal elements.
+    /// sorter : array_like of ints, optional
+    ///     The order of the elements, as returned by `argsort`, if they are not sorted.
+    ///
+    /// Returns
+    /// -------
+    /// GPUArray
+    ///     64-bit integers in the shape of the values.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu([1, 3, 5]).searchsorted([3, 4]).tolist()
+    /// [1, 2]
+    #[pyo3(signature = (v: "Any", side: "str" = "left", sorter: "Any" = None) -> "GPUArray")]
+    fn searchsorted<'py>(
+        slf: &Bound<'py, Self>,
+        v: &Bound<'py, PyAny>,
+        side: &str,
+        sorter: Given<'_, 'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        call(slf.py(), "searchsorted", (slf, v, side, sorter))
+    }
+
+    /// Move the elements at the given sorted positions there, with smaller ones before and larger ones after them.
+    ///
+    /// Parameters
+    /// ----------
+    /// kth : int or sequence of ints
+    ///     The positions.
+    /// axis : int, optional
+    ///     The last one by default.
+    /// kind : {'introselect'}, optional
+    ///     Accepted for NumPy compatibility; all elements are sorted.
+    /// order : None, optional
+    ///     Arrays with fields do not exist.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> a = PyGPU.to_gpu([3, 1, 2])
+    /// >>> a.partition(0)
+    /// >>> a[0].item()
+    /// 1
+    #[pyo3(
+        signature = (kth: "Any", axis: "int" = -1, kind: "str" = "introselect", order: "None" = None) -> "None",
+        text_signature = "($self, kth, axis=-1, kind='introselect', order=None)"
+    )]
+    fn partition<'py>(
+        slf: &Bound<'py, Self>,
+        kth: &Bound<'py, PyAny>,
+        axis: i64,
+        kind: &str,
+        order: Given<'_, 'py>,
+    ) -> PyResult<()> {
+        call(slf.py(), "_partition_in_place", (slf, kth, axis, kind, order)).map(drop)
+    }
+
+    /// Return indices of the elements in an order that is correct at the given positions.
+    ///
+    /// Parameters
+    /// ----------
+    /// kth : int or sequence of ints
+    ///     The positions in that order.
+    /// axis : int or None, optional
+    ///     The last one by default; None takes all elements.
+    /// kind : {'introselect'}, optional
+    ///     Accepted for NumPy compatibility; all elements are sorted.
+    /// order : None, optional
+    ///     Arrays with fields do not exist.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu([3, 1, 2]).argpartition(0)[0].item()
+    /// 1
+    #[pyo3(
+        signature = (
+            kth: "Any", axis: "int | None" = Some(-1), kind: "str" = "introselect", order: "None" = None
+        ) -> "GPUArray",
+        text_signature = "($self, kth, axis=-1, kind='introselect', order=None)"
+    )]
+    fn argpartition<'py>(
+        slf: &Bound<'py, Self>,
+        kth: &Bound<'py, PyAny>,
+        axis: Option<i64>,
+        kind: &str,
+        order: Given<'_, 'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        call(slf.py(), "argpartition", (slf, kth, axis, kind, order))
+    }
+}
+
+names! {
+    internal_functions: _unique, _searchsorted, _counted, _sums_of_runs;
+}

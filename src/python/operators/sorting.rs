@@ -1,0 +1,309 @@
+//! `sort` and `argsort`, as functions and as methods.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use super::declaration::entry;
+use crate::array::class::{GpuArray, new_like};
+use crate::array::array_argument::Own;
+use crate::gil::WithoutGil;
+use crate::host::{cpu_view, device_arrays, transfer};
+use crate::names::names;
+use crate::py_once::intern;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, ScalarType};
+use pygpu_copy as copy;
+use pygpu_device::stream;
+use pygpu_layout::{MemoryOrder, normalize_axis};
+use pygpu_memory::capture;
+use pygpu_ops::sorting::{self, SortOutputs};
+
+type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+
+/// Arguments of a sort, without the array.
+struct Options<'a, 'py> {
+    axis: Option<i64>,
+    kind: Given<'a, 'py>,
+    order: Given<'a, 'py>,
+    stable: Given<'a, 'py>,
+    descending: bool,
+}
+
+impl Options<'_, '_> {
+    /// Rejects NumPy's keywords for other algorithms; the only algorithm is stable.
+    fn check(&self) -> PyResult<()> {
+        let Self { kind, order, stable, .. } = *self;
+        if order.is_some_and(|order| !order.is_none()) {
+            return Err(PyValueError::new_err("Cannot specify order when the array has no fields."));
+        }
+        let Some(kind) = kind.filter(|kind| !kind.is_none()) else { return Ok(()) };
+        if stable.is_some_and(|stable| !stable.is_none()) {
+            return Err(PyValueError::new_err(
+                "`kind` and keyword parameters can't be provided at the same time. Use only one of them.",
+            ));
+        }
+        let name: String = kind.extract()?;
+        match name.to_ascii_lowercase().chars().next() {
+            Some('q' | 'h' | 'm' | 's') => Ok(()),
+            _ => Err(PyValueError::new_err(format!(
+                "sort kind must be one of 'quick', 'heap', or 'stable' (got '{name}')"
+            ))),
+        }
+    }
+}
+
+/// Returns an array and its sorted axis; without an axis the elements in C order.
+fn along(a: &Bound<'_, GpuArray>, axis: Option<i64>) -> PyResult<(Array, usize)> {
+    let py = a.py();
+    let array = a.get().array(py)?;
+    if !sorting::has_order(array.dtype().kind()) {
+        return Err(PyTypeError::new_err(format!("sort: there is no order of {}", array.dtype().name())));
+    }
+    let Some(axis) = axis else {
+        let flat = match array.layout().ravel(MemoryOrder::C)? {
+            Some(flat) => array.view(flat)?,
+            None => {
+                let copied = transfer::device_copy(py, array, MemoryOrder::C)?;
+                let flat = copied.layout().ravel(MemoryOrder::C)?;
+                flat.map_or_else(|| Ok(copied.clone()), |flat| copied.view(flat))?
+            }
+        };
+        return Ok((flat, 0));
+    };
+    Ok((array.clone(), normalize_axis(axis, array.layout().ndim())?))
+}
+
+/// Moves an axis to the last position.
+fn with_last(array: &Array, axis: usize) -> pygpu_base::error::Result<Array> {
+    array.view(array.layout().move_axis(&[axis as i64], &[-1])?)
+}
+
+/// Moves the last axis back to its position, in C order.
+fn with_axis(array: &Array, axis: usize, stream: &stream::Stream) -> pygpu_base::error::Result<Array> {
+    let view = array.view(array.layout().move_axis(&[-1], &[axis as i64])?)?;
+    if view.layout().is_c_contiguous() { Ok(view) } else { copy::duplicate(&view, MemoryOrder::C, stream) }
+}
+
+/// Whether NumPy sorts: in host memory, except in a capture.
+fn is_numpys(array: &Array) -> PyResult<bool> {
+    let device = array.device();
+    Ok(device.is_cpu() && !capture::is_capturing(&stream::current(device))?)
+}
+
+/// Returns the sorting permutation of an array in host memory.
+fn order_by_numpy(py: Python<'_>, array: &Array, axis: usize, descending: bool) -> PyResult<Array> {
+    let functions = py.import(intern!(py, "PyGPU._native.host_sorting"))?;
+    let view = cpu_view::kept(py, array)?;
+    let order = functions.call_method1(intern!(py, "argsort"), (view, axis, descending))?;
+    device_arrays::upload_new(py, &order.cast_into()?, DType::new(ScalarType::Int64), array.device())
+}
+
+fn sort_by_numpy(py: Python<'_>, array: &Array, axis: usize, descending: bool) -> PyResult<()> {
+    let functions = py.import(intern!(py, "PyGPU._native.host_sorting"))?;
+    let view = cpu_view::kept(py, array)?;
+    functions.call_method1(intern!(py, "sort"), (view, axis, descending))?;
+    Ok(())
+}
+
+fn sorted<'py>(a: &Bound<'py, GpuArray>, options: Options<'_, 'py>) -> PyResult<Bound<'py, GpuArray>> {
+    let (py, descending) = (a.py(), options.descending);
+    options.check()?;
+    let (array, axis) = along(a, options.axis)?;
+    let result = if is_numpys(&array)? {
+        let copied = transfer::device_copy(py, &array, MemoryOrder::C)?;
+        sort_by_numpy(py, &copied, axis, descending)?;
+        copied
+    } else {
+        py.without_gil(|| {
+            let stream = stream::current(array.device());
+            let wanted = SortOutputs { values: true, places: false, descending };
+            let values = sorting::sort(&with_last(&array, axis)?, wanted, &stream)?.values;
+            with_axis(&values.unwrap_or_else(|| array.clone()), axis, &stream)
+        })?
+    };
+    new_like(a, GpuArray::from_array(result))
+}
+
+fn order_of<'py>(a: &Bound<'py, GpuArray>, options: Options<'_, 'py>) -> PyResult<Bound<'py, GpuArray>> {
+    let (py, descending) = (a.py(), options.descending);
+    options.check()?;
+    let (array, axis) = along(a, options.axis)?;
+    let result = if is_numpys(&array)? {
+        order_by_numpy(py, &array, axis, descending)?
+    } else {
+        py.without_gil(|| {
+            let stream = stream::current(array.device());
+            let wanted = SortOutputs { values: false, places: true, descending };
+            let places = sorting::sort(&with_last(&array, axis)?, wanted, &stream)?.places;
+            with_axis(&places.unwrap_or_else(|| array.clone()), axis, &stream)
+        })?
+    };
+    new_like(a, GpuArray::from_array(result))
+}
+
+/// Sorts in the memory of the array.
+fn sort_in_place<'py>(a: &Bound<'py, GpuArray>, options: Options<'_, 'py>) -> PyResult<()> {
+    let descending = options.descending;
+    options.check()?;
+    a.get().check_writable("sort")?;
+    let (array, axis) = along(a, options.axis)?;
+    if is_numpys(&array)? {
+        return sort_by_numpy(a.py(), &array, axis, descending);
+    }
+    Ok(a.py().without_gil(|| {
+        let stream = stream::current(array.device());
+        let rows = with_last(&array, axis)?;
+        if sorting::sort_in_place(&rows, descending, &stream)? {
+            return Ok(());
+        }
+        let wanted = SortOutputs { values: true, places: false, descending };
+        match sorting::sort(&rows, wanted, &stream)?.values {
+            Some(values) => copy::between(&rows, &values, &stream),
+            None => Ok(()),
+        }
+    })?)
+}
+
+/// Declares sorts: summary, form, name, function, sections after the parameters. `in_place` is a method without a result.
+macro_rules! sorts {
+    ($($(#[$summary:meta])* $form:ident $name:ident => $run:path { $(#[$rest:meta])* })*) => {
+        $(sorts! { @ $form $name $run {$(#[$summary])*} {$(#[$rest])*} })*
+    };
+    (@ function $($row:tt)*) => {
+        sorts! { @@ function
+            {
+                /// a : GPUArray
+                /// axis : int or None, optional
+                ///     The last one by default; None sorts all elements.
+            }
+            (axis: "int | None" = Some(-1)), Option<i64>,
+            [-> "GPUArray", text_signature = "(a, axis=-1, kind=None, order=None, *, stable=None, descending=False)"] Bound<'py, GpuArray>, $($row)* }
+    };
+    (@ method $($row:tt)*) => {
+        sorts! { @@ method
+            {
+                /// axis : int or None, optional
+                ///     The last one by default; None sorts all elements.
+            }
+            (axis: "int | None" = Some(-1)), Option<i64>,
+            [-> "GPUArray", text_signature = "($self, axis=-1, kind=None, order=None, *, stable=None, descending=False)"] Bound<'py, GpuArray>, $($row)* }
+    };
+    (@ in_place $($row:tt)*) => {
+        sorts! { @@ method
+            {
+                /// axis : int, optional
+                ///     The last one by default.
+            }
+            (axis: "int" = -1), i64,
+            [-> "None", text_signature = "($self, axis=-1, kind=None, order=None, *, stable=None, descending=False)"] (), $($row)* }
+    };
+    (@@ $form:ident {$($axis_documented:tt)*} ($($axis:tt)*), $axis_type:ty, $text:tt $result:ty,
+     $name:ident $run:path {$($summary:tt)*} {$($rest:tt)*}) => {
+        entry! { $form $name
+            {
+                $($summary)*
+                ///
+                /// Parameters
+                /// ----------
+                $($axis_documented)*
+                /// kind : {'quicksort', 'mergesort', 'heapsort', 'stable'}, optional
+                ///     Accepted for NumPy compatibility; the only algorithm is stable.
+                /// order : None, optional
+                ///     Arrays with fields do not exist.
+                /// stable : bool, optional
+                ///     As `kind`.
+                /// descending : bool, optional
+                ///     Whether the greatest element comes first.
+                ///
+                $($rest)*
+            }
+            ($($axis)*, kind: "str | None" = None, order: "None" = None, *, stable: "bool | None" = None,
+             descending: "bool" = false)
+            $text
+            (axis: $axis_type, kind: Given<'_, 'py>, order: Given<'_, 'py>, stable: Given<'_, 'py>, descending: bool)
+            $result, $run, [], Options { axis: axis.into(), kind, order, stable, descending } }
+    };
+}
+
+sorts! {
+    /// Sort the elements along an axis into a new array.
+    ///
+    /// NaN is last in either direction. The result stays on the device.
+    function sort => sorted {
+        /// Returns
+        /// -------
+        /// GPUArray
+        ///     In C order. Complex numbers are ordered by their real parts, and then by their imaginary parts.
+        ///
+        /// Raises
+        /// ------
+        /// IndexError
+        ///     If there is no such axis.
+        /// TypeError
+        ///     For elements that have no order.
+        ///
+        /// Examples
+        /// --------
+        /// >>> import PyGPU
+        /// >>> PyGPU.sort(PyGPU.to_gpu([3, 1, 2])).tolist()
+        /// [1, 2, 3]
+    }
+    /// Return the indices that sort along an axis: ``a[argsort(a)]`` is sorted.
+    ///
+    /// Equal elements keep their order.
+    function argsort => order_of {
+        /// Returns
+        /// -------
+        /// GPUArray
+        ///     64-bit integers, in C order.
+        ///
+        /// Raises
+        /// ------
+        /// IndexError
+        ///     If there is no such axis.
+        /// TypeError
+        ///     For elements that have no order.
+        ///
+        /// Examples
+        /// --------
+        /// >>> import PyGPU
+        /// >>> PyGPU.argsort(PyGPU.to_gpu([3, 1, 2])).tolist()
+        /// [1, 2, 0]
+    }
+    /// Sort the elements along an axis in place; NaN is last in either direction.
+    in_place sort => sort_in_place {
+        /// Raises
+        /// ------
+        /// IndexError
+        ///     If there is no such axis.
+        /// ValueError
+        ///     If the array is read-only.
+        ///
+        /// Examples
+        /// --------
+        /// >>> import PyGPU
+        /// >>> a = PyGPU.to_gpu([3, 1, 2])
+        /// >>> a.sort()
+        /// >>> a.tolist()
+        /// [1, 2, 3]
+    }
+    /// Return the indices that sort along an axis: ``a[a.argsort()]`` is sorted.
+    ///
+    /// Equal elements keep their order.
+    method argsort => order_of {
+        /// Returns
+        /// -------
+        /// GPUArray
+        ///     64-bit integers, in C order.
+        ///
+        /// Examples
+        /// --------
+        /// >>> import PyGPU
+        /// >>> PyGPU.to_gpu([3, 1, 2]).argsort(descending=True).tolist()
+        /// [0, 2, 1]
+    }
+}
+
+names! {
+    functions "Order": sort, argsort;
+}

@@ -1,0 +1,62 @@
+//! Values created once per interpreter: classes, names, NumPy's functions.
+//!
+//! Not pyo3's `PyOnceLock` and `intern!`, which release the GIL during initialization. A child that another thread forks at that
+//! moment waits forever for a thread that it lacks. Here no thread waits: two threads may both create the value, and the first one
+//! is kept.
+
+use std::sync::OnceLock;
+
+use pyo3::prelude::*;
+
+/// A value that is initialized once, as observed by its users.
+pub(crate) struct PyOnce<T>(OnceLock<T>);
+
+impl<T> PyOnce<T> {
+    /// Creates an uninitialized value.
+    pub(crate) const fn new() -> Self {
+        Self(OnceLock::new())
+    }
+
+    /// Returns the value, if initialized.
+    #[inline]
+    pub(crate) fn get(&self, _: Python<'_>) -> Option<&T> {
+        self.0.get()
+    }
+
+    /// Returns the value, and initializes it with `make` if necessary.
+    #[inline]
+    pub(crate) fn get_or_init(&self, _: Python<'_>, make: impl FnOnce() -> T) -> &T {
+        match self.0.get() {
+            Some(made) => made,
+            None => self.set(make()),
+        }
+    }
+
+    /// Returns the value like [`Self::get_or_init`], with a fallible `make`.
+    ///
+    /// # Errors
+    /// The error of `make`; the value then stays uninitialized.
+    #[inline]
+    pub(crate) fn get_or_try_init<E>(&self, _: Python<'_>, make: impl FnOnce() -> Result<T, E>) -> Result<&T, E> {
+        match self.0.get() {
+            Some(made) => Ok(made),
+            None => make().map(|made| self.set(made)),
+        }
+    }
+
+    /// Stores `made`, unless another thread has stored a value. The inner lock is held, with the GIL, only for the move.
+    #[cold]
+    fn set(&self, made: T) -> &T {
+        self.0.get_or_init(|| made)
+    }
+}
+
+/// Returns a Python string that is interned at the first use of this call site.
+macro_rules! intern {
+    ($py:expr, $text:expr) => {{
+        static NAME: $crate::py_once::PyOnce<::pyo3::Py<::pyo3::types::PyString>> = $crate::py_once::PyOnce::new();
+        let py: ::pyo3::Python<'_> = $py;
+        NAME.get_or_init(py, || ::pyo3::types::PyString::intern(py, $text).unbind()).bind(py)
+    }};
+}
+pub(crate) use intern;

@@ -1,0 +1,376 @@
+//! Memory by its address alone: for C code, and for functions with a driver's interface. This module keeps the owner
+//! of each address, so that an address is freed only once, and only if it was allocated here.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::device;
+use crate::convert::number;
+use crate::fusion;
+use crate::gil::WithoutGil;
+use crate::names::names;
+use pygpu_backend::{self as backend, Address, HostFlags};
+use pygpu_base::error::{DriverError, Error, Result};
+use pygpu_base::flush::FlushReason;
+use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
+use pygpu_device::Device;
+use pygpu_device::shutdown;
+use pygpu_device::stream::Stream;
+use pygpu_memory::Allocation;
+use pygpu_memory::address_registry::{self, AddressedMemory};
+
+pub(super) type Table<T> = ForkSafeMutex<BTreeMap<Address, T>>;
+
+pub(super) static ON_DEVICE: Table<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
+static PINNED: Table<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
+/// Blocks allocated in stream order.
+pub(super) static IN_ORDER: Table<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
+static REGISTERED: Table<Device> = ForkSafeMutex::new(BTreeMap::new());
+
+const INVALID_VALUE: u32 = 1;
+const ALREADY_REGISTERED: u32 = 712;
+const NOT_REGISTERED: u32 = 713;
+
+/// Locks a table, for a few instructions only: values whose drop calls a driver are taken out first.
+pub(super) fn lock<T: Send>(table: &'static Table<T>) -> ForkSafeGuard<BTreeMap<Address, T>> {
+    table.lock()
+}
+
+/// Removes the blocks of a device whose memory a reset destroyed.
+pub(crate) fn forget(device: Device) {
+    for table in [&ON_DEVICE, &PINNED, &IN_ORDER] {
+        // Dropped under the lock: a block of a previous epoch makes no driver call.
+        lock(table).retain(|_, block| block.device() != device);
+    }
+    lock(&REGISTERED).retain(|_, owner| *owner != device);
+}
+
+/// Creates the error that a driver would return, for conditions known without a driver call.
+fn refusal(operation: &'static str, code: u32, detail: String) -> Error {
+    let (name, text) = match backend::default_backend() {
+        Ok(backend) => (backend.error_name(code), backend.error_text(code)),
+        Err(_) => (String::from("error"), String::new()),
+    };
+    Error::Driver(Box::new(DriverError { operation, code, name, text, device: String::new(), detail }))
+}
+
+/// Creates the driver's error for an invalid argument.
+pub(crate) fn invalid_value(operation: &'static str, detail: String) -> Error {
+    refusal(operation, INVALID_VALUE, detail)
+}
+
+pub(super) fn give_out(table: &'static Table<Arc<Allocation>>, block: Allocation, nature: AddressedMemory) -> Address {
+    let address = block.address();
+    if address != 0 {
+        let block = Arc::new(block);
+        address_registry::register(&block, nature);
+        // A previous owner of the same address was freed by a reset; dropping it frees nothing.
+        let dead = lock(table).insert(address, block);
+        drop(dead);
+    }
+    address
+}
+
+fn take_back(table: &'static Table<Arc<Allocation>>, operation: &'static str, address: Address) -> Result<()> {
+    if address == 0 {
+        return Ok(());
+    }
+    let Some(block) = lock(table).remove(&address) else {
+        let detail = format!("address {address:#x} was not allocated by this module, or was freed already");
+        return Err(refusal(operation, INVALID_VALUE, detail));
+    };
+    // Arrays over it may keep it alive.
+    address_registry::forget(&block);
+    shutdown::collect_errors(|| drop(block))
+}
+
+fn allocate(device: Device, bytes: usize) -> Result<Address> {
+    let stream = Stream::default_of(device);
+    let block = Allocation::new(bytes, stream.clone())?;
+    // The address may be used immediately on any stream, so the block must exist when the call returns. Its uses are
+    // untracked, so the free must wait for the whole device.
+    block.mark_untracked();
+    if bytes > 0 {
+        stream.synchronize()?;
+    }
+    Ok(give_out(&ON_DEVICE, block, AddressedMemory::Own))
+}
+
+/// Allocates uninitialised memory of a device.
+///
+/// Parameters
+/// ----------
+/// nbytes : int
+///     Bytes. 0 allocates nothing.
+/// device : int, str or Device, optional
+///     The current device by default.
+///
+/// Returns
+/// -------
+/// int
+///     The address, which every stream may use immediately; 0 for zero bytes. The memory stays allocated until
+///     `raw_free`.
+///
+/// Raises
+/// ------
+/// OutOfMemoryError
+///     If the device is out of memory, even after trimming its pool.
+///
+/// Notes
+/// -----
+/// The call waits for the default stream, unlike the creation of arrays.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> address = _core.raw_allocate(1024)
+/// >>> address != 0
+/// True
+/// >>> _core.raw_free(address)
+#[pyfunction]
+#[pyo3(signature = (nbytes: "int", device: "DeviceLike" = None) -> "int")]
+fn raw_allocate(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<Address> {
+    let py = nbytes.py();
+    let bytes = number::size(nbytes, "nbytes")?;
+    let device = device::from_argument(py, device)?;
+    Ok(py.without_gil(|| allocate(device, bytes))?)
+}
+
+/// Frees memory allocated by `raw_allocate` or a similar function, after all current work of the device.
+///
+/// Parameters
+/// ----------
+/// address : int
+///     The address; 0 has no effect.
+///
+/// Raises
+/// ------
+/// CudaError
+///     With code 1, for any other address, including those of arrays.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.raw_free(0)
+#[pyfunction]
+#[pyo3(signature = (address: "int") -> "None")]
+fn raw_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
+    fusion::close(address.py(), FlushReason::StreamSync);
+    let freed = number::size(address, "address")?;
+    Ok(address.py().without_gil(|| {
+        let in_order = lock(&IN_ORDER).remove(&freed);
+        let Some(block) = in_order else { return take_back(&ON_DEVICE, "cudaFree", freed) };
+        // The streams that used it are unknown.
+        block.mark_untracked();
+        address_registry::forget(&block);
+        shutdown::collect_errors(|| drop(block))
+    })?)
+}
+
+/// Allocates uninitialised pinned host memory for the current device. On the CPU it is ordinary memory.
+///
+/// Parameters
+/// ----------
+/// nbytes : int
+///     Bytes. 0 allocates nothing.
+/// portable : bool, optional
+///     Pinned for every device, not only the current one.
+/// mapped : bool, optional
+///     Mapped into the device's address space.
+/// write_combined : bool, optional
+///     Fast for device reads, slow for host reads.
+///
+/// Returns
+/// -------
+/// int
+///     The address; 0 for zero bytes. The memory stays allocated until `host_free`.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> address = _core.host_allocate(1024)
+/// >>> _core.host_free(address)
+#[pyfunction]
+#[pyo3(signature = (
+    nbytes: "int", portable: "bool" = false, mapped: "bool" = false, write_combined: "bool" = false
+) -> "int")]
+fn host_allocate(nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool, write_combined: bool) -> PyResult<Address> {
+    let bytes = number::size(nbytes, "nbytes")?;
+    Ok(nbytes.py().without_gil(|| {
+        let block = Allocation::pinned(Device::current()?, bytes, HostFlags { portable, mapped, write_combined })?;
+        Ok::<_, Error>(give_out(&PINNED, block, AddressedMemory::Pinned))
+    })?)
+}
+
+/// Frees memory allocated by `host_allocate`, after waiting for the device.
+///
+/// Parameters
+/// ----------
+/// address : int
+///     The address; 0 has no effect.
+///
+/// Raises
+/// ------
+/// CudaError
+///     With code 1, for any other address.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.host_free(0)
+#[pyfunction]
+#[pyo3(signature = (address: "int") -> "None")]
+fn host_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
+    fusion::close(address.py(), FlushReason::StreamSync);
+    let freed = number::size(address, "address")?;
+    Ok(address.py().without_gil(|| take_back(&PINNED, "cudaFreeHost", freed))?)
+}
+
+fn register_range(address: Address, bytes: usize, flags: HostFlags) -> Result<()> {
+    let device = Device::current()?;
+    if lock(&REGISTERED).contains_key(&address) {
+        let detail = format!("address {address:#x} is registered already");
+        return Err(refusal("cudaHostRegister", ALREADY_REGISTERED, detail));
+    }
+    // SAFETY: the docstring requires that the range stays mapped.
+    unsafe { device.backend().register_host(device.index(), address, bytes, flags)? };
+    lock(&REGISTERED).insert(address, device);
+    Ok(())
+}
+
+fn unregister_range(address: Address) -> Result<()> {
+    let Some(device) = lock(&REGISTERED).remove(&address) else {
+        let detail = format!("address {address:#x} was not registered by this module, or was unregistered already");
+        return Err(refusal("cudaHostUnregister", NOT_REGISTERED, detail));
+    };
+    // SAFETY: registered above; the caller guarantees that no copy is in progress.
+    let outcome = unsafe { device.backend().unregister_host(device.index(), address) };
+    if outcome.is_err() {
+        // Still pinned, so that the caller may try again.
+        lock(&REGISTERED).insert(address, device);
+    }
+    outcome
+}
+
+/// Pins existing host memory, so that the device's copy engines can access it. Has no effect on the CPU.
+///
+/// Parameters
+/// ----------
+/// address : int
+///     Address of the first byte. The memory must stay allocated until `host_unregister`.
+/// nbytes : int
+///     Bytes, at least one.
+/// portable : bool, optional
+///     Pinned for every device, not only the current one.
+/// mapped : bool, optional
+///     Mapped into the device's address space.
+///
+/// Raises
+/// ------
+/// CudaError
+///     With code 712 for memory that is already registered; errors of the driver.
+/// ValueError
+///     For address 0 and for zero bytes.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> from PyGPU import _core
+/// >>> a = np.zeros(4096, np.uint8)
+/// >>> _core.host_register(a.ctypes.data, a.nbytes)
+/// >>> _core.host_unregister(a.ctypes.data)
+#[pyfunction]
+#[pyo3(signature = (address: "int", nbytes: "int", portable: "bool" = false, mapped: "bool" = false) -> "None")]
+fn host_register(address: &Bound<'_, PyAny>, nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool) -> PyResult<()> {
+    let (first, bytes) = (number::size(address, "address")?, number::size(nbytes, "nbytes")?);
+    if first == 0 || bytes == 0 || first.checked_add(bytes).is_none() {
+        return Err(PyValueError::new_err(format!("no memory to pin: address {first:#x}, {bytes} bytes")));
+    }
+    let flags = HostFlags { portable, mapped, write_combined: false };
+    Ok(address.py().without_gil(|| register_range(first, bytes, flags))?)
+}
+
+/// Unpins memory pinned by `host_register`.
+///
+/// Parameters
+/// ----------
+/// address : int
+///     Address of the first byte.
+///
+/// Raises
+/// ------
+/// CudaError
+///     With code 713 for any other address.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> from PyGPU import _core
+/// >>> a = np.zeros(4096, np.uint8)
+/// >>> _core.host_register(a.ctypes.data, a.nbytes)
+/// >>> _core.host_unregister(a.ctypes.data)
+#[pyfunction]
+#[pyo3(signature = (address: "int") -> "None")]
+fn host_unregister(address: &Bound<'_, PyAny>) -> PyResult<()> {
+    let first = number::size(address, "address")?;
+    Ok(address.py().without_gil(|| unregister_range(first))?)
+}
+
+/// Returns the default driver's name of an error code.
+///
+/// Parameters
+/// ----------
+/// code : int
+///     The code.
+///
+/// Returns
+/// -------
+/// str
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> isinstance(_core.error_name(1), str)
+/// True
+#[pyfunction]
+#[pyo3(signature = (code: "int") -> "str")]
+fn error_name(code: &Bound<'_, PyAny>) -> PyResult<String> {
+    let number = error_code(code)?;
+    Ok(code.py().without_gil(|| backend::default_backend().map(|backend| backend.error_name(number)))?)
+}
+
+/// Returns the default driver's explanation of an error code.
+///
+/// Parameters
+/// ----------
+/// code : int
+///     The code.
+///
+/// Returns
+/// -------
+/// str
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> isinstance(_core.error_text(1), str)
+/// True
+#[pyfunction]
+#[pyo3(signature = (code: "int") -> "str")]
+fn error_text(code: &Bound<'_, PyAny>) -> PyResult<String> {
+    let number = error_code(code)?;
+    Ok(code.py().without_gil(|| backend::default_backend().map(|backend| backend.error_text(number)))?)
+}
+
+fn error_code(code: &Bound<'_, PyAny>) -> PyResult<u32> {
+    let number = number::unsigned(code, "code")?;
+    u32::try_from(number).map_err(|_| PyValueError::new_err(format!("code is {number}, which is no driver's")))
+}
+
+names! {
+    internal_functions: raw_allocate, raw_free, host_allocate, host_free, host_register, host_unregister, error_name,
+        error_text;
+}

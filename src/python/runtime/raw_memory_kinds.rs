@@ -1,0 +1,247 @@
+//! Further kinds of memory by address, in addition to `raw`: the driver's plain memory, managed memory, and
+//! stream-ordered memory; also queries of addresses.
+
+use pyo3::prelude::*;
+
+use super::raw_memory::{self, IN_ORDER, ON_DEVICE, give_out, lock};
+use super::stream;
+use crate::convert::number;
+use crate::gil::WithoutGil;
+use crate::names::names;
+use pygpu_backend::{Address, Attachment, PointerKind};
+use pygpu_base::error::{Error, Result};
+use pygpu_device::Device;
+use pygpu_device::shutdown;
+use pygpu_device::stream::Stream;
+use pygpu_memory::address_registry::{self, AddressLookup, AddressedMemory};
+use pygpu_memory::{Access, Allocation, capture};
+
+/// Allocates plain memory of the current device, which other processes and network cards can reach.
+///
+/// Parameters
+/// ----------
+/// nbytes : int
+///     Bytes. 0 allocates nothing.
+///
+/// Returns
+/// -------
+/// int
+///     The address, for `raw_free`; 0 for zero bytes.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.raw_free(_core.raw_allocate_plain(1024))
+#[pyfunction]
+#[pyo3(signature = (nbytes: "int") -> "int")]
+fn raw_allocate_plain(nbytes: &Bound<'_, PyAny>) -> PyResult<Address> {
+    let bytes = number::size(nbytes, "nbytes")?;
+    Ok(nbytes.py().without_gil(|| {
+        if bytes == 0 {
+            return Ok(0);
+        }
+        let device = Device::current()?;
+        let block = Allocation::from_driver(device, || Ok((device.backend().allocate(device.index(), bytes)?, bytes)))?;
+        Ok::<_, Error>(give_out(&ON_DEVICE, block, AddressedMemory::Own))
+    })?)
+}
+
+/// Allocates managed memory, which host and device can both access.
+///
+/// Parameters
+/// ----------
+/// nbytes : int
+///     Bytes. 0 allocates nothing.
+/// of_host : bool, optional
+///     Whether only the host may use it, until it is attached to a stream.
+///
+/// Returns
+/// -------
+/// int
+///     The address, for `raw_free`; 0 for zero bytes.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.raw_free(_core.raw_allocate_managed(1024))
+#[pyfunction]
+#[pyo3(signature = (nbytes: "int", of_host: "bool" = false) -> "int")]
+fn raw_allocate_managed(nbytes: &Bound<'_, PyAny>, of_host: bool) -> PyResult<Address> {
+    let bytes = number::size(nbytes, "nbytes")?;
+    let attachment = if of_host { Attachment::Host } else { Attachment::Global };
+    Ok(nbytes.py().without_gil(|| {
+        if bytes == 0 {
+            return Ok(0);
+        }
+        let device = Device::current()?;
+        let memory = device.backend().driver_memory()?;
+        let block = Allocation::from_driver(device, || {
+            Ok((memory.allocate_managed(device.index(), bytes, attachment)?, bytes))
+        })?;
+        Ok::<_, Error>(give_out(&ON_DEVICE, block, AddressedMemory::Own))
+    })?)
+}
+
+fn stream_of(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Stream> {
+    let near = py.without_gil(Device::current)?;
+    stream::from_anywhere(py, object, near)
+}
+
+/// Allocates memory in stream order, from the pool that arrays use.
+///
+/// Parameters
+/// ----------
+/// nbytes : int
+///     Bytes. 0 allocates nothing.
+/// stream : Stream, object with `__cuda_stream__`, or int
+///     Work enqueued on it from now on may use the memory; other streams must wait for it.
+///
+/// Returns
+/// -------
+/// int
+///     The address, for `raw_free_async` or `raw_free`; 0 for zero bytes.
+///
+/// Raises
+/// ------
+/// NotSupportedError
+///     While the stream is captured into a graph.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> from PyGPU import _core
+/// >>> stream = PyGPU.Stream()
+/// >>> _core.raw_free_async(_core.raw_allocate_async(1024, stream), stream)
+#[pyfunction]
+#[pyo3(signature = (nbytes: "int", stream: "StreamLike") -> "int")]
+fn raw_allocate_async(nbytes: &Bound<'_, PyAny>, stream: &Bound<'_, PyAny>) -> PyResult<Address> {
+    let bytes = number::size(nbytes, "nbytes")?;
+    let py = nbytes.py();
+    let stream = stream_of(py, stream)?;
+    Ok(py.without_gil(|| {
+        capture::refuse("memory that is given out by its address", &stream)?;
+        if bytes == 0 {
+            return Ok(0);
+        }
+        let block = std::sync::Arc::new(Allocation::new(bytes, stream.clone())?);
+        // Memory on a stream that may be destroyed before the free is allocated on another stream.
+        block.order_before(Access::Write, &stream)?;
+        let address = block.address();
+        address_registry::register(&block, AddressedMemory::Own);
+        let dead = lock(&IN_ORDER).insert(address, block);
+        drop(dead);
+        Ok::<_, Error>(address)
+    })?)
+}
+
+fn free_in_order(address: Address, stream: &Stream) -> Result<()> {
+    if address == 0 {
+        return Ok(());
+    }
+    let Some(block) = lock(&IN_ORDER).remove(&address) else {
+        let detail = format!("address {address:#x} was not allocated in the order of a stream, or was freed already");
+        return Err(raw_memory::invalid_value("cudaFreeAsync", detail));
+    };
+    // The caller has enqueued all uses before this point of the stream.
+    let noted = block.record_stream(stream);
+    if noted.is_err() {
+        block.mark_untracked();
+    }
+    address_registry::forget(&block);
+    shutdown::collect_errors(|| drop(block)).and(noted)
+}
+
+/// Frees memory allocated by `raw_allocate_async`, in stream order.
+///
+/// Parameters
+/// ----------
+/// address : int
+///     The address; 0 has no effect.
+/// stream : Stream, object with `__cuda_stream__`, or int
+///     The memory may be reused after the current work of this stream.
+///
+/// Raises
+/// ------
+/// CudaError
+///     With code 1, for any other address.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> from PyGPU import _core
+/// >>> _core.raw_free_async(0, PyGPU.Stream())
+#[pyfunction]
+#[pyo3(signature = (address: "int", stream: "StreamLike") -> "None")]
+fn raw_free_async(address: &Bound<'_, PyAny>, stream: &Bound<'_, PyAny>) -> PyResult<()> {
+    let freed = number::size(address, "address")?;
+    let py = address.py();
+    let stream = stream_of(py, stream)?;
+    Ok(py.without_gil(|| free_in_order(freed, &stream))?)
+}
+
+const HOST: &str = "host";
+const DEVICE: &str = "device";
+const MANAGED: &str = "managed";
+
+/// Returns the kind of an address as tracked by PyGPU or by the driver.
+fn kind_of(address: Address) -> Result<Option<(&'static str, i32)>> {
+    let near = Device::current()?;
+    let asked = near.backend().pointer_kind(address)?;
+    let known = match address_registry::lookup(address) {
+        AddressLookup::Freed => return Ok(None),
+        AddressLookup::Blocks(blocks) => blocks.into_iter().next(),
+        AddressLookup::Unknown => None,
+    };
+    let index = known.as_ref().map_or(near.index(), |(block, _)| block.device().index());
+    Ok(match (asked, known) {
+        (PointerKind::Managed, _) => Some((MANAGED, index)),
+        (PointerKind::Host, _) | (_, Some((_, AddressedMemory::Pinned))) => Some((HOST, index)),
+        (PointerKind::Device(device), _) => Some((DEVICE, device)),
+        (PointerKind::Unregistered, Some(_)) => Some((DEVICE, index)),
+        (PointerKind::Unregistered, None) => None,
+    })
+}
+
+/// Returns the kind, device and addresses of a block of memory.
+///
+/// Parameters
+/// ----------
+/// address : int
+///     Any address.
+///
+/// Returns
+/// -------
+/// tuple of (str, int, int, int) or None
+///     'host' for pinned memory, 'device' or 'managed'; the number of the device; the address for access by the
+///     device, and the one for access by the host, each 0 without access. None for unknown memory.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> address = _core.raw_allocate_managed(64)
+/// >>> _core.pointer_attributes(address) == ('managed', 0, address, address)
+/// True
+/// >>> _core.raw_free(address)
+#[pyfunction]
+#[pyo3(signature = (address: "int") -> "tuple[Literal['host', 'device', 'managed'], int, int, int] | None")]
+fn pointer_attributes(address: &Bound<'_, PyAny>) -> PyResult<Option<(&'static str, i32, Address, Address)>> {
+    let asked = number::size(address, "address")?;
+    Ok(address.py().without_gil(|| {
+        let Some((kind, device)) = kind_of(asked)? else { return Ok(None) };
+        let (of_device, of_host) = match kind {
+            DEVICE => (asked, 0),
+            HOST => {
+                let near = Device::current()?;
+                let seen = near.backend().driver_memory().and_then(|m| m.device_address(near.index(), asked));
+                (seen.unwrap_or(0), asked)
+            }
+            _ => (asked, asked),
+        };
+        Ok::<_, Error>(Some((kind, device, of_device, of_host)))
+    })?)
+}
+
+names! {
+    internal_functions: raw_allocate_plain, raw_allocate_managed, raw_allocate_async, raw_free_async,
+        pointer_attributes;
+}

@@ -1,0 +1,200 @@
+//! Conversion of an advanced key to the form of the Rust core: the remaining axes, and index arrays for the others; or
+//! a view and a mask of its shape.
+//!
+//! For unusual or invalid keys there is no plan, and the caller lets NumPy handle them. The rules here therefore do not
+//! reproduce NumPy's errors, only its results.
+
+use pyo3::prelude::*;
+
+use super::basic_key;
+use super::key_items::{self, Item};
+use crate::ffi::slices;
+use crate::host::device_arrays;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, ScalarType};
+use pygpu_copy::{Bounds, Indexed, Selection};
+use pygpu_layout::{Dims, Indexer, Layout, broadcast_shapes};
+
+/// Builds the plan for the items of a key; `None` if NumPy must handle it.
+///
+/// # Errors
+/// Driver errors.
+pub(super) fn plan<'py>(py: Python<'py>, array: &Array, items: Vec<Item<'py>>) -> PyResult<Option<Selection>> {
+    match key_items::settled(py, array, items)? {
+        Some(items) => selection(array.layout(), &items),
+        None => Ok(None),
+    }
+}
+
+/// The view and the mask for a key in which a mask is the only array, so that true elements need not be counted. `None`
+/// for other keys.
+///
+/// # Errors
+/// Driver errors.
+pub(super) fn masked(py: Python<'_>, array: &Array, items: &[Item<'_>]) -> PyResult<Option<(Array, Array)>> {
+    let Some(mask) = only_mask(items) else { return Ok(None) };
+    let Some((view, place)) = view_beside_mask(array.layout(), items) else { return Ok(None) };
+    let mask = match mask {
+        Item::Mask(mask) => mask.clone(),
+        Item::HostMask(mask) => device_arrays::upload_new(py, mask, DType::new(ScalarType::Bool), array.device())?,
+        _ => return Ok(None),
+    };
+    let Some(spread) = spread(mask.layout(), &view, place) else { return Ok(None) };
+    Ok(Some((array.view(view)?, mask.view(spread)?)))
+}
+
+/// The mask of a key that has one, which takes axes, and no other array.
+fn only_mask<'a, 'py>(items: &'a [Item<'py>]) -> Option<&'a Item<'py>> {
+    let is_mask = |item: &&Item<'_>| matches!(item, Item::Mask(_) | Item::HostMask(_));
+    let others = |item: &Item<'_>| matches!(item, Item::Indices(..) | Item::Single(..) | Item::Truth(_));
+    let mut masks = items.iter().filter(is_mask).filter(|mask| mask.consumed() > 0);
+    match (masks.next(), masks.next(), items.iter().any(others)) {
+        (Some(mask), None, false) => Some(mask),
+        _ => None,
+    }
+}
+
+/// The view of a key whose mask keeps its axes, and the first of these in the view; `None` for keys that NumPy refuses.
+fn view_beside_mask(layout: &Layout, items: &[Item<'_>]) -> Option<(Layout, usize)> {
+    let consumed = items.iter().map(Item::consumed).sum();
+    let has_ellipsis = items.iter().any(|item| matches!(item, Item::Ellipsis));
+    let mut view = Layout::scalar(layout.itemsize());
+    let mut indexer = Indexer::new(layout, &mut view, consumed, has_ellipsis);
+    // The current axis of the array and of the view, and the position of the mask's axes in the view.
+    let (mut axis, mut kept, mut place) = (0, 0, 0);
+    for item in items {
+        match item {
+            Item::Mask(_) | Item::HostMask(_) => {
+                let shape = item.mask_shape().filter(|_| item.consumed() > 0)?;
+                if !key_items::fits(layout, axis, shape.into_iter()) {
+                    return None;
+                }
+                place = kept;
+                indexer.ellipsis_of(item.consumed());
+                kept += item.consumed();
+            }
+            Item::Integer(integer) => indexer.integer(basic_key::integer(integer).ok()?).ok()?,
+            Item::Slice(slice) => {
+                let (start, step, count) = slices::unpack(slice, layout.axes()[axis].len).ok()?;
+                kept += 1;
+                indexer.slice_clipped(start, step, count).ok()?;
+            }
+            Item::NewAxis => {
+                kept += 1;
+                indexer.new_axis().ok()?;
+            }
+            Item::Ellipsis => {
+                let count = layout.ndim() - consumed;
+                (axis, kept) = (axis + count, kept + count);
+                indexer.ellipsis().ok()?;
+            }
+            _ => return None,
+        }
+        axis += item.consumed();
+    }
+    indexer.finish().ok()?;
+    Some((view, place))
+}
+
+/// A mask in the shape of a view, in which its axes begin at `place`.
+fn spread(mask: &Layout, view: &Layout, place: usize) -> Option<Layout> {
+    // Appends axes of length 1 to the mask, up to the last axis of the view.
+    let behind = view.ndim() - place - mask.ndim();
+    let axes: Dims = (1..=behind as i64).map(|back| -back).collect();
+    let shape: Dims = view.shape().collect();
+    mask.expand_dims(&axes).ok()?.broadcast_to(&shape).ok()
+}
+
+/// Applies the items along the axes; `None` for keys that NumPy rejects.
+fn selection(layout: &Layout, items: &[Item<'_>]) -> PyResult<Option<Selection>> {
+    let consumed = items.iter().map(Item::consumed).sum();
+    let ellipses = items.iter().filter(|item| matches!(item, Item::Ellipsis)).count();
+    if consumed > layout.ndim() || ellipses > 1 {
+        return Ok(None);
+    }
+    let shapes: Vec<Dims> =
+        items.iter().filter_map(indices).map(|indices| indices.layout().shape().collect()).collect();
+    let shapes: Vec<&[i64]> = shapes.iter().map(|shape| shape.as_slice()).collect();
+    let Ok(shape) = broadcast_shapes(&shapes) else { return Ok(None) };
+    let mut view = Layout::scalar(layout.itemsize());
+    let mut indexer = Indexer::new(layout, &mut view, consumed, ellipses > 0);
+    let (mut axis, mut kept, mut indexed, mut dropped) = (0, 0, Vec::new(), Vec::new());
+    for item in items {
+        let done = match item {
+            Item::Indices(indices, bounds) => {
+                let along = layout.axes()[axis];
+                let Ok(repeated) = indices.layout().broadcast_to(&shape) else { return Ok(None) };
+                let index = indices.view(repeated)?;
+                indexed.push(Indexed { index, len: along.len, stride: along.stride, bounds: *bounds });
+                dropped.push(kept);
+                (axis, kept) = (axis + 1, kept + 1);
+                indexer.slice_clipped(0, 1, along.len)
+            }
+            Item::Integer(integer) => {
+                axis += 1;
+                let Ok(integer) = basic_key::integer(integer) else { return Ok(None) };
+                indexer.integer(integer)
+            }
+            Item::Slice(slice) => {
+                let Ok((start, step, count)) = slices::unpack(slice, layout.axes()[axis].len) else { return Ok(None) };
+                (axis, kept) = (axis + 1, kept + 1);
+                indexer.slice_clipped(start, step, count)
+            }
+            Item::Truth(indices) => {
+                let Ok(repeated) = indices.layout().broadcast_to(&shape) else { return Ok(None) };
+                let (index, bounds) = (indices.view(repeated)?, Bounds::Known);
+                indexed.push(Indexed { index, len: 1, stride: 0, bounds });
+                dropped.push(kept);
+                kept += 1;
+                indexer.new_axis()
+            }
+            Item::Single(..) | Item::Mask(_) | Item::HostMask(_) => return Ok(None), // already replaced
+            Item::NewAxis => {
+                kept += 1;
+                indexer.new_axis()
+            }
+            Item::Ellipsis => {
+                let count = layout.ndim() - consumed;
+                (axis, kept) = (axis + count, kept + count);
+                indexer.ellipsis()
+            }
+        };
+        if done.is_err() {
+            return Ok(None);
+        }
+    }
+    if indexer.finish().is_err() || indexed.is_empty() {
+        return Ok(None);
+    }
+    let position = position(items, &dropped);
+    let Some(view) = without(&view, &dropped) else { return Ok(None) };
+    if view.ndim() + shape.len() > pygpu_layout::MAX_RANK {
+        return Ok(None);
+    }
+    Ok(Some(Selection { view, indexed, shape, position }))
+}
+
+fn indices<'a>(item: &'a Item<'_>) -> Option<&'a Array> {
+    match item {
+        Item::Indices(indices, _) | Item::Truth(indices) => Some(indices),
+        _ => None,
+    }
+}
+
+/// Position of the index arrays' axes in the result: that of the first index array if they are adjacent, otherwise the
+/// front.
+fn position(items: &[Item<'_>], dropped: &[usize]) -> usize {
+    let first = items.iter().position(Item::is_advanced).unwrap_or(0);
+    let last = items.iter().rposition(Item::is_advanced).unwrap_or(0);
+    let is_together = items[first..=last].iter().all(Item::is_advanced);
+    // Preceding integers keep no axis, so the position of the first index array applies.
+    if is_together { dropped.first().copied().unwrap_or(0) } else { 0 }
+}
+
+/// A view at index 0 of some axes, without these axes.
+pub(super) fn without(view: &Layout, dropped: &[usize]) -> Option<Layout> {
+    let axes = || view.axes().iter().enumerate().filter(|(place, _)| !dropped.contains(place));
+    let shape: Dims = axes().map(|(_, axis)| axis.len).collect();
+    let strides: Dims = axes().map(|(_, axis)| axis.stride).collect();
+    Layout::strided(&shape, &strides, view.offset(), view.itemsize()).ok()
+}

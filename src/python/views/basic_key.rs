@@ -1,0 +1,204 @@
+//! Basic keys: integers, slices, `...` and `None`, which select a view.
+//!
+//! The fast path traverses a tuple once; only items after `...` are counted in advance, because each access to an item
+//! is a call in the stable ABI. If it fails, the slow path classifies all items first and then applies them, so that
+//! errors are NumPy's regardless of the other items.
+
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyTuple};
+use smallvec::SmallVec;
+
+use crate::convert::ndarray;
+use crate::ffi::numbers::{self, TooLarge};
+use crate::ffi::slices::{self, PlainItem};
+use crate::py_once::PyOnce;
+use pygpu_layout::{Indexer, Layout};
+
+/// Kind of a key item.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Item {
+    Integer,
+    Slice,
+    Ellipsis,
+    NewAxis,
+    /// An array, a list or a boolean: not part of a basic key.
+    Advanced,
+}
+
+#[inline]
+fn classify(item: &Bound<'_, PyAny>) -> PyResult<Item> {
+    match classify_plain(item) {
+        Some(kind) => Ok(kind),
+        None => classify_other(item),
+    }
+}
+
+/// The kind of an item, if its type alone determines it.
+#[inline]
+fn classify_plain(item: &Bound<'_, PyAny>) -> Option<Item> {
+    Some(match slices::plain_item(item)? {
+        PlainItem::Integer => Item::Integer,
+        PlainItem::Slice => Item::Slice,
+        PlainItem::None => Item::NewAxis,
+        PlainItem::Ellipsis => Item::Ellipsis,
+    })
+}
+
+#[cold]
+fn classify_other(item: &Bound<'_, PyAny>) -> PyResult<Item> {
+    let has_len = item.hasattr("__len__")?;
+    if has_len || item.cast::<PyBool>().is_ok() || is_numpy_bool(item)? {
+        return Ok(Item::Advanced);
+    }
+    if numbers::is_index(item) {
+        return Ok(Item::Integer);
+    }
+    let kind = item.get_type();
+    Err(PyIndexError::new_err(format!(
+        "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid \
+         indices; got {kind}"
+    )))
+}
+
+/// Sets `view` to the selection by a basic key. Returns `false` if the key contains other items.
+///
+/// # Errors
+/// `IndexError` and `ValueError` as NumPy.
+#[inline]
+pub(crate) fn basic(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if let Ok(key) = key.cast_exact::<PyTuple>() {
+        return match quick_tuple(layout, view, key) {
+            true => Ok(true),
+            false => careful_tuple(layout, view, key),
+        };
+    }
+    let item = classify(key)?;
+    let (consumed, ellipsis) = match item {
+        Item::Integer | Item::Slice => (1, false),
+        Item::Ellipsis => (0, true),
+        Item::NewAxis => (0, false),
+        Item::Advanced => return Ok(false),
+    };
+    let mut indexer = Indexer::new(layout, view, consumed, ellipsis);
+    feed(&mut indexer, layout, &mut 0, item, key)?;
+    indexer.finish()?;
+    Ok(true)
+}
+
+/// Fast path: whether all items are plain and valid, so that the view is complete. Otherwise no exception is set.
+#[inline]
+fn quick_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> bool {
+    let count = key.len();
+    // `Indexer` only needs to know in advance that there are at most as many integers and slices as axes.
+    let mut indexer = Indexer::new(layout, view, 0, true);
+    let (mut axis, mut seen_ellipsis) = (0, false);
+    for place in 0..count {
+        let Some((item, kind)) = plain_item(key, place) else { return false };
+        if kind == Item::Ellipsis {
+            let Some(behind) = (!seen_ellipsis).then(|| consumed_behind(key, place + 1, count)).flatten() else {
+                return false;
+            };
+            seen_ellipsis = true;
+            let kept = layout.ndim().saturating_sub(axis + behind);
+            indexer.ellipsis_of(kept);
+            axis += kept;
+            continue;
+        }
+        if let Err(error) = feed(&mut indexer, layout, &mut axis, kind, &item) {
+            drop(error);
+            return false;
+        }
+    }
+    indexer.finish().is_ok()
+}
+
+/// Number of integers and slices in a key from position `from` on; `None` if any item is not plain.
+fn consumed_behind(key: &Bound<'_, PyTuple>, from: usize, count: usize) -> Option<usize> {
+    let mut consumed = 0;
+    for place in from..count {
+        let (_, kind) = plain_item(key, place)?;
+        consumed += usize::from(matches!(kind, Item::Integer | Item::Slice));
+    }
+    Some(consumed)
+}
+
+/// A plain item and its kind; `None` if determining the kind would call the item.
+#[inline]
+fn plain_item<'a, 'py>(key: &'a Bound<'py, PyTuple>, place: usize) -> Option<(Borrowed<'a, 'py, PyAny>, Item)> {
+    let item = key.get_borrowed_item(place).ok()?;
+    classify_plain(&item).map(|kind| (item, kind))
+}
+
+fn careful_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> PyResult<bool> {
+    let (mut consumed, mut ellipses) = (0, 0);
+    // The kind of each item, determined in the first pass for use in the second one.
+    let mut items: SmallVec<[(Borrowed<'_, '_, PyAny>, Item); 8]> = SmallVec::new();
+    for item in key.iter_borrowed() {
+        let kind = classify(&item)?;
+        match kind {
+            Item::Integer | Item::Slice => consumed += 1,
+            Item::Ellipsis => ellipses += 1,
+            Item::NewAxis => {}
+            Item::Advanced => return Ok(false),
+        }
+        items.push((item, kind));
+    }
+    let mut indexer = Indexer::new(layout, view, consumed, ellipses > 0);
+    // The axis of the next integer or slice, whose length a slice requires.
+    let mut axis = 0;
+    for (item, kind) in items {
+        if kind == Item::Ellipsis {
+            axis += layout.ndim().saturating_sub(consumed);
+        }
+        feed(&mut indexer, layout, &mut axis, kind, &item)?;
+    }
+    indexer.finish()?;
+    Ok(true)
+}
+
+#[inline]
+fn feed(
+    indexer: &mut Indexer<'_>,
+    layout: &Layout,
+    axis: &mut usize,
+    kind: Item,
+    item: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    match kind {
+        Item::Integer => {
+            *axis += 1;
+            Ok(indexer.integer(integer(item)?)?)
+        }
+        Item::Slice => {
+            let length = layout.axes().get(*axis).map_or(0, |axis| axis.len);
+            *axis += 1;
+            let (start, step, count) = slices::unpack(item, length)?;
+            Ok(indexer.slice_clipped(start, step, count)?)
+        }
+        Item::Ellipsis => Ok(indexer.ellipsis()?),
+        Item::NewAxis | Item::Advanced => Ok(indexer.new_axis()?),
+    }
+}
+
+#[inline]
+pub(crate) fn integer(item: &Bound<'_, PyAny>) -> PyResult<i64> {
+    match numbers::quick_integer(item) {
+        -1 => integer_slowly(item),
+        value => Ok(value as i64),
+    }
+}
+
+/// Slow path for -1, for objects with `__index__` only, and for errors, which are replaced by index errors.
+#[cold]
+fn integer_slowly(item: &Bound<'_, PyAny>) -> PyResult<i64> {
+    numbers::integer(item, TooLarge::Index).map(|value| value as i64)
+}
+
+/// Whether an index item is NumPy's boolean, whose `__index__` must not be used.
+pub(crate) fn is_numpy_bool(item: &Bound<'_, PyAny>) -> PyResult<bool> {
+    static BOOL: PyOnce<Py<PyAny>> = PyOnce::new();
+    let py = item.py();
+    let class = BOOL.get_or_try_init(py, || ndarray::numpy(py)?.getattr("bool_").map(Bound::unbind))?;
+    item.is_instance(class.bind(py))
+}

@@ -1,0 +1,80 @@
+//! Conversion of a value to the bytes of one element.
+
+use numpy::PyUntypedArray;
+use pyo3::prelude::*;
+use pyo3::types::PyFloat;
+use smallvec::SmallVec;
+
+use crate::convert::{dtype, ndarray, strict};
+use crate::ffi::ndarray::with_dense_bytes;
+use crate::ffi::numbers;
+use crate::py_once::intern;
+use pygpu_array::Array;
+use pygpu_base::dtype::ScalarType;
+
+/// The bytes of one element.
+pub(crate) type Item = SmallVec<[u8; 16]>;
+
+/// The bytes of one element for a value that NumPy converts to the array's dtype.
+///
+/// # Errors
+/// NumPy's error for a value that cannot be converted; `ValueError` for more than one element.
+pub(crate) fn item_bytes(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyResult<Item> {
+    if let Some(bytes) = plain_number(array.dtype().kind(), value) {
+        return Ok(bytes);
+    }
+    let item = ndarray::numpy(py)?.getattr(intern!(py, "zeros"))?.call1(((), dtype::to_python(py, array.dtype())?))?;
+    strict::as_on_a_gpu(|| item.set_item((), value))?;
+    let item = item.cast_into::<PyUntypedArray>()?;
+    Ok(bytes_of(&item, array.dtype().itemsize()))
+}
+
+/// The bytes of a 0-d ndarray.
+pub(super) fn bytes_of(item: &Bound<'_, PyUntypedArray>, itemsize: usize) -> Item {
+    element(item, 0, itemsize)
+}
+
+/// The bytes of one element of a contiguous ndarray.
+pub(crate) fn element(array: &Bound<'_, PyUntypedArray>, place: usize, itemsize: usize) -> Item {
+    with_dense_bytes(array, itemsize, |all| all[place * itemsize..][..itemsize].into())
+}
+
+/// Converts a Python `int` or `float` that the type can represent. All other values, and those that NumPy would reject
+/// or warn about, are left to NumPy.
+pub(super) fn plain_number(kind: ScalarType, value: &Bound<'_, PyAny>) -> Option<Item> {
+    if let Ok(number) = value.cast_exact::<PyFloat>() {
+        return real_bytes(kind, number.value());
+    }
+    if !numbers::is_exact_int(value) {
+        return None;
+    }
+    let (number, overflow) = numbers::signed(value);
+    (!overflow).then(|| whole_bytes(kind, number)).flatten()
+}
+
+fn real_bytes(kind: ScalarType, number: f64) -> Option<Item> {
+    match kind {
+        ScalarType::Float64 => Some(Item::from_slice(&number.to_le_bytes())),
+        ScalarType::Float32 if number.is_finite() == (number as f32).is_finite() => {
+            Some(Item::from_slice(&(number as f32).to_le_bytes()))
+        }
+        _ => None,
+    }
+}
+
+fn whole_bytes(kind: ScalarType, number: i64) -> Option<Item> {
+    fn bytes<T: TryFrom<i64>, const N: usize>(number: i64, to_bytes: impl Fn(T) -> [u8; N]) -> Option<Item> {
+        T::try_from(number).ok().map(|number| Item::from_slice(&to_bytes(number)))
+    }
+    match kind {
+        ScalarType::Int8 => bytes(number, i8::to_le_bytes),
+        ScalarType::Int16 => bytes(number, i16::to_le_bytes),
+        ScalarType::Int32 => bytes(number, i32::to_le_bytes),
+        ScalarType::Int64 => bytes(number, i64::to_le_bytes),
+        ScalarType::UInt8 => bytes(number, u8::to_le_bytes),
+        ScalarType::UInt16 => bytes(number, u16::to_le_bytes),
+        ScalarType::UInt32 => bytes(number, u32::to_le_bytes),
+        ScalarType::UInt64 => bytes(number, u64::to_le_bytes),
+        _ => real_bytes(kind, number as f64),
+    }
+}

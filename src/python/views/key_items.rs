@@ -1,0 +1,244 @@
+//! Interpretation of the items of a key that contains arrays.
+
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyEllipsis, PySlice, PyTuple};
+
+use super::basic_key;
+use crate::array::class::GpuArray;
+use crate::convert::dtype;
+use crate::convert::ndarray;
+use crate::gil::WithoutGil;
+use crate::host::device_arrays;
+use crate::host::transfer;
+use crate::py_once::intern;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, ScalarType};
+use pygpu_copy::Bounds;
+use pygpu_device::stream;
+use pygpu_layout::{Dims, Layout, MemoryOrder};
+use pygpu_ops::selection;
+
+/// One item of a key.
+pub(super) enum Item<'py> {
+    /// Integers for one axis, on the device, with the treatment of out-of-range values.
+    Indices(Array, Bounds),
+    /// One integer in a zero-dimensional array: an integer if the key contains other arrays, otherwise an array, as in
+    /// NumPy. Its value, if it is on the host.
+    Single(Array, Option<Bound<'py, PyAny>>),
+    /// A mask of one or more axes on the device, or a zero-dimensional truth value.
+    Mask(Array),
+    /// A mask on the host.
+    HostMask(Bound<'py, PyUntypedArray>),
+    /// A truth value, as indices into an added axis of length 1.
+    Truth(Array),
+    Integer(Bound<'py, PyAny>),
+    Slice(Bound<'py, PyAny>),
+    NewAxis,
+    Ellipsis,
+}
+
+impl Item<'_> {
+    /// Number of axes that it consumes.
+    pub(super) fn consumed(&self) -> usize {
+        match self {
+            Self::Indices(..) | Self::Single(..) | Self::Integer(_) | Self::Slice(_) => 1,
+            Self::Mask(mask) => mask.layout().ndim(),
+            Self::HostMask(mask) => mask.ndim(),
+            Self::Truth(_) | Self::NewAxis | Self::Ellipsis => 0,
+        }
+    }
+
+    /// The shape of a mask.
+    pub(super) fn mask_shape(&self) -> Option<Dims> {
+        match self {
+            Self::Mask(mask) => Some(mask.layout().shape().collect()),
+            Self::HostMask(mask) => Some(mask.shape().iter().map(|&len| len as i64).collect()),
+            _ => None,
+        }
+    }
+
+    /// Whether NumPy treats it as an advanced index, whose axes are kept together in the result.
+    pub(super) const fn is_advanced(&self) -> bool {
+        !matches!(self, Self::Slice(_) | Self::NewAxis | Self::Ellipsis)
+    }
+
+    /// Whether it makes the key an array key, in which zero-dimensional integer arrays count as integers.
+    const fn is_array(&self) -> bool {
+        matches!(self, Self::Indices(..) | Self::Mask(_) | Self::HostMask(_) | Self::Truth(_))
+    }
+}
+
+/// Reads the items of a key; `None` if NumPy must handle it.
+///
+/// # Errors
+/// Driver errors.
+pub(super) fn read<'py>(array: &Array, key: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Item<'py>>>> {
+    let mut items = Vec::new();
+    let given: Vec<Bound<'py, PyAny>> = match key.cast::<PyTuple>() {
+        Ok(tuple) => tuple.iter().collect(),
+        Err(_) => vec![key.clone()],
+    };
+    for item in given {
+        match read_item(array, &item)? {
+            Some(item) => items.push(item),
+            None => return Ok(None),
+        }
+    }
+    let ellipses = items.iter().filter(|item| matches!(item, Item::Ellipsis)).count();
+    let consumed: usize = items.iter().map(Item::consumed).sum();
+    Ok((ellipses <= 1 && consumed <= array.layout().ndim()).then_some(items))
+}
+
+fn read_item<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<Item<'py>>> {
+    let py = item.py();
+    if let Ok(indices) = item.cast::<GpuArray>() {
+        let indices = indices.get().array(py)?;
+        if indices.device() != array.device() {
+            return Ok(None);
+        }
+        return Ok(match (indices.dtype().kind(), indices.layout().ndim()) {
+            (ScalarType::Bool, _) => Some(Item::Mask(indices.clone())),
+            _ if !is_integer(indices.dtype()) => None,
+            (_, 0) => Some(Item::Single(indices.clone(), None)),
+            _ => Some(Item::Indices(indices.clone(), Bounds::Checked)),
+        });
+    }
+    Ok(Some(if item.is_none() {
+        Item::NewAxis
+    } else if item.is(PyEllipsis::get(py)) {
+        Item::Ellipsis
+    } else if item.cast::<PySlice>().is_ok() {
+        Item::Slice(item.clone())
+    } else if item.cast::<PyBool>().is_ok() || basic_key::is_numpy_bool(item)? {
+        Item::Truth(truth(py, array, item.is_truthy()?)?)
+    } else if item.hasattr(intern!(py, "__len__"))? {
+        return read_host(array, item);
+    } else {
+        Item::Integer(item.clone())
+    }))
+}
+
+/// Reads an ndarray, a list, or a tuple inside a tuple.
+fn read_host<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<Item<'py>>> {
+    let py = item.py();
+    let Ok(mut indices) = ndarray::as_ndarray(item, None) else { return Ok(None) };
+    let is_empty_list = indices.len() == 0 && item.cast::<PyUntypedArray>().is_err();
+    if is_empty_list {
+        let integers = indices.call_method1(intern!(py, "astype"), (intern!(py, "int64"),))?;
+        indices = integers.cast_into::<PyUntypedArray>()?;
+    }
+    let Ok(kind) = dtype::from_numpy(indices.dtype().as_any()) else { return Ok(None) };
+    if kind.kind() == ScalarType::Bool {
+        return Ok(Some(match indices.ndim() {
+            0 => Item::Truth(truth(py, array, indices.is_truthy()?)?),
+            _ => Item::HostMask(indices),
+        }));
+    }
+    if !is_integer(kind) {
+        return Ok(None);
+    }
+    let uploaded = device_arrays::upload_new(py, &indices, kind, array.device())?;
+    Ok(Some(match indices.ndim() {
+        0 => Item::Single(uploaded, Some(indices.call_method0(intern!(py, "item"))?)),
+        _ => Item::Indices(uploaded, Bounds::Checked),
+    }))
+}
+
+/// The indices for a truth value: one 0, or none.
+fn truth(py: Python<'_>, array: &Array, is_true: bool) -> PyResult<Array> {
+    let made =
+        device_arrays::new_array(py, &[i64::from(is_true)], DType::new(ScalarType::Int64), MemoryOrder::C, array.device())?;
+    py.without_gil(|| pygpu_copy::fill(&made, &[0; 8], &stream::current(array.device())))?;
+    Ok(made)
+}
+
+/// Replaces masks by index arrays, and zero-dimensional arrays by integers; `None` if a mask does not fit.
+///
+/// # Errors
+/// Driver errors.
+pub(super) fn settled<'py>(py: Python<'py>, array: &Array, items: Vec<Item<'py>>) -> PyResult<Option<Vec<Item<'py>>>> {
+    let has_arrays = items.iter().any(Item::is_array);
+    let mut left: usize = items.iter().map(Item::consumed).sum();
+    let mut axis = 0;
+    let mut settled = Vec::new();
+    for item in items {
+        let consumed = item.consumed();
+        match item {
+            Item::Single(_, Some(integer)) if has_arrays => settled.push(Item::Integer(integer)),
+            // Its bounds are checked now, whatever the other items select.
+            Item::Single(indices, None) if has_arrays => settled.push(Item::Integer(value_of(py, &indices)?)),
+            Item::Single(indices, _) => settled.push(Item::Indices(indices, Bounds::Checked)),
+            Item::Mask(mask) if consumed == 0 => {
+                let value = value_of(py, &mask)?.is_truthy()?;
+                settled.push(Item::Truth(truth(py, array, value)?));
+            }
+            mask @ (Item::Mask(_) | Item::HostMask(_)) => {
+                if !mask.mask_shape().is_some_and(|shape| fits(array.layout(), axis, shape.into_iter())) {
+                    return Ok(None);
+                }
+                settled.extend(true_indices(py, array, &mask)?);
+            }
+            Item::Ellipsis => {
+                axis += array.layout().ndim().saturating_sub(axis + left);
+                settled.push(Item::Ellipsis);
+            }
+            other => settled.push(other),
+        }
+        axis += consumed;
+        left -= consumed;
+    }
+    Ok(Some(settled))
+}
+
+/// The indices of the true elements of a mask along each of its axes.
+fn true_indices<'py>(py: Python<'py>, array: &Array, mask: &Item<'py>) -> PyResult<Vec<Item<'py>>> {
+    match mask {
+        Item::Mask(mask) => {
+            let found = py.without_gil(|| selection::nonzero(mask, &stream::current(mask.device())))?;
+            (0..mask.layout().ndim()).map(|row| Ok(Item::Indices(row_of(&found, row)?, Bounds::Known))).collect()
+        }
+        Item::HostMask(mask) => {
+            let found = mask.call_method0(intern!(py, "nonzero"))?.cast_into::<PyTuple>()?;
+            let upload = |indices: Bound<'py, PyAny>| {
+                let indices = indices.cast_into::<PyUntypedArray>()?;
+                let kind = dtype::from_numpy(indices.dtype().as_any())?;
+                Ok(Item::Indices(device_arrays::upload_new(py, &indices, kind, array.device())?, Bounds::Known))
+            };
+            found.iter().map(upload).collect()
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Whether a mask has the lengths of the axes that it consumes.
+pub(super) fn fits(layout: &Layout, axis: usize, shape: impl Iterator<Item = i64>) -> bool {
+    layout.shape().skip(axis).zip(shape).all(|(length, masked)| length == masked)
+}
+
+/// One row of a matrix of indices.
+pub(super) fn row_of(found: &Array, row: usize) -> PyResult<Array> {
+    let layout = found.layout();
+    let (count, step) = (layout.axes()[1].len, layout.axes()[0].stride);
+    let offset = layout.offset() + row as i64 * if count > 0 { step } else { 0 };
+    Ok(found.view(Layout::strided(&[count], &[8], offset, 8)?)?)
+}
+
+/// The value of a zero-dimensional array.
+fn value_of<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
+    transfer::to_ndarray(py, array)?.call_method0(intern!(py, "item"))
+}
+
+pub(super) fn is_integer(dtype: DType) -> bool {
+    matches!(
+        dtype.kind(),
+        ScalarType::Int8
+            | ScalarType::Int16
+            | ScalarType::Int32
+            | ScalarType::Int64
+            | ScalarType::UInt8
+            | ScalarType::UInt16
+            | ScalarType::UInt32
+            | ScalarType::UInt64
+    )
+}

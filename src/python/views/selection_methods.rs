@@ -1,0 +1,180 @@
+//! Selection methods. They call functions of `PyGPU._functions`, which are based on `take`.
+
+use pyo3::prelude::*;
+
+use crate::array::class::GpuArray;
+use crate::finalization;
+use crate::py_once::intern;
+
+/// Calls a function of a module of `PyGPU._functions`.
+fn call<'py, A>(py: Python<'py>, name: &str, given: A) -> PyResult<Bound<'py, PyAny>>
+where
+    A: pyo3::call::PyCallArgs<'py>,
+{
+    let function = py.import(intern!(py, "PyGPU._functions"))?.call_method1(intern!(py, "find"), (name,))?;
+    finalization::run_python(py, || function.call1(given))
+}
+
+type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+
+#[pymethods]
+impl GpuArray {
+    /// Take elements along an axis by their indices.
+    ///
+    /// Parameters
+    /// ----------
+    /// indices : array_like of ints
+    ///     Indices of the elements; negative ones count from the end.
+    /// axis : int, optional
+    ///     The axis; by default the flattened array is used.
+    /// out : GPUArray, optional
+    ///     Array for the result.
+    /// mode : {'raise', 'wrap', 'clip'}, optional
+    ///     Treatment of indices out of range: raise an error, for which the host waits once; wrap around; or clip to
+    ///     the nearest valid index, negative indices becoming 0.
+    ///
+    /// Raises
+    /// ------
+    /// IndexError
+    ///     For an index out of range; nothing is written then.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu([[1, 2, 3], [4, 5, 6]]).take([2, 0], axis=1).tolist()
+    /// [[3, 1], [6, 4]]
+    #[pyo3(signature = (
+        indices: "Any", axis: "int | None" = None, out: "GPUArray | None" = None, mode: "str" = "raise"
+    ) -> "GPUArray")]
+    fn take<'py>(
+        slf: &Bound<'py, Self>,
+        indices: &Bound<'py, PyAny>,
+        axis: Given<'_, 'py>,
+        out: Given<'_, 'py>,
+        mode: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        call(slf.py(), "take", (slf, indices, axis, out, mode))
+    }
+
+    /// Assign values to elements by their flat indices in C order.
+    ///
+    /// Parameters
+    /// ----------
+    /// indices : array_like of ints
+    ///     The flat indices. If an index occurs several times, the last value is stored.
+    /// values : array_like
+    ///     The values, repeated if there are fewer than indices.
+    /// mode : {'raise', 'wrap', 'clip'}, optional
+    ///     Treatment of indices out of range, as for `take`.
+    ///
+    /// Raises
+    /// ------
+    /// IndexError
+    ///     For an index out of range; nothing is written then.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> a = PyGPU.arange(5)
+    /// >>> a.put([0, -1], [10, 20])
+    /// >>> a.tolist()
+    /// [10, 1, 2, 3, 20]
+    #[pyo3(signature = (indices: "Any", values: "Any", mode: "str" = "raise") -> "None")]
+    fn put<'py>(
+        slf: &Bound<'py, Self>,
+        indices: &Bound<'py, PyAny>,
+        values: &Bound<'py, PyAny>,
+        mode: &str,
+    ) -> PyResult<()> {
+        call(slf.py(), "put", (slf, indices, values, mode)).map(drop)
+    }
+
+    /// Return the indices of the nonzero elements, one array per axis.
+    ///
+    /// The host waits for their number.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> [one.tolist() for one in PyGPU.to_gpu([[0, 3], [4, 0]]).nonzero()]
+    /// [[0, 1], [1, 0]]
+    #[pyo3(signature = () -> "tuple[GPUArray, ...]")]
+    fn nonzero<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        call(slf.py(), "nonzero", (slf,))
+    }
+
+    /// Repeat each element several times.
+    ///
+    /// Parameters
+    /// ----------
+    /// repeats : int or array_like of ints
+    ///     Number of repetitions, for all elements or for each index of the axis.
+    /// axis : int, optional
+    ///     The axis; by default the flattened array is used.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.arange(3).repeat([1, 0, 2]).tolist()
+    /// [0, 2, 2]
+    #[pyo3(signature = (repeats: "Any", axis: "int | None" = None) -> "GPUArray")]
+    fn repeat<'py>(
+        slf: &Bound<'py, Self>,
+        repeats: &Bound<'py, PyAny>,
+        axis: Given<'_, 'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        call(slf.py(), "repeat", (slf, repeats, axis))
+    }
+
+    /// Build an array by choosing each element from one of several arrays; this array contains the array numbers.
+    ///
+    /// Parameters
+    /// ----------
+    /// choices : sequence of array_like
+    ///     The arrays, broadcast with this one.
+    /// out : GPUArray, optional
+    ///     Array for the result.
+    /// mode : {'raise', 'wrap', 'clip'}, optional
+    ///     Treatment of array numbers out of range, as for `take`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu([0, 1, 0]).choose([PyGPU.arange(3), -1]).tolist()
+    /// [0, -1, 2]
+    #[pyo3(signature = (choices: "Any", out: "GPUArray | None" = None, mode: "str" = "raise") -> "GPUArray")]
+    fn choose<'py>(
+        slf: &Bound<'py, Self>,
+        choices: &Bound<'py, PyAny>,
+        out: Given<'_, 'py>,
+        mode: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        call(slf.py(), "choose", (slf, choices, out, mode))
+    }
+
+    /// Select the parts along an axis for which a condition is true.
+    ///
+    /// Parameters
+    /// ----------
+    /// condition : array_like of bool
+    ///     One-dimensional, at most as long as the axis.
+    /// axis : int, optional
+    ///     The axis; by default the flattened array is used.
+    /// out : GPUArray, optional
+    ///     Array for the result.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).compress([False, True], axis=0).tolist()
+    /// [[3, 4]]
+    #[pyo3(signature = (condition: "Any", axis: "int | None" = None, out: "GPUArray | None" = None) -> "GPUArray")]
+    fn compress<'py>(
+        slf: &Bound<'py, Self>,
+        condition: &Bound<'py, PyAny>,
+        axis: Given<'_, 'py>,
+        out: Given<'_, 'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        call(slf.py(), "compress", (condition, slf, axis, out))
+    }
+}

@@ -1,0 +1,80 @@
+"""Test that a function gives the same bits in a fused kernel as in its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+from fusion_support.figures import Counted, limits, mode
+from fusion_support.state_machine import agree
+from PyGPU import _core
+from support import told
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+RANDOM = np.random.default_rng(11)
+SPECIAL = np.array([0, -0.0, 1, -1, 0.5, np.inf, -np.inf, np.nan, 1e-40, 3e38, -2.5, 1e-30], "float32")
+HOSTS = {
+    "float32": (np.concatenate([SPECIAL, RANDOM.normal(size=52).astype("float32")]), RANDOM.normal(size=64) * 3),
+    "int32": (RANDOM.integers(-(2**31), 2**31, 64), RANDOM.integers(1, 30, 64)),
+}
+
+
+def ufuncs() -> list[str]:
+    """Return each function once, by its main name."""
+    found = {}
+    for name in PyGPU.__all__:
+        value = getattr(PyGPU, name)
+        if isinstance(value, PyGPU.Ufunc) and value.nout == 1 and value.nin in (1, 2):
+            found.setdefault(value.__name__, name)
+    return sorted(found.values())
+
+
+def around(function: Any, x: Any, y: Any) -> Any:
+    """Call the function between others that read its result and compute its operands."""
+    operands = (x + x, y)[: function.nin]
+    made = function(*operands)
+    return [made, PyGPU.where(made == made, made, 0) + made]
+
+
+@pytest.mark.enough_on("cuda")
+@pytest.mark.sampled
+@pytest.mark.parametrize("part", [0, 1])
+@pytest.mark.parametrize("dtype", HOSTS)
+def test_functions_among_others_are_bitwise_equal(dtype: str, part: int) -> None:
+    first, second = (PyGPU.to_gpu(host.astype(dtype)) for host in HOSTS[dtype])
+    fused = 0
+    for name in told(ufuncs()[part::2]):
+        function = getattr(PyGPU, name)
+        try:
+            with mode("off"):
+                wanted = [array.get() for array in around(function, first, second)]
+        except TypeError:
+            continue  # no loop for the type
+        with limits(meetings=1):
+            counted = Counted()
+            got = around(function, first, second)
+            _core.flush()
+            fused += counted["fused"]
+        for one, other in zip(got, wanted, strict=True):
+            assert agree(one.get(), other), name
+    assert fused > 10
+
+
+REDUCTIONS = ["sum", "prod", "max", "min", "mean", "var", "std", "any", "all", "argmax", "argmin"]
+
+
+@pytest.mark.sampled(on="cuda")
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+@pytest.mark.parametrize("shape", [(7,), (1000,), (37, 65), (5, 6, 7)])
+def test_reductions_of_pending_results_are_bitwise_equal(dtype: str, shape: tuple[int, ...]) -> None:
+    x = PyGPU.to_gpu((RANDOM.normal(size=shape) * 9).astype(dtype))
+    for name in told(REDUCTIONS):
+        for axis in told([None, 0, -1] if len(shape) > 1 else [None]):
+            with mode("off"):
+                wanted = getattr((x - 3) * x, name)(axis=axis).get()
+            with limits(meetings=1):
+                got = getattr((x - 3) * x, name)(axis=axis)
+                assert agree(got.get(), wanted), (name, axis)

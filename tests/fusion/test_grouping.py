@@ -1,0 +1,300 @@
+"""Test the pending queue: deferral, memory of results, and number of kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import PyGPU
+import simulated
+from fusion_support.figures import Counted, limits, mode, waiting
+from PyGPU import _core
+
+HOST = np.linspace(-1, 2, 12).reshape(3, 4)
+OTHER = np.linspace(3, 4, 12).reshape(3, 4)
+
+
+@pytest.fixture
+def x() -> PyGPU.GPUArray:
+    return PyGPU.to_gpu(HOST)
+
+
+@pytest.fixture
+def y() -> PyGPU.GPUArray:
+    return PyGPU.to_gpu(OTHER)
+
+
+def expression(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> PyGPU.GPUArray:
+    return 0.9 * x + y - 2 * x * y
+
+
+def test_deferred_addition_launches_nothing(x: PyGPU.GPUArray) -> None:
+    counted = Counted()
+    y = x + 1
+    assert (counted["operations"], waiting(), counted["kernels"]) == (1, 1, 0)
+    assert y.tolist() == (HOST + 1).tolist()
+    assert (waiting(), counted["kernels"], counted["outputs"]) == (0, 1, 1)
+
+
+def test_repeated_expression_is_one_launch(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
+    expression(x, y).get()
+    expression(x, y).get()
+    counted = Counted()
+    got = expression(x, y)
+    assert waiting() == 5
+    _core.flush()
+    assert (counted["kernels"], counted["fused"], counted["outputs"]) == (1, 1, 1)
+    if simulated.driver() is not None:
+        assert counted["launches"] == 1
+    np.testing.assert_array_equal(got.get(), expression(HOST, OTHER))
+
+
+def test_first_use_of_structure_launches_operations_separately(x: PyGPU.GPUArray) -> None:
+    counted = Counted()
+    got = ((x + 7) * 11 - 13) * (x + 17) - 19  # written nowhere else
+    _core.flush()
+    assert (counted["kernels"], counted["first_meetings"], counted["fused"]) == (6, 1, 0)
+    np.testing.assert_array_equal(got.get(), ((HOST + 7) * 11 - 13) * (HOST + 17) - 19)
+
+
+def test_threshold_of_one_compiles_at_first_use(x: PyGPU.GPUArray) -> None:
+    with limits(meetings=1):
+        counted = Counted()
+        got = (x - 3) * (x - 5)
+        _core.flush()
+        assert (counted["kernels"], counted["fused"], counted["first_meetings"]) == (1, 1, 0)
+    np.testing.assert_array_equal(got.get(), (HOST - 3) * (HOST - 5))
+
+
+def test_named_temporaries_are_stored_by_the_same_launch(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
+    with limits(meetings=1):
+        counted = Counted()
+        t = 0.9 * x
+        z = t + y
+        _core.flush()
+        assert (counted["kernels"], counted["outputs"]) == (1, 2)
+    np.testing.assert_array_equal(t.get(), 0.9 * HOST)
+    np.testing.assert_array_equal(z.get(), 0.9 * HOST + OTHER)
+
+
+def test_dropped_temporary_gets_no_memory(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
+    with limits(meetings=1):
+        counted = Counted()
+        t = 0.9 * x
+        z = t + y
+        del t
+        _core.flush()
+        assert (counted["kernels"], counted["outputs"]) == (1, 1)
+    np.testing.assert_array_equal(z.get(), 0.9 * HOST + OTHER)
+
+
+def test_dropped_result_is_never_computed(x: PyGPU.GPUArray) -> None:
+    counted = Counted()
+    x + 1
+    assert (waiting(), counted["dropped"]) == (0, 1)
+    _core.flush()
+    PyGPU.synchronize()
+    assert counted["kernels"] == 0
+
+
+def test_dropped_chain_is_never_computed(x: PyGPU.GPUArray) -> None:
+    counted = Counted()
+    y = ((x + 1) * 2 - 3) * 4
+    assert waiting() == 4
+    del y
+    assert (waiting(), counted["dropped"]) == (0, 4)
+    _core.flush()
+    assert counted["kernels"] == 0
+
+
+def test_loop_dropping_its_results_keeps_queue_empty(x: PyGPU.GPUArray) -> None:
+    counted = Counted()
+    for _ in range(100):
+        x + 1
+    assert (counted["dropped"], counted["closed"]) == (100, {})
+
+
+def test_result_kept_by_view_is_computed(x: PyGPU.GPUArray) -> None:
+    counted = Counted()
+    view = (x + 1)[1:]
+    _core.flush()
+    assert counted["outputs"] == 1
+    np.testing.assert_array_equal(view.get(), (HOST + 1)[1:])
+
+
+def test_shape_and_metadata_do_not_launch(x: PyGPU.GPUArray) -> None:
+    y = x.T + 1
+    twin = HOST.T + 1
+    assert (y.shape, y.dtype, y.strides, y.size) == (twin.shape, twin.dtype, twin.strides, twin.size)
+    assert (y.ndim, y.nbytes, y.itemsize, len(y)) == (twin.ndim, twin.nbytes, twin.itemsize, len(twin))
+    assert y.flags.f_contiguous
+    assert y.device == x.device
+    assert waiting() == 1
+
+
+def test_operations_of_two_shapes_are_two_kernels(x: PyGPU.GPUArray) -> None:
+    counted = Counted()
+    kept = [x + 1, x[0] + 1]
+    _core.flush()
+    assert counted["kernels"] == 2
+    np.testing.assert_array_equal(kept[1].get(), HOST[0] + 1)
+
+
+def test_independent_operations_of_one_shape_are_one_kernel(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
+    with limits(meetings=1):
+        counted = Counted()
+        kept = [x + 1, y * 2, x - y]
+        _core.flush()
+        assert (counted["kernels"], counted["outputs"]) == (1, 3)
+    for got, wanted in zip(kept, [HOST + 1, OTHER * 2, HOST - OTHER], strict=True):
+        np.testing.assert_array_equal(got.get(), wanted)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_kernel_results_are_limited(x: PyGPU.GPUArray, most: int) -> None:
+    with limits(meetings=1, outputs=most):
+        counted = Counted()
+        kept = [x + number for number in range(6)]
+        _core.flush()
+        assert counted["outputs"] == 6
+        assert counted["kernels"] == -(-6 // most)
+    for number, got in enumerate(kept):
+        np.testing.assert_array_equal(got.get(), HOST + number)
+
+
+def test_kernel_arrays_are_limited() -> None:
+    hosts = [HOST + number for number in range(8)]
+    arrays = [PyGPU.to_gpu(host) for host in hosts]
+    with limits(meetings=1, arrays=3):
+        counted = Counted()
+        total, twin = arrays[0], hosts[0]
+        for array, host in zip(arrays[1:], hosts[1:], strict=True):
+            total, twin = total + array, twin + host
+        _core.flush()
+        assert counted["kernels"] > 2
+    np.testing.assert_array_equal(total.get(), twin)
+
+
+def test_long_chain_repeats_one_structure(x: PyGPU.GPUArray) -> None:
+    y, twin = x, HOST
+    counted = Counted()
+    for _ in range(200):
+        y, twin = y + 0.5, twin + 0.5
+    _core.flush()
+    assert counted["closed"]["nodes"] == 6
+    np.testing.assert_array_equal(y.get(), twin)
+
+
+def test_half_precision_rounds_after_each_operation() -> None:
+    host = (np.arange(100) / 7).astype("float16")
+    x = PyGPU.to_gpu(host)
+    with limits(meetings=1):
+        counted = Counted()
+        got = (x * x + host[3]) * x - x * host[5]
+        _core.flush()
+        assert counted["kernels"] == 1
+    wanted = (host * host + host[3]) * host - host * host[5]
+    assert got.get().tobytes() == wanted.tobytes()
+
+
+def test_product_and_sum_are_not_contracted() -> None:
+    host = np.random.default_rng(5).random(1000, np.float32)
+    x, y = PyGPU.to_gpu(host), PyGPU.to_gpu(host[::-1].copy())
+    with limits(meetings=1):
+        got = x * y + x
+        _core.flush()
+    assert got.get().tobytes() == (host * host[::-1] + host).tobytes()
+
+
+def test_mode_off_launches_each_operation(x: PyGPU.GPUArray) -> None:
+    with mode("off"):
+        counted = Counted()
+        y = (x + 1) * 2
+        assert waiting() == 0
+        assert counted["operations"] == 0
+        assert counted["at_once"] == {"off": 2}
+    np.testing.assert_array_equal(y.get(), (HOST + 1) * 2)
+
+
+def test_leaving_mode_flushes(x: PyGPU.GPUArray) -> None:
+    kept = x + 1
+    counted = Counted()
+    assert _core._set_fusion("off") == "auto"
+    assert counted["closed"] == {"asked": 1}
+    _core._set_fusion("auto")
+    np.testing.assert_array_equal(kept.get(), HOST + 1)
+
+
+def test_rejects_unknown_mode() -> None:
+    with pytest.raises(ValueError, match="'auto' or 'off'"):
+        _core._set_fusion("on")
+
+
+def test_invalid_operation_raises_at_its_call(x: PyGPU.GPUArray) -> None:
+    kept = x + 1
+    counted = Counted()
+    with pytest.raises(ValueError, match="broadcast"):
+        x + PyGPU.zeros(7)
+    small = PyGPU.zeros(3, "uint8")
+    with pytest.raises(OverflowError):
+        small + 300
+    with pytest.raises(TypeError):
+        x + "text"
+    with pytest.raises(TypeError):
+        x & x
+    assert counted["failures"] == 0
+    np.testing.assert_array_equal(kept.get(), HOST + 1)
+
+
+@pytest.mark.parametrize("rows", [slice(None), slice(1, None), slice(None, None, -1)])
+def test_assigned_expression_is_deferred_without_extra_memory(x: PyGPU.GPUArray, rows: slice) -> None:
+    with limits(meetings=1):
+        target, wanted = PyGPU.to_gpu(OTHER), OTHER.copy()
+        counted = Counted()
+        target[rows] = x[rows] * 2 + 1
+        assert waiting() == 3
+        _core.flush()
+        assert (counted["kernels"], counted["outputs"]) == (1, 1)
+    wanted[rows] = HOST[rows] * 2 + 1
+    np.testing.assert_array_equal(target.get(), wanted)
+
+
+def test_empty_results_are_not_deferred() -> None:
+    x = PyGPU.zeros((0, 3))
+    assert (x + 1).shape == (0, 3)
+    assert waiting() == 0
+
+
+def test_host_arrays_are_not_deferred() -> None:
+    x = PyGPU.to_gpu(HOST, device="cpu")
+    y = x + 1
+    assert waiting() == 0
+    np.testing.assert_array_equal(y.get(), HOST + 1)
+
+
+def test_subclass_results_are_not_deferred() -> None:
+    class Named(PyGPU.GPUArray):
+        pass
+
+    x = PyGPU.to_gpu(HOST).view()
+    named = Named(HOST.shape, HOST.dtype)
+    named.set(HOST)
+    counted = Counted()
+    y = named + x
+    assert type(y) is Named
+    assert waiting() == 0
+    assert counted["at_once"].get("form") == 1
+    np.testing.assert_array_equal(y.get(), HOST + HOST)
+
+
+def test_pending_operations_are_dropped_with_their_operands(x: PyGPU.GPUArray) -> None:
+    PyGPU.synchronize()
+    before = PyGPU.memory_statistics()["bytes"]
+    y = PyGPU.to_gpu(np.ones(1 << 18))
+    z = y + 1
+    del y
+    assert waiting() == 1
+    del z
+    PyGPU.synchronize()
+    assert waiting() == 0
+    assert PyGPU.memory_statistics()["bytes"] == before

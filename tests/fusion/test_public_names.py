@@ -1,0 +1,70 @@
+"""Test that every public name flushes or is listed as harmless, and gives the result of the mode off.
+
+A name that is new fails until it can be called here, or is put into one of the lists of `fusion_support/calls.py`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+from fusion_support import calls
+from fusion_support.figures import waiting
+from fusion_support.names import HOST, UNINITIALISED, attributes, first_that_works, hosts, public_functions, same, ways_of
+from support import told
+
+pytestmark = [pytest.mark.enough_on("cuda"), pytest.mark.filterwarnings("ignore")]
+
+
+def left_by(name: str, call: Callable[[Any], Any], wanted: Any) -> int:
+    """Return the number of pending operations after a call with the result of two operations."""
+    base, other = PyGPU.to_gpu(HOST - 1), PyGPU.to_gpu(HOST)
+    x, beside = base + 1, other * 2
+    assert waiting() == 2
+    result = call(x)
+    left = waiting()
+    assert name in UNINITIALISED or same(hosts(result), wanted), (hosts(result), wanted)
+    np.testing.assert_array_equal(beside.get(), HOST * 2)
+    np.testing.assert_array_equal(base.get(), HOST - 1)
+    return left
+
+
+def test_every_function_uses_pending_values() -> None:
+    base = PyGPU.to_gpu(HOST - 1)
+    for name in told(public_functions()):
+        if name in calls.NOT_CALLED:
+            continue
+        function = getattr(PyGPU, name)
+        guesses = [calls.FUNCTIONS[name]] if name in calls.FUNCTIONS else calls.GUESSES
+        with contextlib.redirect_stdout(io.StringIO()):
+            call, wanted = first_that_works([functools.partial(one, function) for one in guesses], base)
+            left = left_by(name, call, wanted)
+        if name in calls.QUIET:
+            assert left == 2, name
+        elif not isinstance(function, (PyGPU.Ufunc, PyGPU.Reduction)) and name not in calls.COMPOSED:
+            assert left == 0, name
+
+
+def test_every_array_attribute_uses_pending_values() -> None:
+    base = PyGPU.to_gpu(HOST - 1)
+    for name in told(attributes()):
+        call, wanted = first_that_works(ways_of(name), base)
+        left = left_by(name, call, wanted)
+        if name in calls.QUIET_ATTRIBUTES:
+            assert left == 2, name
+        elif name not in calls.WAITING_ATTRIBUTES:
+            assert left == 0, name
+
+
+def test_lists_contain_no_removed_names() -> None:
+    functions = set(public_functions())
+    assert (calls.QUIET | calls.COMPOSED | set(calls.FUNCTIONS) | set(calls.NOT_CALLED)) - functions == set()
+    attributes = calls.QUIET_ATTRIBUTES | calls.WAITING_ATTRIBUTES | set(calls.REFUSED_ATTRIBUTES) | set(calls.METHODS)
+    assert attributes - set(dir(PyGPU.GPUArray)) == set()

@@ -1,0 +1,79 @@
+"""Test that random programs give the same bits in every mode; `fusion_soak.py` runs longer ones."""
+
+from __future__ import annotations
+
+from random import SystemRandom
+
+import pytest
+
+import fusion_soak
+from fusion_support import state_machine
+from fusion_support.figures import CAUSES
+
+OPERATIONS = 5000
+FRAGMENTS = 150
+
+
+@pytest.mark.timeout(600)
+def test_fixed_run_covers_every_flush_reason() -> None:
+    print(f"python tests/helpers/fusion_soak.py --operations {OPERATIONS} --seed 1 --fragments {FRAGMENTS}")
+    report = fusion_soak.soak(OPERATIONS, 1, FRAGMENTS)
+    assert report["failure"] is None, report["failure"]
+    assert set(report["closed"]) == set(CAUSES) - {"age"}  # no helper thread launches within these tests
+    assert set(report["at_once"]) >= {"off", "exposed", "form"}
+    assert report["figures"]["fused"] > 100
+    assert report["figures"]["dropped"] > 100
+    assert report["counts"].keys() >= {
+        "fragment",
+        "threads",
+        "captured",
+        "others",
+        "lend",
+        "starved",
+        "pressed",
+        "kernel",
+    }
+
+
+# A new seed is a program with new kernels, which a simulated GPU compiles; those of the fixed seed it finds compiled.
+@pytest.mark.sampled(on="cuda", elsewhere=0)
+@pytest.mark.timeout(600)
+def test_random_run_matches_eager_mode() -> None:
+    seed = SystemRandom().randrange(2**32)
+    print(f"python tests/helpers/fusion_soak.py --operations {OPERATIONS} --seed {seed} --fragments {FRAGMENTS}")
+    report = fusion_soak.soak(OPERATIONS, seed, FRAGMENTS)
+    assert report["failure"] is None, report["failure"]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.sampled(on="cuda", elsewhere=1)
+@pytest.mark.timeout(600)
+def test_finalizers_refusals_and_threads_match_eager_mode(threads: int) -> None:
+    options = {"threads": threads, "has_finalisers": True, "is_refusing": True}
+    report = fusion_soak.soak(800, 1, FRAGMENTS, **options)
+    assert report["failure"] is None, report["failure"]
+    assert report["finalisers"] > 10
+    assert report["refusals"] > 0 or not report["simulated"]
+
+
+def test_seed_reproduces_program() -> None:
+    def told(seed: int) -> str:
+        program = state_machine.Program(seed, FRAGMENTS)
+        return state_machine.told(program, len(program.steps) - 1)
+
+    assert told(3) == told(3)
+    assert told(3) != told(4)
+
+
+def test_wrong_element_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
+    replay = state_machine.replay
+
+    def spoiled(program: state_machine.Program, mode: str, *rest: object) -> list[object]:
+        seen = replay(program, mode, *rest)
+        if mode == "auto" and seen[-1].size:
+            seen[-1] = seen[-1] + (seen[-1] == seen[-1])
+        return seen
+
+    monkeypatch.setattr(state_machine, "replay", spoiled)
+    with pytest.raises(state_machine.Difference, match="off has"):
+        state_machine.check(state_machine.Program(1, FRAGMENTS))

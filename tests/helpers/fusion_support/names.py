@@ -1,0 +1,84 @@
+"""Public names of the package and of its arrays, and the way to call each and compare its result."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import PyGPU
+from fusion_support import calls
+from fusion_support.figures import mode
+
+HOST = np.arange(1.0, 10.0).reshape(3, 3)
+# Of `object`, those that an array has of its own.
+OWN = {"__repr__", "__str__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__reduce__", "__reduce_ex__"}
+OWN |= {"__format__", "__sizeof__"}
+# What gives other values each time: memory as it is found, and addresses.
+UNINITIALISED = {"empty", "empty_like", "empty_pinned", "empty_like_pinned", "allocate", "pointers"}
+# Results before synchronization.
+UNINITIALISED |= {"get_async"}
+
+
+def hosts(result: Any) -> Any:
+    """Return the results of a call as NumPy arrays, without incomparable ones."""
+    if isinstance(result, PyGPU.GPUArray):
+        return result.get()
+    if isinstance(result, (tuple, list)):
+        return [hosts(one) for one in result]
+    return result if isinstance(result, (bool, int, float, complex, str, np.ndarray, np.generic)) else None
+
+
+def same(one: Any, other: Any) -> bool:
+    if isinstance(one, list):
+        return isinstance(other, list) and len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, (np.ndarray, np.generic)):
+        return np.array_equal(one, other, equal_nan=np.asarray(one).dtype.kind in "fc")
+    return type(one) is type(other)
+
+
+def first_that_works(tried: list[Callable[[Any], Any]], base: PyGPU.GPUArray) -> tuple[Callable[[Any], Any], Any]:
+    """A call and its result without waiting."""
+    error: BaseException | None = None
+    with mode("off"):
+        for call in tried:
+            try:
+                return call, hosts(call(base + 1))
+            except Exception as found:
+                error = found
+    raise AssertionError("no call of it is known here: name one in tests/helpers/fusion_support/calls.py") from error
+
+
+def public_functions() -> list[str]:
+    names = {*PyGPU.__all__, *(name for name in dir(PyGPU) if not name.startswith("_"))}
+    found = []
+    for name in sorted(names):
+        value = getattr(PyGPU, name)
+        if callable(value) and not isinstance(value, (type, types.ModuleType)):
+            found.append(name)
+    return [name for name in found if not name.startswith(("cuda", "nvml"))]
+
+
+def ways_of(name: str) -> list[Callable[[Any], Any]]:
+    if name in calls.METHODS:
+        return [calls.METHODS[name]]
+
+    def way(*arguments: Any) -> Callable[[Any], Any]:
+        def call(x: Any) -> Any:
+            value = getattr(x, name)
+            return value(*arguments) if callable(value) and not isinstance(value, type) else value
+
+        return call
+
+    return [way(), way(1), way(0), lambda x: getattr(x, name)(x)]
+
+
+def attributes() -> list[str]:
+    """Attributes of an array that can be read or called."""
+    return [
+        name
+        for name in dir(PyGPU.GPUArray)
+        if not ((name in dir(object) and name not in OWN) or name in calls.REFUSED_ATTRIBUTES)
+    ]

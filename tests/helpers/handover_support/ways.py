@@ -1,0 +1,164 @@
+"""Routes of a baton of `tests/helpers/handovers.py` between libraries.
+
+Each takes the holder where its library works, and gives the next one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import numpy as np
+
+import hostile_peer
+import PyGPU
+from handover_support.libraries import Baton, CuPy, Host, Library, Numba, Own, Torch
+
+
+class Tensor:
+    """A producer by DLPack only, with a capsule that was made already."""
+
+    def __init__(self, capsule: Any, device: tuple[int, int]) -> None:
+        self.capsule, self.device = capsule, device
+
+    def __dlpack__(self, **_: Any) -> Any:
+        capsule, self.capsule = self.capsule, None
+        return capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.device
+
+
+class Shown:
+    """A producer by an array interface only."""
+
+    def __init__(self, of: Any, name: str) -> None:
+        self.of = of
+        setattr(self, name, getattr(of, name))
+
+
+Way = Callable[[Any, Baton, Random], Any]
+
+
+def capsule_of(holder: Any, baton: Baton, stream: int | None) -> Any:
+    """A capsule of the newest form that the producer knows."""
+    keywords: list[dict[str, Any]] = [{"max_version": (1, 0)}, {}]
+    for keyword in keywords:
+        try:
+            return holder.__dlpack__(**keyword, **({} if stream is None else {"stream": stream}))
+        except TypeError:
+            continue
+    raise TypeError(f"{type(holder)} exports no DLPack")
+
+
+def hostile(holder: Any, baton: Baton, choices: Random) -> Any:
+    """Return the holder as a producer whose deleter releases the GIL, nested a few levels deep."""
+    library = hostile_peer.library()
+    # -1 is not passed here: the data must be usable by the consumer, on the default stream that both use.
+    capsule = capsule_of(holder, baton, None if baton.device == "cpu" else (0 if PyGPU.backend_name() == "hip" else 1))
+    for _ in range(choices.randrange(1, 4)):
+        with contextlib.suppress(ValueError):  # a capsule of the old form is passed on as it is
+            capsule = library.wrap(capsule, choices.choice([0, 1, 2, 3]))
+    return Tensor(capsule, holder.__dlpack_device__())
+
+
+def through_table(holder: Any, baton: Baton, choices: Random) -> Any:
+    """Export by the exchange table of the holder's type, without waiting, inside the hostile peer."""
+    library = hostile_peer.library()
+    capsule = library.exported(holder if isinstance(holder, PyGPU.GPUArray) else synchronized(holder))
+    capsule = library.wrap(capsule, choices.choice([0, 1, 2, 3]))
+    return library.imported(capsule, PyGPU.GPUArray)
+
+
+def by_address(holder: Any, baton: Baton, choices: Random) -> Any:
+    """By nothing but a number: the caller waits, and keeps the owner."""
+    if baton.device != "cpu":
+        PyGPU.synchronize()
+        if hasattr(holder, "synchronize"):
+            holder.synchronize()
+    if isinstance(holder, PyGPU.GPUArray):
+        address = holder.ptr
+    else:
+        name = "__array_interface__" if baton.device == "cpu" else "__cuda_array_interface__"
+        address = getattr(holder, name)["data"][0]
+    return PyGPU.GPUArray(baton.expected.shape, np.float32, gpudata=address, base=holder)
+
+
+def interface_of(baton: Baton) -> str:
+    return "__array_interface__" if baton.device == "cpu" else "__cuda_array_interface__"
+
+
+def shown(holder: Any, baton: Baton) -> Shown:
+    """Return the holder by its interface alone, after its work if the interface has no stream, as PyTorch's."""
+    producer = Shown(holder, interface_of(baton))
+    if baton.device != "cpu" and "stream" not in producer.__cuda_array_interface__:
+        synchronized(holder)
+    return producer
+
+
+def to_pygpu(device: str) -> dict[str, Way]:
+    """The ways to PyGPU, for memory of a device."""
+    ways: dict[str, Way] = {
+        "from_dlpack": lambda holder, baton, choices: PyGPU.from_dlpack(holder),
+        "asarray": lambda holder, baton, choices: PyGPU.asarray(holder, device="cpu" if device == "cpu" else None),
+        "interface": lambda holder, baton, choices: PyGPU.asarray(
+            shown(holder, baton), device="cpu" if device == "cpu" else None
+        ),
+        "hostile": lambda holder, baton, choices: PyGPU.from_dlpack(hostile(holder, baton, choices)),
+    }
+    if device == "cpu" or PyGPU.backend_name() != "cpu":
+        ways["table"] = through_table
+    if device == "cpu" and PyGPU.backend_name() == "cpu":
+        ways["address"] = by_address
+    if device != "cpu":
+        ways["address"] = by_address
+    return ways
+
+
+def synchronized(holder: Any) -> Any:
+    """For a consumer that does not wait by itself."""
+    PyGPU.synchronize()
+    return holder
+
+
+def ways_to(baton: Baton, target: Library) -> dict[str, Way]:
+    """Return the routes by which the target can receive a baton."""
+    source = baton.library
+    if isinstance(target, Own):
+        ways = to_pygpu(baton.device)
+        if not hasattr(baton.holder, "__dlpack__"):
+            ways = {name: ways[name] for name in ("asarray", "interface", "address") if name in ways}
+        if not hasattr(type(baton.holder), "__dlpack_c_exchange_api__"):
+            ways.pop("table", None)
+        return ways
+    if isinstance(target, Host):
+        ways = {"from_dlpack": lambda holder, baton, choices: np.from_dlpack(holder)}
+        ways["asarray"] = lambda holder, baton, choices: np.asarray(holder)
+        ways["hostile"] = lambda holder, baton, choices: np.from_dlpack(hostile(holder, baton, choices))
+        return ways
+    if source is target:
+        return {}
+    if isinstance(target, Torch):
+        torch = target.torch
+        ways = {"as_tensor": lambda holder, baton, choices: torch.as_tensor(synchronized(holder), device="cuda")}
+        if hasattr(baton.holder, "__dlpack__"):
+            ways["from_dlpack"] = lambda holder, baton, choices: torch.from_dlpack(holder)
+            ways["hostile"] = lambda holder, baton, choices: torch.from_dlpack(
+                synchronized(hostile(holder, baton, choices))
+            )
+        return ways
+    if isinstance(target, CuPy):
+        cupy = target.cupy
+        # CuPy takes PyTorch's interface, which has no stream, before DLPack.
+        ways = {
+            "asarray": lambda holder, baton, choices: cupy.asarray(
+                synchronized(holder) if isinstance(source, Torch) else holder
+            )
+        }
+        if hasattr(baton.holder, "__dlpack__"):
+            ways["from_dlpack"] = lambda holder, baton, choices: cupy.from_dlpack(holder)
+        return ways
+    assert isinstance(target, Numba)
+    return {"as_cuda_array": lambda holder, baton, choices: target.cuda.as_cuda_array(synchronized(holder))}

@@ -1,0 +1,307 @@
+"""Test functions that other libraries call (A4, A10): in any thread state, nested, and after finalization.
+
+The peer is ``hostile_peer``, a C extension whose deleters release the GIL above ours. An object that ends without
+the GIL aborts the process there and then. Each test is a process of its own, since what it holds against is a crash.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import hostile_peer
+from support import on_cpu
+
+ROOT = Path(__file__).parents[2]
+pytestmark = [
+    pytest.mark.starts_processes,
+    pytest.mark.skipif(
+        hostile_peer.compiler() is None, reason="there is no C compiler, or Python's headers are missing"
+    ),
+]
+
+PRELUDE = """
+import gc, sys, threading, time
+import numpy as np
+import PyGPU
+import hostile_peer
+hostile = hostile_peer.library()
+WAYS = [hostile.KEEP, hostile.RELEASE, hostile.ENSURE, hostile.THREAD]
+
+class Lender(np.ndarray):
+    pass
+
+class DeviceLender:
+    def __init__(self):
+        self.memory = PyGPU.to_gpu(np.arange(4.0))
+    @property
+    def __cuda_array_interface__(self):
+        return self.memory.__cuda_array_interface__
+
+def lent(device):
+    '''An array whose memory is lent by an object that must not end without the GIL.'''
+    if device == "cpu":
+        lender = np.arange(4.0).view(Lender)
+        lender.sentinel = hostile.Sentinel()
+        return PyGPU.asarray(lender, device="cpu")
+    lender = DeviceLender()
+    lender.sentinel = hostile.Sentinel()
+    return PyGPU.asarray(lender)
+
+def capsule(device):
+    return lent(device).__dlpack__(max_version=(1, 0), stream=-1 if device == "cpu" else None)
+
+class Tensor:
+    '''A producer for which the peer answers.'''
+    def __init__(self, capsule, device):
+        self.capsule, self.device = capsule, device
+    def __dlpack__(self, **keywords):
+        return self.capsule
+    def __dlpack_device__(self):
+        return {"cpu": (1, 0), "cuda": (2, 0), "hip": (10, 0)}[self.device]
+
+def settle():
+    '''What ended without the GIL is let go of by the main thread in its next steps.'''
+    for _ in range(2000):
+        if hostile.alive() == 0:
+            return
+        time.sleep(0.001)
+    raise AssertionError(f"{hostile.alive()} lenders are left")
+
+DEVICE = PyGPU.backend_name()
+DEVICES = ["cpu"] if DEVICE == "cpu" else ["cpu", DEVICE]
+"""
+
+
+def run(script: str, *, status: int = 0, ending: str = "print('ended')") -> str:
+    """Run a script after the prelude in a separate process."""
+    text = PRELUDE + textwrap.dedent(script) + "\n" + ending
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "tests" / "helpers"), *sys.path]),
+        "PYTHONFAULTHANDLER": "1",
+    }
+    done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True, timeout=100)
+    assert done.returncode == status, f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
+    assert "ended" in done.stdout.splitlines()
+    assert "panicked" not in done.stderr, done.stderr
+    return done.stderr
+
+
+def test_owner_is_dropped_with_gil_for_any_releasing_peer() -> None:
+    # A4: PyGPU drops a peer's tensor while attached, the peer releases the GIL and calls PyGPU's deleter.
+    run(
+        """
+        for device in DEVICES:
+            for how in WAYS:
+                array = PyGPU.from_dlpack(Tensor(hostile.wrap(capsule(device), how), device))
+                assert array.get().tolist() == [0, 1, 2, 3]
+                del array
+                settle()
+        """
+    )
+
+
+def test_twenty_nested_peers_end() -> None:
+    # A4.
+    run(
+        """
+        for device in DEVICES:
+            for first in range(len(WAYS)):
+                chain = capsule(device)
+                for depth in range(20):
+                    chain = hostile.wrap(chain, WAYS[(first + depth) % len(WAYS)])
+                    if depth % 3 == 0:
+                        chain = PyGPU.from_dlpack(Tensor(chain, device)).__dlpack__(max_version=(1, 0))
+                array = PyGPU.from_dlpack(Tensor(chain, device))
+                del chain, array
+                settle()
+        """
+    )
+
+
+def test_unknown_threads_run_deleters_during_python() -> None:
+    # A4.
+    run(
+        """
+        stop = threading.Event()
+        def work():
+            while not stop.is_set():
+                [object() for _ in range(1000)]
+                gc.collect(0)
+        worker = threading.Thread(target=work)
+        worker.start()
+        for device in DEVICES:
+            for how in WAYS:
+                hostile.end_in_threads([hostile.wrap(capsule(device), how) for _ in range(60)], 4)
+        stop.set()
+        worker.join()
+        settle()
+        """
+    )
+
+
+def test_exchange_table_is_guarded_like_deleters() -> None:
+    # A4: the same tensors by the C exchange table, and its functions by a caller who does not hold the GIL.
+    run(
+        """
+        for device in DEVICES:
+            for how in WAYS:
+                tensor = hostile.wrap(hostile.exported(lent(device)), how)
+                array = hostile.imported(tensor, PyGPU.GPUArray)
+                assert array.get().tolist() == [0, 1, 2, 3]
+                del tensor, array
+                settle()
+            assert hostile.call_table_without_gil(lent(device)).get().tolist() == [0, 1, 2, 3]
+            settle()
+        """
+    )
+
+
+def test_user_allocator_is_called_with_gil_below_releasing_peer() -> None:
+    # A4: `managed_tensor_allocator` may be called without the GIL; an allocator in Python then needs it.
+    run(
+        """
+        def allocator(nbytes):
+            memory = np.empty(nbytes, "u1").view(Lender)
+            memory.sentinel = hostile.Sentinel()
+            class Memory:
+                ptr = memory.ctypes.data
+            Memory.keeper = memory
+            held = Memory()
+            held.memory = memory
+            return held
+        hostile.let_allocate(PyGPU.GPUArray)
+        stop = threading.Event()
+        worker = threading.Thread(target=lambda: [gc.collect(0) for _ in iter(stop.is_set, True)])
+        worker.start()
+        for _ in range(50):
+            array = PyGPU.from_dlpack(Tensor(hostile.wrap(capsule("cpu"), hostile.ALLOCATE), "cpu"))
+            with PyGPU.using_allocator(allocator):
+                del array
+        stop.set()
+        worker.join()
+        gc.collect()
+        settle()
+        """
+    )
+
+
+def test_peer_is_released_during_collection() -> None:
+    # A4.
+    run(
+        """
+        class Cycle:
+            pass
+        for device in DEVICES:
+            for how in WAYS:
+                for _ in range(20):
+                    cycle = Cycle()
+                    cycle.itself = cycle
+                    cycle.array = PyGPU.from_dlpack(Tensor(hostile.wrap(capsule(device), how), device))
+                del cycle
+                gc.collect()
+                settle()
+        """
+    )
+
+
+def test_deleters_run_during_and_after_finalization() -> None:
+    # A4: from `atexit` on nothing is asked of Python any more, and memory is left to the process.
+    run(
+        """
+        for device in DEVICES:
+            tensors = [hostile.wrap(capsule(device), WAYS[at % len(WAYS)]) for at in range(200)]
+            hostile.end_while_exiting(tensors, 500)
+            for how in WAYS:
+                hostile.end_after_python(hostile.wrap(capsule(device), how))
+            held = [PyGPU.from_dlpack(Tensor(hostile.wrap(capsule(device), how), device)) for how in WAYS]
+        def work():
+            while True:
+                PyGPU.from_dlpack(Tensor(hostile.wrap(capsule("cpu"), hostile.RELEASE), "cpu"))
+        for _ in range(2):
+            threading.Thread(target=work, daemon=True).start()
+        time.sleep(0.02)
+        """
+    )
+
+
+def test_ndarray_memory_is_returned_without_gil() -> None:
+    # A4: NumPy may free the memory of a result (its handler is ours) in any state of the thread.
+    run(
+        """
+        import ctypes
+        free = ctypes.CDLL(None).free  # only to have a thread of its own below
+        for _ in range(3):
+            results = [PyGPU.zeros(1 << 19, device=DEVICE).get() for _ in range(4)]
+            hostile.end_in_threads([
+                hostile.wrap(PyGPU.asarray(result, device="cpu").__dlpack__(max_version=(1, 0)), hostile.THREAD)
+                for result in results
+            ], 2)
+            del results
+        """
+    )
+
+
+FUNCTION = re.compile(
+    r'\b(?:unsafe )?extern "C" fn \w+(?:<[^>]*>)?\([^)]*\)(?: -> [^{;]+?)? \{\n(?P<body>.*?)\n\}', re.DOTALL
+)
+DOORS = re.compile(r"^\s*(?://[^\n]*\n\s*)*(?:unsafe \{\s*)?(?:catch_panic|answer)\(")
+
+
+@pytest.mark.enough_on("cpu")
+def test_every_c_callback_uses_ffi_guard() -> None:
+    # A10: a panic ends there. The exchange table's allocator reports errors separately, without the FFI guard; the
+    # signal handler leaves to another stack, and has no frame that could be skipped.
+    found = {}
+    for path in (ROOT / "src").rglob("*.rs"):
+        text = path.read_text().split("#[cfg(test)]\nmod tests")[0]
+        for match in FUNCTION.finditer(text):
+            found[f"{path.relative_to(ROOT)}: {match[0].splitlines()[0]}"] = match["body"]
+    assert len(found) > 12, "too few were found: this test would hold nothing"
+    outside = [name for name, body in found.items() if not DOORS.match(body) and "catch_panic(" not in body]
+    outside = [name for name in outside if 'fault_handlers.rs: extern "C" fn handler(' not in name]
+    assert outside == []
+
+
+@pytest.mark.enough_on("cpu")
+def test_only_ffi_guard_attaches_to_interpreter() -> None:
+    # A4: pyo3 trusts its count. PyGPU's objects are dropped with the GIL; elsewhere the interpreter is queried.
+    folder = ROOT / "src" / "python"
+    may = {"callback.rs", "errors.rs", "atexit.rs", "array/class.rs", "ffi/interpreter.rs", "ffi/capi_optional.rs"}
+    asking = {
+        str(path.relative_to(folder))
+        for path in folder.rglob("*.rs")
+        if re.search(r"Python::(?:try_)?attach\(|PyGILState_", path.read_text())
+    }
+    assert asking <= may, asking - may
+
+
+@pytest.mark.enough_on("cpu")
+def test_owners_of_python_objects_may_be_dropped_anywhere() -> None:
+    # A4: a plain `Py<...>` in a box for the layers below would trust pyo3's count when it ends.
+    boxes = re.compile(r"Box::new\((?!Kept::new)[^;]*?unbind\(\)")
+    found = [path.name for path in (ROOT / "src" / "python").glob("*.rs") if boxes.search(path.read_text())]
+    assert found == []
+
+
+if not on_cpu():
+
+    def test_device_array_kept_by_peer_is_freed_without_gil_wait() -> None:
+        # The free may wait for the driver, and the thread in the driver may wait for the GIL.
+        run(
+            """
+            for how in WAYS:
+                arrays = [PyGPU.to_gpu(np.arange(100.0)) for _ in range(50)]
+                tensors = [hostile.wrap(array.__dlpack__(max_version=(1, 0)), how) for array in arrays]
+                del arrays
+                hostile.end_in_threads(tensors, 4)
+            PyGPU.synchronize()
+            """
+        )

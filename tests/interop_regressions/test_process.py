@@ -1,0 +1,455 @@
+"""Test interop regressions of shared processes, errors and installation: 16 to 18, 20, 21, 24 and 25.
+
+Numbers 22 and 23, the arguments of kernels, are tested in tests/kernels.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib.metadata
+import re
+import textwrap
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+import simulated
+from gpu import support
+from gpu.kernel_library import Kernels
+from regression_support import shared
+from regression_support.shared import run
+
+BACKEND = PyGPU.backend_name()
+MIB = 1 << 20
+gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="needs a GPU's driver")
+two_devices = pytest.mark.skipif(BACKEND == "cpu" or PyGPU.device_count() < 2, reason="needs two devices")
+
+
+@pytest.fixture
+def driver() -> Iterator[simulated.Driver]:
+    """Return the simulated driver, which counts calls and fails on request. Blocks are not cached."""
+    PyGPU.zeros(1)
+    found = simulated.driver()
+    if found is None:
+        pytest.skip("only a simulated driver counts its calls and fails when told to")
+    threshold = PyGPU.memory_release_threshold()
+    PyGPU.set_memory_release_threshold(0)
+    PyGPU.synchronize()
+    yield found
+    found.clear_faults()
+    PyGPU.set_memory_release_threshold(threshold)
+
+
+# 16. Contexts of one's own
+
+
+@pytest.mark.starts_processes
+def test_pain_16_the_import_opens_no_driver() -> None:
+    """A mere import makes a context on device 0, of some hundred MiB."""
+    script = """
+        import PyGPU
+        assert PyGPU.zeros(3, device="cpu").__dlpack_device__() == (1, 0)
+        with open("/proc/self/maps") as maps:
+            text = maps.read()
+        assert not any(name in text for name in ("libcuda", "libamdhip64", "libnvrtc", "libhiprtc")), text
+        print("ended")
+    """
+    assert run(script) == "ended"
+
+
+@two_devices
+@pytest.mark.starts_processes
+@pytest.mark.skipif(BACKEND != "cuda", reason="HIP has no contexts to ask for")
+def test_pain_16_an_array_on_one_device_makes_no_context_on_the_other() -> None:
+    """Defect: every process creates a stray context on device 0."""
+    script = """
+        import PyGPU
+        from gpu import support
+        array = PyGPU.arange(3, device=1)
+        assert array[1:].copy().tolist() == [1, 2]
+        assert array.__dlpack_device__() == (2, 1)
+        PyGPU.synchronize(1)
+        print([support.primary_context_is_active(device) for device in (0, 1)])
+    """
+    assert run(script) == "[False, True]"
+
+
+@two_devices
+def test_pain_16_the_current_device_is_left_as_others_set_it() -> None:
+    """A library sets the device it likes, and the next kernel of another runs on the wrong one."""
+    foreign = shared.Vendor()
+    arrays = [PyGPU.full(5, device, device=device) for device in (0, 1)]
+    for current in (1, 0, 1):
+        foreign.make_current(current)
+        try:
+            for array in arrays:
+                assert array.copy().device == array.device
+                array[1:] = array[:-1]
+                assert array.get()[0] == array.device.index
+                assert PyGPU.from_dlpack(array).device == array.device
+                with PyGPU.Stream(device=array.device):
+                    array.fill(array.device.index)
+            assert foreign.current() == current
+            assert PyGPU.current_device() == current
+            assert PyGPU.zeros(3).device.index == current
+        finally:
+            foreign.make_current(0)
+    assert [array.tolist() for array in arrays] == [[0] * 5, [1] * 5]
+
+
+@two_devices
+def test_pain_16_the_device_of_one_thread_is_not_that_of_another() -> None:
+    """Defect: a device made current in one thread is current in all."""
+    seen: list[int] = []
+
+    def work() -> None:
+        shared.Vendor().make_current(1)
+        seen.append(PyGPU.zeros(3).device.index)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [1]
+    assert PyGPU.zeros(3).device.index == PyGPU.current_device() == 0
+
+
+# 17. Fork
+
+FORK = (
+    """
+import os, sys, warnings
+warnings.simplefilter("ignore")
+import numpy, PyGPU
+array, host = PyGPU.arange(5), PyGPU.arange(5, device="cpu")
+assert array.tolist() == [0, 1, 2, 3, 4]
+"""
+    + support.in_a_child(
+        """
+assert host[::-1].tolist() == [4, 3, 2, 1, 0]
+assert PyGPU.to_gpu(numpy.ones(3), device="cpu").tolist() == [1, 1, 1]
+assert numpy.from_dlpack(host).sum() == 10
+if array.device.kind == "cpu":
+    assert array.copy().tolist() == [0, 1, 2, 3, 4]
+else:
+    for call in (array.get, array.copy, lambda: PyGPU.zeros(3), PyGPU.Stream, PyGPU.synchronize):
+        try:
+            call()
+        except PyGPU.ForkError as error:
+            assert "fork" in str(error) and "spawn" in str(error), error
+            assert chr(10) not in str(error), error
+        else:
+            raise AssertionError(f"{call} gave no error")
+del array
+"""
+    )
+    + """
+assert array.tolist() == [0, 1, 2, 3, 4]
+print("ended")
+"""
+)
+
+
+@pytest.mark.starts_processes
+def test_pain_17_forked_child_gets_remedy_and_its_host_arrays_work() -> None:
+    """A hang, or an error of initialisation that names nothing one could change."""
+    assert run(FORK) == "ended"
+
+
+# 18. Pools
+
+
+@contextlib.contextmanager
+def little_memory() -> Iterator[int]:
+    """Return the amount of memory to fill; a simulated device has little."""
+    PyGPU.synchronize()
+    PyGPU.trim_memory()
+    driver = simulated.driver()
+    if driver is None:
+        yield PyGPU.memory_info()[0]
+        return
+    free, total = PyGPU.memory_info()
+    driver.set_memory_limit(0, total - free + 64 * MIB)
+    try:
+        yield 64 * MIB
+    finally:
+        driver.set_memory_limit(0, total)
+
+
+@gpu_only
+@pytest.mark.provokes_errors
+def test_pain_18_device_is_filled_freed_and_refilled_in_other_sizes() -> None:
+    """Defect: fragments in the pool prevent a large array: out of memory on an empty device."""
+    with little_memory() as free:
+        for turn in range(2):
+            arrays = []
+            for number in range(8):
+                with PyGPU.Stream(non_blocking=True):
+                    arrays.append(PyGPU.full(free // 10, number + turn, "uint8"))
+            assert [int(array[-1]) for array in arrays] == [number + turn for number in range(8)]
+            del arrays
+        whole = PyGPU.empty(free // 10 * 8, "uint8")
+        whole[-1] = 3
+        assert int(whole[-1]) == 3
+
+
+@gpu_only
+@pytest.mark.provokes_errors
+def test_pain_18_out_of_memory_says_what_was_asked_used_and_free() -> None:
+    """ "out of memory", and nothing else."""
+    held = PyGPU.zeros(MIB, "uint8")
+    with little_memory():
+        free, total = PyGPU.memory_info()
+        used = PyGPU.memory_statistics()["bytes"]
+        with pytest.raises(MemoryError) as caught:
+            PyGPU.empty(2 * total, "uint8")
+    error = caught.value
+    assert isinstance(error, PyGPU.OutOfMemoryError)
+    numbers = [int(number) for number in re.findall(r"\d{4,}", str(error))]
+    assert numbers[:2] == [2 * total, used], str(error)
+    assert numbers[-1] == total, str(error)
+    assert support.device_name() in str(error)
+    assert simulated.driver() is None or numbers[2] == free
+    assert held.nbytes <= used
+    assert PyGPU.full(5, 3).tolist() == [3] * 5
+
+
+def test_pain_18_an_allocation_is_tried_twice(driver: simulated.Driver) -> None:
+    """The pool's own garbage is called a full device."""
+    name = "hipMallocFromPoolAsync" if driver.is_hip else "cuMemAllocFromPoolAsync"
+    before = driver.call_count(name)
+    driver.fault(name, 2)
+    assert PyGPU.full(5, 3).tolist() == [3] * 5
+    assert driver.call_count(name) == before + 2
+    driver.fault(name, 2, times=2)
+    with pytest.raises(PyGPU.OutOfMemoryError):
+        PyGPU.empty(5)
+    assert driver.call_count(name) == before + 4
+
+
+# 20. Small operations
+
+
+def calls(driver: simulated.Driver) -> dict[str, int]:
+    return {name: driver.call_count(name) for name in driver.calls()}
+
+
+def made(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
+    return {name: after[name] - before[name] for name in after if after[name] != before[name]}
+
+
+def test_pain_20_what_needs_no_device_makes_no_call(driver: simulated.Driver) -> None:
+    """A slice takes microseconds, most of them in a driver that has nothing to do."""
+    array = PyGPU.zeros((6, 8), "float32")
+    gc.collect()  # what tests before this one left in cycles is not to be freed meanwhile
+    PyGPU.synchronize()
+    # What is asked for once in a process.
+    array.__cuda_array_interface__, array.__dlpack__(stream=-1)
+    PyGPU.synchronize()
+    before = calls(driver)
+    views: list[Any] = [
+        array[1:-1, ::2],
+        array.T,
+        array[::-1],
+        array[None],
+        array.reshape(48),
+        array.view("int32"),
+        *array,
+    ]
+    for view in [array, *views]:
+        assert view.ptr
+        assert view.shape, view.strides
+        assert view.dtype.itemsize == 4
+        assert view.flags.writeable
+        assert view.device.index == 0
+        assert view.__dlpack_device__()[1] == 0
+        assert len(view) >= 0
+    if not driver.is_hip:  # no stream can be named there, so the work must be complete
+        assert all(view.__cuda_array_interface__["stream"] == 1 for view in views)
+    capsules = [view.__dlpack__(stream=-1) for view in views]
+    assert made(before, calls(driver)) == {}
+    del capsules
+
+
+def test_pain_20_a_new_array_is_one_allocation_and_no_more(driver: simulated.Driver) -> None:
+    """Defect: each new array queries the device, the stream and the properties again."""
+    for make, work in ((lambda: PyGPU.empty((3, 4)), ""), (lambda: PyGPU.zeros((3, 4)), "Memset|hipMemset")):
+        make()
+        PyGPU.synchronize()
+        before = calls(driver)
+        array = make()
+        done = made(before, calls(driver))
+        allocations = {name: count for name, count in done.items() if re.search("Alloc|Malloc", name)}
+        assert list(allocations.values()) == [1], done
+        works = {name: count for name, count in done.items() if work and re.search(work, name)}
+        assert sum(works.values()) == bool(work), done
+        asked = set(done) - set(allocations) - set(works)
+        # Others may have changed the current device: that alone has to be asked for. They may capture, too, and must
+        # not be disturbed: the thread's mode is exchanged and put back, which asks nothing.
+        modes = {name for name in asked if name.endswith("ThreadExchangeStreamCaptureMode")}
+        assert asked - modes <= {"cuCtxGetDevice", "cuCtxGetCurrent", "hipGetDevice"}, done
+        del array
+
+
+# 21. More than one device
+
+
+@two_devices
+def test_pain_21_an_export_names_the_arrays_device_whichever_is_current() -> None:
+    """An export is refused, or names the wrong device, unless the array's device happens to be current."""
+    values = np.arange(6.0)
+    array = PyGPU.to_gpu(values, device=1)
+    foreign = shared.Vendor()
+    for current in (0, 1):
+        foreign.make_current(current)
+        try:
+            taken = PyGPU.from_dlpack(array.__dlpack__())
+            assert (taken.ptr, taken.device.index) == (array.ptr, 1)
+            interface = PyGPU.asarray(support.Interface(array))
+            assert (interface.ptr, interface.device.index) == (array.ptr, 1)
+            assert (taken.get() == values).all()
+            assert foreign.current() == current
+        finally:
+            foreign.make_current(0)
+
+
+@two_devices
+def test_pain_21_copy_to_another_device_needs_request() -> None:
+    """Copies between devices are silent, or go wrong where the devices do not reach each other."""
+    array = PyGPU.to_gpu(np.arange(24.0).reshape(4, 6), device=1)[::-1, ::2]
+    moved = PyGPU.asarray(array, device=0)
+    assert (moved.device.index, array.device.index) == (0, 1)
+    assert moved.tolist() == array.tolist()
+    with pytest.raises((ValueError, BufferError)):
+        PyGPU.asarray(array, device=0, copy=False)
+    assert PyGPU.asarray(array).device.index == 1
+
+
+# 24. Errors
+
+
+def test_pain_24_a_drivers_error_says_what_failed_where_and_why(driver: simulated.Driver) -> None:
+    """A number, or "unknown error", of some earlier call."""
+    call = "hipMallocFromPoolAsync" if driver.is_hip else "cuMemAllocFromPoolAsync"
+    name = "hipErrorInvalidValue" if driver.is_hip else "CUDA_ERROR_INVALID_VALUE"
+    driver.fault(call, 1)
+    with pytest.raises(PyGPU.CudaError) as caught:
+        PyGPU.empty((3, 4), "float32")
+    error = caught.value
+    assert (error.code, error.name, error.operation, error.device) == (1, name, call, f"{BACKEND}:0")
+    assert str(error).startswith(f"{call} failed on {BACKEND}:0: {name} (1): {error.text}")
+    assert "48" in str(error), "how much was asked for"
+
+
+def test_pain_24_an_error_in_a_destructor_is_raised_once_by_the_next_wait(driver: simulated.Driver) -> None:
+    """Defect: it is swallowed, ends the process, or makes an unrelated call fail (A9)."""
+    call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
+    array, other = PyGPU.zeros(3), PyGPU.zeros(3)
+    driver.fault(call, 1)
+    del array
+    other.fill(2.0)
+    assert PyGPU.zeros(3).tolist() == [0, 0, 0]
+    with pytest.raises(PyGPU.CudaError, match=call):
+        PyGPU.synchronize()
+    PyGPU.synchronize()
+    assert other.tolist() == [2, 2, 2]
+
+
+@pytest.mark.starts_processes
+def test_pain_24_unraised_destructor_error_is_reported_at_exit(driver: simulated.Driver) -> None:
+    """Defect: it is lost with the process."""
+    call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
+    script = f"""
+        import PyGPU
+        import simulated
+        PyGPU.set_memory_release_threshold(0)
+        array = PyGPU.zeros(3)
+        simulated.driver().fault({call!r}, 1)
+        del array
+    """
+    path = f"import sys; sys.path[:0] = [{str(Path(__file__).parents[1] / 'helpers')!r}]\n"
+    result = support.run_script(path + textwrap.dedent(script))
+    support.ended_well(result)
+    assert call in result.stderr
+
+
+@gpu_only
+@pytest.mark.starts_processes
+def test_pain_24_a_lost_context_is_recognised_and_said(kernels: Kernels) -> None:
+    """Defect: every later call fails with the same unclear error, which does not name the remedy, a new process."""
+    script = """
+        import ctypes
+        import PyGPU
+        library = ctypes.CDLL(sys.argv[1])
+        library.guest_fault.argtypes = [ctypes.c_void_p]
+        array = PyGPU.zeros(1000)
+        assert library.guest_fault(0) == 0
+        for call in (PyGPU.synchronize, array.get, lambda: PyGPU.zeros(3)):
+            try:
+                call()
+            except PyGPU.CudaError as error:
+                print(error)
+            else:
+                raise AssertionError("no error")
+        assert array[::2].shape == (500,)
+        assert PyGPU.arange(3, device="cpu").tolist() == [0, 1, 2]
+    """
+    lines = run(script, str(kernels.path)).splitlines()
+    assert len(lines) == 3
+    assert all("process" in line for line in lines[1:]), lines
+
+
+def test_pain_24_bad_arguments_are_pythons_own_errors_and_name_the_values() -> None:
+    """A driver's error, or an assertion, for a mistake in the program."""
+    array = PyGPU.zeros((3, 4))
+    for call, error, text in (
+        (lambda: array[5], IndexError, "5.*3"),
+        (lambda: array.reshape(7), ValueError, "12.*7"),
+        (lambda: array.__setitem__(0, np.zeros(5)), ValueError, r"5.*4"),
+        (lambda: PyGPU.zeros(3, object), TypeError, "dtype.'O'.*supported"),
+        (lambda: PyGPU.zeros(3, device=99), ValueError, "99"),
+    ):
+        with pytest.raises(error, match=text):
+            call()
+    assert array.tolist() == [[0] * 4] * 3
+
+
+# 25. Installing
+
+
+def test_pain_25_numpy_is_all_that_has_to_be_installed() -> None:
+    """A toolkit, a compiler, or a package of another name for each version of each vendor."""
+    required = importlib.metadata.requires("PyGPU") or []
+    assert [re.split(r"\W", name)[0] for name in required if "extra ==" not in name] == ["numpy"]
+
+
+@pytest.mark.starts_processes
+def test_pain_25_the_host_works_where_there_is_no_gpu() -> None:
+    """The import fails on machines without a GPU, so that nothing can be built or tested there."""
+    script = """
+        import PyGPU
+        array = PyGPU.arange(6).reshape(2, 3)
+        assert array.device.kind == "cpu"
+        assert array[::-1].tolist() == [[3, 4, 5], [0, 1, 2]]
+        print("ended")
+    """
+    assert run(script, PYGPU_BACKEND="cpu") == "ended"
+
+
+def test_pain_25_configuration_reports_search_and_failure_reason() -> None:
+    """ "no CUDA-capable device", and a search for the reason."""
+    for backend in PyGPU.config()["backends"]:
+        assert backend["available"] or backend["reason"]
+        if not backend["available"] and backend["searched"]:
+            assert all(name and reason for name, reason in backend["searched"])
+    missing = [backend["name"] for backend in PyGPU.config()["backends"] if not backend["available"]]
+    for name in missing:
+        result = support.run_script("import PyGPU; PyGPU.zeros(3)", PYGPU_BACKEND=name)
+        assert result.returncode == 1
+        assert "BackendUnavailableError" in result.stderr
+        assert "PYGPU_BACKEND" in result.stderr

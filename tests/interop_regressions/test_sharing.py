@@ -1,0 +1,357 @@
+"""Test interop regressions of shared arrays: 1 to 8, 12 and 13."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given
+
+import dlpack_forge
+import PyGPU
+import simulated
+from gpu.support import Interface
+from support import ML_DTYPES, NUMPYS_OWN, assert_same, basic_keys, on_cpu, pair
+
+BACKEND = PyGPU.backend_name()
+gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="device memory only")
+cpu_only = pytest.mark.skipif(BACKEND != "cpu", reason="host memory only")
+DEVICE_TYPE = {"cpu": dlpack_forge.CPU, "cuda": dlpack_forge.CUDA, "hip": dlpack_forge.ROCM}[BACKEND]
+# The protocols' numbers of streams that are no objects, and those that are forbidden.
+STREAM_NUMBERS = {"cpu": ([None, -1, 0], [1]), "cuda": ([None, -1, 0, 1, 2], [-2]), "hip": ([None, -1, 0], [1, 2])}[
+    BACKEND
+]
+
+
+class Readonly:
+    """A producer of a read-only interface, by the flag of either protocol."""
+
+    def __init__(self, array: PyGPU.GPUArray) -> None:
+        self.owner = array
+        said = array.__array_interface__ if on_cpu() else array.__cuda_array_interface__
+        said["data"] = (array.ptr, True)
+        setattr(self, "__array_interface__" if on_cpu() else "__cuda_array_interface__", said)
+
+
+def tensor_of(array: Any) -> tuple[object, dlpack_forge.DLTensor]:
+    capsule = array.__dlpack__(max_version=(1, 0))
+    return capsule, dlpack_forge.managed_of(capsule).dl_tensor
+
+
+# 1. AMD users were refused by the protocol itself
+
+
+def test_pain_01_dlpack_names_the_vendor_and_knows_its_streams() -> None:
+    """Stream numbers of CUDA crash on ROCm, and one library refuses AMD altogether."""
+    array = PyGPU.arange(3)
+    assert array.__dlpack_device__() == (DEVICE_TYPE, 0)
+    allowed, forbidden = STREAM_NUMBERS
+    for number in allowed:
+        assert PyGPU.from_dlpack(array.__dlpack__(stream=number)).ptr == array.ptr
+    for number in forbidden:
+        with pytest.raises((ValueError, BufferError)):
+            array.__dlpack__(stream=number)
+
+
+@pytest.mark.reads_in_place
+def test_pain_01_an_interface_that_is_not_there_is_an_attribute_error() -> None:
+    """A property that raises RuntimeError makes `hasattr` blow up."""
+    array = PyGPU.zeros(3)
+    assert hasattr(array, "__cuda_array_interface__") is (BACKEND != "cpu")
+    assert hasattr(array, "__array_interface__") is (BACKEND == "cpu")
+
+
+@pytest.mark.skipif(BACKEND != "hip", reason="of AMD")
+def test_pain_01_on_hip_the_interface_names_no_stream_and_the_work_is_over(
+    kernels: Any, slow: PyGPU.Stream, block: PyGPU.GPUArray
+) -> None:
+    """A number of a stream of CUDA means nothing, or a crash, on ROCm."""
+    kernels.spin(0.05, slow.handle)
+    block.fill(2, stream=slow)
+    assert block.__cuda_array_interface__["stream"] is None
+    assert slow.query()
+
+
+# 2. A protocol too many
+
+
+def test_pain_02_there_is_no_buffer_slot() -> None:
+    """PyTorch tries the buffer slot first: an array of a GPU that has one cannot be taken at all."""
+    array = PyGPU.zeros(3)
+    with pytest.raises(TypeError, match="bytes-like"):
+        memoryview(array)  # type: ignore[arg-type]
+
+
+@gpu_only
+def test_pain_02_numpy_gets_nothing_without_being_told_to() -> None:
+    """A successful `__array__` copies a whole array to the host unasked, each time."""
+    with pytest.raises(TypeError, match=r"\.get\(\)"):
+        np.asarray(PyGPU.zeros(3))
+
+
+# 3. Zero-copy that copies
+
+
+def test_pain_03_an_import_is_the_same_memory() -> None:
+    """Defect: `torch.as_tensor(gpu_array)` silently copies to the CPU."""
+    array = PyGPU.arange(6, dtype="float32").reshape(2, 3)[:, ::-1]
+    for shared in (PyGPU.asarray(array), PyGPU.from_dlpack(array), PyGPU.from_dlpack(array.__dlpack__())):
+        assert (shared.ptr, shared.strides, shared.device) == (array.ptr, array.strides, array.device)
+    if not on_cpu():
+        assert PyGPU.asarray(Interface(array)).ptr == array.ptr
+
+
+@gpu_only
+def test_pain_03_an_import_never_changes_the_device_unasked() -> None:
+    """An importer that prefers its own device moves the data through the bus in silence."""
+    host = PyGPU.zeros(3, device="cpu")
+    shared = PyGPU.from_dlpack(host)
+    assert shared.device.kind == "cpu"
+    assert shared.ptr == host.ptr
+    with pytest.raises((ValueError, BufferError)):
+        PyGPU.from_dlpack(host, device=0, copy=False)
+
+
+@gpu_only
+def test_pain_03_torch_sees_the_same_memory() -> None:
+    """The one recipe for PyTorch is `torch.from_dlpack`."""
+    torch = pytest.importorskip("torch")
+    if BACKEND != "cuda" or simulated.driver() is not None:
+        pytest.skip("PyTorch is made for real CUDA")
+    array = PyGPU.arange(6, dtype="float32")
+    assert torch.from_dlpack(array).data_ptr() == array.ptr
+    assert torch.asarray(array, device="cuda").data_ptr() == array.ptr
+
+
+# 4. Empty arrays
+
+
+@pytest.mark.parametrize("shape", [(0,), (3, 0, 2), ()])
+def test_pain_04_arrays_of_no_elements_keep_what_they_are(shape: tuple[int, ...]) -> None:
+    """Null pointers are rejected or invented, dtypes lost, and the wrong device chosen for arrays of size 0."""
+    array = PyGPU.zeros(shape, "int16")
+    capsule, tensor = tensor_of(array)
+    assert tensor.data == (array.ptr if array.size else None)
+    assert (tensor.device.device_type, tensor.dtype.bits) == (DEVICE_TYPE, 16)
+    made = [PyGPU.from_dlpack(capsule), PyGPU.from_dlpack(array), PyGPU.asarray(array.get(), device=array.device)]
+    if not on_cpu():
+        assert array.__cuda_array_interface__["data"][0] == (array.ptr if array.size else 0)
+        made.append(PyGPU.asarray(Interface(array)))
+    for other in made:
+        assert (other.shape, other.dtype, other.device) == (shape, array.dtype, array.device)
+        assert_same(other, np.zeros(shape, "int16"))
+
+
+# 5. Negative strides
+
+
+@given(key=basic_keys((4, 5, 6)))
+def test_pain_05_random_views_are_shared_as_they_are(key: Any) -> None:
+    """Strides are divided as if they had no sign, or the consumer's process is aborted."""
+    host, array = pair((4, 5, 6), "int32")
+    try:
+        expected = host[key]
+    except IndexError:
+        return
+    view = array[key]
+    shared = PyGPU.from_dlpack(view)
+    assert (shared.ptr if shared.size else 0) == (view.ptr if view.size else 0)
+    assert_same(shared, np.asarray(expected))
+
+
+@pytest.mark.parametrize("key", [np.s_[::-1], np.s_[:, ::-1], np.s_[::-2, ::-3]])
+def test_pain_05_negative_strides_are_exported_as_they_are(key: Any) -> None:
+    """A reversed array comes out as another one."""
+    host, array = pair((5, 7), "float32")
+    view, expected = array[key], host[key]
+    _, tensor = tensor_of(view)
+    assert dlpack_forge.dimensions(tensor)[1] == tuple(stride // 4 for stride in expected.strides)
+    assert (tensor.data, tensor.byte_offset) == (view.ptr, 0)
+    assert view.strides == expected.strides
+    if not on_cpu():
+        assert view.__cuda_array_interface__["strides"] == expected.strides
+    assert_same(PyGPU.from_dlpack(view), expected)
+    # For a consumer that refuses them.
+    dense = view.copy("C")
+    assert dense.flags.c_contiguous
+    assert_same(dense, expected)
+
+
+# 6. Read-only data
+
+
+@pytest.mark.reads_in_place
+def test_pain_06_what_may_not_be_written_stays_so() -> None:
+    """Defect: the flag is lost, and a constant of another library is overwritten."""
+    array = PyGPU.asarray(Readonly(PyGPU.zeros((2, 3), "float32")))
+    for view in (array, array[0], array.T):
+        assert not view.flags.writeable
+        with pytest.raises(ValueError, match="read-only"):
+            view[...] = 1
+        with pytest.raises(ValueError, match="read-only"):
+            view.fill(1)
+    capsule = array.__dlpack__(max_version=(1, 0))
+    assert dlpack_forge.managed_of(capsule).flags & dlpack_forge.READ_ONLY
+    again = PyGPU.from_dlpack(capsule)
+    assert not again.flags.writeable
+    if not on_cpu():
+        assert array.__cuda_array_interface__["data"] == (array.ptr, True)
+    copied = array.copy()
+    copied[0] = 1
+    assert copied.tolist() == [[1, 1, 1], [0, 0, 0]]
+
+
+@pytest.mark.reads_in_place
+def test_pain_06_a_consumer_that_cannot_be_told_is_named() -> None:
+    """A bare BufferError does not say that the consumer has to pass `max_version`."""
+    with pytest.raises(BufferError, match="max_version"):
+        PyGPU.asarray(Readonly(PyGPU.zeros(3))).__dlpack__()
+
+
+# 7. Dtypes beyond float32
+
+
+@pytest.mark.reads_in_place
+@pytest.mark.parametrize("name", [*NUMPYS_OWN, *ML_DTYPES])
+def test_pain_07_every_dtype_passes_through_every_protocol(name: str) -> None:
+    """bool, bfloat16 and the small floats are refused, renamed or crash."""
+    dtype = np.dtype(getattr(ml_dtypes, name) if name in ML_DTYPES else name)
+    host, array = pair((2, 3), dtype)
+    _, tensor = tensor_of(array)
+    assert (tensor.dtype.bits, tensor.dtype.lanes) == (8 * dtype.itemsize, 1)
+    assert_same(array, host)
+    assert_same(PyGPU.from_dlpack(array), host)
+    interface = "__array_interface__" if on_cpu() else "__cuda_array_interface__"
+    # A typestr that libraries do not agree on is worse than none.
+    assert hasattr(array, interface) is (name in NUMPYS_OWN)
+    if name in NUMPYS_OWN:
+        assert getattr(array, interface)["typestr"] == dtype.str
+        if not on_cpu():
+            assert_same(PyGPU.asarray(Interface(array)), host)
+
+
+# 8. Strides of axes of length 1
+
+
+@pytest.mark.parametrize("shape", [(1, 77), (77, 1), (1, 1, 5)])
+def test_pain_08_strides_of_length_one_axes_mean_nothing(shape: tuple[int, ...]) -> None:
+    """Strides that no element ever uses make an array "not contiguous", or another array."""
+    host, array = pair(shape, "float32")
+    assert array.flags.c_contiguous
+    product = [int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
+    assert list(dlpack_forge.dimensions(tensor_of(array)[1])[1]) == product
+    forged = dlpack_forge.Forged().set(
+        shape=shape, strides=[p if n > 1 else 12345 for n, p in zip(shape, product, strict=True)]
+    )
+    forged.memory = host.reshape(-1).copy()
+    forged.tensor.data = forged.memory.ctypes.data
+    taken = PyGPU.from_dlpack(forged.capsule())
+    assert taken.flags.c_contiguous
+    assert taken.flags.f_contiguous is host.flags.f_contiguous
+    assert taken.tolist() == host.tolist()
+
+
+def test_pain_08_view_with_new_axis_or_one_column_exports_its_shape() -> None:
+    """`x[:, :1]` and `x[None]` are the views at which normalising goes wrong."""
+    host, array = pair((4, 6), "float32")
+    for take in (lambda x: x[:, :1], lambda x: x[None], lambda x: x[:1, None, ::2]):
+        assert take(array).flags.c_contiguous is take(host).flags.c_contiguous
+        assert_same(PyGPU.from_dlpack(take(array)), take(host))
+
+
+# 12. byte_offset and alignment
+
+
+def forged_on_device(array: PyGPU.GPUArray, **claims: Any) -> dlpack_forge.Forged:
+    forged = dlpack_forge.Forged()
+    forged.owner = array  # type: ignore[attr-defined]
+    forged.tensor.data = array.ptr
+    forged.tensor.device = dlpack_forge.DLDevice(*array.__dlpack_device__())
+    return forged.set(**claims)
+
+
+def test_pain_12_an_offset_is_added_on_import_and_folded_on_export() -> None:
+    """Half of the libraries forget the offset: wrong data and no error."""
+    host, array = pair((64,), "float32")
+    taken = PyGPU.from_dlpack(forged_on_device(array, byte_offset=8 * 4).capsule())
+    assert taken.ptr == array.ptr + 32
+    assert_same(taken, host[8:14].reshape(2, 3))
+    _, tensor = tensor_of(taken[1:])
+    assert (tensor.data, tensor.byte_offset) == (array.ptr + 32 + 12, 0)
+
+
+def test_pain_12_alignment_is_asked_to_the_item_and_no_further() -> None:
+    """Consumers that insist on 64 or 256 bytes refuse views, others read across items."""
+    host, array = pair((64,), "float32")
+    assert_same(PyGPU.from_dlpack(array[1:]), host[1:])
+    with pytest.raises((BufferError, ValueError), match="align"):
+        PyGPU.from_dlpack(forged_on_device(array, byte_offset=2).capsule())
+
+
+# 13. What the exchange of one array costs
+
+
+def test_pain_13_the_exchange_table_is_published() -> None:
+    """An exchange in Python costs ten times as much as one through the table of C functions."""
+    name = b"dlpack_exchange_api"
+    address = dlpack_forge.capsule_pointer(PyGPU.GPUArray.__dlpack_c_exchange_api__, name)
+    table = dlpack_forge.DLPackExchangeAPI.from_address(address)
+    assert (table.major, table.minor) == (1, 3)
+    lend = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(dlpack_forge.DLTensor))
+    array, tensor = PyGPU.zeros((2, 3)), dlpack_forge.DLTensor()
+    assert lend(table.dltensor_from_py_object_no_sync)(array, ctypes.byref(tensor)) == 0
+    assert (tensor.data, dlpack_forge.dimensions(tensor)) == (array.ptr, ((2, 3), (3, 1)))
+
+
+@pytest.mark.reads_in_place
+def test_pain_13_the_exchange_table_of_others_is_used_first() -> None:
+    """Defect: a library with a table is still called through Python."""
+    array = PyGPU.zeros((2, 3))
+
+    class Tensor:
+        """A type of another library with the table, whose methods must not be called."""
+
+        __dlpack_c_exchange_api__ = dlpack_forge.new_capsule(ctypes.addressof(OTHERS), OTHERS_NAME, None)
+
+        def __dlpack__(self, **_: object) -> object:
+            raise AssertionError("the table comes first")
+
+        __dlpack_device__ = __dlpack__
+
+    ASKED.clear()
+    LENT[:] = [array]
+    try:
+        for take in (PyGPU.from_dlpack, PyGPU.asarray):
+            assert take(Tensor()).ptr == array.ptr
+    finally:
+        LENT.clear()
+    assert ASKED == ["export", "export"]
+
+
+ASKED: list[str] = []
+LENT: list[PyGPU.GPUArray] = []
+EXPORT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
+WORK_STREAM = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
+
+
+@EXPORT
+def export_lent(_: int, out: Any) -> int:
+    ASKED.append("export")
+    out[0] = dlpack_forge.consume(LENT[0].__dlpack__(max_version=(1, 0)))
+    return 0
+
+
+@WORK_STREAM
+def default_stream(_: int, __: int, out: Any) -> int:
+    out[0] = None
+    return 0
+
+
+# The table, its name and its functions live as long as the process.
+OTHERS_NAME = ctypes.c_char_p(b"dlpack_exchange_api")
+OTHERS = dlpack_forge.DLPackExchangeAPI(major=1, minor=3)
+OTHERS.managed_tensor_from_py_object_no_sync = ctypes.cast(export_lent, ctypes.c_void_p).value
+OTHERS.current_work_stream = ctypes.cast(default_stream, ctypes.c_void_p).value

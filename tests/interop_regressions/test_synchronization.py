@@ -1,0 +1,290 @@
+"""Test interop regressions of synchronization: 9, 10, 14 and 19."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+import simulated
+from gpu.kernel_library import Kernels
+from gpu.support import COUNT, SECONDS, Interface
+from regression_support import shared
+from regression_support.shared import run
+
+BACKEND = PyGPU.backend_name()
+gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="host memory has no streams")
+
+# Calls by which the host waits, in either vendor's words.
+WAITS = ("Synchronize",)
+
+
+@contextlib.contextmanager
+def no_host_wait() -> Iterator[None]:
+    """Hold that the block makes no call by which the host waits, where the driver counts its calls."""
+    driver = simulated.driver()
+    names = [name for name in driver.calls() if any(word in name for word in WAITS)] if driver else []
+    before = [driver.call_count(name) for name in names] if driver else []
+    yield
+    after = [driver.call_count(name) for name in names] if driver else []
+    assert dict(zip(names, after, strict=True)) == dict(zip(names, before, strict=True))
+
+
+def holds(array: PyGPU.GPUArray, value: float) -> bool:
+    return bool((array.get() == value).all())
+
+
+# 9. Unclear responsibility for synchronization
+
+
+@gpu_only
+@pytest.mark.parametrize("protocol", ["dlpack", "interface"])
+def test_pain_09_consumer_on_another_stream_sees_late_write_without_host(
+    kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray, protocol: str
+) -> None:
+    """The consumer reads old values, or every exchange stops the host."""
+    result = PyGPU.zeros(COUNT, "float32")
+    PyGPU.synchronize()
+    if protocol == "interface" and BACKEND == "hip":
+        pytest.skip("on ROCm the interface names no stream, so the host does wait")
+    with slow:
+        kernels.spin(SECONDS, slow.handle)
+        block.fill(2)
+    with no_host_wait():
+        if protocol == "dlpack":
+            kept: Any = block.__dlpack__(stream=other.handle)
+        else:
+            kept = block.__cuda_array_interface__["stream"]
+            other.wait_stream(kept)
+        kernels.read(result.ptr, block.ptr, COUNT, other.handle)
+    assert not slow.query(), "the write was not late: this test shows nothing"
+    other.synchronize()
+    assert holds(result, 2)
+    del kept
+
+
+@gpu_only
+def test_pain_09_no_stream_is_default_stream_and_minus_one_is_no_order(
+    kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
+) -> None:
+    """`None` means no order to some and a stop of the host to others, and -1 is not heeded."""
+    result = PyGPU.zeros(COUNT, "float32")
+    PyGPU.synchronize()
+    block.fill(3, stream=slow)
+    kernels.spin(SECONDS, slow.handle)
+    with no_host_wait():
+        block.__dlpack__(stream=-1)
+        assert PyGPU.default_stream().query(), "-1 has ordered something"
+        block.__dlpack__(stream=None)
+        kernels.read(result.ptr, block.ptr, COUNT)
+    assert not slow.query(), "the write was not late: this test shows nothing"
+    assert holds(result, 3)
+
+
+# 10. Memory handed back too early
+
+
+@gpu_only
+@pytest.mark.parametrize("tell", ["export", "record_stream"])
+def test_pain_10_memory_is_freed_behind_the_work_of_a_consumers_stream(
+    kernels: Kernels, slow: PyGPU.Stream, tell: str
+) -> None:
+    """The allocator gives memory to the next array while a foreign kernel still reads it."""
+    result = PyGPU.zeros(COUNT, "float32")
+    array = PyGPU.full(COUNT, 4, "float32")
+    PyGPU.synchronize()
+    capsule = array.__dlpack__(stream=slow.handle) if tell == "export" else None
+    kernels.spin(SECONDS, slow.handle)
+    kernels.read(result.ptr, array.ptr, COUNT, slow.handle)
+    if tell == "record_stream":
+        array.record_stream(slow.handle)
+    del array, capsule
+    overwriting = [PyGPU.full(COUNT, -1, "float32") for _ in range(8)]
+    slow.synchronize()
+    assert holds(result, 4)
+    del overwriting
+
+
+@gpu_only
+@pytest.mark.parametrize("known_by", ["record_stream", "export", "interface", "current"])
+def test_pain_10_a_foreign_stream_may_be_destroyed_by_its_owner(
+    kernels: Kernels, block: PyGPU.GPUArray, known_by: str
+) -> None:
+    """A library that has learned of a stream uses it after its owner destroyed it: a crash, or no order."""
+    if known_by == "interface" and BACKEND == "hip":
+        pytest.skip("on ROCm the interface names no stream")
+    foreign = shared.Vendor()
+    stream = foreign.create_stream()
+    kernels.spin(SECONDS / 4, stream)
+    kernels.fill(block.ptr, 5, COUNT, stream)
+    arrays = [block]
+    match known_by:
+        case "record_stream":
+            block.record_stream(stream)
+        case "export":
+            block.record_stream(stream)
+            capsule = block.__dlpack__(stream=stream)
+            del capsule
+        case "interface":
+            block.record_stream(stream)
+            arrays.append(PyGPU.asarray(Interface(block, stream=stream)))
+            arrays.append(arrays[1].copy())
+        case "current":
+            block.record_stream(stream)
+            with PyGPU.Stream.from_handle(stream):
+                arrays.append(block.copy())
+                arrays.append(PyGPU.full(COUNT, 5, "float32"))
+                block.fill(5)
+    foreign.destroy_stream(stream)
+    assert all(holds(array, 5) for array in arrays)
+    copied = block.copy()
+    block.fill(6)
+    assert holds(copied, 5)
+    assert holds(block, 6)
+    del arrays, copied
+    PyGPU.synchronize()
+    assert PyGPU.zeros(3).tolist() == [0, 0, 0]  # would raise what a destructor could not
+
+
+@pytest.mark.provokes_findings
+@pytest.mark.skipif(BACKEND == "cpu", reason="host memory has no streams")
+def test_pain_10_work_on_a_destroyed_stream_is_an_error_and_harms_nothing(block: PyGPU.GPUArray) -> None:
+    """The error, where there is one, comes late and names nothing."""
+    if simulated.driver() is None:
+        pytest.skip("a real driver takes the number for an address")
+    foreign = shared.Vendor()
+    stream = foreign.create_stream()
+    known = PyGPU.Stream.from_handle(stream)
+    foreign.destroy_stream(stream)
+    for call in (known.synchronize, known.query, known.record, lambda: block.fill(2, stream=known)):
+        with pytest.raises((PyGPU.CudaError, ValueError), match=r"(?i)handle|stream"):
+            call()
+    with pytest.raises((PyGPU.CudaError, ValueError), match=r"(?i)handle|stream"), known:
+        PyGPU.zeros(3).fill(1)
+    assert PyGPU.current_stream().is_default
+    assert holds(block, 1)
+
+
+# 14. The GIL against the driver's lock
+
+
+def test_pain_14_allocating_and_dropping_threads_do_not_block_each_other() -> None:
+    """Defect: a destructor inside the driver waits for the GIL, whose holder waits for the driver."""
+    script = """
+import random, threading
+import PyGPU
+import simulated
+PyGPU.zeros(1)
+driver = simulated.driver()
+if driver is not None:
+    driver.delay(0, most=300)
+handed, failures = [[] for _ in range(3)], []
+def allocate(number):
+    try:
+        with PyGPU.Stream(non_blocking=True):
+            for turn in range(60):
+                array = PyGPU.full(500, number, "int32")
+                array.itself = array if turn % 3 == 0 else None
+                handed[number].append((array[::2], array.__dlpack__()))
+                assert array.get()[0] == number
+    except BaseException as failure:
+        failures.append(failure)
+def drop():
+    try:
+        while any(thread.is_alive() for thread in allocating):
+            random.choice(handed).clear()
+            PyGPU.synchronize()
+    except BaseException as failure:
+        failures.append(failure)
+allocating = [threading.Thread(target=allocate, args=(number,)) for number in range(3)]
+dropping = [threading.Thread(target=drop) for _ in range(2)]
+for thread in allocating + dropping:
+    thread.start()
+for thread in allocating + dropping:
+    thread.join()
+assert failures == [], failures
+print("ended")
+"""
+    assert run(script) == "ended"
+
+
+@pytest.mark.sampled(on="cuda")
+@gpu_only
+@pytest.mark.starts_processes
+@pytest.mark.parametrize(
+    "call",
+    [
+        "stream.synchronize()",
+        "PyGPU.synchronize()",
+        "array.get()",
+        "array.item()",
+        "array.synchronize()",
+        "PyGPU.trim_memory()",
+        "PyGPU.zeros(10, 'float32').fill(3)",
+        "del lent",
+        "del pinned",
+        "del array",
+        "stream.record().synchronize()",
+        "array[...] = numpy.ones(1)",
+    ],
+)
+def test_pain_14_host_function_gets_gil_while_a_call_waits(call: str) -> None:
+    """Defect: a driver callback waits for the GIL while its holder waits for the stream of the callback."""
+    script = f"""
+import time, numpy
+import PyGPU
+from regression_support import shared
+stream = PyGPU.Stream(non_blocking=True)
+with stream:
+    array = PyGPU.full(1, 2, "float32")
+    lent = PyGPU.full(1000, 2, "float32")
+capsule = lent.__dlpack__(stream=stream.handle)
+del capsule
+pinned = PyGPU.empty_pinned(1 << 16, "float32")
+PyGPU.synchronize()
+called = []
+function = shared.HOST_FUNCTION(lambda _: (time.sleep(0.02), called.append(1)))
+shared.Vendor().launch_host_function(stream.handle, function)
+array.fill(3, stream=stream)
+PyGPU.to_gpu_async(pinned, stream=stream)
+{call}
+stream.synchronize()
+assert called == [1]
+print("ended")
+"""
+    assert run(script) == "ended"
+
+
+# 19. Asynchronous copies
+
+
+@gpu_only
+@pytest.mark.parametrize("count", [5, COUNT])
+def test_pain_19_async_upload_snapshots_source(kernels: Kernels, slow: PyGPU.Stream, count: int) -> None:
+    """Defect: the copy engine reads data written after the call."""
+    host = np.full(count, 5, "float32")
+    kernels.spin(SECONDS / 2, slow.handle)
+    array = PyGPU.to_gpu_async(host, stream=slow)
+    host[:] = -1
+    del host
+    assert holds(array, 5)
+
+
+@gpu_only
+def test_pain_19_a_copy_of_pinned_memory_does_not_wait_and_keeps_it(kernels: Kernels, slow: PyGPU.Stream) -> None:
+    """A copy called asynchronous waits for the stream, or the memory is gone before it runs."""
+    pinned = PyGPU.empty_pinned(COUNT, "float32")
+    pinned[:] = 6
+    array = PyGPU.empty(COUNT, "float32")
+    PyGPU.synchronize()
+    kernels.spin(SECONDS, slow.handle)
+    with no_host_wait():
+        array.set_async(pinned, slow)
+        del pinned
+    assert not slow.query(), "the copy was not late: this test shows nothing"
+    PyGPU.empty_pinned(COUNT, "float32")[:] = -1
+    assert holds(array, 6)

@@ -1,0 +1,225 @@
+"""Test interop regressions at the end of memory and of the process: 11 and 15."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import dlpack_forge
+import PyGPU
+from gpu.kernel_library import Kernels
+from gpu.support import SECONDS
+from regression_support import shared
+from regression_support.shared import run
+
+BACKEND = PyGPU.backend_name()
+gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="host memory has no streams")
+
+
+# 11. Deleters on the wrong thread, without the GIL, after the end
+
+
+@pytest.mark.parametrize("versioned", [False, True])
+@pytest.mark.parametrize("owner", ["PyGPU", "somebody else"])
+def test_pain_11_a_deleter_runs_on_a_thread_that_python_does_not_know(owner: str, versioned: bool) -> None:
+    """A deleter that takes the GIL, or does not, crashes or hangs on a consumer's own thread."""
+    host = np.arange(1000.0)
+    before = sys.getrefcount(host)
+    capsules = []
+    for _ in range(8):
+        array = PyGPU.to_gpu(host) if owner == "PyGPU" else PyGPU.asarray(host, device="cpu")
+        capsules.append(array.__dlpack__(max_version=(1, 0) if versioned else None))
+    del array
+    tensors = [dlpack_forge.consume(capsule) for capsule in capsules]
+    capsules.clear()
+    shared.delete_in_threads(tensors, versioned=versioned)
+    PyGPU.zeros(1, device="cpu")  # references that were given up without the GIL are dropped at the next call
+    assert sys.getrefcount(host) == before
+    if BACKEND != "cpu":
+        PyGPU.synchronize()
+    assert PyGPU.to_gpu(host).tolist() == host.tolist()
+
+
+@gpu_only
+def test_pain_11_a_deleter_runs_while_this_thread_waits_for_the_device(kernels: Kernels, slow: PyGPU.Stream) -> None:
+    """The thread with the GIL waits for the driver, and the deleter for the GIL."""
+    tensors = [dlpack_forge.consume(PyGPU.zeros(1000).__dlpack__()) for _ in range(4)]
+    kernels.spin(SECONDS / 2, slow.handle)
+    thread = threading.Thread(target=lambda: [kernels.delete_in_thread(tensor) for tensor in tensors])
+    thread.start()
+    slow.synchronize()
+    PyGPU.synchronize()
+    thread.join(30)
+    assert not thread.is_alive()
+
+
+MAKE_TENSORS = """
+import ctypes, atexit
+import numpy as np
+import dlpack_forge, PyGPU
+process = ctypes.CDLL(None)
+host = np.arange(1000.0)
+stream = PyGPU.Stream(non_blocking=True)
+def tensor(array, max_version=(1, 0)):
+    return dlpack_forge.consume(array.__dlpack__(max_version=max_version, **({} if max_version else {})))
+arrays = [PyGPU.to_gpu(host), PyGPU.to_gpu(host)[::-2], PyGPU.asarray(host, device="cpu"), PyGPU.zeros((0, 3))]
+arrays += [PyGPU.to_gpu_async(host, stream=stream)]
+tensors = [tensor(array) for array in arrays]
+def deleter(pointer):
+    return dlpack_forge.DLManagedTensorVersioned.from_address(pointer).deleter
+"""
+# exit() runs these in the reverse order, long after Py_Finalize: "all deleted" comes when every deleter has returned.
+AFTER_PYTHON = """
+process.__cxa_atexit.argtypes = [ctypes.c_void_p] * 3
+text = ctypes.create_string_buffer(b"all deleted")
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(text))
+assert process.__cxa_atexit(ctypes.cast(process.puts, ctypes.c_void_p), ctypes.addressof(text), None) == 0
+for pointer in tensors:
+    assert process.__cxa_atexit(deleter(pointer), pointer, None) == 0
+"""
+LATE_DELETERS = {
+    "when Python is gone": AFTER_PYTHON,
+    "when Python is gone and the arrays before": AFTER_PYTHON + "del arrays, host\n",
+    "in atexit": """
+atexit.register(lambda: [dlpack_forge.delete(pointer) for pointer in tensors])
+del arrays
+""",
+    "in atexit on threads": """
+from regression_support import shared
+atexit.register(shared.delete_in_threads, tensors)
+del arrays
+""",
+    "in __del__ at the end": """
+class Consumer:
+    def __init__(self, pointer):
+        self.pointer, self.call, self.kind = pointer, dlpack_forge.delete, dlpack_forge.DLManagedTensorVersioned
+        self.itself = self
+    def __del__(self):
+        self.call(self.pointer)
+consumers = [Consumer(pointer) for pointer in tensors]
+import builtins
+builtins.kept = consumers
+del arrays, consumers
+""",
+    "on threads that nobody waits for": """
+thread = ctypes.c_ulong()
+for pointer in tensors:
+    function = ctypes.c_void_p(deleter(pointer))
+    assert process.pthread_create(ctypes.byref(thread), None, function, ctypes.c_void_p(pointer)) == 0
+del arrays
+""",
+    "never": "",
+}
+
+
+@pytest.mark.sampled(on="cuda")
+@pytest.mark.starts_processes
+@pytest.mark.parametrize("when", LATE_DELETERS)
+def test_pain_11_a_deleter_may_be_called_at_the_end_of_the_process(when: str) -> None:
+    """The consumer is destroyed last, and its deleter meets a Python or a driver that is gone."""
+    printed = run(MAKE_TENSORS + LATE_DELETERS[when] + "print('ended')\n", PYGPU_SIM_DELAY_US="0-500")
+    assert printed.split("\n") == ["ended", "all deleted"][: 2 if "gone" in when else 1]
+
+
+def test_pain_11_memory_in_a_cycle_is_given_back() -> None:
+    """Defect: an array that the collector cannot traverse is never freed."""
+    gc.collect()
+    held = PyGPU.memory_statistics()["count"]
+    array = PyGPU.zeros(1000)
+    array.itself = [array, array[1:]]  # type: ignore[attr-defined]
+    reference = weakref.ref(array)
+    del array
+    gc.collect()
+    assert reference() is None
+    assert PyGPU.memory_statistics()["count"] == held
+
+
+# 15. A crash at the end
+
+
+ENDS = {
+    "arrays and views": "kept = [PyGPU.zeros(1000)[::2] for _ in range(5)]",
+    "a cycle": "array = PyGPU.zeros(1000); array.itself = [array, array[1:]]; del array",
+    "streams": "kept = [PyGPU.Stream(), PyGPU.Stream(non_blocking=True), PyGPU.Event().record()]",
+    "a stream that is never left": "PyGPU.Stream().__enter__(); array = PyGPU.full(1000, 2)",
+    "a capsule": "capsule = PyGPU.zeros(1000).__dlpack__()",
+    "pinned memory": "pinned = PyGPU.empty_pinned(1000); array = PyGPU.to_gpu_async(pinned, stream=PyGPU.Stream())",
+    "use in atexit": "import atexit; array = PyGPU.zeros(9); atexit.register(lambda: array.copy().fill(1).get())",
+    "a module": "sys.modules['kept'] = PyGPU.zeros(1000)",
+    "a daemon thread": """
+import threading, time
+def work():
+    while True:
+        PyGPU.full(1000, 1)[::2].copy().get()
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.1)
+""",
+    "an exception": "array = PyGPU.zeros(3); raise SystemExit(0)",
+}
+
+
+@pytest.mark.sampled(on="cuda")
+@pytest.mark.starts_processes
+@pytest.mark.parametrize("name", ENDS)
+def test_pain_15_the_process_ends_well_with(name: str) -> None:
+    """Segmentation faults at exit, or "context stack was not empty"."""
+    # A simulated driver is told to be late, so that work is in flight; `test_lifetime.py` has the ends of idle ones.
+    run(f"import PyGPU\n{ENDS[name]}\n", PYGPU_SIM_DELAY_US="0-2000")
+
+
+@gpu_only
+@pytest.mark.starts_processes
+def test_pain_15_the_process_ends_well_with_a_kernel_running(kernels: Kernels) -> None:
+    """Defect: process exit never returns, or frees memory that the kernel uses."""
+    script = """
+import ctypes
+import PyGPU
+library = ctypes.CDLL(sys.argv[1])
+library.guest_spin.argtypes = [ctypes.c_double, ctypes.c_void_p]
+stream = PyGPU.Stream(non_blocking=True)
+assert library.guest_spin(0.5, stream.handle) == 0
+array = PyGPU.zeros(1000).fill(2, stream=stream)
+print("ended")
+"""
+    assert run(script, str(kernels.path)) == "ended"
+
+
+INTERPRETERS = """
+import sys
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+def in_another(code):
+    other = interpreters.create()
+    lines = "".join(f"    {line}\\n" for line in code.splitlines())
+    failure = interpreters.run_string(
+        other,
+        f"import sys; sys.path = {sys.path!r}\\n"
+        f"try:\\n{lines}except ImportError as error:\\n    print(type(error).__name__, error)\\n"
+        "else:\\n    print('imported')\\nsys.stdout.flush()\\n",
+    )
+    assert failure is None, failure
+    interpreters.destroy(other)
+"""
+
+
+@pytest.mark.starts_processes
+@pytest.mark.parametrize("first", ["the main interpreter", "the subinterpreter"])
+def test_pain_15_a_subinterpreter_is_refused_in_one_sentence(first: str) -> None:
+    """Defect: a later crash, or the end of the subinterpreter closes the library for the main one too."""
+    use = "import PyGPU\narray = PyGPU.arange(3)\nassert array.tolist() == [0, 1, 2]\n"
+    ask = "in_another('import PyGPU')\n"
+    printed = run(
+        INTERPRETERS + (use + ask if first == "the main interpreter" else ask) + use + "del array\nprint('ended')"
+    )
+    refusal, ended = printed.splitlines()
+    assert refusal.startswith("ImportError PyGPU works in the main interpreter of a process only"), refusal
+    assert "spawn" in refusal
+    assert ended == "ended"

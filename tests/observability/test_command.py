@@ -1,0 +1,146 @@
+"""Test `python -m PyGPU show` and `test`: output and exit status."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import PyGPU
+from PyGPU._cli import bench, environment
+from PyGPU._cli import main as commands
+from PyGPU._cli import test as testing
+from PyGPU._cli.main import main
+
+
+def said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
+) -> tuple[int | str | None, str]:
+    """The exit status and the output of the command, in this process."""
+    monkeypatch.setattr(sys, "argv", ["PyGPU", *arguments])
+    status: int | str | None = 0
+    try:
+        main()
+    except SystemExit as end:
+        status = end.code
+    return status, capsys.readouterr().out
+
+
+@pytest.mark.enough_on("cpu", "cuda")
+def test_the_same_is_shown_with_the_command_and_without(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = said(monkeypatch, capsys)
+    assert said(monkeypatch, capsys, "show") == plain
+    assert f"backend: {PyGPU.backend_name()}" in plain[1]
+
+
+@pytest.mark.parametrize("arguments", [["--json"], ["show", "--json"]])
+def test_json_has_what_config_has(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, text = said(monkeypatch, capsys, *arguments)
+    shown, known = json.loads(text), PyGPU.config()
+    assert status == 0
+    assert set(shown) == set(known)
+    assert shown["backend"] == known["backend"]
+    assert [entry["name"] for entry in shown["backends"]] == ["cuda", "hip", "cpu"]
+
+
+def test_every_check_of_the_self_test_passes_here(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    device = str(PyGPU.Device())
+    status, text = said(monkeypatch, capsys, "test", "--no-neighbours", "--device", device, "--seconds", "100")
+    lines = text.splitlines()
+    assert status == 0, text
+    assert lines[0].endswith(f"backend {PyGPU.backend_name()}")
+    verdicts = {line[9:].split(": ")[1]: line.split()[0] for line in lines[2:-1]}
+    assert set(verdicts) == {check.what for check in testing.CHECKS}
+    assert set(verdicts.values()) <= {"ok", "skipped"}
+
+
+@pytest.mark.enough_on("cpu")
+@pytest.mark.parametrize("command", ["bench", "test", "warm"])
+def test_without_a_backend_a_command_says_why_and_traces_nothing(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def none() -> str:
+        raise PyGPU.BackendUnavailableError("PYGPU_BACKEND=cuda asks for the cuda backend")
+
+    monkeypatch.setattr(commands, "backend_name", none)
+    monkeypatch.setattr(sys, "argv", ["PyGPU", command])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"python -m PyGPU {command}: PYGPU_BACKEND=cuda asks for the cuda backend\n")
+    assert "usage" not in told
+
+
+def test_the_variables_that_are_known_are_those_of_the_page() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "environment.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(PYGPU_\w+)`", page, re.MULTILINE)) == environment.KNOWN
+
+
+def test_a_misspelt_variable_is_told() -> None:
+    lines = [*environment.told({"PYGPU_BACKNED": "cpu", "PYGPU_STRICT": "1", "PYGPU_BACKEND": "cpu", "HOME": "/"})]
+    assert lines == ["PYGPU_BACKNED: no variable of PyGPU; PYGPU_BACKEND is one", "PYGPU_STRICT: 1"]
+
+
+def test_without_a_compiler_a_line_says_what_to_install() -> None:
+    error = PyGPU.BackendUnavailableError("none was found; install g++ or clang++; looked for:\n  c++: not on PATH")
+    told = testing.without_a_compiler(error)
+    assert told == "no compiler of kernels: none was found; install g++ or clang++"
+
+
+@pytest.mark.enough_on("cpu")
+def test_what_fails_is_told_and_the_status_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def wrong(device: PyGPU.Device) -> None:
+        testing.same([1, 2, 4], [1, 2, 3])
+
+    def skipped(device: PyGPU.Device) -> None:
+        raise testing.Skipped("not here")
+
+    monkeypatch.setattr(testing, "CHECKS", [testing.Check("bad", wrong), testing.Check("absent", skipped)])
+    status, text = said(monkeypatch, capsys, "test", "--no-neighbours")
+    assert status == 1
+    assert ": bad: Wrong: values: 1 of 3 are wrong, at (2,) 4 in the place of 3" in text
+    devices = PyGPU.device_count()
+    assert f"skipped  {PyGPU.Device(0)}: absent: not here" in text
+    assert f"{devices} skipped, {devices} FAILED" in text
+
+
+@pytest.mark.enough_on("cpu")
+def test_neighbours_that_are_there_are_met_and_others_are_not_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(testing, "CHECKS", [])
+    monkeypatch.setattr(testing, "NEIGHBOURS", {"numpy": lambda device: "met", "no_such_module": lambda device: "met"})
+    status, text = said(monkeypatch, capsys, "test")
+    assert status == 0
+    assert ": numpy: met" in text
+    assert "no_such_module" not in text
+
+
+@pytest.mark.enough_on("cpu")
+def test_a_device_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(monkeypatch, capsys, "test", "--device", "cpu:77")[0] == 2
+
+
+@pytest.mark.enough_on("cpu")
+def test_checks_begin_no_later_than_they_may(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, text = said(monkeypatch, capsys, "test", "--no-neighbours", "--seconds", "0")
+    assert (status, text.count("no time left")) == (0, PyGPU.device_count() * len(testing.CHECKS))
+
+
+@pytest.mark.enough_on("cpu")
+def test_figures_are_compared_with_saved_ones() -> None:
+    rows = [bench.Row("get", 65536, 2e-6), bench.Row("a.T", None, 3e-8), bench.Row("new", None, 1e-8)]
+    text = bench.comparison(rows, {("get", 65536): 1e-6, ("a.T", None): 6e-8}, "old.json")
+    assert [line.split()[-1] for line in text.splitlines()] == ["old.json", "2.00", "0.50"]
