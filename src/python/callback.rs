@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::prelude::*;
 
-use crate::finalization;
-use crate::ffi::interpreter::{Ensured, call_later, holds_gil, with_interpreter};
+use crate::ffi::interpreter::{GilEnsured, call_later, holds_gil, with_interpreter};
 use crate::ffi::objects::{Reference, is_last};
+use crate::finalization;
 use crate::py_once::intern;
 use pygpu_base::ffi_guard::catch_panic;
 use pygpu_base::flush::PythonAccess;
@@ -22,9 +22,9 @@ use pygpu_base::log_queue;
 use pygpu_device::shutdown;
 
 /// A Python object owned by a layer without Python, such as an exporter. It may be dropped in any state of any thread.
-pub(crate) struct Kept(ManuallyDrop<Py<PyAny>>);
+pub(crate) struct SendPyObject(ManuallyDrop<Py<PyAny>>);
 
-impl Kept {
+impl SendPyObject {
     pub(crate) fn new(object: Py<PyAny>) -> Self {
         Self(ManuallyDrop::new(object))
     }
@@ -46,7 +46,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for SendPyObject {
     fn drop(&mut self) {
         // SAFETY: taken out once, here.
         let object = unsafe { ManuallyDrop::take(&mut self.0) };
@@ -71,7 +71,7 @@ pub(crate) fn let_go(object: Py<PyAny>) {
 /// Drops an object like `with_interpreter`, without an update of pyo3's count if the object is shared.
 fn let_go_with_gil(object: Reference) {
     let Some(_asking) = finalization::leave_to_ask() else { return };
-    let ensured = Ensured::new();
+    let ensured = GilEnsured::new();
     match object.is_shared(&ensured) {
         true => object.end(&ensured),
         false => Python::try_attach(|py| object.end(&py)).unwrap_or_default(),
@@ -153,23 +153,23 @@ fn hand_on(py: Python<'_>) {
 
 /// An exception raised by a user's function, on its way through layers without Python.
 #[derive(Debug)]
-pub(crate) struct Raised {
-    value: KeptDebug,
+pub(crate) struct CallbackError {
+    value: SendPyObjectDebug,
     text: String,
 }
 
-struct KeptDebug(Kept);
+struct SendPyObjectDebug(SendPyObject);
 
-impl std::fmt::Debug for KeptDebug {
+impl std::fmt::Debug for SendPyObjectDebug {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str("a Python exception")
     }
 }
 
-impl Raised {
+impl CallbackError {
     pub(crate) fn new(py: Python<'_>, error: PyErr) -> Self {
         let text = error.to_string();
-        Self { value: KeptDebug(Kept::new(error.into_value(py).into_any())), text }
+        Self { value: SendPyObjectDebug(SendPyObject::new(error.into_value(py).into_any())), text }
     }
 
     pub(crate) fn to_error(&self, py: Python<'_>) -> PyErr {
@@ -177,10 +177,10 @@ impl Raised {
     }
 }
 
-impl std::fmt::Display for Raised {
+impl std::fmt::Display for CallbackError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(&self.text)
     }
 }
 
-impl std::error::Error for Raised {}
+impl std::error::Error for CallbackError {}

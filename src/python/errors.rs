@@ -6,14 +6,14 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
-use crate::callback::Raised;
+use crate::callback::CallbackError;
 use crate::names::names;
 use crate::py_once::PyOnce;
 use pygpu_base::error::Error;
 use pygpu_base::flush::PythonAccess;
 
 /// Exception classes without a built-in equivalent.
-struct Classes {
+struct ErrorClasses {
     error: Py<PyType>,
     launch: Py<PyType>,
     runtime: Py<PyType>,
@@ -27,7 +27,7 @@ struct Classes {
     compile: Py<PyType>,
 }
 
-static CLASSES: PyOnce<Classes> = PyOnce::new();
+static CLASSES: PyOnce<ErrorClasses> = PyOnce::new();
 
 const ERROR_DOC: &str = "What everything derives from that a driver or a compiler refuses.";
 
@@ -106,7 +106,7 @@ fn class_in<'py>(
     Ok(py.get_type::<PyType>().call1((name, bases, namespace))?.cast_into::<PyType>()?)
 }
 
-fn make_classes(py: Python<'_>) -> PyResult<Classes> {
+fn make_classes(py: Python<'_>) -> PyResult<ErrorClasses> {
     let runtime = py.get_type::<PyRuntimeError>();
     let error = of_driver(py, "Error", &[&py.get_type::<PyException>()], ERROR_DOC)?;
     let base = || PyTuple::new(py, [&error, &runtime]);
@@ -128,7 +128,7 @@ fn make_classes(py: Python<'_>) -> PyResult<Classes> {
     let logic = of_driver(py, "LogicError", &[&cuda_error], LOGIC_DOC)?;
     let invalid = of_driver(py, "InvalidValueError", &[&logic, &py.get_type::<PyValueError>()], INVALID_DOC)?;
     invalid.setattr("code", 1)?;
-    Ok(Classes {
+    Ok(ErrorClasses {
         launch: of_driver(py, "LaunchError", &[&cuda_error], LAUNCH_DOC)?.unbind(),
         runtime: of_driver(py, "RuntimeError", &[&cuda_error], RUNTIME_DOC)?.unbind(),
         logic: logic.unbind(),
@@ -202,7 +202,7 @@ fn raise(error: &Error) -> PyErr {
 }
 
 /// Returns PyCUDA's class for a driver's error code.
-fn class_of_code(classes: &Classes, code: u32) -> &Py<PyType> {
+fn class_of_code(classes: &ErrorClasses, code: u32) -> &Py<PyType> {
     match code {
         701..=703 | 719 => &classes.launch,
         100 | 209 | 214 | 301 | 600 => &classes.runtime,
@@ -263,7 +263,7 @@ fn convert(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             value.setattr("stderr", &compile.log)?;
             raised
         }
-        Error::Callback(cause) => match cause.downcast_ref::<Raised>() {
+        Error::Callback(cause) => match cause.downcast_ref::<CallbackError>() {
             Some(raised) => raised.to_error(py),
             None => PyRuntimeError::new_err(text),
         },

@@ -24,9 +24,9 @@ pub(crate) trait WithoutGil {
 impl WithoutGil for Python<'_> {
     #[inline]
     fn without_gil<T: Send, F: Send + FnOnce() -> T>(self, work: F) -> T {
-        let away = Away::begin();
+        let away = GilReleased::begin();
         let result = self.detach(|| {
-            let _coming = Coming;
+            let _coming = GilReacquire;
             work()
         });
         drop(away);
@@ -36,9 +36,9 @@ impl WithoutGil for Python<'_> {
 }
 
 /// Counts this thread as one without the GIL until it holds the GIL again, also if its work panics.
-struct Away;
+struct GilReleased;
 
-impl Away {
+impl GilReleased {
     #[inline]
     fn begin() -> Self {
         // Changed only by threads that hold the GIL, which orders the changes.
@@ -47,7 +47,7 @@ impl Away {
     }
 }
 
-impl Drop for Away {
+impl Drop for GilReleased {
     #[inline]
     fn drop(&mut self) {
         RETURNING.fetch_sub(1, Ordering::SeqCst);
@@ -56,9 +56,9 @@ impl Drop for Away {
 }
 
 /// Counts this thread in `RETURNING` when its work without the GIL ends. `Away` reverses that.
-struct Coming;
+struct GilReacquire;
 
-impl Drop for Coming {
+impl Drop for GilReacquire {
     #[inline]
     fn drop(&mut self) {
         RETURNING.fetch_add(1, Ordering::SeqCst);

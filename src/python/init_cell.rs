@@ -9,21 +9,21 @@ use pyo3::prelude::*;
 
 /// A value that exists after `__init__` has run.
 // Not the standard library's `OnceLock`: its constructor with a value goes through its lock.
-pub(crate) struct Late<T>(OnceCell<T>);
+pub(crate) struct InitCell<T>(OnceCell<T>);
 
-impl<T> Default for Late<T> {
+impl<T> Default for InitCell<T> {
     fn default() -> Self {
         Self(OnceCell::new())
     }
 }
 
-impl<T> From<T> for Late<T> {
+impl<T> From<T> for InitCell<T> {
     fn from(value: T) -> Self {
         Self(OnceCell::with_value(value))
     }
 }
 
-impl<T> Late<T> {
+impl<T> InitCell<T> {
     /// Returns the value of an object of `class`.
     ///
     /// # Errors

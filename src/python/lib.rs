@@ -5,12 +5,12 @@
 
 use pyo3::prelude::*;
 
-mod callback;
-mod fusion;
-mod finalization;
-mod errors;
 mod atexit;
+mod callback;
+mod errors;
 mod ffi;
+mod finalization;
+mod fusion;
 mod gil;
 mod init_cell;
 mod library_search;
@@ -23,8 +23,8 @@ mod compat;
 mod convert;
 mod create;
 mod custom;
-mod interop;
 mod host;
+mod interop;
 mod kernel;
 mod operators;
 mod runtime;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::callback::Raised;
+use crate::callback::CallbackError;
 use crate::ffi::interpreter::with_interpreter;
 use pygpu_backend::set_interrupt_check;
 use pygpu_base::settings;
@@ -29,7 +29,8 @@ fn copy(py: Python<'_>) -> PyResult<Vec<(OsString, OsString)>> {
 
 /// Returns the exception of Ctrl-C on this thread. `None` except on the main thread, or if the program's handler raises nothing.
 fn interrupted() -> Option<Arc<dyn Error + Send + Sync>> {
-    with_interpreter(|py| py.check_signals().err().map(|error| Arc::new(Raised::new(py, error)) as Arc<_>)).flatten()
+    with_interpreter(|py| py.check_signals().err().map(|error| Arc::new(CallbackError::new(py, error)) as Arc<_>))
+        .flatten()
 }
 
 /// Registers the readers of the environment and of Ctrl-C.

@@ -2,27 +2,27 @@
 
 use pyo3::prelude::*;
 
-use super::memory_owner::{Heritage, Owner};
+use super::memory_owner::{InheritedAllocator, MemoryOwner};
 use pygpu_array::{Array, DeferredArray};
 use pygpu_memory::custom_allocator::{self, AllocatorChoice};
 
 /// Restores this thread's allocator choice when dropped.
-pub(crate) struct Chosen(Option<AllocatorChoice>);
+pub(crate) struct AllocatorScope(Option<AllocatorChoice>);
 
-impl Chosen {
+impl AllocatorScope {
     pub(crate) fn instead(choice: Option<AllocatorChoice>) -> Self {
         Self(custom_allocator::choose_for_thread(choice))
     }
 }
 
-impl Drop for Chosen {
+impl Drop for AllocatorScope {
     fn drop(&mut self) {
         drop(custom_allocator::choose_for_thread(self.0.take()));
     }
 }
 
-fn of(array: &DeferredArray) -> Option<&Heritage> {
-    let owner: &Owner = match array.owner() {
+fn of(array: &DeferredArray) -> Option<&InheritedAllocator> {
+    let owner: &MemoryOwner = match array.owner() {
         Some((keeper, _)) => keeper.downcast_ref()?,
         None => array.allocation().allocator_owner()?.downcast_ref()?,
     };
@@ -31,7 +31,7 @@ fn of(array: &DeferredArray) -> Option<&Heritage> {
 
 /// The allocator of an array, from `allocator=` or inherited from an operand.
 pub(crate) fn allocator_of(array: &Array) -> Option<&Py<PyAny>> {
-    of(DeferredArray::of(array)).map(Heritage::object)
+    of(DeferredArray::of(array)).map(InheritedAllocator::object)
 }
 
 /// Makes new arrays of this thread use the allocator of the first operand that has one, unless the thread has chosen
@@ -43,7 +43,7 @@ pub(crate) fn allocator_of(array: &Array) -> Option<&Py<PyAny>> {
 pub(crate) fn inherit<'a>(
     py: Python<'_>,
     operands: impl Iterator<Item = impl Into<&'a DeferredArray>>,
-) -> PyResult<Option<Chosen>> {
+) -> PyResult<Option<AllocatorScope>> {
     match custom_allocator::is_in_use() {
         true => inherit_from(py, operands.map(Into::into)),
         false => Ok(None),
@@ -51,10 +51,13 @@ pub(crate) fn inherit<'a>(
 }
 
 #[cold]
-fn inherit_from<'a>(py: Python<'_>, mut operands: impl Iterator<Item = &'a DeferredArray>) -> PyResult<Option<Chosen>> {
+fn inherit_from<'a>(
+    py: Python<'_>,
+    mut operands: impl Iterator<Item = &'a DeferredArray>,
+) -> PyResult<Option<AllocatorScope>> {
     if custom_allocator::is_chosen_for_thread() {
         return Ok(None);
     }
     let Some(found) = operands.find_map(of) else { return Ok(None) };
-    Ok(Some(Chosen::instead(Some(AllocatorChoice::Plugged(found.allocator(py)?)))))
+    Ok(Some(AllocatorScope::instead(Some(AllocatorChoice::Plugged(found.allocator(py)?)))))
 }

@@ -5,15 +5,15 @@ use std::ops::Deref;
 use pyo3::prelude::*;
 
 use crate::array::class::GpuArray;
-use crate::finalization;
 use crate::ffi::objects::value_of;
+use crate::finalization;
 use crate::py_once::intern;
 use pygpu_array::Array;
 
 /// A parameter that must be a PyGPU array.
-pub(crate) struct Own<'a, 'py>(Borrowed<'a, 'py, GpuArray>);
+pub(crate) struct ArrayArg<'a, 'py>(Borrowed<'a, 'py, GpuArray>);
 
-impl<'a, 'py> FromPyObject<'a, 'py> for Own<'a, 'py> {
+impl<'a, 'py> FromPyObject<'a, 'py> for ArrayArg<'a, 'py> {
     type Error = PyErr;
 
     #[inline(never)] // used by two dozen functions
@@ -22,7 +22,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Own<'a, 'py> {
     }
 }
 
-impl<'py> Deref for Own<'_, 'py> {
+impl<'py> Deref for ArrayArg<'_, 'py> {
     type Target = Bound<'py, GpuArray>;
 
     #[inline]

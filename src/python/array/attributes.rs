@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::class::GpuArray;
-use super::cold_fields::Rare;
+use super::cold_fields::ColdFields;
 use crate::convert::dtype;
 use crate::convert::shape::integers;
 use crate::ffi::numbers::is_number;
@@ -71,7 +71,7 @@ impl GpuArray {
     #[getter]
     // stub: -> int
     fn nbytes(&self) -> Option<i64> {
-        self.own_rare().and_then(Rare::nbytes).unwrap_or_else(|| Some(self.layout().nbytes()))
+        self.own_rare().and_then(ColdFields::nbytes).unwrap_or_else(|| Some(self.layout().nbytes()))
     }
 
     /// Set another number of bytes, for subclasses, as in PyCUDA.

@@ -12,12 +12,12 @@ use once_cell::race::OnceBox;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 
-use super::host_mirror::HostSide;
-use super::memory_owner::Owner;
-use super::cold_fields::Rare;
-use crate::callback::{self, Kept};
-use crate::fusion::give_values;
+use super::cold_fields::ColdFields;
+use super::host_mirror::HostMirror;
+use super::memory_owner::MemoryOwner;
+use crate::callback::{self, SendPyObject};
 use crate::ffi::objects::{Reference, is_last};
+use crate::fusion::give_values;
 use crate::gil::{self, WithoutGil};
 use crate::names::names;
 use crate::runtime::device_memory::give_out;
@@ -91,7 +91,7 @@ pub(crate) struct GpuArray {
     /// The array whose memory a view refers to.
     base: Option<Py<PyAny>>,
     /// Rarely used fields, allocated on first use.
-    rare: OnceBox<Rare<Self>>,
+    rare: OnceBox<ColdFields<Self>>,
     /// Shape and strides that DLPack's exchange table borrowed without ownership.
     lent: LentDimensions,
     /// Whether the address escaped, so that the block is registered in `memory::address_registry`.
@@ -111,7 +111,7 @@ impl GpuArray {
 
     /// Attaches an ndarray as the host mirror and keeps it alive.
     pub(crate) fn over_host(self, host: Py<PyAny>) -> Self {
-        *self.host_to_set() = HostSide::Own(host);
+        *self.host_to_set() = HostMirror::Own(host);
         self
     }
 
@@ -152,17 +152,17 @@ impl GpuArray {
     }
 
     /// The rarely used fields, allocated if necessary.
-    pub(crate) fn rare(&self) -> &Rare<Self> {
+    pub(crate) fn rare(&self) -> &ColdFields<Self> {
         self.made().rare.get_or_init(Box::default)
     }
 
     /// This object's own rarely used fields, even if the value was replaced. `__init__` stores the replacement there.
-    pub(crate) fn to_be_made(&self) -> &Rare<Self> {
+    pub(crate) fn to_be_made(&self) -> &ColdFields<Self> {
         self.rare.get_or_init(Box::default)
     }
 
     /// This object's own rarely used fields, if allocated.
-    pub(crate) fn own_rare(&self) -> Option<&Rare<Self>> {
+    pub(crate) fn own_rare(&self) -> Option<&ColdFields<Self>> {
         self.rare.get()
     }
 
@@ -238,7 +238,7 @@ impl GpuArray {
     pub(crate) fn owns_data(&self) -> bool {
         let made = self.made();
         let is_others = |(keeper, _): (&(dyn Any + Send + Sync), _)| {
-            keeper.downcast_ref().is_none_or(|kept: &Owner| !kept.is_arrays)
+            keeper.downcast_ref().is_none_or(|kept: &MemoryOwner| !kept.is_arrays)
         };
         made.base.is_none() && !made.array.allocation().is_imported() && !made.array.owner().is_some_and(is_others)
     }
@@ -273,27 +273,27 @@ impl GpuArray {
             return [None, None];
         }
         // An otherwise unreferenced `gpudata` object also belongs to this object.
-        let own = 1 + usize::from(self.rare.get().is_some_and(Rare::has_gpudata_alone));
+        let own = 1 + usize::from(self.rare.get().is_some_and(ColdFields::has_gpudata_alone));
         if let Some((keeper, holders)) = self.array.owner() {
-            let owner: Option<&Owner> = keeper.downcast_ref().filter(|_| holders == own);
-            return owner.map_or([None, None], Owner::objects);
+            let owner: Option<&MemoryOwner> = keeper.downcast_ref().filter(|_| holders == own);
+            return owner.map_or([None, None], MemoryOwner::objects);
         }
         let lender = if Arc::strong_count(allocation) == own { allocation.owner() } else { None };
         let Some(lender) = lender else { return [None, None] };
-        match lender.downcast_ref::<Owner>() {
+        match lender.downcast_ref::<MemoryOwner>() {
             Some(owner) => owner.objects(),
-            None => [cai::keeper_of(lender).unwrap_or(lender).downcast_ref().map(Kept::object), None],
+            None => [cai::keeper_of(lender).unwrap_or(lender).downcast_ref().map(SendPyObject::object), None],
         }
     }
 
     /// The host mirror, if there ever was one. Locked briefly; no Python code runs while it is locked.
-    pub(crate) fn host(&self) -> Option<MutexGuard<'_, HostSide>> {
+    pub(crate) fn host(&self) -> Option<MutexGuard<'_, HostMirror>> {
         let rare = self.made().rare.get()?;
         Some(rare.host.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The host mirror, for changing it.
-    pub(crate) fn host_to_set(&self) -> MutexGuard<'_, HostSide> {
+    pub(crate) fn host_to_set(&self) -> MutexGuard<'_, HostMirror> {
         self.rare().host.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -386,6 +386,11 @@ impl GpuArray {
         rare.made().map_or(Ok(()), |made| made.traverse(visit))
     }
 }
+
+/// A bound array.
+pub(crate) type BoundArray<'py> = Bound<'py, GpuArray>;
+/// Result of functions that return an array.
+pub(crate) type ArrayResult<'py> = PyResult<BoundArray<'py>>;
 
 names! {
     classes "Making arrays": GpuArray;

@@ -8,18 +8,18 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::host_mirror::HostSide;
+use super::host_mirror::HostMirror;
 use crate::callback;
-use crate::convert::pointer::Parameter;
+use crate::convert::pointer::CtypesPointerCache;
 use crate::ffi::objects::is_last;
 use crate::runtime::device_memory::DeviceAllocation;
 use pygpu_base::iterative_drop;
 
 /// Identity of the arguments of a call, valid while they live.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Given(u64);
+pub(crate) struct CallIdentity(u64);
 
-impl Given {
+impl CallIdentity {
     pub(crate) fn of(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let mut hasher = DefaultHasher::new();
         args.iter_borrowed().for_each(|argument| (argument.as_ptr() as usize).hash(&mut hasher));
@@ -32,13 +32,13 @@ impl Given {
 }
 
 /// The rarely used fields; `A` is the array class.
-pub(crate) struct Rare<A> {
+pub(crate) struct ColdFields<A> {
     /// The ndarray that `to_device` uploads and `to_host` refreshes.
-    pub(super) host: Mutex<HostSide>,
+    pub(super) host: Mutex<HostMirror>,
     /// The memory as a Python object, given by the user or created on first use.
     gpudata: OnceLock<Py<PyAny>>,
     /// The arguments of `__new__`, until `__init__` determines the array's value.
-    awaits: Mutex<Option<Given>>,
+    awaits: Mutex<Option<CallIdentity>>,
     /// The most recent value created by `__init__` or by an assignment to `gpudata`: an element of `all`.
     made: AtomicPtr<A>,
     /// All values created. Callers may hold references to any of them, so none is dropped before this.
@@ -46,14 +46,14 @@ pub(crate) struct Rare<A> {
     /// The number of bytes that a subclass has set.
     nbytes: Mutex<Option<Option<i64>>>,
     /// The address for ctypes.
-    pub(crate) parameter: Parameter,
+    pub(crate) parameter: CtypesPointerCache,
     /// Whether the array has address 0 until its `gpudata` is assigned.
     lacks_memory: AtomicBool,
     /// The assigned allocator.
     allocator: Mutex<Option<Py<PyAny>>>,
 }
 
-impl<A> Default for Rare<A> {
+impl<A> Default for ColdFields<A> {
     fn default() -> Self {
         Self {
             host: Mutex::default(),
@@ -62,14 +62,14 @@ impl<A> Default for Rare<A> {
             made: AtomicPtr::default(),
             all: Mutex::default(),
             nbytes: Mutex::default(),
-            parameter: Parameter::default(),
+            parameter: CtypesPointerCache::default(),
             lacks_memory: AtomicBool::default(),
             allocator: Mutex::default(),
         }
     }
 }
 
-impl<A> Rare<A> {
+impl<A> ColdFields<A> {
     pub(crate) fn gpudata(&self) -> Option<&Py<PyAny>> {
         self.gpudata.get()
     }
@@ -92,12 +92,12 @@ impl<A> Rare<A> {
     }
 
     /// Records the arguments of `__new__`; `__init__` may receive others.
-    pub(crate) fn await_init(&self, given: Given) {
+    pub(crate) fn await_init(&self, given: CallIdentity) {
         *self.awaits.lock().unwrap_or_else(PoisonError::into_inner) = Some(given);
     }
 
     /// Takes the arguments of `__new__`.
-    pub(crate) fn awaited(&self) -> Option<Given> {
+    pub(crate) fn awaited(&self) -> Option<CallIdentity> {
         self.awaits.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
@@ -158,10 +158,10 @@ impl<A> Rare<A> {
     }
 }
 
-impl<A> Drop for Rare<A> {
+impl<A> Drop for ColdFields<A> {
     fn drop(&mut self) {
         let host = std::mem::take(self.host.get_mut().unwrap_or_else(PoisonError::into_inner));
-        if let HostSide::Own(host) = host {
+        if let HostMirror::Own(host) = host {
             iterative_drop::drop_iteratively(host, drop, callback::let_go);
         }
         if let Some(memory) = self.gpudata.take() {

@@ -4,36 +4,36 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 
-use crate::callback::Kept;
+use crate::callback::SendPyObject;
 use pygpu_memory::custom_allocator::Allocator;
 
 /// Python owner of external memory, alive as long as any array uses the memory.
-pub(crate) struct Owner {
+pub(crate) struct MemoryOwner {
     /// The object.
-    pub(crate) object: Kept,
+    pub(crate) object: SendPyObject,
     /// Whether an allocator created it for the array.
     pub(crate) is_arrays: bool,
     /// The allocator that also allocates the results of operations on the array.
-    pub(crate) allocator: Option<Heritage>,
+    pub(crate) allocator: Option<InheritedAllocator>,
 }
 
-impl Owner {
+impl MemoryOwner {
     /// All objects that are kept alive.
     pub(crate) fn objects(&self) -> [Option<&Py<PyAny>>; 2] {
-        [Some(self.object.object()), self.allocator.as_ref().map(Heritage::object)]
+        [Some(self.object.object()), self.allocator.as_ref().map(InheritedAllocator::object)]
     }
 }
 
 /// An allocator that results of operations inherit from an array.
-pub(crate) struct Heritage {
-    object: Kept,
+pub(crate) struct InheritedAllocator {
+    object: SendPyObject,
     /// Creates an allocator from the object. A function pointer, because that code is in a higher layer.
     make: fn(&Bound<'_, PyAny>) -> PyResult<Arc<dyn Allocator>>,
 }
 
-impl Heritage {
+impl InheritedAllocator {
     pub(crate) fn new(object: Py<PyAny>, make: fn(&Bound<'_, PyAny>) -> PyResult<Arc<dyn Allocator>>) -> Self {
-        Self { object: Kept::new(object), make }
+        Self { object: SendPyObject::new(object), make }
     }
 
     pub(super) fn object(&self) -> &Py<PyAny> {

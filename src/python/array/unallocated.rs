@@ -4,12 +4,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::class::GpuArray;
-use super::cold_fields::Rare;
+use super::cold_fields::ColdFields;
 
 impl GpuArray {
     /// Whether `gpudata` has not been assigned yet.
     pub(crate) fn lacks_memory(&self) -> bool {
-        self.made().own_rare().is_some_and(Rare::lacks_memory)
+        self.made().own_rare().is_some_and(ColdFields::lacks_memory)
     }
 
     /// Checks that the array has memory.

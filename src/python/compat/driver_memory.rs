@@ -6,8 +6,8 @@ use pyo3::types::PyByteArray;
 
 use crate::convert::buffer::handle_bytes;
 use crate::convert::number;
-use crate::interop::memory_argument::Place;
 use crate::gil::WithoutGil;
+use crate::interop::memory_argument::MemoryArgument;
 use crate::names::names;
 use crate::runtime::device_memory::{DeviceAllocation, no_bytes};
 use crate::runtime::stream::stream_or_default;
@@ -121,7 +121,7 @@ fn attach_managed(
 #[pyo3(signature = (address: "AddressLike") -> "tuple[int, int]")]
 fn address_range(address: &Bound<'_, PyAny>) -> PyResult<(Address, usize)> {
     let py = address.py();
-    let address = Place::of(address)?.address();
+    let address = MemoryArgument::of(address)?.address();
     Ok(py.without_gil(|| {
         let device = Device::current()?;
         // Tracked blocks need no driver call; the CPU has no driver.
@@ -183,7 +183,7 @@ fn device_address(address: &Bound<'_, PyAny>) -> PyResult<Address> {
 #[pyo3(signature = (address: "AddressLike") -> "bytearray")]
 fn share_memory<'py>(address: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByteArray>> {
     let py = address.py();
-    let address = Place::of(address)?.address();
+    let address = MemoryArgument::of(address)?.address();
     let handle = py.without_gil(|| {
         let device = Device::current()?;
         device.backend().driver_memory()?.share_memory(device.index(), address)
@@ -192,12 +192,12 @@ fn share_memory<'py>(address: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByteA
 }
 
 /// Closes memory that another process shared, when it is dropped.
-struct Shared {
+struct IpcMapping {
     device: Device,
     address: Address,
 }
 
-impl Drop for Shared {
+impl Drop for IpcMapping {
     fn drop(&mut self) {
         let close = || {
             // The driver does not wait for uses of the memory.
@@ -239,7 +239,7 @@ fn open_shared_memory(handle: &Bound<'_, PyAny>) -> PyResult<DeviceAllocation> {
         let device = Device::current()?;
         let memory = device.backend().driver_memory()?;
         let address = memory.open_shared_memory(device.index(), handle)?;
-        let owner = Box::new(Shared { device, address });
+        let owner = Box::new(IpcMapping { device, address });
         let (first, bytes) = memory.address_range(device.index(), address)?;
         let bytes = bytes.saturating_sub(address - first);
         // SAFETY: the driver guarantees that the memory is valid until `owner` closes it.

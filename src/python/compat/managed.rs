@@ -4,8 +4,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::convert::number;
-use crate::interop::memory_argument::Place;
 use crate::gil::WithoutGil;
+use crate::interop::memory_argument::MemoryArgument;
 use crate::names::names;
 use crate::runtime::stream::stream_or_default;
 use pygpu_backend::{Address, Advice, Residence};
@@ -67,7 +67,7 @@ fn prefetch_managed(
 ) -> PyResult<()> {
     let py = address.py();
     let (first, bytes, to): (Address, _, _) =
-        (Place::of(address)?.address(), number::size(nbytes, "nbytes")?, residence(device)?);
+        (MemoryArgument::of(address)?.address(), number::size(nbytes, "nbytes")?, residence(device)?);
     let near = py.without_gil(Device::current)?;
     let stream = stream_or_default(py, stream, near)?;
     Ok(py.without_gil(|| {
@@ -112,7 +112,8 @@ fn advise_managed(
     device: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
     let py = address.py();
-    let (first, bytes, by) = (Place::of(address)?.address(), number::size(nbytes, "nbytes")?, residence(device)?);
+    let (first, bytes, by) =
+        (MemoryArgument::of(address)?.address(), number::size(nbytes, "nbytes")?, residence(device)?);
     let Some((_, told)) = ADVICE.iter().find(|(name, _)| *name == advice) else {
         let known = ADVICE.map(|(name, _)| format!("'{name}'")).join(", ");
         return Err(PyValueError::new_err(format!("advice is one of {known}, not '{advice}'")));

@@ -17,16 +17,16 @@ use pygpu_base::fork_safe::ForkSafeMutex;
 
 const SLOTS: usize = 128;
 
-struct Slot {
+struct DTypeCacheSlot {
     key: AtomicPtr<ffi::PyObject>,
     /// Number of the kind plus one; 0 while the slot is being filled.
     kind: AtomicU64,
 }
 
-static CACHE: [Slot; SLOTS] =
-    [const { Slot { key: AtomicPtr::new(std::ptr::null_mut()), kind: AtomicU64::new(0) } }; SLOTS];
+static CACHE: [DTypeCacheSlot; SLOTS] =
+    [const { DTypeCacheSlot { key: AtomicPtr::new(std::ptr::null_mut()), kind: AtomicU64::new(0) } }; SLOTS];
 
-fn slot_of(key: *mut ffi::PyObject) -> &'static Slot {
+fn slot_of(key: *mut ffi::PyObject) -> &'static DTypeCacheSlot {
     &CACHE[(key as usize >> 4) % SLOTS]
 }
 

@@ -12,6 +12,9 @@ pub(crate) mod pointer;
 pub(crate) mod shape;
 pub(crate) mod strict;
 
+/// An optional argument of any type.
+pub(crate) type OptionalArg<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+
 /// Adds classes and functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     c_types::register(module)?;

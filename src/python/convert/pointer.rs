@@ -12,9 +12,9 @@ use pygpu_base::dtype::ScalarType;
 
 /// A ctypes pointer, created on first use.
 #[derive(Default)]
-pub(crate) struct Parameter(OnceLock<(Address, Py<PyAny>)>);
+pub(crate) struct CtypesPointerCache(OnceLock<(Address, Py<PyAny>)>);
 
-impl Parameter {
+impl CtypesPointerCache {
     #[inline]
     pub(crate) fn get<'py>(
         &self,

@@ -88,12 +88,12 @@ fn bad_integer(object: &Bound<'_, PyAny>, what: &str, error: &PyErr) -> PyErr {
 /// Such a method declares four of these before its `*more`: pyo3 passes them directly from the interpreter's stack. A
 /// plain `*shape` would first be packed into a tuple, which costs a third of a reshape.
 #[derive(Clone, Copy)]
-pub(crate) struct Argument<'a, 'py>(Option<Borrowed<'a, 'py, PyAny>>);
+pub(crate) struct IntegerArgument<'a, 'py>(Option<Borrowed<'a, 'py, PyAny>>);
 
 /// A missing argument, which differs from `None`.
-pub(crate) const ABSENT: Argument<'static, 'static> = Argument(None);
+pub(crate) const ABSENT: IntegerArgument<'static, 'static> = IntegerArgument(None);
 
-impl Argument<'_, '_> {
+impl IntegerArgument<'_, '_> {
     pub(crate) fn is_absent(self) -> bool {
         self.0.is_none()
     }
@@ -104,7 +104,7 @@ impl Argument<'_, '_> {
     }
 }
 
-impl<'a, 'py> FromPyObject<'a, 'py> for Argument<'a, 'py> {
+impl<'a, 'py> FromPyObject<'a, 'py> for IntegerArgument<'a, 'py> {
     type Error = std::convert::Infallible;
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> Result<Self, Self::Error> {
@@ -116,15 +116,15 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Argument<'a, 'py> {
 #[inline]
 pub(crate) fn read_arguments(
     lengths: &mut Dims,
-    first: [Argument<'_, '_>; 4],
+    first: [IntegerArgument<'_, '_>; 4],
     more: &Bound<'_, PyTuple>,
 ) -> PyResult<bool> {
-    let [Argument(Some(only)), second, ..] = first else { return Ok(false) };
+    let [IntegerArgument(Some(only)), second, ..] = first else { return Ok(false) };
     if second.is_absent() {
         read(lengths, &only)?;
         return Ok(true);
     }
-    for Argument(object) in first {
+    for IntegerArgument(object) in first {
         let Some(object) = object else { return Ok(true) };
         lengths.push(integer(&object, "a shape")?);
     }

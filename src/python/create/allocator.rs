@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::array::allocator_inheritance::Chosen;
-use crate::array::memory_owner::{Heritage, Owner};
-use crate::callback::{Kept, Raised};
-use crate::interop::memory_argument::Place;
+use crate::array::allocator_inheritance::AllocatorScope;
+use crate::array::memory_owner::{InheritedAllocator, MemoryOwner};
+use crate::callback::{CallbackError, SendPyObject};
 use crate::ffi::interpreter::with_interpreter;
 use crate::gil::WithoutGil;
+use crate::interop::memory_argument::MemoryArgument;
 use crate::names::names;
 use crate::py_once::intern;
 use crate::runtime::stream::PyStream;
@@ -24,7 +24,7 @@ use pygpu_memory::{Access, ordered};
 
 /// A callable that takes a number of bytes (PyCUDA's form), or an object whose `allocate` takes a stream as well.
 pub(crate) struct PyAllocator {
-    object: Kept,
+    object: SendPyObject,
     takes_stream: bool,
     /// The last returned memory if PyGPU tracks its block, for the creator of an allocator for one array.
     known: Option<Mutex<Option<Py<PyAny>>>>,
@@ -45,7 +45,7 @@ impl PyAllocator {
             )));
         }
         Ok(Self {
-            object: Kept::new(object.clone().unbind()),
+            object: SendPyObject::new(object.clone().unbind()),
             takes_stream,
             known: None,
             is_inherited: false,
@@ -93,7 +93,7 @@ impl PyAllocator {
                  attribute `ptr`, which gives the memory back when it is dropped"
             )));
         }
-        let place = Place::of(&memory)?;
+        let place = MemoryArgument::of(&memory)?;
         let address = place.address();
         if address == 0 {
             self.gave_nothing.store(true, Ordering::Relaxed);
@@ -115,7 +115,7 @@ impl PyAllocator {
             (None, _) => {}
         }
         let allocator = self.is_inherited.then(|| kept_for_results(object));
-        let owner = Owner { object: Kept::new(memory.unbind()), is_arrays: true, allocator };
+        let owner = MemoryOwner { object: SendPyObject::new(memory.unbind()), is_arrays: true, allocator };
         Ok(AllocatorBlock { address, stream, owner: Box::new(owner) })
     }
 }
@@ -128,9 +128,9 @@ thread_local! {
 /// Allocators may call others, to a small depth. A recursive one would overflow the stack.
 const DEEPEST: usize = 50;
 
-struct Deeper;
+struct NestedAllocation;
 
-impl Deeper {
+impl NestedAllocation {
     fn enter(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         if DEPTH.get() < DEEPEST {
             DEPTH.set(DEPTH.get() + 1);
@@ -143,7 +143,7 @@ impl Deeper {
     }
 }
 
-impl Drop for Deeper {
+impl Drop for NestedAllocation {
     fn drop(&mut self) {
         DEPTH.set(DEPTH.get() - 1);
     }
@@ -153,9 +153,10 @@ impl Allocator for PyAllocator {
     fn allocate(&self, bytes: usize, stream: &Stream) -> Result<AllocatorBlock> {
         let given = with_interpreter(|py| {
             // An allocator's own memory is no result: otherwise an inherited one would be called for it.
-            let _chosen = self.is_inherited.then(|| Chosen::instead(None));
-            let called = Deeper::enter(self.object.object().bind(py)).and_then(|_deeper| self.call(py, bytes, stream));
-            called.map_err(|raised| Error::Callback(Arc::new(Raised::new(py, raised))))
+            let _chosen = self.is_inherited.then(|| AllocatorScope::instead(None));
+            let called =
+                NestedAllocation::enter(self.object.object().bind(py)).and_then(|_deeper| self.call(py, bytes, stream));
+            called.map_err(|raised| Error::Callback(Arc::new(CallbackError::new(py, raised))))
         });
         given.unwrap_or_else(|| Err(Error::value("the allocator cannot be called: the interpreter is ending")))
     }
@@ -167,17 +168,17 @@ fn for_results(object: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Allocator>> {
 }
 
 /// Returns the allocator that is stored with its memory, so that results use it too.
-pub(super) fn kept_for_results(object: &Bound<'_, PyAny>) -> Heritage {
-    Heritage::new(object.clone().unbind(), for_results)
+pub(super) fn kept_for_results(object: &Bound<'_, PyAny>) -> InheritedAllocator {
+    InheritedAllocator::new(object.clone().unbind(), for_results)
 }
 
 /// Selects the allocator of an argument `allocator=` for new arrays of this thread.
 ///
 /// # Errors
 /// `TypeError` for an object that is no allocator.
-pub(crate) fn chosen(argument: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Chosen>> {
+pub(crate) fn chosen(argument: Option<&Bound<'_, PyAny>>) -> PyResult<Option<AllocatorScope>> {
     let Some(object) = argument.filter(|object| !object.is_none()) else { return Ok(None) };
-    Ok(Some(Chosen::instead(Some(AllocatorChoice::Plugged(for_results(object)?)))))
+    Ok(Some(AllocatorScope::instead(Some(AllocatorChoice::Plugged(for_results(object)?)))))
 }
 
 fn to_choice(object: &Bound<'_, PyAny>) -> PyResult<AllocatorChoice> {
@@ -221,10 +222,10 @@ fn get_allocator(py: Python<'_>) -> Py<PyAny> {
 
 /// Sets the allocator of this thread until `put_back`; see `PyGPU.using_allocator`.
 #[pyclass(frozen, name = "_ThreadsAllocator", module = "PyGPU._core")]
-struct ThreadsAllocator(Option<AllocatorChoice>);
+struct ThreadAllocator(Option<AllocatorChoice>);
 
 #[pymethods]
-impl ThreadsAllocator {
+impl ThreadAllocator {
     #[new]
     #[pyo3(signature = (allocator: "Any", is_inherited: "bool" = false) -> "Self")]
     fn new(allocator: &Bound<'_, PyAny>, is_inherited: bool) -> PyResult<Self> {
@@ -245,5 +246,5 @@ impl ThreadsAllocator {
 names! {
     internal_functions: _choose_allocator;
     functions "Memory": get_allocator;
-    internal_classes: ThreadsAllocator;
+    internal_classes: ThreadAllocator;
 }

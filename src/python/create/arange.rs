@@ -95,7 +95,7 @@ pub(crate) fn arange<'py>(
         keywords.set_item("dtype", dtype::to_python(py, dtype::from_python(&wanted)?)?)?;
     }
     if !is_numpys(device, &stream)?
-        && let Some(range) = Range::read(&positional, &keywords)?
+        && let Some(range) = ArangeSpec::read(&positional, &keywords)?
         && let Some(made) = range.on_device(&stream)?
     {
         return new_exact(py, GpuArray::from_array(made));
@@ -113,14 +113,14 @@ fn upload<'py>(values: Bound<'py, PyAny>, stream: &Stream) -> PyResult<Bound<'py
 }
 
 /// Arguments of `arange`.
-struct Range<'py> {
+struct ArangeSpec<'py> {
     start: Bound<'py, PyAny>,
     step: Bound<'py, PyAny>,
     count: i64,
     dtype: DType,
 }
 
-impl<'py> Range<'py> {
+impl<'py> ArangeSpec<'py> {
     /// Reads the arguments like NumPy; `None` for rare and invalid ones, which NumPy evaluates.
     fn read(positional: &Bound<'py, PyTuple>, keywords: &Bound<'py, PyDict>) -> PyResult<Option<Self>> {
         const NAMES: [&str; 4] = ["start", "stop", "step", "dtype"];
@@ -202,7 +202,7 @@ fn computed<const N: usize>(
     py: Python<'_>,
     dtype: DType,
     numbers: &[&Bound<'_, PyAny>; N],
-) -> PyResult<Option<[element_bytes::Item; N]>> {
+) -> PyResult<Option<[element_bytes::ElementBytes; N]>> {
     let numpy = ndarray::numpy(py)?;
     let elements = numpy.getattr(intern!(py, "zeros"))?.call1((N, dtype::to_python(py, dtype)?))?;
     for (place, number) in numbers.iter().enumerate() {
@@ -213,7 +213,7 @@ fn computed<const N: usize>(
     let kind = DType::new(ufunc::arange::computed_in(dtype.kind()));
     let elements = elements.call_method1(intern!(py, "astype"), (dtype::to_python(py, kind)?,))?;
     let elements = elements.cast_into::<PyUntypedArray>()?;
-    let items: PyResult<Vec<element_bytes::Item>> =
+    let items: PyResult<Vec<element_bytes::ElementBytes>> =
         (0..N).map(|place| Ok(element_bytes::element(&elements, place, kind.itemsize()))).collect();
     Ok(items?.try_into().ok())
 }
@@ -298,7 +298,7 @@ pub(crate) fn linspace<'py>(
     let device = target_device(py, device.filter(|device| !device.is_none()))?;
     let stream = stream::current(device);
     let wanted = dtype.filter(|dtype| !dtype.is_none()).map(dtype::from_python).transpose()?;
-    let line = Line { start, stop, num, endpoint, wanted };
+    let line = LinspaceSpec { start, stop, num, endpoint, wanted };
     let (values, step) = line.made(device, &stream)?;
     let values = values.into_any();
     if retstep { Ok(PyTuple::new(py, [values, step])?.into_any()) } else { Ok(values) }
@@ -313,7 +313,7 @@ fn is_whole(dtype: DType) -> bool {
 }
 
 /// Arguments of `linspace`.
-struct Line<'a, 'py> {
+struct LinspaceSpec<'a, 'py> {
     start: &'a Bound<'py, PyAny>,
     stop: &'a Bound<'py, PyAny>,
     num: i64,
@@ -321,7 +321,7 @@ struct Line<'a, 'py> {
     wanted: Option<DType>,
 }
 
-impl<'py> Line<'_, 'py> {
+impl<'py> LinspaceSpec<'_, 'py> {
     /// Returns NumPy's result for a number of elements, with the step.
     fn by_numpy(&self, num: i64) -> PyResult<(Bound<'py, PyUntypedArray>, Bound<'py, PyAny>)> {
         let py = self.start.py();
@@ -349,7 +349,7 @@ impl<'py> Line<'_, 'py> {
     /// Computes the values with a kernel; `None` for dtypes without a kernel, and without a compiler.
     fn on_device(&self, device: Device, stream: &Stream) -> PyResult<Option<(Array, Bound<'py, PyAny>)>> {
         let py = self.start.py();
-        let plain = Line { wanted: None, ..*self };
+        let plain = LinspaceSpec { wanted: None, ..*self };
         let computed_as = dtype::from_numpy(plain.by_numpy(0)?.0.dtype().as_any())?;
         let wanted = self.wanted.unwrap_or(computed_as);
         // Complex numbers cannot be rounded down, as NumPy reports.

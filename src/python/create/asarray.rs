@@ -7,18 +7,18 @@ use pyo3::types::{PyList, PyTuple};
 
 use super::filled;
 use crate::array::class::{GpuArray, new_exact};
-use crate::callback::Kept;
+use crate::callback::SendPyObject;
 use crate::convert::dtype as dtypes;
 use crate::convert::ndarray;
 use crate::convert::shape::OrderArgument;
 use crate::convert::strict;
-use crate::finalization;
-use crate::interop::import::{self, Found, Refusals, forbidden};
-use crate::interop::dlpack_exchange_table;
 use crate::ffi::buffer::has_buffer;
+use crate::finalization;
 use crate::host::copies::copy_to;
 use crate::host::transfer;
 use crate::host::{cast, device_arrays};
+use crate::interop::dlpack_exchange_table;
+use crate::interop::import::{self, ImportErrors, ImportOutcome, forbidden};
 use crate::names::names;
 use crate::py_once::intern;
 use pygpu_array::Array;
@@ -28,7 +28,7 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::{Layout, MemoryOrder};
 
 /// The requested properties of the result.
-struct Wish {
+struct AsarrayOptions {
     dtype: Option<DType>,
     order: OrderArgument,
     device: Option<Device>,
@@ -103,7 +103,7 @@ pub(crate) fn asarray<'py>(
         return Ok(own.clone());
     }
     let given = |argument: Option<&Bound<'py, PyAny>>| argument.filter(|argument| !argument.is_none()).cloned();
-    let wish = Wish {
+    let wish = AsarrayOptions {
         dtype: given(dtype).map(|dtype| dtypes::from_python(&dtype)).transpose()?,
         order: given(order).map_or(Ok(OrderArgument::K), |order| OrderArgument::from_python(&order))?,
         device: given(device).map(|device| filled::target_device(py, Some(&device))).transpose()?,
@@ -118,7 +118,7 @@ pub(crate) fn asarray<'py>(
 
 /// Converts a GPUArray; returns it unchanged if it already matches.
 #[inline]
-fn as_wished<'py>(own: &Bound<'py, GpuArray>, wish: &Wish) -> PyResult<Bound<'py, GpuArray>> {
+fn as_wished<'py>(own: &Bound<'py, GpuArray>, wish: &AsarrayOptions) -> PyResult<Bound<'py, GpuArray>> {
     let py = own.py();
     match wish.fulfil(py, own.get().array(py)?, false)? {
         Some(made) => new_exact(py, GpuArray::from_array(made)),
@@ -129,13 +129,13 @@ fn as_wished<'py>(own: &Bound<'py, GpuArray>, wish: &Wish) -> PyResult<Bound<'py
 
 /// Converts other objects. A separate function, because its many locals would slow down the path of GPUArrays.
 #[inline(never)]
-fn from_others<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<Bound<'py, GpuArray>> {
+fn from_others<'py>(obj: &Bound<'py, PyAny>, wish: &AsarrayOptions) -> PyResult<Bound<'py, GpuArray>> {
     let py = obj.py();
     let refusals = match dlpack_exchange_table::offer_of(obj)? {
-        dlpack_exchange_table::Offer::Plain => Refusals::default(),
+        dlpack_exchange_table::ExchangeOffer::Plain => ImportErrors::default(),
         offer => match import::find(obj, offer, true)? {
-            Found::Array(array) => return from_foreign(py, obj, array, wish),
-            Found::Nothing(refusals) => refusals,
+            ImportOutcome::Array(array) => return from_foreign(py, obj, array, wish),
+            ImportOutcome::Nothing(refusals) => refusals,
         },
     };
     from_host(obj, wish).or_else(|error| {
@@ -150,7 +150,7 @@ fn from_others<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<Bound<'py,
 
 /// Joins nested sequences of device arrays on the device; `None` if the object contains no such array.
 #[cold]
-fn joined<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<Option<Bound<'py, GpuArray>>> {
+fn joined<'py>(obj: &Bound<'py, PyAny>, wish: &AsarrayOptions) -> PyResult<Option<Bound<'py, GpuArray>>> {
     let py = obj.py();
     let module = py.import(intern!(py, "PyGPU._protocols.nested_sequences"))?;
     let made = finalization::run_python(py, || module.call_method1(intern!(py, "joined"), (obj,)))?;
@@ -158,18 +158,18 @@ fn joined<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<Option<Bound<'p
         return Ok(None);
     }
     let made = made.cast_into::<GpuArray>()?;
-    as_wished(&made, &Wish { copy: None, ..*wish }).map(Some)
+    as_wished(&made, &AsarrayOptions { copy: None, ..*wish }).map(Some)
 }
 
 fn from_foreign<'py>(
     py: Python<'py>,
     obj: &Bound<'py, PyAny>,
     array: Array,
-    wish: &Wish,
+    wish: &AsarrayOptions,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let is_moved = wish.leaves_host() && array.device().is_cpu();
     let device = if array.device().is_cpu() { Some(wish.target()?) } else { wish.device };
-    let wish = Wish { device, is_moved, ..*wish };
+    let wish = AsarrayOptions { device, is_moved, ..*wish };
     match wish.fulfil(py, &array, false)? {
         Some(made) => new_exact(py, GpuArray::from_array(made)),
         None => new_exact(py, GpuArray::with_base(array, obj.clone().unbind())),
@@ -177,7 +177,7 @@ fn from_foreign<'py>(
 }
 
 /// Converts host data with NumPy. An ndarray's memory is shared on the CPU, and uploaded to other devices.
-fn from_host<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<Bound<'py, GpuArray>> {
+fn from_host<'py>(obj: &Bound<'py, PyAny>, wish: &AsarrayOptions) -> PyResult<Bound<'py, GpuArray>> {
     let py = obj.py();
     let target = wish.target()?;
     let (values, dtype, is_ours) = values_of(obj, wish)?;
@@ -197,7 +197,10 @@ fn from_host<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<Bound<'py, G
 }
 
 /// Returns the values as an ndarray of a device dtype, and whether no other object refers to its memory.
-fn values_of<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<(Bound<'py, PyUntypedArray>, DType, bool)> {
+fn values_of<'py>(
+    obj: &Bound<'py, PyAny>,
+    wish: &AsarrayOptions,
+) -> PyResult<(Bound<'py, PyUntypedArray>, DType, bool)> {
     let is_ndarray = obj.cast::<PyUntypedArray>().is_ok();
     if !is_ndarray && !exposes_memory(obj)? {
         if wish.copy == Some(false) {
@@ -256,14 +259,15 @@ fn exposes_memory(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// Creates an array over an ndarray's memory, and keeps the ndarray alive.
 fn over(values: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Array> {
     let side = ndarray::side(values, dtype.itemsize())?;
-    let (stream, owner) = (Stream::default_of(Device::cpu()?), Box::new(Kept::new(values.clone().into_any().unbind())));
+    let (stream, owner) =
+        (Stream::default_of(Device::cpu()?), Box::new(SendPyObject::new(values.clone().into_any().unbind())));
     // SAFETY: the memory of the ndarray, by its own fields; the owner keeps it alive.
     Ok(unsafe {
         Array::imported(side.address, side.layout, dtype, !ndarray::is_writable(values), stream, Some(owner))?
     })
 }
 
-impl Wish {
+impl AsarrayOptions {
     /// Returns the device of host data.
     fn target(&self) -> PyResult<Device> {
         match self.device {

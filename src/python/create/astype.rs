@@ -5,8 +5,8 @@ use pyo3::types::PyString;
 
 use super::filled::target_device;
 use super::like::like_layout;
+use crate::array::array_argument::ArrayArg;
 use crate::array::class::{GpuArray, new_exact, new_like};
-use crate::array::array_argument::Own;
 use crate::array::deferred::new_waiting;
 use crate::convert::dtype as dtypes;
 use crate::convert::shape::OrderArgument;
@@ -143,7 +143,7 @@ fn put_off<'py>(
     x: "GPUArray", dtype: "DTypeLike | None", /, *, copy: "bool" = true, device: "DeviceLike" = None
 ) -> "GPUArray")]
 pub(crate) fn astype<'py>(
-    x: Own<'_, 'py>,
+    x: ArrayArg<'_, 'py>,
     dtype: &Bound<'py, PyAny>,
     copy: bool,
     device: Option<&Bound<'py, PyAny>>,

@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use super::filled::{order_and_allocator, over_ndarray, sized};
 use super::over_memory;
 use crate::array::class::{GpuArray, new_of_class};
-use crate::array::cold_fields::{Given, Rare};
+use crate::array::cold_fields::{CallIdentity, ColdFields};
 use crate::ffi::objects::has_same_init;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
@@ -22,9 +22,9 @@ const NAMES: [&str; 8] = ["shape", "dtype", "allocator", "base", "gpudata", "str
 const POSITIONAL: usize = 7;
 
 /// The arguments that are not None.
-struct Arguments<'py>([Option<Bound<'py, PyAny>>; 8]);
+struct ConstructorArguments<'py>([Option<Bound<'py, PyAny>>; 8]);
 
-impl<'py> Arguments<'py> {
+impl<'py> ConstructorArguments<'py> {
     /// Binds arguments like a Python function.
     fn read(args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
         let mut all: [Option<Bound<'py, PyAny>>; 8] = Default::default();
@@ -74,7 +74,7 @@ impl<'py> Arguments<'py> {
 }
 
 fn made_of(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<GpuArray> {
-    Arguments::read(args, kwargs)?.value(args.py())
+    ConstructorArguments::read(args, kwargs)?.value(args.py())
 }
 
 /// Whether a class overrides `__init__`.
@@ -122,15 +122,15 @@ impl GpuArray {
             Err(error) if error.is_instance_of::<PyException>(py) => nothing()?,
             made => made?,
         };
-        value.to_be_made().await_init(Given::of(args, kwargs)?);
+        value.to_be_made().await_init(CallIdentity::of(args, kwargs)?);
         new_of_class(class, value)
     }
 
     /// Create the array of a subclass whose ``__init__`` calls this one with other arguments than its own.
     #[pyo3(signature = (*args: "Any", **kwargs: "Any") -> "None")]
     fn __init__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-        let Some(given) = self.own_rare().and_then(Rare::awaited) else { return Ok(()) };
-        let is_same = given == Given::of(args, kwargs)?;
+        let Some(given) = self.own_rare().and_then(ColdFields::awaited) else { return Ok(()) };
+        let is_same = given == CallIdentity::of(args, kwargs)?;
         if is_same && self.layout().size() > 0 {
             return Ok(());
         }

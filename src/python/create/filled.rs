@@ -1,5 +1,7 @@
 //! New arrays of a shape: `empty`, `zeros`, `ones`, `full`.
 
+use crate::array::class::ArrayResult;
+use crate::convert::OptionalArg;
 use std::sync::Arc;
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
@@ -13,10 +15,10 @@ use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::convert::shape::{self, OrderArgument};
 use crate::finalization;
-use crate::interop::import;
 use crate::gil::WithoutGil;
 use crate::host::device_arrays::{new_array, new_block, new_dense};
 use crate::host::transfer;
+use crate::interop::import;
 use crate::names::names;
 use crate::py_once::intern;
 use crate::runtime::device as device_argument;
@@ -27,9 +29,6 @@ use pygpu_copy as copy;
 use pygpu_device::Device;
 use pygpu_device::stream;
 use pygpu_layout::{Dense, Dims, Layout, MemoryOrder};
-
-type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
-type Result<'py> = PyResult<Bound<'py, GpuArray>>;
 
 /// Distinguishes order and allocator: NumPy's third argument is the order, PyCUDA's the allocator.
 #[inline]
@@ -104,19 +103,19 @@ pub(crate) fn target_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
 }
 
 /// Arguments of the functions that create an array of a shape.
-struct Options<'a, 'py> {
+struct CreationOptions<'a, 'py> {
     shape: &'a Bound<'py, PyAny>,
-    dtype: Given<'a, 'py>,
-    order: Given<'a, 'py>,
-    allocator: Given<'a, 'py>,
-    device: Given<'a, 'py>,
+    dtype: OptionalArg<'a, 'py>,
+    order: OptionalArg<'a, 'py>,
+    allocator: OptionalArg<'a, 'py>,
+    device: OptionalArg<'a, 'py>,
     shared: bool,
 }
 
-impl<'py> Options<'_, 'py> {
+impl<'py> CreationOptions<'_, 'py> {
     /// Allocates separate memory that other processes can open.
     #[cold]
-    fn new_shared(&self, py: Python<'py>) -> Result<'py> {
+    fn new_shared(&self, py: Python<'py>) -> ArrayResult<'py> {
         let (order, allocator) = order_and_allocator(self.order, self.allocator);
         if allocator.is_some_and(|allocator| !allocator.is_none()) {
             return Err(PyTypeError::new_err(
@@ -132,7 +131,7 @@ impl<'py> Options<'_, 'py> {
 
     /// Allocates an array without initialization.
     #[inline]
-    fn empty(&self, py: Python<'py>) -> Result<'py> {
+    fn empty(&self, py: Python<'py>) -> ArrayResult<'py> {
         if self.shared {
             return self.new_shared(py);
         }
@@ -154,13 +153,13 @@ impl<'py> Options<'_, 'py> {
         })
     }
 
-    fn zeros(&self, py: Python<'py>) -> Result<'py> {
+    fn zeros(&self, py: Python<'py>) -> ArrayResult<'py> {
         let made = self.empty(py)?;
         fill_zeros(py, made.get().array(py)?)?;
         Ok(made)
     }
 
-    fn ones(&self, py: Python<'py>) -> Result<'py> {
+    fn ones(&self, py: Python<'py>) -> ArrayResult<'py> {
         let made = self.empty(py)?;
         let array = made.get().array(py)?;
         let item = element_bytes::item_bytes(py, array, &1i64.into_pyobject(py)?.into_any())?;
@@ -218,14 +217,14 @@ macro_rules! new_arrays {
             pub(crate) fn $name<'py>(
                 py: Python<'py>,
                 shape: &Bound<'py, PyAny>,
-                dtype: Given<'_, 'py>,
-                order: Given<'_, 'py>,
-                allocator: Given<'_, 'py>,
-                device: Given<'_, 'py>,
+                dtype: OptionalArg<'_, 'py>,
+                order: OptionalArg<'_, 'py>,
+                allocator: OptionalArg<'_, 'py>,
+                device: OptionalArg<'_, 'py>,
                 $($shared: bool,)?
-            ) -> Result<'py> {
+            ) -> ArrayResult<'py> {
                 let shared = false $(|| $shared)?;
-                Options { shape, dtype, order, allocator, device, shared }.$make(py)
+                CreationOptions { shape, dtype, order, allocator, device, shared }.$make(py)
             }
         )*
     };
@@ -297,11 +296,11 @@ pub(crate) fn full<'py>(
     py: Python<'py>,
     shape: &Bound<'py, PyAny>,
     fill_value: &Bound<'py, PyAny>,
-    dtype: Given<'_, 'py>,
-    order: Given<'_, 'py>,
-    device: Given<'_, 'py>,
+    dtype: OptionalArg<'_, 'py>,
+    order: OptionalArg<'_, 'py>,
+    device: OptionalArg<'_, 'py>,
     shared: bool,
-) -> Result<'py> {
+) -> ArrayResult<'py> {
     let dtype = match dtype.filter(|dtype| !dtype.is_none()) {
         Some(dtype) => dtype::from_python(dtype)?,
         None => match import::device_array(fill_value)? {
@@ -311,7 +310,8 @@ pub(crate) fn full<'py>(
     };
     if shared {
         let dtype = dtype::to_python(py, dtype)?;
-        let made = Options { shape, dtype: Some(&dtype), order, allocator: None, device, shared }.new_shared(py)?;
+        let made =
+            CreationOptions { shape, dtype: Some(&dtype), order, allocator: None, device, shared }.new_shared(py)?;
         assign::assign(py, made.get().array(py)?, fill_value)?;
         return Ok(made);
     }

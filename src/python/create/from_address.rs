@@ -5,14 +5,14 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::array::class::{GpuArray, new_exact};
-use crate::array::memory_owner::Owner;
+use crate::array::memory_owner::MemoryOwner;
 use crate::convert::buffer::view_of_address;
 use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::convert::number;
 use crate::convert::shape::{self, OrderArgument};
-use crate::interop::memory_argument::Place;
 use crate::gil::WithoutGil;
+use crate::interop::memory_argument::MemoryArgument;
 use crate::names::names;
 use crate::py_once::intern;
 use crate::runtime::stream as streams;
@@ -84,7 +84,7 @@ fn array_at<'py>(
         Err(_) => Stream::default_of(device),
         Ok(stream) => stream,
     };
-    let array = Place::of(address)?.behind(behind)?.array(py, layout, dtype, wanted, None::<Owner>)?;
+    let array = MemoryArgument::of(address)?.behind(behind)?.array(py, layout, dtype, wanted, None::<MemoryOwner>)?;
     new_exact(py, GpuArray::with_base(array, address.clone().unbind()))
 }
 

@@ -6,11 +6,11 @@ use pyo3::types::PyCapsule;
 
 use super::filled;
 use crate::array::class::{GpuArray, new_exact, new_view_of};
-use crate::interop::import::{self, finish, forbidden, ready_stream};
-use crate::interop::dlpack_producer::{self, Request};
-use crate::interop::dlpack_exchange_table::{self, Offer};
 use crate::host::copies::copy_to;
 use crate::host::transfer;
+use crate::interop::dlpack_exchange_table::{self, ExchangeOffer};
+use crate::interop::dlpack_producer::{self, DlpackRequest};
+use crate::interop::import::{self, finish, forbidden, ready_stream};
 use crate::names::names;
 use pygpu_array::Array;
 use pygpu_device::Device;
@@ -105,8 +105,8 @@ fn borrow(
         let ready = ready_stream(py, tensor.device()?, stream)?;
         return finish(tensor, ready);
     }
-    let mut refusals = import::Refusals::default();
-    if let Offer::Table(table) = dlpack_exchange_table::offer_of(x)? {
+    let mut refusals = import::ImportErrors::default();
+    if let ExchangeOffer::Table(table) = dlpack_exchange_table::offer_of(x)? {
         match import::through_table(x, table, stream) {
             Ok(found) => return Ok(found),
             Err(error) => refusals.push(error),
@@ -129,7 +129,7 @@ fn through_methods(
     // A producer on a device unknown to PyGPU may still copy its data to the host.
     let unknown = device.is_some_and(Device::is_cpu) && dlpack::device_of(code.0, code.1).is_err();
     if unknown && !no_copy {
-        let answer = dlpack_producer::ask(x, Request { to_host: true, ..Request::default() })?;
+        let answer = dlpack_producer::ask(x, DlpackRequest { to_host: true, ..DlpackRequest::default() })?;
         let device = answer.tensor.device()?;
         return finish(answer.tensor, Stream::default_of(device));
     }

@@ -7,14 +7,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
 use crate::array::class::{GpuArray, new_at};
-use crate::array::memory_owner::Owner;
-use crate::callback::Kept;
+use crate::array::memory_owner::MemoryOwner;
+use crate::callback::SendPyObject;
 use crate::convert::dtype;
 use crate::convert::shape;
-use crate::interop::memory_argument::{Keeper, Place};
 use crate::ffi::c_function::CFunction;
 use crate::ffi::interpreter::if_held;
 use crate::gil::WithoutGil;
+use crate::interop::memory_argument::{IntoOwner, MemoryArgument};
 use crate::names::names;
 use crate::runtime::device;
 use crate::runtime::stream::stream_or_default;
@@ -31,7 +31,7 @@ struct Deleter {
     /// Set once the array exists: before that the memory belongs to the caller.
     is_armed: AtomicBool,
     /// The function's object, which keeps its library or callback loaded until the call.
-    object: Option<Kept>,
+    object: Option<SendPyObject>,
 }
 
 impl Drop for Deleter {
@@ -55,12 +55,12 @@ impl Drop for Deleter {
 }
 
 /// The kinds of owners.
-enum Kind {
+enum OwnerKind {
     Deleter(Box<Deleter>),
-    Object(Owner),
+    Object(MemoryOwner),
 }
 
-impl Keeper for Kind {
+impl IntoOwner for OwnerKind {
     fn beside(self) -> OwnerBox {
         match self {
             Self::Deleter(deleter) => deleter,
@@ -84,7 +84,7 @@ fn deleter_of(owner: &Bound<'_, PyAny>, address: Address) -> PyResult<Option<Box
     // SAFETY: the caller of `from_pointer` guarantees that it is a deleter of this address.
     let function = unsafe { CFunction::of(owner)? }
         .ok_or_else(|| PyValueError::new_err("from_pointer: owner is a null function pointer"))?;
-    let object = Some(Kept::new(owner.clone().unbind()));
+    let object = Some(SendPyObject::new(owner.clone().unbind()));
     Ok(Some(Box::new(Deleter { function, address, is_armed: AtomicBool::new(false), object })))
 }
 
@@ -162,18 +162,20 @@ fn from_pointer<'py>(
         None => layout.set_contiguous(&lengths, itemsize, MemoryOrder::C)?,
     }
     let wanted = device.map(|device| device::from_argument(py, Some(device))).transpose()?;
-    let place = Place::of(address)?;
+    let place = MemoryArgument::of(address)?;
     let deleter = owner.map(|owner| deleter_of(owner, place.address())).transpose()?.flatten();
     // An invalid stream is rejected below, when the device is known.
     let ready = |device| stream_or_default(py, stream, device).unwrap_or_else(|_| Stream::default_of(device));
     let armed = deleter.as_ref().map(|deleter| &raw const deleter.is_armed);
     let kept = match deleter {
-        Some(deleter) => Some(Kind::Deleter(deleter)),
+        Some(deleter) => Some(OwnerKind::Deleter(deleter)),
         None => {
             // A number keeps nothing alive; any other object with an address may.
             let keeper = owner.or_else(|| Some(address).filter(|address| !address.is_instance_of::<PyInt>()));
-            let kept = |keeper: &Bound<'py, PyAny>| Kept::new(keeper.clone().unbind());
-            keeper.map(|keeper| Kind::Object(Owner { object: kept(keeper), is_arrays: false, allocator: None }))
+            let kept = |keeper: &Bound<'py, PyAny>| SendPyObject::new(keeper.clone().unbind());
+            keeper.map(|keeper| {
+                OwnerKind::Object(MemoryOwner { object: kept(keeper), is_arrays: false, allocator: None })
+            })
         }
     };
     let pointer = place.address();

@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 
-use crate::array::class::{GpuArray, new_like};
 use crate::array::allocator_inheritance;
+use crate::array::class::{GpuArray, new_like};
 use crate::gil::WithoutGil;
 use crate::names::names;
 use pygpu_array::Array;

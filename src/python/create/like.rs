@@ -4,8 +4,8 @@ use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;
 
 use super::filled::fill_zeros;
-use crate::array::class::{GpuArray, new_exact, new_like};
 use crate::array::allocator_inheritance;
+use crate::array::class::{GpuArray, new_exact, new_like};
 use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::convert::shape::{self, OrderArgument};
@@ -18,7 +18,7 @@ use pygpu_device::Device;
 use pygpu_layout::{Dims, Layout, MemoryOrder};
 
 /// Properties of the other array for the `*_like` functions.
-struct Like<'py> {
+struct LikePrototype<'py> {
     class_of: Option<Bound<'py, GpuArray>>,
     layout: Layout,
     dtype: DType,
@@ -33,7 +33,7 @@ fn like<'py>(
     order: Option<&Bound<'py, PyAny>>,
     shape: Option<&Bound<'py, PyAny>>,
     device: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Like<'py>> {
+) -> PyResult<LikePrototype<'py>> {
     let (class_of, source, own_dtype, own_device) = match other.cast::<GpuArray>() {
         Ok(array) => {
             let inner = array.get().unlaunched()?;
@@ -58,7 +58,7 @@ fn like<'py>(
         None => OrderArgument::K,
     };
     let layout = like_layout(&source, dtype.itemsize() as i64, order, shape)?;
-    Ok(Like { class_of, layout, dtype, device })
+    Ok(LikePrototype { class_of, layout, dtype, device })
 }
 
 pub(super) fn like_layout(
@@ -90,7 +90,7 @@ pub(super) fn like_layout(
     })
 }
 
-fn new_from_like<'py>(py: Python<'py>, like: Like<'py>) -> PyResult<Bound<'py, GpuArray>> {
+fn new_from_like<'py>(py: Python<'py>, like: LikePrototype<'py>) -> PyResult<Bound<'py, GpuArray>> {
     let source = like.class_of.as_ref().map(|other| other.get().unlaunched()).transpose()?;
     let _inherited = allocator_inheritance::inherit(py, source.into_iter())?;
     let array = new_dense(py, like.layout, like.dtype, like.device)?;
@@ -100,17 +100,21 @@ fn new_from_like<'py>(py: Python<'py>, like: Like<'py>) -> PyResult<Bound<'py, G
     }
 }
 
-fn new_zeros_like<'py>(py: Python<'py>, like: Like<'py>) -> PyResult<Bound<'py, GpuArray>> {
+fn new_zeros_like<'py>(py: Python<'py>, like: LikePrototype<'py>) -> PyResult<Bound<'py, GpuArray>> {
     let made = new_from_like(py, like)?;
     fill_zeros(py, made.get().array(py)?)?;
     Ok(made)
 }
 
-fn new_ones_like<'py>(py: Python<'py>, like: Like<'py>) -> PyResult<Bound<'py, GpuArray>> {
+fn new_ones_like<'py>(py: Python<'py>, like: LikePrototype<'py>) -> PyResult<Bound<'py, GpuArray>> {
     new_filled_like(py, like, &1i64.into_pyobject(py)?.into_any())
 }
 
-fn new_filled_like<'py>(py: Python<'py>, like: Like<'py>, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
+fn new_filled_like<'py>(
+    py: Python<'py>,
+    like: LikePrototype<'py>,
+    value: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, GpuArray>> {
     let made = new_from_like(py, like)?;
     assign::assign(py, made.get().array(made.py())?, value)?;
     Ok(made)

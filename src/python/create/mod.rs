@@ -2,18 +2,18 @@
 
 use pyo3::prelude::*;
 
-pub(crate) mod from_address;
 pub(crate) mod allocator;
+pub(crate) mod arange;
 pub(crate) mod asarray;
 pub(crate) mod astype;
 mod constructor;
 pub(crate) mod filled;
-pub(crate) mod over_memory;
+pub(crate) mod from_address;
 pub(crate) mod from_dlpack;
 mod from_pointer;
 mod join;
 pub(crate) mod like;
-pub(crate) mod arange;
+pub(crate) mod over_memory;
 pub(crate) mod upload;
 
 /// Adds classes and functions to the module.

@@ -7,15 +7,15 @@ use pyo3::prelude::*;
 
 use super::allocator::{self, PyAllocator};
 use crate::array::class::{GpuArray, owner_of};
-use crate::array::memory_owner::{Heritage, Owner};
-use crate::callback::Kept;
+use crate::array::memory_owner::{InheritedAllocator, MemoryOwner};
+use crate::callback::SendPyObject;
 use crate::convert::dtype;
 use crate::convert::shape::{self, OrderArgument};
-use crate::interop::gpudata::stands_for_memory;
-use crate::interop::memory_argument::Place;
 use crate::gil::WithoutGil;
 use crate::host::device_arrays;
 use crate::host::transfer;
+use crate::interop::gpudata::stands_for_memory;
+use crate::interop::memory_argument::MemoryArgument;
 use crate::runtime::device_memory::DeviceAllocation;
 use pygpu_array::Array;
 use pygpu_base::dtype::DType;
@@ -64,17 +64,21 @@ pub(super) fn assigned<'py>(
 ///
 /// # Errors
 /// `TypeError` for an object that is no allocator.
-pub(super) fn heritage_of(allocator: &Bound<'_, PyAny>) -> PyResult<Heritage> {
+pub(super) fn heritage_of(allocator: &Bound<'_, PyAny>) -> PyResult<InheritedAllocator> {
     drop(PyAllocator::for_one_array(allocator)?);
     Ok(allocator::kept_for_results(allocator))
 }
 
 /// Returns the same array with another allocator for results.
-pub(super) fn with_heritage(py: Python<'_>, own: &GpuArray, heritage: Option<Heritage>) -> PyResult<GpuArray> {
+pub(super) fn with_heritage(
+    py: Python<'_>,
+    own: &GpuArray,
+    heritage: Option<InheritedAllocator>,
+) -> PyResult<GpuArray> {
     let array = own.array(py)?;
     // Includes the previous owner.
     let memory = Py::new(py, DeviceAllocation::over(array.clone()))?.into_any();
-    let kept = Owner { object: Kept::new(memory), is_arrays: own.owns_data(), allocator: heritage };
+    let kept = MemoryOwner { object: SendPyObject::new(memory), is_arrays: own.owns_data(), allocator: heritage };
     let array = array.clone().with_owner(Box::new(kept));
     let value = match own.base() {
         Some(base) => GpuArray::with_base(array, base.clone_ref(py)),
@@ -88,7 +92,7 @@ pub(super) fn with_heritage(py: Python<'_>, own: &GpuArray, heritage: Option<Her
 
 /// Whether the elements are at address 0, as in PyCUDA's arrays whose `gpudata` is assigned later.
 fn is_nowhere(memory: &Bound<'_, PyAny>, layout: &Layout) -> PyResult<bool> {
-    Ok(layout.nbytes() > 0 && !memory.is_instance_of::<GpuArray>() && Place::of(memory)?.address() == 0)
+    Ok(layout.nbytes() > 0 && !memory.is_instance_of::<GpuArray>() && MemoryArgument::of(memory)?.address() == 0)
 }
 
 /// Creates an array without memory, until its `gpudata` is assigned.
@@ -112,8 +116,8 @@ pub(super) fn over_place<'py>(
 ) -> PyResult<GpuArray> {
     let owner = (keeper_of(memory), &base).into_pyobject(py)?.into_any().unbind();
     let allocator = allocator.map(heritage_of).transpose()?;
-    let kept = Owner { object: Kept::new(owner), is_arrays: false, allocator };
-    let array = Place::of(memory)?.array(py, layout.clone(), dtype, Stream::default_of, Some(kept))?;
+    let kept = MemoryOwner { object: SendPyObject::new(owner), is_arrays: false, allocator };
+    let array = MemoryArgument::of(memory)?.array(py, layout.clone(), dtype, Stream::default_of, Some(kept))?;
     let value = match base {
         Some(base) => GpuArray::with_base(array, base.unbind()),
         None => GpuArray::from_array(array),
@@ -168,9 +172,9 @@ fn made_by(
     let allocation = py.without_gil(|| Allocation::from_allocator(allocator, bytes, &stream::current(device)))?;
     if let Some(memory) = allocator.take_known() {
         // The block itself with its tracked uses, instead of a wrapper of it.
-        let place = Place::of(memory.bind(py))?;
+        let place = MemoryArgument::of(memory.bind(py))?;
         let allocator = Some(allocator::kept_for_results(object));
-        let kept = Owner { object: Kept::new(memory), is_arrays: true, allocator };
+        let kept = MemoryOwner { object: SendPyObject::new(memory), is_arrays: true, allocator };
         let array = place.array(py, layout, dtype, Stream::default_of, Some(kept));
         py.without_gil(|| drop(allocation));
         return array;

@@ -8,8 +8,8 @@ use smallvec::SmallVec;
 
 use crate::array::array_argument;
 use crate::convert::dtype as dtypes;
-use crate::interop::import;
 use crate::gil::WithoutGil;
+use crate::interop::import;
 use crate::kernel::call::{argument_errors, values};
 use crate::py_once::intern;
 use pygpu_array::Array;
@@ -52,20 +52,20 @@ pub(crate) fn arguments(declared: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> 
 }
 
 /// The values of one call.
-pub(crate) struct Given<'a> {
+pub(crate) struct BoundArguments<'a> {
     /// PyGPU's arrays, which the caller's tuple keeps alive, and arrays of other libraries by index.
-    places: SmallVec<[Place<'a>; 6]>,
+    places: SmallVec<[ArgumentArray<'a>; 6]>,
     foreign: Vec<Array>,
     /// Values of the scalar arguments, in order.
     pub(crate) scalars: Arguments,
 }
 
-enum Place<'a> {
+enum ArgumentArray<'a> {
     Own(&'a Array),
     Foreign(usize),
 }
 
-impl<'a> Given<'a> {
+impl<'a> BoundArguments<'a> {
     /// Checks a call's arguments against the declared ones.
     ///
     /// # Errors
@@ -98,11 +98,11 @@ impl<'a> Given<'a> {
     #[inline]
     fn add_array(&mut self, argument: &Argument, value: Borrowed<'a, '_, PyAny>, written: bool) -> PyResult<()> {
         let array = if let Some(array) = array_argument::array_of(value)? {
-            self.places.push(Place::Own(array));
+            self.places.push(ArgumentArray::Own(array));
             array
         } else {
             let Some(array) = import::device_array(&value)? else { return Err(no_array(&value)) };
-            self.places.push(Place::Foreign(self.foreign.len()));
+            self.places.push(ArgumentArray::Foreign(self.foreign.len()));
             self.foreign.push(array);
             &self.foreign[self.foreign.len() - 1]
         };
@@ -130,8 +130,8 @@ impl<'a> Given<'a> {
     #[inline]
     pub(crate) fn arrays(&self) -> impl Iterator<Item = &Array> {
         self.places.iter().map(|place| match place {
-            Place::Own(array) => *array,
-            Place::Foreign(number) => &self.foreign[*number],
+            ArgumentArray::Own(array) => *array,
+            ArgumentArray::Foreign(number) => &self.foreign[*number],
         })
     }
 

@@ -5,12 +5,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use smallvec::SmallVec;
 
-use super::arguments::{self, Given};
-use super::pickle_state::{KernelState, Request};
-use crate::convert::number;
+use super::arguments::{self, BoundArguments};
+use super::pickle_state::{KernelOptions, KernelState};
 use crate::atexit::Detached;
+use crate::convert::number;
 use crate::gil::WithoutGil;
-use crate::init_cell::Late;
+use crate::init_cell::InitCell;
 use crate::names::names;
 use crate::runtime::compiler::warn_of_cache;
 use crate::runtime::stream as stream_argument;
@@ -64,7 +64,7 @@ use pygpu_ops::{Elementwise, IndexRange};
 /// >>> z.get()
 /// array([0., 3., 6.], dtype=float32)
 #[pyclass(frozen, subclass, weakref, dict, name = "ElementwiseKernel", module = "PyGPU.elementwise")]
-pub(crate) struct PyElementwise(Late<KernelState<Elementwise>>);
+pub(crate) struct PyElementwise(InitCell<KernelState<Elementwise>>);
 
 impl PyElementwise {
     fn made(&self) -> PyResult<&KernelState<Elementwise>> {
@@ -85,7 +85,7 @@ impl PyElementwise {
                              after_loop='')")]
     // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
     fn py_new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
-        Self(Late::default())
+        Self(InitCell::default())
     }
 
     #[pyo3(signature = (arguments, operation, name="kernel", keep=None, options=None, preamble="", loop_prep="", after_loop=""))]
@@ -113,7 +113,7 @@ impl PyElementwise {
         after_loop: &str,
     ) -> PyResult<()> {
         let noun = "an elementwise kernel";
-        let request = Request { class: "ElementwiseKernel", order: ORDER, noun, name, keep, options, preamble };
+        let request = KernelOptions { class: "ElementwiseKernel", order: ORDER, noun, name, keep, options, preamble };
         let keep = request.keep()?;
         let recipe = (arguments, &operation, name, keep, options, preamble, loop_prep, after_loop);
         let recipe = recipe.into_pyobject(arguments.py())?.into();
@@ -136,13 +136,15 @@ impl PyElementwise {
     fn __call__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let py = args.py();
         let KernelState { kernel, keep, .. } = self.made()?;
-        let keywords =
-            kwargs.map_or_else(|| Ok(Keywords::default()), |kwargs| Keywords::read(kernel.name(), kwargs))?;
+        let keywords = kwargs.map_or_else(
+            || Ok(ElementwiseKeywords::default()),
+            |kwargs| ElementwiseKeywords::read(kernel.name(), kwargs),
+        )?;
         let usages = &kernel.analysis().usages;
         let is_written = |position: usize| {
             usages.get(position).copied().flatten().is_some_and(|usage| usage.written > WrittenNames::No)
         };
-        let mut given = Given::read(kernel.name(), kernel.arguments(), is_written, args)?;
+        let mut given = BoundArguments::read(kernel.name(), kernel.arguments(), is_written, args)?;
         let mut scalars = std::mem::take(&mut given.scalars);
         let arrays: SmallVec<[&Array; 6]> = given.arrays().collect();
         let is_ranged = keywords.range.is_some() || keywords.slice.is_some();
@@ -188,13 +190,13 @@ impl PyElementwise {
 
 /// The keywords of a call.
 #[derive(Default)]
-struct Keywords<'py> {
+struct ElementwiseKeywords<'py> {
     range: Option<Bound<'py, PyAny>>,
     slice: Option<Bound<'py, PyAny>>,
     stream: Option<Bound<'py, PyAny>>,
 }
 
-impl<'py> Keywords<'py> {
+impl<'py> ElementwiseKeywords<'py> {
     fn read(name: &str, kwargs: &Bound<'py, PyDict>) -> PyResult<Self> {
         let mut keywords = Self::default();
         for (key, value) in kwargs {

@@ -11,15 +11,15 @@ use crate::py_once::intern;
 use pygpu_ops::Argument;
 
 /// The arguments of `__init__`, in order.
-pub(crate) struct Recipe(Py<PyTuple>);
+pub(crate) struct PickleState(Py<PyTuple>);
 
-impl From<Bound<'_, PyTuple>> for Recipe {
+impl From<Bound<'_, PyTuple>> for PickleState {
     fn from(given: Bound<'_, PyTuple>) -> Self {
         Self(given.unbind())
     }
 }
 
-impl Recipe {
+impl PickleState {
     /// Returns the result of `__reduce__` for a kernel of the class `T` or of a derived class.
     ///
     /// # Errors
@@ -35,11 +35,11 @@ impl Recipe {
 pub(crate) struct KernelState<K: DriverObject> {
     pub(crate) kernel: Detached<K>,
     pub(crate) keep: bool,
-    pub(crate) recipe: Recipe,
+    pub(crate) recipe: PickleState,
 }
 
 /// Arguments that the constructors of generated kernels share.
-pub(crate) struct Request<'a, 'py> {
+pub(crate) struct KernelOptions<'a, 'py> {
     /// The class, and the expected order of its arguments.
     pub(crate) class: &'static str,
     pub(crate) order: &'static str,
@@ -50,7 +50,7 @@ pub(crate) struct Request<'a, 'py> {
     pub(crate) preamble: &'a str,
 }
 
-impl Request<'_, '_> {
+impl KernelOptions<'_, '_> {
     /// Reads PyCUDA's `keep`. A string at its position indicates CuPy's argument order.
     ///
     /// # Errors

@@ -5,15 +5,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyString, PyTuple};
 use smallvec::SmallVec;
 
-use super::arguments::{self, Given};
-use super::pickle_state::{KernelState, Request};
-use crate::array::class::{GpuArray, new_exact};
+use super::arguments::{self, BoundArguments};
+use super::pickle_state::{KernelOptions, KernelState};
 use crate::array::allocator_inheritance;
+use crate::array::class::{GpuArray, new_exact};
+use crate::atexit::Detached;
 use crate::convert::dtype as dtypes;
 use crate::create::over_memory;
-use crate::atexit::Detached;
 use crate::gil::WithoutGil;
-use crate::init_cell::Late;
+use crate::init_cell::InitCell;
 use crate::names::names;
 use crate::py_once::intern;
 use crate::runtime::compiler::warn_of_cache;
@@ -69,7 +69,7 @@ use pygpu_ops::{Reduce, ReductionSpec, reduction_kernel};
 /// >>> dot(x, x).get()
 /// array(14., dtype=float32)
 #[pyclass(frozen, subclass, weakref, dict, name = "ReductionKernel", module = "PyGPU.reduction")]
-pub(crate) struct PyReduction(Late<KernelState<Reduce>>);
+pub(crate) struct PyReduction(InitCell<KernelState<Reduce>>);
 
 impl PyReduction {
     fn made(&self) -> PyResult<&KernelState<Reduce>> {
@@ -120,7 +120,7 @@ impl PyReduction {
                              options=None, preamble='')")]
     // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
     fn py_new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
-        Self(Late::default())
+        Self(InitCell::default())
     }
 
     #[pyo3(signature = (dtype_out, neutral, reduce_expr, map_expr=None, arguments=None, name="reduce_kernel", keep=None,
@@ -150,8 +150,15 @@ impl PyReduction {
         options: Option<&Bound<'_, PyAny>>,
         preamble: &str,
     ) -> PyResult<()> {
-        let request =
-            Request { class: "ReductionKernel", order: ORDER, noun: "a reduction", name, keep, options, preamble };
+        let request = KernelOptions {
+            class: "ReductionKernel",
+            order: ORDER,
+            noun: "a reduction",
+            name,
+            keep,
+            options,
+            preamble,
+        };
         let keep = request.keep()?;
         let recipe = (dtype_out, neutral, &reduce_expr, &map_expr, arguments, name, keep, options, preamble);
         let recipe = recipe.into_pyobject(dtype_out.py())?.into();
@@ -187,12 +194,13 @@ impl PyReduction {
         let py = args.py();
         let KernelState { kernel, keep, .. } = self.made()?;
         let (name, dtype) = (&kernel.reduction().name, kernel.reduction().dtype);
-        let keywords = kwargs.map_or_else(|| Ok(Keywords::default()), |kwargs| Keywords::read(name, kwargs))?;
+        let keywords =
+            kwargs.map_or_else(|| Ok(ReductionKeywords::default()), |kwargs| ReductionKeywords::read(name, kwargs))?;
         let usages = &kernel.analysis().usages;
         let is_written = |position: usize| {
             usages.get(position).copied().flatten().is_some_and(|usage| usage.written > WrittenNames::No)
         };
-        let mut given = Given::read(name, kernel.arguments(), is_written, args)?;
+        let mut given = BoundArguments::read(name, kernel.arguments(), is_written, args)?;
         let scalars = std::mem::take(&mut given.scalars);
         let arrays: SmallVec<[&Array; 6]> = given.arrays().collect();
         let plan = kernel.plan(&arrays)?;
@@ -275,13 +283,13 @@ pub(crate) fn new_array(
 
 /// The keywords of a call.
 #[derive(Default)]
-struct Keywords<'py> {
+struct ReductionKeywords<'py> {
     stream: Option<Bound<'py, PyAny>>,
     out: Option<Bound<'py, GpuArray>>,
     allocator: Option<Bound<'py, PyAny>>,
 }
 
-impl<'py> Keywords<'py> {
+impl<'py> ReductionKeywords<'py> {
     fn read(name: &str, kwargs: &Bound<'py, PyDict>) -> PyResult<Self> {
         let mut keywords = Self::default();
         for (key, value) in kwargs {

@@ -4,17 +4,17 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyString, PyTuple};
 
-use super::pickle_state::Request;
+use super::pickle_state::KernelOptions;
 use super::reduction::{c_type, expression, new_array};
 use crate::array::class::{GpuArray, new_exact};
-use crate::convert::dtype as dtypes;
 use crate::atexit::Detached;
+use crate::convert::dtype as dtypes;
 use crate::gil::WithoutGil;
-use crate::init_cell::Late;
+use crate::init_cell::InitCell;
 use crate::names::names;
 use crate::py_once::intern;
 use crate::runtime::compiler::warn_of_cache;
-use crate::runtime::current_stream::Current;
+use crate::runtime::current_stream::CurrentStreamGuard;
 use crate::runtime::stream as stream_argument;
 use pygpu_array::Array;
 use pygpu_layout::Dims;
@@ -22,21 +22,21 @@ use pygpu_ops::{Scan, Scanning};
 
 /// State of both classes.
 #[derive(Default)]
-struct Held(Late<Detached<Scan>>);
+struct ScanDefinition(InitCell<Detached<Scan>>);
 
 /// Name of an object of either class in messages.
 const NOUN: &str = "scan kernel";
 
 /// Arguments of the constructors.
-struct Making<'a, 'py> {
+struct ScanInit<'a, 'py> {
     dtype: &'a Bound<'py, PyAny>,
     scan_expr: String,
     neutral: Option<&'a Bound<'py, PyAny>>,
-    request: Request<'a, 'py>,
+    request: KernelOptions<'a, 'py>,
 }
 
-impl Held {
-    fn make(&self, making: Making<'_, '_>) -> PyResult<()> {
+impl ScanDefinition {
+    fn make(&self, making: ScanInit<'_, '_>) -> PyResult<()> {
         let (options, preamble) = making.request.options(making.dtype.py())?;
         let of = Scanning {
             name: making.request.name.to_owned(),
@@ -122,7 +122,7 @@ impl Held {
                 )));
             }
         }
-        let _current = Current::of(py, input.get().device(), stream)?;
+        let _current = CurrentStreamGuard::of(py, input.get().device(), stream)?;
         let dtype = dtypes::to_python(py, scan.scanning().dtype)?;
         let scanned = input.call_method1(intern!(py, "astype"), (dtype,))?;
         let scanned = self.call(&scanned, None, allocator, stream)?;
@@ -162,7 +162,7 @@ macro_rules! scan_kernels {
             ///
             $(#[$rest])*
             #[pyclass(frozen, subclass, weakref, dict, name = $name, module = "PyGPU.scan")]
-            pub(crate) struct $class(Held);
+            pub(crate) struct $class(ScanDefinition);
 
             #[pymethods]
             impl $class {
@@ -173,7 +173,7 @@ macro_rules! scan_kernels {
                                          devices=None)")]
                 // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
                 fn py_new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
-                    Self(Held::default())
+                    Self(ScanDefinition::default())
                 }
 
                 #[pyo3(signature = (
@@ -194,8 +194,8 @@ macro_rules! scan_kernels {
                     let _ = devices;
                     let neutral = $check(neutral)?;
                     let request =
-                        Request { class: $name, order: "", noun: NOUN, name: name_prefix, keep: None, options, preamble };
-                    self.0.make(Making { dtype, scan_expr, neutral, request })
+                        KernelOptions { class: $name, order: "", noun: NOUN, name: name_prefix, keep: None, options, preamble };
+                    self.0.make(ScanInit { dtype, scan_expr, neutral, request })
                 }
 
                 #[pyo3(signature = (

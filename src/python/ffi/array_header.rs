@@ -12,7 +12,7 @@ pub(crate) const NAME: &CStr = c"pygpu_c_api";
 
 /// `pygpu_c_api` of the header. New fields are only added at the end, with a new version.
 #[repr(C)]
-pub(crate) struct Table {
+pub(crate) struct CHeaderTable {
     version: u32,
     is_readonly: unsafe extern "C" fn(*mut c_void) -> c_int,
 }
@@ -23,7 +23,7 @@ pub(crate) trait ArrayHeader {
     fn is_readonly(object: &Bound<'_, PyAny>) -> bool;
 }
 
-impl Table {
+impl CHeaderTable {
     pub(crate) const fn new<T: ArrayHeader>() -> Self {
         Self { version: 1, is_readonly: is_readonly::<T> }
     }

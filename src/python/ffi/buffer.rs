@@ -17,19 +17,19 @@ pub(crate) fn has_buffer(object: &Bound<'_, PyAny>) -> bool {
 /// # Errors
 /// The object's; `BufferError` for bytes that are not contiguous.
 pub(crate) fn with_bytes<T>(object: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) -> T) -> PyResult<T> {
-    struct View(ffi::Py_buffer);
-    impl Drop for View {
+    struct BufferView(ffi::Py_buffer);
+    impl Drop for BufferView {
         fn drop(&mut self) {
             // SAFETY: filled by `PyObject_GetBuffer`, and released once.
             unsafe { ffi::PyBuffer_Release(&mut self.0) };
         }
     }
-    let mut view = View(ffi::Py_buffer::new());
+    let mut view = BufferView(ffi::Py_buffer::new());
     // SAFETY: a live object and memory for the result.
     if unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &mut view.0, ffi::PyBUF_SIMPLE as c_int) } != 0 {
         return Err(PyErr::fetch(object.py()));
     }
-    let View(found) = &view;
+    let BufferView(found) = &view;
     let bytes = match found.len {
         0 => &[][..],
         // SAFETY: `length` contiguous bytes, until the view is released.

@@ -48,12 +48,12 @@ pub(crate) trait Exchange {
 
 /// The static table, shared by all threads and never written.
 #[repr(transparent)]
-pub(crate) struct Table(DLPackExchangeAPI);
+pub(crate) struct OwnExchangeTable(DLPackExchangeAPI);
 
 // SAFETY: it holds functions and a null pointer.
-unsafe impl Sync for Table {}
+unsafe impl Sync for OwnExchangeTable {}
 
-impl Table {
+impl OwnExchangeTable {
     pub(crate) const fn new<E: Exchange>() -> Self {
         Self(DLPackExchangeAPI {
             header: DLPackExchangeAPIHeader { version: VERSION, prev_api: std::ptr::null_mut() },
@@ -154,9 +154,9 @@ fn null_prototype() -> Result<NonNull<DLManagedTensorVersioned>> {
 
 /// The table of another type, which lives as long as the process.
 #[derive(Clone, Copy)]
-pub(crate) struct OtherTable(&'static DLPackExchangeAPI);
+pub(crate) struct ForeignExchangeTable(&'static DLPackExchangeAPI);
 
-impl OtherTable {
+impl ForeignExchangeTable {
     /// Reads the table of a capsule, in the newest supported version. `None` for other objects.
     pub(crate) fn of(attribute: &Bound<'_, PyAny>) -> Option<Self> {
         const LONGEST_CHAIN: usize = 16;

@@ -21,7 +21,9 @@ use pygpu_base::flush::PythonAccess;
 pub(crate) fn holds_gil() -> bool {
     // SAFETY: the functions may be called on any thread. After finalization the last one returns 1, so the first is called first.
     // A thread unknown to Python has no state.
-    unsafe { ffi::Py_IsInitialized() != 0 && !ffi::PyGILState_GetThisThreadState().is_null() && capi_optional::holds_gil() }
+    unsafe {
+        ffi::Py_IsInitialized() != 0 && !ffi::PyGILState_GetThisThreadState().is_null() && capi_optional::holds_gil()
+    }
 }
 
 /// Runs `work` if this thread holds the GIL. pyo3's count may not include it, which does not affect work with objects.
@@ -40,7 +42,7 @@ pub(crate) fn with_interpreter<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<
     if unsafe { ffi::Py_IsInitialized() } == 0 {
         return None;
     }
-    let _ensured = Ensured::new();
+    let _ensured = GilEnsured::new();
     // The thread holds the GIL now. This updates pyo3's count.
     Python::try_attach(work)
 }
@@ -70,9 +72,9 @@ fn restore(py: Python<'_>, work: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_i
 }
 
 /// The GIL, acquired through the interpreter's own count.
-pub(crate) struct Ensured(ffi::PyGILState_STATE);
+pub(crate) struct GilEnsured(ffi::PyGILState_STATE);
 
-impl Ensured {
+impl GilEnsured {
     /// Acquires the GIL on a thread that holds the guard of [`finalization::leave_to_ask`] meanwhile.
     pub(crate) fn new() -> Self {
         // SAFETY: the interpreter exists, and does not end while `shutdown::ForeignCallGuard` counts this thread.
@@ -80,9 +82,9 @@ impl Ensured {
     }
 }
 
-impl HasGil for Ensured {}
+impl HasGil for GilEnsured {}
 
-impl Drop for Ensured {
+impl Drop for GilEnsured {
     fn drop(&mut self) {
         // SAFETY: pairs with the call in `new`, on the same thread, innermost first.
         unsafe { ffi::PyGILState_Release(self.0) };

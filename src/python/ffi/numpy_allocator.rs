@@ -12,7 +12,7 @@ use pygpu_memory::host_block_cache;
 
 /// NumPy's `PyDataMem_Handler`, version 1.
 #[repr(C)]
-struct Handler {
+struct DataMemHandler {
     name: [u8; 127],
     version: u8,
     context: *mut c_void,
@@ -23,9 +23,9 @@ struct Handler {
 }
 
 // SAFETY: the context is null and the functions may be called by any thread.
-unsafe impl Sync for Handler {}
+unsafe impl Sync for DataMemHandler {}
 
-static HANDLER: Handler = Handler {
+static HANDLER: DataMemHandler = DataMemHandler {
     name: name(),
     version: 1,
     context: std::ptr::null_mut(),

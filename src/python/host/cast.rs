@@ -22,7 +22,7 @@ use pygpu_ops::ufunc::{self, CastSource};
 
 /// Source of a cast.
 #[derive(Clone, Copy)]
-pub(crate) enum Values<'a> {
+pub(crate) enum CastValues<'a> {
     /// The elements of an array on the same device, broadcast to the target's shape.
     Of(&'a Array),
     /// One element, as bytes of the target's dtype.
@@ -44,17 +44,17 @@ pub(crate) fn is_numpys(array: &Array, stream: &Stream) -> PyResult<bool> {
 pub(crate) fn cast_into(
     py: Python<'_>,
     target: &Array,
-    values: Values<'_>,
+    values: CastValues<'_>,
     mask: Option<&Array>,
     stream: &Stream,
 ) -> PyResult<()> {
     let (source, from) = match values {
-        Values::Of(array) if array.dtype() == target.dtype() && mask.is_none() => {
+        CastValues::Of(array) if array.dtype() == target.dtype() && mask.is_none() => {
             return Ok(py.without_gil(|| copy::between(target, array, stream))?);
         }
-        Values::Item(bytes) if mask.is_none() => return Ok(py.without_gil(|| copy::fill(target, bytes, stream))?),
-        Values::Of(array) => (CastSource::Array(array), array.dtype()),
-        Values::Item(bytes) => (CastSource::Item(bytes), target.dtype()),
+        CastValues::Item(bytes) if mask.is_none() => return Ok(py.without_gil(|| copy::fill(target, bytes, stream))?),
+        CastValues::Of(array) => (CastSource::Array(array), array.dtype()),
+        CastValues::Item(bytes) => (CastSource::Item(bytes), target.dtype()),
     };
     if is_numpys(target, stream)? {
         return by_numpy(py, target, values, mask);
@@ -92,7 +92,7 @@ pub(crate) fn cast(py: Python<'_>, source: &Array, dtype: DType, layout: Layout,
         Ok(made)
     })?;
     if !is_cast {
-        cast_into(py, &made, Values::Of(source), None, stream)?;
+        cast_into(py, &made, CastValues::Of(source), None, stream)?;
     }
     Ok(made)
 }
@@ -129,11 +129,11 @@ pub(crate) fn warn_of_dropped_parts(py: Python<'_>, from: DType, to: DType) -> P
 }
 
 /// Calls `numpy.copyto` on views of the same memory.
-fn by_numpy(py: Python<'_>, target: &Array, values: Values<'_>, mask: Option<&Array>) -> PyResult<()> {
+fn by_numpy(py: Python<'_>, target: &Array, values: CastValues<'_>, mask: Option<&Array>) -> PyResult<()> {
     let view = |array: &Array| cpu_view::borrowed(py, array);
     let source = match values {
-        Values::Of(array) => view(array)?,
-        Values::Item(bytes) => item(py, target.dtype(), bytes)?,
+        CastValues::Of(array) => view(array)?,
+        CastValues::Item(bytes) => item(py, target.dtype(), bytes)?,
     };
     copy_by_numpy(py, view(target)?.as_any(), source.as_any(), mask.map(view).transpose()?.as_ref().map(Bound::as_any))
 }
@@ -167,7 +167,7 @@ fn copy_by_numpy(
 fn through_the_host(
     py: Python<'_>,
     target: &Array,
-    values: Values<'_>,
+    values: CastValues<'_>,
     mask: Option<&Array>,
     stream: &Stream,
 ) -> PyResult<()> {
@@ -175,8 +175,8 @@ fn through_the_host(
     let download = |array: &Array| transfer::to_ndarray(py, array);
     let made = download(target)?;
     let source = match values {
-        Values::Of(array) => download(array)?,
-        Values::Item(bytes) => item(py, target.dtype(), bytes)?,
+        CastValues::Of(array) => download(array)?,
+        CastValues::Item(bytes) => item(py, target.dtype(), bytes)?,
     };
     let mask = mask.map(download).transpose()?;
     copy_by_numpy(py, made.as_any(), source.as_any(), mask.as_ref().map(Bound::as_any))?;

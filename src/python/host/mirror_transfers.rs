@@ -7,15 +7,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyWeakrefReference;
 
 use crate::array::class::GpuArray;
-use crate::array::host_mirror::HostSide;
+use crate::array::host_mirror::HostMirror;
 use crate::finalization;
 use crate::host::transfer::{get_on, set_on};
 use crate::py_once::intern;
-use crate::runtime::result_cache::Spare;
+use crate::runtime::result_cache::CacheSlot;
 use pygpu_device::stream;
 
 impl GpuArray {
-    fn set_host(&self, host: HostSide) {
+    fn set_host(&self, host: HostMirror) {
         let before = std::mem::replace(&mut *self.host_to_set(), host);
         // Not under the lock: dropping an ndarray may run Python code.
         drop(before);
@@ -25,18 +25,18 @@ impl GpuArray {
     #[inline]
     pub(crate) fn last_result<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         match &*self.host()? {
-            HostSide::Own(host) => Some(host.bind(py).clone()),
-            HostSide::Returned(_, Some(spare)) => spare.get(py),
+            HostMirror::Own(host) => Some(host.bind(py).clone()),
+            HostMirror::Returned(_, Some(spare)) => spare.get(py),
             _ => None,
         }
     }
 
     /// Stores a result of `get`. An array created over an ndarray keeps the result alive.
     pub(crate) fn remember(&self, result: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
-        let is_own = self.host().is_some_and(|host| matches!(*host, HostSide::Own(_)));
+        let is_own = self.host().is_some_and(|host| matches!(*host, HostMirror::Own(_)));
         self.set_host(match is_own {
-            true => HostSide::Own(result.clone().into_any().unbind()),
-            false => HostSide::Returned(PyWeakrefReference::new(result)?.unbind(), Spare::keep(result)),
+            true => HostMirror::Own(result.clone().into_any().unbind()),
+            false => HostMirror::Returned(PyWeakrefReference::new(result)?.unbind(), CacheSlot::keep(result)),
         });
         Ok(())
     }
@@ -167,7 +167,7 @@ impl GpuArray {
             }
             None => {
                 let made = get_on(slf, None, &stream, true)?;
-                slf.get().set_host(HostSide::Own(made.into_any().unbind()));
+                slf.get().set_host(HostMirror::Own(made.into_any().unbind()));
             }
         }
         Ok(())

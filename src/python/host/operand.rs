@@ -3,7 +3,7 @@
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 
-use crate::callback::Kept;
+use crate::callback::SendPyObject;
 use crate::convert::ndarray;
 use pygpu_array::Array;
 use pygpu_base::error::Result;
@@ -69,7 +69,7 @@ impl HostOperand {
         if copy::is_pinned(stream.device(), &self.side)?
             && let Some(keeper) = self.keeper.take()
         {
-            retired::keep_until_passed(stream, Box::new(Kept::new(keeper)))?;
+            retired::keep_until_passed(stream, Box::new(SendPyObject::new(keeper)))?;
         }
         Ok(())
     }

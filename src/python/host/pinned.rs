@@ -6,11 +6,11 @@ use numpy::PyUntypedArray;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
+use crate::atexit::Detached;
 use crate::convert::dtype;
 use crate::convert::ndarray;
-use crate::convert::pointer::Parameter;
+use crate::convert::pointer::CtypesPointerCache;
 use crate::convert::shape::{self, OrderArgument};
-use crate::atexit::Detached;
 use crate::gil::WithoutGil;
 use crate::names::names;
 use crate::py_once::intern;
@@ -35,7 +35,7 @@ use pygpu_memory::address_registry::{self, AddressedMemory};
 pub(crate) struct PinnedMemory {
     allocation: Detached<Arc<Allocation>>,
     /// The address for ctypes.
-    pub(crate) parameter: Parameter,
+    pub(crate) parameter: CtypesPointerCache,
 }
 
 impl PinnedMemory {
@@ -92,8 +92,10 @@ fn new_ndarray<'py>(
     })?;
     let address = allocation.address();
     address_registry::register(&allocation, AddressedMemory::Pinned);
-    let owner =
-        Bound::new(py, PinnedMemory { allocation: Detached::new(allocation), parameter: Parameter::default() })?;
+    let owner = Bound::new(
+        py,
+        PinnedMemory { allocation: Detached::new(allocation), parameter: CtypesPointerCache::default() },
+    )?;
     ndarray::over_memory(py, address, layout, descr, true, owner.into_any())
 }
 

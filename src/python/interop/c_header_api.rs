@@ -4,14 +4,14 @@
 use pyo3::prelude::*;
 
 use crate::array::class::GpuArray;
-use crate::ffi::array_header::{ArrayHeader, NAME, Table};
+use crate::ffi::array_header::{ArrayHeader, CHeaderTable, NAME};
 use crate::ffi::capsule;
 
-static API: Table = Table::new::<Arrays>();
+static API: CHeaderTable = CHeaderTable::new::<HeaderFunctions>();
 
-struct Arrays;
+struct HeaderFunctions;
 
-impl ArrayHeader for Arrays {
+impl ArrayHeader for HeaderFunctions {
     fn is_readonly(object: &Bound<'_, PyAny>) -> bool {
         object.cast::<GpuArray>().map_or(true, |array| array.get().readonly())
     }

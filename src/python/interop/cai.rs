@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
 
 use crate::array::class::GpuArray;
-use crate::callback::Kept;
+use crate::callback::SendPyObject;
 use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::convert::number;
@@ -210,9 +210,9 @@ impl GpuArray {
 }
 
 /// Dictionary of a producer.
-struct Said<'py>(Bound<'py, PyDict>);
+struct InterfaceDict<'py>(Bound<'py, PyDict>);
 
-impl<'py> Said<'py> {
+impl<'py> InterfaceDict<'py> {
     fn get(&self, key: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         Ok(self.0.get_item(key)?.filter(|value| !value.is_none()))
     }
@@ -313,7 +313,7 @@ pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let py = object.py();
     let Some(said) = object.getattr_opt(intern!(py, "__cuda_array_interface__"))? else { return Ok(None) };
     let said = match said.cast_into::<PyDict>() {
-        Ok(said) => Said(said),
+        Ok(said) => InterfaceDict(said),
         Err(error) => {
             let given = error.into_inner();
             return Err(wrong_type(format_args!("a dict is expected, not {given:?}")));
@@ -321,7 +321,7 @@ pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     };
     let description = said.description()?;
     let stream = said.stream()?;
-    let keeper = Box::new(Kept::new(object.clone().unbind()));
+    let keeper = Box::new(SendPyObject::new(object.clone().unbind()));
     // SAFETY: the memory description of the object cannot be verified; the object is kept alive.
     let imported: Result<Array, Error> = py.without_gil(|| unsafe { cai::import(&description, stream, keeper) });
     Ok(Some(imported?))

@@ -4,9 +4,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::fusion;
 use crate::ffi::capsule::of_tensor;
 use crate::ffi::numbers;
+use crate::fusion;
 use pygpu_array::Array;
 use pygpu_base::flush::FlushReason;
 use pygpu_device::stream::Stream;

@@ -12,10 +12,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 
 use crate::array::class::{GpuArray, new_exact};
-use crate::fusion;
 use crate::ffi::capsule;
-use crate::ffi::exchange_table::{Exchange, NAME, OtherTable, Table};
+use crate::ffi::exchange_table::{Exchange, ForeignExchangeTable, NAME, OwnExchangeTable};
 use crate::ffi::objects::class_of;
+use crate::fusion;
 use crate::gil::WithoutGil;
 use crate::py_once::intern;
 use pygpu_array::Array;
@@ -27,7 +27,7 @@ use pygpu_interop::dlpack::import::ImportedTensor;
 use pygpu_interop::dlpack::{self, DlpackFlags, export};
 use pygpu_interop::stream_numbers;
 
-static TABLE: Table = Table::new::<Arrays>();
+static TABLE: OwnExchangeTable = OwnExchangeTable::new::<ArrayExchange>();
 
 #[pymethods]
 impl GpuArray {
@@ -60,9 +60,9 @@ fn let_current_stream_use(py: Python<'_>, array: &Array) -> PyResult<()> {
 }
 
 /// The exchange of `GPUArray` objects.
-struct Arrays;
+struct ArrayExchange;
 
-impl Exchange for Arrays {
+impl Exchange for ArrayExchange {
     fn export(py: Python<'_>, object: Option<Bound<'_, PyAny>>) -> PyResult<NonNull<DLManagedTensorVersioned>> {
         let array = array_of(object)?;
         let array = array.get().array(py)?;
@@ -92,7 +92,7 @@ impl Exchange for Arrays {
 
 /// Cached result for a type, by its address. The types are kept alive forever (there are at most `SLOTS`), so that
 /// the address of a type is never reused.
-struct Slot {
+struct TypeCacheSlot {
     class: AtomicPtr<ffi::PyTypeObject>,
     /// 0 while it is being filled, `NO_TABLE`, `PLAIN`, or the address of the type's table, plus `LAZY` if the values
     /// of its objects can differ from the content of their memory.
@@ -104,16 +104,16 @@ const NO_TABLE: usize = 1;
 const PLAIN: usize = 2;
 const LAZY: usize = 1;
 
-static KNOWN: [Slot; SLOTS] =
-    [const { Slot { class: AtomicPtr::new(std::ptr::null_mut()), known: AtomicUsize::new(0) } }; SLOTS];
+static KNOWN: [TypeCacheSlot; SLOTS] =
+    [const { TypeCacheSlot { class: AtomicPtr::new(std::ptr::null_mut()), known: AtomicUsize::new(0) } }; SLOTS];
 
 /// Exchange support of a type.
 #[derive(Clone, Copy)]
-pub(crate) enum Offer {
+pub(crate) enum ExchangeOffer {
     /// Its values are on the host, and it has no device protocol.
     Plain,
     /// Exchange table.
-    Table(OtherTable),
+    Table(ForeignExchangeTable),
     /// Possibly another protocol.
     Unknown,
 }
@@ -124,7 +124,7 @@ pub(crate) enum Offer {
 /// Errors of reading the attribute, other than a missing attribute; `BufferError` for a tensor whose values differ
 /// from the content of its memory.
 #[inline]
-pub(crate) fn offer_of(object: &Bound<'_, PyAny>) -> PyResult<Offer> {
+pub(crate) fn offer_of(object: &Bound<'_, PyAny>) -> PyResult<ExchangeOffer> {
     let class = class_of(object);
     let slot = &KNOWN[(class as usize >> 4) % SLOTS];
     if slot.class.load(Ordering::Acquire) == class {
@@ -137,13 +137,13 @@ pub(crate) fn offer_of(object: &Bound<'_, PyAny>) -> PyResult<Offer> {
 }
 
 #[inline]
-fn decode(object: &Bound<'_, PyAny>, known: usize) -> PyResult<Offer> {
+fn decode(object: &Bound<'_, PyAny>, known: usize) -> PyResult<ExchangeOffer> {
     match known {
-        NO_TABLE => Ok(Offer::Unknown),
-        PLAIN => Ok(Offer::Plain),
-        address if address & LAZY != 0 && refuses_its_table(object)? => Ok(Offer::Unknown),
+        NO_TABLE => Ok(ExchangeOffer::Unknown),
+        PLAIN => Ok(ExchangeOffer::Plain),
+        address if address & LAZY != 0 && refuses_its_table(object)? => Ok(ExchangeOffer::Unknown),
         // SAFETY: `find_table` returned the address, and tables live as long as the process.
-        address => Ok(Offer::Table(unsafe { OtherTable::from_address(address & !LAZY) })),
+        address => Ok(ExchangeOffer::Table(unsafe { ForeignExchangeTable::from_address(address & !LAZY) })),
     }
 }
 
@@ -175,7 +175,7 @@ fn is_lazy(class: &Bound<'_, PyType>) -> PyResult<bool> {
 }
 
 #[cold]
-fn look_up(class: &Bound<'_, PyType>, slot: &Slot) -> PyResult<usize> {
+fn look_up(class: &Bound<'_, PyType>, slot: &TypeCacheSlot) -> PyResult<usize> {
     let known = if is_plain(class)? {
         PLAIN
     } else {
@@ -212,16 +212,16 @@ fn is_plain(class: &Bound<'_, PyType>) -> PyResult<bool> {
 
 /// Returns the table of a type, in the newest supported version. An invalid table is ignored, because `__dlpack__`
 /// may work.
-fn find_table(class: &Bound<'_, PyType>) -> PyResult<Option<OtherTable>> {
+fn find_table(class: &Bound<'_, PyType>) -> PyResult<Option<ForeignExchangeTable>> {
     let attribute = class.getattr_opt(intern!(class.py(), "__dlpack_c_exchange_api__"))?;
-    Ok(attribute.and_then(|attribute| OtherTable::of(&attribute)))
+    Ok(attribute.and_then(|attribute| ForeignExchangeTable::of(&attribute)))
 }
 
 /// Makes a stream wait for the work of the producer with this table.
 ///
 /// # Errors
 /// The producer's errors; errors of the driver.
-pub(crate) fn order_behind(py: Python<'_>, table: OtherTable, ready: &stream::Stream) -> PyResult<()> {
+pub(crate) fn order_behind(py: Python<'_>, table: ForeignExchangeTable, ready: &stream::Stream) -> PyResult<()> {
     let device = ready.device();
     if device.is_cpu() {
         return Ok(());

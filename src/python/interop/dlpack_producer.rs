@@ -5,16 +5,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyTuple};
 
 use super::capsule::pair;
-use crate::finalization;
 use crate::ffi::calls::call_method;
 use crate::ffi::capsule::{name_of, take_tensor};
+use crate::finalization;
 use crate::py_once::{PyOnce, intern};
 use pygpu_interop::dlpack::import::ImportedTensor;
 use pygpu_interop::dlpack::{HOST, VERSION};
 
 /// Request to a producer.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Request {
+pub(crate) struct DlpackRequest {
     /// Number of the stream on which the data must be usable; `None` for host memory.
     pub(crate) stream: Option<i64>,
     /// Whether a copy is forbidden.
@@ -24,7 +24,7 @@ pub(crate) struct Request {
 }
 
 /// Answer of a producer.
-pub(crate) struct Answer {
+pub(crate) struct ProducerAnswer {
     pub(crate) tensor: ImportedTensor,
     /// Whether it supports `stream`; otherwise the data is usable on the legacy default stream.
     pub(crate) knew_stream: bool,
@@ -44,7 +44,7 @@ pub(crate) fn device_code(producer: &Bound<'_, PyAny>) -> PyResult<(i64, i64)> {
 ///
 /// # Errors
 /// The producer's errors; `TypeError` for an answer that is not a capsule; `BufferError` for an unsupported version.
-pub(crate) fn ask(producer: &Bound<'_, PyAny>, request: Request) -> PyResult<Answer> {
+pub(crate) fn ask(producer: &Bound<'_, PyAny>, request: DlpackRequest) -> PyResult<ProducerAnswer> {
     let py = producer.py();
     let newest = max_version(py)?;
     let plain = !request.no_copy && !request.to_host;
@@ -67,7 +67,7 @@ pub(crate) fn ask(producer: &Bound<'_, PyAny>, request: Request) -> PyResult<Ans
         _ => return ask_step_by_step(producer, request),
     };
     match answer {
-        Ok(capsule) => Ok(Answer { tensor: take(&capsule)?, knew_stream: true }),
+        Ok(capsule) => Ok(ProducerAnswer { tensor: take(&capsule)?, knew_stream: true }),
         // Producers from before 2024 do not accept `max_version`.
         Err(error) if error.is_instance_of::<PyTypeError>(py) => ask_step_by_step(producer, request),
         Err(error) => Err(error),
@@ -77,7 +77,7 @@ pub(crate) fn ask(producer: &Bound<'_, PyAny>, request: Request) -> PyResult<Ans
 /// Drops one keyword after another, the newest first, until the producer accepts the rest. This order works with
 /// every producer in use.
 #[cold]
-fn ask_step_by_step(producer: &Bound<'_, PyAny>, request: Request) -> PyResult<Answer> {
+fn ask_step_by_step(producer: &Bound<'_, PyAny>, request: DlpackRequest) -> PyResult<ProducerAnswer> {
     let py = producer.py();
     let mut keywords: Vec<(&str, Bound<'_, PyAny>)> = Vec::with_capacity(4);
     if let Some(stream) = request.stream {
@@ -98,7 +98,7 @@ fn ask_step_by_step(producer: &Bound<'_, PyAny>, request: Request) -> PyResult<A
         match finalization::run_python(py, || producer.call_method(intern!(py, "__dlpack__"), (), Some(&arguments))) {
             Ok(capsule) => {
                 let knew_stream = request.stream.is_none() || arguments.contains("stream")?;
-                return Ok(Answer { tensor: take(&capsule)?, knew_stream });
+                return Ok(ProducerAnswer { tensor: take(&capsule)?, knew_stream });
             }
             Err(error) if error.is_instance_of::<PyTypeError>(py) && !keywords.is_empty() => {
                 keywords.pop();

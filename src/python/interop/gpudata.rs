@@ -3,9 +3,9 @@
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
-use super::memory_argument::Place;
+use super::memory_argument::MemoryArgument;
 use crate::array::class::GpuArray;
-use crate::array::memory_owner::Owner;
+use crate::array::memory_owner::MemoryOwner;
 use crate::py_once::intern;
 use crate::runtime::device_memory::DeviceAllocation;
 
@@ -40,10 +40,10 @@ fn memory_of(py: Python<'_>, own: &GpuArray) -> PyResult<Py<PyAny>> {
     let array = own.array(py)?;
     if own.base().is_none()
         && let Some((keeper, _)) = array.owner()
-        && let Some(owner) = keeper.downcast_ref::<Owner>().filter(|owner| owner.is_arrays)
+        && let Some(owner) = keeper.downcast_ref::<MemoryOwner>().filter(|owner| owner.is_arrays)
     {
         let memory = owner.object.object().bind(py);
-        if stands_for_memory(memory)? && Place::of(memory)?.address() == array.address() {
+        if stands_for_memory(memory)? && MemoryArgument::of(memory)?.address() == array.address() {
             return Ok(memory.clone().unbind());
         }
     }

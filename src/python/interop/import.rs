@@ -8,10 +8,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::cai;
-use super::dlpack_producer::{self, Request};
-use super::dlpack_exchange_table::{self, Offer};
+use super::dlpack_exchange_table::{self, ExchangeOffer};
+use super::dlpack_producer::{self, DlpackRequest};
 use crate::array::class::GpuArray;
-use crate::ffi::exchange_table::OtherTable;
+use crate::ffi::exchange_table::ForeignExchangeTable;
 use crate::gil::WithoutGil;
 use crate::py_once::intern;
 use crate::runtime::stream as stream_argument;
@@ -32,27 +32,27 @@ pub(crate) fn device_array(value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> 
         return Ok(Some(own.get().array(own.py())?.clone()));
     }
     match dlpack_exchange_table::offer_of(value)? {
-        Offer::Plain => Ok(None),
+        ExchangeOffer::Plain => Ok(None),
         offer => match find(value, offer, false)? {
-            Found::Array(array) if !array.device().is_cpu() => Ok(Some(array)),
+            ImportOutcome::Array(array) if !array.device().is_cpu() => Ok(Some(array)),
             _ => Ok(None),
         },
     }
 }
 
 /// Result of the device protocols.
-pub(crate) enum Found {
+pub(crate) enum ImportOutcome {
     /// An array, possibly in host memory.
     Array(Array),
     /// No array, and the error of each protocol: the object is on the host, or is not an array.
-    Nothing(Refusals),
+    Nothing(ImportErrors),
 }
 
 /// Errors of the protocols, in the order in which they were tried.
 #[derive(Default)]
-pub(crate) struct Refusals(Vec<PyErr>);
+pub(crate) struct ImportErrors(Vec<PyErr>);
 
-impl Refusals {
+impl ImportErrors {
     pub(crate) fn push(&mut self, error: PyErr) {
         self.0.push(error);
     }
@@ -92,25 +92,25 @@ fn first_cause(py: Python<'_>, error: &PyErr) -> PyErr {
 ///
 /// # Errors
 /// All errors, if the object reports a device.
-pub(crate) fn find(value: &Bound<'_, PyAny>, offer: Offer, wants_host: bool) -> PyResult<Found> {
+pub(crate) fn find(value: &Bound<'_, PyAny>, offer: ExchangeOffer, wants_host: bool) -> PyResult<ImportOutcome> {
     let py = value.py();
-    let mut refusals = Refusals::default();
+    let mut refusals = ImportErrors::default();
     let mut on_device = false;
-    if let Offer::Table(table) = offer {
+    if let ExchangeOffer::Table(table) = offer {
         match through_table(value, table, None) {
-            Ok((array, _)) => return Ok(Found::Array(array)),
+            Ok((array, _)) => return Ok(ImportOutcome::Array(array)),
             Err(error) => refusals.push(error),
         }
     }
     if has_dlpack(value)? {
         match dlpack_producer::device_code(value) {
             Ok((device_type, _)) if dlpack::is_host(device_type) && !wants_host => {
-                return Ok(Found::Nothing(refusals));
+                return Ok(ImportOutcome::Nothing(refusals));
             }
             Ok(code) => {
                 on_device = !dlpack::is_host(code.0);
                 match through_method(value, code, None, false) {
-                    Ok((array, _)) => return Ok(Found::Array(array)),
+                    Ok((array, _)) => return Ok(ImportOutcome::Array(array)),
                     Err(error) => refusals.push(error),
                 }
             }
@@ -118,7 +118,7 @@ pub(crate) fn find(value: &Bound<'_, PyAny>, offer: Offer, wants_host: bool) -> 
         }
     }
     match cai::import(value) {
-        Ok(Some(array)) => return Ok(Found::Array(array)),
+        Ok(Some(array)) => return Ok(ImportOutcome::Array(array)),
         Ok(None) => {}
         Err(error) => {
             on_device = true;
@@ -127,7 +127,7 @@ pub(crate) fn find(value: &Bound<'_, PyAny>, offer: Offer, wants_host: bool) -> 
     }
     match on_device.then(|| std::mem::take(&mut refusals).raise(py)).flatten() {
         Some(error) => Err(error),
-        None => Ok(Found::Nothing(refusals)),
+        None => Ok(ImportOutcome::Nothing(refusals)),
     }
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn has_dlpack(value: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// the current stream.
 pub(crate) fn through_table(
     value: &Bound<'_, PyAny>,
-    table: OtherTable,
+    table: ForeignExchangeTable,
     wanted: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(Array, bool)> {
     let tensor = table.take(value)?;
@@ -161,7 +161,7 @@ pub(crate) fn through_method(
 ) -> PyResult<(Array, bool)> {
     let py = value.py();
     if dlpack::is_host(code.0) {
-        let answer = dlpack_producer::ask(value, Request { no_copy, ..Request::default() })?;
+        let answer = dlpack_producer::ask(value, DlpackRequest { no_copy, ..DlpackRequest::default() })?;
         let device = answer.tensor.device()?;
         return finish(answer.tensor, Stream::default_of(device));
     }
@@ -169,7 +169,7 @@ pub(crate) fn through_method(
     let (number, ready) = stream_numbers::as_dlpack_consumer(&ready_stream(py, device, wanted)?);
     // Some producers fail unless their device is the current one.
     let guard = device.guard().map_err(PyErr::from)?;
-    let answer = dlpack_producer::ask(value, Request { stream: number, no_copy, to_host: false })?;
+    let answer = dlpack_producer::ask(value, DlpackRequest { stream: number, no_copy, to_host: false })?;
     drop(guard);
     if answer.tensor.device()? != device {
         return Err(Error::buffer(format!(

@@ -14,11 +14,11 @@ use smallvec::smallvec;
 
 use super::import;
 use crate::array::class::GpuArray;
-use crate::array::memory_owner::Owner;
+use crate::array::memory_owner::MemoryOwner;
 use crate::ffi::numbers;
 use crate::gil::WithoutGil;
 use crate::py_once::intern;
-use crate::runtime::device_memory::{Behind, DeviceAllocation};
+use crate::runtime::device_memory::{AllocationTarget, DeviceAllocation};
 use crate::runtime::raw_memory;
 use pygpu_array::{Array, ArrayPlacement};
 use pygpu_backend::{Address, PointerKind};
@@ -30,14 +30,14 @@ use pygpu_memory::address_registry::{self, AddressLookup, AddressedMemory, Conta
 use pygpu_memory::{Allocation, OwnerBox};
 
 /// Owner that is kept alive while arrays refer to its memory.
-pub(crate) trait Keeper {
+pub(crate) trait IntoOwner {
     /// Converts the owner for memory in a block that is freed separately.
     fn beside(self) -> OwnerBox;
     /// Converts the owner for memory that is freed with it.
     fn alone(self) -> OwnerBox;
 }
 
-impl Keeper for Owner {
+impl IntoOwner for MemoryOwner {
     fn beside(self) -> OwnerBox {
         Box::new(self)
     }
@@ -48,7 +48,7 @@ impl Keeper for Owner {
 }
 
 /// Converted memory argument.
-pub(crate) struct Place {
+pub(crate) struct MemoryArgument {
     address: Address,
     /// Registered blocks that contain the address, innermost first.
     blocks: ContainingBlocks,
@@ -57,7 +57,7 @@ pub(crate) struct Place {
     readonly: bool,
 }
 
-impl Place {
+impl MemoryArgument {
     /// Converts an object.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ impl Place {
             return Ok(Self::of_array(array.get().array(array.py())?));
         }
         if let Ok(memory) = object.cast::<DeviceAllocation>() {
-            let Behind { block, address, readonly } = memory.get().behind()?;
+            let AllocationTarget { block, address, readonly } = memory.get().behind()?;
             return Ok(Self::within(address, block, readonly));
         }
         if object.is_instance_of::<PyInt>() {
@@ -230,7 +230,7 @@ impl Place {
         layout: Layout,
         dtype: DType,
         stream: impl FnOnce(Device) -> Stream,
-        owner: Option<impl Keeper>,
+        owner: Option<impl IntoOwner>,
     ) -> PyResult<Array> {
         Ok(self.ground(py, &layout, stream, owner)?.array(layout, dtype)?)
     }
@@ -244,7 +244,7 @@ impl Place {
         py: Python<'_>,
         layout: &Layout,
         stream: impl FnOnce(Device) -> Stream,
-        owner: Option<impl Keeper>,
+        owner: Option<impl IntoOwner>,
     ) -> PyResult<ArrayPlacement> {
         let extent = layout.extent();
         let (low, high) = extent.unwrap_or((0, 0));
@@ -254,7 +254,7 @@ impl Place {
             Some((block, AddressedMemory::Pinned)) => Some(block),
             Some((block, _)) => {
                 let shift = self.address.wrapping_sub(block.address()) as i64;
-                let owner = owner.map(Keeper::beside);
+                let owner = owner.map(IntoOwner::beside);
                 return Ok(ArrayPlacement { allocation: block, shift, readonly: self.readonly, owner });
             }
             None => None,
@@ -264,8 +264,8 @@ impl Place {
         let stream = stream(device);
         let owner: Option<OwnerBox> = match pinned {
             // New arrays over pinned memory own it only through this value.
-            Some(pinned) => Some(Box::new((owner.map(Keeper::alone), pinned))),
-            None => owner.map(Keeper::alone),
+            Some(pinned) => Some(Box::new((owner.map(IntoOwner::alone), pinned))),
+            None => owner.map(IntoOwner::alone),
         };
         // SAFETY: the user guarantees the memory, and the owner keeps it alive; as in C, this cannot be verified.
         let lent = || unsafe { ArrayPlacement::lent(address, extent, readonly, stream, owner) };

@@ -1,13 +1,13 @@
 //! Import and export of arrays: DLPack, the CUDA Array Interface, addresses.
 
+mod c_header_api;
 pub(crate) mod cai;
 pub(crate) mod capsule;
-pub(crate) mod dlpack;
-pub(crate) mod gpudata;
-mod c_header_api;
-pub(crate) mod import;
 pub(crate) mod ctypes_parameter;
-pub(crate) mod memory_argument;
-pub(crate) mod dlpack_producer;
-pub(crate) mod ipc;
+pub(crate) mod dlpack;
 pub(crate) mod dlpack_exchange_table;
+pub(crate) mod dlpack_producer;
+pub(crate) mod gpudata;
+pub(crate) mod import;
+pub(crate) mod ipc;
+pub(crate) mod memory_argument;

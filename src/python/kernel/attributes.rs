@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::class::Kernel;
+use super::class::PyKernel;
 use super::config::PyLaunchConfig;
 use super::dimensions::{extent, number_of};
 use crate::convert::number;
@@ -12,7 +12,7 @@ use pygpu_backend::{FunctionAttributes, FunctionSetting};
 use pygpu_kernel::launch;
 
 #[pymethods]
-impl Kernel {
+impl PyKernel {
     /// Registers of a thread, under PyCUDA's name.
     #[getter]
     fn num_regs(&self, py: Python<'_>) -> PyResult<i32> {
@@ -322,7 +322,7 @@ impl Kernel {
     }
 }
 
-impl Kernel {
+impl PyKernel {
     pub(crate) fn attributes(&self, py: Python<'_>) -> PyResult<FunctionAttributes> {
         let function = self.function();
         Ok(py.without_gil(|| function.attributes())?)

@@ -5,10 +5,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::instance;
-use super::source::Request;
+use super::source::SourceArgs;
 use crate::array::class::GpuArray;
-use crate::convert::dtype as dtypes;
 use crate::atexit::Detached;
+use crate::convert::dtype as dtypes;
 use crate::names::names;
 use crate::runtime::device;
 use pygpu_kernel::{Element, Function, Parameter, ParameterKind, signature};
@@ -79,11 +79,11 @@ use pygpu_kernel::{Element, Function, Parameter, ParameterKind, signature};
 /// >>> x.get()
 /// array([0., 2., 4., 6., 8.], dtype=float32)
 #[pyclass(frozen, weakref, name = "Kernel", module = "PyGPU")]
-pub(crate) struct Kernel {
+pub(crate) struct PyKernel {
     function: Detached<Function>,
 }
 
-impl Kernel {
+impl PyKernel {
     pub(crate) fn new(function: Function) -> Self {
         Self { function: Detached::new(function) }
     }
@@ -110,7 +110,7 @@ fn is_instance(name: &str) -> bool {
 }
 
 #[pymethods]
-impl Kernel {
+impl PyKernel {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "one for each keyword")]
     #[pyo3(
@@ -136,7 +136,7 @@ impl Kernel {
     ) -> PyResult<Self> {
         let py = source.py();
         let instances = name.iter().filter(|name| is_instance(name)).cloned().collect();
-        let request = Request { source, instances, options, compiler, extern_c, cache, device, lineinfo, headers };
+        let request = SourceArgs { source, instances, options, compiler, extern_c, cache, device, lineinfo, headers };
         let wanted = request.read(py)?;
         if let Some(template) = wanted.template(name.as_deref()) {
             return Ok(Self::new(Function::of_template(wanted.templates()?, template)));
@@ -279,5 +279,5 @@ pub(crate) fn parameters(types: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
 }
 
 names! {
-    classes "Kernels": Kernel;
+    classes "Kernels": PyKernel;
 }

@@ -7,10 +7,10 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyTuple, PyType};
 
-use super::class::Kernel;
+use super::class::PyKernel;
 use super::instance;
 use super::module::PyKernelModule;
-use super::source::{Given, load_image, read};
+use super::source::{SourceOrImage, load_image, read};
 use crate::gil::WithoutGil;
 use crate::runtime::compiler::with_compiler;
 use crate::runtime::device as device_argument;
@@ -54,8 +54,8 @@ impl PyKernelModule {
         let py = cls.py();
         let device = device_argument::from_argument(py, device)?;
         match read(py, &path)? {
-            Given::Image(image) => Ok(Self::wrap(load_image(py, device, image, &[])?, Vec::new())),
-            Given::Text(_, name) => Err(PyTypeError::new_err(format!(
+            SourceOrImage::Image(image) => Ok(Self::wrap(load_image(py, device, image, &[])?, Vec::new())),
+            SourceOrImage::Text(_, name) => Err(PyTypeError::new_err(format!(
                 "{name} is a source by its name: Module(path) compiles it, and from_file loads what is compiled already"
             ))),
         }
@@ -128,8 +128,8 @@ impl PyKernelModule {
     /// >>> kernel.name
     /// 'add<float, 4>'
     #[pyo3(signature = (name: "str", *arguments: "Any") -> "Kernel")]
-    fn template(&self, name: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<Kernel> {
-        Ok(Kernel::new(instance::of_arguments(self.module(), name, arguments)?))
+    fn template(&self, name: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<PyKernel> {
+        Ok(PyKernel::new(instance::of_arguments(self.module(), name, arguments)?))
     }
 
     /// PTX, on NVIDIA devices: the loaded PTX, or that compiled from the source for the same architecture; for a fatbin

@@ -4,10 +4,10 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
-use super::class::Kernel;
+use super::class::PyKernel;
 use super::dimensions::{extent, number_of};
 use crate::convert::number;
-use crate::kernel::call::pack::{self, Rules};
+use crate::kernel::call::pack::{self, ArgumentCheck};
 use crate::names::names;
 use crate::runtime::stream as runtime_stream;
 use pygpu_backend::{ClusterPolicy, LaunchAttributes, LaunchShape};
@@ -111,7 +111,7 @@ impl PyLaunchConfig {
     }
 
     /// The stream of the configuration, for a kernel's device.
-    pub(crate) fn stream_for(&self, py: Python<'_>, kernel: &Kernel) -> PyResult<Option<Stream>> {
+    pub(crate) fn stream_for(&self, py: Python<'_>, kernel: &PyKernel) -> PyResult<Option<Stream>> {
         let device = kernel.function().device();
         let given = self.stream.as_ref().map(|stream| stream.bind(py));
         given.map(|stream| runtime_stream::from_argument(py, Some(stream), device)).transpose()
@@ -318,13 +318,13 @@ fn policy_name(policy: ClusterPolicy) -> &'static str {
 /// Kernel with a launch shape and attributes: the result of ``kernel[config]``.
 #[pyclass(frozen, freelist = 8, name = "ConfiguredLauncher", module = "PyGPU")]
 pub(crate) struct ConfiguredLauncher {
-    kernel: Py<Kernel>,
+    kernel: Py<PyKernel>,
     config: LaunchConfig,
     stream: Option<Stream>,
 }
 
 impl ConfiguredLauncher {
-    pub(crate) fn new(kernel: &Bound<'_, Kernel>, given: &PyLaunchConfig) -> PyResult<Self> {
+    pub(crate) fn new(kernel: &Bound<'_, PyKernel>, given: &PyLaunchConfig) -> PyResult<Self> {
         let stream = given.stream_for(kernel.py(), kernel.get())?;
         Ok(Self { kernel: kernel.clone().unbind(), config: given.config, stream })
     }
@@ -343,7 +343,9 @@ impl ConfiguredLauncher {
                 &current
             }
         };
-        let Some(kwargs) = kwargs else { return pack::call(function, &self.config, stream, args, Rules::Strict) };
+        let Some(kwargs) = kwargs else {
+            return pack::call(function, &self.config, stream, args, ArgumentCheck::Strict);
+        };
         let (config, rules) = with_keywords(self.config, kwargs)?;
         pack::call(function, &config, stream, args, rules)
     }
@@ -356,11 +358,14 @@ impl ConfiguredLauncher {
 }
 
 /// Applies the keywords of a launch.
-pub(crate) fn with_keywords(mut config: LaunchConfig, kwargs: &Bound<'_, PyDict>) -> PyResult<(LaunchConfig, Rules)> {
-    let mut rules = Rules::Strict;
+pub(crate) fn with_keywords(
+    mut config: LaunchConfig,
+    kwargs: &Bound<'_, PyDict>,
+) -> PyResult<(LaunchConfig, ArgumentCheck)> {
+    let mut rules = ArgumentCheck::Strict;
     for (name, value) in kwargs {
         match name.cast::<PyString>()?.to_str()? {
-            "strided" => rules = if value.is_truthy()? { Rules::Strided } else { Rules::Strict },
+            "strided" => rules = if value.is_truthy()? { ArgumentCheck::Strided } else { ArgumentCheck::Strict },
             name if set(&mut config, name, &value)? => {}
             other => {
                 return Err(PyTypeError::new_err(format!(

@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::call::pack::{self, Rules};
+use super::call::pack::{self, ArgumentCheck};
 use super::dimensions::{extent, number_of};
 use crate::array::class::GpuArray;
 use crate::gil::WithoutGil;
@@ -153,8 +153,8 @@ impl PyGraph {
             return update_whole(slf, other, arguments, &shape);
         }
         let (place, kind) = node_of(slf, what)?;
-        let rules = if strided { Rules::Strided } else { Rules::Strict };
-        let parameters = Parameters::resolve(slf, (place, kind), arguments, shape, rules)?;
+        let rules = if strided { ArgumentCheck::Strided } else { ArgumentCheck::Strict };
+        let parameters = NodeParameters::resolve(slf, (place, kind), arguments, shape, rules)?;
         replace(slf.py(), slf.get().graph()?, place, |stream| parameters.put(slf.py(), stream))
     }
 }
@@ -223,13 +223,18 @@ fn node_of(graph: &Bound<'_, PyGraph>, what: &Bound<'_, PyAny>) -> PyResult<(usi
 }
 
 /// New parameters of a node, which are captured when they are put on a stream.
-enum Parameters<'a, 'py> {
+enum NodeParameters<'a, 'py> {
     /// A function whose one operation is to be the node's.
     Function(Bound<'py, PyAny>),
     /// The launch of the node once more, with another shape.
     Again { launch: Arc<Launched>, node: GraphOperation, shape: ShapeChange<'a, 'py> },
     /// A launch of the node's kernel.
-    Kernel { launch: Arc<Launched>, shape: ShapeChange<'a, 'py>, arguments: &'a Bound<'py, PyTuple>, rules: Rules },
+    Kernel {
+        launch: Arc<Launched>,
+        shape: ShapeChange<'a, 'py>,
+        arguments: &'a Bound<'py, PyTuple>,
+        rules: ArgumentCheck,
+    },
     /// A target and a source.
     Copy(&'a Bound<'py, PyTuple>),
     /// An array and a value.
@@ -240,13 +245,13 @@ enum Parameters<'a, 'py> {
     Other(NodeKind),
 }
 
-impl<'a, 'py> Parameters<'a, 'py> {
+impl<'a, 'py> NodeParameters<'a, 'py> {
     fn resolve(
         graph: &Bound<'py, PyGraph>,
         (place, kind): (usize, NodeKind),
         arguments: &'a Bound<'py, PyTuple>,
         shape: ShapeChange<'a, 'py>,
-        rules: Rules,
+        rules: ArgumentCheck,
     ) -> PyResult<Self> {
         let node = graph.get().graph()?.nodes().into_iter().nth(place);
         let launch = node.as_ref().and_then(launched);

@@ -4,11 +4,11 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
-use super::class::Kernel;
+use super::class::PyKernel;
 use super::config::{ConfiguredLauncher, PyLaunchConfig, with_keywords};
 use super::dimensions::{extent, number_of};
 use super::instance;
-use crate::kernel::call::pack::{self, Rules};
+use crate::kernel::call::pack::{self, ArgumentCheck};
 use crate::names::names;
 use crate::runtime::stream as runtime_stream;
 use pygpu_backend::{LaunchAttributes, LaunchShape};
@@ -18,7 +18,7 @@ use pygpu_kernel::LaunchConfig;
 /// Kernel with a launch shape: the result of ``kernel[grid, block]``.
 #[pyclass(frozen, freelist = 8, name = "Launcher", module = "PyGPU")]
 pub(crate) struct Launcher {
-    pub(crate) kernel: Py<Kernel>,
+    pub(crate) kernel: Py<PyKernel>,
     pub(crate) shape: LaunchShape,
     pub(crate) stream: Option<Stream>,
 }
@@ -38,7 +38,7 @@ impl Launcher {
             }
         };
         match kwargs {
-            None => pack::call(function, &self.shape, stream, args, Rules::Strict),
+            None => pack::call(function, &self.shape, stream, args, ArgumentCheck::Strict),
             Some(kwargs) => {
                 let plain = LaunchConfig { shape: self.shape, attributes: LaunchAttributes::default() };
                 let (config, rules) = with_keywords(plain, kwargs)?;
@@ -67,17 +67,17 @@ pub(crate) fn wrong_key(key: &Bound<'_, PyAny>) -> PyErr {
 
 /// The result of ``kernel[config]``, or the kernel with a given name.
 #[cold]
-fn configured<'py>(kernel: &Bound<'py, Kernel>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+fn configured<'py>(kernel: &Bound<'py, PyKernel>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     if let Ok(name) = key.cast::<PyString>() {
         let found = instance::function(key.py(), kernel.get().function().module(), name.to_str()?)?;
-        return Ok(Bound::new(key.py(), Kernel::new(found))?.into_any());
+        return Ok(Bound::new(key.py(), PyKernel::new(found))?.into_any());
     }
     let Ok(config) = key.cast::<PyLaunchConfig>() else { return Err(wrong_key(key)) };
     Ok(Bound::new(kernel.py(), ConfiguredLauncher::new(kernel, config.get())?)?.into_any())
 }
 
 #[pymethods]
-impl Kernel {
+impl PyKernel {
     /// Select the launch shape: ``kernel[grid, block]``, ``kernel[grid, block, stream]``, ``kernel[grid, block, stream,
     /// shared]``, or ``kernel[config]``. With a string, return another kernel of the same source, such as an instance
     /// of a template: ``kernel['scale<float>']``.

@@ -6,9 +6,9 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
-use super::class::Kernel;
+use super::class::PyKernel;
 use super::instance;
-use super::source::Request;
+use super::source::SourceArgs;
 use crate::atexit::Detached;
 use crate::gil::WithoutGil;
 use crate::names::names;
@@ -99,7 +99,7 @@ impl PyKernelModule {
         headers: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let instances = instances.unwrap_or_default();
-        let request = Request { source, instances, options, compiler, extern_c, cache, device, lineinfo, headers };
+        let request = SourceArgs { source, instances, options, compiler, extern_c, cache, device, lineinfo, headers };
         let (module, names) = request.read(source.py())?.load(source.py())?;
         Ok(Self::wrap(module, names))
     }
@@ -127,12 +127,12 @@ impl PyKernelModule {
     /// >>> module = PyGPU.Module('__constant__ float factor; __global__ void scale(float *x) { *x *= factor; }')
     /// >>> kernel = module.get_function('scale')
     #[pyo3(signature = (name: "str") -> "Kernel")]
-    fn get_function(&self, py: Python<'_>, name: &str) -> PyResult<Kernel> {
-        Ok(Kernel::new(instance::function(py, &self.module, name)?))
+    fn get_function(&self, py: Python<'_>, name: &str) -> PyResult<PyKernel> {
+        Ok(PyKernel::new(instance::function(py, &self.module, name)?))
     }
 
     // stub: def __getitem__(self, name: str, /) -> Kernel: ...
-    fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<Kernel> {
+    fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<PyKernel> {
         let found = self.get_function(py, name);
         found.map_err(|error| match error.is_instance_of::<PyValueError>(py) {
             true => PyKeyError::new_err(error.value(py).to_string()),

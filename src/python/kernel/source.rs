@@ -18,28 +18,28 @@ use pygpu_kernel::{self as kernel, Cache, Declarations, KernelSource, Module};
 const TEXTS: [&str; 7] = ["cu", "cuh", "hip", "cpp", "cc", "c", "txt"];
 
 /// Source code or an image.
-pub(crate) enum Given {
+pub(crate) enum SourceOrImage {
     Text(String, String),
     Image(Vec<u8>),
 }
 
 /// Reads the first argument of `Kernel` and `Module`.
-pub(crate) fn given(source: &Bound<'_, PyAny>) -> PyResult<Given> {
+pub(crate) fn given(source: &Bound<'_, PyAny>) -> PyResult<SourceOrImage> {
     if let Ok(text) = source.cast::<PyString>() {
         let text = text.to_str()?;
         if is_path(text) {
             return read(source.py(), &PathBuf::from(text));
         }
         if is_ptx(text) {
-            return Ok(Given::Image(text.as_bytes().to_vec()));
+            return Ok(SourceOrImage::Image(text.as_bytes().to_vec()));
         }
-        return Ok(Given::Text(text.to_owned(), "kernel.cu".to_owned()));
+        return Ok(SourceOrImage::Text(text.to_owned(), "kernel.cu".to_owned()));
     }
     if let Ok(bytes) = source.cast::<PyBytes>() {
-        return Ok(Given::Image(bytes.as_bytes().to_vec()));
+        return Ok(SourceOrImage::Image(bytes.as_bytes().to_vec()));
     }
     if let Ok(bytes) = source.cast::<PyByteArray>() {
-        return Ok(Given::Image(bytes.to_vec()));
+        return Ok(SourceOrImage::Image(bytes.to_vec()));
     }
     if !source.hasattr(intern!(source.py(), "__fspath__"))? {
         let class = source.get_type().fully_qualified_name()?;
@@ -52,16 +52,16 @@ pub(crate) fn given(source: &Bound<'_, PyAny>) -> PyResult<Given> {
 }
 
 /// Reads the first argument, which may be a list of sources to be concatenated, and inserts the headers.
-fn several(source: &Bound<'_, PyAny>, headers: Option<&Bound<'_, PyAny>>) -> PyResult<Given> {
+fn several(source: &Bound<'_, PyAny>, headers: Option<&Bound<'_, PyAny>>) -> PyResult<SourceOrImage> {
     let is_list = source.is_instance_of::<PyList>() || source.is_instance_of::<PyTuple>();
     let read = if is_list { joined(source)? } else { given(source)? };
     match (read, headers.filter(|headers| !headers.is_none())) {
-        (Given::Text(text, name), Some(headers)) => {
+        (SourceOrImage::Text(text, name), Some(headers)) => {
             let helper = source.py().import("PyGPU._native.compiled.headers")?;
             let text = helper.getattr("inlined")?.call1((text, &name, headers))?.extract()?;
-            Ok(Given::Text(text, name))
+            Ok(SourceOrImage::Text(text, name))
         }
-        (Given::Image(_), Some(_)) => {
+        (SourceOrImage::Image(_), Some(_)) => {
             Err(PyValueError::new_err("an image is compiled already: headers= has no effect"))
         }
         (read, None) => Ok(read),
@@ -69,11 +69,11 @@ fn several(source: &Bound<'_, PyAny>, headers: Option<&Bound<'_, PyAny>>) -> PyR
 }
 
 /// Concatenates several sources, each with its own name and line numbers.
-fn joined(sources: &Bound<'_, PyAny>) -> PyResult<Given> {
+fn joined(sources: &Bound<'_, PyAny>) -> PyResult<SourceOrImage> {
     let mut whole = String::new();
     for (position, source) in sources.try_iter()?.enumerate() {
         let source = source?;
-        let Given::Text(text, name) = given(&source)? else {
+        let SourceOrImage::Text(text, name) = given(&source)? else {
             return Err(PyTypeError::new_err(format!(
                 "source {} of several is an image: several are compiled together, and images are linked by PyGPU.driver.Linker",
                 position + 1
@@ -86,7 +86,7 @@ fn joined(sources: &Bound<'_, PyAny>) -> PyResult<Given> {
     }
     match whole.is_empty() {
         true => Err(PyValueError::new_err("the list of sources is empty")),
-        false => Ok(Given::Text(whole, "kernel.cu".to_owned())),
+        false => Ok(SourceOrImage::Text(whole, "kernel.cu".to_owned())),
     }
 }
 
@@ -103,17 +103,17 @@ fn is_ptx(text: &str) -> bool {
     text.contains(".address_size") && is_ptx(".version") && is_ptx(".target")
 }
 
-pub(crate) fn read(py: Python<'_>, path: &Path) -> PyResult<Given> {
+pub(crate) fn read(py: Python<'_>, path: &Path) -> PyResult<SourceOrImage> {
     let suffix = path.extension().map(|suffix| suffix.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     let bytes = py.without_gil(|| std::fs::read(path));
     let bytes = bytes
         .map_err(|error| PyErr::from(std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))))?;
     if !TEXTS.contains(&suffix.as_str()) {
-        return Ok(Given::Image(bytes));
+        return Ok(SourceOrImage::Image(bytes));
     }
     let text =
         String::from_utf8(bytes).map_err(|_| PyValueError::new_err(format!("{} is no UTF-8 text", path.display())))?;
-    Ok(Given::Text(text, path.display().to_string()))
+    Ok(SourceOrImage::Text(text, path.display().to_string()))
 }
 
 /// Parses options: a list of strings, or one string that is split at whitespace.
@@ -132,7 +132,7 @@ pub(crate) fn options(options: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String
 }
 
 /// The common arguments of `Kernel` and `Module`.
-pub(crate) struct Request<'a, 'py> {
+pub(crate) struct SourceArgs<'a, 'py> {
     pub(crate) source: &'a Bound<'py, PyAny>,
     pub(crate) instances: Vec<String>,
     pub(crate) options: Option<&'a Bound<'py, PyAny>>,
@@ -145,28 +145,30 @@ pub(crate) struct Request<'a, 'py> {
 }
 
 /// A source or image to load, the device, and the names of the kernels that the source declares.
-pub(crate) struct Wanted {
+pub(crate) struct LoadRequest {
     device: Device,
-    given: Read,
+    given: LoadedSource,
     names: Vec<String>,
 }
 
-enum Read {
+enum LoadedSource {
     Source(Box<KernelSource>),
     Image(Vec<u8>, Vec<String>),
 }
 
-impl Request<'_, '_> {
+impl SourceArgs<'_, '_> {
     /// Reads the arguments without compiling.
-    pub(crate) fn read(self, py: Python<'_>) -> PyResult<Wanted> {
+    pub(crate) fn read(self, py: Python<'_>) -> PyResult<LoadRequest> {
         let device = device_argument::from_argument(py, self.device)?;
         let mut options = options(self.options)?;
         if self.lineinfo {
             options.push("-lineinfo".to_owned());
         }
         match several(self.source, self.headers)? {
-            Given::Image(image) => Ok(Wanted { device, given: Read::Image(image, options), names: Vec::new() }),
-            Given::Text(text, name) => {
+            SourceOrImage::Image(image) => {
+                Ok(LoadRequest { device, given: LoadedSource::Image(image, options), names: Vec::new() })
+            }
+            SourceOrImage::Text(text, name) => {
                 let names = Declarations::read(&text, &[]).described();
                 let source = KernelSource {
                     text,
@@ -177,18 +179,18 @@ impl Request<'_, '_> {
                     compiler: self.compiler,
                     cache: if self.cache { Cache::Usual } else { Cache::Off },
                 };
-                Ok(Wanted { device, given: Read::Source(Box::new(source)), names })
+                Ok(LoadRequest { device, given: LoadedSource::Source(Box::new(source)), names })
             }
         }
     }
 }
 
-impl Wanted {
+impl LoadRequest {
     /// Loads the module. Returns it with the names of the kernels that the source declares.
     pub(crate) fn load(self, py: Python<'_>) -> PyResult<(Module, Vec<String>)> {
         let module = match self.given {
-            Read::Image(image, options) => load_image(py, self.device, image, &options)?,
-            Read::Source(source) => load_source(py, self.device, *source)?,
+            LoadedSource::Image(image, options) => load_image(py, self.device, image, &options)?,
+            LoadedSource::Source(source) => load_source(py, self.device, *source)?,
         };
         Ok((module, self.names))
     }
@@ -210,8 +212,8 @@ impl Wanted {
     /// Creates a module that compiles nothing before an instance is requested.
     pub(crate) fn templates(self) -> PyResult<Module> {
         match self.given {
-            Read::Source(source) => Ok(Module::of_templates(self.device, *source)?),
-            Read::Image(..) => Err(PyValueError::new_err("an image has no templates")),
+            LoadedSource::Source(source) => Ok(Module::of_templates(self.device, *source)?),
+            LoadedSource::Image(..) => Err(PyValueError::new_err("an image has no templates")),
         }
     }
 }

@@ -11,7 +11,7 @@ use pygpu_ops::ufunc::{Casting, UfuncEntry};
 
 /// Memory order of the axes of a new result.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Lie {
+pub(crate) enum ResultOrder {
     C,
     F,
     /// F order if all operands have it.
@@ -23,7 +23,7 @@ pub(crate) enum Lie {
 
 /// The keywords of a call.
 #[derive(Default)]
-pub(crate) struct Wish<'py> {
+pub(crate) struct UfuncKeywords<'py> {
     /// Arrays for the results.
     pub(crate) out: [Option<Bound<'py, GpuArray>>; 2],
     /// Boolean mask of the elements to write.
@@ -33,10 +33,10 @@ pub(crate) struct Wish<'py> {
     /// The casting rule.
     pub(crate) casting: Casting,
     /// Memory order of a new result.
-    pub(crate) order: Lie,
+    pub(crate) order: ResultOrder,
 }
 
-impl<'py> Wish<'py> {
+impl<'py> UfuncKeywords<'py> {
     /// Requests a result in an existing array.
     pub(crate) fn into_array(out: &Bound<'py, GpuArray>) -> Self {
         Self { out: [Some(out.clone()), None], ..Self::default() }
@@ -163,10 +163,10 @@ impl<'py> Wish<'py> {
         }
         let name = value.str()?;
         self.order = match name.to_str()?.to_ascii_uppercase().as_str() {
-            "C" => Lie::C,
-            "F" => Lie::F,
-            "A" => Lie::A,
-            "K" => Lie::K,
+            "C" => ResultOrder::C,
+            "F" => ResultOrder::F,
+            "A" => ResultOrder::A,
+            "K" => ResultOrder::K,
             _ => {
                 return Err(PyValueError::new_err(format!(
                     "order must be one of 'C', 'F', 'A', or 'K' (got '{name}')"

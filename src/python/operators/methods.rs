@@ -4,8 +4,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::parametric_functions;
-use crate::array::class::GpuArray;
 use crate::array::allocator_inheritance;
+use crate::array::class::GpuArray;
 use crate::py_once::intern;
 
 #[pymethods]

@@ -1,18 +1,15 @@
 //! Operators and protocols of Python and NumPy.
 
-mod ufunc_at;
-mod numpy_fallback;
-pub(crate) mod ufunc_call;
 mod declaration;
 mod fft;
-pub(crate) mod parametric_functions;
 pub(crate) mod keywords;
 mod mathematics;
 mod methods;
 mod nan_reductions;
+mod numpy_fallback;
 mod on_device;
 mod operand;
-mod sorting;
+pub(crate) mod parametric_functions;
 mod product;
 pub(crate) mod protocols;
 mod random;
@@ -22,7 +19,10 @@ mod result;
 mod scan;
 mod searching;
 pub(crate) mod slots;
+mod sorting;
 pub(crate) mod ufunc;
+mod ufunc_at;
+pub(crate) mod ufunc_call;
 
 use pyo3::prelude::*;
 

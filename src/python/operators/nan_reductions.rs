@@ -1,22 +1,25 @@
 //! Reductions that ignore NaN, and reductions without a method.
 
+use crate::array::class::ArrayResult;
+use crate::convert::OptionalArg;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use super::declaration::entry;
-use super::reduce::{self, Asked};
+use super::reduce::{self, ReductionArgs};
 use super::reduction_methods::{asked, parameter, reduction_entry, reductions, row};
+use crate::array::array_argument::ArrayArg;
 use crate::array::class::GpuArray;
-use crate::array::array_argument::Own;
 use crate::names::names;
 use pygpu_base::dtype::ScalarType;
 use pygpu_ops::reductions::ReductionEntry;
 
-type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
-type Result<'py> = PyResult<Bound<'py, GpuArray>>;
-
 /// Returns the index of an extreme. The smallest index is fetched; it is negative if a row has none.
-fn index<'py>(row: &'static ReductionEntry, a: &Bound<'py, GpuArray>, options: &Asked<'py>) -> Result<'py> {
+fn index<'py>(
+    row: &'static ReductionEntry,
+    a: &Bound<'py, GpuArray>,
+    options: &ReductionArgs<'py>,
+) -> ArrayResult<'py> {
     let found = reduce::call(row, a, options)?;
     let has_nan = matches!(
         a.get().dtype().kind(),
@@ -32,7 +35,11 @@ fn index<'py>(row: &'static ReductionEntry, a: &Bound<'py, GpuArray>, options: &
 }
 
 /// Subtracts the smallest element from the largest one. Booleans are rejected.
-fn extent<'py>(row: &'static ReductionEntry, a: &Bound<'py, GpuArray>, options: &Asked<'py>) -> Result<'py> {
+fn extent<'py>(
+    row: &'static ReductionEntry,
+    a: &Bound<'py, GpuArray>,
+    options: &ReductionArgs<'py>,
+) -> ArrayResult<'py> {
     if a.get().dtype().kind() == ScalarType::Bool {
         return Err(PyTypeError::new_err(
             "ptp: numpy boolean subtract, the `-` operator, is not supported, use max() ^ min() of the array",
@@ -127,7 +134,7 @@ reductions! {
 ///     Whether reduced axes stay, with length 1.
 #[pyfunction]
 #[pyo3(signature = (a: "GPUArray", order: "int", axis: "ShapeLike | None", keepdims: "bool") -> "GPUArray")]
-fn _norm<'py>(a: &Bound<'py, GpuArray>, order: u8, axis: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
+fn _norm<'py>(a: &Bound<'py, GpuArray>, order: u8, axis: OptionalArg<'_, 'py>, keepdims: bool) -> ArrayResult<'py> {
     let row = row(if order == 1 { "norm_1" } else { "norm_2" })?;
     reduce::call(row, a, &asked([axis, None, None, None, None], keepdims))
 }

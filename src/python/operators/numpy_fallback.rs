@@ -5,7 +5,7 @@ use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
 
 use super::on_device::Targets;
-use super::operand::{Value, Values};
+use super::operand::{OperandValues, UfuncOperand};
 use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::ffi::calls;
@@ -16,7 +16,7 @@ use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_ops::ufunc::{Casting, HostEvaluation, TABLE, UfuncEntry};
 
 /// The computation that NumPy performs.
-pub(super) struct Asked<'a> {
+pub(super) struct NumpyCall<'a> {
     pub(super) row: &'static UfuncEntry,
     /// The requested type of the results.
     pub(super) dtype: Option<ScalarType>,
@@ -29,7 +29,12 @@ pub(super) struct Asked<'a> {
 /// # Errors
 /// NumPy's.
 #[inline(always)] // as in `result`
-pub(super) fn run(py: Python<'_>, asked: &Asked<'_>, values: &Values<'_, '_>, targets: &Targets<'_>) -> PyResult<()> {
+pub(super) fn run(
+    py: Python<'_>,
+    asked: &NumpyCall<'_>,
+    values: &OperandValues<'_, '_>,
+    targets: &Targets<'_>,
+) -> PyResult<()> {
     let view = |array: &Array| match asked.row.host {
         HostEvaluation::Ufunc => cpu_view::borrowed(py, array),
         HostEvaluation::Steps | HostEvaluation::Kernel => cpu_view::kept(py, array),
@@ -38,9 +43,9 @@ pub(super) fn run(py: Python<'_>, asked: &Asked<'_>, values: &Values<'_, '_>, ta
     let mut given: SmallVec<[Bound<'_, PyAny>; 6]> = SmallVec::new();
     for value in values {
         given.push(match value {
-            Value::Own(array) => view(array.materialized()?)?.into_any(),
-            Value::Held { array, .. } => view(array)?.into_any(),
-            Value::Number { object, .. } => object.clone(),
+            UfuncOperand::Own(array) => view(array.materialized()?)?.into_any(),
+            UfuncOperand::Temporary { array, .. } => view(array)?.into_any(),
+            UfuncOperand::Number { object, .. } => object.clone(),
         });
     }
     for target in targets {

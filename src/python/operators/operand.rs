@@ -6,12 +6,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyTuple};
 use smallvec::SmallVec;
 
-use crate::array::class::GpuArray;
 use crate::array::array_argument;
+use crate::array::class::GpuArray;
 use crate::convert::dtype;
-use crate::interop::import;
 use crate::ffi::ndarray::is_numpy_scalar;
-use crate::kernel::call::values::{self, Number};
+use crate::interop::import;
+use crate::kernel::call::values::{self, HostScalar};
 use crate::py_once::intern;
 use pygpu_array::{Array, DeferredArray};
 use pygpu_base::dtype::{DType, ScalarType};
@@ -19,18 +19,18 @@ use pygpu_kernel::Arguments;
 use pygpu_ops::ufunc::{Casting, PromotionOperand, ScalarRule, UfuncEntry};
 
 /// One operand.
-pub(super) enum Value<'a, 'py> {
+pub(super) enum UfuncOperand<'a, 'py> {
     /// A PyGPU array.
     Own(&'a DeferredArray),
-    /// An array of another library, or a copy.
-    Held { array: Box<Array>, is_foreign: bool },
+    /// An array that exists for the call: an import from another library, or a copy.
+    Temporary { array: Box<Array>, is_foreign: bool },
     /// A number.
     Number { object: Bound<'py, PyAny>, kind: PromotionOperand },
 }
 
-pub(super) type Values<'a, 'py> = SmallVec<[Value<'a, 'py>; 4]>;
+pub(super) type OperandValues<'a, 'py> = SmallVec<[UfuncOperand<'a, 'py>; 4]>;
 
-impl<'a, 'py> Value<'a, 'py> {
+impl<'a, 'py> UfuncOperand<'a, 'py> {
     /// Classifies an operand that is not a `GPUArray`; `None` for types that NumPy does not compute with.
     ///
     /// # Errors
@@ -40,12 +40,12 @@ impl<'a, 'py> Value<'a, 'py> {
         if let Ok(own) = object.cast::<GpuArray>() {
             return Ok(Some(Self::Own(DeferredArray::of(own.get().array(object.py())?))));
         }
-        let kind = match Number::read(object) {
-            Some(Number::Int) => PromotionOperand::Int,
-            Some(Number::Bool) => PromotionOperand::Strong(ScalarType::Bool),
-            Some(Number::Typed(kind)) => PromotionOperand::Strong(kind),
-            Some(Number::Float) => PromotionOperand::Float,
-            Some(Number::Complex) => PromotionOperand::Complex,
+        let kind = match HostScalar::read(object) {
+            Some(HostScalar::Int) => PromotionOperand::Int,
+            Some(HostScalar::Bool) => PromotionOperand::Strong(ScalarType::Bool),
+            Some(HostScalar::Typed(kind)) => PromotionOperand::Strong(kind),
+            Some(HostScalar::Float) => PromotionOperand::Float,
+            Some(HostScalar::Complex) => PromotionOperand::Complex,
             None => return Self::read_other(object),
         };
         Ok(Some(Self::Number { object: object.clone(), kind }))
@@ -67,14 +67,14 @@ impl<'a, 'py> Value<'a, 'py> {
             let kind = dtype::from_numpy(&object.getattr(intern!(object.py(), "dtype"))?)?.kind();
             return number(PromotionOperand::Strong(kind));
         }
-        Ok(import::device_array(object)?.map(|array| Self::Held { array: Box::new(array), is_foreign: true }))
+        Ok(import::device_array(object)?.map(|array| Self::Temporary { array: Box::new(array), is_foreign: true }))
     }
 
     #[inline]
     pub(super) fn array(&self) -> Option<&DeferredArray> {
         match self {
             Self::Own(array) => Some(array),
-            Self::Held { array, .. } => Some(DeferredArray::of(array)),
+            Self::Temporary { array, .. } => Some(DeferredArray::of(array)),
             Self::Number { .. } => None,
         }
     }
@@ -84,7 +84,7 @@ impl<'a, 'py> Value<'a, 'py> {
         match self {
             Self::Number { kind, .. } => *kind,
             Self::Own(array) => PromotionOperand::Strong(array.dtype().kind()),
-            Self::Held { array, .. } => PromotionOperand::Strong(array.dtype().kind()),
+            Self::Temporary { array, .. } => PromotionOperand::Strong(array.dtype().kind()),
         }
     }
 
@@ -155,20 +155,23 @@ fn cast_refused(row: &UfuncEntry, place: usize, from: ScalarType, to: ScalarType
 /// Appends an operand whose values may be pending; `false` for types that NumPy does not compute with.
 ///
 /// # Errors
-/// Those of [`Value::read`].
+/// Those of [`UfuncOperand::read`].
 #[inline]
-pub(super) fn read_unlaunched<'a, 'py>(values: &mut Values<'a, 'py>, object: &'a Bound<'py, PyAny>) -> PyResult<bool> {
+pub(super) fn read_unlaunched<'a, 'py>(
+    values: &mut OperandValues<'a, 'py>,
+    object: &'a Bound<'py, PyAny>,
+) -> PyResult<bool> {
     // Usual operands other than arrays first; the full classification finds them last.
     if object.is_exact_instance_of::<PyFloat>() {
-        values.push(Value::Number { object: object.clone(), kind: PromotionOperand::Float });
+        values.push(UfuncOperand::Number { object: object.clone(), kind: PromotionOperand::Float });
         return Ok(true);
     }
     // Written in place, because a move of a new value costs as much as the read.
     if let Ok(own) = object.cast::<GpuArray>() {
-        values.push(Value::Own(own.get().unlaunched()?));
+        values.push(UfuncOperand::Own(own.get().unlaunched()?));
         return Ok(true);
     }
-    let Some(value) = Value::read(object)? else { return Ok(false) };
+    let Some(value) = UfuncOperand::read(object)? else { return Ok(false) };
     values.push(value);
     Ok(true)
 }
@@ -178,7 +181,7 @@ pub(super) fn read_unlaunched<'a, 'py>(values: &mut Values<'a, 'py>, object: &'a
 /// # Errors
 /// The errors of the objects.
 #[inline]
-pub(super) fn settle(row: &UfuncEntry, values: &mut Values<'_, '_>) -> PyResult<()> {
+pub(super) fn settle(row: &UfuncEntry, values: &mut OperandValues<'_, '_>) -> PyResult<()> {
     match row.nature {
         ScalarRule::Comparison => compare_with_any_integer(values),
         ScalarRule::Logical => ask_for_truth(values),
@@ -191,14 +194,14 @@ pub(super) fn settle(row: &UfuncEntry, values: &mut Values<'_, '_>) -> PyResult<
 
 /// Replaces an integer that the other operand's type cannot represent by an infinity. Only equality would differ, and no element is
 /// equal.
-fn compare_with_any_integer(values: &mut [Value<'_, '_>]) -> PyResult<()> {
+fn compare_with_any_integer(values: &mut [UfuncOperand<'_, '_>]) -> PyResult<()> {
     let other = values.iter().find_map(|value| match value.operand() {
         PromotionOperand::Strong(kind) => Some(kind),
         _ => None,
     });
     let Some(other) = other else { return Ok(()) };
     for value in values {
-        let Value::Number { object, kind: kind @ PromotionOperand::Int } = value else { continue };
+        let UfuncOperand::Number { object, kind: kind @ PromotionOperand::Int } = value else { continue };
         if values::is_integer(other) && other != ScalarType::Bool && !values::is_in_range(other, object) {
             let sign = if object.lt(0)? { f64::NEG_INFINITY } else { f64::INFINITY };
             *object = PyFloat::new(object.py(), sign).into_any();
@@ -208,9 +211,9 @@ fn compare_with_any_integer(values: &mut [Value<'_, '_>]) -> PyResult<()> {
     Ok(())
 }
 
-fn ask_for_truth(values: &mut [Value<'_, '_>]) -> PyResult<()> {
+fn ask_for_truth(values: &mut [UfuncOperand<'_, '_>]) -> PyResult<()> {
     for value in values {
-        if let Value::Number { object, kind } = value {
+        if let UfuncOperand::Number { object, kind } = value {
             *object = PyBool::new(object.py(), object.is_truthy()?).to_owned().into_any();
             *kind = PromotionOperand::Strong(ScalarType::Bool);
         }

@@ -4,10 +4,10 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyTuple};
 
-use super::ufunc_call::{self, Wish};
 use super::ufunc;
+use super::ufunc_call::{self, UfuncKeywords};
+use crate::array::array_argument::ArrayArg;
 use crate::array::class::{GpuArray, new_like};
-use crate::array::array_argument::Own;
 use crate::host::transfer;
 use crate::kernel::call::values;
 use crate::names::names;
@@ -33,7 +33,7 @@ fn is_whole(object: &Bound<'_, PyAny>) -> bool {
 fn computed<'py>(
     row: &'static UfuncEntry,
     operands: &[&Bound<'py, PyAny>],
-    wish: &Wish<'py>,
+    wish: &UfuncKeywords<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = operands[0].py();
     ufunc_call::call(py, row, operands, wish)?.ok_or_else(|| {
@@ -41,8 +41,8 @@ fn computed<'py>(
     })
 }
 
-fn out_of<'py>(out: Option<&Bound<'py, GpuArray>>) -> Wish<'py> {
-    out.map_or_else(Wish::default, Wish::into_array)
+fn out_of<'py>(out: Option<&Bound<'py, GpuArray>>) -> UfuncKeywords<'py> {
+    out.map_or_else(UfuncKeywords::default, UfuncKeywords::into_array)
 }
 
 /// Select elements of one operand where a condition is true, and of another elsewhere.
@@ -74,11 +74,11 @@ fn choose<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (Some(x), Some(y)) = (x, y) else {
         return match x.or(y) {
-            None => condition.extract::<Own<'_, '_>>()?.call_method0(intern!(condition.py(), "nonzero")),
+            None => condition.extract::<ArrayArg<'_, '_>>()?.call_method0(intern!(condition.py(), "nonzero")),
             Some(_) => Err(PyValueError::new_err("either both or neither of x and y should be given")),
         };
     };
-    computed(&table::WHERE, &[condition, x, y], &Wish::default())
+    computed(&table::WHERE, &[condition, x, y], &UfuncKeywords::default())
 }
 
 /// Returns a limit of `clip`; none if it includes every value of the array's type, such as a large Python int.
@@ -197,7 +197,7 @@ pub(super) fn round<'py>(
 #[pyfunction]
 #[pyo3(signature = (z: "Operand", deg: "bool" = false) -> "GPUArray")]
 fn angle<'py>(z: &Bound<'py, PyAny>, deg: bool) -> PyResult<Bound<'py, PyAny>> {
-    computed(if deg { &table::ANGLE_IN_DEGREES } else { &table::ANGLE }, &[z], &Wish::default())
+    computed(if deg { &table::ANGLE_IN_DEGREES } else { &table::ANGLE }, &[z], &UfuncKeywords::default())
 }
 
 /// Replace NaN and infinities by finite numbers.
@@ -223,7 +223,7 @@ fn angle<'py>(z: &Bound<'py, PyAny>, deg: bool) -> PyResult<Bound<'py, PyAny>> {
     neginf: "float | None" = None
 ) -> "GPUArray")]
 fn nan_to_num<'py>(
-    x: Own<'_, 'py>,
+    x: ArrayArg<'_, 'py>,
     copy: bool,
     nan: f64,
     posinf: Option<f64>,
@@ -243,7 +243,7 @@ fn nan_to_num<'py>(
     };
     let number = |value: f64| value.into_pyobject(py).map(Bound::into_any);
     let (nan, above, below) = (number(nan)?, number(posinf.unwrap_or(most))?, number(neginf.unwrap_or(-most))?);
-    let wish = if copy { Wish::default() } else { Wish::into_array(&x) };
+    let wish = if copy { UfuncKeywords::default() } else { UfuncKeywords::into_array(&x) };
     computed(&table::NAN_TO_NUM, &[x.as_any(), &nan, &above, &below], &wish)
 }
 

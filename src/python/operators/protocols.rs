@@ -8,8 +8,8 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::array::attributes;
 use crate::array::class::{GpuArray, new_like, new_view_with};
 use crate::convert::shape;
-use crate::finalization;
 use crate::errors;
+use crate::finalization;
 use crate::gil::WithoutGil;
 use crate::host::transfer;
 use crate::names::names;
@@ -44,11 +44,14 @@ fn convert<'py>(slf: &Bound<'py, GpuArray>, method: &str) -> PyResult<Bound<'py,
 
 #[pymethods]
 impl GpuArray {
-    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Views>> {
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, FirstAxisIter>> {
         if slf.get().layout().ndim() == 0 {
             return Err(PyTypeError::new_err("iteration over a 0-d array"));
         }
-        Bound::new(slf.py(), Views { array: Some(slf.clone().unbind()), next: std::sync::atomic::AtomicI64::new(0) })
+        Bound::new(
+            slf.py(),
+            FirstAxisIter { array: Some(slf.clone().unbind()), next: std::sync::atomic::AtomicI64::new(0) },
+        )
     }
 
     fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
@@ -345,14 +348,14 @@ fn restore<'py>(
 
 /// Iterator over the views of an array along its first axis.
 #[pyclass(frozen, module = "PyGPU", name = "_Views")]
-pub(crate) struct Views {
+pub(crate) struct FirstAxisIter {
     /// Present except while the object is created: the collector may visit it then.
     array: Option<Py<GpuArray>>,
     next: std::sync::atomic::AtomicI64,
 }
 
 #[pymethods]
-impl Views {
+impl FirstAxisIter {
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
         slf.clone()
     }

@@ -1,5 +1,6 @@
 //! Native part of `PyGPU.random`: a position in a random stream, and the elements from there on.
 
+use crate::array::class::BoundArray;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -21,29 +22,27 @@ use pygpu_layout::{Dims, MemoryOrder};
 use pygpu_memory::capture;
 use pygpu_ops::random::{self, Distribution, NUMBERS, PositionSource, RandomFill, StreamPosition};
 
-type Own<'py> = Bound<'py, GpuArray>;
-
 /// The position of a generator, while the host counts it.
 ///
 /// From the first capture on it is in device memory, and the draw methods report that.
 #[pyclass(frozen, name = "_RandomPlace", module = "PyGPU")]
-struct RandomPlace {
+struct PyStreamPosition {
     device: Device,
-    here: Mutex<Here>,
+    here: Mutex<HostPosition>,
 }
 
-struct Here {
+struct HostPosition {
     key: [u64; 2],
     position: StreamPosition,
     is_away: bool,
 }
 
 #[pymethods]
-impl RandomPlace {
+impl PyStreamPosition {
     #[new]
     #[pyo3(signature = (device: "Device", key: "Sequence[int]", numbers: "Sequence[int]") -> "Self")]
     fn new(device: &Bound<'_, PyDevice>, key: [u64; 2], numbers: [u64; NUMBERS]) -> Self {
-        let here = Here { key, position: StreamPosition::read(numbers), is_away: false };
+        let here = HostPosition { key, position: StreamPosition::read(numbers), is_away: false };
         Self { device: device.get().device, here: Mutex::new(here) }
     }
 
@@ -83,7 +82,7 @@ impl RandomPlace {
         distribution: &str,
         bounds: [u64; 3],
         scale: [f64; 2],
-    ) -> PyResult<Option<Own<'py>>> {
+    ) -> PyResult<Option<BoundArray<'py>>> {
         let dtype = dtype::from_python(dtype)?;
         let mut shape = Dims::new();
         shape::read(&mut shape, size)?;
@@ -95,7 +94,7 @@ impl RandomPlace {
                 return Ok(None);
             }
             let target = Array::empty(&shape, dtype, MemoryOrder::C, stream.clone())?;
-            self.draw_here(&target, Drawn { distribution, bounds, scale, means: None }, &stream)
+            self.draw_here(&target, DrawRequest { distribution, bounds, scale, means: None }, &stream)
                 .map(|is_drawn| is_drawn.then_some(target))
         });
         let made: pygpu_base::error::Result<Option<Array>> = made;
@@ -111,12 +110,12 @@ impl RandomPlace {
     ) -> "bool")]
     fn draw(
         &self,
-        target: &Own<'_>,
+        target: &BoundArray<'_>,
         distribution: &str,
         bounds: [u64; 3],
         scale: [f64; 2],
-        means: Option<&Own<'_>>,
-        there: Option<&Own<'_>>,
+        means: Option<&BoundArray<'_>>,
+        there: Option<&BoundArray<'_>>,
     ) -> PyResult<bool> {
         let py = target.py();
         let own = target.get().array(py)?;
@@ -128,7 +127,7 @@ impl RandomPlace {
         check_means(own, means)?;
         let there = there.map(|there| there.get().array(py)).transpose()?;
         check_place(own, there)?;
-        let drawn = Drawn { distribution: named(distribution)?, bounds, scale, means };
+        let drawn = DrawRequest { distribution: named(distribution)?, bounds, scale, means };
         let is_drawn: pygpu_base::error::Result<bool> = py.without_gil(|| {
             let stream = stream::current(self.device);
             match there {
@@ -143,27 +142,27 @@ impl RandomPlace {
 
 /// The parameters of a draw.
 #[derive(Clone, Copy)]
-struct Drawn<'a> {
+struct DrawRequest<'a> {
     distribution: Distribution,
     bounds: [u64; 3],
     scale: [f64; 2],
     means: Option<&'a Array>,
 }
 
-impl<'a> Drawn<'a> {
+impl<'a> DrawRequest<'a> {
     fn task(self, key: [u64; 2], place: PositionSource<'a>) -> RandomFill<'a> {
         let Self { distribution, bounds, scale, means } = self;
         RandomFill { distribution, key, place, bounds, scale, means }
     }
 }
 
-impl RandomPlace {
-    fn locked(&self) -> MutexGuard<'_, Here> {
+impl PyStreamPosition {
+    fn locked(&self) -> MutexGuard<'_, HostPosition> {
         self.here.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The range of the stream is reserved first. No other thread receives it, and no lock is held during a launch.
-    fn draw_here(&self, target: &Array, drawn: Drawn<'_>, stream: &Stream) -> pygpu_base::error::Result<bool> {
+    fn draw_here(&self, target: &Array, drawn: DrawRequest<'_>, stream: &Stream) -> pygpu_base::error::Result<bool> {
         let taken = {
             let mut here = self.locked();
             if here.is_away {
@@ -180,7 +179,7 @@ impl RandomPlace {
     fn draw_there(
         &self,
         target: &Array,
-        drawn: Drawn<'_>,
+        drawn: DrawRequest<'_>,
         there: &Array,
         stream: &Stream,
     ) -> pygpu_base::error::Result<bool> {
@@ -252,5 +251,5 @@ fn _rand_library_table(py: Python<'_>, which: i32, bytes: usize) -> PyResult<Bou
 
 names! {
     internal_functions: _rand_library_version, _rand_library_table, _philox;
-    internal_classes: RandomPlace;
+    internal_classes: PyStreamPosition;
 }

@@ -5,9 +5,9 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple};
 
-use super::ufunc_call::{self, Wish};
-use crate::array::class::{GpuArray, new_like};
+use super::ufunc_call::{self, UfuncKeywords};
 use crate::array::allocator_inheritance;
+use crate::array::class::{GpuArray, new_like};
 use crate::array::deferred::new_waiting;
 use crate::convert::{dtype, ndarray, shape};
 use crate::fusion::defer;
@@ -28,7 +28,7 @@ use pygpu_ops::ufunc::{self, Casting};
 
 /// The arguments of a reduction, without the array.
 #[derive(Default)]
-pub(super) struct Asked<'py> {
+pub(super) struct ReductionArgs<'py> {
     pub(super) axis: Option<Bound<'py, PyAny>>,
     pub(super) dtype: Option<Bound<'py, PyAny>>,
     pub(super) out: Option<Bound<'py, PyAny>>,
@@ -40,7 +40,7 @@ pub(super) struct Asked<'py> {
 }
 
 /// Returns the reduced axes as bits, the first axis as the lowest one.
-fn axes_of(asked: &Asked<'_>, ndim: usize) -> PyResult<u64> {
+fn axes_of(asked: &ReductionArgs<'_>, ndim: usize) -> PyResult<u64> {
     let Some(axis) = &asked.axis else { return Ok(u64::MAX.checked_shr(64 - ndim as u32).unwrap_or(0)) };
     let mut given = Dims::new();
     match axis.cast::<PyTuple>() {
@@ -67,7 +67,7 @@ fn is_number(kind: ScalarType) -> bool {
 }
 
 /// Returns the type of the computation.
-fn computed(row: &ReductionEntry, kind: ScalarType, asked: &Asked<'_>) -> PyResult<ScalarType> {
+fn computed(row: &ReductionEntry, kind: ScalarType, asked: &ReductionArgs<'_>) -> PyResult<ScalarType> {
     let found = match &asked.dtype {
         Some(dtype) if !dtype.is_none() => dtype::from_python(dtype)?.kind(),
         _ => row.computed(kind),
@@ -137,7 +137,7 @@ pub(super) fn given_out<'py>(
 fn fitting_out<'py>(
     row: &ReductionEntry,
     array: &Array,
-    asked: &Asked<'py>,
+    asked: &ReductionArgs<'py>,
     wanted: &Dims,
     result: ScalarType,
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
@@ -163,7 +163,11 @@ fn fitting_out<'py>(
 }
 
 /// Returns the mask of included elements; `None` for all.
-fn mask_of<'py>(row: &ReductionEntry, array: &Array, asked: &Asked<'py>) -> PyResult<Option<Bound<'py, GpuArray>>> {
+fn mask_of<'py>(
+    row: &ReductionEntry,
+    array: &Array,
+    asked: &ReductionArgs<'py>,
+) -> PyResult<Option<Bound<'py, GpuArray>>> {
     let Some(object) = asked.mask.as_ref().filter(|mask| !mask.is_none()) else { return Ok(None) };
     if object.is_instance_of::<PyBool>() && object.is_truthy()? {
         return Ok(None);
@@ -196,7 +200,7 @@ fn joining(row: &ReductionEntry) -> Option<&'static ufunc::UfuncEntry> {
 }
 
 /// Axes, types and shapes of one reduction.
-struct Resolved {
+struct ResolvedReduction {
     row: &'static ReductionEntry,
     /// The reduced axes, as bits.
     reduced: u64,
@@ -208,8 +212,13 @@ struct Resolved {
     dropped: Dims,
 }
 
-impl Resolved {
-    fn new(row: &'static ReductionEntry, layout: &Layout, kind: ScalarType, asked: &Asked<'_>) -> PyResult<Self> {
+impl ResolvedReduction {
+    fn new(
+        row: &'static ReductionEntry,
+        layout: &Layout,
+        kind: ScalarType,
+        asked: &ReductionArgs<'_>,
+    ) -> PyResult<Self> {
         let reduced = axes_of(asked, layout.ndim())?;
         let computed = computed(row, kind, asked)?;
         let (whole, dropped) = shapes(layout, reduced);
@@ -217,7 +226,7 @@ impl Resolved {
     }
 
     /// The shape of the results.
-    fn shape(&self, asked: &Asked<'_>) -> &Dims {
+    fn shape(&self, asked: &ReductionArgs<'_>) -> &Dims {
         if asked.keepdims { &self.whole } else { &self.dropped }
     }
 
@@ -247,7 +256,7 @@ impl Resolved {
         &self,
         own: &Bound<'py, GpuArray>,
         array: &Array,
-        asked: &Asked<'py>,
+        asked: &ReductionArgs<'py>,
     ) -> PyResult<Bound<'py, GpuArray>> {
         let wanted = self.shape(asked);
         if let Some(out) = fitting_out(self.row, array, asked, wanted, self.result)? {
@@ -264,7 +273,7 @@ impl Resolved {
         array: &Array,
         mask: Option<&Bound<'_, GpuArray>>,
         target: &Array,
-        asked: &Asked<'_>,
+        asked: &ReductionArgs<'_>,
     ) -> PyResult<()> {
         let &Self { row, reduced, computed, .. } = self;
         let view = if asked.keepdims { target.clone() } else { kept(target, reduced, array.layout().ndim())? };
@@ -290,12 +299,12 @@ impl Resolved {
 pub(super) fn call<'py>(
     row: &'static ReductionEntry,
     own: &Bound<'py, GpuArray>,
-    asked: &Asked<'py>,
+    asked: &ReductionArgs<'py>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let py = own.py();
     let array = own.get().unlaunched()?;
     let _inherited = allocator_inheritance::inherit(py, std::iter::once(array))?;
-    let resolved = Resolved::new(row, array.layout(), array.dtype().kind(), asked)?;
+    let resolved = ResolvedReduction::new(row, array.layout(), array.dtype().kind(), asked)?;
     if let Some(made) = waiting(own, &resolved, asked)? {
         return Ok(made);
     }
@@ -317,7 +326,7 @@ pub(super) fn call<'py>(
         false => resolved.run(py, array, mask.as_ref(), target, asked)?,
     }
     if let (Some(initial), Some(joining)) = (initial, joining(row)) {
-        ufunc_call::call(py, joining, &[out.as_any(), initial], &Wish::into_array(&out))?
+        ufunc_call::call(py, joining, &[out.as_any(), initial], &UfuncKeywords::into_array(&out))?
             .ok_or_else(|| PyTypeError::new_err(format!("{}: initial= is {initial}, which is no number", row.name)))?;
     }
     Ok(out)
@@ -326,8 +335,8 @@ pub(super) fn call<'py>(
 /// Defers a reduction of a pending operand, which then may need no memory; `None` if it is launched eagerly.
 fn waiting<'py>(
     own: &Bound<'py, GpuArray>,
-    resolved: &Resolved,
-    asked: &Asked<'_>,
+    resolved: &ResolvedReduction,
+    asked: &ReductionArgs<'_>,
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
     let array = own.get().unlaunched()?;
     let is_given = |object: &Option<Bound<'_, PyAny>>| object.as_ref().is_some_and(|object| !object.is_none());
@@ -335,7 +344,7 @@ fn waiting<'py>(
         return Ok(None);
     }
     let Some(stream) = GpuArray::can_wait_on(own)? else { return Ok(None) };
-    let &Resolved { row, computed, reduced, result, .. } = resolved;
+    let &ResolvedReduction { row, computed, reduced, result, .. } = resolved;
     let dtype = DType::new(result);
     let lying = |shape: &Dims| Layout::contiguous(shape, dtype.itemsize() as i64, MemoryOrder::C);
     let (layout, kept) = (lying(resolved.shape(asked))?, lying(&resolved.whole)?);
@@ -364,7 +373,7 @@ fn fill_neutral(
     };
     out.call_method1(intern!(py, "fill"), (value,))?;
     if let ("bitwise_and", Some(invert)) = (row.name, ufunc::row("invert")) {
-        ufunc_call::call(py, invert, &[out.as_any()], &Wish::into_array(out))?;
+        ufunc_call::call(py, invert, &[out.as_any()], &UfuncKeywords::into_array(out))?;
     }
     Ok(())
 }
@@ -374,7 +383,7 @@ fn by_numpy(
     py: Python<'_>,
     row: &ReductionEntry,
     array: &Array,
-    asked: &Asked<'_>,
+    asked: &ReductionArgs<'_>,
     mask: Option<&Bound<'_, GpuArray>>,
     out: &Bound<'_, GpuArray>,
 ) -> PyResult<()> {
@@ -420,11 +429,11 @@ fn takes_dtype(row: &ReductionEntry) -> bool {
 pub(super) fn deviation<'py>(
     var: &'static ReductionEntry,
     own: &Bound<'py, GpuArray>,
-    asked: &Asked<'py>,
+    asked: &ReductionArgs<'py>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let out = call(var, own, asked)?;
     if let Some(root) = ufunc::row("sqrt") {
-        ufunc_call::call(own.py(), root, &[out.as_any()], &Wish::into_array(&out))?;
+        ufunc_call::call(own.py(), root, &[out.as_any()], &UfuncKeywords::into_array(&out))?;
     }
     Ok(out)
 }
@@ -469,7 +478,8 @@ pub(super) fn by_function<'py>(
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
     let (Some(row), Ok(own)) = (of_function(name), operand.cast::<GpuArray>()) else { return Ok(None) };
-    let mut asked = Asked { axis: Some(0i64.into_pyobject(operand.py())?.into_any()), ..Asked::default() };
+    let mut asked =
+        ReductionArgs { axis: Some(0i64.into_pyobject(operand.py())?.into_any()), ..ReductionArgs::default() };
     for (key, value) in keywords.into_iter().flat_map(|given| given.iter()) {
         let key: String = key.extract()?;
         match key.as_str() {

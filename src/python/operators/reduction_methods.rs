@@ -1,29 +1,31 @@
 //! Reductions of arrays as methods and functions.
 
+use crate::array::class::ArrayResult;
+use crate::convert::OptionalArg;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::declaration::entry;
-use super::reduce::{self, Asked};
-use crate::array::{class::GpuArray, array_argument::Own};
+use super::reduce::{self, ReductionArgs};
+use crate::array::{array_argument::ArrayArg, class::GpuArray};
 use crate::create::allocator;
 use crate::finalization;
 use crate::names::names;
 use crate::py_once::intern;
-use crate::runtime::current_stream::Current;
+use crate::runtime::current_stream::CurrentStreamGuard;
 use pygpu_ops::reductions::{self as axis_reductions, ReductionEntry};
 use pyo3::exceptions::PyTypeError;
-
-type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
-type Result<'py> = PyResult<Bound<'py, GpuArray>>;
 
 pub(super) fn row(name: &str) -> PyResult<&'static ReductionEntry> {
     axis_reductions::row(name).ok_or_else(|| PyTypeError::new_err(format!("there is no reduction {name}")))
 }
 
-pub(super) fn asked<'py>([axis, dtype, out, initial, mask]: [Given<'_, 'py>; 5], keepdims: bool) -> Asked<'py> {
+pub(super) fn asked<'py>(
+    [axis, dtype, out, initial, mask]: [OptionalArg<'_, 'py>; 5],
+    keepdims: bool,
+) -> ReductionArgs<'py> {
     let [axis, dtype, out, initial, mask] = [axis, dtype, out, initial, mask].map(|one| one.cloned());
-    Asked { axis, dtype, out, keepdims, initial, mask, less: 0.0 }
+    ReductionArgs { axis, dtype, out, keepdims, initial, mask, less: 0.0 }
 }
 
 /// The documentation of one parameter.
@@ -51,15 +53,15 @@ macro_rules! reduction_entry {
         reduction_entry! { @ $form $name [axes dtype out keepdims initial mask]
             (axis: "int | tuple[int, ...] | None" = None, dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None,
              keepdims: "bool" = false, initial: "complex | None" = None, r#where: "GPUArray | bool | None" = None)
-            (axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool, initial: Given<'_, 'py>,
-             r#where: Given<'_, 'py>)
+            (axis: OptionalArg<'_, 'py>, dtype: OptionalArg<'_, 'py>, out: OptionalArg<'_, 'py>, keepdims: bool, initial: OptionalArg<'_, 'py>,
+             r#where: OptionalArg<'_, 'py>)
             &asked([axis, dtype, out, initial, r#where], keepdims), $($rest)* }
     };
     (extreme $form:ident $name:ident $($rest:tt)*) => {
         reduction_entry! { @ $form $name [axes out keepdims initial mask]
             (axis: "int | tuple[int, ...] | None" = None, out: "GPUArray | None" = None, keepdims: "bool" = false,
              initial: "complex | None" = None, r#where: "GPUArray | bool | None" = None)
-            (axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool, initial: Given<'_, 'py>, r#where: Given<'_, 'py>)
+            (axis: OptionalArg<'_, 'py>, out: OptionalArg<'_, 'py>, keepdims: bool, initial: OptionalArg<'_, 'py>, r#where: OptionalArg<'_, 'py>)
             &asked([axis, None, out, initial, r#where], keepdims), $($rest)* }
     };
     (truth $form:ident $name:ident $($rest:tt)*) => {
@@ -67,15 +69,15 @@ macro_rules! reduction_entry {
             (axis: "int | tuple[int, ...] | None" = None, out: "GPUArray | None" = None, keepdims: "bool" = false, *,
              r#where: "GPUArray | bool | None" = None, stream: "StreamLike" = None,
              allocator: "Callable[[int], Any] | None" = None)
-            (axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool, r#where: Given<'_, 'py>, stream: Given<'_, 'py>,
-             allocator: Given<'_, 'py>)
+            (axis: OptionalArg<'_, 'py>, out: OptionalArg<'_, 'py>, keepdims: bool, r#where: OptionalArg<'_, 'py>, stream: OptionalArg<'_, 'py>,
+             allocator: OptionalArg<'_, 'py>)
             (asked([axis, None, out, None, r#where], keepdims), stream, allocator), $($rest)* }
     };
     (average $form:ident $name:ident $($rest:tt)*) => {
         reduction_entry! { @ $form $name [axes dtype out keepdims mask]
             (axis: "int | tuple[int, ...] | None" = None, dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None,
              keepdims: "bool" = false, *, r#where: "GPUArray | bool | None" = None)
-            (axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool, r#where: Given<'_, 'py>)
+            (axis: OptionalArg<'_, 'py>, dtype: OptionalArg<'_, 'py>, out: OptionalArg<'_, 'py>, keepdims: bool, r#where: OptionalArg<'_, 'py>)
             &asked([axis, dtype, out, None, r#where], keepdims), $($rest)* }
     };
     (variance $form:ident $name:ident $($rest:tt)*) => {
@@ -83,26 +85,26 @@ macro_rules! reduction_entry {
             (axis: "int | tuple[int, ...] | None" = None, dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None,
              ddof: "float" = 0.0, keepdims: "bool" = false, *, r#where: "GPUArray | bool | None" = None,
              correction: "float | None" = None)
-            (axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out: Given<'_, 'py>, ddof: f64, keepdims: bool, r#where: Given<'_, 'py>,
+            (axis: OptionalArg<'_, 'py>, dtype: OptionalArg<'_, 'py>, out: OptionalArg<'_, 'py>, ddof: f64, keepdims: bool, r#where: OptionalArg<'_, 'py>,
              correction: Option<f64>)
-            &Asked { less: correction.unwrap_or(ddof), ..asked([axis, dtype, out, None, r#where], keepdims) }, $($rest)* }
+            &ReductionArgs { less: correction.unwrap_or(ddof), ..asked([axis, dtype, out, None, r#where], keepdims) }, $($rest)* }
     };
     (index $form:ident $name:ident $($rest:tt)*) => {
         reduction_entry! { @ $form $name [axis out keepdims]
             (axis: "int | None" = None, out: "GPUArray | None" = None, *, keepdims: "bool" = false)
-            (axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool)
+            (axis: OptionalArg<'_, 'py>, out: OptionalArg<'_, 'py>, keepdims: bool)
             &asked([axis, None, out, None, None], keepdims), $($rest)* }
     };
     (extent $form:ident $name:ident $($rest:tt)*) => {
         reduction_entry! { @ $form $name [axes out keepdims]
             (axis: "int | tuple[int, ...] | None" = None, out: "GPUArray | None" = None, keepdims: "bool" = false)
-            (axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool)
+            (axis: OptionalArg<'_, 'py>, out: OptionalArg<'_, 'py>, keepdims: bool)
             &asked([axis, None, out, None, None], keepdims), $($rest)* }
     };
     (count $form:ident $name:ident $($rest:tt)*) => {
         reduction_entry! { @ $form $name [axes keepdims]
             (axis: "int | tuple[int, ...] | None" = None, *, keepdims: "bool" = false)
-            (axis: Given<'_, 'py>, keepdims: bool)
+            (axis: OptionalArg<'_, 'py>, keepdims: bool)
             &asked([axis, None, None, None, None], keepdims), $($rest)* }
     };
     // A method has the array as `self`, and a note on the result in its documentation.
@@ -151,9 +153,9 @@ pub(super) use reductions;
 fn truth<'py>(
     row: &'static ReductionEntry,
     a: &Bound<'py, GpuArray>,
-    (options, stream, allocator): (Asked<'py>, Given<'_, 'py>, Given<'_, 'py>),
-) -> Result<'py> {
-    let _current = Current::of(a.py(), a.get().device(), stream)?;
+    (options, stream, allocator): (ReductionArgs<'py>, OptionalArg<'_, 'py>, OptionalArg<'_, 'py>),
+) -> ArrayResult<'py> {
+    let _current = CurrentStreamGuard::of(a.py(), a.get().device(), stream)?;
     let _chosen = allocator::chosen(allocator)?;
     reduce::call(row, a, &options)
 }
@@ -227,14 +229,14 @@ reductions! {
 // stub: @property
 // stub: def __doc__(self) -> str: ...  # type: ignore[override]
 #[pyclass(frozen, dict, name = "Reduction", module = "PyGPU")]
-pub(crate) struct Reduction(&'static str);
+pub(crate) struct PyReductionFunction(&'static str);
 
 #[pymethods]
-impl Reduction {
+impl PyReductionFunction {
     #[pyo3(signature = (a: "GPUArray", /, *arguments: "Any", **keywords: "Any") -> "GPUArray")]
     fn __call__<'py>(
         &self,
-        a: Own<'_, 'py>,
+        a: ArrayArg<'_, 'py>,
         arguments: &Bound<'py, PyTuple>,
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -269,7 +271,7 @@ const METHODS: [&str; 11] = ["sum", "prod", "min", "max", "any", "all", "mean", 
 
 fn add_reductions(module: &Bound<'_, PyModule>) -> PyResult<()> {
     for name in METHODS {
-        let made = Bound::new(module.py(), Reduction(name))?;
+        let made = Bound::new(module.py(), PyReductionFunction(name))?;
         let of_method: String = module.py().get_type::<GpuArray>().getattr(name)?.getattr("__doc__")?.extract()?;
         let as_function = [
             (RULE.to_owned(), A.to_owned()),
@@ -286,7 +288,7 @@ fn add_reductions(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 names! {
     with add_reductions;
-    classes "Reductions": Reduction;
+    classes "Reductions": PyReductionFunction;
     values "Reductions": sum, prod, min, max, any, all, mean, var, std, argmin, argmax;
     aliases "Reductions": amin = min, amax = max;
 }

@@ -6,8 +6,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 
-use super::keywords::{Lie, Wish};
-use super::operand::{Value, Values};
+use super::keywords::{ResultOrder, UfuncKeywords};
+use super::operand::{OperandValues, UfuncOperand};
 use crate::array::class::{GpuArray, new_like, new_on};
 use crate::host::device_arrays;
 use pygpu_array::DeferredArray;
@@ -25,14 +25,21 @@ pub(super) type Results<'py> = SmallVec<[Bound<'py, GpuArray>; 2]>;
 
 /// Iterates over the layouts of the operands and of the mask.
 #[inline]
-fn layouts<'v>(values: &'v Values<'_, '_>, wish: &'v Wish<'_>) -> impl Iterator<Item = &'v Layout> + Clone {
+fn layouts<'v>(
+    values: &'v OperandValues<'_, '_>,
+    wish: &'v UfuncKeywords<'_>,
+) -> impl Iterator<Item = &'v Layout> + Clone {
     let mask = wish.mask.iter().map(|mask| mask.get().layout());
-    values.iter().filter_map(Value::array).map(DeferredArray::layout).chain(mask)
+    values.iter().filter_map(UfuncOperand::array).map(DeferredArray::layout).chain(mask)
 }
 
 /// Returns the device of all arrays of a call.
 #[inline(always)] // two callers, each short
-pub(super) fn common_device(row: &UfuncEntry, values: &Values<'_, '_>, wish: &Wish<'_>) -> PyResult<Device> {
+pub(super) fn common_device(
+    row: &UfuncEntry,
+    values: &OperandValues<'_, '_>,
+    wish: &UfuncKeywords<'_>,
+) -> PyResult<Device> {
     let mut found: Option<Device> = None;
     let mut meet = |device: Device| match found {
         Some(first) if first != device => Err(devices_differ(row, first, device)),
@@ -60,7 +67,7 @@ fn devices_differ(row: &UfuncEntry, first: Device, second: Device) -> PyErr {
 
 /// Returns the shape of a result.
 #[inline]
-pub(super) fn common_shape(values: &Values<'_, '_>, wish: &Wish<'_>) -> PyResult<Dims> {
+pub(super) fn common_shape(values: &OperandValues<'_, '_>, wish: &UfuncKeywords<'_>) -> PyResult<Dims> {
     let mut all = layouts(values, wish);
     let Some(first) = all.next() else { return Ok(Dims::new()) };
     let mut shape = Dims::new();
@@ -77,19 +84,19 @@ pub(super) fn common_shape(values: &Values<'_, '_>, wish: &Wish<'_>) -> PyResult
 
 /// Layout of new results.
 #[derive(Clone, Copy)]
-pub(super) struct Lying<'a> {
+pub(super) struct ResultLayout<'a> {
     pub(super) shape: &'a [i64],
-    pub(super) order: Lie,
+    pub(super) order: ResultOrder,
 }
 
-impl Lying<'_> {
+impl ResultLayout<'_> {
     /// Creates a dense array for a result, in the order of the current stream and in NumPy's memory order of operands and mask.
     #[inline]
     pub(super) fn new_array<'py>(
         self,
         py: Python<'py>,
-        values: &Values<'_, '_>,
-        wish: &Wish<'_>,
+        values: &OperandValues<'_, '_>,
+        wish: &UfuncKeywords<'_>,
         dtype: DType,
         device: Device,
     ) -> PyResult<Bound<'py, GpuArray>> {
@@ -103,8 +110,8 @@ impl Lying<'_> {
     pub(super) fn on_block<'py>(
         self,
         py: Python<'py>,
-        values: &Values<'_, '_>,
-        wish: &Wish<'_>,
+        values: &OperandValues<'_, '_>,
+        wish: &UfuncKeywords<'_>,
         (dtype, dense): (DType, Dense<'_>),
         block: Arc<Allocation>,
     ) -> PyResult<Bound<'py, GpuArray>> {
@@ -112,16 +119,24 @@ impl Lying<'_> {
     }
 
     #[inline]
-    fn set(self, layout: &mut Layout, values: &Values<'_, '_>, wish: &Wish<'_>, dense: Dense<'_>) -> Result<()> {
+    fn set(
+        self,
+        layout: &mut Layout,
+        values: &OperandValues<'_, '_>,
+        wish: &UfuncKeywords<'_>,
+        dense: Dense<'_>,
+    ) -> Result<()> {
         let is_f = |layout: &Layout| layout.is_f_contiguous() && !layout.is_c_contiguous();
         let order = match self.order {
-            Lie::K if !layouts(values, wish).all(Layout::is_c_contiguous) => {
+            ResultOrder::K if !layouts(values, wish).all(Layout::is_c_contiguous) => {
                 let walked: SmallVec<[&Layout; 4]> = layouts(values, wish).collect();
                 layout.assign(&Layout::in_k_order(self.shape, &walked, dense.itemsize())?);
                 return Ok(());
             }
-            Lie::F => MemoryOrder::F,
-            Lie::A if values.iter().filter_map(Value::array).all(|array| is_f(array.layout())) => MemoryOrder::F,
+            ResultOrder::F => MemoryOrder::F,
+            ResultOrder::A if values.iter().filter_map(UfuncOperand::array).all(|array| is_f(array.layout())) => {
+                MemoryOrder::F
+            }
             _ => MemoryOrder::C,
         };
         layout.set_dense(dense, order);
@@ -139,7 +154,7 @@ pub(super) fn check_out(
     out: &Bound<'_, GpuArray>,
     result: ScalarType,
     shape: &[i64],
-    wish: &Wish<'_>,
+    wish: &UfuncKeywords<'_>,
 ) -> PyResult<()> {
     out.get().check_writable(row.name)?;
     if !wish.casting.allows(result, out.get().dtype().kind()) {

@@ -1,6 +1,8 @@
 //! Scans along an axis: read operands and keywords, allocate the result, enqueue the kernel on the current stream. NumPy scans
 //! arrays in host memory through views of the same memory.
 
+use crate::array::class::ArrayResult;
+use crate::convert::OptionalArg;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -8,8 +10,8 @@ use pyo3::types::{PyDict, PyTuple};
 use super::declaration::entry;
 use super::reduce;
 use super::reduction_methods::{parameter, row};
+use crate::array::array_argument::ArrayArg;
 use crate::array::class::{GpuArray, new_like};
-use crate::array::array_argument::Own;
 use crate::convert::{dtype, ndarray, shape};
 use crate::gil::WithoutGil;
 use crate::host::{cpu_view, device_arrays, transfer};
@@ -23,20 +25,17 @@ use pygpu_layout::{Layout, MemoryOrder, normalize_axis};
 use pygpu_memory::capture;
 use pygpu_ops::reductions::{ReductionEntry, scan};
 
-type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
-type Result<'py> = PyResult<Bound<'py, GpuArray>>;
-
 /// The arguments of a scan, without the array.
 #[derive(Default)]
-pub(super) struct Asked<'py> {
+pub(super) struct ScanArgs<'py> {
     /// Without an axis the elements are scanned in C order.
     pub(super) axis: Option<i64>,
     pub(super) dtype: Option<Bound<'py, PyAny>>,
     pub(super) out: Option<Bound<'py, PyAny>>,
 }
 
-impl<'py> Asked<'py> {
-    fn new([axis, dtype, out]: [Given<'_, 'py>; 3]) -> PyResult<Self> {
+impl<'py> ScanArgs<'py> {
+    fn new([axis, dtype, out]: [OptionalArg<'_, 'py>; 3]) -> PyResult<Self> {
         let axis = axis.filter(|axis| !axis.is_none()).map(|axis| shape::integer(axis, "axis")).transpose()?;
         Ok(Self { axis, dtype: dtype.cloned(), out: out.cloned() })
     }
@@ -54,7 +53,7 @@ fn check_shape(row: &ReductionEntry, out: &Layout, wanted: &Layout) -> PyResult<
 fn computed(
     row: &ReductionEntry,
     kind: ScalarType,
-    asked: &Asked<'_>,
+    asked: &ScanArgs<'_>,
     out: Option<ScalarType>,
 ) -> PyResult<ScalarType> {
     let found = match &asked.dtype {
@@ -69,7 +68,11 @@ fn computed(
 ///
 /// # Errors
 /// `TypeError`, `ValueError` and `IndexError` as NumPy's; the driver's.
-pub(super) fn call<'py>(row: &'static ReductionEntry, own: &Bound<'py, GpuArray>, asked: &Asked<'py>) -> Result<'py> {
+pub(super) fn call<'py>(
+    row: &'static ReductionEntry,
+    own: &Bound<'py, GpuArray>,
+    asked: &ScanArgs<'py>,
+) -> ArrayResult<'py> {
     let py = own.py();
     let whole = own.get().array(py)?;
     let flat = match asked.axis {
@@ -176,7 +179,7 @@ pub(super) fn by_function<'py>(
     if ndim == 0 {
         return Err(PyTypeError::new_err("cannot accumulate on a scalar"));
     }
-    let mut asked = Asked::new([None, dtype.as_ref(), out.as_ref()])?;
+    let mut asked = ScanArgs::new([None, dtype.as_ref(), out.as_ref()])?;
     asked.axis = Some(axis_of(axis, ndim)?);
     call(row, own, &asked).map(Some)
 }
@@ -245,8 +248,8 @@ macro_rules! scans {
                 $($examples)*
             }
             (axis: "int | None" = None, dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None)
-            [-> "GPUArray"] (axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out: Given<'_, 'py>)
-            Bound<'py, GpuArray>, call, [row($row)?], &Asked::new([axis, dtype, out])? }
+            [-> "GPUArray"] (axis: OptionalArg<'_, 'py>, dtype: OptionalArg<'_, 'py>, out: OptionalArg<'_, 'py>)
+            Bound<'py, GpuArray>, call, [row($row)?], &ScanArgs::new([axis, dtype, out])? }
     };
 }
 

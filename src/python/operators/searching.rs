@@ -1,5 +1,7 @@
 //! Native part of the search and count functions of `PyGPU._functions`, and methods that call these functions.
 
+use crate::array::class::BoundArray;
+use crate::convert::OptionalArg;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
@@ -12,9 +14,7 @@ use pygpu_array::Array;
 use pygpu_device::stream;
 use pygpu_ops::sorting::{self, Counted, Unique, UniqueOutputs};
 
-type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
-type Own<'py> = Bound<'py, GpuArray>;
-type Found<'py> = (Own<'py>, Option<Own<'py>>, Option<Own<'py>>, Option<Own<'py>>);
+type UniqueTuple<'py> = (BoundArray<'py>, Option<BoundArray<'py>>, Option<BoundArray<'py>>, Option<BoundArray<'py>>);
 
 fn checked(name: &str, array: &Array) -> PyResult<()> {
     match sorting::has_order(array.dtype().kind()) {
@@ -30,7 +30,13 @@ fn checked(name: &str, array: &Array) -> PyResult<()> {
 #[pyo3(signature = (
     array: "GPUArray", starts: "bool", places: "bool", inverse: "bool", nan_apart: "bool"
 ) -> "tuple[GPUArray, GPUArray | None, GPUArray | None, GPUArray | None]")]
-fn _unique<'py>(array: &Own<'py>, starts: bool, places: bool, inverse: bool, nan_apart: bool) -> PyResult<Found<'py>> {
+fn _unique<'py>(
+    array: &BoundArray<'py>,
+    starts: bool,
+    places: bool,
+    inverse: bool,
+    nan_apart: bool,
+) -> PyResult<UniqueTuple<'py>> {
     let py = array.py();
     let own = array.get().array(py)?;
     checked("unique", own)?;
@@ -45,7 +51,7 @@ fn _unique<'py>(array: &Own<'py>, starts: bool, places: bool, inverse: bool, nan
 /// Return insertion positions of values in sorted elements of the same type along one axis.
 #[pyfunction]
 #[pyo3(signature = (sorted: "GPUArray", values: "GPUArray", right: "bool") -> "GPUArray")]
-fn _searchsorted<'py>(sorted: &Own<'py>, values: &Own<'py>, right: bool) -> PyResult<Own<'py>> {
+fn _searchsorted<'py>(sorted: &BoundArray<'py>, values: &BoundArray<'py>, right: bool) -> PyResult<BoundArray<'py>> {
     let py = sorted.py();
     let (own, values) = (sorted.get().array(py)?, values.get().array(py)?);
     checked("searchsorted", own)?;
@@ -59,7 +65,7 @@ fn _searchsorted<'py>(sorted: &Own<'py>, values: &Own<'py>, right: bool) -> PyRe
 /// Count the values between consecutive edges, or equal to each integer below a bound.
 #[pyfunction]
 #[pyo3(signature = (values: "GPUArray", bins: "int", edges: "GPUArray | None" = None) -> "GPUArray")]
-fn _counted<'py>(values: &Own<'py>, bins: i64, edges: Option<&Own<'py>>) -> PyResult<Own<'py>> {
+fn _counted<'py>(values: &BoundArray<'py>, bins: i64, edges: Option<&BoundArray<'py>>) -> PyResult<BoundArray<'py>> {
     let py = values.py();
     let own = values.get().array(py)?;
     let edges = edges.map(|edges| edges.get().array(py)).transpose()?;
@@ -77,7 +83,11 @@ fn _counted<'py>(values: &Own<'py>, bins: i64, edges: Option<&Own<'py>>) -> PyRe
 /// Sum runs of weights selected by position; all in C order, prepared by the caller.
 #[pyfunction]
 #[pyo3(signature = (weights: "GPUArray", places: "GPUArray", starts: "GPUArray") -> "GPUArray")]
-fn _sums_of_runs<'py>(weights: &Own<'py>, places: &Own<'py>, starts: &Own<'py>) -> PyResult<Own<'py>> {
+fn _sums_of_runs<'py>(
+    weights: &BoundArray<'py>,
+    places: &BoundArray<'py>,
+    starts: &BoundArray<'py>,
+) -> PyResult<BoundArray<'py>> {
     let py = weights.py();
     let own = weights.get().array(py)?;
     let (places, starts) = (places.get().array(py)?, starts.get().array(py)?);
@@ -122,7 +132,7 @@ impl GpuArray {
         slf: &Bound<'py, Self>,
         v: &Bound<'py, PyAny>,
         side: &str,
-        sorter: Given<'_, 'py>,
+        sorter: OptionalArg<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         call(slf.py(), "searchsorted", (slf, v, side, sorter))
     }
@@ -156,7 +166,7 @@ impl GpuArray {
         kth: &Bound<'py, PyAny>,
         axis: i64,
         kind: &str,
-        order: Given<'_, 'py>,
+        order: OptionalArg<'_, 'py>,
     ) -> PyResult<()> {
         call(slf.py(), "_partition_in_place", (slf, kth, axis, kind, order)).map(drop)
     }
@@ -190,7 +200,7 @@ impl GpuArray {
         kth: &Bound<'py, PyAny>,
         axis: Option<i64>,
         kind: &str,
-        order: Given<'_, 'py>,
+        order: OptionalArg<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         call(slf.py(), "argpartition", (slf, kth, axis, kind, order))
     }

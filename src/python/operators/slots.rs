@@ -12,17 +12,17 @@ use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
-use super::ufunc_call::{self, Wish};
 use super::parametric_functions;
 use super::product;
 use super::reduce;
 use super::scan;
-use crate::array::class::GpuArray;
+use super::ufunc_call::{self, UfuncKeywords};
 use crate::array::array_argument;
+use crate::array::class::GpuArray;
 use crate::convert::shape;
 use crate::create::like::{ones_like, zeros_like};
-use crate::finalization;
 use crate::ffi::ndarray::is_numpy_scalar;
+use crate::finalization;
 use crate::kernel::call::values;
 use crate::py_once::{PyOnce, intern};
 use pygpu_base::dtype::ScalarType;
@@ -90,7 +90,7 @@ fn is_operand(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// Computes an operator; `NotImplemented` if the other operand has an unsupported type.
 #[inline]
 fn answer(py: Python<'_>, row: &'static UfuncEntry, operands: &[&Bound<'_, PyAny>]) -> PyResult<Py<PyAny>> {
-    match ufunc_call::call(py, row, operands, &Wish::default())? {
+    match ufunc_call::call(py, row, operands, &UfuncKeywords::default())? {
         Some(result) => Ok(result.unbind()),
         None => Ok(py.NotImplemented()),
     }
@@ -123,7 +123,7 @@ fn compare_with_stranger(
 
 /// Computes an in-place operator: the result is written into the array itself.
 fn assign(row: &'static UfuncEntry, own: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyResult<()> {
-    match ufunc_call::call(own.py(), row, &[own.as_any(), other], &Wish::into_array(own))? {
+    match ufunc_call::call(own.py(), row, &[own.as_any(), other], &UfuncKeywords::into_array(own))? {
         Some(_) => Ok(()),
         None => Err(PyTypeError::new_err(format!("{}: {} is nothing to compute with", row.name, other.get_type()))),
     }
@@ -241,7 +241,7 @@ impl GpuArray {
     // stub: def __ipow__(self, value: Operand, /) -> Self: ...  # type: ignore[misc]
     fn __ipow__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, _modulo: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         match plain_power(slf, other) {
-            Some(row) => ufunc_call::call(slf.py(), row, &[slf.as_any()], &Wish::into_array(slf)).map(|_| ()),
+            Some(row) => ufunc_call::call(slf.py(), row, &[slf.as_any()], &UfuncKeywords::into_array(slf)).map(|_| ()),
             None => assign(row!("power"), slf, other),
         }
     }
@@ -276,7 +276,7 @@ impl GpuArray {
             CompareOp::Gt => row!("greater"),
             CompareOp::Ge => row!("greater_equal"),
         };
-        match (ufunc_call::call(slf.py(), row, &[slf.as_any(), other], &Wish::default())?, operator) {
+        match (ufunc_call::call(slf.py(), row, &[slf.as_any(), other], &UfuncKeywords::default())?, operator) {
             (Some(result), _) => Ok(result.unbind()),
             (None, CompareOp::Eq | CompareOp::Ne) => compare_with_stranger(slf, other, operator),
             (None, _) => Ok(slf.py().NotImplemented()),

@@ -1,11 +1,12 @@
 //! `sort` and `argsort`, as functions and as methods.
 
+use crate::convert::OptionalArg;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use super::declaration::entry;
+use crate::array::array_argument::ArrayArg;
 use crate::array::class::{GpuArray, new_like};
-use crate::array::array_argument::Own;
 use crate::gil::WithoutGil;
 use crate::host::{cpu_view, device_arrays, transfer};
 use crate::names::names;
@@ -18,18 +19,16 @@ use pygpu_layout::{MemoryOrder, normalize_axis};
 use pygpu_memory::capture;
 use pygpu_ops::sorting::{self, SortOutputs};
 
-type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
-
 /// Arguments of a sort, without the array.
-struct Options<'a, 'py> {
+struct SortOptions<'a, 'py> {
     axis: Option<i64>,
-    kind: Given<'a, 'py>,
-    order: Given<'a, 'py>,
-    stable: Given<'a, 'py>,
+    kind: OptionalArg<'a, 'py>,
+    order: OptionalArg<'a, 'py>,
+    stable: OptionalArg<'a, 'py>,
     descending: bool,
 }
 
-impl Options<'_, '_> {
+impl SortOptions<'_, '_> {
     /// Rejects NumPy's keywords for other algorithms; the only algorithm is stable.
     fn check(&self) -> PyResult<()> {
         let Self { kind, order, stable, .. } = *self;
@@ -105,7 +104,7 @@ fn sort_by_numpy(py: Python<'_>, array: &Array, axis: usize, descending: bool) -
     Ok(())
 }
 
-fn sorted<'py>(a: &Bound<'py, GpuArray>, options: Options<'_, 'py>) -> PyResult<Bound<'py, GpuArray>> {
+fn sorted<'py>(a: &Bound<'py, GpuArray>, options: SortOptions<'_, 'py>) -> PyResult<Bound<'py, GpuArray>> {
     let (py, descending) = (a.py(), options.descending);
     options.check()?;
     let (array, axis) = along(a, options.axis)?;
@@ -124,7 +123,7 @@ fn sorted<'py>(a: &Bound<'py, GpuArray>, options: Options<'_, 'py>) -> PyResult<
     new_like(a, GpuArray::from_array(result))
 }
 
-fn order_of<'py>(a: &Bound<'py, GpuArray>, options: Options<'_, 'py>) -> PyResult<Bound<'py, GpuArray>> {
+fn order_of<'py>(a: &Bound<'py, GpuArray>, options: SortOptions<'_, 'py>) -> PyResult<Bound<'py, GpuArray>> {
     let (py, descending) = (a.py(), options.descending);
     options.check()?;
     let (array, axis) = along(a, options.axis)?;
@@ -142,7 +141,7 @@ fn order_of<'py>(a: &Bound<'py, GpuArray>, options: Options<'_, 'py>) -> PyResul
 }
 
 /// Sorts in the memory of the array.
-fn sort_in_place<'py>(a: &Bound<'py, GpuArray>, options: Options<'_, 'py>) -> PyResult<()> {
+fn sort_in_place<'py>(a: &Bound<'py, GpuArray>, options: SortOptions<'_, 'py>) -> PyResult<()> {
     let descending = options.descending;
     options.check()?;
     a.get().check_writable("sort")?;
@@ -220,8 +219,8 @@ macro_rules! sorts {
             ($($axis)*, kind: "str | None" = None, order: "None" = None, *, stable: "bool | None" = None,
              descending: "bool" = false)
             $text
-            (axis: $axis_type, kind: Given<'_, 'py>, order: Given<'_, 'py>, stable: Given<'_, 'py>, descending: bool)
-            $result, $run, [], Options { axis: axis.into(), kind, order, stable, descending } }
+            (axis: $axis_type, kind: OptionalArg<'_, 'py>, order: OptionalArg<'_, 'py>, stable: OptionalArg<'_, 'py>, descending: bool)
+            $result, $run, [], SortOptions { axis: axis.into(), kind, order, stable, descending } }
     };
 }
 

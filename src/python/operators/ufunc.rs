@@ -7,10 +7,10 @@ use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
 
 use super::ufunc_at;
-use super::ufunc_call::{self, Wish};
+use super::ufunc_call::{self, UfuncKeywords};
 use super::{reduce, scan};
+use crate::array::array_argument::ArrayArg;
 use crate::array::class::{GpuArray, new_exact, new_view};
-use crate::array::array_argument::Own;
 use crate::interop::import;
 use crate::names::names;
 use pygpu_base::dtype::{DType, ScalarType};
@@ -52,7 +52,8 @@ pub(super) fn call(
     given: &Bound<'_, PyTuple>,
     keywords: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Option<Py<PyAny>>> {
-    let wish = keywords.map_or_else(|| Ok(Some(Wish::default())), |keywords| Wish::read(row, keywords))?;
+    let wish =
+        keywords.map_or_else(|| Ok(Some(UfuncKeywords::default())), |keywords| UfuncKeywords::read(row, keywords))?;
     let Some(mut wish) = wish else { return Ok(None) };
     let mut objects: SmallVec<[Bound<'_, PyAny>; 4]> = SmallVec::new();
     for (place, object) in given.iter().enumerate() {
@@ -220,13 +221,12 @@ impl Ufunc {
     )]
     fn reduce<'py>(
         &self,
-        array: Own<'_, 'py>,
+        array: ArrayArg<'_, 'py>,
         axis: &Bound<'py, PyTuple>,
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, GpuArray>> {
         let given = with_places(&["axis"], axis, keywords)?;
-        reduce::by_function(self.0.name, &array, Some(&given))?
-            .ok_or_else(|| reduce::refused(self.0.name, "reduce"))
+        reduce::by_function(self.0.name, &array, Some(&given))?.ok_or_else(|| reduce::refused(self.0.name, "reduce"))
     }
 
     /// Accumulate the function over the elements along an axis.
@@ -253,13 +253,12 @@ impl Ufunc {
     // stub: ) -> GPUArray: ...
     fn accumulate<'py>(
         &self,
-        array: Own<'_, 'py>,
+        array: ArrayArg<'_, 'py>,
         places: &Bound<'py, PyTuple>,
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, GpuArray>> {
         let given = with_places(&["axis", "dtype", "out"], places, keywords)?;
-        scan::by_function(self.0.name, &array, Some(&given))?
-            .ok_or_else(|| reduce::refused(self.0.name, "accumulate"))
+        scan::by_function(self.0.name, &array, Some(&given))?.ok_or_else(|| reduce::refused(self.0.name, "accumulate"))
     }
 
     /// Reject NumPy's reduction of parts of an array, which is not implemented.

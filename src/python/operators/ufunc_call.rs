@@ -6,13 +6,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use smallvec::SmallVec;
 
-use super::numpy_fallback::{self, Asked};
-pub(crate) use super::keywords::Wish;
-use super::on_device::{self, Loop, Targets, defer};
-use super::operand::{self, Value, Values};
-use super::result::{self, Lying, Results};
-use crate::array::class::GpuArray;
+pub(crate) use super::keywords::UfuncKeywords;
+use super::numpy_fallback::{self, NumpyCall};
+use super::on_device::{self, Targets, UfuncLoop, defer};
+use super::operand::{self, OperandValues, UfuncOperand};
+use super::result::{self, ResultLayout, Results};
 use crate::array::allocator_inheritance;
+use crate::array::class::GpuArray;
 use crate::fusion;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::flush::FlushReason;
@@ -30,15 +30,15 @@ pub(crate) fn call<'py>(
     py: Python<'py>,
     row: &'static UfuncEntry,
     operands: &[&Bound<'py, PyAny>],
-    wish: &Wish<'py>,
+    wish: &UfuncKeywords<'py>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let mut values = Values::new();
+    let mut values = OperandValues::new();
     for operand in operands {
         if !operand::read_unlaunched(&mut values, operand)? {
             return Ok(None);
         }
     }
-    let _inherited = allocator_inheritance::inherit(py, values.iter().filter_map(Value::array))?;
+    let _inherited = allocator_inheritance::inherit(py, values.iter().filter_map(UfuncOperand::array))?;
     operand::settle(row, &mut values)?;
     let device = result::common_device(row, &values, wish)?;
     let kind = loop_of(row, &values, wish)?;
@@ -57,7 +57,7 @@ pub(crate) fn call<'py>(
         return Ok(Some(out.clone().into_any()));
     }
     fusion::close(py, FlushReason::EagerOperation);
-    for array in values.iter().filter_map(Value::array) {
+    for array in values.iter().filter_map(UfuncOperand::array) {
         fusion::materialize(array)?;
     }
     let mask = wish.mask.as_ref().map(|mask| mask.get().array(py)).transpose()?;
@@ -67,14 +67,14 @@ pub(crate) fn call<'py>(
         for result in &results {
             targets.push(result.get().array(py)?);
         }
-        compute(py, &Loop { row, kind, device, mask }, &mut values, &targets, wish)?;
+        compute(py, &UfuncLoop { row, kind, device, mask }, &mut values, &targets, wish)?;
     }
     finish(py, results, operands, wish)
 }
 
 /// Rejects output arrays that cannot take the results.
 #[inline]
-fn check_outs(row: &'static UfuncEntry, kind: ScalarType, shape: &Dims, wish: &Wish<'_>) -> PyResult<()> {
+fn check_outs(row: &'static UfuncEntry, kind: ScalarType, shape: &Dims, wish: &UfuncKeywords<'_>) -> PyResult<()> {
     if wish.out.iter().all(Option::is_none) {
         return Ok(()); // the usual call does not read the table of result types
     }
@@ -91,11 +91,11 @@ fn check_outs(row: &'static UfuncEntry, kind: ScalarType, shape: &Dims, wish: &W
 fn allocate<'py>(
     py: Python<'py>,
     (row, kind, device): (&'static UfuncEntry, ScalarType, Device),
-    values: &Values<'_, 'py>,
+    values: &OperandValues<'_, 'py>,
     shape: &Dims,
-    wish: &Wish<'py>,
+    wish: &UfuncKeywords<'py>,
 ) -> PyResult<Results<'py>> {
-    let lying = Lying { shape, order: wish.order };
+    let lying = ResultLayout { shape, order: wish.order };
     let mut results = Results::new();
     for (result, out) in row.results(kind).iter().zip(&wish.out) {
         results.push(match out {
@@ -112,7 +112,7 @@ fn finish<'py>(
     py: Python<'py>,
     mut results: Results<'py>,
     operands: &[&Bound<'py, PyAny>],
-    wish: &Wish<'py>,
+    wish: &UfuncKeywords<'py>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let finished = |made: Bound<'py, GpuArray>, out: &Option<_>| -> PyResult<Bound<'py, PyAny>> {
         let made = if out.is_none() { result::of_class_of(operands, made)? } else { made };
@@ -130,7 +130,11 @@ fn finish<'py>(
 
 /// Returns the type of the loop of a call.
 #[inline(always)] // two callers, each short
-pub(super) fn loop_of(row: &'static UfuncEntry, values: &Values<'_, '_>, wish: &Wish<'_>) -> PyResult<ScalarType> {
+pub(super) fn loop_of(
+    row: &'static UfuncEntry,
+    values: &OperandValues<'_, '_>,
+    wish: &UfuncKeywords<'_>,
+) -> PyResult<ScalarType> {
     let mut kinds: SmallVec<[PromotionOperand; 4]> = SmallVec::new();
     for value in values {
         kinds.push(value.operand());
@@ -143,8 +147,8 @@ pub(super) fn loop_of(row: &'static UfuncEntry, values: &Values<'_, '_>, wish: &
 }
 
 #[cold]
-fn no_loop(row: &UfuncEntry, values: &Values<'_, '_>, wish: &Wish<'_>) -> PyErr {
-    let names: Vec<&str> = values.iter().map(Value::name).collect();
+fn no_loop(row: &UfuncEntry, values: &OperandValues<'_, '_>, wish: &UfuncKeywords<'_>) -> PyErr {
+    let names: Vec<&str> = values.iter().map(UfuncOperand::name).collect();
     let names = names.join(", ");
     let is_bool = values.iter().all(|value| value.operand() == PromotionOperand::Strong(ScalarType::Bool));
     PyTypeError::new_err(match (wish.dtype, row.name) {
@@ -173,10 +177,10 @@ fn no_loop(row: &UfuncEntry, values: &Values<'_, '_>, wish: &Wish<'_>) -> PyErr 
 #[inline]
 fn compute(
     py: Python<'_>,
-    of: &Loop<'_>,
-    values: &mut Values<'_, '_>,
+    of: &UfuncLoop<'_>,
+    values: &mut OperandValues<'_, '_>,
     targets: &Targets<'_>,
-    wish: &Wish<'_>,
+    wish: &UfuncKeywords<'_>,
 ) -> PyResult<()> {
     let are_given = wish.out.iter().any(Option::is_some);
     // NumPy computes immediately. A captured call is computed by a kernel when its graph is launched.
@@ -186,7 +190,7 @@ fn compute(
     if of.row.host == HostEvaluation::Kernel && has_compiler(of.device) {
         return on_device::run(py, of, values, targets, are_given);
     }
-    let asked = Asked { row: of.row, dtype: wish.dtype, casting: wish.casting, mask: of.mask };
+    let asked = NumpyCall { row: of.row, dtype: wish.dtype, casting: wish.casting, mask: of.mask };
     numpy_fallback::run(py, &asked, values, targets)
 }
 

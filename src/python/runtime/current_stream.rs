@@ -7,9 +7,9 @@ use pygpu_device::Device;
 use pygpu_device::stream::{self, Stream};
 
 /// Guard: the stream is the thread's current one until it is dropped.
-pub(crate) struct Current(Option<Stream>);
+pub(crate) struct CurrentStreamGuard(Option<Stream>);
 
-impl Current {
+impl CurrentStreamGuard {
     /// Applies an argument `stream=`; `None` keeps the current stream.
     ///
     /// # Errors
@@ -22,7 +22,7 @@ impl Current {
     }
 }
 
-impl Drop for Current {
+impl Drop for CurrentStreamGuard {
     fn drop(&mut self) {
         if let Some(stream) = &self.0 {
             stream::pop_current(stream);

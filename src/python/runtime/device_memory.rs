@@ -9,10 +9,10 @@ use pyo3::types::PyInt;
 
 use super::device;
 use super::raw_memory;
+use crate::atexit;
 use crate::convert::buffer::view_of_address;
 use crate::convert::number;
-use crate::convert::pointer::Parameter;
-use crate::atexit;
+use crate::convert::pointer::CtypesPointerCache;
 use crate::gil::WithoutGil;
 use crate::names::names;
 use pygpu_array::Array;
@@ -40,23 +40,23 @@ use pygpu_memory::address_registry::{self, AddressedMemory};
 /// >>> memory.free()
 #[pyclass(frozen, weakref, name = "DeviceAllocation", module = "PyGPU.driver")]
 pub(crate) struct DeviceAllocation {
-    memory: Mutex<Option<Memory>>,
+    memory: Mutex<Option<MemorySource>>,
     address: Address,
     /// Whether the block's address has escaped.
     is_given_out: AtomicBool,
     /// Address for ctypes.
-    pub(crate) parameter: Parameter,
+    pub(crate) parameter: CtypesPointerCache,
 }
 
 /// Owner of the memory.
-enum Memory {
+enum MemorySource {
     /// The object's own block.
     Block(Arc<Allocation>),
     /// The memory of an array.
     Array(Array),
 }
 
-impl Memory {
+impl MemorySource {
     fn block(&self) -> &Arc<Allocation> {
         match self {
             Self::Block(block) => block,
@@ -76,7 +76,7 @@ impl Memory {
 }
 
 /// Memory of a `DeviceAllocation`.
-pub(crate) struct Behind {
+pub(crate) struct AllocationTarget {
     pub(crate) block: Arc<Allocation>,
     /// Address within the block.
     pub(crate) address: Address,
@@ -87,20 +87,20 @@ impl DeviceAllocation {
     pub(crate) fn new(block: Allocation) -> Self {
         let block = Arc::new(block);
         address_registry::register(&block, AddressedMemory::Own);
-        Self::wrap(block.address(), true, Memory::Block(block))
+        Self::wrap(block.address(), true, MemorySource::Block(block))
     }
 
     /// Refers to the memory of an array from its element zero on. The address is private until it is requested.
     pub(crate) fn over(array: Array) -> Self {
-        Self::wrap(array.address(), false, Memory::Array(array))
+        Self::wrap(array.address(), false, MemorySource::Array(array))
     }
 
-    fn wrap(address: Address, is_given_out: bool, memory: Memory) -> Self {
+    fn wrap(address: Address, is_given_out: bool, memory: MemorySource) -> Self {
         let memory = Mutex::new(Some(memory));
-        Self { memory, address, is_given_out: AtomicBool::new(is_given_out), parameter: Parameter::default() }
+        Self { memory, address, is_given_out: AtomicBool::new(is_given_out), parameter: CtypesPointerCache::default() }
     }
 
-    fn slot(&self) -> MutexGuard<'_, Option<Memory>> {
+    fn slot(&self) -> MutexGuard<'_, Option<MemorySource>> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -108,10 +108,10 @@ impl DeviceAllocation {
     ///
     /// # Errors
     /// The driver's `INVALID_VALUE` after `free()`.
-    pub(crate) fn behind(&self) -> Result<Behind> {
+    pub(crate) fn behind(&self) -> Result<AllocationTarget> {
         let slot = self.slot();
         let memory = slot.as_ref().ok_or_else(freed)?;
-        Ok(Behind { block: Arc::clone(memory.block()), address: self.address, readonly: memory.readonly() })
+        Ok(AllocationTarget { block: Arc::clone(memory.block()), address: self.address, readonly: memory.readonly() })
     }
 
     /// Returns the block of explicitly allocated memory.
@@ -125,7 +125,7 @@ impl DeviceAllocation {
     /// Whether an object is one that holds an array's memory.
     pub(crate) fn shows_array(object: &Bound<'_, PyAny>) -> bool {
         let Ok(memory) = object.cast::<Self>() else { return false };
-        matches!(*memory.get().slot(), Some(Memory::Array(_)))
+        matches!(*memory.get().slot(), Some(MemorySource::Array(_)))
     }
 
     /// Returns the address for code that may pass it back as a number, and marks the block as escaped.
@@ -135,7 +135,7 @@ impl DeviceAllocation {
     pub(crate) fn given_out_address(&self) -> Result<Address> {
         let slot = self.slot();
         let memory = slot.as_ref().ok_or_else(freed)?;
-        if let Memory::Array(array) = memory
+        if let MemorySource::Array(array) = memory
             && !self.is_given_out.load(Ordering::Relaxed)
         {
             give_out(array);
@@ -164,7 +164,7 @@ fn freed() -> Error {
 impl Drop for DeviceAllocation {
     fn drop(&mut self) {
         if let Some(memory) = self.memory.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
-            if let Memory::Block(block) = &memory {
+            if let MemorySource::Block(block) = &memory {
                 address_registry::forget(block);
             }
             memory.end();
@@ -186,7 +186,7 @@ impl DeviceAllocation {
     fn free(&self, py: Python<'_>) -> PyResult<()> {
         let taken = self.slot().take();
         let memory = taken.ok_or_else(freed)?;
-        if let Memory::Block(block) = &memory {
+        if let MemorySource::Block(block) = &memory {
             address_registry::forget(block);
         }
         Ok(py.without_gil(|| shutdown::collect_errors(|| drop(memory)))?)
@@ -208,7 +208,7 @@ impl DeviceAllocation {
     /// Bytes from the address to the end of the block.
     #[getter]
     fn nbytes(&self) -> PyResult<usize> {
-        let Behind { block, address, .. } = self.behind()?;
+        let AllocationTarget { block, address, .. } = self.behind()?;
         Ok(block.bytes() - (address - block.address()))
     }
 

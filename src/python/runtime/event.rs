@@ -7,11 +7,11 @@ use pyo3::types::{PyByteArray, PyDict, PyTuple};
 use super::device;
 use super::stream;
 use super::stream::{PyStream, check_kind};
+use crate::atexit;
 use crate::convert::buffer;
 use crate::fusion;
-use crate::atexit;
 use crate::gil::WithoutGil;
-use crate::init_cell::Late;
+use crate::init_cell::InitCell;
 use crate::names::names;
 use crate::py_once::intern;
 use pygpu_backend::EventFlags;
@@ -52,7 +52,7 @@ use pygpu_device::stream::Event;
 /// >>> start.elapsed_time(end) >= 0.0
 /// True
 #[pyclass(frozen, subclass, weakref, name = "Event", module = "PyGPU")]
-pub(crate) struct PyEvent(Late<Event>);
+pub(crate) struct PyEvent(InitCell<Event>);
 
 impl From<Event> for PyEvent {
     fn from(event: Event) -> Self {
@@ -101,7 +101,7 @@ impl PyEvent {
            text_signature = "(timing=True, blocking_sync=False, interprocess=False, device=None)")]
     // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
     fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
-        Self(Late::default())
+        Self(InitCell::default())
     }
 
     #[pyo3(signature = (

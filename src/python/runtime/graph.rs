@@ -9,8 +9,8 @@ use pyo3::types::PyTuple;
 use super::device;
 use super::stream as stream_argument;
 use super::stream::PyStream;
-use crate::fusion;
 use crate::atexit::Detached;
+use crate::fusion;
 use crate::gil::WithoutGil;
 use crate::names::names;
 use crate::py_once::intern;
@@ -56,11 +56,11 @@ use pygpu_memory::capture;
 #[pyclass(frozen, weakref, name = "Graph", module = "PyGPU")]
 pub(crate) struct PyGraph {
     graph: Detached<OnceLock<Graph>>,
-    capture: Mutex<Plan>,
+    capture: Mutex<CaptureOptions>,
 }
 
 /// Mode and stream of a capture in a `with` block.
-struct Plan {
+struct CaptureOptions {
     stream: Option<Stream>,
     mode: CaptureMode,
     is_open: bool,
@@ -78,7 +78,7 @@ fn mode_of(text: &str) -> PyResult<CaptureMode> {
 /// Ends the capture of a stream.
 fn end(py: Python<'_>, stream: &Stream) -> PyResult<PyGraph> {
     let graph = py.without_gil(|| graph::end(stream))?;
-    let plan = Plan { stream: Some(stream.clone()), mode: CaptureMode::Relaxed, is_open: false };
+    let plan = CaptureOptions { stream: Some(stream.clone()), mode: CaptureMode::Relaxed, is_open: false };
     Ok(PyGraph { graph: Detached::new(OnceLock::from(graph)), capture: Mutex::new(plan) })
 }
 
@@ -103,7 +103,7 @@ impl PyGraph {
         }
     }
 
-    fn plan(&self) -> std::sync::MutexGuard<'_, Plan> {
+    fn plan(&self) -> std::sync::MutexGuard<'_, CaptureOptions> {
         self.capture.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -120,7 +120,7 @@ impl PyGraph {
             Some(stream) => Some(stream_argument::from_anywhere(py, stream, Device::current()?)?),
             None => None,
         };
-        let plan = Plan { stream, mode, is_open: false };
+        let plan = CaptureOptions { stream, mode, is_open: false };
         Ok(Self { graph: Detached::new(OnceLock::new()), capture: Mutex::new(plan) })
     }
 

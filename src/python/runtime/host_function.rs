@@ -11,11 +11,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::stream::PyStream;
-use crate::callback::{Kept, Raised};
-use crate::fusion;
-use crate::finalization;
+use crate::callback::{CallbackError, SendPyObject};
 use crate::ffi::host_call::{HostCall, call_again, call_once};
 use crate::ffi::interpreter::with_interpreter;
+use crate::finalization;
+use crate::fusion;
 use crate::gil::WithoutGil;
 use pygpu_backend as backend;
 use pygpu_base::error::{Error, Result};
@@ -26,8 +26,8 @@ use pygpu_memory::capture;
 
 /// Function and its arguments.
 struct PythonCall {
-    function: Kept,
-    arguments: Kept,
+    function: SendPyObject,
+    arguments: SendPyObject,
     is_of_driver: bool,
 }
 
@@ -55,7 +55,7 @@ impl PythonCall {
 /// Stores the exception of a function for the next call that waits. A previously stored exception is reported
 /// immediately.
 fn report(py: Python<'_>, error: PyErr, function: &Bound<'_, PyAny>) {
-    if let Some(surplus) = shutdown::store_error(Error::Callback(Arc::new(Raised::new(py, error)))) {
+    if let Some(surplus) = shutdown::store_error(Error::Callback(Arc::new(CallbackError::new(py, error)))) {
         PyErr::from(surplus).write_unraisable(py, Some(function));
     }
 }
@@ -121,8 +121,8 @@ impl PyStream {
         }
         let stream = self.stream()?;
         let call = Box::new(PythonCall {
-            function: Kept::new(function.clone().unbind()),
-            arguments: Kept::new(arguments.clone().into_any().unbind()),
+            function: SendPyObject::new(function.clone().unbind()),
+            arguments: SendPyObject::new(arguments.clone().into_any().unbind()),
             is_of_driver: !stream.device().is_cpu(),
         });
         Ok(function.py().without_gil(|| launch(stream, call))?)

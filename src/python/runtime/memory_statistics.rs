@@ -53,7 +53,10 @@ fn memory_statistics<'py>(py: Python<'py>, device: Option<&Bound<'py, PyAny>>) -
     dict.set_item("pool_used_peak", figures.pool.used_peak)?;
     dict.set_item("recycled_bytes", figures.recycled)?;
     dict.set_item("pinned_bytes", ring::figures(device).bytes)?;
-    dict.set_item("host_cache_bytes", host_block_cache::kept() + result_cache::kept(py) + quarantine::quarantined_bytes())?;
+    dict.set_item(
+        "host_cache_bytes",
+        host_block_cache::kept() + result_cache::kept(py) + quarantine::quarantined_bytes(),
+    )?;
     Ok(dict)
 }
 

@@ -21,7 +21,7 @@ use pygpu_memory::{Access, Allocation, BlockUse, capture, ordered};
 
 /// Kinds of memory that the caller specifies.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum MemcpyKind {
     HostToHost,
     HostToDevice,
     DeviceToHost,
@@ -30,15 +30,15 @@ pub(super) enum Kind {
     Default,
 }
 
-const KINDS: [(&str, Kind); 5] = [
-    ("host_to_host", Kind::HostToHost),
-    ("host_to_device", Kind::HostToDevice),
-    ("device_to_host", Kind::DeviceToHost),
-    ("device_to_device", Kind::DeviceToDevice),
-    ("default", Kind::Default),
+const KINDS: [(&str, MemcpyKind); 5] = [
+    ("host_to_host", MemcpyKind::HostToHost),
+    ("host_to_device", MemcpyKind::HostToDevice),
+    ("device_to_host", MemcpyKind::DeviceToHost),
+    ("device_to_device", MemcpyKind::DeviceToDevice),
+    ("default", MemcpyKind::Default),
 ];
 
-pub(super) fn kind_of(object: &Bound<'_, PyString>) -> PyResult<Kind> {
+pub(super) fn kind_of(object: &Bound<'_, PyString>) -> PyResult<MemcpyKind> {
     let name = object.to_str()?;
     KINDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind).ok_or_else(|| {
         let known = KINDS.map(|(known, _)| format!("'{known}'")).join(", ");
@@ -48,19 +48,19 @@ pub(super) fn kind_of(object: &Bound<'_, PyString>) -> PyResult<Kind> {
 
 /// Location of an operand of a copy.
 #[derive(Clone, Copy)]
-enum Side {
+enum CopyLocation {
     Host,
     Device(Device),
 }
 
 /// Operand of a copy or a fill, checked against the known properties of its memory.
-struct End {
-    side: Side,
+struct CopyEndpoint {
+    side: CopyLocation,
     /// Block whose uses are waited for, and in which this use is recorded.
     block: Option<Arc<Allocation>>,
 }
 
-impl End {
+impl CopyEndpoint {
     fn uses(&self, access: Access) -> impl Iterator<Item = BlockUse<'_>> {
         self.block.iter().map(move |block| (block, access))
     }
@@ -72,7 +72,8 @@ impl End {
     /// and written.
     fn of(near: Device, address: Address, bytes: usize, access: Access) -> Result<Self> {
         let operation = if access == Access::Write { "copy to an address" } else { "copy from an address" };
-        let refused = |why: String| Err(raw_memory::invalid_value(operation, format!("{bytes} bytes at {address:#x}: {why}")));
+        let refused =
+            |why: String| Err(raw_memory::invalid_value(operation, format!("{bytes} bytes at {address:#x}: {why}")));
         let known = match address_registry::lookup(address) {
             AddressLookup::Freed => return refused("the memory was freed".to_owned()),
             AddressLookup::Blocks(blocks) => blocks,
@@ -90,7 +91,7 @@ impl End {
             Some((_, AddressedMemory::Lent { readonly: true })) if access == Access::Write => {
                 refused("the memory is read-only".to_owned())
             }
-            Some((_, AddressedMemory::Pinned)) => Ok(Self { side: Side::Host, block: None }),
+            Some((_, AddressedMemory::Pinned)) => Ok(Self { side: CopyLocation::Host, block: None }),
             Some((block, _)) => Ok(Self { side: side_on(block.device()), block: Some(Arc::clone(block)) }),
             None => Ok(Self { side: asked(near, address)?, block: None }),
         }
@@ -98,9 +99,9 @@ impl End {
 }
 
 /// Rejects an address that the host cannot access, if it is specified as host memory.
-fn refuse_on_host(side: Side, address: Address) -> Result<()> {
+fn refuse_on_host(side: CopyLocation, address: Address) -> Result<()> {
     match side {
-        Side::Device(device) if matches!(device.backend().pointer_kind(address)?, PointerKind::Device(_)) => {
+        CopyLocation::Device(device) if matches!(device.backend().pointer_kind(address)?, PointerKind::Device(_)) => {
             let detail = format!("{address:#x} is memory of {device}, and the kind says that the host copies");
             Err(raw_memory::invalid_value("copy on the host", detail))
         }
@@ -108,17 +109,17 @@ fn refuse_on_host(side: Side, address: Address) -> Result<()> {
     }
 }
 
-fn side_on(device: Device) -> Side {
-    if device.is_cpu() { Side::Host } else { Side::Device(device) }
+fn side_on(device: Device) -> CopyLocation {
+    if device.is_cpu() { CopyLocation::Host } else { CopyLocation::Device(device) }
 }
 
 /// Queries the driver for an address that PyGPU does not track.
-fn asked(near: Device, address: Address) -> Result<Side> {
+fn asked(near: Device, address: Address) -> Result<CopyLocation> {
     Ok(match near.backend().pointer_kind(address)? {
-        _ if near.is_cpu() => Side::Host,
-        PointerKind::Unregistered | PointerKind::Host => Side::Host,
-        PointerKind::Device(index) => Side::Device(Device::new(near.backend(), index)?),
-        PointerKind::Managed => Side::Device(near),
+        _ if near.is_cpu() => CopyLocation::Host,
+        PointerKind::Unregistered | PointerKind::Host => CopyLocation::Host,
+        PointerKind::Device(index) => CopyLocation::Device(Device::new(near.backend(), index)?),
+        PointerKind::Managed => CopyLocation::Device(near),
     })
 }
 
@@ -131,7 +132,7 @@ fn device_for(owner: Device, given: Option<&Stream>) -> Result<Device> {
 }
 
 /// Rows of one width at two distances, or one range.
-pub(super) struct Rows {
+pub(super) struct CopyRows {
     pub(super) target: Pitched,
     pub(super) source: Pitched,
     pub(super) extent: Extent,
@@ -143,7 +144,7 @@ pub(super) fn pitched(address: Address, pitch: usize) -> Pitched {
     Pitched { address, row_pitch: pitch, plane_pitch: pitch }
 }
 
-impl Rows {
+impl CopyRows {
     fn range(target: Address, source: Address, bytes: usize) -> Self {
         let extent = Extent { width: bytes, height: 1, depth: 1 };
         Self { target: pitched(target, bytes), source: pitched(source, bytes), extent, is_range: true }
@@ -174,7 +175,7 @@ impl Rows {
 
 /// Copies on `given`, waiting if `wait` is set; without a stream, on the default stream of the device concerned, and
 /// waits.
-fn copy_and_wait(rows: &Rows, kind: Kind, given: Option<&Stream>, wait: bool) -> Result<()> {
+fn copy_and_wait(rows: &CopyRows, kind: MemcpyKind, given: Option<&Stream>, wait: bool) -> Result<()> {
     if rows.extent.width == 0 {
         return Ok(());
     }
@@ -189,40 +190,42 @@ fn copy_and_wait(rows: &Rows, kind: Kind, given: Option<&Stream>, wait: bool) ->
 }
 
 /// Copies on `given`; without a stream, on the default stream of the device concerned, and waits.
-pub(super) fn copy(rows: &Rows, kind: Kind, given: Option<&Stream>) -> Result<()> {
+pub(super) fn copy(rows: &CopyRows, kind: MemcpyKind, given: Option<&Stream>) -> Result<()> {
     let near = given.map_or_else(Device::current, |stream| Ok(stream.device()))?;
-    let to = End::of(near, rows.target.address, rows.span(&rows.target), Access::Write)?;
-    let from = End::of(near, rows.source.address, rows.span(&rows.source), Access::Read)?;
+    let to = CopyEndpoint::of(near, rows.target.address, rows.span(&rows.target), Access::Write)?;
+    let from = CopyEndpoint::of(near, rows.source.address, rows.span(&rows.source), Access::Read)?;
     let uses: Vec<BlockUse<'_>> = to.uses(Access::Write).chain(from.uses(Access::Read)).collect();
     let (target, source) = (to.side, from.side);
-    if kind == Kind::HostToHost {
+    if kind == MemcpyKind::HostToHost {
         for (side, address) in [(target, rows.target.address), (source, rows.source.address)] {
             refuse_on_host(side, address)?;
         }
         return copy_on_host(rows, given);
     }
-    if let (Side::Device(target), Side::Device(source)) = (target, source)
+    if let (CopyLocation::Device(target), CopyLocation::Device(source)) = (target, source)
         && target != source
     {
         return copy_to_peer(rows, target, source, given, &uses);
     }
     let owner = match (target, source) {
-        (Side::Device(device), _) | (_, Side::Device(device)) => device,
-        (Side::Host, Side::Host) => near,
+        (CopyLocation::Device(device), _) | (_, CopyLocation::Device(device)) => device,
+        (CopyLocation::Host, CopyLocation::Host) => near,
     };
     // A kind specified by the caller is passed to the driver unchanged, which rejects a wrong one.
     let kind = match (kind, target, source) {
-        (Kind::HostToDevice | Kind::DeviceToHost | Kind::DeviceToDevice, ..) if !owner.is_cpu() => kind,
-        (_, Side::Device(_), Side::Device(_)) => Kind::DeviceToDevice,
-        (_, Side::Device(_), Side::Host) => Kind::HostToDevice,
-        (_, Side::Host, Side::Device(_)) => Kind::DeviceToHost,
-        (_, Side::Host, Side::Host) => return copy_on_host(rows, given),
+        (MemcpyKind::HostToDevice | MemcpyKind::DeviceToHost | MemcpyKind::DeviceToDevice, ..) if !owner.is_cpu() => {
+            kind
+        }
+        (_, CopyLocation::Device(_), CopyLocation::Device(_)) => MemcpyKind::DeviceToDevice,
+        (_, CopyLocation::Device(_), CopyLocation::Host) => MemcpyKind::HostToDevice,
+        (_, CopyLocation::Host, CopyLocation::Device(_)) => MemcpyKind::DeviceToHost,
+        (_, CopyLocation::Host, CopyLocation::Host) => return copy_on_host(rows, given),
     };
     let device = device_for(owner, given)?;
     let used_by = given.cloned().unwrap_or_else(|| Stream::default_of(device));
     let direction = match kind {
-        Kind::HostToDevice => Direction::HostToDevice(host_use(rows.source.address, &used_by)?),
-        Kind::DeviceToHost => Direction::DeviceToHost(host_use(rows.target.address, &used_by)?),
+        MemcpyKind::HostToDevice => Direction::HostToDevice(host_use(rows.source.address, &used_by)?),
+        MemcpyKind::DeviceToHost => Direction::DeviceToHost(host_use(rows.target.address, &used_by)?),
         _ => Direction::DeviceToDevice,
     };
     // SAFETY: the tracked parts of the ranges were checked; the docstring requires that other ranges are valid
@@ -238,7 +241,7 @@ fn host_use(address: Address, stream: &Stream) -> Result<HostUse> {
 }
 
 /// Copies on the host, after the stream's earlier work. On the CPU backend's own streams it is normal work.
-fn copy_on_host(rows: &Rows, given: Option<&Stream>) -> Result<()> {
+fn copy_on_host(rows: &CopyRows, given: Option<&Stream>) -> Result<()> {
     if let Some(stream) = given {
         if stream.device().is_cpu() {
             // SAFETY: the docstring requires ranges that are valid until the copy is complete.
@@ -257,7 +260,7 @@ fn copy_on_host(rows: &Rows, given: Option<&Stream>) -> Result<()> {
 }
 
 fn copy_to_peer(
-    rows: &Rows,
+    rows: &CopyRows,
     target: Device,
     source: Device,
     given: Option<&Stream>,
@@ -315,10 +318,10 @@ fn fill(target: Address, value: u8, bytes: usize, given: Option<&Stream>) -> Res
         return Ok(());
     }
     let near = given.map_or_else(Device::current, |stream| Ok(stream.device()))?;
-    let end = End::of(near, target, bytes, Access::Write)?;
+    let end = CopyEndpoint::of(near, target, bytes, Access::Write)?;
     let device = match end.side {
-        Side::Device(owner) => device_for(owner, given)?,
-        Side::Host => near,
+        CopyLocation::Device(owner) => device_for(owner, given)?,
+        CopyLocation::Host => near,
     };
     on_stream(device, given, &end.uses(Access::Write).collect::<Vec<_>>(), |stream| {
         // SAFETY: the tracked part of the range was checked; the docstring requires a range that is valid until the
@@ -401,11 +404,11 @@ fn raw_copy(
     let py = dst.py();
     let (target, source) = (number::size(dst, "dst")?, number::size(src, "src")?);
     let bytes = number::size(nbytes, "nbytes")?;
-    let kind = kind.map_or(Ok(Kind::Default), kind_of)?;
+    let kind = kind.map_or(Ok(MemcpyKind::Default), kind_of)?;
     range_end(target, bytes, "dst")?;
     range_end(source, bytes, "src")?;
     let stream = stream_argument(py, stream)?;
-    Ok(py.without_gil(|| copy_and_wait(&Rows::range(target, source, bytes), kind, stream.as_ref(), wait))?)
+    Ok(py.without_gil(|| copy_and_wait(&CopyRows::range(target, source, bytes), kind, stream.as_ref(), wait))?)
 }
 
 /// Sets bytes of memory to a value.

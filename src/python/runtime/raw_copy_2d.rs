@@ -4,7 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::raw_copy::{Kind, Rows, copy, kind_of, pitched, range_end, stream_argument};
+use super::raw_copy::{CopyRows, MemcpyKind, copy, kind_of, pitched, range_end, stream_argument};
 use crate::convert::number;
 use crate::gil::WithoutGil;
 use crate::names::names;
@@ -71,8 +71,8 @@ fn raw_copy_rows(
     let source = pitched(number::size(src, "src")?, number::size(src_pitch, "src_pitch")?);
     // Of rows the driver finds out, whatever the caller says, unless the host copies.
     let kind = match kind.map(kind_of).transpose()? {
-        Some(Kind::HostToHost) => Kind::HostToHost,
-        _ => Kind::Default,
+        Some(MemcpyKind::HostToHost) => MemcpyKind::HostToHost,
+        _ => MemcpyKind::Default,
     };
     let stream = stream_argument(py, stream)?;
     if extent.width == 0 || extent.height == 0 {
@@ -86,7 +86,7 @@ fn raw_copy_rows(
         let span = side.row_pitch.checked_mul(extent.height - 1).and_then(|rows| rows.checked_add(extent.width));
         range_end(side.address, span.unwrap_or(usize::MAX), name)?;
     }
-    let rows = Rows { target, source, extent, is_range: false };
+    let rows = CopyRows { target, source, extent, is_range: false };
     Ok(py.without_gil(|| copy(&rows, kind, stream.as_ref()))?)
 }
 

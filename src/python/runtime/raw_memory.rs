@@ -22,20 +22,20 @@ use pygpu_device::stream::Stream;
 use pygpu_memory::Allocation;
 use pygpu_memory::address_registry::{self, AddressedMemory};
 
-pub(super) type Table<T> = ForkSafeMutex<BTreeMap<Address, T>>;
+pub(super) type AllocationMap<T> = ForkSafeMutex<BTreeMap<Address, T>>;
 
-pub(super) static ON_DEVICE: Table<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
-static PINNED: Table<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
+pub(super) static ON_DEVICE: AllocationMap<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
+static PINNED: AllocationMap<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
 /// Blocks allocated in stream order.
-pub(super) static IN_ORDER: Table<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
-static REGISTERED: Table<Device> = ForkSafeMutex::new(BTreeMap::new());
+pub(super) static IN_ORDER: AllocationMap<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
+static REGISTERED: AllocationMap<Device> = ForkSafeMutex::new(BTreeMap::new());
 
 const INVALID_VALUE: u32 = 1;
 const ALREADY_REGISTERED: u32 = 712;
 const NOT_REGISTERED: u32 = 713;
 
 /// Locks a table, for a few instructions only: values whose drop calls a driver are taken out first.
-pub(super) fn lock<T: Send>(table: &'static Table<T>) -> ForkSafeGuard<BTreeMap<Address, T>> {
+pub(super) fn lock<T: Send>(table: &'static AllocationMap<T>) -> ForkSafeGuard<BTreeMap<Address, T>> {
     table.lock()
 }
 
@@ -62,7 +62,11 @@ pub(crate) fn invalid_value(operation: &'static str, detail: String) -> Error {
     refusal(operation, INVALID_VALUE, detail)
 }
 
-pub(super) fn give_out(table: &'static Table<Arc<Allocation>>, block: Allocation, nature: AddressedMemory) -> Address {
+pub(super) fn give_out(
+    table: &'static AllocationMap<Arc<Allocation>>,
+    block: Allocation,
+    nature: AddressedMemory,
+) -> Address {
     let address = block.address();
     if address != 0 {
         let block = Arc::new(block);
@@ -74,7 +78,7 @@ pub(super) fn give_out(table: &'static Table<Arc<Allocation>>, block: Allocation
     address
 }
 
-fn take_back(table: &'static Table<Arc<Allocation>>, operation: &'static str, address: Address) -> Result<()> {
+fn take_back(table: &'static AllocationMap<Arc<Allocation>>, operation: &'static str, address: Address) -> Result<()> {
     if address == 0 {
         return Ok(());
     }

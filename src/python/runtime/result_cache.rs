@@ -20,28 +20,29 @@ use pygpu_memory::host_block_cache;
 const MOST_BYTES: usize = 32 << 20;
 const MOST_ARRAYS: usize = 64;
 
-struct Entry {
+struct CachedResult {
     number: u64,
     array: Py<PyUntypedArray>,
     bytes: usize,
 }
 
-struct Table {
-    entries: VecDeque<Entry>,
+struct ResultCache {
+    entries: VecDeque<CachedResult>,
     bytes: usize,
     next: u64,
 }
 
-static TABLE: ForkSafeMutex<Table> = ForkSafeMutex::new(Table { entries: VecDeque::new(), bytes: 0, next: 0 });
+static TABLE: ForkSafeMutex<ResultCache> =
+    ForkSafeMutex::new(ResultCache { entries: VecDeque::new(), bytes: 0, next: 0 });
 
-fn table() -> ForkSafeGuard<Table> {
+fn table() -> ForkSafeGuard<ResultCache> {
     TABLE.lock()
 }
 
 /// Slot in the table, freed when dropped.
-pub(crate) struct Spare(u64);
+pub(crate) struct CacheSlot(u64);
 
-impl Table {
+impl ResultCache {
     fn remove(&mut self, number: u64) -> Option<Py<PyUntypedArray>> {
         let place = self.entries.iter().rposition(|entry| entry.number == number)?;
         let entry = self.entries.remove(place)?;
@@ -50,7 +51,7 @@ impl Table {
     }
 
     /// Removes the oldest entries beyond a size in bytes, for the caller to drop.
-    fn surplus(&mut self, bytes: usize) -> Vec<Entry> {
+    fn surplus(&mut self, bytes: usize) -> Vec<CachedResult> {
         let mut surplus = Vec::new();
         while self.bytes > bytes || self.entries.len() > MOST_ARRAYS {
             let Some(oldest) = self.entries.pop_front() else { break };
@@ -61,7 +62,7 @@ impl Table {
     }
 }
 
-impl Spare {
+impl CacheSlot {
     /// Caches a result. `None` if it is too large or not a plain ndarray.
     pub(crate) fn keep(array: &Bound<'_, PyUntypedArray>) -> Option<Self> {
         let bytes = array.len() * array.dtype().itemsize();
@@ -74,7 +75,7 @@ impl Spare {
             let number = table.next;
             table.next += 1;
             table.bytes += bytes;
-            table.entries.push_back(Entry { number, array: array.clone().unbind(), bytes });
+            table.entries.push_back(CachedResult { number, array: array.clone().unbind(), bytes });
             let surplus =
                 if table.bytes > most || table.entries.len() > MOST_ARRAYS { table.surplus(most) } else { Vec::new() };
             (number, surplus)
@@ -97,7 +98,7 @@ impl Spare {
     }
 }
 
-impl Drop for Spare {
+impl Drop for CacheSlot {
     fn drop(&mut self) {
         let taken = table().remove(self.0);
         drop(taken);
@@ -112,6 +113,6 @@ pub(crate) fn trim(bytes: usize) {
 
 /// Returns the bytes of results that only the cache refers to.
 pub(crate) fn kept(py: Python<'_>) -> usize {
-    let is_unheld = |entry: &&Entry| is_last(&entry.array, py);
+    let is_unheld = |entry: &&CachedResult| is_last(&entry.array, py);
     table().entries.iter().filter(is_unheld).map(|entry| entry.bytes).sum()
 }

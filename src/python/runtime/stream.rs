@@ -9,12 +9,12 @@ use pyo3::types::{PyBool, PyDict, PyTuple};
 use super::device;
 use super::device::PyDevice;
 use super::stream_handle;
-use crate::convert::number;
-use crate::fusion;
 use crate::atexit;
+use crate::convert::number;
 use crate::ffi::numbers::is_index;
+use crate::fusion;
 use crate::gil::WithoutGil;
-use crate::init_cell::Late;
+use crate::init_cell::InitCell;
 use crate::names::names;
 use crate::py_once::intern;
 use pygpu_backend::{BackendKind, StreamFlags, StreamHandle};
@@ -56,7 +56,7 @@ use pygpu_memory::{capture, retired};
 /// >>> stream.query()
 /// True
 #[pyclass(frozen, subclass, weakref, name = "Stream", module = "PyGPU")]
-pub(crate) struct PyStream(Late<Stream>);
+pub(crate) struct PyStream(InitCell<Stream>);
 
 impl From<Stream> for PyStream {
     fn from(stream: Stream) -> Self {
@@ -152,7 +152,7 @@ impl PyStream {
     #[pyo3(signature = (*_args, **_kwargs), text_signature = "(non_blocking=False, priority=0, device=None)")]
     // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
     fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
-        Self(Late::default())
+        Self(InitCell::default())
     }
 
     #[pyo3(signature = (non_blocking=false, priority=None, device=None))]

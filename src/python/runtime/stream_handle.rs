@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::callback::Kept;
+use crate::callback::SendPyObject;
 use crate::convert::number;
 use crate::gil::WithoutGil;
 use pygpu_backend::StreamHandle;
@@ -43,7 +43,7 @@ pub(super) fn of_pair(pair: &Bound<'_, PyAny>) -> PyResult<usize> {
 /// # Errors
 /// Errors of the driver.
 pub(super) fn wrap(py: Python<'_>, handle: usize, near: Device, keeper: Option<Py<PyAny>>) -> PyResult<Stream> {
-    let keeper = keeper.map(|keeper| Box::new(Kept::new(keeper)) as Box<dyn Any + Send + Sync>);
+    let keeper = keeper.map(|keeper| Box::new(SendPyObject::new(keeper)) as Box<dyn Any + Send + Sync>);
     let found = if handle > PER_THREAD { py.without_gil(|| device_of(near, handle))? } else { None };
     // 1 denotes the legacy default stream, and so does 0 unless a program is compiled for per-thread default streams.
     let handle = if handle == 1 { StreamHandle::DEFAULT } else { StreamHandle(handle) };

@@ -7,9 +7,9 @@ use pyo3::types::{PyDict, PyTuple};
 
 use super::enum_names;
 use crate::array::class::{GpuArray, new_exact};
+use crate::atexit::Detached;
 use crate::convert::dtype as dtypes;
 use crate::convert::shape as shapes;
-use crate::atexit::Detached;
 use crate::gil::WithoutGil;
 use crate::names::names;
 use crate::py_once::intern;

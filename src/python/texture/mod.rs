@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 
 pub(crate) mod array;
-pub(crate) mod object;
 mod enum_names;
+pub(crate) mod object;
 
 /// Adds the classes to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

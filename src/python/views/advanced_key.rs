@@ -7,7 +7,7 @@
 use pyo3::prelude::*;
 
 use super::basic_key;
-use super::key_items::{self, Item};
+use super::key_items::{self, KeyItem};
 use crate::ffi::slices;
 use crate::host::device_arrays;
 use pygpu_array::Array;
@@ -19,7 +19,7 @@ use pygpu_layout::{Dims, Indexer, Layout, broadcast_shapes};
 ///
 /// # Errors
 /// Driver errors.
-pub(super) fn plan<'py>(py: Python<'py>, array: &Array, items: Vec<Item<'py>>) -> PyResult<Option<Selection>> {
+pub(super) fn plan<'py>(py: Python<'py>, array: &Array, items: Vec<KeyItem<'py>>) -> PyResult<Option<Selection>> {
     match key_items::settled(py, array, items)? {
         Some(items) => selection(array.layout(), &items),
         None => Ok(None),
@@ -31,12 +31,12 @@ pub(super) fn plan<'py>(py: Python<'py>, array: &Array, items: Vec<Item<'py>>) -
 ///
 /// # Errors
 /// Driver errors.
-pub(super) fn masked(py: Python<'_>, array: &Array, items: &[Item<'_>]) -> PyResult<Option<(Array, Array)>> {
+pub(super) fn masked(py: Python<'_>, array: &Array, items: &[KeyItem<'_>]) -> PyResult<Option<(Array, Array)>> {
     let Some(mask) = only_mask(items) else { return Ok(None) };
     let Some((view, place)) = view_beside_mask(array.layout(), items) else { return Ok(None) };
     let mask = match mask {
-        Item::Mask(mask) => mask.clone(),
-        Item::HostMask(mask) => device_arrays::upload_new(py, mask, DType::new(ScalarType::Bool), array.device())?,
+        KeyItem::Mask(mask) => mask.clone(),
+        KeyItem::HostMask(mask) => device_arrays::upload_new(py, mask, DType::new(ScalarType::Bool), array.device())?,
         _ => return Ok(None),
     };
     let Some(spread) = spread(mask.layout(), &view, place) else { return Ok(None) };
@@ -44,9 +44,9 @@ pub(super) fn masked(py: Python<'_>, array: &Array, items: &[Item<'_>]) -> PyRes
 }
 
 /// The mask of a key that has one, which takes axes, and no other array.
-fn only_mask<'a, 'py>(items: &'a [Item<'py>]) -> Option<&'a Item<'py>> {
-    let is_mask = |item: &&Item<'_>| matches!(item, Item::Mask(_) | Item::HostMask(_));
-    let others = |item: &Item<'_>| matches!(item, Item::Indices(..) | Item::Single(..) | Item::Truth(_));
+fn only_mask<'a, 'py>(items: &'a [KeyItem<'py>]) -> Option<&'a KeyItem<'py>> {
+    let is_mask = |item: &&KeyItem<'_>| matches!(item, KeyItem::Mask(_) | KeyItem::HostMask(_));
+    let others = |item: &KeyItem<'_>| matches!(item, KeyItem::Indices(..) | KeyItem::Single(..) | KeyItem::Truth(_));
     let mut masks = items.iter().filter(is_mask).filter(|mask| mask.consumed() > 0);
     match (masks.next(), masks.next(), items.iter().any(others)) {
         (Some(mask), None, false) => Some(mask),
@@ -55,16 +55,16 @@ fn only_mask<'a, 'py>(items: &'a [Item<'py>]) -> Option<&'a Item<'py>> {
 }
 
 /// The view of a key whose mask keeps its axes, and the first of these in the view; `None` for keys that NumPy refuses.
-fn view_beside_mask(layout: &Layout, items: &[Item<'_>]) -> Option<(Layout, usize)> {
-    let consumed = items.iter().map(Item::consumed).sum();
-    let has_ellipsis = items.iter().any(|item| matches!(item, Item::Ellipsis));
+fn view_beside_mask(layout: &Layout, items: &[KeyItem<'_>]) -> Option<(Layout, usize)> {
+    let consumed = items.iter().map(KeyItem::consumed).sum();
+    let has_ellipsis = items.iter().any(|item| matches!(item, KeyItem::Ellipsis));
     let mut view = Layout::scalar(layout.itemsize());
     let mut indexer = Indexer::new(layout, &mut view, consumed, has_ellipsis);
     // The current axis of the array and of the view, and the position of the mask's axes in the view.
     let (mut axis, mut kept, mut place) = (0, 0, 0);
     for item in items {
         match item {
-            Item::Mask(_) | Item::HostMask(_) => {
+            KeyItem::Mask(_) | KeyItem::HostMask(_) => {
                 let shape = item.mask_shape().filter(|_| item.consumed() > 0)?;
                 if !key_items::fits(layout, axis, shape.into_iter()) {
                     return None;
@@ -73,17 +73,17 @@ fn view_beside_mask(layout: &Layout, items: &[Item<'_>]) -> Option<(Layout, usiz
                 indexer.ellipsis_of(item.consumed());
                 kept += item.consumed();
             }
-            Item::Integer(integer) => indexer.integer(basic_key::integer(integer).ok()?).ok()?,
-            Item::Slice(slice) => {
+            KeyItem::Integer(integer) => indexer.integer(basic_key::integer(integer).ok()?).ok()?,
+            KeyItem::Slice(slice) => {
                 let (start, step, count) = slices::unpack(slice, layout.axes()[axis].len).ok()?;
                 kept += 1;
                 indexer.slice_clipped(start, step, count).ok()?;
             }
-            Item::NewAxis => {
+            KeyItem::NewAxis => {
                 kept += 1;
                 indexer.new_axis().ok()?;
             }
-            Item::Ellipsis => {
+            KeyItem::Ellipsis => {
                 let count = layout.ndim() - consumed;
                 (axis, kept) = (axis + count, kept + count);
                 indexer.ellipsis().ok()?;
@@ -106,9 +106,9 @@ fn spread(mask: &Layout, view: &Layout, place: usize) -> Option<Layout> {
 }
 
 /// Applies the items along the axes; `None` for keys that NumPy rejects.
-fn selection(layout: &Layout, items: &[Item<'_>]) -> PyResult<Option<Selection>> {
-    let consumed = items.iter().map(Item::consumed).sum();
-    let ellipses = items.iter().filter(|item| matches!(item, Item::Ellipsis)).count();
+fn selection(layout: &Layout, items: &[KeyItem<'_>]) -> PyResult<Option<Selection>> {
+    let consumed = items.iter().map(KeyItem::consumed).sum();
+    let ellipses = items.iter().filter(|item| matches!(item, KeyItem::Ellipsis)).count();
     if consumed > layout.ndim() || ellipses > 1 {
         return Ok(None);
     }
@@ -121,7 +121,7 @@ fn selection(layout: &Layout, items: &[Item<'_>]) -> PyResult<Option<Selection>>
     let (mut axis, mut kept, mut indexed, mut dropped) = (0, 0, Vec::new(), Vec::new());
     for item in items {
         let done = match item {
-            Item::Indices(indices, bounds) => {
+            KeyItem::Indices(indices, bounds) => {
                 let along = layout.axes()[axis];
                 let Ok(repeated) = indices.layout().broadcast_to(&shape) else { return Ok(None) };
                 let index = indices.view(repeated)?;
@@ -130,17 +130,17 @@ fn selection(layout: &Layout, items: &[Item<'_>]) -> PyResult<Option<Selection>>
                 (axis, kept) = (axis + 1, kept + 1);
                 indexer.slice_clipped(0, 1, along.len)
             }
-            Item::Integer(integer) => {
+            KeyItem::Integer(integer) => {
                 axis += 1;
                 let Ok(integer) = basic_key::integer(integer) else { return Ok(None) };
                 indexer.integer(integer)
             }
-            Item::Slice(slice) => {
+            KeyItem::Slice(slice) => {
                 let Ok((start, step, count)) = slices::unpack(slice, layout.axes()[axis].len) else { return Ok(None) };
                 (axis, kept) = (axis + 1, kept + 1);
                 indexer.slice_clipped(start, step, count)
             }
-            Item::Truth(indices) => {
+            KeyItem::Truth(indices) => {
                 let Ok(repeated) = indices.layout().broadcast_to(&shape) else { return Ok(None) };
                 let (index, bounds) = (indices.view(repeated)?, Bounds::Known);
                 indexed.push(Indexed { index, len: 1, stride: 0, bounds });
@@ -148,12 +148,12 @@ fn selection(layout: &Layout, items: &[Item<'_>]) -> PyResult<Option<Selection>>
                 kept += 1;
                 indexer.new_axis()
             }
-            Item::Single(..) | Item::Mask(_) | Item::HostMask(_) => return Ok(None), // already replaced
-            Item::NewAxis => {
+            KeyItem::Single(..) | KeyItem::Mask(_) | KeyItem::HostMask(_) => return Ok(None), // already replaced
+            KeyItem::NewAxis => {
                 kept += 1;
                 indexer.new_axis()
             }
-            Item::Ellipsis => {
+            KeyItem::Ellipsis => {
                 let count = layout.ndim() - consumed;
                 (axis, kept) = (axis + count, kept + count);
                 indexer.ellipsis()
@@ -174,19 +174,19 @@ fn selection(layout: &Layout, items: &[Item<'_>]) -> PyResult<Option<Selection>>
     Ok(Some(Selection { view, indexed, shape, position }))
 }
 
-fn indices<'a>(item: &'a Item<'_>) -> Option<&'a Array> {
+fn indices<'a>(item: &'a KeyItem<'_>) -> Option<&'a Array> {
     match item {
-        Item::Indices(indices, _) | Item::Truth(indices) => Some(indices),
+        KeyItem::Indices(indices, _) | KeyItem::Truth(indices) => Some(indices),
         _ => None,
     }
 }
 
 /// Position of the index arrays' axes in the result: that of the first index array if they are adjacent, otherwise the
 /// front.
-fn position(items: &[Item<'_>], dropped: &[usize]) -> usize {
-    let first = items.iter().position(Item::is_advanced).unwrap_or(0);
-    let last = items.iter().rposition(Item::is_advanced).unwrap_or(0);
-    let is_together = items[first..=last].iter().all(Item::is_advanced);
+fn position(items: &[KeyItem<'_>], dropped: &[usize]) -> usize {
+    let first = items.iter().position(KeyItem::is_advanced).unwrap_or(0);
+    let last = items.iter().rposition(KeyItem::is_advanced).unwrap_or(0);
+    let is_together = items[first..=last].iter().all(KeyItem::is_advanced);
     // Preceding integers keep no axis, so the position of the first index array applies.
     if is_together { dropped.first().copied().unwrap_or(0) } else { 0 }
 }

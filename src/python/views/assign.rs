@@ -11,13 +11,13 @@ use crate::array::class::GpuArray;
 use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::convert::strict;
-use crate::fusion::defer::{into_given, is_waiting};
-use crate::interop::import;
 use crate::ffi::numbers::is_number;
+use crate::fusion::defer::{into_given, is_waiting};
 use crate::gil::WithoutGil;
-use crate::host::cast::{self, Values, cast_into};
+use crate::host::cast::{self, CastValues, cast_into};
 use crate::host::copies;
 use crate::host::transfer;
+use crate::interop::import;
 use crate::py_once::intern;
 use pygpu_array::{Array, DeferredArray};
 use pygpu_copy as copy;
@@ -72,7 +72,7 @@ pub(super) fn assign_array(
 ) -> PyResult<()> {
     let layout = broadcast(source.layout(), target.layout())?;
     if source.device() == target.device() {
-        return cast_into(py, target, Values::Of(&source.view(layout)?), mask, stream);
+        return cast_into(py, target, CastValues::Of(&source.view(layout)?), mask, stream);
     }
     // Converted before the transfer or after it, whichever moves less data.
     let converted = match source.dtype() == target.dtype() {
@@ -84,7 +84,7 @@ pub(super) fn assign_array(
     }
     let there = copies::copy_to(py, &converted, target.device(), converted.layout().dense_like())?;
     let there = there.view(broadcast(there.layout(), target.layout())?)?;
-    cast_into(py, target, Values::Of(&there), mask, stream)
+    cast_into(py, target, CastValues::Of(&there), mask, stream)
 }
 
 fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {

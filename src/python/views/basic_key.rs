@@ -17,7 +17,7 @@ use pygpu_layout::{Indexer, Layout};
 
 /// Kind of a key item.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Item {
+enum BasicKeyItem {
     Integer,
     Slice,
     Ellipsis,
@@ -27,7 +27,7 @@ enum Item {
 }
 
 #[inline]
-fn classify(item: &Bound<'_, PyAny>) -> PyResult<Item> {
+fn classify(item: &Bound<'_, PyAny>) -> PyResult<BasicKeyItem> {
     match classify_plain(item) {
         Some(kind) => Ok(kind),
         None => classify_other(item),
@@ -36,23 +36,23 @@ fn classify(item: &Bound<'_, PyAny>) -> PyResult<Item> {
 
 /// The kind of an item, if its type alone determines it.
 #[inline]
-fn classify_plain(item: &Bound<'_, PyAny>) -> Option<Item> {
+fn classify_plain(item: &Bound<'_, PyAny>) -> Option<BasicKeyItem> {
     Some(match slices::plain_item(item)? {
-        PlainItem::Integer => Item::Integer,
-        PlainItem::Slice => Item::Slice,
-        PlainItem::None => Item::NewAxis,
-        PlainItem::Ellipsis => Item::Ellipsis,
+        PlainItem::Integer => BasicKeyItem::Integer,
+        PlainItem::Slice => BasicKeyItem::Slice,
+        PlainItem::None => BasicKeyItem::NewAxis,
+        PlainItem::Ellipsis => BasicKeyItem::Ellipsis,
     })
 }
 
 #[cold]
-fn classify_other(item: &Bound<'_, PyAny>) -> PyResult<Item> {
+fn classify_other(item: &Bound<'_, PyAny>) -> PyResult<BasicKeyItem> {
     let has_len = item.hasattr("__len__")?;
     if has_len || item.cast::<PyBool>().is_ok() || is_numpy_bool(item)? {
-        return Ok(Item::Advanced);
+        return Ok(BasicKeyItem::Advanced);
     }
     if numbers::is_index(item) {
-        return Ok(Item::Integer);
+        return Ok(BasicKeyItem::Integer);
     }
     let kind = item.get_type();
     Err(PyIndexError::new_err(format!(
@@ -75,10 +75,10 @@ pub(crate) fn basic(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyAny>) 
     }
     let item = classify(key)?;
     let (consumed, ellipsis) = match item {
-        Item::Integer | Item::Slice => (1, false),
-        Item::Ellipsis => (0, true),
-        Item::NewAxis => (0, false),
-        Item::Advanced => return Ok(false),
+        BasicKeyItem::Integer | BasicKeyItem::Slice => (1, false),
+        BasicKeyItem::Ellipsis => (0, true),
+        BasicKeyItem::NewAxis => (0, false),
+        BasicKeyItem::Advanced => return Ok(false),
     };
     let mut indexer = Indexer::new(layout, view, consumed, ellipsis);
     feed(&mut indexer, layout, &mut 0, item, key)?;
@@ -95,7 +95,7 @@ fn quick_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> 
     let (mut axis, mut seen_ellipsis) = (0, false);
     for place in 0..count {
         let Some((item, kind)) = plain_item(key, place) else { return false };
-        if kind == Item::Ellipsis {
+        if kind == BasicKeyItem::Ellipsis {
             let Some(behind) = (!seen_ellipsis).then(|| consumed_behind(key, place + 1, count)).flatten() else {
                 return false;
             };
@@ -118,14 +118,14 @@ fn consumed_behind(key: &Bound<'_, PyTuple>, from: usize, count: usize) -> Optio
     let mut consumed = 0;
     for place in from..count {
         let (_, kind) = plain_item(key, place)?;
-        consumed += usize::from(matches!(kind, Item::Integer | Item::Slice));
+        consumed += usize::from(matches!(kind, BasicKeyItem::Integer | BasicKeyItem::Slice));
     }
     Some(consumed)
 }
 
 /// A plain item and its kind; `None` if determining the kind would call the item.
 #[inline]
-fn plain_item<'a, 'py>(key: &'a Bound<'py, PyTuple>, place: usize) -> Option<(Borrowed<'a, 'py, PyAny>, Item)> {
+fn plain_item<'a, 'py>(key: &'a Bound<'py, PyTuple>, place: usize) -> Option<(Borrowed<'a, 'py, PyAny>, BasicKeyItem)> {
     let item = key.get_borrowed_item(place).ok()?;
     classify_plain(&item).map(|kind| (item, kind))
 }
@@ -133,14 +133,14 @@ fn plain_item<'a, 'py>(key: &'a Bound<'py, PyTuple>, place: usize) -> Option<(Bo
 fn careful_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> PyResult<bool> {
     let (mut consumed, mut ellipses) = (0, 0);
     // The kind of each item, determined in the first pass for use in the second one.
-    let mut items: SmallVec<[(Borrowed<'_, '_, PyAny>, Item); 8]> = SmallVec::new();
+    let mut items: SmallVec<[(Borrowed<'_, '_, PyAny>, BasicKeyItem); 8]> = SmallVec::new();
     for item in key.iter_borrowed() {
         let kind = classify(&item)?;
         match kind {
-            Item::Integer | Item::Slice => consumed += 1,
-            Item::Ellipsis => ellipses += 1,
-            Item::NewAxis => {}
-            Item::Advanced => return Ok(false),
+            BasicKeyItem::Integer | BasicKeyItem::Slice => consumed += 1,
+            BasicKeyItem::Ellipsis => ellipses += 1,
+            BasicKeyItem::NewAxis => {}
+            BasicKeyItem::Advanced => return Ok(false),
         }
         items.push((item, kind));
     }
@@ -148,7 +148,7 @@ fn careful_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -
     // The axis of the next integer or slice, whose length a slice requires.
     let mut axis = 0;
     for (item, kind) in items {
-        if kind == Item::Ellipsis {
+        if kind == BasicKeyItem::Ellipsis {
             axis += layout.ndim().saturating_sub(consumed);
         }
         feed(&mut indexer, layout, &mut axis, kind, &item)?;
@@ -162,22 +162,22 @@ fn feed(
     indexer: &mut Indexer<'_>,
     layout: &Layout,
     axis: &mut usize,
-    kind: Item,
+    kind: BasicKeyItem,
     item: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
     match kind {
-        Item::Integer => {
+        BasicKeyItem::Integer => {
             *axis += 1;
             Ok(indexer.integer(integer(item)?)?)
         }
-        Item::Slice => {
+        BasicKeyItem::Slice => {
             let length = layout.axes().get(*axis).map_or(0, |axis| axis.len);
             *axis += 1;
             let (start, step, count) = slices::unpack(item, length)?;
             Ok(indexer.slice_clipped(start, step, count)?)
         }
-        Item::Ellipsis => Ok(indexer.ellipsis()?),
-        Item::NewAxis | Item::Advanced => Ok(indexer.new_axis()?),
+        BasicKeyItem::Ellipsis => Ok(indexer.ellipsis()?),
+        BasicKeyItem::NewAxis | BasicKeyItem::Advanced => Ok(indexer.new_axis()?),
     }
 }
 

@@ -6,11 +6,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
 use super::{assign, element_bytes};
-use crate::array::array_argument::Own;
+use crate::array::array_argument::ArrayArg;
 use crate::convert::{dtype, ndarray, strict};
-use crate::interop::import;
-use crate::host::cast::{self, Values, cast_into};
+use crate::host::cast::{self, CastValues, cast_into};
 use crate::host::device_arrays;
+use crate::interop::import;
 use crate::names::names;
 use crate::py_once::intern;
 use pygpu_array::Array;
@@ -77,7 +77,7 @@ fn mask_for(target: &Array, given: &Bound<'_, PyAny>) -> PyResult<Option<Array>>
 #[pyfunction]
 #[pyo3(signature = (dst: "GPUArray", src: "Any", casting: "Casting" = "same_kind", r#where: "Any" = None) -> "None")]
 pub(crate) fn copyto(
-    dst: Own<'_, '_>,
+    dst: ArrayArg<'_, '_>,
     src: &Bound<'_, PyAny>,
     casting: &str,
     r#where: Option<&Bound<'_, PyAny>>,
@@ -93,7 +93,7 @@ pub(crate) fn copyto(
     let host = src.cast::<PyUntypedArray>().ok().filter(|host| host.ndim() > 0);
     if host.is_none() && crate::array::attributes::is_scalar(src) {
         let item = scalar(py, target, src, casting)?;
-        return cast_into(py, target, Values::Item(&item), mask.as_ref(), &stream::current(target.device()));
+        return cast_into(py, target, CastValues::Item(&item), mask.as_ref(), &stream::current(target.device()));
     }
     let host = ndarray::as_ndarray(src, None)?;
     let kind = dtype::from_numpy(host.dtype().as_any())?;
@@ -107,7 +107,12 @@ pub(crate) fn copyto(
 }
 
 /// A scalar as an element, converted or rejected by NumPy.
-fn scalar(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>, casting: &str) -> PyResult<element_bytes::Item> {
+fn scalar(
+    py: Python<'_>,
+    target: &Array,
+    value: &Bound<'_, PyAny>,
+    casting: &str,
+) -> PyResult<element_bytes::ElementBytes> {
     let numpy = ndarray::numpy(py)?;
     let item = numpy.getattr(intern!(py, "zeros"))?.call1(((), dtype::to_python(py, target.dtype())?))?;
     let keywords = PyDict::new(py);

@@ -13,13 +13,13 @@ use pygpu_array::Array;
 use pygpu_base::dtype::ScalarType;
 
 /// The bytes of one element.
-pub(crate) type Item = SmallVec<[u8; 16]>;
+pub(crate) type ElementBytes = SmallVec<[u8; 16]>;
 
 /// The bytes of one element for a value that NumPy converts to the array's dtype.
 ///
 /// # Errors
 /// NumPy's error for a value that cannot be converted; `ValueError` for more than one element.
-pub(crate) fn item_bytes(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyResult<Item> {
+pub(crate) fn item_bytes(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyResult<ElementBytes> {
     if let Some(bytes) = plain_number(array.dtype().kind(), value) {
         return Ok(bytes);
     }
@@ -30,18 +30,18 @@ pub(crate) fn item_bytes(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>
 }
 
 /// The bytes of a 0-d ndarray.
-pub(super) fn bytes_of(item: &Bound<'_, PyUntypedArray>, itemsize: usize) -> Item {
+pub(super) fn bytes_of(item: &Bound<'_, PyUntypedArray>, itemsize: usize) -> ElementBytes {
     element(item, 0, itemsize)
 }
 
 /// The bytes of one element of a contiguous ndarray.
-pub(crate) fn element(array: &Bound<'_, PyUntypedArray>, place: usize, itemsize: usize) -> Item {
+pub(crate) fn element(array: &Bound<'_, PyUntypedArray>, place: usize, itemsize: usize) -> ElementBytes {
     with_dense_bytes(array, itemsize, |all| all[place * itemsize..][..itemsize].into())
 }
 
 /// Converts a Python `int` or `float` that the type can represent. All other values, and those that NumPy would reject
 /// or warn about, are left to NumPy.
-pub(super) fn plain_number(kind: ScalarType, value: &Bound<'_, PyAny>) -> Option<Item> {
+pub(super) fn plain_number(kind: ScalarType, value: &Bound<'_, PyAny>) -> Option<ElementBytes> {
     if let Ok(number) = value.cast_exact::<PyFloat>() {
         return real_bytes(kind, number.value());
     }
@@ -52,19 +52,19 @@ pub(super) fn plain_number(kind: ScalarType, value: &Bound<'_, PyAny>) -> Option
     (!overflow).then(|| whole_bytes(kind, number)).flatten()
 }
 
-fn real_bytes(kind: ScalarType, number: f64) -> Option<Item> {
+fn real_bytes(kind: ScalarType, number: f64) -> Option<ElementBytes> {
     match kind {
-        ScalarType::Float64 => Some(Item::from_slice(&number.to_le_bytes())),
+        ScalarType::Float64 => Some(ElementBytes::from_slice(&number.to_le_bytes())),
         ScalarType::Float32 if number.is_finite() == (number as f32).is_finite() => {
-            Some(Item::from_slice(&(number as f32).to_le_bytes()))
+            Some(ElementBytes::from_slice(&(number as f32).to_le_bytes()))
         }
         _ => None,
     }
 }
 
-fn whole_bytes(kind: ScalarType, number: i64) -> Option<Item> {
-    fn bytes<T: TryFrom<i64>, const N: usize>(number: i64, to_bytes: impl Fn(T) -> [u8; N]) -> Option<Item> {
-        T::try_from(number).ok().map(|number| Item::from_slice(&to_bytes(number)))
+fn whole_bytes(kind: ScalarType, number: i64) -> Option<ElementBytes> {
+    fn bytes<T: TryFrom<i64>, const N: usize>(number: i64, to_bytes: impl Fn(T) -> [u8; N]) -> Option<ElementBytes> {
+        T::try_from(number).ok().map(|number| ElementBytes::from_slice(&to_bytes(number)))
     }
     match kind {
         ScalarType::Int8 => bytes(number, i8::to_le_bytes),

@@ -10,18 +10,18 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use super::advanced_key;
 use super::assign;
 use super::element_bytes;
-use super::key_items::{self, Item};
-use super::advanced_key;
-use crate::array::class::{GpuArray, new_like};
+use super::key_items::{self, KeyItem};
 use crate::array::allocator_inheritance;
+use crate::array::class::{GpuArray, new_like};
 use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::convert::strict;
 use crate::ffi::numbers;
 use crate::gil::WithoutGil;
-use crate::host::cast::{Values, cast_into};
+use crate::host::cast::{CastValues, cast_into};
 use crate::host::cpu_view;
 use crate::host::device_arrays;
 use crate::host::transfer;
@@ -82,9 +82,9 @@ fn by_kernels<T>(made: Result<Option<T>, Error>) -> PyResult<Option<T>> {
 }
 
 /// The mask, if it is the whole key and has the array's shape.
-fn whole_mask<'a>(array: &Array, items: &'a [Item<'_>]) -> Option<&'a Array> {
+fn whole_mask<'a>(array: &Array, items: &'a [KeyItem<'_>]) -> Option<&'a Array> {
     match items {
-        [Item::Mask(mask)] if mask.layout().ndim() > 0 && mask.layout().shape().eq(array.layout().shape()) => {
+        [KeyItem::Mask(mask)] if mask.layout().ndim() > 0 && mask.layout().shape().eq(array.layout().shape()) => {
             Some(mask)
         }
         _ => None,
@@ -119,7 +119,7 @@ fn is_number(value: &Bound<'_, PyAny>) -> PyResult<bool> {
 
 /// Assigns a value that is equal for all true elements of a mask, without counting them. Returns whether it was
 /// assigned.
-fn fill_masked(array: &Array, items: &[Item<'_>], value: &Bound<'_, PyAny>) -> PyResult<bool> {
+fn fill_masked(array: &Array, items: &[KeyItem<'_>], value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = value.py();
     if !is_castable(array.dtype(), array.dtype()) {
         return Ok(false);
@@ -128,14 +128,14 @@ fn fill_masked(array: &Array, items: &[Item<'_>], value: &Bound<'_, PyAny>) -> P
     if is_number(value)? {
         let Some((view, mask)) = advanced_key::masked(py, array, items)? else { return Ok(false) };
         let item = element_bytes::item_bytes(py, array, value)?;
-        cast_into(py, &view, Values::Item(&item), Some(&mask), &stream)?;
+        cast_into(py, &view, CastValues::Item(&item), Some(&mask), &stream)?;
         return Ok(true);
     }
     let Ok(own) = value.cast::<GpuArray>() else { return Ok(false) };
     let source = own.get().array(py)?;
     // The axes after the mask's can only be determined if nothing precedes the mask.
     let behind = match items {
-        [Item::Mask(mask)] => array.layout().ndim() - mask.layout().ndim(),
+        [KeyItem::Mask(mask)] => array.layout().ndim() - mask.layout().ndim(),
         _ => 0,
     };
     let is_known = source.device() == array.device() && is_castable(source.dtype(), array.dtype());

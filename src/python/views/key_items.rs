@@ -20,7 +20,7 @@ use pygpu_layout::{Dims, Layout, MemoryOrder};
 use pygpu_ops::selection;
 
 /// One item of a key.
-pub(super) enum Item<'py> {
+pub(super) enum KeyItem<'py> {
     /// Integers for one axis, on the device, with the treatment of out-of-range values.
     Indices(Array, Bounds),
     /// One integer in a zero-dimensional array: an integer if the key contains other arrays, otherwise an array, as in
@@ -38,7 +38,7 @@ pub(super) enum Item<'py> {
     Ellipsis,
 }
 
-impl Item<'_> {
+impl KeyItem<'_> {
     /// Number of axes that it consumes.
     pub(super) fn consumed(&self) -> usize {
         match self {
@@ -73,7 +73,7 @@ impl Item<'_> {
 ///
 /// # Errors
 /// Driver errors.
-pub(super) fn read<'py>(array: &Array, key: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Item<'py>>>> {
+pub(super) fn read<'py>(array: &Array, key: &Bound<'py, PyAny>) -> PyResult<Option<Vec<KeyItem<'py>>>> {
     let mut items = Vec::new();
     let given: Vec<Bound<'py, PyAny>> = match key.cast::<PyTuple>() {
         Ok(tuple) => tuple.iter().collect(),
@@ -85,12 +85,12 @@ pub(super) fn read<'py>(array: &Array, key: &Bound<'py, PyAny>) -> PyResult<Opti
             None => return Ok(None),
         }
     }
-    let ellipses = items.iter().filter(|item| matches!(item, Item::Ellipsis)).count();
-    let consumed: usize = items.iter().map(Item::consumed).sum();
+    let ellipses = items.iter().filter(|item| matches!(item, KeyItem::Ellipsis)).count();
+    let consumed: usize = items.iter().map(KeyItem::consumed).sum();
     Ok((ellipses <= 1 && consumed <= array.layout().ndim()).then_some(items))
 }
 
-fn read_item<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<Item<'py>>> {
+fn read_item<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<KeyItem<'py>>> {
     let py = item.py();
     if let Ok(indices) = item.cast::<GpuArray>() {
         let indices = indices.get().array(py)?;
@@ -98,29 +98,29 @@ fn read_item<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<It
             return Ok(None);
         }
         return Ok(match (indices.dtype().kind(), indices.layout().ndim()) {
-            (ScalarType::Bool, _) => Some(Item::Mask(indices.clone())),
+            (ScalarType::Bool, _) => Some(KeyItem::Mask(indices.clone())),
             _ if !is_integer(indices.dtype()) => None,
-            (_, 0) => Some(Item::Single(indices.clone(), None)),
-            _ => Some(Item::Indices(indices.clone(), Bounds::Checked)),
+            (_, 0) => Some(KeyItem::Single(indices.clone(), None)),
+            _ => Some(KeyItem::Indices(indices.clone(), Bounds::Checked)),
         });
     }
     Ok(Some(if item.is_none() {
-        Item::NewAxis
+        KeyItem::NewAxis
     } else if item.is(PyEllipsis::get(py)) {
-        Item::Ellipsis
+        KeyItem::Ellipsis
     } else if item.cast::<PySlice>().is_ok() {
-        Item::Slice(item.clone())
+        KeyItem::Slice(item.clone())
     } else if item.cast::<PyBool>().is_ok() || basic_key::is_numpy_bool(item)? {
-        Item::Truth(truth(py, array, item.is_truthy()?)?)
+        KeyItem::Truth(truth(py, array, item.is_truthy()?)?)
     } else if item.hasattr(intern!(py, "__len__"))? {
         return read_host(array, item);
     } else {
-        Item::Integer(item.clone())
+        KeyItem::Integer(item.clone())
     }))
 }
 
 /// Reads an ndarray, a list, or a tuple inside a tuple.
-fn read_host<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<Item<'py>>> {
+fn read_host<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<KeyItem<'py>>> {
     let py = item.py();
     let Ok(mut indices) = ndarray::as_ndarray(item, None) else { return Ok(None) };
     let is_empty_list = indices.len() == 0 && item.cast::<PyUntypedArray>().is_err();
@@ -131,8 +131,8 @@ fn read_host<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<It
     let Ok(kind) = dtype::from_numpy(indices.dtype().as_any()) else { return Ok(None) };
     if kind.kind() == ScalarType::Bool {
         return Ok(Some(match indices.ndim() {
-            0 => Item::Truth(truth(py, array, indices.is_truthy()?)?),
-            _ => Item::HostMask(indices),
+            0 => KeyItem::Truth(truth(py, array, indices.is_truthy()?)?),
+            _ => KeyItem::HostMask(indices),
         }));
     }
     if !is_integer(kind) {
@@ -140,15 +140,20 @@ fn read_host<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<It
     }
     let uploaded = device_arrays::upload_new(py, &indices, kind, array.device())?;
     Ok(Some(match indices.ndim() {
-        0 => Item::Single(uploaded, Some(indices.call_method0(intern!(py, "item"))?)),
-        _ => Item::Indices(uploaded, Bounds::Checked),
+        0 => KeyItem::Single(uploaded, Some(indices.call_method0(intern!(py, "item"))?)),
+        _ => KeyItem::Indices(uploaded, Bounds::Checked),
     }))
 }
 
 /// The indices for a truth value: one 0, or none.
 fn truth(py: Python<'_>, array: &Array, is_true: bool) -> PyResult<Array> {
-    let made =
-        device_arrays::new_array(py, &[i64::from(is_true)], DType::new(ScalarType::Int64), MemoryOrder::C, array.device())?;
+    let made = device_arrays::new_array(
+        py,
+        &[i64::from(is_true)],
+        DType::new(ScalarType::Int64),
+        MemoryOrder::C,
+        array.device(),
+    )?;
     py.without_gil(|| pygpu_copy::fill(&made, &[0; 8], &stream::current(array.device())))?;
     Ok(made)
 }
@@ -157,31 +162,35 @@ fn truth(py: Python<'_>, array: &Array, is_true: bool) -> PyResult<Array> {
 ///
 /// # Errors
 /// Driver errors.
-pub(super) fn settled<'py>(py: Python<'py>, array: &Array, items: Vec<Item<'py>>) -> PyResult<Option<Vec<Item<'py>>>> {
-    let has_arrays = items.iter().any(Item::is_array);
-    let mut left: usize = items.iter().map(Item::consumed).sum();
+pub(super) fn settled<'py>(
+    py: Python<'py>,
+    array: &Array,
+    items: Vec<KeyItem<'py>>,
+) -> PyResult<Option<Vec<KeyItem<'py>>>> {
+    let has_arrays = items.iter().any(KeyItem::is_array);
+    let mut left: usize = items.iter().map(KeyItem::consumed).sum();
     let mut axis = 0;
     let mut settled = Vec::new();
     for item in items {
         let consumed = item.consumed();
         match item {
-            Item::Single(_, Some(integer)) if has_arrays => settled.push(Item::Integer(integer)),
+            KeyItem::Single(_, Some(integer)) if has_arrays => settled.push(KeyItem::Integer(integer)),
             // Its bounds are checked now, whatever the other items select.
-            Item::Single(indices, None) if has_arrays => settled.push(Item::Integer(value_of(py, &indices)?)),
-            Item::Single(indices, _) => settled.push(Item::Indices(indices, Bounds::Checked)),
-            Item::Mask(mask) if consumed == 0 => {
+            KeyItem::Single(indices, None) if has_arrays => settled.push(KeyItem::Integer(value_of(py, &indices)?)),
+            KeyItem::Single(indices, _) => settled.push(KeyItem::Indices(indices, Bounds::Checked)),
+            KeyItem::Mask(mask) if consumed == 0 => {
                 let value = value_of(py, &mask)?.is_truthy()?;
-                settled.push(Item::Truth(truth(py, array, value)?));
+                settled.push(KeyItem::Truth(truth(py, array, value)?));
             }
-            mask @ (Item::Mask(_) | Item::HostMask(_)) => {
+            mask @ (KeyItem::Mask(_) | KeyItem::HostMask(_)) => {
                 if !mask.mask_shape().is_some_and(|shape| fits(array.layout(), axis, shape.into_iter())) {
                     return Ok(None);
                 }
                 settled.extend(true_indices(py, array, &mask)?);
             }
-            Item::Ellipsis => {
+            KeyItem::Ellipsis => {
                 axis += array.layout().ndim().saturating_sub(axis + left);
-                settled.push(Item::Ellipsis);
+                settled.push(KeyItem::Ellipsis);
             }
             other => settled.push(other),
         }
@@ -192,18 +201,18 @@ pub(super) fn settled<'py>(py: Python<'py>, array: &Array, items: Vec<Item<'py>>
 }
 
 /// The indices of the true elements of a mask along each of its axes.
-fn true_indices<'py>(py: Python<'py>, array: &Array, mask: &Item<'py>) -> PyResult<Vec<Item<'py>>> {
+fn true_indices<'py>(py: Python<'py>, array: &Array, mask: &KeyItem<'py>) -> PyResult<Vec<KeyItem<'py>>> {
     match mask {
-        Item::Mask(mask) => {
+        KeyItem::Mask(mask) => {
             let found = py.without_gil(|| selection::nonzero(mask, &stream::current(mask.device())))?;
-            (0..mask.layout().ndim()).map(|row| Ok(Item::Indices(row_of(&found, row)?, Bounds::Known))).collect()
+            (0..mask.layout().ndim()).map(|row| Ok(KeyItem::Indices(row_of(&found, row)?, Bounds::Known))).collect()
         }
-        Item::HostMask(mask) => {
+        KeyItem::HostMask(mask) => {
             let found = mask.call_method0(intern!(py, "nonzero"))?.cast_into::<PyTuple>()?;
             let upload = |indices: Bound<'py, PyAny>| {
                 let indices = indices.cast_into::<PyUntypedArray>()?;
                 let kind = dtype::from_numpy(indices.dtype().as_any())?;
-                Ok(Item::Indices(device_arrays::upload_new(py, &indices, kind, array.device())?, Bounds::Known))
+                Ok(KeyItem::Indices(device_arrays::upload_new(py, &indices, kind, array.device())?, Bounds::Known))
             };
             found.iter().map(upload).collect()
         }

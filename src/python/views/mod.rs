@@ -2,17 +2,17 @@
 
 use pyo3::prelude::*;
 
+pub(crate) mod advanced_key;
 pub(crate) mod assign;
 pub(crate) mod basic_key;
 pub(crate) mod copyto;
+pub(crate) mod element_bytes;
 pub(crate) mod fields;
 pub(crate) mod fill;
 pub(crate) mod gather;
 pub(crate) mod index;
-pub(crate) mod element_bytes;
 mod key_items;
 mod selection_methods;
-pub(crate) mod advanced_key;
 pub(crate) mod take;
 pub(crate) mod view;
 

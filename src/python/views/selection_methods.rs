@@ -1,5 +1,6 @@
 //! Selection methods. They call functions of `PyGPU._functions`, which are based on `take`.
 
+use crate::convert::OptionalArg;
 use pyo3::prelude::*;
 
 use crate::array::class::GpuArray;
@@ -14,8 +15,6 @@ where
     let function = py.import(intern!(py, "PyGPU._functions"))?.call_method1(intern!(py, "find"), (name,))?;
     finalization::run_python(py, || function.call1(given))
 }
-
-type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
 #[pymethods]
 impl GpuArray {
@@ -49,8 +48,8 @@ impl GpuArray {
     fn take<'py>(
         slf: &Bound<'py, Self>,
         indices: &Bound<'py, PyAny>,
-        axis: Given<'_, 'py>,
-        out: Given<'_, 'py>,
+        axis: OptionalArg<'_, 'py>,
+        out: OptionalArg<'_, 'py>,
         mode: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         call(slf.py(), "take", (slf, indices, axis, out, mode))
@@ -121,7 +120,7 @@ impl GpuArray {
     fn repeat<'py>(
         slf: &Bound<'py, Self>,
         repeats: &Bound<'py, PyAny>,
-        axis: Given<'_, 'py>,
+        axis: OptionalArg<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         call(slf.py(), "repeat", (slf, repeats, axis))
     }
@@ -146,7 +145,7 @@ impl GpuArray {
     fn choose<'py>(
         slf: &Bound<'py, Self>,
         choices: &Bound<'py, PyAny>,
-        out: Given<'_, 'py>,
+        out: OptionalArg<'_, 'py>,
         mode: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         call(slf.py(), "choose", (slf, choices, out, mode))
@@ -172,8 +171,8 @@ impl GpuArray {
     fn compress<'py>(
         slf: &Bound<'py, Self>,
         condition: &Bound<'py, PyAny>,
-        axis: Given<'_, 'py>,
-        out: Given<'_, 'py>,
+        axis: OptionalArg<'_, 'py>,
+        out: OptionalArg<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         call(slf.py(), "compress", (condition, slf, axis, out))
     }

@@ -6,13 +6,13 @@ use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-use super::key_items::is_integer;
 use super::advanced_key::without;
+use super::key_items::is_integer;
+use crate::array::array_argument::ArrayArg;
 use crate::array::class::{GpuArray, new_like};
-use crate::array::array_argument::Own;
 use crate::convert::{dtype, ndarray, strict};
 use crate::gil::WithoutGil;
-use crate::host::cast::{self, Values, cast_into, is_numpys};
+use crate::host::cast::{self, CastValues, cast_into, is_numpys};
 use crate::host::{cpu_view, device_arrays, transfer};
 use crate::names::names;
 use crate::py_once::intern;
@@ -104,7 +104,7 @@ fn _take<'py>(
     let taken = checked(py, done, own, index, axis)?.ok_or_else(|| no_kernel("take"))?;
     match out {
         Some(out) => {
-            cast_into(py, out.get().array(py)?, Values::Of(&taken), None, &stream)?;
+            cast_into(py, out.get().array(py)?, CastValues::Of(&taken), None, &stream)?;
             Ok(out.clone())
         }
         None => new_like(array, GpuArray::from_array(taken)),
@@ -165,7 +165,7 @@ fn _nonzero<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, GpuArray>>
 ) -> "Any")]
 fn _by_numpy<'py>(
     name: &str,
-    array: Own<'_, 'py>,
+    array: ArrayArg<'_, 'py>,
     given: &Bound<'py, PyTuple>,
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -190,10 +190,10 @@ fn _by_numpy<'py>(
     wrapped(&array, made, &views)
 }
 
-type Views<'py> = Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>;
+type ViewedArguments<'py> = Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>;
 
 /// Replaces PyGPU arrays by views, also inside lists.
-fn viewed<'py>(object: &Bound<'py, PyAny>, views: &mut Views<'py>) -> PyResult<Bound<'py, PyAny>> {
+fn viewed<'py>(object: &Bound<'py, PyAny>, views: &mut ViewedArguments<'py>) -> PyResult<Bound<'py, PyAny>> {
     if let Ok(own) = object.cast::<GpuArray>() {
         let view = match own.get().device().is_cpu() {
             true => cpu_view::view(own)?,
@@ -203,8 +203,9 @@ fn viewed<'py>(object: &Bound<'py, PyAny>, views: &mut Views<'py>) -> PyResult<B
         views.push((view.clone(), object.clone()));
         return Ok(view);
     }
-    let items =
-        |views: &mut Views<'py>| object.try_iter()?.map(|one| viewed(&one?, views)).collect::<PyResult<Vec<_>>>();
+    let items = |views: &mut ViewedArguments<'py>| {
+        object.try_iter()?.map(|one| viewed(&one?, views)).collect::<PyResult<Vec<_>>>()
+    };
     if object.is_exact_instance_of::<PyList>() {
         return Ok(PyList::new(object.py(), items(views)?)?.into_any());
     }
@@ -218,7 +219,7 @@ fn viewed<'py>(object: &Bound<'py, PyAny>, views: &mut Views<'py>) -> PyResult<B
 fn wrapped<'py>(
     like: &Bound<'py, GpuArray>,
     made: Bound<'py, PyAny>,
-    views: &Views<'py>,
+    views: &ViewedArguments<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = like.py();
     if let Some((_, own)) = views.iter().find(|(view, _)| view.is(&made)) {

@@ -5,10 +5,10 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use crate::array::array_argument::ArrayArg;
 use crate::array::class::{GpuArray, new_like, new_view, new_view_of, new_view_with};
-use crate::array::array_argument::Own;
 use crate::convert::dtype;
-use crate::convert::shape::{self, ABSENT, Argument, OrderArgument};
+use crate::convert::shape::{self, ABSENT, IntegerArgument, OrderArgument};
 use crate::host::transfer;
 use crate::names::names;
 use pygpu_layout::{Dims, Layout, MemoryOrder};
@@ -113,10 +113,10 @@ impl GpuArray {
     // stub: def reshape(self, *shape: ShapeLike, order: OrderACFK = None) -> Self: ...
     fn reshape<'a, 'py>(
         slf: &Bound<'py, Self>,
-        a: Argument<'a, 'py>,
-        b: Argument<'a, 'py>,
-        c: Argument<'a, 'py>,
-        d: Argument<'a, 'py>,
+        a: IntegerArgument<'a, 'py>,
+        b: IntegerArgument<'a, 'py>,
+        c: IntegerArgument<'a, 'py>,
+        d: IntegerArgument<'a, 'py>,
         more: &Bound<'py, PyTuple>,
         order: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, Self>> {
@@ -218,12 +218,12 @@ impl GpuArray {
     // stub: def transpose(self, *axes: ShapeLike | None) -> Self: ...
     fn transpose<'a, 'py>(
         slf: &Bound<'py, Self>,
-        a: Argument<'a, 'py>,
-        b: Argument<'a, 'py>,
-        c: Argument<'a, 'py>,
-        d: Argument<'a, 'py>,
+        a: IntegerArgument<'a, 'py>,
+        b: IntegerArgument<'a, 'py>,
+        c: IntegerArgument<'a, 'py>,
+        d: IntegerArgument<'a, 'py>,
         more: &Bound<'py, PyTuple>,
-        axes: Argument<'a, 'py>,
+        axes: IntegerArgument<'a, 'py>,
     ) -> PyResult<Bound<'py, Self>> {
         let layout = slf.get().layout();
         let first = if a.is_absent() { axes } else { a };
@@ -314,7 +314,7 @@ impl GpuArray {
 /// (2, 1, 3)
 #[pyfunction]
 #[pyo3(signature = (a: "GPUArray", axis: "ShapeLike") -> "GPUArray")]
-pub(crate) fn expand_dims<'py>(a: Own<'_, 'py>, axis: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
+pub(crate) fn expand_dims<'py>(a: ArrayArg<'_, 'py>, axis: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array(a.py())?;
     new_view(&a, &array.layout().expand_dims(&shape::from_python(axis)?)?)
 }
@@ -338,7 +338,7 @@ pub(crate) fn expand_dims<'py>(a: Own<'_, 'py>, axis: &Bound<'py, PyAny>) -> PyR
 /// [[0, 1, 2], [0, 1, 2]]
 #[pyfunction]
 #[pyo3(signature = (a: "GPUArray", shape: "ShapeLike") -> "GPUArray")]
-pub(crate) fn broadcast_to<'py>(a: Own<'_, 'py>, shape: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
+pub(crate) fn broadcast_to<'py>(a: ArrayArg<'_, 'py>, shape: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array(a.py())?;
     let layout = array.layout().broadcast_to(&shape::from_python(shape)?)?;
     new_view_of(&a, array.view(layout)?.as_readonly())
@@ -360,7 +360,7 @@ pub(crate) fn broadcast_to<'py>(a: Own<'_, 'py>, shape: &Bound<'py, PyAny>) -> P
 #[pyfunction]
 #[pyo3(signature = (a: "GPUArray", source: "ShapeLike", destination: "ShapeLike") -> "GPUArray")]
 pub(crate) fn moveaxis<'py>(
-    a: Own<'_, 'py>,
+    a: ArrayArg<'_, 'py>,
     source: &Bound<'py, PyAny>,
     destination: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, GpuArray>> {
@@ -384,7 +384,7 @@ pub(crate) fn moveaxis<'py>(
 /// [2, 1, 0]
 #[pyfunction]
 #[pyo3(signature = (a: "GPUArray", axis: "ShapeLike | None" = None) -> "GPUArray")]
-pub(crate) fn flip<'py>(a: Own<'_, 'py>, axis: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, GpuArray>> {
+pub(crate) fn flip<'py>(a: ArrayArg<'_, 'py>, axis: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array(a.py())?;
     new_view(&a, &array.layout().flip(axes(axis)?.as_deref())?)
 }

@@ -35,12 +35,12 @@ const VALUE_OFFSET: usize = value_offset::<GpuArray>();
 /// A layout probe: pyo3's object for `GpuArray` without a value. The collector may visit it during its creation: the
 /// first object with a `__dict__` is tracked, after which pyo3 releases the GIL to determine the Python version.
 #[pyclass(frozen, subclass, weakref, dict, name = "_Twin", module = "PyGPU")]
-struct Twin(MaybeUninit<GpuArray>);
+struct LayoutProbe(MaybeUninit<GpuArray>);
 
 /// Checks the layout of an object created by pyo3 against the assumptions of `Collected`. On a mismatch the module
 /// is not imported.
 pub(crate) fn check_object_layout(py: Python<'_>) -> PyResult<()> {
-    let object = Bound::new(py, Twin(MaybeUninit::uninit()))?;
+    let object = Bound::new(py, LayoutProbe(MaybeUninit::uninit()))?;
     let offset = object.get().0.as_ptr() as usize - object.as_ptr() as usize;
     let size: usize = GpuArray::type_object(py).getattr("__basicsize__")?.extract()?;
     if (offset, size) == (VALUE_OFFSET, VALUE_OFFSET + size_of::<GpuArray>() + new_object::SLOTS) {

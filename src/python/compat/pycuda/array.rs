@@ -7,9 +7,9 @@ use pyo3::types::{PyDict, PyEllipsis, PyTuple};
 use crate::array::class::{GpuArray, new_like, new_view_of};
 use crate::create::like;
 use crate::host::transfer;
-use crate::py_once::intern;
 use crate::operators::parametric_functions;
-use crate::runtime::current_stream::Current;
+use crate::py_once::intern;
+use crate::runtime::current_stream::CurrentStreamGuard;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Error;
@@ -17,13 +17,13 @@ use pygpu_layout::{Dims, Layout};
 
 /// One component of a complex number.
 #[derive(Clone, Copy)]
-enum Part {
+enum ComplexPart {
     Real,
     Imaginary,
 }
 
 /// Returns a view of one component of complex numbers; `None` for real numbers.
-fn part_of(array: &Array, part: Part) -> PyResult<Option<Array>> {
+fn part_of(array: &Array, part: ComplexPart) -> PyResult<Option<Array>> {
     let kind = match array.dtype().kind() {
         ScalarType::Complex64 => ScalarType::Float32,
         ScalarType::Complex128 => ScalarType::Float64,
@@ -34,8 +34,8 @@ fn part_of(array: &Array, part: Part) -> PyResult<Option<Array>> {
     let (shape, strides): (Dims, Dims) = (own.shape().collect(), own.strides().collect());
     let itemsize = dtype.itemsize() as i64;
     let place = match part {
-        Part::Real => 0,
-        Part::Imaginary => itemsize,
+        ComplexPart::Real => 0,
+        ComplexPart::Imaginary => itemsize,
     };
     let layout = match own.is_empty() {
         true => own.with_itemsize(itemsize)?,
@@ -64,7 +64,7 @@ impl GpuArray {
     /// Assign to write them.
     #[getter]
     fn real<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
-        match part_of(slf.get().array(slf.py())?, Part::Real)? {
+        match part_of(slf.get().array(slf.py())?, ComplexPart::Real)? {
             Some(parts) => new_like(slf, Self::from_array(transfer::device_copy_like(slf.py(), &parts)?)),
             None => Ok(slf.clone()),
         }
@@ -72,7 +72,7 @@ impl GpuArray {
 
     #[setter(real)]
     fn set_real(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let target = match part_of(slf.get().array(slf.py())?, Part::Real)? {
+        let target = match part_of(slf.get().array(slf.py())?, ComplexPart::Real)? {
             Some(parts) => new_view_of(slf, parts)?,
             None => slf.clone(),
         };
@@ -84,7 +84,7 @@ impl GpuArray {
     /// Assign to write them.
     #[getter]
     fn imag<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
-        match part_of(slf.get().array(slf.py())?, Part::Imaginary)? {
+        match part_of(slf.get().array(slf.py())?, ComplexPart::Imaginary)? {
             Some(parts) => new_like(slf, Self::from_array(transfer::device_copy_like(slf.py(), &parts)?)),
             None => like::zeros_like(slf.py(), slf.as_any(), None, None, None, None),
         }
@@ -92,7 +92,7 @@ impl GpuArray {
 
     #[setter(imag)]
     fn set_imag(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let Some(parts) = part_of(slf.get().array(slf.py())?, Part::Imaginary)? else {
+        let Some(parts) = part_of(slf.get().array(slf.py())?, ComplexPart::Imaginary)? else {
             return Err(PyAttributeError::new_err("array does not have imaginary part to set"));
         };
         new_view_of(slf, parts)?.as_any().set_item(PyEllipsis::get(slf.py()), value)
@@ -146,7 +146,7 @@ impl GpuArray {
     /// [2, 1, 0]
     #[pyo3(signature = (stream: "StreamLike" = None) -> "Self")]
     fn reverse<'py>(slf: &Bound<'py, Self>, stream: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
-        let _current = Current::of(slf.py(), slf.get().device(), stream)?;
+        let _current = CurrentStreamGuard::of(slf.py(), slf.get().device(), stream)?;
         let array = slf.get().array(slf.py())?;
         let turned = array.view(array.layout().flip(None)?)?;
         new_like(slf, Self::from_array(transfer::device_copy_like(slf.py(), &turned)?))
@@ -200,7 +200,7 @@ impl GpuArray {
             )
             .into());
         }
-        let _current = Current::of(slf.py(), slf.get().device(), stream)?;
+        let _current = CurrentStreamGuard::of(slf.py(), slf.get().device(), stream)?;
         parametric_functions::weighted_sum([slf.as_any(), selffac, other, otherfac], out)
     }
 

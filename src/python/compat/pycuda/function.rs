@@ -9,14 +9,14 @@ use pyo3::exceptions::{PyAssertionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
-use super::texture_references::References;
+use super::texture_references::TextureReferences;
 use crate::array::class::GpuArray;
+use crate::atexit::{Detached, DriverObject};
 use crate::convert::dtype as dtypes;
 use crate::errors;
-use crate::atexit::{Detached, DriverObject};
 use crate::gil::WithoutGil;
-use crate::kernel::call::pack::{self, Rules};
-use crate::kernel::class::{Kernel, parameters};
+use crate::kernel::call::pack::{self, ArgumentCheck};
+use crate::kernel::class::{PyKernel, parameters};
 use crate::kernel::config::PyLaunchConfig;
 use crate::kernel::dimensions::{extent, number_of};
 use crate::names::names;
@@ -51,11 +51,11 @@ use pygpu_kernel::{Configuration, Element, Parameter, ParameterKind, signature};
 /// >>> func(x, block=(1, 1, 1), grid=(1, 1))
 #[pyclass(frozen, weakref, name = "Function", module = "PyGPU.driver")]
 pub(crate) struct PyFunction {
-    pub(crate) kernel: Py<Kernel>,
+    pub(crate) kernel: Py<PyKernel>,
     /// The same kernel with the parameters given to `prepare`.
-    prepared: Mutex<Option<Py<Kernel>>>,
+    prepared: Mutex<Option<Py<PyKernel>>>,
     /// The textures and surfaces of its module.
-    references: Option<Py<References>>,
+    references: Option<Py<TextureReferences>>,
 }
 
 /// Events before and after a launch.
@@ -159,17 +159,18 @@ impl PyFunction {
     fn launch<C: Configuration>(
         &self,
         py: Python<'_>,
-        kernel: &Kernel,
+        kernel: &PyKernel,
         shape: &C,
         stream: &Stream,
         args: &Bound<'_, PyTuple>,
     ) -> PyResult<()> {
         let launched = match &self.references {
-            Some(references) if references.get().are_used() => references
-                .get()
-                .prepare(py, stream)
-                .and_then(|blocks| pack::call_beside(kernel.function(), shape, stream, args, Rules::Lenient, blocks)),
-            _ => pack::call(kernel.function(), shape, stream, args, Rules::Lenient),
+            Some(references) if references.get().are_used() => {
+                references.get().prepare(py, stream).and_then(|blocks| {
+                    pack::call_beside(kernel.function(), shape, stream, args, ArgumentCheck::Lenient, blocks)
+                })
+            }
+            _ => pack::call(kernel.function(), shape, stream, args, ArgumentCheck::Lenient),
         };
         launched.map_err(|error| errors::as_logic(py, error))
     }
@@ -203,7 +204,7 @@ impl PyFunction {
     }
 
     #[inline]
-    fn prepared(&self, py: Python<'_>) -> PyResult<Py<Kernel>> {
+    fn prepared(&self, py: Python<'_>) -> PyResult<Py<PyKernel>> {
         let prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
         match &*prepared {
             Some(kernel) => Ok(kernel.clone_ref(py)),
@@ -222,7 +223,7 @@ impl PyFunction {
 impl PyFunction {
     #[new]
     #[pyo3(signature = (kernel: "Kernel", references: "References | None" = None) -> "Self")]
-    fn py_new(kernel: Py<Kernel>, references: Option<Py<References>>) -> Self {
+    fn py_new(kernel: Py<PyKernel>, references: Option<Py<TextureReferences>>) -> Self {
         Self { kernel, prepared: Mutex::new(None), references }
     }
 
@@ -304,7 +305,7 @@ impl PyFunction {
             }
             list
         };
-        let kernel = Kernel::new(slf.get().kernel.get().function().with_parameters(list)?);
+        let kernel = PyKernel::new(slf.get().kernel.get().function().with_parameters(list)?);
         let kernel = Py::new(slf.py(), kernel)?;
         let before = slf.get().prepared.lock().unwrap_or_else(PoisonError::into_inner).replace(kernel);
         drop(before); // not under the lock: the drop may reach the driver
@@ -459,7 +460,7 @@ impl PyFunction {
 
     /// The wrapped `Kernel`.
     #[getter]
-    fn kernel(&self, py: Python<'_>) -> Py<Kernel> {
+    fn kernel(&self, py: Python<'_>) -> Py<PyKernel> {
         self.kernel.clone_ref(py)
     }
 

@@ -3,11 +3,11 @@
 use pyo3::prelude::*;
 
 pub(crate) mod array;
+pub(crate) mod compile;
 pub(crate) mod context;
 pub(crate) mod function;
 pub(crate) mod function_attributes;
 pub(crate) mod texture_references;
-pub(crate) mod compile;
 
 /// Adds classes and functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 use crate::atexit::{self, Detached};
 use crate::gil::WithoutGil;
-use crate::kernel::call::pack::Blocks;
+use crate::kernel::call::pack::LaunchUses;
 use crate::kernel::module::PyKernelModule;
 use crate::names::names;
 use crate::texture::object;
@@ -25,7 +25,7 @@ use pygpu_memory::texture::KernelObject;
 use pygpu_memory::{Access, Allocation, capture};
 
 /// A variable and its bound object.
-struct Binding {
+struct TextureBinding {
     name: String,
     variable: Array,
     object: KernelObject,
@@ -48,9 +48,9 @@ struct Binding {
 /// >>> _core.References(module).size('image')
 /// 8
 #[pyclass(frozen, name = "References", module = "PyGPU._core")]
-pub(crate) struct References {
+pub(crate) struct TextureReferences {
     module: Detached<Module>,
-    bound: Mutex<Vec<Arc<Binding>>>,
+    bound: Mutex<Vec<Arc<TextureBinding>>>,
     /// Whether any object was ever bound.
     is_used: AtomicBool,
     /// Whether a graph may write a variable at any time.
@@ -59,7 +59,7 @@ pub(crate) struct References {
     changed: Mutex<Vec<Py<PyAny>>>,
 }
 
-impl Drop for References {
+impl Drop for TextureReferences {
     fn drop(&mut self) {
         let bound = std::mem::take(&mut *lock(&self.bound));
         atexit::drop_detached(bound); // before the module, whose drop may unload it
@@ -81,7 +81,7 @@ fn variable(module: &Module, name: &str) -> Result<Array> {
     Array::over(Arc::new(block), layout, DType::new(ScalarType::UInt64), false)
 }
 
-impl References {
+impl TextureReferences {
     /// Whether a launch has to process the references.
     #[inline]
     pub(crate) fn are_used(&self) -> bool {
@@ -89,24 +89,24 @@ impl References {
     }
 
     /// Writes new bindings, and returns the blocks that a launch on the stream uses.
-    pub(crate) fn prepare(&self, py: Python<'_>, stream: &Stream) -> PyResult<Blocks> {
+    pub(crate) fn prepare(&self, py: Python<'_>, stream: &Stream) -> PyResult<LaunchUses> {
         let changed = std::mem::take(&mut *lock(&self.changed));
         for one in changed {
             one.call0(py)?;
         }
         let bound = lock(&self.bound).clone();
         if bound.is_empty() {
-            return Ok(Blocks::new());
+            return Ok(LaunchUses::new());
         }
         Ok(py.without_gil(|| self.write(&bound, stream))?)
     }
 
-    fn write(&self, bound: &[Arc<Binding>], stream: &Stream) -> Result<Blocks> {
+    fn write(&self, bound: &[Arc<TextureBinding>], stream: &Stream) -> Result<LaunchUses> {
         if capture::is_capturing(stream)? {
             self.is_captured.store(true, Ordering::Relaxed);
         }
         let always = self.is_captured.load(Ordering::Relaxed);
-        let mut blocks = Blocks::new();
+        let mut blocks = LaunchUses::new();
         for one in bound {
             if always || !one.is_written.load(Ordering::Acquire) {
                 copy::fill(&one.variable, &one.object.number().to_ne_bytes(), stream)?;
@@ -120,7 +120,7 @@ impl References {
 }
 
 #[pymethods]
-impl References {
+impl TextureReferences {
     #[new]
     #[pyo3(signature = (module: "Module") -> "Self")]
     fn py_new(module: &Bound<'_, PyKernelModule>) -> Self {
@@ -173,7 +173,7 @@ impl References {
             None => py.without_gil(|| variable(&self.module, name))?,
         };
         let is_written = AtomicBool::new(false);
-        let new = Arc::new(Binding { name: name.to_owned(), variable, object, is_written });
+        let new = Arc::new(TextureBinding { name: name.to_owned(), variable, object, is_written });
         let before = {
             let mut bound = lock(&self.bound);
             match bound.iter_mut().find(|one| one.name == name) {
@@ -202,5 +202,5 @@ impl References {
 }
 
 names! {
-    internal_classes: References;
+    internal_classes: TextureReferences;
 }

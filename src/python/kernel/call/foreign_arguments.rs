@@ -5,20 +5,20 @@ use pyo3::Borrowed;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use super::host_arguments::{self, HostArgument, Role};
-use super::pack::{Call, Rules, access_of};
-use super::pointer_holders::{Handler, managed_pointer, pointer_of};
 use super::argument_errors;
-use super::values::{self, Number};
+use super::host_arguments::{self, CopyDirections, HostArgument};
+use super::pack::{ArgumentCheck, CallContext, access_of};
+use super::pointer_holders::{HolderHandler, managed_pointer, pointer_of};
+use super::values::{self, HostScalar};
 use crate::array::array_argument;
-use crate::callback::Kept;
-use crate::interop::import;
+use crate::callback::SendPyObject;
 use crate::ffi::ndarray::is_numpy_scalar;
+use crate::interop::import;
 use crate::kernel::argument::{self, KernelArgument};
 use pygpu_base::dtype::DType;
 use pygpu_kernel::{Parameter, ParameterKind, fits};
 
-impl<'a, 'py> Call<'a, 'py> {
+impl<'a, 'py> CallContext<'a, 'py> {
     /// Adds any less common argument.
     #[cold]
     pub(super) fn add_other(
@@ -57,7 +57,9 @@ impl<'a, 'py> Call<'a, 'py> {
             self.add_bytes(position, parameter, None, argument.get().bytes(), value)?;
             return self.use_lent(position, parameter, value);
         }
-        if let Some(Number::Bool | Number::Int | Number::Float | Number::Complex) = Number::read(value) {
+        if let Some(HostScalar::Bool | HostScalar::Int | HostScalar::Float | HostScalar::Complex) =
+            HostScalar::read(value)
+        {
             return self.add_python_number(position, parameter, value);
         }
         if let Ok(array) = value.cast::<PyUntypedArray>() {
@@ -71,7 +73,7 @@ impl<'a, 'py> Call<'a, 'py> {
             return self.add_bytes(position, parameter, None, &bytes, value);
         }
         if may_be_address {
-            if let Some((handler, place)) = Handler::of(value)? {
+            if let Some((handler, place)) = HolderHandler::of(value)? {
                 values::push_address(&mut self.arguments, place.address());
                 self.rare().foreign.extend(place.whole().map(|array| (array, access_of(parameter))));
                 self.rare().handlers.push(handler);
@@ -86,7 +88,7 @@ impl<'a, 'py> Call<'a, 'py> {
             if let Some(place) = pointer_of(value)? {
                 values::push_address(&mut self.arguments, place.address());
                 self.rare().foreign.extend(place.whole().map(|array| (array, access_of(parameter))));
-                self.rare().owners.push(Kept::new(value.clone().unbind()));
+                self.rare().owners.push(SendPyObject::new(value.clone().unbind()));
                 return Ok(());
             }
         }
@@ -116,14 +118,14 @@ impl<'a, 'py> Call<'a, 'py> {
         array: &Bound<'py, PyUntypedArray>,
     ) -> PyResult<()> {
         let bytes = array.len() * array.dtype().itemsize();
-        let is_lenient = self.rules == Rules::Lenient;
+        let is_lenient = self.rules == ArgumentCheck::Lenient;
         let is_value = matches!(parameter.map(|one| one.kind), Some(ParameterKind::Scalar(_)));
         if is_lenient
             && !is_value
             && let Some(address) = managed_pointer(array)?
         {
             values::push_address(&mut self.arguments, address);
-            self.rare().owners.push(Kept::new(array.as_any().clone().unbind()));
+            self.rare().owners.push(SendPyObject::new(array.as_any().clone().unbind()));
             return Ok(());
         }
         let is_struct = match parameter.map(|one| one.kind) {
@@ -176,7 +178,7 @@ impl<'a, 'py> Call<'a, 'py> {
         position: usize,
         parameter: Option<&Parameter>,
         host: &Bound<'py, HostArgument>,
-        role: Role,
+        role: CopyDirections,
     ) -> PyResult<()> {
         let temporary = role.enter(host, self.stream)?;
         self.check_array(position, parameter, temporary.array())?;

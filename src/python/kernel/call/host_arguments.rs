@@ -46,7 +46,7 @@ pub(crate) struct Temporary<'py> {
 
 /// The directions in which values are copied around a launch.
 #[derive(Clone, Copy)]
-pub(crate) struct Role {
+pub(crate) struct CopyDirections {
     is_read: bool,
     is_written: bool,
 }
@@ -62,14 +62,16 @@ fn classes(py: Python<'_>) -> PyResult<&[Py<PyType>; 3]> {
 }
 
 /// The copies that the launch makes for an object. None for an instance of a derived class, whose methods do it.
-fn role(host: &Bound<'_, HostArgument>) -> PyResult<Option<Role>> {
+fn role(host: &Bound<'_, HostArgument>) -> PyResult<Option<CopyDirections>> {
     let class = host.get_type_ptr();
     let place = classes(host.py())?.iter().position(|known| known.as_ptr().cast() == class);
-    Ok(place.map(|place| Role { is_read: place != 1, is_written: place != 0 }))
+    Ok(place.map(|place| CopyDirections { is_read: place != 1, is_written: place != 0 }))
 }
 
 /// An object whose values the launch copies, and the directions.
-pub(crate) fn own<'a, 'py>(value: &'a Bound<'py, PyAny>) -> PyResult<Option<(&'a Bound<'py, HostArgument>, Role)>> {
+pub(crate) fn own<'a, 'py>(
+    value: &'a Bound<'py, PyAny>,
+) -> PyResult<Option<(&'a Bound<'py, HostArgument>, CopyDirections)>> {
     let Ok(host) = value.cast::<HostArgument>() else { return Ok(None) };
     Ok(role(host)?.map(|role| (host, role)))
 }
@@ -135,7 +137,7 @@ fn writable(array: &Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
     Ok(array.clone().unbind())
 }
 
-impl Role {
+impl CopyDirections {
     /// Allocates memory on the stream's device, and uploads the host's values if the kernel reads them.
     pub(crate) fn enter<'py>(self, host: &Bound<'py, HostArgument>, stream: &Stream) -> PyResult<Temporary<'py>> {
         let py = host.py();

@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 
 use super::host_arguments::Temporary;
-use super::pointer_holders::Handler;
-use crate::callback::Kept;
+use super::pointer_holders::HolderHandler;
+use crate::callback::SendPyObject;
 use crate::gil::WithoutGil;
 use pygpu_array::Array;
 use pygpu_device::stream::Stream;
@@ -13,17 +13,17 @@ use pygpu_memory::Access;
 
 /// Extras of a launch.
 #[derive(Default)]
-pub(crate) struct Rare<'py> {
+pub(crate) struct LaunchExtras<'py> {
     /// Arrays of other libraries.
     pub(super) foreign: Vec<(Array, Access)>,
     /// Owners of memory of which only the address is known.
-    pub(super) owners: Vec<Kept>,
+    pub(super) owners: Vec<SendPyObject>,
     pub(super) host: Vec<(Temporary<'py>, Access)>,
-    pub(super) handlers: Vec<Handler<'py>>,
+    pub(super) handlers: Vec<HolderHandler<'py>>,
     pub(super) wide: Vec<WideValue>,
 }
 
-impl Rare<'_> {
+impl LaunchExtras<'_> {
     /// Waits for the stream if a host copy is in progress, and releases the owners.
     pub(super) fn wait(self, py: Python<'_>, stream: &Stream) -> PyResult<()> {
         let Self { foreign, host: temporaries, .. } = self;

@@ -4,17 +4,17 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use smallvec::SmallVec;
 
-use super::pack::Call;
-use super::launch_extras::Rare;
-use super::{pointer_holders, argument_errors};
+use super::launch_extras::LaunchExtras;
+use super::pack::CallContext;
+use super::{argument_errors, pointer_holders};
 use crate::gil::WithoutGil;
 use pygpu_kernel::launch;
 use pygpu_kernel::{Configuration, check_ends};
 use pygpu_memory::{BlockUse, retired};
 
-impl<'py> Call<'_, 'py> {
+impl<'py> CallContext<'_, 'py> {
     /// The rarely used extras, allocated if necessary.
-    pub(super) fn rare(&mut self) -> &mut Rare<'py> {
+    pub(super) fn rare(&mut self) -> &mut LaunchExtras<'py> {
         self.rare.get_or_insert_default()
     }
 
@@ -25,7 +25,7 @@ impl<'py> Call<'_, 'py> {
         py: Python<'_>,
         shape: &C,
         args: &Bound<'_, PyTuple>,
-        rare: Rare<'py>,
+        rare: LaunchExtras<'py>,
     ) -> PyResult<()> {
         let launched = self.launch(py, shape, args, &rare);
         let stream = self.stream;
@@ -34,7 +34,7 @@ impl<'py> Call<'_, 'py> {
             let waited = rare.wait(py, stream);
             return launched.and(waited);
         }
-        let Rare { foreign, owners, .. } = rare;
+        let LaunchExtras { foreign, owners, .. } = rare;
         if foreign.is_empty() && owners.is_empty() {
             return launched;
         }
@@ -46,7 +46,7 @@ impl<'py> Call<'_, 'py> {
         py: Python<'_>,
         shape: &C,
         args: &Bound<'_, PyTuple>,
-        rare: &Rare<'_>,
+        rare: &LaunchExtras<'_>,
     ) -> PyResult<()> {
         let (function, stream) = (self.function, self.stream);
         let told = match rare.handlers.is_empty() {

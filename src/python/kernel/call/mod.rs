@@ -2,14 +2,14 @@
 
 use pyo3::prelude::*;
 
+pub(crate) mod argument_errors;
+mod foreign_arguments;
+pub(crate) mod host_arguments;
+mod launch_extras;
 mod launch_with_extras;
 mod number_conversion;
-pub(crate) mod host_arguments;
-mod foreign_arguments;
 pub(crate) mod pack;
 pub(crate) mod pointer_holders;
-mod launch_extras;
-pub(crate) mod argument_errors;
 mod texture;
 pub(crate) mod values;
 

@@ -3,12 +3,12 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use super::pack::Call;
+use super::pack::CallContext;
 use super::values;
 use pygpu_base::dtype::DType;
 use pygpu_kernel::{Parameter, ParameterKind};
 
-impl Call<'_, '_> {
+impl CallContext<'_, '_> {
     /// Converts a number, or reports why it does not fit.
     pub(super) fn add_python_number(
         &mut self,

@@ -11,14 +11,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use smallvec::SmallVec;
 
-use super::launch_extras::Rare;
 use super::argument_errors;
+use super::launch_extras::LaunchExtras;
 use super::values;
 use crate::array::class::GpuArray;
 use crate::ffi::numbers::is_exact_int;
 use crate::ffi::objects::{exact, value_of};
 use crate::gil::WithoutGil;
-use crate::runtime::device_memory::{Behind, DeviceAllocation};
+use crate::runtime::device_memory::{AllocationTarget, DeviceAllocation};
 use pygpu_array::Array;
 use pygpu_backend::Address;
 use pygpu_base::dtype::{DType, ScalarType};
@@ -29,7 +29,7 @@ use pygpu_memory::{Access, Allocation, BlockUse, address_registry};
 
 /// Strictness of the argument checks.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rules {
+pub(crate) enum ArgumentCheck {
     /// Contiguous arrays of the declared type.
     Strict,
     /// Arrays of the declared type, with any strides.
@@ -39,17 +39,17 @@ pub(crate) enum Rules {
 }
 
 /// State of a call that is common to all arguments.
-pub(crate) struct Call<'a, 'py> {
+pub(crate) struct CallContext<'a, 'py> {
     pub(crate) function: &'a Function,
     pub(super) stream: &'a Stream,
-    pub(super) rules: Rules,
+    pub(super) rules: ArgumentCheck,
     pub(super) arguments: Arguments,
     /// Blocks of PyGPU arrays, which the argument tuple keeps alive.
     pub(super) uses: SmallVec<[BlockUse<'a>; 8]>,
     /// Explicitly allocated blocks, which another thread may free meanwhile.
-    pub(super) blocks: Blocks,
+    pub(super) blocks: LaunchUses,
     /// Rarely used extras.
-    pub(super) rare: Option<Box<Rare<'py>>>,
+    pub(super) rare: Option<Box<LaunchExtras<'py>>>,
 }
 
 /// Launches a kernel with Python arguments.
@@ -59,13 +59,13 @@ pub(crate) fn call<C: Configuration>(
     shape: &C,
     stream: &Stream,
     args: &Bound<'_, PyTuple>,
-    rules: Rules,
+    rules: ArgumentCheck,
 ) -> PyResult<()> {
     call_beside(function, shape, stream, args, rules, SmallVec::new())
 }
 
 /// Blocks that a launch uses, with their access.
-pub(crate) type Blocks = SmallVec<[(Arc<Allocation>, Access); 8]>;
+pub(crate) type LaunchUses = SmallVec<[(Arc<Allocation>, Access); 8]>;
 
 /// Launches like [`call`], for a kernel that also uses other blocks than its arguments.
 #[inline]
@@ -74,8 +74,8 @@ pub(crate) fn call_beside<C: Configuration>(
     shape: &C,
     stream: &Stream,
     args: &Bound<'_, PyTuple>,
-    rules: Rules,
-    blocks: Blocks,
+    rules: ArgumentCheck,
+    blocks: LaunchUses,
 ) -> PyResult<()> {
     let py = args.py();
     let parameters = function.parameters();
@@ -85,7 +85,7 @@ pub(crate) fn call_beside<C: Configuration>(
         return Err(argument_errors::wrong_count(function, parameters, args.len()));
     }
     let mut call =
-        Call { function, stream, rules, arguments: Arguments::new(), uses: SmallVec::new(), blocks, rare: None };
+        CallContext { function, stream, rules, arguments: Arguments::new(), uses: SmallVec::new(), blocks, rare: None };
     let mut values = args.iter_borrowed().enumerate();
     let added = values.try_for_each(|(position, value)| {
         call.add(position, parameters.map(|parameters| &parameters[position]), value)
@@ -97,7 +97,7 @@ pub(crate) fn call_beside<C: Configuration>(
     if let Some(rare) = call.rare.take() {
         return call.finish(py, shape, args, *rare);
     }
-    let Call { arguments, uses, blocks, .. } = &mut call;
+    let CallContext { arguments, uses, blocks, .. } = &mut call;
     if !blocks.is_empty() {
         let mut all: SmallVec<[BlockUse<'_>; 8]> = uses.iter().copied().collect();
         all.extend(blocks.iter().map(|(block, access)| (block, *access)));
@@ -119,7 +119,7 @@ pub(super) fn access_of(parameter: Option<&Parameter>) -> Access {
     }
 }
 
-impl<'a, 'py> Call<'a, 'py> {
+impl<'a, 'py> CallContext<'a, 'py> {
     #[inline]
     fn add(&mut self, position: usize, parameter: Option<&Parameter>, value: Borrowed<'a, 'py, PyAny>) -> PyResult<()> {
         let py = value.py();
@@ -162,12 +162,12 @@ impl<'a, 'py> Call<'a, 'py> {
     }
 
     /// Adds memory without a dtype: explicitly allocated, or that of an array.
-    fn add_memory(&mut self, position: usize, parameter: Option<&Parameter>, memory: Behind) -> PyResult<()> {
-        let Behind { block, address, readonly } = memory;
+    fn add_memory(&mut self, position: usize, parameter: Option<&Parameter>, memory: AllocationTarget) -> PyResult<()> {
+        let AllocationTarget { block, address, readonly } = memory;
         let is_address = match parameter.map(|parameter| parameter.kind) {
             None | Some(ParameterKind::Pointer { .. } | ParameterKind::Unknown | ParameterKind::Bytes(8)) => true,
             // PyCUDA programs pass `numpy.intp` for a pointer.
-            Some(ParameterKind::Scalar(ScalarType::Int64 | ScalarType::UInt64)) => self.rules == Rules::Lenient,
+            Some(ParameterKind::Scalar(ScalarType::Int64 | ScalarType::UInt64)) => self.rules == ArgumentCheck::Lenient,
             Some(_) => false,
         };
         if !is_address {
@@ -200,10 +200,11 @@ impl<'a, 'py> Call<'a, 'py> {
     #[inline]
     pub(super) fn check_array(&self, position: usize, parameter: Option<&Parameter>, array: &Array) -> PyResult<()> {
         let layout = array.layout();
-        let is_dense = self.rules != Rules::Strict || layout.is_c_contiguous() || layout.is_f_contiguous();
+        let is_dense = self.rules != ArgumentCheck::Strict || layout.is_c_contiguous() || layout.is_f_contiguous();
         let fits = match parameter.map(|parameter| parameter.kind) {
             Some(ParameterKind::Pointer { element, constant }) => {
-                (self.rules == Rules::Lenient || element.takes(array.dtype())) && (constant || !array.readonly())
+                (self.rules == ArgumentCheck::Lenient || element.takes(array.dtype()))
+                    && (constant || !array.readonly())
             }
             None | Some(ParameterKind::Unknown | ParameterKind::Bytes(8)) => true,
             Some(_) => false,

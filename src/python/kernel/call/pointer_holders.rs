@@ -3,21 +3,21 @@
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 
-use crate::interop::memory_argument::Place;
 use crate::ffi::numbers;
+use crate::interop::memory_argument::MemoryArgument;
 use crate::py_once::intern;
 use crate::runtime::stream::PyStream;
 use pygpu_backend::StreamHandle;
 use pygpu_device::stream::Stream;
 
 /// PyCUDA's `ArgumentHandler`: an object that allocates memory for a launch, with hooks before and after it.
-pub(super) struct Handler<'py>(Bound<'py, PyAny>);
+pub(super) struct HolderHandler<'py>(Bound<'py, PyAny>);
 
-impl<'py> Handler<'py> {
+impl<'py> HolderHandler<'py> {
     /// The handler interface of an object, and its memory.
-    pub(super) fn of(value: &Bound<'py, PyAny>) -> PyResult<Option<(Self, Place)>> {
+    pub(super) fn of(value: &Bound<'py, PyAny>) -> PyResult<Option<(Self, MemoryArgument)>> {
         let Some(ask) = value.getattr_opt(intern!(value.py(), "get_device_alloc"))? else { return Ok(None) };
-        Ok(Some((Self(value.clone()), Place::of(&ask.call0()?)?)))
+        Ok(Some((Self(value.clone()), MemoryArgument::of(&ask.call0()?)?)))
     }
 
     /// Calls the hook before the launch; `stream` is the launch's.
@@ -40,14 +40,14 @@ pub(super) fn stream_or_none<'py>(py: Python<'py>, stream: &Stream) -> PyResult<
 }
 
 /// The address of an object of another library, from `gpudata` or `ptr`.
-pub(super) fn pointer_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Place>> {
+pub(super) fn pointer_of(value: &Bound<'_, PyAny>) -> PyResult<Option<MemoryArgument>> {
     let py = value.py();
     if let Some(memory) = value.getattr_opt(intern!(py, "gpudata"))? {
-        return if memory.is_none() { Place::at(0).map(Some) } else { Place::of(&memory).map(Some) };
+        return if memory.is_none() { MemoryArgument::at(0).map(Some) } else { MemoryArgument::of(&memory).map(Some) };
     }
     let has_pointer = value.getattr_opt(intern!(py, "ptr"))?.is_some_and(|pointer| !pointer.is_callable());
     let is_number = numbers::is_index(value) || value.hasattr(intern!(py, "__int__"))?;
-    if has_pointer || is_number { Place::of(value).map(Some) } else { Ok(None) }
+    if has_pointer || is_number { MemoryArgument::of(value).map(Some) } else { Ok(None) }
 }
 
 /// The device address of an ndarray over managed memory.

@@ -3,12 +3,12 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use super::pack::Call;
+use super::pack::CallContext;
 use crate::texture::object;
 use pygpu_base::dtype::ScalarType;
 use pygpu_kernel::{Parameter, ParameterKind};
 
-impl Call<'_, '_> {
+impl CallContext<'_, '_> {
     /// Adds a texture or a surface. Returns whether the value is one.
     pub(super) fn add_texture(
         &mut self,

@@ -26,7 +26,7 @@ pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(ScalarTyp
 
 /// A number, by the type of its object.
 #[derive(Clone, Copy)]
-pub(crate) enum Number {
+pub(crate) enum HostScalar {
     /// A NumPy scalar.
     Typed(ScalarType),
     Bool,
@@ -35,7 +35,7 @@ pub(crate) enum Number {
     Complex,
 }
 
-impl Number {
+impl HostScalar {
     /// Returns the numeric type of an object; `None` for objects that are no numbers.
     #[inline]
     pub(crate) fn read(object: &Bound<'_, PyAny>) -> Option<Self> {

@@ -9,17 +9,17 @@ use pygpu_layout::{Layout, normalize_axis};
 use pygpu_ops::fft::Transform;
 
 /// Axes and their numbers of points; the last one is transformed first, as in NumPy.
-pub(super) type Axes = SmallVec<[(usize, i64); 4]>;
+pub(super) type FftAxes = SmallVec<[(usize, i64); 4]>;
 
 /// One of NumPy's functions.
 #[derive(Clone, Copy)]
-pub(super) struct Named {
+pub(super) struct FftFunction {
     pub(super) transform: Transform,
     /// Whether it accepts several axes.
     pub(super) takes_several: bool,
 }
 
-impl Named {
+impl FftFunction {
     /// Looks up NumPy's name.
     pub(super) fn of(name: &str) -> PyResult<Self> {
         let (one, takes_several) = match name.strip_suffix('n') {
@@ -60,10 +60,10 @@ impl Named {
         layout: &Layout,
         points: Option<&Bound<'_, PyAny>>,
         axes: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Axes> {
+    ) -> PyResult<FftAxes> {
         let ndim = layout.ndim();
         let lengths = layout.axes();
-        let mut found = Axes::new();
+        let mut found = FftAxes::new();
         match axes {
             Some(axis) if !self.takes_several => {
                 found.push((number_of(axis, ndim)?, 0));

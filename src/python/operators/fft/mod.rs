@@ -6,14 +6,14 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::array::class::{GpuArray, new_like};
 use crate::array::allocator_inheritance;
+use crate::array::class::{GpuArray, new_like};
 use crate::gil::WithoutGil;
 use crate::host::cpu_view;
 use crate::library_search::places;
 use crate::names::names;
 use crate::py_once::intern;
-use axes::{Axes, Named};
+use axes::{FftAxes, FftFunction};
 use pygpu_array::Array;
 use pygpu_backend::libraries::fft::{self as libraries, Fft};
 use pygpu_base::dtype::DType;
@@ -56,7 +56,7 @@ fn _fft<'py>(
             Some(out.cast::<GpuArray>().map_err(|_| PyTypeError::new_err("return arrays must be of ArrayType"))?)
         }
     };
-    let named = Named::of(name)?;
+    let named = FftFunction::of(name)?;
     let axes = named.axes(own.get().layout(), n, axis)?;
     let factor = named.factor(norm, &axes)?;
     if axes.is_empty() {
@@ -143,7 +143,7 @@ fn run(task: &FftProblem<'_>) -> Result<Array> {
 }
 
 /// Rejects an array that cannot take the result.
-fn check_out(named: Named, task: &FftProblem<'_>, out: &Bound<'_, GpuArray>) -> PyResult<()> {
+fn check_out(named: FftFunction, task: &FftProblem<'_>, out: &Bound<'_, GpuArray>) -> PyResult<()> {
     let own = out.get();
     let name = named.along_one(task.axes[task.axes.len() - 1].1);
     own.check_writable(name)?;
@@ -172,7 +172,7 @@ fn check_out(named: Named, task: &FftProblem<'_>, out: &Bound<'_, GpuArray>) -> 
 fn by_numpy<'py>(
     own: &Bound<'py, GpuArray>,
     name: &str,
-    axes: &Axes,
+    axes: &FftAxes,
     norm: Option<&str>,
     out: Option<&Bound<'py, GpuArray>>,
 ) -> PyResult<Bound<'py, GpuArray>> {

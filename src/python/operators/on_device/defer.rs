@@ -2,9 +2,9 @@
 
 use pyo3::prelude::*;
 
-use super::super::keywords::Wish;
-use super::super::operand::{self, Value, Values};
-use super::super::result::Lying;
+use super::super::keywords::UfuncKeywords;
+use super::super::operand::{self, OperandValues, UfuncOperand};
+use super::super::result::ResultLayout;
 use crate::array::class::GpuArray;
 use crate::array::deferred;
 use crate::fusion::defer;
@@ -25,9 +25,9 @@ use pygpu_ops::ufunc::UfuncEntry;
 pub(in crate::operators) fn result<'py>(
     py: Python<'py>,
     (row, kind, device): (&'static UfuncEntry, ScalarType, Device),
-    values: &Values<'_, 'py>,
+    values: &OperandValues<'_, 'py>,
     shape: &[i64],
-    wish: &Wish<'py>,
+    wish: &UfuncKeywords<'py>,
     operands: &[&Bound<'py, PyAny>],
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
     if device.is_cpu() {
@@ -50,7 +50,7 @@ pub(in crate::operators) fn result<'py>(
     let Some(result) = row.group(kind).map(|group| DType::new(group.output.of(kind))) else { return Ok(None) };
     let Some(read) = operands_of(row, kind, values)? else { return Ok(None) };
     let dense = Dense::of(shape, result.itemsize() as i64)?;
-    let lying = Lying { shape, order: wish.order };
+    let lying = ResultLayout { shape, order: wish.order };
     let made = |block| lying.on_block(py, values, wish, (result, dense), block);
     deferred::made((DeferredOp::Loop(row, kind), read), (dense.bytes(), stream), made).map(Some)
 }
@@ -61,8 +61,8 @@ pub(in crate::operators) fn result<'py>(
 /// Those of [`result`].
 pub(in crate::operators) fn into_given<'py>(
     (row, kind, device): (&'static UfuncEntry, ScalarType, Device),
-    values: &Values<'_, 'py>,
-    wish: &Wish<'py>,
+    values: &OperandValues<'_, 'py>,
+    wish: &UfuncKeywords<'py>,
 ) -> PyResult<bool> {
     if device.is_cpu() {
         return Ok(false);
@@ -76,8 +76,8 @@ pub(in crate::operators) fn into_given<'py>(
 
 fn one_into_given<'py>(
     (row, kind): (&'static UfuncEntry, ScalarType),
-    values: &Values<'_, 'py>,
-    wish: &Wish<'py>,
+    values: &OperandValues<'_, 'py>,
+    wish: &UfuncKeywords<'py>,
 ) -> PyResult<bool> {
     let [Some(out), None] = &wish.out else { return Ok(false) };
     if wish.mask.is_some() || row.outputs() != 1 || !pygpu_base::flush::has_pending() {
@@ -89,13 +89,17 @@ fn one_into_given<'py>(
 
 /// Returns the operands of a node; `None` if one is valid for this call only.
 #[inline]
-fn operands_of(row: &'static UfuncEntry, kind: ScalarType, values: &Values<'_, '_>) -> PyResult<Option<Operands>> {
+fn operands_of(
+    row: &'static UfuncEntry,
+    kind: ScalarType,
+    values: &OperandValues<'_, '_>,
+) -> PyResult<Option<Operands>> {
     let mut operands = Operands::with_room(values.len());
     for (place, value) in values.iter().enumerate() {
         match value {
-            Value::Own(array) => operands.push(array),
-            Value::Held { .. } => return Ok(None),
-            Value::Number { object, .. } => {
+            UfuncOperand::Own(array) => operands.push(array),
+            UfuncOperand::Temporary { .. } => return Ok(None),
+            UfuncOperand::Number { object, .. } => {
                 let mut number = Arguments::new();
                 operand::push(&mut number, row.takes(place, kind), object)?;
                 operands.push_value(Scalar::new(number.first().unwrap_or_default()));
@@ -110,9 +114,9 @@ fn operands_of(row: &'static UfuncEntry, kind: ScalarType, values: &Values<'_, '
 fn refusal(
     mode: FusionMode,
     row: &UfuncEntry,
-    values: &Values<'_, '_>,
+    values: &OperandValues<'_, '_>,
     shape: &[i64],
-    wish: &Wish<'_>,
+    wish: &UfuncKeywords<'_>,
     operands: &[&Bound<'_, PyAny>],
 ) -> Option<EagerReason> {
     if mode == FusionMode::Off {
@@ -126,8 +130,8 @@ fn refusal(
         return Some(EagerReason::UnsupportedForm);
     }
     values.iter().find_map(|value| match value {
-        Value::Own(array) => defer::refusal(array),
-        Value::Held { .. } => Some(EagerReason::ExternalMemory),
-        Value::Number { .. } => None,
+        UfuncOperand::Own(array) => defer::refusal(array),
+        UfuncOperand::Temporary { .. } => Some(EagerReason::ExternalMemory),
+        UfuncOperand::Number { .. } => None,
     })
 }

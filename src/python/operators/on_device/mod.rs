@@ -5,7 +5,7 @@ pub(super) mod defer;
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 
-use super::operand::{self, Value, Values};
+use super::operand::{self, OperandValues, UfuncOperand};
 use crate::gil::WithoutGil;
 use crate::host::transfer;
 use pygpu_array::Array;
@@ -31,7 +31,7 @@ fn apart_from(py: Python<'_>, array: &Array, targets: &Targets<'_>) -> PyResult<
 }
 
 /// One loop of a function.
-pub(super) struct Loop<'a> {
+pub(super) struct UfuncLoop<'a> {
     pub(super) row: &'static UfuncEntry,
     pub(super) kind: ScalarType,
     pub(super) device: Device,
@@ -45,8 +45,8 @@ pub(super) struct Loop<'a> {
 /// The compiler's; the driver's.
 pub(super) fn run(
     py: Python<'_>,
-    of: &Loop<'_>,
-    values: &mut Values<'_, '_>,
+    of: &UfuncLoop<'_>,
+    values: &mut OperandValues<'_, '_>,
     targets: &Targets<'_>,
     are_given: bool,
 ) -> PyResult<()> {
@@ -56,7 +56,7 @@ pub(super) fn run(
             if let Some(array) = value.array()
                 && let Some(array) = apart_from(py, array.materialized()?, targets)?
             {
-                *value = Value::Held { array, is_foreign: false };
+                *value = UfuncOperand::Temporary { array, is_foreign: false };
             }
         }
         if let Some(mask) = of.mask {
@@ -68,15 +68,15 @@ pub(super) fn run(
     let mut arguments = Arguments::new();
     for (place, value) in values.iter().enumerate() {
         match value {
-            Value::Number { object, .. } => {
+            UfuncOperand::Number { object, .. } => {
                 kinds.push(LoopOperand::Value);
                 operand::push(&mut arguments, of.row.takes(place, of.kind), object)?;
             }
-            Value::Own(array) => {
+            UfuncOperand::Own(array) => {
                 kinds.push(LoopOperand::Array(array.dtype().kind()));
                 arrays.push(array.materialized()?);
             }
-            Value::Held { array, .. } => {
+            UfuncOperand::Temporary { array, .. } => {
                 kinds.push(LoopOperand::Array(array.dtype().kind()));
                 arrays.push(array);
             }
@@ -102,14 +102,14 @@ pub(super) fn run(
 
 /// Keeps external arrays alive while the kernel reads them.
 #[inline(always)] // two callers, each short
-pub(super) fn keep_foreign(py: Python<'_>, device: Device, values: &mut Values<'_, '_>) -> PyResult<()> {
-    let is_foreign = |value: &Value<'_, '_>| matches!(value, Value::Held { is_foreign: true, .. });
+pub(super) fn keep_foreign(py: Python<'_>, device: Device, values: &mut OperandValues<'_, '_>) -> PyResult<()> {
+    let is_foreign = |value: &UfuncOperand<'_, '_>| matches!(value, UfuncOperand::Temporary { is_foreign: true, .. });
     if !values.iter().any(is_foreign) {
         return Ok(());
     }
     let mut kept: Vec<Box<Array>> = Vec::new();
     for value in values.drain(..) {
-        if let Value::Held { array, is_foreign: true } = value {
+        if let UfuncOperand::Temporary { array, is_foreign: true } = value {
             kept.push(array);
         }
     }

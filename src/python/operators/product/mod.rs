@@ -6,14 +6,14 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::numpy_fallback::{self, Asked};
-use super::ufunc_call::{self, Wish};
-use super::keywords::Lie;
+use super::keywords::ResultOrder;
+use super::numpy_fallback::{self, NumpyCall};
 use super::on_device::{self, Targets};
-use super::operand::{Value, Values};
-use super::result::{self, Lying};
-use crate::array::class::GpuArray;
+use super::operand::{OperandValues, UfuncOperand};
+use super::result::{self, ResultLayout};
+use super::ufunc_call::{self, UfuncKeywords};
 use crate::array::allocator_inheritance;
+use crate::array::class::GpuArray;
 use crate::finalization;
 use crate::gil::WithoutGil;
 use crate::host::transfer;
@@ -32,7 +32,7 @@ pub(super) use functions::register;
 type Operands<'a, 'py> = [&'a Bound<'py, PyAny>; 2];
 
 /// Core dimensions of a product.
-struct Cores {
+struct CoreDimensions {
     are_vectors: [bool; 2],
     /// Core shape of the result, and its number of non-batch axes.
     shape: Dims,
@@ -40,7 +40,7 @@ struct Cores {
 }
 
 /// Returns the non-batch axes of the operands.
-fn cores_of(named: &ProductFunction, layouts: [&Layout; 2]) -> PyResult<Cores> {
+fn cores_of(named: &ProductFunction, layouts: [&Layout; 2]) -> PyResult<CoreDimensions> {
     let are_vectors = named.are_vectors.unwrap_or_else(|| layouts.map(|layout| layout.ndim() == 1));
     let own = are_vectors.map(|is_vector| if is_vector { 1 } else { 2 });
     for (place, layout) in layouts.iter().enumerate() {
@@ -68,7 +68,7 @@ fn cores_of(named: &ProductFunction, layouts: [&Layout; 2]) -> PyResult<Cores> {
     shape.extend((!are_vectors[0]).then(|| a[batch_a].len));
     shape.extend((!are_vectors[1]).then(|| b[batch_b + 1].len));
     let count = shape.len() - batch;
-    Ok(Cores { are_vectors, shape, count })
+    Ok(CoreDimensions { are_vectors, shape, count })
 }
 
 #[cold]
@@ -82,10 +82,10 @@ fn too_few(named: &ProductFunction, place: usize, ndim: usize, least: usize) -> 
 /// Rejects an array that cannot take the result; it may have more batches.
 fn check_out(
     named: &ProductFunction,
-    cores: &mut Cores,
+    cores: &mut CoreDimensions,
     kind: ScalarType,
     out: &Bound<'_, GpuArray>,
-    wish: &Wish<'_>,
+    wish: &UfuncKeywords<'_>,
 ) -> PyResult<()> {
     let own: Dims = out.get().layout().shape().collect();
     result::check_out(&named.row, 0, out, kind, &own, wish)?;
@@ -128,17 +128,17 @@ pub(super) fn call<'py>(
     py: Python<'py>,
     named: &'static ProductFunction,
     operands: Operands<'_, 'py>,
-    wish: &Wish<'py>,
+    wish: &UfuncKeywords<'py>,
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
     let row = &named.row;
-    let mut values = Values::new();
+    let mut values = OperandValues::new();
     for operand in operands {
-        match Value::read(operand)? {
+        match UfuncOperand::read(operand)? {
             Some(value) => values.push(value),
             None => return Ok(None),
         }
     }
-    let _inherited = allocator_inheritance::inherit(py, values.iter().filter_map(Value::array))?;
+    let _inherited = allocator_inheritance::inherit(py, values.iter().filter_map(UfuncOperand::array))?;
     let mut cores = {
         let layout = |place: usize| match values[place].array() {
             Some(array) => Ok(array.layout()),
@@ -159,7 +159,7 @@ pub(super) fn call<'py>(
             out.clone()
         }
         None => {
-            let lying = Lying { shape: &cores.shape, order: order_of(&values, wish.order) };
+            let lying = ResultLayout { shape: &cores.shape, order: order_of(&values, wish.order) };
             lying.new_array(py, &values, wish, DType::new(kind), device)?
         }
     };
@@ -167,39 +167,41 @@ pub(super) fn call<'py>(
     let target = made.get().array(py)?;
     // NumPy computes immediately. A captured product is computed by a kernel when its graph is launched.
     if device.is_cpu() && !capture::is_capturing(&stream::current(device))? {
-        let asked = Asked { row, dtype: wish.dtype, casting: wish.casting, mask: None };
+        let asked = NumpyCall { row, dtype: wish.dtype, casting: wish.casting, mask: None };
         numpy_fallback::run(py, &asked, &values, &Targets::from_iter([target]))?;
     } else {
         if is_given {
             keep_apart(py, &mut values, target)?;
         }
-        launch(py, &Work { named, cores, kind, device }, &values, target)?;
+        launch(py, &ProductCall { named, cores, kind, device }, &values, target)?;
         on_device::keep_foreign(py, device, &mut values)?;
     }
     if is_given { Ok(Some(made)) } else { result::of_class_of(&operands, made).map(Some) }
 }
 
 /// The parameters of a product.
-struct Work {
+struct ProductCall {
     named: &'static ProductFunction,
-    cores: Cores,
+    cores: CoreDimensions,
     kind: ScalarType,
     device: Device,
 }
 
 /// Returns the memory order of a new result: C order by default.
-fn order_of(values: &Values<'_, '_>, asked: Lie) -> Lie {
+fn order_of(values: &OperandValues<'_, '_>, asked: ResultOrder) -> ResultOrder {
     let is_f = |layout: &Layout| layout.is_f_contiguous() && !layout.is_c_contiguous();
     match asked {
-        Lie::F => Lie::F,
-        Lie::A if values.iter().filter_map(Value::array).all(|array| is_f(array.layout())) => Lie::F,
-        _ => Lie::C,
+        ResultOrder::F => ResultOrder::F,
+        ResultOrder::A if values.iter().filter_map(UfuncOperand::array).all(|array| is_f(array.layout())) => {
+            ResultOrder::F
+        }
+        _ => ResultOrder::C,
     }
 }
 
 /// Enqueues the product on the current stream.
-fn launch(py: Python<'_>, work: &Work, values: &Values<'_, '_>, out: &Array) -> PyResult<()> {
-    let [Some(a), Some(b)] = [0, 1].map(|place| values.get(place).and_then(Value::array)) else {
+fn launch(py: Python<'_>, work: &ProductCall, values: &OperandValues<'_, '_>, out: &Array) -> PyResult<()> {
+    let [Some(a), Some(b)] = [0, 1].map(|place| values.get(place).and_then(UfuncOperand::array)) else {
         return Err(PyTypeError::new_err(format!("{}: the operands are arrays", work.named.row.name)));
     };
     let product = Product {
@@ -213,12 +215,12 @@ fn launch(py: Python<'_>, work: &Work, values: &Values<'_, '_>, out: &Array) -> 
 }
 
 /// Copies operands that may overlap the array for the result.
-fn keep_apart(py: Python<'_>, values: &mut Values<'_, '_>, out: &Array) -> PyResult<()> {
+fn keep_apart(py: Python<'_>, values: &mut OperandValues<'_, '_>, out: &Array) -> PyResult<()> {
     for value in values {
         let Some(array) = value.array().map(DeferredArray::materialized).transpose()? else { continue };
         if copy::may_overlap(out, array) {
             let copied = Box::new(transfer::device_copy_like(py, array)?);
-            *value = Value::Held { array: copied, is_foreign: false };
+            *value = UfuncOperand::Temporary { array: copied, is_foreign: false };
         }
     }
     Ok(())
@@ -226,7 +228,7 @@ fn keep_apart(py: Python<'_>, values: &mut Values<'_, '_>, out: &Array) -> PyRes
 
 /// Computes `@`; `NotImplemented` if the other operand has an unsupported type.
 pub(super) fn answer(py: Python<'_>, operands: Operands<'_, '_>) -> PyResult<Py<PyAny>> {
-    match call(py, &table::MATMUL, operands, &Wish::default())? {
+    match call(py, &table::MATMUL, operands, &UfuncKeywords::default())? {
         Some(made) => Ok(made.into_any().unbind()),
         None => Ok(py.NotImplemented()),
     }
@@ -240,7 +242,7 @@ pub(super) fn assign(own: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyR
             "inplace matrix multiplication requires the first operand to have at least one and the second at least two dimensions.",
         ));
     }
-    match call(own.py(), &table::MATMUL, [own.as_any(), other], &Wish::into_array(own))? {
+    match call(own.py(), &table::MATMUL, [own.as_any(), other], &UfuncKeywords::into_array(own))? {
         Some(_) => Ok(()),
         None => Err(PyTypeError::new_err(format!("matmul: {} is nothing to compute with", other.get_type()))),
     }
@@ -264,7 +266,7 @@ pub(super) fn with_keywords<'py>(
             given.len()
         )));
     };
-    let mut wish = Wish::default();
+    let mut wish = UfuncKeywords::default();
     if let Some(keywords) = keywords {
         if keywords.contains(intern!(py, "where"))? {
             return Err(PyTypeError::new_err(format!("{name}() got an unexpected keyword argument 'where'")));
@@ -273,7 +275,7 @@ pub(super) fn with_keywords<'py>(
             let moved = py.import(intern!(py, "PyGPU._functions.products.axes"))?.getattr(intern!(py, "_with_axes"))?;
             return finalization::run_python(py, || moved.call1((name, given, keywords)).map(Some));
         }
-        match Wish::read(&named.row, keywords)? {
+        match UfuncKeywords::read(&named.row, keywords)? {
             Some(read) => wish = read,
             None => return Ok(None),
         }
