@@ -93,7 +93,7 @@ impl DriverObject for DriverArray {}
 impl DriverObject for KernelObject {}
 
 /// Prints errors of destructors that no call has raised.
-fn say_what_nobody_heard(py: Python<'_>) {
+fn report_unreported_errors(py: Python<'_>) {
     if let Err(error) = shutdown::report_deferred() {
         PyErr::from(error).write_unraisable(py, None);
     }
@@ -103,7 +103,7 @@ fn say_what_nobody_heard(py: Python<'_>) {
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let leave = PyCFunction::new_closure(py, Some(c"leave_to_process"), None, |args, _| {
-        say_what_nobody_heard(args.py());
+        report_unreported_errors(args.py());
         gil::end(args.py());
     })?;
     py.import("atexit")?.call_method1("register", (leave,))?;

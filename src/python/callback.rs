@@ -50,27 +50,27 @@ impl Drop for SendPyObject {
     fn drop(&mut self) {
         // SAFETY: taken out once, here.
         let object = unsafe { ManuallyDrop::take(&mut self.0) };
-        iterative_drop::drop_iteratively(object, let_go, let_go);
+        iterative_drop::drop_iteratively(object, release_object, release_object);
     }
 }
 
 /// Drops an object in any state of the thread.
-pub(crate) fn let_go(object: Py<PyAny>) {
+pub(crate) fn release_object(object: Py<PyAny>) {
     // A plain pointer from here on: a drop without a check of the GIL would trust pyo3's count.
     let object = Reference::new(object);
     if shutdown::exiting() {
         return; // left to the process
     }
     if holds_gil() && PythonAccess::here().is_some() {
-        let_go_with_gil(object);
+        release_with_gil(object);
     } else {
         put_down(object);
     }
 }
 
 /// Drops an object like `with_interpreter`, without an update of pyo3's count if the object is shared.
-fn let_go_with_gil(object: Reference) {
-    let Some(_asking) = finalization::leave_to_ask() else { return };
+fn release_with_gil(object: Reference) {
+    let Some(_asking) = finalization::try_gil_request() else { return };
     let ensured = GilEnsured::new();
     match object.is_shared(&ensured) {
         true => object.end(&ensured),

@@ -28,7 +28,7 @@ pub(crate) fn begin() {
 pub(crate) fn run_python<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
     let _asking = ForeignCallGuard::begin();
     if shutdown::exiting() && !is_ending_thread() {
-        py.detach(stay);
+        py.detach(block_forever);
     }
     call()
 }
@@ -47,14 +47,14 @@ pub(crate) fn run_users<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
 }
 
 /// Whether any such function is in progress.
-pub(crate) fn is_any_users() -> bool {
+pub(crate) fn has_user_functions() -> bool {
     USERS.load(Ordering::SeqCst) > 0
 }
 
 /// Permits GIL requests in a function that foreign code calls, until the guard is dropped.
 ///
 /// Returns `None` during process exit, except on the finalizing thread.
-pub(crate) fn leave_to_ask() -> Option<ForeignCallGuard> {
+pub(crate) fn try_gil_request() -> Option<ForeignCallGuard> {
     let asking = ForeignCallGuard::begin();
     (!shutdown::exiting() || is_ending_thread()).then_some(asking)
 }
@@ -65,7 +65,7 @@ pub(crate) fn is_ending_thread() -> bool {
 
 /// Blocks the thread forever. Process exit no longer waits for it.
 #[cold]
-pub(crate) fn stay() {
+pub(crate) fn block_forever() {
     ForeignCallGuard::give_up();
     loop {
         thread::park();

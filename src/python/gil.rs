@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 
 use crate::callback;
-use crate::finalization::{self, is_ending_thread, stay};
+use crate::finalization::{self, block_forever, is_ending_thread};
 use pygpu_device::shutdown::{self, ForeignCallGuard};
 
 /// Number of threads that run without the GIL or return from such work.
@@ -64,7 +64,7 @@ impl Drop for GilReacquire {
         RETURNING.fetch_add(1, Ordering::SeqCst);
         if shutdown::exiting() && !is_ending_thread() {
             RETURNING.fetch_sub(1, Ordering::SeqCst);
-            stay();
+            block_forever();
         }
     }
 }
@@ -72,7 +72,7 @@ impl Drop for GilReacquire {
 /// Whether a thread works without the GIL.
 ///
 /// The result stays valid while the caller holds the GIL. Without a GIL the world must be stopped.
-pub(crate) fn is_anyone_away() -> bool {
+pub(crate) fn has_released_threads() -> bool {
     AWAY.load(Ordering::Relaxed) > 0
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn end(py: Python<'_>) {
     shutdown::begin_exit();
     let start = Instant::now();
     let is_waited_for = || {
-        let patience = if finalization::is_any_users() { LONG_PATIENCE } else { PATIENCE };
+        let patience = if finalization::has_user_functions() { LONG_PATIENCE } else { PATIENCE };
         RETURNING.load(Ordering::SeqCst) + ForeignCallGuard::count() > 0 && start.elapsed() < patience
     };
     while is_waited_for() {

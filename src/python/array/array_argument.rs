@@ -18,7 +18,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for ArrayArg<'a, 'py> {
 
     #[inline(never)] // used by two dozen functions
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        object.cast::<GpuArray>().map(Self).map_err(|_| refused(&object))
+        object.cast::<GpuArray>().map(Self).map_err(|_| type_error(&object))
     }
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn array_of<'a>(object: Borrowed<'a, '_, PyAny>) -> PyResult<Option<&
 
 /// The error for other objects: describes the object and how to convert it to an array.
 #[cold]
-pub(crate) fn refused(object: &Bound<'_, PyAny>) -> PyErr {
+pub(crate) fn type_error(object: &Bound<'_, PyAny>) -> PyErr {
     let py = object.py();
     finalization::run_python(py, || {
         let module = py.import(intern!(py, "PyGPU._functions.array_arguments"))?;

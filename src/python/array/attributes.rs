@@ -71,7 +71,7 @@ impl GpuArray {
     #[getter]
     // stub: -> int
     fn nbytes(&self) -> Option<i64> {
-        self.own_rare().and_then(ColdFields::nbytes).unwrap_or_else(|| Some(self.layout().nbytes()))
+        self.cold_fields_if_set().and_then(ColdFields::nbytes).unwrap_or_else(|| Some(self.layout().nbytes()))
     }
 
     /// Set another number of bytes, for subclasses, as in PyCUDA.
@@ -80,7 +80,7 @@ impl GpuArray {
         if slf.is_exact_instance_of::<Self>() {
             return Err(PyAttributeError::new_err("attribute 'nbytes' of GPUArray objects is not writable"));
         }
-        slf.get().to_be_made().set_nbytes(nbytes);
+        slf.get().cold_fields_to_init().set_nbytes(nbytes);
         Ok(())
     }
 
@@ -93,7 +93,7 @@ impl GpuArray {
     /// Address of element zero in the device's memory, as an int that `ctypes.c_void_p` accepts; 0 for an empty array.
     #[getter]
     fn ptr(&self, py: Python<'_>) -> PyResult<usize> {
-        self.given_out_address(py)
+        self.escaping_address(py)
     }
 
     /// Array that owns the memory of a view, or the object given as `base=`; None for an array with its own memory.

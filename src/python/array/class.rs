@@ -17,7 +17,7 @@ use super::host_mirror::HostMirror;
 use super::memory_owner::MemoryOwner;
 use crate::callback::{self, SendPyObject};
 use crate::ffi::objects::{Reference, is_last};
-use crate::fusion::give_values;
+use crate::fusion::require_values;
 use crate::gil::{self, WithoutGil};
 use crate::names::names;
 use crate::runtime::device_memory::give_out;
@@ -91,7 +91,7 @@ pub(crate) struct GpuArray {
     /// The array whose memory a view refers to.
     base: Option<Py<PyAny>>,
     /// Rarely used fields, allocated on first use.
-    rare: OnceBox<ColdFields<Self>>,
+    cold_fields: OnceBox<ColdFields<Self>>,
     /// Shape and strides that DLPack's exchange table borrowed without ownership.
     lent: LentDimensions,
     /// Whether the address escaped, so that the block is registered in `memory::address_registry`.
@@ -103,7 +103,7 @@ impl GpuArray {
         Self {
             array: ManuallyDrop::new(array),
             base: None,
-            rare: OnceBox::new(),
+            cold_fields: OnceBox::new(),
             lent: LentDimensions::new(),
             is_given_out: AtomicBool::new(false),
         }
@@ -126,16 +126,16 @@ impl GpuArray {
     /// # Errors
     /// Driver errors of pending operations.
     #[inline]
-    pub(crate) fn given_out_address(&self, _: Python<'_>) -> PyResult<Address> {
+    pub(crate) fn escaping_address(&self, _: Python<'_>) -> PyResult<Address> {
         let made = self.made();
         if flush::has_pending() {
-            give_values(made.array.allocation())?;
+            require_values(made.array.allocation())?;
         }
         if !made.is_given_out.load(Ordering::Relaxed) {
             give_out(&made.array);
             made.is_given_out.store(true, Ordering::Relaxed);
             if flush::has_pending() {
-                give_values(made.array.allocation())?; // another thread may have deferred an operation meanwhile
+                require_values(made.array.allocation())?; // another thread may have deferred an operation meanwhile
             }
         }
         Ok(made.array.address())
@@ -145,25 +145,25 @@ impl GpuArray {
     /// arguments.
     #[inline]
     pub(super) fn made(&self) -> &Self {
-        match self.rare.get() {
+        match self.cold_fields.get() {
             None => self,
-            Some(rare) => rare.made().unwrap_or(self),
+            Some(cold_fields) => cold_fields.made().unwrap_or(self),
         }
     }
 
     /// The rarely used fields, allocated if necessary.
-    pub(crate) fn rare(&self) -> &ColdFields<Self> {
-        self.made().rare.get_or_init(Box::default)
+    pub(crate) fn cold_fields(&self) -> &ColdFields<Self> {
+        self.made().cold_fields.get_or_init(Box::default)
     }
 
     /// This object's own rarely used fields, even if the value was replaced. `__init__` stores the replacement there.
-    pub(crate) fn to_be_made(&self) -> &ColdFields<Self> {
-        self.rare.get_or_init(Box::default)
+    pub(crate) fn cold_fields_to_init(&self) -> &ColdFields<Self> {
+        self.cold_fields.get_or_init(Box::default)
     }
 
     /// This object's own rarely used fields, if allocated.
-    pub(crate) fn own_rare(&self) -> Option<&ColdFields<Self>> {
-        self.rare.get()
+    pub(crate) fn cold_fields_if_set(&self) -> Option<&ColdFields<Self>> {
+        self.cold_fields.get()
     }
 
     /// The core array, after flushing pending operations that its values depend on. Metadata that does not need the
@@ -173,19 +173,19 @@ impl GpuArray {
     /// Driver errors of pending operations; `ValueError` if `gpudata` has not been assigned yet.
     #[inline(always)] // the result is eight words, and nearly all calls use it
     pub(crate) fn array(&self, _: Python<'_>) -> PyResult<&Array> {
-        match self.rare.get() {
+        match self.cold_fields.get() {
             None if !flush::has_pending() => Ok(&self.array),
-            _ => self.array_at_length(),
+            _ => self.checked_array(),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn array_at_length(&self) -> PyResult<&Array> {
+    fn checked_array(&self) -> PyResult<&Array> {
         if flush::has_pending() {
-            give_values(self.made().array.allocation())?;
+            require_values(self.made().array.allocation())?;
         }
-        self.refuse_nowhere().map(|()| &*self.made().array)
+        self.check_allocated().map(|()| &*self.made().array)
     }
 
     /// The core array without a flush, for callers that need neither its values nor its address.
@@ -193,20 +193,20 @@ impl GpuArray {
     /// # Errors
     /// The error of a deferred operation that failed; `ValueError` if `gpudata` has not been assigned yet.
     #[inline(always)] // as for `array`
-    pub(crate) fn unlaunched(&self) -> PyResult<&DeferredArray> {
-        match self.rare.get() {
+    pub(crate) fn without_flush(&self) -> PyResult<&DeferredArray> {
+        match self.cold_fields.get() {
             None if !flush::has_pending() => Ok(DeferredArray::of(&self.array)),
-            _ => self.unlaunched_at_length(),
+            _ => self.checked_without_flush(),
         }
     }
 
     #[inline(never)]
-    fn unlaunched_at_length(&self) -> PyResult<&DeferredArray> {
+    fn checked_without_flush(&self) -> PyResult<&DeferredArray> {
         let made = self.made();
         made.array.allocation().check()?;
-        match self.rare.get() {
+        match self.cold_fields.get() {
             None => Ok(DeferredArray::of(&self.array)),
-            Some(_) => self.refuse_nowhere().map(|()| DeferredArray::of(&made.array)),
+            Some(_) => self.check_allocated().map(|()| DeferredArray::of(&made.array)),
         }
     }
 
@@ -269,11 +269,11 @@ impl GpuArray {
     /// not at all merely lives longer.
     fn lenders(&self) -> [Option<&Py<PyAny>>; 2] {
         let allocation = self.array.allocation();
-        if gil::is_anyone_away() {
+        if gil::has_released_threads() {
             return [None, None];
         }
         // An otherwise unreferenced `gpudata` object also belongs to this object.
-        let own = 1 + usize::from(self.rare.get().is_some_and(ColdFields::has_gpudata_alone));
+        let own = 1 + usize::from(self.cold_fields.get().is_some_and(ColdFields::has_gpudata_alone));
         if let Some((keeper, holders)) = self.array.owner() {
             let owner: Option<&MemoryOwner> = keeper.downcast_ref().filter(|_| holders == own);
             return owner.map_or([None, None], MemoryOwner::objects);
@@ -288,13 +288,13 @@ impl GpuArray {
 
     /// The host mirror, if there ever was one. Locked briefly; no Python code runs while it is locked.
     pub(crate) fn host(&self) -> Option<MutexGuard<'_, HostMirror>> {
-        let rare = self.made().rare.get()?;
-        Some(rare.host.lock().unwrap_or_else(PoisonError::into_inner))
+        let cold_fields = self.made().cold_fields.get()?;
+        Some(cold_fields.host.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The host mirror, for changing it.
     pub(crate) fn host_to_set(&self) -> MutexGuard<'_, HostMirror> {
-        self.rare().host.lock().unwrap_or_else(PoisonError::into_inner)
+        self.cold_fields().host.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -308,7 +308,7 @@ impl Drop for GpuArray {
             // SAFETY: as said.
             let py = unsafe { Python::assume_attached() };
             match is_last(&base, py) {
-                true => iterative_drop::drop_iteratively(base, drop, callback::let_go),
+                true => iterative_drop::drop_iteratively(base, drop, callback::release_object),
                 // Other references exist, as for nearly every view's base, so that the object does not end here and
                 // pyo3 need not request the GIL.
                 false => Reference::new(base).end(&py),
@@ -322,7 +322,7 @@ impl GpuArray {
     /// freed with it. In this case nothing is left of the block. Otherwise flushes if pending operations alone keep too
     /// much memory alive.
     #[inline(never)]
-    fn let_go_of_waiting(&self) -> bool {
+    fn release_pending(&self) -> bool {
         if self.array.drop_unproduced(fusion::discard_result_without_error) {
             return true;
         }
@@ -335,7 +335,7 @@ impl GpuArray {
 
     #[inline]
     fn drop_array(&mut self) {
-        let is_gone = flush::has_pending() && !shutdown::exiting() && self.let_go_of_waiting();
+        let is_gone = flush::has_pending() && !shutdown::exiting() && self.release_pending();
         let is_quiet = || self.array.device().is_cpu() || Arc::strong_count(self.array.allocation()) > 1;
         if is_gone || is_quiet() || shutdown::exiting() || self.array.try_return_to_cache() {
             // No driver is called, and the array need not be moved out.
@@ -381,9 +381,9 @@ impl GpuArray {
         for lender in self.lenders().into_iter().flatten() {
             visit.call(lender)?;
         }
-        let Some(rare) = self.rare.get() else { return Ok(()) };
-        rare.traverse(visit)?;
-        rare.made().map_or(Ok(()), |made| made.traverse(visit))
+        let Some(cold_fields) = self.cold_fields.get() else { return Ok(()) };
+        cold_fields.traverse(visit)?;
+        cold_fields.made().map_or(Ok(()), |made| made.traverse(visit))
     }
 }
 

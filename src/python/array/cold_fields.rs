@@ -110,11 +110,11 @@ impl<A> ColdFields<A> {
     }
 
     /// Marks the array as having no memory yet.
-    pub(crate) fn lack_memory(&self) {
+    pub(crate) fn are_unallocated(&self) {
         self.lacks_memory.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn lacks_memory(&self) -> bool {
+    pub(super) fn is_unallocated(&self) -> bool {
         self.lacks_memory.load(Ordering::Relaxed)
     }
 
@@ -162,10 +162,10 @@ impl<A> Drop for ColdFields<A> {
     fn drop(&mut self) {
         let host = std::mem::take(self.host.get_mut().unwrap_or_else(PoisonError::into_inner));
         if let HostMirror::Own(host) = host {
-            iterative_drop::drop_iteratively(host, drop, callback::let_go);
+            iterative_drop::drop_iteratively(host, drop, callback::release_object);
         }
         if let Some(memory) = self.gpudata.take() {
-            iterative_drop::drop_iteratively(memory, drop, callback::let_go);
+            iterative_drop::drop_iteratively(memory, drop, callback::release_object);
         }
     }
 }

@@ -15,7 +15,7 @@ use pygpu_ops::fusion::{DeferredNode, DeferredOp, Operands};
 impl GpuArray {
     /// The stream on which an operation on this array alone can be deferred; `None` if it must be launched eagerly.
     pub(crate) fn can_wait_on(own: &Bound<'_, Self>) -> PyResult<Option<Stream>> {
-        let array = own.get().unlaunched()?;
+        let array = own.get().without_flush()?;
         match own.is_exact_instance_of::<Self>() {
             true => Ok(defer::order_of(array)?),
             false => Ok(None),
@@ -37,7 +37,7 @@ pub(crate) fn made<'py>(
     let block = Arc::new(Allocation::deferred(bytes, stream.clone()));
     let result = Arc::downgrade(&block);
     let made = make(block)?;
-    let array = made.get().unlaunched()?;
+    let array = made.get().without_flush()?;
     defer::push(DeferredNode::boxed(work, operands, array, result, stream), array.allocation())?;
     Ok(made)
 }
@@ -46,7 +46,7 @@ pub(crate) fn made<'py>(
 ///
 /// # Errors
 /// Driver errors of pending operations.
-pub(crate) fn new_waiting<'py>(
+pub(crate) fn new_pending<'py>(
     py: Python<'py>,
     work: DeferredOp,
     operands: Operands,

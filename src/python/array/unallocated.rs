@@ -8,8 +8,8 @@ use super::cold_fields::ColdFields;
 
 impl GpuArray {
     /// Whether `gpudata` has not been assigned yet.
-    pub(crate) fn lacks_memory(&self) -> bool {
-        self.made().own_rare().is_some_and(ColdFields::lacks_memory)
+    pub(crate) fn is_unallocated(&self) -> bool {
+        self.made().cold_fields_if_set().is_some_and(ColdFields::is_unallocated)
     }
 
     /// Checks that the array has memory.
@@ -17,8 +17,8 @@ impl GpuArray {
     /// # Errors
     /// `ValueError` with a hint.
     #[cold]
-    pub(super) fn refuse_nowhere(&self) -> PyResult<()> {
-        match self.lacks_memory() {
+    pub(super) fn check_allocated(&self) -> PyResult<()> {
+        match self.is_unallocated() {
             false => Ok(()),
             true => Err(PyValueError::new_err(format!(
                 "the array of {} bytes has no memory: it was made with address 0, and is there when `gpudata` is assigned",

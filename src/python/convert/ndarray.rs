@@ -45,7 +45,7 @@ pub(crate) fn as_ndarray<'py>(
         arguments.set_item(intern!(py, "dtype"), dtype::to_python(py, dtype)?)?;
     }
     let convert = numpy(py)?.getattr(intern!(py, "asarray"))?;
-    let array = strict::as_on_a_gpu(|| convert.call((object,), Some(&arguments)))?;
+    let array = strict::without_host_arrays(|| convert.call((object,), Some(&arguments)))?;
     Ok(array.cast_into::<PyUntypedArray>()?)
 }
 

@@ -60,15 +60,15 @@ fn from_other(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
 /// Converts one integer, including NumPy's.
 #[inline]
 pub(crate) fn integer(object: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
-    match numbers::quick_integer(object) {
-        -1 => integer_slowly(object, what),
+    match numbers::fast_integer(object) {
+        -1 => integer_by_index(object, what),
         value => Ok(value as i64),
     }
 }
 
 /// Handles -1, objects with only `__index__`, and errors.
 #[cold]
-fn integer_slowly(object: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
+fn integer_by_index(object: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
     let value = numbers::integer(object, TooLarge::Overflow).map_err(|error| bad_integer(object, what, &error))?;
     Ok(value as i64)
 }

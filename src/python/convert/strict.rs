@@ -1,7 +1,7 @@
 //! `PYGPU_STRICT=1`: arrays in host memory behave like GPU arrays, even if the standards allow more.
 //!
 //! PyGPU's own functions never let NumPy read one of its arrays in place, so that they behave the same everywhere
-//! ([`as_on_a_gpu`]). The variable additionally disables reading an array in place by NumPy (`numpy.asarray`,
+//! ([`without_host_arrays`]). The variable additionally disables reading an array in place by NumPy (`numpy.asarray`,
 //! `__array_interface__`), and sharing an ndarray's memory in `asarray` without a device argument. DLPack stays
 //! enabled, because it reports that the memory is on the host.
 
@@ -43,7 +43,7 @@ pub(crate) fn allows_reading() -> bool {
 }
 
 /// Runs NumPy's conversion of an argument of a PyGPU function: it rejects an array in host memory like one on a GPU.
-pub(crate) fn as_on_a_gpu<T>(convert: impl FnOnce() -> T) -> T {
+pub(crate) fn without_host_arrays<T>(convert: impl FnOnce() -> T) -> T {
     struct Conversion;
     impl Drop for Conversion {
         fn drop(&mut self) {

@@ -70,7 +70,7 @@ impl PyAllocator {
     }
 
     /// Whether it returned address 0: the memory of such an array may be assigned later.
-    pub(crate) fn gave_nothing(&self) -> bool {
+    pub(crate) fn returned_no_array(&self) -> bool {
         self.gave_nothing.load(Ordering::Relaxed)
     }
 
@@ -114,7 +114,7 @@ impl PyAllocator {
             }
             (None, _) => {}
         }
-        let allocator = self.is_inherited.then(|| kept_for_results(object));
+        let allocator = self.is_inherited.then(|| cached_for_results(object));
         let owner = MemoryOwner { object: SendPyObject::new(memory.unbind()), is_arrays: true, allocator };
         Ok(AllocatorBlock { address, stream, owner: Box::new(owner) })
     }
@@ -168,7 +168,7 @@ fn for_results(object: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Allocator>> {
 }
 
 /// Returns the allocator that is stored with its memory, so that results use it too.
-pub(super) fn kept_for_results(object: &Bound<'_, PyAny>) -> InheritedAllocator {
+pub(super) fn cached_for_results(object: &Bound<'_, PyAny>) -> InheritedAllocator {
     InheritedAllocator::new(object.clone().unbind(), for_results)
 }
 

@@ -101,7 +101,7 @@ pub(crate) fn arange<'py>(
         return new_exact(py, GpuArray::from_array(made));
     }
     let make = ndarray::numpy(py)?.getattr("arange")?;
-    let values = strict::as_on_a_gpu(|| make.call(positional, Some(&keywords)))?;
+    let values = strict::without_host_arrays(|| make.call(positional, Some(&keywords)))?;
     upload(values, &stream)
 }
 
@@ -121,7 +121,7 @@ struct ArangeSpec<'py> {
 }
 
 impl<'py> ArangeSpec<'py> {
-    /// Reads the arguments like NumPy; `None` for rare and invalid ones, which NumPy evaluates.
+    /// Reads the arguments like NumPy; `None` for cold_fields and invalid ones, which NumPy evaluates.
     fn read(positional: &Bound<'py, PyTuple>, keywords: &Bound<'py, PyDict>) -> PyResult<Option<Self>> {
         const NAMES: [&str; 4] = ["start", "stop", "step", "dtype"];
         let py = positional.py();

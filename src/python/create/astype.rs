@@ -7,7 +7,7 @@ use super::filled::target_device;
 use super::like::like_layout;
 use crate::array::array_argument::ArrayArg;
 use crate::array::class::{GpuArray, new_exact, new_like};
-use crate::array::deferred::new_waiting;
+use crate::array::deferred::new_pending;
 use crate::convert::dtype as dtypes;
 use crate::convert::shape::OrderArgument;
 use crate::host::copies;
@@ -88,7 +88,7 @@ impl GpuArray {
             return Ok(slf.clone());
         }
         if stream.is_none_or(|stream| stream.is_none())
-            && let Some(made) = put_off(slf, dtype, order)?
+            && let Some(made) = defer_or_none(slf, dtype, order)?
         {
             return Ok(made);
         }
@@ -101,12 +101,12 @@ impl GpuArray {
 }
 
 /// Defers a cast, to be computed together with later operations; `None` if it is launched eagerly.
-fn put_off<'py>(
+fn defer_or_none<'py>(
     own: &Bound<'py, GpuArray>,
     dtype: DType,
     order: OrderArgument,
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
-    let array = own.get().unlaunched()?;
+    let array = own.get().without_flush()?;
     let Some(stream) = GpuArray::can_wait_on(own)? else { return Ok(None) };
     if array.dtype() == dtype || !cast::is_silent(array.dtype(), dtype) {
         return Ok(None);
@@ -114,7 +114,7 @@ fn put_off<'py>(
     let layout = like_layout(array.layout(), dtype.itemsize() as i64, order, None)?;
     let work = DeferredOp::Loop(as_it_is(), array.dtype().kind());
     let read = Operands::of(array);
-    new_waiting(own.py(), work, read, (layout, dtype), stream).map(Some)
+    new_pending(own.py(), work, read, (layout, dtype), stream).map(Some)
 }
 
 /// Convert the values to another dtype: the array API's name for :meth:`GPUArray.astype`.

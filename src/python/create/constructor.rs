@@ -122,14 +122,14 @@ impl GpuArray {
             Err(error) if error.is_instance_of::<PyException>(py) => nothing()?,
             made => made?,
         };
-        value.to_be_made().await_init(CallIdentity::of(args, kwargs)?);
+        value.cold_fields_to_init().await_init(CallIdentity::of(args, kwargs)?);
         new_of_class(class, value)
     }
 
     /// Create the array of a subclass whose ``__init__`` calls this one with other arguments than its own.
     #[pyo3(signature = (*args: "Any", **kwargs: "Any") -> "None")]
     fn __init__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-        let Some(given) = self.own_rare().and_then(ColdFields::awaited) else { return Ok(()) };
+        let Some(given) = self.cold_fields_if_set().and_then(ColdFields::awaited) else { return Ok(()) };
         let is_same = given == CallIdentity::of(args, kwargs)?;
         if is_same && self.layout().size() > 0 {
             return Ok(());
@@ -137,7 +137,7 @@ impl GpuArray {
         if args.is_empty() && kwargs.is_none_or(|kwargs| kwargs.is_empty()) && self.layout().size() > 0 {
             return Ok(());
         }
-        self.to_be_made().make(made_of(args, kwargs)?);
+        self.cold_fields_to_init().make(made_of(args, kwargs)?);
         Ok(())
     }
 
@@ -146,9 +146,9 @@ impl GpuArray {
     #[setter]
     fn set_gpudata(&self, gpudata: &Bound<'_, PyAny>) -> PyResult<()> {
         let layout = self.layout().with_offset(0)?;
-        let allocator = self.to_be_made().allocator(gpudata.py());
+        let allocator = self.cold_fields_to_init().allocator(gpudata.py());
         let allocator = allocator.as_ref().map(|object| object.bind(gpudata.py()));
-        self.to_be_made().make(over_memory::assigned(gpudata, layout, self.dtype(), allocator)?);
+        self.cold_fields_to_init().make(over_memory::assigned(gpudata, layout, self.dtype(), allocator)?);
         Ok(())
     }
 
@@ -156,12 +156,12 @@ impl GpuArray {
     #[setter]
     fn set_allocator(slf: &Bound<'_, Self>, allocator: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let own = slf.get();
-        let heritage = allocator.map(over_memory::heritage_of).transpose()?;
-        own.to_be_made().set_allocator(allocator.map(|object| object.clone().unbind()));
-        if own.lacks_memory() {
+        let heritage = allocator.map(over_memory::inherited_allocator_of).transpose()?;
+        own.cold_fields_to_init().set_allocator(allocator.map(|object| object.clone().unbind()));
+        if own.is_unallocated() {
             return Ok(());
         }
-        own.to_be_made().make(over_memory::with_heritage(slf.py(), own, heritage)?);
+        own.cold_fields_to_init().make(over_memory::with_heritage(slf.py(), own, heritage)?);
         Ok(())
     }
 }

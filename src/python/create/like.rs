@@ -36,7 +36,7 @@ fn like<'py>(
 ) -> PyResult<LikePrototype<'py>> {
     let (class_of, source, own_dtype, own_device) = match other.cast::<GpuArray>() {
         Ok(array) => {
-            let inner = array.get().unlaunched()?;
+            let inner = array.get().without_flush()?;
             (Some(array.clone()), inner.layout().clone(), inner.dtype(), inner.device())
         }
         Err(_) => {
@@ -91,7 +91,7 @@ pub(super) fn like_layout(
 }
 
 fn new_from_like<'py>(py: Python<'py>, like: LikePrototype<'py>) -> PyResult<Bound<'py, GpuArray>> {
-    let source = like.class_of.as_ref().map(|other| other.get().unlaunched()).transpose()?;
+    let source = like.class_of.as_ref().map(|other| other.get().without_flush()).transpose()?;
     let _inherited = allocator_inheritance::inherit(py, source.into_iter())?;
     let array = new_dense(py, like.layout, like.dtype, like.device)?;
     match &like.class_of {

@@ -14,7 +14,7 @@ use crate::convert::shape::{self, OrderArgument};
 use crate::gil::WithoutGil;
 use crate::host::device_arrays;
 use crate::host::transfer;
-use crate::interop::gpudata::stands_for_memory;
+use crate::interop::gpudata::is_memory_argument;
 use crate::interop::memory_argument::MemoryArgument;
 use crate::runtime::device_memory::DeviceAllocation;
 use pygpu_array::Array;
@@ -41,7 +41,7 @@ pub(crate) fn from_address<'py>(
         Some(strides) => Layout::strided(&shape, &shape::from_python(strides)?, 0, itemsize)?,
         None => Layout::contiguous(&shape, itemsize, OrderArgument::c_or_f(order)?)?,
     };
-    match is_nowhere(gpudata, &layout)? {
+    match has_no_address(gpudata, &layout)? {
         true => nowhere(layout, dtype),
         false => over_place(py, gpudata, &layout, dtype, base, None),
     }
@@ -54,7 +54,7 @@ pub(super) fn assigned<'py>(
     dtype: DType,
     allocator: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<GpuArray> {
-    match is_nowhere(memory, &layout)? {
+    match has_no_address(memory, &layout)? {
         true => nowhere(layout, dtype),
         false => over_place(memory.py(), memory, &layout, dtype, None, allocator),
     }
@@ -64,9 +64,9 @@ pub(super) fn assigned<'py>(
 ///
 /// # Errors
 /// `TypeError` for an object that is no allocator.
-pub(super) fn heritage_of(allocator: &Bound<'_, PyAny>) -> PyResult<InheritedAllocator> {
+pub(super) fn inherited_allocator_of(allocator: &Bound<'_, PyAny>) -> PyResult<InheritedAllocator> {
     drop(PyAllocator::for_one_array(allocator)?);
-    Ok(allocator::kept_for_results(allocator))
+    Ok(allocator::cached_for_results(allocator))
 }
 
 /// Returns the same array with another allocator for results.
@@ -84,14 +84,14 @@ pub(super) fn with_heritage(
         Some(base) => GpuArray::with_base(array, base.clone_ref(py)),
         None => GpuArray::from_array(array),
     };
-    if let Some(memory) = own.rare().gpudata() {
-        value.rare().keep_gpudata(memory.clone_ref(py));
+    if let Some(memory) = own.cold_fields().gpudata() {
+        value.cold_fields().keep_gpudata(memory.clone_ref(py));
     }
     Ok(value)
 }
 
 /// Whether the elements are at address 0, as in PyCUDA's arrays whose `gpudata` is assigned later.
-fn is_nowhere(memory: &Bound<'_, PyAny>, layout: &Layout) -> PyResult<bool> {
+fn has_no_address(memory: &Bound<'_, PyAny>, layout: &Layout) -> PyResult<bool> {
     Ok(layout.nbytes() > 0 && !memory.is_instance_of::<GpuArray>() && MemoryArgument::of(memory)?.address() == 0)
 }
 
@@ -101,7 +101,7 @@ fn nowhere(layout: Layout, dtype: DType) -> PyResult<GpuArray> {
     // SAFETY: the memory is never accessed, because `GpuArray::array` refuses to return this array.
     let array = unsafe { Array::imported(0, layout, dtype, false, stream, None)? };
     let value = GpuArray::from_array(array);
-    value.rare().lack_memory();
+    value.cold_fields().are_unallocated();
     Ok(value)
 }
 
@@ -115,15 +115,15 @@ pub(super) fn over_place<'py>(
     allocator: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<GpuArray> {
     let owner = (keeper_of(memory), &base).into_pyobject(py)?.into_any().unbind();
-    let allocator = allocator.map(heritage_of).transpose()?;
+    let allocator = allocator.map(inherited_allocator_of).transpose()?;
     let kept = MemoryOwner { object: SendPyObject::new(owner), is_arrays: false, allocator };
     let array = MemoryArgument::of(memory)?.array(py, layout.clone(), dtype, Stream::default_of, Some(kept))?;
     let value = match base {
         Some(base) => GpuArray::with_base(array, base.unbind()),
         None => GpuArray::from_array(array),
     };
-    if stands_for_memory(memory)? {
-        value.rare().keep_gpudata(memory.clone().unbind());
+    if is_memory_argument(memory)? {
+        value.cold_fields().keep_gpudata(memory.clone().unbind());
     }
     Ok(value)
 }
@@ -152,7 +152,7 @@ pub(super) fn from_callable_or_nothing(
 ) -> PyResult<GpuArray> {
     let allocator = PyAllocator::for_one_array(object)?;
     match made_by(&allocator, object, layout.clone(), dtype, device) {
-        Err(_) if allocator.gave_nothing() => nowhere(layout, dtype),
+        Err(_) if allocator.returned_no_array() => nowhere(layout, dtype),
         made => Ok(GpuArray::from_array(made?)),
     }
 }
@@ -173,7 +173,7 @@ fn made_by(
     if let Some(memory) = allocator.take_known() {
         // The block itself with its tracked uses, instead of a wrapper of it.
         let place = MemoryArgument::of(memory.bind(py))?;
-        let allocator = Some(allocator::kept_for_results(object));
+        let allocator = Some(allocator::cached_for_results(object));
         let kept = MemoryOwner { object: SendPyObject::new(memory), is_arrays: true, allocator };
         let array = place.array(py, layout, dtype, Stream::default_of, Some(kept));
         py.without_gil(|| drop(allocation));

@@ -109,7 +109,7 @@ impl<'a> BoundArguments<'a> {
         if argument.takes(array.dtype()) && !(written && array.readonly()) {
             return Ok(());
         }
-        Err(refused(argument, array))
+        Err(array_error(argument, array))
     }
 
     fn check_devices(&self, name: &str) -> PyResult<()> {
@@ -136,7 +136,7 @@ impl<'a> BoundArguments<'a> {
     }
 
     /// Keeps arrays of other libraries until the stream has passed the kernel.
-    pub(crate) fn keep_foreign(&mut self, py: Python<'_>, stream: &Stream) -> PyResult<()> {
+    pub(crate) fn retain_foreign(&mut self, py: Python<'_>, stream: &Stream) -> PyResult<()> {
         if self.foreign.is_empty() {
             return Ok(());
         }
@@ -195,7 +195,7 @@ fn no_array(value: &Bound<'_, PyAny>) -> PyErr {
 }
 
 #[cold]
-fn refused(argument: &Argument, array: &Array) -> PyErr {
+fn array_error(argument: &Argument, array: &Array) -> PyErr {
     let given = array.dtype().name();
     if argument.takes(array.dtype()) {
         return PyValueError::new_err(

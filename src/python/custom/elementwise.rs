@@ -159,7 +159,7 @@ impl PyElementwise {
         py.without_gil(|| unsafe { kernel.run(&plan, &arrays, &mut scalars, range, &stream) })?;
         warn_of_cache(py)?;
         drop(arrays);
-        given.keep_foreign(py, &stream)
+        given.retain_foreign(py, &stream)
     }
 
     /// The kernel's name.

@@ -230,7 +230,7 @@ impl PyReduction {
         // SAFETY: planned for these arrays; `Given` has checked arrays and values against the declaration.
         py.without_gil(|| unsafe { kernel.run(&ready, &arrays, scalars, both, stream) })?;
         drop(arrays);
-        given.keep_foreign(py, stream)?;
+        given.retain_foreign(py, stream)?;
         Ok(result.into_any())
     }
 

@@ -47,7 +47,7 @@ pub(crate) fn call_method<'py, const N: usize>(
     const { assert!(N <= 2) };
     debug_assert_eq!(keywords.map_or(0, |keywords| keywords.len()), N);
     let Some(vectorcall_method) = capi_optional::vectorcall_method() else {
-        return call_slowly(object, name, keywords, values);
+        return call_by_vectorcall(object, name, keywords, values);
     };
     // One free slot in front, which the callee may use, then the object.
     let mut arguments = [std::ptr::null_mut(); 4];
@@ -63,7 +63,7 @@ pub(crate) fn call_method<'py, const N: usize>(
 
 /// Calls the method on an interpreter without that function.
 #[cold]
-fn call_slowly<'py, const N: usize>(
+fn call_by_vectorcall<'py, const N: usize>(
     object: &Bound<'py, PyAny>,
     name: &Bound<'py, PyString>,
     keywords: Option<&Bound<'py, PyTuple>>,

@@ -37,7 +37,7 @@ pub(crate) fn if_held<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
 /// Returns `None` without a call of `work` if the interpreter is missing, about to end, or inside its collector's callback.
 pub(crate) fn with_interpreter<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     let _access = PythonAccess::expected()?;
-    let _asking = finalization::leave_to_ask()?;
+    let _asking = finalization::try_gil_request()?;
     // SAFETY: may be called at any time.
     if unsafe { ffi::Py_IsInitialized() } == 0 {
         return None;
@@ -75,7 +75,7 @@ fn restore(py: Python<'_>, work: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_i
 pub(crate) struct GilEnsured(ffi::PyGILState_STATE);
 
 impl GilEnsured {
-    /// Acquires the GIL on a thread that holds the guard of [`finalization::leave_to_ask`] meanwhile.
+    /// Acquires the GIL on a thread that holds the guard of [`finalization::try_gil_request`] meanwhile.
     pub(crate) fn new() -> Self {
         // SAFETY: the interpreter exists, and does not end while `shutdown::ForeignCallGuard` counts this thread.
         Self(unsafe { ffi::PyGILState_Ensure() })

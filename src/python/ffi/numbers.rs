@@ -50,7 +50,7 @@ pub(crate) fn index<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAn
 
 /// Returns the value of an exact int, or -1 for -1, other objects, and larger ints, after which an exception may be set.
 #[inline]
-pub(crate) fn quick_integer(object: &Bound<'_, PyAny>) -> isize {
+pub(crate) fn fast_integer(object: &Bound<'_, PyAny>) -> isize {
     // SAFETY: a live object, whose value is read only if it is an int.
     unsafe {
         match ffi::PyLong_CheckExact(object.as_ptr()) {
@@ -67,7 +67,7 @@ pub(crate) enum TooLarge {
     Overflow,
 }
 
-/// Returns the value of `__index__`, after [`quick_integer`] has returned -1: its exception is dropped.
+/// Returns the value of `__index__`, after [`fast_integer`] has returned -1: its exception is dropped.
 ///
 /// # Errors
 /// The object's error; the given one for an integer of more bits than an address.

@@ -104,7 +104,7 @@ pub(crate) fn is_waiting(array: &DeferredArray) -> bool {
 ///
 /// # Errors
 /// The driver's, from pending operations.
-pub(crate) fn into_given(work: DeferredOp, operands: Operands, target: &DeferredArray) -> PyResult<bool> {
+pub(crate) fn defer_into(work: DeferredOp, operands: Operands, target: &DeferredArray) -> PyResult<bool> {
     let Some(stream) = order_of(target)?.filter(|_| !is_waiting(target)) else { return Ok(false) };
     let target = target.materialized()?;
     let meets = |array: &DeferredArray| {

@@ -49,7 +49,7 @@ pub(crate) fn close_all(_: Python<'_>, cause: FlushReason) {
 /// The error of the operation.
 #[inline]
 pub(crate) fn materialize(array: &DeferredArray) -> PyResult<()> {
-    if hooks::has_pending() { give_values(array.allocation()) } else { Ok(()) }
+    if hooks::has_pending() { require_values(array.allocation()) } else { Ok(()) }
 }
 
 /// Launches the operation that computes a block, and its predecessors.
@@ -58,7 +58,7 @@ pub(crate) fn materialize(array: &DeferredArray) -> PyResult<()> {
 /// The error of the operation.
 #[cold]
 #[inline(never)]
-pub(crate) fn give_values(block: &Arc<Allocation>) -> PyResult<()> {
+pub(crate) fn require_values(block: &Arc<Allocation>) -> PyResult<()> {
     if block.device().is_cpu() {
         return Ok(()); // no deferred operation uses it
     }

@@ -79,7 +79,7 @@ fn describe<'py>(py: Python<'py>, owner: &GpuArray, interface: Interface) -> PyR
     let said = template(py, array.dtype(), interface.name())?;
     let layout = array.layout();
     said.set_item(intern!(py, "shape"), shape::integers(py, layout.shape())?)?;
-    let address = match (interface, owner.given_out_address(py)?) {
+    let address = match (interface, owner.escaping_address(py)?) {
         // NumPy before 2.0 rejects null, even for arrays without elements.
         (Interface::Host, 0) => std::mem::align_of::<u128>(),
         (_, address) => address,

@@ -31,14 +31,14 @@ impl GpuArray {
     /// True
     #[pyo3(signature = () -> "int")]
     fn data_ptr(&self, py: Python<'_>) -> PyResult<Address> {
-        self.given_out_address(py)
+        self.escaping_address(py)
     }
 
     /// Pointer to element zero for a function of `ctypes`, with the element type if C has it.
     #[getter]
     fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let address = self.given_out_address(py)?;
-        self.rare().parameter.get(py, address, |address| typed_pointer(py, self.dtype().kind(), address))
+        let address = self.escaping_address(py)?;
+        self.cold_fields().parameter.get(py, address, |address| typed_pointer(py, self.dtype().kind(), address))
     }
 }
 
@@ -47,7 +47,7 @@ impl DeviceAllocation {
     /// Address for a function of `ctypes`.
     #[getter]
     fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.parameter.get(py, self.given_out_address()?, |address| void_pointer(py, address))
+        self.parameter.get(py, self.escaping_address()?, |address| void_pointer(py, address))
     }
 }
 

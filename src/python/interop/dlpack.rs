@@ -78,7 +78,7 @@ impl GpuArray {
         };
         let stream = stream.map(|stream| number::signed(stream, "stream")).transpose()?;
         if let Some(wanted) = dl_device
-            && goes_to_host(array.device(), pair(wanted, "dl_device")?)?
+            && is_for_host(array.device(), pair(wanted, "dl_device")?)?
         {
             let copied = on_host(py, array, stream, copy)?;
             return capsule(py, &copied, versioned, DlpackFlags::IS_COPIED, None);
@@ -115,7 +115,7 @@ impl GpuArray {
     }
 }
 
-fn goes_to_host(own: Device, wanted: (i64, i64)) -> PyResult<bool> {
+fn is_for_host(own: Device, wanted: (i64, i64)) -> PyResult<bool> {
     let (own_type, own_id) = dlpack::code_of(own);
     if wanted == (i64::from(own_type), i64::from(own_id)) {
         return Ok(false);

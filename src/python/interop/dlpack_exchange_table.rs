@@ -47,7 +47,7 @@ fn array_of(object: Option<Bound<'_, PyAny>>) -> PyResult<Bound<'_, GpuArray>> {
 
 /// Makes the stream returned by `current_work_stream` wait for the array's last use on other streams, and records a
 /// use on it: the consumer works on that stream, or after it. With a single stream in use this is one comparison.
-fn let_current_stream_use(py: Python<'_>, array: &Array) -> PyResult<()> {
+fn order_current_stream(py: Python<'_>, array: &Array) -> PyResult<()> {
     let (device, allocation) = (array.device(), array.allocation());
     if device.is_cpu() {
         return Ok(());
@@ -66,7 +66,7 @@ impl Exchange for ArrayExchange {
     fn export(py: Python<'_>, object: Option<Bound<'_, PyAny>>) -> PyResult<NonNull<DLManagedTensorVersioned>> {
         let array = array_of(object)?;
         let array = array.get().array(py)?;
-        let_current_stream_use(py, array)?;
+        order_current_stream(py, array)?;
         Ok(export::versioned(array, DlpackFlags::empty(), Some(stream::current(array.device())))?)
     }
 
@@ -79,7 +79,7 @@ impl Exchange for ArrayExchange {
     fn lend(py: Python<'_>, object: Option<Bound<'_, PyAny>>) -> PyResult<DLTensor> {
         let array = array_of(object)?;
         let held = array.get().array(py)?;
-        let_current_stream_use(py, held)?;
+        order_current_stream(py, held)?;
         Ok(array.get().lent().lend(held)?)
     }
 
@@ -133,7 +133,7 @@ pub(crate) fn offer_of(object: &Bound<'_, PyAny>) -> PyResult<ExchangeOffer> {
             known => return decode(object, known),
         }
     }
-    decode(object, look_up(&object.get_type(), slot)?)
+    decode(object, lookup(&object.get_type(), slot)?)
 }
 
 #[inline]
@@ -141,7 +141,7 @@ fn decode(object: &Bound<'_, PyAny>, known: usize) -> PyResult<ExchangeOffer> {
     match known {
         NO_TABLE => Ok(ExchangeOffer::Unknown),
         PLAIN => Ok(ExchangeOffer::Plain),
-        address if address & LAZY != 0 && refuses_its_table(object)? => Ok(ExchangeOffer::Unknown),
+        address if address & LAZY != 0 && rejects_its_table(object)? => Ok(ExchangeOffer::Unknown),
         // SAFETY: `find_table` returned the address, and tables live as long as the process.
         address => Ok(ExchangeOffer::Table(unsafe { ForeignExchangeTable::from_address(address & !LAZY) })),
     }
@@ -153,7 +153,7 @@ fn decode(object: &Bound<'_, PyAny>, known: usize) -> PyResult<ExchangeOffer> {
 /// # Errors
 /// `BufferError` for the latter: neither `__dlpack__` nor the CUDA array interface checks both flags, and the
 /// imported values would be wrong.
-fn refuses_its_table(tensor: &Bound<'_, PyAny>) -> PyResult<bool> {
+fn rejects_its_table(tensor: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = tensor.py();
     if tensor.call_method0(intern!(py, "is_conj"))?.is_truthy()? {
         return Err(PyBufferError::new_err(
@@ -175,7 +175,7 @@ fn is_lazy(class: &Bound<'_, PyType>) -> PyResult<bool> {
 }
 
 #[cold]
-fn look_up(class: &Bound<'_, PyType>, slot: &TypeCacheSlot) -> PyResult<usize> {
+fn lookup(class: &Bound<'_, PyType>, slot: &TypeCacheSlot) -> PyResult<usize> {
     let known = if is_plain(class)? {
         PLAIN
     } else {
@@ -221,7 +221,7 @@ fn find_table(class: &Bound<'_, PyType>) -> PyResult<Option<ForeignExchangeTable
 ///
 /// # Errors
 /// The producer's errors; errors of the driver.
-pub(crate) fn order_behind(py: Python<'_>, table: ForeignExchangeTable, ready: &stream::Stream) -> PyResult<()> {
+pub(crate) fn order_after(py: Python<'_>, table: ForeignExchangeTable, ready: &stream::Stream) -> PyResult<()> {
     let device = ready.device();
     if device.is_cpu() {
         return Ok(());

@@ -64,12 +64,12 @@ pub(crate) fn ask(producer: &Bound<'_, PyAny>, request: DlpackRequest) -> PyResu
             let stream = stream.into_pyobject(py)?;
             call_method(producer, intern!(py, "__dlpack__"), Some(names.bind(py)), [&stream, newest])
         }
-        _ => return ask_step_by_step(producer, request),
+        _ => return query_stepwise(producer, request),
     };
     match answer {
         Ok(capsule) => Ok(ProducerAnswer { tensor: take(&capsule)?, knew_stream: true }),
         // Producers from before 2024 do not accept `max_version`.
-        Err(error) if error.is_instance_of::<PyTypeError>(py) => ask_step_by_step(producer, request),
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => query_stepwise(producer, request),
         Err(error) => Err(error),
     }
 }
@@ -77,7 +77,7 @@ pub(crate) fn ask(producer: &Bound<'_, PyAny>, request: DlpackRequest) -> PyResu
 /// Drops one keyword after another, the newest first, until the producer accepts the rest. This order works with
 /// every producer in use.
 #[cold]
-fn ask_step_by_step(producer: &Bound<'_, PyAny>, request: DlpackRequest) -> PyResult<ProducerAnswer> {
+fn query_stepwise(producer: &Bound<'_, PyAny>, request: DlpackRequest) -> PyResult<ProducerAnswer> {
     let py = producer.py();
     let mut keywords: Vec<(&str, Bound<'_, PyAny>)> = Vec::with_capacity(4);
     if let Some(stream) = request.stream {
@@ -135,11 +135,11 @@ pub(crate) fn take(capsule: &Bound<'_, PyAny>) -> PyResult<ImportedTensor> {
             return Ok(ImportedTensor::legacy(tensor));
         }
     }
-    Err(refuse_name(named))
+    Err(name_error(named))
 }
 
 #[cold]
-fn refuse_name(capsule: &Bound<'_, PyCapsule>) -> PyErr {
+fn name_error(capsule: &Bound<'_, PyCapsule>) -> PyErr {
     match name_of(capsule) {
         Some(name) if name.starts_with("used_dltensor") => PyValueError::new_err(format!(
             "the DLPack capsule was consumed already (its name is '{name}'): each is good for one import, so export again"

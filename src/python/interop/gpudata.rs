@@ -22,13 +22,13 @@ impl GpuArray {
         if own.layout().size() == 0 {
             return Ok(None);
         }
-        if own.lacks_memory() {
+        if own.is_unallocated() {
             return Ok(Some(PyInt::new(py, 0).into_any()));
         }
-        let rare = own.rare();
-        let memory = match rare.gpudata() {
+        let cold_fields = own.cold_fields();
+        let memory = match cold_fields.gpudata() {
             Some(memory) => memory,
-            None => rare.keep_gpudata(memory_of(py, own)?),
+            None => cold_fields.keep_gpudata(memory_of(py, own)?),
         };
         Ok(Some(memory.bind(py).clone()))
     }
@@ -43,7 +43,7 @@ fn memory_of(py: Python<'_>, own: &GpuArray) -> PyResult<Py<PyAny>> {
         && let Some(owner) = keeper.downcast_ref::<MemoryOwner>().filter(|owner| owner.is_arrays)
     {
         let memory = owner.object.object().bind(py);
-        if stands_for_memory(memory)? && MemoryArgument::of(memory)?.address() == array.address() {
+        if is_memory_argument(memory)? && MemoryArgument::of(memory)?.address() == array.address() {
             return Ok(memory.clone().unbind());
         }
     }
@@ -52,7 +52,7 @@ fn memory_of(py: Python<'_>, own: &GpuArray) -> PyResult<Py<PyAny>> {
 
 /// Returns whether an object can be an array's `gpudata`: it has an integer address, and is neither a number nor an
 /// array.
-pub(crate) fn stands_for_memory(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+pub(crate) fn is_memory_argument(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = object.py();
     let is_plain = object.is_instance_of::<PyInt>() || object.hasattr(intern!(py, "dtype"))?;
     Ok(!is_plain && object.hasattr(intern!(py, "__index__"))?)

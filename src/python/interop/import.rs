@@ -148,7 +148,7 @@ pub(crate) fn through_table(
 ) -> PyResult<(Array, bool)> {
     let tensor = table.take(value)?;
     let ready = ready_stream(value.py(), tensor.device()?, wanted)?;
-    dlpack_exchange_table::order_behind(value.py(), table, &ready)?;
+    dlpack_exchange_table::order_after(value.py(), table, &ready)?;
     finish(tensor, ready)
 }
 

@@ -82,7 +82,7 @@ impl MemoryArgument {
             Some(address) => {
                 let known = Self::at(address)?;
                 // A NumPy integer has `nbytes` too, but for itself.
-                Ok(if known.blocks.is_empty() && !is_integer(object) { known.told_by(object)? } else { known })
+                Ok(if known.blocks.is_empty() && !is_integer(object) { known.reported_by(object)? } else { known })
             }
             None => match import::device_array(object)? {
                 Some(array) => Ok(Self::of_array(&array)),
@@ -118,7 +118,7 @@ impl MemoryArgument {
 
     /// Adds the extent that the object reports: `nbytes` or `size` of itself, of its `_block` (PyGPU's pointer
     /// wrappers) or of its `mem` (CuPy's pointers).
-    fn told_by(mut self, object: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn reported_by(mut self, object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = object.py();
         let attribute = |of: &Bound<'_, PyAny>, name| -> PyResult<Option<usize>> {
             let value = of.getattr_opt(name)?.filter(|value| is_integer(value));

@@ -39,14 +39,14 @@ fn wrong_extent(value: &Bound<'_, PyAny>, what: &str) -> PyErr {
 /// Parses an unsigned 32-bit number.
 #[inline]
 pub(crate) fn number_of(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u32> {
-    match u32::try_from(numbers::quick_integer(value)) {
+    match u32::try_from(numbers::fast_integer(value)) {
         Ok(found) => Ok(found),
-        Err(_) => number_slowly(value, what),
+        Err(_) => number_by_float(value, what),
     }
 }
 
 #[cold]
-fn number_slowly(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u32> {
+fn number_by_float(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u32> {
     // An exception of the fast path is raised again with the argument's name.
     drop(PyErr::take(value.py()));
     let found = number::unsigned(value, what)?;

@@ -110,8 +110,8 @@ impl GpuArray {
     // stub: -> Any
     fn chosen_allocator<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = slf.py();
-        if slf.get().lacks_memory() {
-            let assigned = slf.get().own_rare().and_then(|rare| rare.allocator(py));
+        if slf.get().is_unallocated() {
+            let assigned = slf.get().cold_fields_if_set().and_then(|cold_fields| cold_fields.allocator(py));
             return Ok(assigned.map(|object| object.into_bound(py)));
         }
         Ok(allocator_inheritance::allocator_of(slf.get().array(py)?).map(|object| object.bind(py).clone()))

@@ -55,13 +55,13 @@ impl<'a, 'py> UfuncOperand<'a, 'py> {
         let number = |kind| Ok(Some(Self::Number { object: object.clone(), kind }));
         if let Ok(host) = object.cast::<PyUntypedArray>() {
             if host.ndim() > 0 {
-                return Err(array_argument::refused(object));
+                return Err(array_argument::type_error(object));
             }
             let kind = dtype::from_numpy(host.dtype().as_any())?.kind();
             return number(PromotionOperand::Strong(kind));
         }
         if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
-            return Err(array_argument::refused(object));
+            return Err(array_argument::type_error(object));
         }
         if is_numpy_scalar(object) {
             let kind = dtype::from_numpy(&object.getattr(intern!(object.py(), "dtype"))?)?.kind();
@@ -105,7 +105,7 @@ impl<'a, 'py> UfuncOperand<'a, 'py> {
     pub(super) fn check(&self, row: &UfuncEntry, place: usize, kind: ScalarType, casting: Casting) -> PyResult<()> {
         match self.operand() {
             PromotionOperand::Strong(own) if own == kind || casting.allows(own, kind) || is_truth(row, place) => Ok(()),
-            PromotionOperand::Strong(own) => Err(cast_refused(row, place, own, kind, casting)),
+            PromotionOperand::Strong(own) => Err(cast_error(row, place, own, kind, casting)),
             PromotionOperand::Int => self.check_int(row, place, kind),
             _ => self.check_weak(row, place, kind, casting),
         }
@@ -130,7 +130,7 @@ impl<'a, 'py> UfuncOperand<'a, 'py> {
         let least = if self.operand() == PromotionOperand::Float { ScalarType::Float16 } else { ScalarType::Complex64 };
         match casting.allows(least, kind) || Casting::SameKind.allows(least, kind) || is_truth(row, place) {
             true => Ok(()),
-            false => Err(cast_refused(row, place, least, kind, casting)),
+            false => Err(cast_error(row, place, least, kind, casting)),
         }
     }
 }
@@ -141,7 +141,7 @@ fn is_truth(row: &UfuncEntry, place: usize) -> bool {
 }
 
 #[cold]
-fn cast_refused(row: &UfuncEntry, place: usize, from: ScalarType, to: ScalarType, casting: Casting) -> PyErr {
+fn cast_error(row: &UfuncEntry, place: usize, from: ScalarType, to: ScalarType, casting: Casting) -> PyErr {
     let place = if row.inputs > 1 { format!(" {place}") } else { String::new() };
     PyTypeError::new_err(format!(
         "Cannot cast ufunc '{}' input{place} from dtype('{}') to dtype('{}') with casting rule '{}'",
@@ -157,7 +157,7 @@ fn cast_refused(row: &UfuncEntry, place: usize, from: ScalarType, to: ScalarType
 /// # Errors
 /// Those of [`UfuncOperand::read`].
 #[inline]
-pub(super) fn read_unlaunched<'a, 'py>(
+pub(super) fn read_without_flush<'a, 'py>(
     values: &mut OperandValues<'a, 'py>,
     object: &'a Bound<'py, PyAny>,
 ) -> PyResult<bool> {
@@ -168,7 +168,7 @@ pub(super) fn read_unlaunched<'a, 'py>(
     }
     // Written in place, because a move of a new value costs as much as the read.
     if let Ok(own) = object.cast::<GpuArray>() {
-        values.push(UfuncOperand::Own(own.get().unlaunched()?));
+        values.push(UfuncOperand::Own(own.get().without_flush()?));
         return Ok(true);
     }
     let Some(value) = UfuncOperand::read(object)? else { return Ok(false) };
@@ -184,9 +184,9 @@ pub(super) fn read_unlaunched<'a, 'py>(
 pub(super) fn settle(row: &UfuncEntry, values: &mut OperandValues<'_, '_>) -> PyResult<()> {
     match row.nature {
         ScalarRule::Comparison => compare_with_any_integer(values),
-        ScalarRule::Logical => ask_for_truth(values),
+        ScalarRule::Logical => query_truth(values),
         ScalarRule::Plain | ScalarRule::Power => match row.fixed {
-            Some((place, ScalarType::Bool)) => ask_for_truth(&mut values[place..=place]),
+            Some((place, ScalarType::Bool)) => query_truth(&mut values[place..=place]),
             _ => Ok(()),
         },
     }
@@ -211,7 +211,7 @@ fn compare_with_any_integer(values: &mut [UfuncOperand<'_, '_>]) -> PyResult<()>
     Ok(())
 }
 
-fn ask_for_truth(values: &mut [UfuncOperand<'_, '_>]) -> PyResult<()> {
+fn query_truth(values: &mut [UfuncOperand<'_, '_>]) -> PyResult<()> {
     for value in values {
         if let UfuncOperand::Number { object, kind } = value {
             *object = PyBool::new(object.py(), object.is_truthy()?).to_owned().into_any();

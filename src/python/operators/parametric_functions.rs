@@ -16,7 +16,7 @@ use pygpu_base::dtype::ScalarType;
 use pygpu_ops::ufunc::{UfuncEntry, builtin_row, table};
 
 /// Returns the entry of a ufunc that has no public name.
-pub(super) fn row_of_ufunc(name: &str) -> Option<&'static UfuncEntry> {
+pub(super) fn entry_of_ufunc(name: &str) -> Option<&'static UfuncEntry> {
     (name == "clip").then_some(&table::CLIP)
 }
 

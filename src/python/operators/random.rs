@@ -94,7 +94,7 @@ impl PyStreamPosition {
                 return Ok(None);
             }
             let target = Array::empty(&shape, dtype, MemoryOrder::C, stream.clone())?;
-            self.draw_here(&target, DrawRequest { distribution, bounds, scale, means: None }, &stream)
+            self.draw_at_host_position(&target, DrawRequest { distribution, bounds, scale, means: None }, &stream)
                 .map(|is_drawn| is_drawn.then_some(target))
         });
         let made: pygpu_base::error::Result<Option<Array>> = made;
@@ -124,16 +124,16 @@ impl PyStreamPosition {
             return Err(PyValueError::new_err(text));
         }
         let means = means.map(|means| means.get().array(py)).transpose()?;
-        check_means(own, means)?;
+        check_has_kernels(own, means)?;
         let there = there.map(|there| there.get().array(py)).transpose()?;
-        check_place(own, there)?;
+        check_location(own, there)?;
         let drawn = DrawRequest { distribution: named(distribution)?, bounds, scale, means };
         let is_drawn: pygpu_base::error::Result<bool> = py.without_gil(|| {
             let stream = stream::current(self.device);
             match there {
-                Some(there) => self.draw_there(own, drawn, there, &stream),
+                Some(there) => self.draw_at_device_position(own, drawn, there, &stream),
                 None if capture::is_capturing(&stream)? => Ok(false),
-                None => self.draw_here(own, drawn, &stream),
+                None => self.draw_at_host_position(own, drawn, &stream),
             }
         });
         Ok(is_drawn?)
@@ -162,7 +162,12 @@ impl PyStreamPosition {
     }
 
     /// The range of the stream is reserved first. No other thread receives it, and no lock is held during a launch.
-    fn draw_here(&self, target: &Array, drawn: DrawRequest<'_>, stream: &Stream) -> pygpu_base::error::Result<bool> {
+    fn draw_at_host_position(
+        &self,
+        target: &Array,
+        drawn: DrawRequest<'_>,
+        stream: &Stream,
+    ) -> pygpu_base::error::Result<bool> {
         let taken = {
             let mut here = self.locked();
             if here.is_away {
@@ -176,7 +181,7 @@ impl PyStreamPosition {
         random::draw(target, &taken, stream).map(|()| true)
     }
 
-    fn draw_there(
+    fn draw_at_device_position(
         &self,
         target: &Array,
         drawn: DrawRequest<'_>,
@@ -196,7 +201,7 @@ fn named(distribution: &str) -> PyResult<Distribution> {
         .ok_or_else(|| PyValueError::new_err(format!("there is no distribution {distribution:?}")))
 }
 
-fn check_place(target: &Array, place: Option<&Array>) -> PyResult<()> {
+fn check_location(target: &Array, place: Option<&Array>) -> PyResult<()> {
     let Some(place) = place else { return Ok(()) };
     let is_place = place.device() == target.device() && place.layout().size() == NUMBERS as i64;
     match is_place && place.layout().is_c_contiguous() && place.dtype().itemsize() == size_of::<u64>() {
@@ -205,7 +210,7 @@ fn check_place(target: &Array, place: Option<&Array>) -> PyResult<()> {
     }
 }
 
-fn check_means(target: &Array, means: Option<&Array>) -> PyResult<()> {
+fn check_has_kernels(target: &Array, means: Option<&Array>) -> PyResult<()> {
     let Some(means) = means else { return Ok(()) };
     let is_like = means.dtype() == target.dtype()
         && means.device() == target.device()

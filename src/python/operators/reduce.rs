@@ -8,7 +8,7 @@ use pyo3::types::{PyBool, PyDict, PyTuple};
 use super::ufunc_call::{self, UfuncKeywords};
 use crate::array::allocator_inheritance;
 use crate::array::class::{GpuArray, new_like};
-use crate::array::deferred::new_waiting;
+use crate::array::deferred::new_pending;
 use crate::convert::{dtype, ndarray, shape};
 use crate::fusion::defer;
 use crate::gil::WithoutGil;
@@ -302,7 +302,7 @@ pub(super) fn call<'py>(
     asked: &ReductionArgs<'py>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let py = own.py();
-    let array = own.get().unlaunched()?;
+    let array = own.get().without_flush()?;
     let _inherited = allocator_inheritance::inherit(py, std::iter::once(array))?;
     let resolved = ResolvedReduction::new(row, array.layout(), array.dtype().kind(), asked)?;
     if let Some(made) = waiting(own, &resolved, asked)? {
@@ -338,7 +338,7 @@ fn waiting<'py>(
     resolved: &ResolvedReduction,
     asked: &ReductionArgs<'_>,
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
-    let array = own.get().unlaunched()?;
+    let array = own.get().without_flush()?;
     let is_given = |object: &Option<Bound<'_, PyAny>>| object.as_ref().is_some_and(|object| !object.is_none());
     if is_given(&asked.out) || is_given(&asked.initial) || is_given(&asked.mask) || !defer::is_waiting(array) {
         return Ok(None);
@@ -349,7 +349,7 @@ fn waiting<'py>(
     let lying = |shape: &Dims| Layout::contiguous(shape, dtype.itemsize() as i64, MemoryOrder::C);
     let (layout, kept) = (lying(resolved.shape(asked))?, lying(&resolved.whole)?);
     let work = DeferredOp::Reduction(Box::new(DeferredReduction { row, computed, reduced, less: asked.less, kept }));
-    new_waiting(own.py(), work, Operands::of(array), (layout, dtype), stream).map(Some)
+    new_pending(own.py(), work, Operands::of(array), (layout, dtype), stream).map(Some)
 }
 
 /// Returns a view of the results with the reduced axes as length 1.
@@ -463,7 +463,7 @@ pub(super) fn function_of(name: &'static str) -> &'static str {
 }
 
 /// Returns the error of a method that a function lacks; it lists the functions that have it.
-pub(super) fn refused(name: &str, method: &str) -> PyErr {
+pub(super) fn unsupported_method(name: &str, method: &str) -> PyErr {
     let all: Vec<&str> = FUNCTIONS.iter().map(|(function, _)| *function).collect();
     PyTypeError::new_err(format!("{name}.{method}(): PyGPU does so with arrays of its own by {}", all.join(", ")))
 }

@@ -43,7 +43,7 @@ fn not_computed(py: Python<'_>, name: &str, kwargs: Option<&Bound<'_, PyDict>>) 
     let given = |key| kwargs.map_or(Ok(None), |kwargs| kwargs.get_item(key));
     let is_of_host = |one: &Bound<'_, PyAny>| one.is_instance_of::<PyUntypedArray>() || one.is_instance_of::<PyList>();
     if let Some(mask) = given("where")?.filter(is_of_host) {
-        return Err(array_argument::refused(&mask));
+        return Err(array_argument::type_error(&mask));
     }
     let is_host = |out: Bound<'_, PyAny>| match out.cast::<PyTuple>() {
         Ok(several) => several.iter().any(|one| one.is_instance_of::<PyUntypedArray>()),
@@ -101,7 +101,7 @@ fn answer(py: Python<'_>, row: &'static UfuncEntry, operands: &[&Bound<'_, PyAny
 /// # Errors
 /// The other operand's exception; `TypeError` for values of the host; the driver's.
 #[cold]
-fn compare_with_stranger(
+fn compare_with_other_type(
     array: &Bound<'_, GpuArray>,
     other: &Bound<'_, PyAny>,
     operator: CompareOp,
@@ -115,7 +115,7 @@ fn compare_with_stranger(
     }
     let is_text = other.is_instance_of::<PyString>() || other.is_instance_of::<PyBytes>();
     if is_operand(other)? || (!is_text && shape::is_sequence(other)) {
-        return Err(array_argument::refused(other)); // NumPy would compare its elements
+        return Err(array_argument::type_error(other)); // NumPy would compare its elements
     }
     let like = if is_same { zeros_like } else { ones_like };
     Ok(like(py, array.as_any(), Some(py.get_type::<PyBool>().as_any()), None, None, None)?.into_any().unbind())
@@ -278,7 +278,7 @@ impl GpuArray {
         };
         match (ufunc_call::call(slf.py(), row, &[slf.as_any(), other], &UfuncKeywords::default())?, operator) {
             (Some(result), _) => Ok(result.unbind()),
-            (None, CompareOp::Eq | CompareOp::Ne) => compare_with_stranger(slf, other, operator),
+            (None, CompareOp::Eq | CompareOp::Ne) => compare_with_other_type(slf, other, operator),
             (None, _) => Ok(slf.py().NotImplemented()),
         }
     }
@@ -334,7 +334,7 @@ impl GpuArray {
         }
         let row =
             ufunc::row(&name).filter(|row| row.inputs <= inputs.len() && inputs.len() <= row.inputs + row.outputs());
-        let row = row.or_else(|| parametric_functions::row_of_ufunc(&name).filter(|row| row.inputs == inputs.len()));
+        let row = row.or_else(|| parametric_functions::entry_of_ufunc(&name).filter(|row| row.inputs == inputs.len()));
         let (Some(row), "__call__" | "outer") = (row, method) else {
             let method = if method == "__call__" { String::new() } else { format!(".{method}") };
             return Err(refusal(format_args!("numpy.{name}{method}")));

@@ -226,7 +226,8 @@ impl Ufunc {
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, GpuArray>> {
         let given = with_places(&["axis"], axis, keywords)?;
-        reduce::by_function(self.0.name, &array, Some(&given))?.ok_or_else(|| reduce::refused(self.0.name, "reduce"))
+        reduce::by_function(self.0.name, &array, Some(&given))?
+            .ok_or_else(|| reduce::unsupported_method(self.0.name, "reduce"))
     }
 
     /// Accumulate the function over the elements along an axis.
@@ -258,7 +259,8 @@ impl Ufunc {
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, GpuArray>> {
         let given = with_places(&["axis", "dtype", "out"], places, keywords)?;
-        scan::by_function(self.0.name, &array, Some(&given))?.ok_or_else(|| reduce::refused(self.0.name, "accumulate"))
+        scan::by_function(self.0.name, &array, Some(&given))?
+            .ok_or_else(|| reduce::unsupported_method(self.0.name, "accumulate"))
     }
 
     /// Reject NumPy's reduction of parts of an array, which is not implemented.

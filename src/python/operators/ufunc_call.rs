@@ -34,7 +34,7 @@ pub(crate) fn call<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let mut values = OperandValues::new();
     for operand in operands {
-        if !operand::read_unlaunched(&mut values, operand)? {
+        if !operand::read_without_flush(&mut values, operand)? {
             return Ok(None);
         }
     }
@@ -52,7 +52,7 @@ pub(crate) fn call<'py>(
     }
     check_outs(row, kind, &shape, wish)?;
     if let Some(out) = &wish.out[0]
-        && defer::into_given(of, &values, wish)?
+        && defer::defer_into(of, &values, wish)?
     {
         return Ok(Some(out.clone().into_any()));
     }

@@ -148,7 +148,7 @@ pub(crate) fn reaches(device: Device, peer: Device) -> Result<bool> {
     Ok(device == peer || device.backend().can_access_peer(device.index(), peer.index())?)
 }
 
-pub(crate) fn let_reach(device: Device, peer: Device) -> Result<()> {
+pub(crate) fn enable_peer(device: Device, peer: Device) -> Result<()> {
     check_peer(device, peer)?;
     if device == peer { Ok(()) } else { device.backend().enable_peer_access(device.index(), peer.index()) }
 }
@@ -309,7 +309,7 @@ impl PyDevice {
     #[pyo3(signature = (other: "DeviceLike") -> "None")]
     fn enable_peer_access(&self, other: &Bound<'_, PyAny>) -> PyResult<()> {
         let peer = required(other)?;
-        Ok(other.py().without_gil(|| let_reach(self.device, peer))?)
+        Ok(other.py().without_gil(|| enable_peer(self.device, peer))?)
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::device::{from_argument, let_reach, make_current, reaches, required};
+use super::device::{enable_peer, from_argument, make_current, reaches, required};
 use super::properties;
 use super::raw_memory;
 use crate::fusion;
@@ -269,7 +269,7 @@ fn can_access_peer(device: &Bound<'_, PyAny>, peer: &Bound<'_, PyAny>) -> PyResu
 #[pyo3(signature = (device: "DeviceLike", peer: "DeviceLike") -> "None")]
 fn enable_peer_access(device: &Bound<'_, PyAny>, peer: &Bound<'_, PyAny>) -> PyResult<()> {
     let (reader, owner) = (required(device)?, required(peer)?);
-    Ok(device.py().without_gil(|| let_reach(reader, owner))?)
+    Ok(device.py().without_gil(|| enable_peer(reader, owner))?)
 }
 
 names! {

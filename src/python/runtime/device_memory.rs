@@ -132,7 +132,7 @@ impl DeviceAllocation {
     ///
     /// # Errors
     /// As [`Self::behind`].
-    pub(crate) fn given_out_address(&self) -> Result<Address> {
+    pub(crate) fn escaping_address(&self) -> Result<Address> {
         let slot = self.slot();
         let memory = slot.as_ref().ok_or_else(freed)?;
         if let MemorySource::Array(array) = memory
@@ -195,7 +195,7 @@ impl DeviceAllocation {
     /// Address of the first byte.
     #[getter]
     fn ptr(&self) -> PyResult<Address> {
-        Ok(self.given_out_address()?)
+        Ok(self.escaping_address()?)
     }
 
     /// Returns whether arrays over the memory would keep it alive after `free()`.
@@ -276,7 +276,7 @@ impl DeviceAllocation {
                 "{size} bytes from byte {offset} on are not within a block of {bytes} bytes"
             )));
         }
-        view_of_address(slf.py(), slf.get().given_out_address()? + offset, size)
+        view_of_address(slf.py(), slf.get().escaping_address()? + offset, size)
     }
 
     fn __repr__(&self) -> String {

@@ -1,7 +1,7 @@
 //! Python functions called by a stream: `Stream.launch_host_function`.
 //!
 //! On a GPU they run on a driver thread, which does nothing else meanwhile. Values dropped there whose drop would
-//! call the driver are retired (`shutdown::put_off`), and so are the values that the function itself owns: `Kept`
+//! call the driver are retired (`shutdown::defer_or_none`), and so are the values that the function itself owns: `Kept`
 //! releases them on another thread.
 
 use std::sync::Arc;

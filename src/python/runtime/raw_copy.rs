@@ -99,7 +99,7 @@ impl CopyEndpoint {
 }
 
 /// Rejects an address that the host cannot access, if it is specified as host memory.
-fn refuse_on_host(side: CopyLocation, address: Address) -> Result<()> {
+fn check_on_device(side: CopyLocation, address: Address) -> Result<()> {
     match side {
         CopyLocation::Device(device) if matches!(device.backend().pointer_kind(address)?, PointerKind::Device(_)) => {
             let detail = format!("{address:#x} is memory of {device}, and the kind says that the host copies");
@@ -198,7 +198,7 @@ pub(super) fn copy(rows: &CopyRows, kind: MemcpyKind, given: Option<&Stream>) ->
     let (target, source) = (to.side, from.side);
     if kind == MemcpyKind::HostToHost {
         for (side, address) in [(target, rows.target.address), (source, rows.source.address)] {
-            refuse_on_host(side, address)?;
+            check_on_device(side, address)?;
         }
         return copy_on_host(rows, given);
     }

@@ -33,7 +33,7 @@ pub(super) fn plan<'py>(py: Python<'py>, array: &Array, items: Vec<KeyItem<'py>>
 /// Driver errors.
 pub(super) fn masked(py: Python<'_>, array: &Array, items: &[KeyItem<'_>]) -> PyResult<Option<(Array, Array)>> {
     let Some(mask) = only_mask(items) else { return Ok(None) };
-    let Some((view, place)) = view_beside_mask(array.layout(), items) else { return Ok(None) };
+    let Some((view, place)) = view_around_mask(array.layout(), items) else { return Ok(None) };
     let mask = match mask {
         KeyItem::Mask(mask) => mask.clone(),
         KeyItem::HostMask(mask) => device_arrays::upload_new(py, mask, DType::new(ScalarType::Bool), array.device())?,
@@ -55,7 +55,7 @@ fn only_mask<'a, 'py>(items: &'a [KeyItem<'py>]) -> Option<&'a KeyItem<'py>> {
 }
 
 /// The view of a key whose mask keeps its axes, and the first of these in the view; `None` for keys that NumPy refuses.
-fn view_beside_mask(layout: &Layout, items: &[KeyItem<'_>]) -> Option<(Layout, usize)> {
+fn view_around_mask(layout: &Layout, items: &[KeyItem<'_>]) -> Option<(Layout, usize)> {
     let consumed = items.iter().map(KeyItem::consumed).sum();
     let has_ellipsis = items.iter().any(|item| matches!(item, KeyItem::Ellipsis));
     let mut view = Layout::scalar(layout.itemsize());

@@ -12,7 +12,7 @@ use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::convert::strict;
 use crate::ffi::numbers::is_number;
-use crate::fusion::defer::{into_given, is_waiting};
+use crate::fusion::defer::{defer_into, is_waiting};
 use crate::gil::WithoutGil;
 use crate::host::cast::{self, CastValues, cast_into};
 use crate::host::copies;
@@ -44,18 +44,18 @@ pub(crate) fn assign(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -
 ///
 /// # Errors
 /// Driver errors of pending operations.
-pub(super) fn is_put_off(target: &DeferredArray, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+pub(super) fn is_deferred(target: &DeferredArray, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     if !pygpu_base::flush::has_pending() {
         return Ok(false);
     }
     let Ok(value) = value.cast_exact::<GpuArray>() else { return Ok(false) };
-    let source = value.get().unlaunched()?;
+    let source = value.get().without_flush()?;
     let is_alike = source.device() == target.device() && source.layout().shape().eq(target.layout().shape());
     if !is_alike || !is_waiting(source) || !cast::is_silent(source.dtype(), target.dtype()) {
         return Ok(false);
     }
     let work = DeferredOp::Loop(as_it_is(), source.dtype().kind());
-    into_given(work, Operands::of(source), target)
+    defer_into(work, Operands::of(source), target)
 }
 
 /// Assigns an array of any device and dtype to all elements of `target`, or where a mask on the target's device is
@@ -135,7 +135,7 @@ fn converted<'py>(py: Python<'py>, target: &Array, value: &Bound<'py, PyAny>) ->
     };
     let made = numpy.getattr(intern!(py, "empty"))?.call1((shape, wanted))?;
     // By item assignment instead of `astype`, so that 300 into uint8 raises NumPy's error.
-    strict::as_on_a_gpu(|| made.set_item(pyo3::types::PyEllipsis::get(py), value))?;
+    strict::without_host_arrays(|| made.set_item(pyo3::types::PyEllipsis::get(py), value))?;
     Ok(made.cast_into::<PyUntypedArray>()?)
 }
 

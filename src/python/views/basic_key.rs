@@ -68,9 +68,9 @@ fn classify_other(item: &Bound<'_, PyAny>) -> PyResult<BasicKeyItem> {
 #[inline]
 pub(crate) fn basic(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyAny>) -> PyResult<bool> {
     if let Ok(key) = key.cast_exact::<PyTuple>() {
-        return match quick_tuple(layout, view, key) {
+        return match fast_tuple(layout, view, key) {
             true => Ok(true),
-            false => careful_tuple(layout, view, key),
+            false => checked_tuple(layout, view, key),
         };
     }
     let item = classify(key)?;
@@ -88,7 +88,7 @@ pub(crate) fn basic(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyAny>) 
 
 /// Fast path: whether all items are plain and valid, so that the view is complete. Otherwise no exception is set.
 #[inline]
-fn quick_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> bool {
+fn fast_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> bool {
     let count = key.len();
     // `Indexer` only needs to know in advance that there are at most as many integers and slices as axes.
     let mut indexer = Indexer::new(layout, view, 0, true);
@@ -96,7 +96,7 @@ fn quick_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> 
     for place in 0..count {
         let Some((item, kind)) = plain_item(key, place) else { return false };
         if kind == BasicKeyItem::Ellipsis {
-            let Some(behind) = (!seen_ellipsis).then(|| consumed_behind(key, place + 1, count)).flatten() else {
+            let Some(behind) = (!seen_ellipsis).then(|| consumed_after(key, place + 1, count)).flatten() else {
                 return false;
             };
             seen_ellipsis = true;
@@ -114,7 +114,7 @@ fn quick_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> 
 }
 
 /// Number of integers and slices in a key from position `from` on; `None` if any item is not plain.
-fn consumed_behind(key: &Bound<'_, PyTuple>, from: usize, count: usize) -> Option<usize> {
+fn consumed_after(key: &Bound<'_, PyTuple>, from: usize, count: usize) -> Option<usize> {
     let mut consumed = 0;
     for place in from..count {
         let (_, kind) = plain_item(key, place)?;
@@ -130,7 +130,7 @@ fn plain_item<'a, 'py>(key: &'a Bound<'py, PyTuple>, place: usize) -> Option<(Bo
     classify_plain(&item).map(|kind| (item, kind))
 }
 
-fn careful_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> PyResult<bool> {
+fn checked_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> PyResult<bool> {
     let (mut consumed, mut ellipses) = (0, 0);
     // The kind of each item, determined in the first pass for use in the second one.
     let mut items: SmallVec<[(Borrowed<'_, '_, PyAny>, BasicKeyItem); 8]> = SmallVec::new();
@@ -183,15 +183,15 @@ fn feed(
 
 #[inline]
 pub(crate) fn integer(item: &Bound<'_, PyAny>) -> PyResult<i64> {
-    match numbers::quick_integer(item) {
-        -1 => integer_slowly(item),
+    match numbers::fast_integer(item) {
+        -1 => integer_by_index(item),
         value => Ok(value as i64),
     }
 }
 
 /// Slow path for -1, for objects with `__index__` only, and for errors, which are replaced by index errors.
 #[cold]
-fn integer_slowly(item: &Bound<'_, PyAny>) -> PyResult<i64> {
+fn integer_by_index(item: &Bound<'_, PyAny>) -> PyResult<i64> {
     numbers::integer(item, TooLarge::Index).map(|value| value as i64)
 }
 

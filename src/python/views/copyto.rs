@@ -117,7 +117,7 @@ fn scalar(
     let item = numpy.getattr(intern!(py, "zeros"))?.call1(((), dtype::to_python(py, target.dtype())?))?;
     let keywords = PyDict::new(py);
     keywords.set_item(intern!(py, "casting"), casting)?;
-    strict::as_on_a_gpu(|| numpy.getattr(intern!(py, "copyto"))?.call((&item, value), Some(&keywords)))?;
+    strict::without_host_arrays(|| numpy.getattr(intern!(py, "copyto"))?.call((&item, value), Some(&keywords)))?;
     Ok(element_bytes::bytes_of(&item.cast_into::<PyUntypedArray>()?, target.dtype().itemsize()))
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn item_bytes(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>
         return Ok(bytes);
     }
     let item = ndarray::numpy(py)?.getattr(intern!(py, "zeros"))?.call1(((), dtype::to_python(py, array.dtype())?))?;
-    strict::as_on_a_gpu(|| item.set_item((), value))?;
+    strict::without_host_arrays(|| item.set_item((), value))?;
     let item = item.cast_into::<PyUntypedArray>()?;
     Ok(bytes_of(&item, array.dtype().itemsize()))
 }

@@ -232,7 +232,7 @@ pub(crate) fn gather<'py>(array: &Bound<'py, GpuArray>, key: &Bound<'py, PyAny>)
         return new_like(array, GpuArray::from_array(selected));
     }
     let (values, key) = (values(array)?, host_key(key)?);
-    let selected = strict::as_on_a_gpu(|| values.get_item(key))?;
+    let selected = strict::without_host_arrays(|| values.get_item(key))?;
     let selected = ndarray::numpy(py)?.getattr(intern!(py, "asarray"))?.call1((selected,))?;
     let selected = selected.cast_into::<PyUntypedArray>()?;
     let device = array.get().device();
@@ -256,7 +256,7 @@ pub(crate) fn scatter(array: &Bound<'_, GpuArray>, key: &Bound<'_, PyAny>, value
     };
     let values = values(array)?;
     let key = host_key(key)?;
-    strict::as_on_a_gpu(|| values.set_item(key, value))?;
+    strict::without_host_arrays(|| values.set_item(key, value))?;
     if array.get().device().is_cpu() {
         return Ok(());
     }

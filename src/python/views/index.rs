@@ -32,12 +32,12 @@ impl GpuArray {
     // stub: def __setitem__(self, key: Key, value: Any, /) -> None: ...
     fn __setitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = slf.py();
-        let array = slf.get().unlaunched()?;
+        let array = slf.get().without_flush()?;
         array.check_writable("a[key] = value")?;
         let mut view = Layout::scalar(array.layout().itemsize());
         if basic(array.layout(), &mut view, key)? {
             let target = array.view(view)?;
-            if assign::is_put_off(&target, value)? {
+            if assign::is_deferred(&target, value)? {
                 return Ok(());
             }
             fusion::close(py, FlushReason::EagerOperation);

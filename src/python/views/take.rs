@@ -186,7 +186,7 @@ fn _by_numpy<'py>(
     let named = named.transpose()?;
     // The name may be dotted, as `add.at`.
     let function = name.split('.').try_fold(ndarray::numpy(py)?.clone().into_any(), |of, part| of.getattr(part))?;
-    let made = strict::as_on_a_gpu(|| function.call(PyTuple::new(py, given)?, named.as_ref()))?;
+    let made = strict::without_host_arrays(|| function.call(PyTuple::new(py, given)?, named.as_ref()))?;
     wrapped(&array, made, &views)
 }
 

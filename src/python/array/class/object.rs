@@ -107,7 +107,7 @@ unsafe fn write_exact<'py>(
             |value: *mut GpuArray| {
                 write((&raw mut (*value).array).cast());
                 (&raw mut (*value).base).write(base);
-                (&raw mut (*value).rare).write(OnceBox::new());
+                (&raw mut (*value).cold_fields).write(OnceBox::new());
                 (&raw mut (*value).lent).write(LentDimensions::new());
                 (&raw mut (*value).is_given_out).write(AtomicBool::new(false));
             },
@@ -149,9 +149,9 @@ pub(crate) fn new_view_with<'py>(
     if !is_exact::<GpuArray>(of) {
         let mut layout = Layout::scalar(1);
         set(&mut layout)?;
-        return new_view_of(of, of.get().unlaunched()?.view(layout)?.into_held());
+        return new_view_of(of, of.get().without_flush()?.view(layout)?.into_held());
     }
-    let array = of.get().unlaunched()?; // a view needs no address
+    let array = of.get().without_flush()?; // a view needs no address
     // SAFETY: a complete array is written, and the caller sets a checked layout.
     unsafe { write_exact(py, Some(owner_of(of)), |slot| array.write_view(slot), |array| set(array.layout_mut())) }
 }

@@ -167,7 +167,7 @@ impl PyFunction {
         let launched = match &self.references {
             Some(references) if references.get().are_used() => {
                 references.get().prepare(py, stream).and_then(|blocks| {
-                    pack::call_beside(kernel.function(), shape, stream, args, ArgumentCheck::Lenient, blocks)
+                    pack::call_with_blocks(kernel.function(), shape, stream, args, ArgumentCheck::Lenient, blocks)
                 })
             }
             _ => pack::call(kernel.function(), shape, stream, args, ArgumentCheck::Lenient),

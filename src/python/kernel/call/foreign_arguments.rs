@@ -51,11 +51,11 @@ impl<'a, 'py> CallContext<'a, 'py> {
         }
         if let Some(array) = array_argument::array_of(given)? {
             self.add_own(position, parameter, array)?;
-            return self.use_lent(position, parameter, value);
+            return self.use_imported(position, parameter, value);
         }
         if let Ok(argument) = value.cast::<KernelArgument>() {
             self.add_bytes(position, parameter, None, argument.get().bytes(), value)?;
-            return self.use_lent(position, parameter, value);
+            return self.use_imported(position, parameter, value);
         }
         if let Some(HostScalar::Bool | HostScalar::Int | HostScalar::Float | HostScalar::Complex) =
             HostScalar::read(value)
@@ -75,20 +75,20 @@ impl<'a, 'py> CallContext<'a, 'py> {
         if may_be_address {
             if let Some((handler, place)) = HolderHandler::of(value)? {
                 values::push_address(&mut self.arguments, place.address());
-                self.rare().foreign.extend(place.whole().map(|array| (array, access_of(parameter))));
-                self.rare().handlers.push(handler);
+                self.extras().foreign.extend(place.whole().map(|array| (array, access_of(parameter))));
+                self.extras().handlers.push(handler);
                 return Ok(());
             }
             if let Some(array) = import::device_array(value)? {
                 self.check_array(position, parameter, &array)?;
                 values::push_address(&mut self.arguments, array.address());
-                self.rare().foreign.push((array, access_of(parameter)));
+                self.extras().foreign.push((array, access_of(parameter)));
                 return Ok(());
             }
             if let Some(place) = pointer_of(value)? {
                 values::push_address(&mut self.arguments, place.address());
-                self.rare().foreign.extend(place.whole().map(|array| (array, access_of(parameter))));
-                self.rare().owners.push(SendPyObject::new(value.clone().unbind()));
+                self.extras().foreign.extend(place.whole().map(|array| (array, access_of(parameter))));
+                self.extras().owners.push(SendPyObject::new(value.clone().unbind()));
                 return Ok(());
             }
         }
@@ -125,7 +125,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
             && let Some(address) = managed_pointer(array)?
         {
             values::push_address(&mut self.arguments, address);
-            self.rare().owners.push(SendPyObject::new(array.as_any().clone().unbind()));
+            self.extras().owners.push(SendPyObject::new(array.as_any().clone().unbind()));
             return Ok(());
         }
         let is_struct = match parameter.map(|one| one.kind) {
@@ -168,7 +168,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
             return Err(argument_errors::bytes(&self.place(position, parameter), value, bytes.len(), wanted)?);
         }
         if let Some(wide) = self.arguments.push_wide(bytes) {
-            self.rare().wide.push(wide);
+            self.extras().wide.push(wide);
         }
         Ok(())
     }
@@ -183,12 +183,17 @@ impl<'a, 'py> CallContext<'a, 'py> {
         let temporary = role.enter(host, self.stream)?;
         self.check_array(position, parameter, temporary.array())?;
         values::push_address(&mut self.arguments, temporary.array().address());
-        self.rare().host.push((temporary, access_of(parameter)));
+        self.extras().host.push((temporary, access_of(parameter)));
         Ok(())
     }
 
     /// Records the blocks whose addresses an argument contains.
-    fn use_lent(&mut self, position: usize, parameter: Option<&Parameter>, value: &Bound<'py, PyAny>) -> PyResult<()> {
+    fn use_imported(
+        &mut self,
+        position: usize,
+        parameter: Option<&Parameter>,
+        value: &Bound<'py, PyAny>,
+    ) -> PyResult<()> {
         let before = self.blocks.len();
         argument::collect(value, &mut self.blocks)
             .map_err(|error| self.within(value.py(), position, parameter, &error))?;

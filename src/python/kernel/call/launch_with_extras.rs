@@ -14,8 +14,8 @@ use pygpu_memory::{BlockUse, retired};
 
 impl<'py> CallContext<'_, 'py> {
     /// The rarely used extras, allocated if necessary.
-    pub(super) fn rare(&mut self) -> &mut LaunchExtras<'py> {
-        self.rare.get_or_insert_default()
+    pub(super) fn extras(&mut self) -> &mut LaunchExtras<'py> {
+        self.extras.get_or_insert_default()
     }
 
     /// Completes such a launch.
@@ -25,16 +25,16 @@ impl<'py> CallContext<'_, 'py> {
         py: Python<'_>,
         shape: &C,
         args: &Bound<'_, PyTuple>,
-        rare: LaunchExtras<'py>,
+        extras: LaunchExtras<'py>,
     ) -> PyResult<()> {
-        let launched = self.launch(py, shape, args, &rare);
+        let launched = self.launch(py, shape, args, &extras);
         let stream = self.stream;
-        if launched.is_err() || !rare.host.is_empty() || stream.device().is_cpu() {
+        if launched.is_err() || !extras.host.is_empty() || stream.device().is_cpu() {
             // The values of host arguments are available when the call returns.
-            let waited = rare.wait(py, stream);
+            let waited = extras.wait(py, stream);
             return launched.and(waited);
         }
-        let LaunchExtras { foreign, owners, .. } = rare;
+        let LaunchExtras { foreign, owners, .. } = extras;
         if foreign.is_empty() && owners.is_empty() {
             return launched;
         }
@@ -46,33 +46,33 @@ impl<'py> CallContext<'_, 'py> {
         py: Python<'_>,
         shape: &C,
         args: &Bound<'_, PyTuple>,
-        rare: &LaunchExtras<'_>,
+        extras: &LaunchExtras<'_>,
     ) -> PyResult<()> {
         let (function, stream) = (self.function, self.stream);
-        let told = match rare.handlers.is_empty() {
+        let told = match extras.handlers.is_empty() {
             true => py.None().into_bound(py),
             false => pointer_holders::stream_or_none(py, stream)?,
         };
-        rare.handlers.iter().try_for_each(|handler| handler.enter(&told))?;
+        extras.handlers.iter().try_for_each(|handler| handler.enter(&told))?;
         let arguments = &mut self.arguments;
-        rare.wide.iter().for_each(|wide| arguments.align(*wide));
+        extras.wide.iter().for_each(|wide| arguments.align(*wide));
         let mut uses: SmallVec<[BlockUse<'_>; 8]> = self.uses.iter().copied().collect();
         uses.extend(self.blocks.iter().map(|(block, access)| (block, *access)));
-        uses.extend(rare.foreign.iter().map(|(array, access)| (array.allocation(), *access)));
-        uses.extend(rare.host.iter().map(|(temporary, access)| (temporary.array().allocation(), *access)));
+        uses.extend(extras.foreign.iter().map(|(array, access)| (array.allocation(), *access)));
+        uses.extend(extras.host.iter().map(|(temporary, access)| (temporary.array().allocation(), *access)));
         // SAFETY: as in `call`.
         py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &uses) })?;
         check_ends(function, &uses, |block| argument_errors::whose(args, block))?;
-        rare.host.iter().try_for_each(|(temporary, _)| temporary.leave(py, stream))?;
-        rare.handlers.iter().try_for_each(|handler| handler.leave(&told))
+        extras.host.iter().try_for_each(|(temporary, _)| temporary.leave(py, stream))?;
+        extras.handlers.iter().try_for_each(|handler| handler.leave(&told))
     }
 
     /// Cleans up after a rejected argument: the copy of an earlier one may still be running.
     #[cold]
     pub(super) fn abandon(&mut self, py: Python<'_>) {
-        if let Some(rare) = self.rare.take() {
+        if let Some(extras) = self.extras.take() {
             // The argument error takes precedence; a driver failure is also reported by the next call.
-            let _ = rare.wait(py, self.stream);
+            let _ = extras.wait(py, self.stream);
         }
     }
 }

@@ -49,7 +49,7 @@ pub(crate) struct CallContext<'a, 'py> {
     /// Explicitly allocated blocks, which another thread may free meanwhile.
     pub(super) blocks: LaunchUses,
     /// Rarely used extras.
-    pub(super) rare: Option<Box<LaunchExtras<'py>>>,
+    pub(super) extras: Option<Box<LaunchExtras<'py>>>,
 }
 
 /// Launches a kernel with Python arguments.
@@ -61,7 +61,7 @@ pub(crate) fn call<C: Configuration>(
     args: &Bound<'_, PyTuple>,
     rules: ArgumentCheck,
 ) -> PyResult<()> {
-    call_beside(function, shape, stream, args, rules, SmallVec::new())
+    call_with_blocks(function, shape, stream, args, rules, SmallVec::new())
 }
 
 /// Blocks that a launch uses, with their access.
@@ -69,7 +69,7 @@ pub(crate) type LaunchUses = SmallVec<[(Arc<Allocation>, Access); 8]>;
 
 /// Launches like [`call`], for a kernel that also uses other blocks than its arguments.
 #[inline]
-pub(crate) fn call_beside<C: Configuration>(
+pub(crate) fn call_with_blocks<C: Configuration>(
     function: &Function,
     shape: &C,
     stream: &Stream,
@@ -84,8 +84,15 @@ pub(crate) fn call_beside<C: Configuration>(
     {
         return Err(argument_errors::wrong_count(function, parameters, args.len()));
     }
-    let mut call =
-        CallContext { function, stream, rules, arguments: Arguments::new(), uses: SmallVec::new(), blocks, rare: None };
+    let mut call = CallContext {
+        function,
+        stream,
+        rules,
+        arguments: Arguments::new(),
+        uses: SmallVec::new(),
+        blocks,
+        extras: None,
+    };
     let mut values = args.iter_borrowed().enumerate();
     let added = values.try_for_each(|(position, value)| {
         call.add(position, parameters.map(|parameters| &parameters[position]), value)
@@ -94,8 +101,8 @@ pub(crate) fn call_beside<C: Configuration>(
         call.abandon(py);
         return Err(error);
     }
-    if let Some(rare) = call.rare.take() {
-        return call.finish(py, shape, args, *rare);
+    if let Some(extras) = call.extras.take() {
+        return call.finish(py, shape, args, *extras);
     }
     let CallContext { arguments, uses, blocks, .. } = &mut call;
     if !blocks.is_empty() {
@@ -145,7 +152,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
             Some(ParameterKind::Pointer { .. }) if is_exact_int(&value) => {
                 let address = values::address(&value).map_err(|error| self.within(py, position, parameter, &error))?;
                 values::push_address(&mut self.arguments, address);
-                self.look_behind(parameter, address);
+                self.look_through_views(parameter, address);
                 Ok(())
             }
             _ => self.add_other(position, parameter, value),
@@ -244,14 +251,14 @@ impl<'a, 'py> CallContext<'a, 'py> {
         if matches!(parameter, Some(Parameter { kind: ParameterKind::Pointer { .. }, .. }))
             && let Ok(address) = bytes.try_into().map(Address::from_ne_bytes)
         {
-            self.look_behind(parameter, address);
+            self.look_through_views(parameter, address);
         }
         Ok(())
     }
 
     /// Adds the block of an integer address to the overrun check on the host, if it is known.
     #[inline]
-    fn look_behind(&mut self, parameter: Option<&Parameter>, address: Address) {
+    fn look_through_views(&mut self, parameter: Option<&Parameter>, address: Address) {
         if self.function.device().is_cpu()
             && let Some(block) = address_registry::find(address)
         {

@@ -72,7 +72,7 @@ pub(crate) fn push_value(arguments: &mut Arguments, kind: ScalarType, value: &Bo
 pub(crate) fn bytes_of_numpy(value: &Bound<'_, PyAny>) -> PyResult<(DType, Vec<u8>)> {
     let py = value.py();
     let convert = ndarray::numpy(py)?.getattr(intern!(py, "ascontiguousarray"))?;
-    let array = strict::as_on_a_gpu(|| convert.call1((value,)))?;
+    let array = strict::without_host_arrays(|| convert.call1((value,)))?;
     let array = array.cast_into::<PyUntypedArray>()?;
     let dtype = dtypes::from_numpy(array.dtype().as_any())?;
     Ok((dtype, ffi::ndarray::with_dense_bytes(&array, dtype.itemsize(), <[u8]>::to_vec)))
@@ -117,7 +117,7 @@ pub(crate) fn push_number(arguments: &mut Arguments, kind: ScalarType, value: &B
         ScalarType::UInt8 | ScalarType::UInt16 | ScalarType::UInt32 | ScalarType::UInt64 if is_int => {
             push_unsigned(arguments, kind, value)
         }
-        _ => push_rare(arguments, kind, value),
+        _ => push_uncommon(arguments, kind, value),
     }
 }
 
@@ -214,7 +214,7 @@ fn out_of_range(
 
 /// Adds a number of a type without a Python equivalent, converted by NumPy or `ml_dtypes`.
 #[cold]
-fn push_rare(arguments: &mut Arguments, kind: ScalarType, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+fn push_uncommon(arguments: &mut Arguments, kind: ScalarType, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let is_real = value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>();
     let fits = match kind {
         ScalarType::Complex64 | ScalarType::Complex128 => is_real || value.is_instance_of::<PyComplex>(),

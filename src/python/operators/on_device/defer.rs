@@ -35,7 +35,7 @@ pub(in crate::operators) fn result<'py>(
     }
     let mode = fusion::current()?;
     if let Some(why) = refusal(mode, row, values, shape, wish, operands) {
-        // A call into a given array may still be deferred, as `into_given` decides.
+        // A call into a given array may still be deferred, as `defer_into` decides.
         if why != EagerReason::UnsupportedForm || wish.out[0].is_none() {
             fusion::record_eager(why);
         }
@@ -59,7 +59,7 @@ pub(in crate::operators) fn result<'py>(
 ///
 /// # Errors
 /// Those of [`result`].
-pub(in crate::operators) fn into_given<'py>(
+pub(in crate::operators) fn defer_into<'py>(
     (row, kind, device): (&'static UfuncEntry, ScalarType, Device),
     values: &OperandValues<'_, 'py>,
     wish: &UfuncKeywords<'py>,
@@ -67,14 +67,14 @@ pub(in crate::operators) fn into_given<'py>(
     if device.is_cpu() {
         return Ok(false);
     }
-    let is_put_off = one_into_given((row, kind), values, wish)?;
-    if !is_put_off && fusion::current()? != FusionMode::Off {
+    let is_deferred = one_deferred_into((row, kind), values, wish)?;
+    if !is_deferred && fusion::current()? != FusionMode::Off {
         fusion::record_eager(EagerReason::UnsupportedForm);
     }
-    Ok(is_put_off)
+    Ok(is_deferred)
 }
 
-fn one_into_given<'py>(
+fn one_deferred_into<'py>(
     (row, kind): (&'static UfuncEntry, ScalarType),
     values: &OperandValues<'_, 'py>,
     wish: &UfuncKeywords<'py>,
@@ -84,7 +84,7 @@ fn one_into_given<'py>(
         return Ok(false);
     }
     let Some(read) = operands_of(row, kind, values)? else { return Ok(false) };
-    defer::into_given(DeferredOp::Loop(row, kind), read, out.get().unlaunched()?)
+    defer::defer_into(DeferredOp::Loop(row, kind), read, out.get().without_flush()?)
 }
 
 /// Returns the operands of a node; `None` if one is valid for this call only.

@@ -97,12 +97,12 @@ pub(super) fn run(
     });
     done?;
     drop(arrays);
-    keep_foreign(py, of.device, values)
+    retain_foreign(py, of.device, values)
 }
 
 /// Keeps external arrays alive while the kernel reads them.
 #[inline(always)] // two callers, each short
-pub(super) fn keep_foreign(py: Python<'_>, device: Device, values: &mut OperandValues<'_, '_>) -> PyResult<()> {
+pub(super) fn retain_foreign(py: Python<'_>, device: Device, values: &mut OperandValues<'_, '_>) -> PyResult<()> {
     let is_foreign = |value: &UfuncOperand<'_, '_>| matches!(value, UfuncOperand::Temporary { is_foreign: true, .. });
     if !values.iter().any(is_foreign) {
         return Ok(());

@@ -171,10 +171,10 @@ pub(super) fn call<'py>(
         numpy_fallback::run(py, &asked, &values, &Targets::from_iter([target]))?;
     } else {
         if is_given {
-            keep_apart(py, &mut values, target)?;
+            keep_separate(py, &mut values, target)?;
         }
         launch(py, &ProductCall { named, cores, kind, device }, &values, target)?;
-        on_device::keep_foreign(py, device, &mut values)?;
+        on_device::retain_foreign(py, device, &mut values)?;
     }
     if is_given { Ok(Some(made)) } else { result::of_class_of(&operands, made).map(Some) }
 }
@@ -215,7 +215,7 @@ fn launch(py: Python<'_>, work: &ProductCall, values: &OperandValues<'_, '_>, ou
 }
 
 /// Copies operands that may overlap the array for the result.
-fn keep_apart(py: Python<'_>, values: &mut OperandValues<'_, '_>, out: &Array) -> PyResult<()> {
+fn keep_separate(py: Python<'_>, values: &mut OperandValues<'_, '_>, out: &Array) -> PyResult<()> {
     for value in values {
         let Some(array) = value.array().map(DeferredArray::materialized).transpose()? else { continue };
         if copy::may_overlap(out, array) {
