@@ -60,6 +60,7 @@ pub(crate) fn write_item(array: &Bound<'_, PyUntypedArray>, bytes: &[u8], itemsi
 ///
 /// # Safety
 /// Shape and strides stay inside of the memory, which lives as long as the ndarray.
+#[inline]
 pub(crate) unsafe fn over<'py>(
     py: Python<'py>,
     address: usize,

@@ -77,6 +77,11 @@ pub(super) fn common_shape(values: &OperandValues<'_, '_>, wish: &UfuncKeywords<
     if all.all(|other| other.shape().eq(first.shape())) {
         return Ok(shape);
     }
+    broadcast(values, wish)
+}
+
+#[inline(never)] // keeps the usual path short
+fn broadcast(values: &OperandValues<'_, '_>, wish: &UfuncKeywords<'_>) -> PyResult<Dims> {
     let shapes: SmallVec<[Dims; 4]> = layouts(values, wish).map(|one| one.shape().collect()).collect();
     let views: SmallVec<[&[i64]; 4]> = shapes.iter().map(|shape| shape.as_slice()).collect();
     Ok(broadcast_shapes(&views)?)

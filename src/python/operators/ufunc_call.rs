@@ -73,7 +73,7 @@ pub(crate) fn call<'py>(
 }
 
 /// Rejects output arrays that cannot take the results.
-#[inline]
+#[inline(always)] // a stage of one caller
 fn check_outs(row: &'static UfuncEntry, kind: ScalarType, shape: &Dims, wish: &UfuncKeywords<'_>) -> PyResult<()> {
     if wish.out.iter().all(Option::is_none) {
         return Ok(()); // the usual call does not read the table of result types
@@ -87,7 +87,7 @@ fn check_outs(row: &'static UfuncEntry, kind: ScalarType, shape: &Dims, wish: &U
 }
 
 /// Returns the arrays for the results: the given ones, and new ones.
-#[inline]
+#[inline(always)] // a stage of one caller
 fn allocate<'py>(
     py: Python<'py>,
     (row, kind, device): (&'static UfuncEntry, ScalarType, Device),
@@ -107,7 +107,7 @@ fn allocate<'py>(
 }
 
 /// Returns the results to the caller: one, or a tuple of two.
-#[inline]
+#[inline(always)] // a stage of one caller
 fn finish<'py>(
     py: Python<'py>,
     mut results: Results<'py>,
@@ -174,7 +174,7 @@ fn no_loop(row: &UfuncEntry, values: &OperandValues<'_, '_>, wish: &UfuncKeyword
 }
 
 /// Computes the results on the device of the arrays.
-#[inline]
+#[inline(always)] // a stage of one caller
 fn compute(
     py: Python<'_>,
     of: &UfuncLoop<'_>,
