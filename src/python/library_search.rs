@@ -9,7 +9,7 @@ use pygpu_backend::libraries::SearchPaths;
 ///
 /// # Errors
 /// Python's errors.
-pub fn places(py: Python<'_>, name: &str) -> PyResult<SearchPaths> {
+pub fn search_paths(py: Python<'_>, name: &str) -> PyResult<SearchPaths> {
     let module = py.import(intern!(py, "PyGPU._native.library_files"))?;
     let (named, hints) = module.call_method1(intern!(py, "mathematics"), (name,))?.extract()?;
     Ok(SearchPaths { named, hints })

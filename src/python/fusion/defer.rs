@@ -14,7 +14,7 @@ use pygpu_ops::fusion::{self, DeferredNode, DeferredOp, EagerReason, FusionMode,
 
 /// Returns the reason why a node cannot read this operand later or in its form; `None` if the operation can be deferred.
 #[inline]
-pub(crate) fn refusal(array: &DeferredArray) -> Option<EagerReason> {
+pub(crate) fn eager_reason(array: &DeferredArray) -> Option<EagerReason> {
     let block = array.allocation();
     if !block.is_from_pool() {
         return Some(EagerReason::ExternalMemory);
@@ -45,7 +45,7 @@ pub(crate) fn order_of(array: &DeferredArray) -> PyResult<Option<Stream>> {
     let can_wait = mode != FusionMode::Off
         && !array.layout().is_empty()
         && Allocation::is_deferrable(&stream)
-        && refusal(array).is_none();
+        && eager_reason(array).is_none();
     if can_wait {
         prepare(&stream);
     }
@@ -93,7 +93,7 @@ fn push_behind((mut node, mut obstacle): (Box<DeferredNode>, Obstacle), block: &
 }
 
 /// Whether the values of an operand are pending.
-pub(crate) fn is_waiting(array: &DeferredArray) -> bool {
+pub(crate) fn is_pending(array: &DeferredArray) -> bool {
     array.allocation().is_pending()
 }
 
@@ -105,14 +105,14 @@ pub(crate) fn is_waiting(array: &DeferredArray) -> bool {
 /// # Errors
 /// The driver's, from pending operations.
 pub(crate) fn defer_into(work: DeferredOp, operands: Operands, target: &DeferredArray) -> PyResult<bool> {
-    let Some(stream) = order_of(target)?.filter(|_| !is_waiting(target)) else { return Ok(false) };
+    let Some(stream) = order_of(target)?.filter(|_| !is_pending(target)) else { return Ok(false) };
     let target = target.materialized()?;
     let meets = |array: &DeferredArray| {
         array.materialized().is_ok_and(|array| copy::may_overlap(target, array) && !copy::is_same_place(target, array))
     };
     let may_all =
-        operands.arrays().iter().all(|array| refusal(array).is_none() && (is_waiting(array) || !meets(array)));
-    if !may_all || !operands.arrays().iter().any(is_waiting) {
+        operands.arrays().iter().all(|array| eager_reason(array).is_none() && (is_pending(array) || !meets(array)));
+    if !may_all || !operands.arrays().iter().any(is_pending) {
         return Ok(false);
     }
     let (layout, dtype) = (target.layout().clone(), target.dtype());

@@ -46,16 +46,16 @@ impl<'py> UfuncKeywords<'py> {
     ///
     /// # Errors
     /// `TypeError` and `ValueError` as NumPy's.
-    pub(crate) fn read(row: &UfuncEntry, keywords: &Bound<'py, PyDict>) -> PyResult<Option<Self>> {
-        let mut wish = Self::default();
+    pub(crate) fn read(entry: &UfuncEntry, keywords: &Bound<'py, PyDict>) -> PyResult<Option<Self>> {
+        let mut parsed = Self::default();
         for (key, value) in keywords {
             let key = key.cast_into::<PyString>()?;
-            let is_known = match key.to_str()? {
-                "out" => wish.read_out(row, value)?,
-                "where" => wish.read_mask(row, value)?,
-                "dtype" => wish.read_dtype(&value)?,
-                "casting" => wish.read_casting(&value)?,
-                "order" => wish.read_order(&value)?,
+            let is_supported = match key.to_str()? {
+                "out" => parsed.read_out(entry, value)?,
+                "where" => parsed.read_mask(entry, value)?,
+                "dtype" => parsed.read_dtype(&value)?,
+                "casting" => parsed.read_casting(&value)?,
+                "order" => parsed.read_order(&value)?,
                 "subok" => match value.is_instance_of::<PyBool>() {
                     true => true,
                     false => return Err(PyTypeError::new_err("'subok' must be a boolean")),
@@ -63,76 +63,76 @@ impl<'py> UfuncKeywords<'py> {
                 other @ ("sig" | "signature" | "axes" | "axis" | "keepdims") => {
                     return Err(PyTypeError::new_err(format!(
                         "{}() does not take the keyword {other} in PyGPU; it takes out, where, dtype, casting and order",
-                        row.name
+                        entry.name
                     )));
                 }
                 other => {
                     return Err(PyTypeError::new_err(format!(
                         "{}() got an unexpected keyword argument '{other}'; out, where, dtype, casting and order are understood",
-                        row.name
+                        entry.name
                     )));
                 }
             };
-            if !is_known {
+            if !is_supported {
                 return Ok(None);
             }
         }
-        Ok(Some(wish))
+        Ok(Some(parsed))
     }
 
     /// Reads an output array that follows the operands of a call.
     ///
     /// # Errors
     /// `TypeError` if the keyword is given too.
-    pub(crate) fn read_positional(&mut self, place: usize, value: &Bound<'py, PyAny>) -> PyResult<bool> {
-        if self.out.iter().any(Option::is_some) && place == 0 {
+    pub(crate) fn read_positional(&mut self, index: usize, value: &Bound<'py, PyAny>) -> PyResult<bool> {
+        if self.out.iter().any(Option::is_some) && index == 0 {
             return Err(PyTypeError::new_err("cannot specify 'out' as both a positional and keyword argument"));
         }
         if value.is_none() {
             return Ok(true);
         }
-        let Ok(own) = value.cast::<GpuArray>() else { return Ok(false) };
-        self.out[place] = Some(own.clone());
+        let Ok(array) = value.cast::<GpuArray>() else { return Ok(false) };
+        self.out[index] = Some(array.clone());
         Ok(true)
     }
 
-    fn read_out(&mut self, row: &UfuncEntry, value: Bound<'py, PyAny>) -> PyResult<bool> {
+    fn read_out(&mut self, entry: &UfuncEntry, value: Bound<'py, PyAny>) -> PyResult<bool> {
         if value.is_none() {
             return Ok(true);
         }
         let Ok(outs) = value.cast::<PyTuple>() else {
-            if row.outputs() > 1 {
+            if entry.outputs() > 1 {
                 return Err(PyTypeError::new_err("'out' must be a tuple of arrays"));
             }
             return self.read_positional(0, &value);
         };
-        if outs.len() != row.outputs() {
+        if outs.len() != entry.outputs() {
             return Err(PyValueError::new_err("The 'out' tuple must have exactly one entry per ufunc output"));
         }
-        for (place, one) in outs.iter().enumerate() {
-            if one.is_none() {
+        for (index, item) in outs.iter().enumerate() {
+            if item.is_none() {
                 continue;
             }
-            let Ok(own) = one.cast_into::<GpuArray>() else { return Ok(false) };
-            self.out[place] = Some(own);
+            let Ok(array) = item.cast_into::<GpuArray>() else { return Ok(false) };
+            self.out[index] = Some(array);
         }
         Ok(true)
     }
 
-    fn read_mask(&mut self, row: &UfuncEntry, value: Bound<'py, PyAny>) -> PyResult<bool> {
+    fn read_mask(&mut self, entry: &UfuncEntry, value: Bound<'py, PyAny>) -> PyResult<bool> {
         if value.is_instance_of::<PyBool>() && value.is_truthy()? {
             return Ok(true);
         }
-        let Ok(own) = value.cast_into::<GpuArray>() else { return Ok(false) };
-        if own.get().dtype().kind() != ScalarType::Bool {
+        let Ok(array) = value.cast_into::<GpuArray>() else { return Ok(false) };
+        if array.get().dtype().kind() != ScalarType::Bool {
             return Err(PyTypeError::new_err(format!(
                 "{}: where= is an array of bool: Cannot cast array data from dtype('{}') to dtype('bool') according to the rule \
                  'safe'",
-                row.name,
-                own.get().dtype().name()
+                entry.name,
+                array.get().dtype().name()
             )));
         }
-        self.mask = Some(own);
+        self.mask = Some(array);
         Ok(true)
     }
 
@@ -147,8 +147,8 @@ impl<'py> UfuncKeywords<'py> {
         let Ok(name) = value.cast::<PyString>() else {
             return Err(PyTypeError::new_err(format!("casting must be str, not {}", value.get_type().name()?)));
         };
-        let found = Casting::ALL.into_iter().find(|(known, _)| name.to_str().is_ok_and(|name| name == *known));
-        let Some((_, casting)) = found else {
+        let rule = Casting::ALL.into_iter().find(|(rule_name, _)| name.to_str().is_ok_and(|name| name == *rule_name));
+        let Some((_, casting)) = rule else {
             return Err(PyValueError::new_err(format!(
                 "casting must be one of 'no', 'equiv', 'safe', 'same_kind', 'unsafe' (got '{name}')"
             )));

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use super::declaration::entry;
 use super::reduce::{self, ReductionArgs};
-use super::reduction_methods::{asked, parameter, reduction_entry, reductions, row};
+use super::reduction_methods::{entry, parameter, reduction_args, reduction_entry, reductions};
 use crate::array::array_argument::ArrayArg;
 use crate::array::class::GpuArray;
 use crate::names::names;
@@ -16,27 +16,27 @@ use pygpu_ops::reductions::ReductionEntry;
 
 /// Returns the index of an extreme. The smallest index is fetched; it is negative if a row has none.
 fn index<'py>(
-    row: &'static ReductionEntry,
+    entry: &'static ReductionEntry,
     a: &Bound<'py, GpuArray>,
     options: &ReductionArgs<'py>,
 ) -> ArrayResult<'py> {
-    let found = reduce::call(row, a, options)?;
+    let result = reduce::call(entry, a, options)?;
     let has_nan = matches!(
         a.get().dtype().kind(),
         ScalarType::Float16 | ScalarType::BFloat16 | ScalarType::Float32 | ScalarType::Float64
     );
-    if has_nan && !a.get().device().is_cpu() && !found.get().layout().is_empty() {
-        let least = reduce::call(self::row("min")?, &found, &asked([None; 5], false))?;
+    if has_nan && !a.get().device().is_cpu() && !result.get().layout().is_empty() {
+        let least = reduce::call(self::entry("min")?, &result, &reduction_args([None; 5], false))?;
         if least.call_method0("item")?.lt(0)? {
             return Err(PyValueError::new_err("All-NaN slice encountered"));
         }
     }
-    Ok(found)
+    Ok(result)
 }
 
 /// Subtracts the smallest element from the largest one. Booleans are rejected.
 fn extent<'py>(
-    row: &'static ReductionEntry,
+    entry: &'static ReductionEntry,
     a: &Bound<'py, GpuArray>,
     options: &ReductionArgs<'py>,
 ) -> ArrayResult<'py> {
@@ -45,7 +45,7 @@ fn extent<'py>(
             "ptp: numpy boolean subtract, the `-` operator, is not supported, use max() ^ min() of the array",
         ));
     }
-    reduce::call(row, a, options)
+    reduce::call(entry, a, options)
 }
 
 reductions! {
@@ -90,7 +90,7 @@ reductions! {
     /// Return the standard deviation of the elements that are not NaN.
     ///
     /// The result is NaN if all elements are. On a device this gives no warning, because the call does not synchronize.
-    variance function nanstd => reduce::deviation, "nanvar" {
+    variance function nanstd => reduce::standard_deviation, "nanvar" {
         /// >>> PyGPU.nanstd(PyGPU.to_gpu([1.0, float("nan"), 3.0])).item()
         /// 1.0
     }
@@ -135,8 +135,8 @@ reductions! {
 #[pyfunction]
 #[pyo3(signature = (a: "GPUArray", order: "int", axis: "ShapeLike | None", keepdims: "bool") -> "GPUArray")]
 fn _norm<'py>(a: &Bound<'py, GpuArray>, order: u8, axis: OptionalArg<'_, 'py>, keepdims: bool) -> ArrayResult<'py> {
-    let row = row(if order == 1 { "norm_1" } else { "norm_2" })?;
-    reduce::call(row, a, &asked([axis, None, None, None, None], keepdims))
+    let entry = entry(if order == 1 { "norm_1" } else { "norm_2" })?;
+    reduce::call(entry, a, &reduction_args([axis, None, None, None, None], keepdims))
 }
 
 names! {

@@ -17,7 +17,7 @@ use pygpu_ops::ufunc::{Casting, HostEvaluation, TABLE, UfuncEntry};
 
 /// The computation that NumPy performs.
 pub(super) struct NumpyCall<'a> {
-    pub(super) row: &'static UfuncEntry,
+    pub(super) entry: &'static UfuncEntry,
     /// The requested type of the results.
     pub(super) dtype: Option<ScalarType>,
     pub(super) casting: Casting,
@@ -31,62 +31,63 @@ pub(super) struct NumpyCall<'a> {
 #[inline(always)] // as in `result`
 pub(super) fn run(
     py: Python<'_>,
-    asked: &NumpyCall<'_>,
+    call: &NumpyCall<'_>,
     values: &OperandValues<'_, '_>,
     targets: &Targets<'_>,
 ) -> PyResult<()> {
-    let view = |array: &Array| match asked.row.host {
+    let view = |array: &Array| match call.entry.host {
         HostEvaluation::Ufunc => cpu_view::borrowed(py, array),
         HostEvaluation::Steps | HostEvaluation::Kernel => cpu_view::kept(py, array),
     };
     // Positional, so that no keyword is looked up.
-    let mut given: SmallVec<[Bound<'_, PyAny>; 6]> = SmallVec::new();
+    let mut arguments: SmallVec<[Bound<'_, PyAny>; 6]> = SmallVec::new();
     for value in values {
-        given.push(match value {
-            UfuncOperand::Own(array) => view(array.materialized()?)?.into_any(),
+        arguments.push(match value {
+            UfuncOperand::Array(array) => view(array.materialized()?)?.into_any(),
             UfuncOperand::Temporary { array, .. } => view(array)?.into_any(),
             UfuncOperand::Number { object, .. } => object.clone(),
         });
     }
     for target in targets {
-        given.push(view(target)?.into_any());
+        arguments.push(view(target)?.into_any());
     }
-    let is_plain = asked.mask.is_none() && asked.dtype.is_none() && asked.casting == Casting::SameKind;
+    let is_positional = call.mask.is_none() && call.dtype.is_none() && call.casting == Casting::SameKind;
     // These two accept results as keywords only.
-    let is_plain = is_plain && !matches!(asked.row.name, "maximum" | "minimum");
-    if asked.row.host == HostEvaluation::Ufunc && is_plain {
-        return calls::call(&ufunc(py, asked.row)?, &given).map(drop);
+    let is_positional = is_positional && !matches!(call.entry.name, "maximum" | "minimum");
+    if call.entry.host == HostEvaluation::Ufunc && is_positional {
+        return calls::call(&ufunc(py, call.entry)?, &arguments).map(drop);
     }
-    let outs: SmallVec<[Bound<'_, PyAny>; 2]> = given.drain(values.len()..).collect();
+    let outs: SmallVec<[Bound<'_, PyAny>; 2]> = arguments.drain(values.len()..).collect();
     let keywords = PyDict::new(py);
     keywords.set_item(intern!(py, "out"), PyTuple::new(py, outs)?)?;
-    if let Some(mask) = asked.mask {
+    if let Some(mask) = call.mask {
         keywords.set_item(intern!(py, "where"), view(mask)?)?;
     }
-    if asked.casting != Casting::SameKind {
-        keywords.set_item(intern!(py, "casting"), asked.casting.name())?;
+    if call.casting != Casting::SameKind {
+        keywords.set_item(intern!(py, "casting"), call.casting.name())?;
     }
-    if let Some(kind) = asked.dtype {
+    if let Some(kind) = call.dtype {
         keywords.set_item(intern!(py, "dtype"), dtype::to_python(py, DType::new(kind))?)?;
     }
-    let function = match asked.row.host {
-        HostEvaluation::Ufunc => ufunc(py, asked.row)?,
+    let function = match call.entry.host {
+        HostEvaluation::Ufunc => ufunc(py, call.entry)?,
         HostEvaluation::Steps | HostEvaluation::Kernel => {
-            py.import(intern!(py, "PyGPU._native.host_functions"))?.getattr(asked.row.name)?
+            py.import(intern!(py, "PyGPU._native.host_functions"))?.getattr(call.entry.name)?
         }
     };
-    function.call(PyTuple::new(py, given)?, Some(&keywords))?;
+    function.call(PyTuple::new(py, arguments)?, Some(&keywords))?;
     Ok(())
 }
 
 /// Returns NumPy's ufunc of a table entry.
-fn ufunc<'py>(py: Python<'py>, row: &'static UfuncEntry) -> PyResult<Bound<'py, PyAny>> {
+fn ufunc<'py>(py: Python<'py>, entry: &'static UfuncEntry) -> PyResult<Bound<'py, PyAny>> {
     static FUNCTIONS: PyOnce<Vec<Option<Py<PyAny>>>> = PyOnce::new();
     let find = |name: &str| ndarray::numpy(py)?.getattr(name);
-    let all = FUNCTIONS.get_or_init(py, || TABLE.iter().map(|row| find(row.name).ok().map(Bound::unbind)).collect());
-    let place = (std::ptr::from_ref(row).addr().wrapping_sub(TABLE.as_ptr().addr())) / size_of::<UfuncEntry>();
-    match all.get(place).and_then(Option::as_ref) {
+    let all =
+        FUNCTIONS.get_or_init(py, || TABLE.iter().map(|entry| find(entry.name).ok().map(Bound::unbind)).collect());
+    let index = (std::ptr::from_ref(entry).addr().wrapping_sub(TABLE.as_ptr().addr())) / size_of::<UfuncEntry>();
+    match all.get(index).and_then(Option::as_ref) {
         Some(function) => Ok(function.bind(py).clone()),
-        None => find(row.name),
+        None => find(entry.name),
     }
 }

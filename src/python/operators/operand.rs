@@ -21,7 +21,7 @@ use pygpu_ops::ufunc::{Casting, PromotionOperand, ScalarRule, UfuncEntry};
 /// One operand.
 pub(super) enum UfuncOperand<'a, 'py> {
     /// A PyGPU array.
-    Own(&'a DeferredArray),
+    Array(&'a DeferredArray),
     /// An array that exists for the call: an import from another library, or a copy.
     Temporary { array: Box<Array>, is_foreign: bool },
     /// A number.
@@ -37,8 +37,8 @@ impl<'a, 'py> UfuncOperand<'a, 'py> {
     /// `TypeError` for an ndarray with axes, a list and a tuple, because their values are on the host.
     #[inline]
     pub(super) fn read(object: &'a Bound<'py, PyAny>) -> PyResult<Option<Self>> {
-        if let Ok(own) = object.cast::<GpuArray>() {
-            return Ok(Some(Self::Own(DeferredArray::of(own.get().array(object.py())?))));
+        if let Ok(array) = object.cast::<GpuArray>() {
+            return Ok(Some(Self::Array(DeferredArray::of(array.get().array(object.py())?))));
         }
         let kind = match HostScalar::read(object) {
             Some(HostScalar::Int) => PromotionOperand::Int,
@@ -46,12 +46,12 @@ impl<'a, 'py> UfuncOperand<'a, 'py> {
             Some(HostScalar::Typed(kind)) => PromotionOperand::Strong(kind),
             Some(HostScalar::Float) => PromotionOperand::Float,
             Some(HostScalar::Complex) => PromotionOperand::Complex,
-            None => return Self::read_other(object),
+            None => return Self::read_foreign(object),
         };
         Ok(Some(Self::Number { object: object.clone(), kind }))
     }
 
-    fn read_other(object: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
+    fn read_foreign(object: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
         let number = |kind| Ok(Some(Self::Number { object: object.clone(), kind }));
         if let Ok(host) = object.cast::<PyUntypedArray>() {
             if host.ndim() > 0 {
@@ -73,7 +73,7 @@ impl<'a, 'py> UfuncOperand<'a, 'py> {
     #[inline]
     pub(super) fn array(&self) -> Option<&DeferredArray> {
         match self {
-            Self::Own(array) => Some(array),
+            Self::Array(array) => Some(array),
             Self::Temporary { array, .. } => Some(DeferredArray::of(array)),
             Self::Number { .. } => None,
         }
@@ -83,7 +83,7 @@ impl<'a, 'py> UfuncOperand<'a, 'py> {
     pub(super) fn operand(&self) -> PromotionOperand {
         match self {
             Self::Number { kind, .. } => *kind,
-            Self::Own(array) => PromotionOperand::Strong(array.dtype().kind()),
+            Self::Array(array) => PromotionOperand::Strong(array.dtype().kind()),
             Self::Temporary { array, .. } => PromotionOperand::Strong(array.dtype().kind()),
         }
     }
@@ -102,16 +102,20 @@ impl<'a, 'py> UfuncOperand<'a, 'py> {
     /// # Errors
     /// `TypeError`, `OverflowError`, `ValueError`.
     #[inline]
-    pub(super) fn check(&self, row: &UfuncEntry, place: usize, kind: ScalarType, casting: Casting) -> PyResult<()> {
+    pub(super) fn check(&self, entry: &UfuncEntry, index: usize, kind: ScalarType, casting: Casting) -> PyResult<()> {
         match self.operand() {
-            PromotionOperand::Strong(own) if own == kind || casting.allows(own, kind) || is_truth(row, place) => Ok(()),
-            PromotionOperand::Strong(own) => Err(cast_error(row, place, own, kind, casting)),
-            PromotionOperand::Int => self.check_int(row, place, kind),
-            _ => self.check_weak(row, place, kind, casting),
+            PromotionOperand::Strong(actual)
+                if actual == kind || casting.allows(actual, kind) || is_truth_operand(entry, index) =>
+            {
+                Ok(())
+            }
+            PromotionOperand::Strong(actual) => Err(cast_error(entry, index, actual, kind, casting)),
+            PromotionOperand::Int => self.check_int(entry, index, kind),
+            _ => self.check_weak(entry, index, kind, casting),
         }
     }
 
-    fn check_int(&self, row: &UfuncEntry, place: usize, kind: ScalarType) -> PyResult<()> {
+    fn check_int(&self, entry: &UfuncEntry, index: usize, kind: ScalarType) -> PyResult<()> {
         let Self::Number { object, .. } = self else { return Ok(()) };
         if !values::is_integer(kind) || kind == ScalarType::Bool {
             return Ok(());
@@ -120,32 +124,36 @@ impl<'a, 'py> UfuncOperand<'a, 'py> {
             let name = DType::new(kind).name();
             return Err(PyOverflowError::new_err(format!("Python integer {object} out of bounds for {name}")));
         }
-        match row.nature == ScalarRule::Power && place == 1 && object.lt(0)? {
+        match entry.nature == ScalarRule::Power && index == 1 && object.lt(0)? {
             true => Err(PyValueError::new_err("Integers to negative integer powers are not allowed.")),
             false => Ok(()),
         }
     }
 
-    fn check_weak(&self, row: &UfuncEntry, place: usize, kind: ScalarType, casting: Casting) -> PyResult<()> {
-        let least = if self.operand() == PromotionOperand::Float { ScalarType::Float16 } else { ScalarType::Complex64 };
-        match casting.allows(least, kind) || Casting::SameKind.allows(least, kind) || is_truth(row, place) {
+    fn check_weak(&self, entry: &UfuncEntry, index: usize, kind: ScalarType, casting: Casting) -> PyResult<()> {
+        let smallest =
+            if self.operand() == PromotionOperand::Float { ScalarType::Float16 } else { ScalarType::Complex64 };
+        match casting.allows(smallest, kind)
+            || Casting::SameKind.allows(smallest, kind)
+            || is_truth_operand(entry, index)
+        {
             true => Ok(()),
-            false => Err(cast_error(row, place, least, kind, casting)),
+            false => Err(cast_error(entry, index, smallest, kind, casting)),
         }
     }
 }
 
 /// Whether only the truth value of an operand is used.
-fn is_truth(row: &UfuncEntry, place: usize) -> bool {
-    row.fixed == Some((place, ScalarType::Bool))
+fn is_truth_operand(entry: &UfuncEntry, index: usize) -> bool {
+    entry.fixed == Some((index, ScalarType::Bool))
 }
 
 #[cold]
-fn cast_error(row: &UfuncEntry, place: usize, from: ScalarType, to: ScalarType, casting: Casting) -> PyErr {
-    let place = if row.inputs > 1 { format!(" {place}") } else { String::new() };
+fn cast_error(entry: &UfuncEntry, index: usize, from: ScalarType, to: ScalarType, casting: Casting) -> PyErr {
+    let index = if entry.inputs > 1 { format!(" {index}") } else { String::new() };
     PyTypeError::new_err(format!(
-        "Cannot cast ufunc '{}' input{place} from dtype('{}') to dtype('{}') with casting rule '{}'",
-        row.name,
+        "Cannot cast ufunc '{}' input{index} from dtype('{}') to dtype('{}') with casting rule '{}'",
+        entry.name,
         DType::new(from).name(),
         DType::new(to).name(),
         casting.name()
@@ -167,8 +175,8 @@ pub(super) fn read_without_flush<'a, 'py>(
         return Ok(true);
     }
     // Written in place, because a move of a new value costs as much as the read.
-    if let Ok(own) = object.cast::<GpuArray>() {
-        values.push(UfuncOperand::Own(own.get().without_flush()?));
+    if let Ok(array) = object.cast::<GpuArray>() {
+        values.push(UfuncOperand::Array(array.get().without_flush()?));
         return Ok(true);
     }
     let Some(value) = UfuncOperand::read(object)? else { return Ok(false) };
@@ -181,12 +189,12 @@ pub(super) fn read_without_flush<'a, 'py>(
 /// # Errors
 /// The errors of the objects.
 #[inline]
-pub(super) fn settle(row: &UfuncEntry, values: &mut OperandValues<'_, '_>) -> PyResult<()> {
-    match row.nature {
-        ScalarRule::Comparison => compare_with_any_integer(values),
-        ScalarRule::Logical => query_truth(values),
-        ScalarRule::Plain | ScalarRule::Power => match row.fixed {
-            Some((place, ScalarType::Bool)) => query_truth(&mut values[place..=place]),
+pub(super) fn convert_numbers(entry: &UfuncEntry, values: &mut OperandValues<'_, '_>) -> PyResult<()> {
+    match entry.nature {
+        ScalarRule::Comparison => replace_unrepresentable_integers(values),
+        ScalarRule::Logical => convert_to_truth(values),
+        ScalarRule::Plain | ScalarRule::Power => match entry.fixed {
+            Some((index, ScalarType::Bool)) => convert_to_truth(&mut values[index..=index]),
             _ => Ok(()),
         },
     }
@@ -194,7 +202,7 @@ pub(super) fn settle(row: &UfuncEntry, values: &mut OperandValues<'_, '_>) -> Py
 
 /// Replaces an integer that the other operand's type cannot represent by an infinity. Only equality would differ, and no element is
 /// equal.
-fn compare_with_any_integer(values: &mut [UfuncOperand<'_, '_>]) -> PyResult<()> {
+fn replace_unrepresentable_integers(values: &mut [UfuncOperand<'_, '_>]) -> PyResult<()> {
     let other = values.iter().find_map(|value| match value.operand() {
         PromotionOperand::Strong(kind) => Some(kind),
         _ => None,
@@ -211,7 +219,7 @@ fn compare_with_any_integer(values: &mut [UfuncOperand<'_, '_>]) -> PyResult<()>
     Ok(())
 }
 
-fn query_truth(values: &mut [UfuncOperand<'_, '_>]) -> PyResult<()> {
+fn convert_to_truth(values: &mut [UfuncOperand<'_, '_>]) -> PyResult<()> {
     for value in values {
         if let UfuncOperand::Number { object, kind } = value {
             *object = PyBool::new(object.py(), object.is_truthy()?).to_owned().into_any();
@@ -236,14 +244,14 @@ pub(super) fn push(arguments: &mut Arguments, kind: ScalarType, object: &Bound<'
 #[cold]
 fn push_converted(arguments: &mut Arguments, kind: ScalarType, object: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = object.py();
-    let is_numpys = is_numpy_scalar(object) || object.cast::<PyUntypedArray>().is_ok();
-    let plain = if is_numpys { object.call_method0(intern!(py, "item"))? } else { object.clone() };
-    let plain = if plain.is_instance_of::<PyBool>() && kind != ScalarType::Bool {
-        py.get_type::<PyInt>().call1((plain,))?
+    let is_numpy_value = is_numpy_scalar(object) || object.cast::<PyUntypedArray>().is_ok();
+    let scalar = if is_numpy_value { object.call_method0(intern!(py, "item"))? } else { object.clone() };
+    let scalar = if scalar.is_instance_of::<PyBool>() && kind != ScalarType::Bool {
+        py.get_type::<PyInt>().call1((scalar,))?
     } else {
-        plain
+        scalar
     };
-    if values::push_number(arguments, kind, &plain)? {
+    if values::push_number(arguments, kind, &scalar)? {
         return Ok(());
     }
     // NumPy performs an explicit cast.

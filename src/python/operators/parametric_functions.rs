@@ -22,26 +22,26 @@ pub(super) fn entry_of_ufunc(name: &str) -> Option<&'static UfuncEntry> {
 
 /// Returns the type of an array; `None` for objects other than PyGPU arrays.
 fn kind_of(object: &Bound<'_, PyAny>) -> Option<ScalarType> {
-    object.cast::<GpuArray>().ok().map(|own| own.get().dtype().kind())
+    object.cast::<GpuArray>().ok().map(|array| array.get().dtype().kind())
 }
 
-fn is_whole(object: &Bound<'_, PyAny>) -> bool {
+fn has_integers(object: &Bound<'_, PyAny>) -> bool {
     kind_of(object).is_some_and(|kind| values::is_integer(kind) || kind == ScalarType::Bool)
 }
 
 /// Computes an entry that must have a result.
-fn computed<'py>(
-    row: &'static UfuncEntry,
+fn compute<'py>(
+    entry: &'static UfuncEntry,
     operands: &[&Bound<'py, PyAny>],
-    wish: &UfuncKeywords<'py>,
+    keywords: &UfuncKeywords<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = operands[0].py();
-    ufunc_call::call(py, row, operands, wish)?.ok_or_else(|| {
-        PyTypeError::new_err(format!("{}(): an operand is no number and no array of a device", row.name))
+    ufunc_call::call(py, entry, operands, keywords)?.ok_or_else(|| {
+        PyTypeError::new_err(format!("{}(): an operand is no number and no array of a device", entry.name))
     })
 }
 
-fn out_of<'py>(out: Option<&Bound<'py, GpuArray>>) -> UfuncKeywords<'py> {
+fn output_keywords<'py>(out: Option<&Bound<'py, GpuArray>>) -> UfuncKeywords<'py> {
     out.map_or_else(UfuncKeywords::default, UfuncKeywords::into_array)
 }
 
@@ -78,16 +78,16 @@ fn choose<'py>(
             Some(_) => Err(PyValueError::new_err("either both or neither of x and y should be given")),
         };
     };
-    computed(&table::WHERE, &[condition, x, y], &UfuncKeywords::default())
+    compute(&table::WHERE, &[condition, x, y], &UfuncKeywords::default())
 }
 
 /// Returns a limit of `clip`; none if it includes every value of the array's type, such as a large Python int.
 fn limit<'a, 'py>(
     a: &Bound<'py, PyAny>,
-    given: Option<&'a Bound<'py, PyAny>>,
+    bound: Option<&'a Bound<'py, PyAny>>,
     is_least: bool,
 ) -> PyResult<Option<&'a Bound<'py, PyAny>>> {
-    let Some(object) = given.filter(|object| !object.is_none()) else { return Ok(None) };
+    let Some(object) = bound.filter(|object| !object.is_none()) else { return Ok(None) };
     let Some(kind) = kind_of(a).filter(|kind| values::is_integer(*kind) && *kind != ScalarType::Bool) else {
         return Ok(Some(object));
     };
@@ -124,17 +124,17 @@ pub(super) fn clip<'py>(
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Py<PyAny>> {
     let py = a.py();
-    let keywords = keywords.map_or_else(|| Ok(PyDict::new(py)), |given| given.copy())?;
+    let keywords = keywords.map_or_else(|| Ok(PyDict::new(py)), |dict| dict.copy())?;
     if let Some(out) = out {
         keywords.set_item("out", out)?;
     }
-    let (row, operands) = match (limit(a, min, true)?, limit(a, max, false)?) {
+    let (entry, operands) = match (limit(a, min, true)?, limit(a, max, false)?) {
         (Some(least), Some(most)) => (&table::CLIP, vec![a, least, most]),
         (Some(least), None) => (const { builtin_row("maximum") }, vec![a, least]),
         (None, Some(most)) => (const { builtin_row("minimum") }, vec![a, most]),
         (None, None) => (const { builtin_row("maximum") }, vec![a, a]),
     };
-    ufunc::call(row, &PyTuple::new(py, operands)?, Some(&keywords))?
+    ufunc::call(entry, &PyTuple::new(py, operands)?, Some(&keywords))?
         .ok_or_else(|| PyTypeError::new_err("clip(): an operand is no number and no array of a device"))
 }
 
@@ -162,23 +162,23 @@ pub(super) fn round<'py>(
     decimals: i64,
     out: Option<&Bound<'py, GpuArray>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let wish = out_of(out);
-    if is_whole(a) && decimals >= 0 {
+    let keywords = output_keywords(out);
+    if has_integers(a) && decimals >= 0 {
         return match kind_of(a) {
-            Some(ScalarType::Bool) => computed(const { builtin_row("rint") }, &[a], &wish),
-            _ => computed(const { builtin_row("positive") }, &[a], &wish),
+            Some(ScalarType::Bool) => compute(const { builtin_row("rint") }, &[a], &keywords),
+            _ => compute(const { builtin_row("positive") }, &[a], &keywords),
         };
     }
     if decimals == 0 {
-        return computed(const { builtin_row("rint") }, &[a], &wish);
+        return compute(const { builtin_row("rint") }, &[a], &keywords);
     }
     let power = i32::try_from(decimals.unsigned_abs()).unwrap_or(i32::MAX);
-    let row = if decimals > 0 { &table::ROUND_BEHIND } else { &table::ROUND_BEFORE };
-    let scale = match is_whole(a) {
+    let entry = if decimals > 0 { &table::ROUND_BEHIND } else { &table::ROUND_BEFORE };
+    let scale = match has_integers(a) {
         true => 10i64.checked_pow(power as u32).unwrap_or(i64::MAX).into_pyobject(a.py())?.into_any(),
         false => 10f64.powi(power).into_pyobject(a.py())?.into_any(),
     };
-    computed(row, &[a, &scale], &wish)
+    compute(entry, &[a, &scale], &keywords)
 }
 
 /// Return the angles of complex numbers, counterclockwise from the real axis.
@@ -197,7 +197,7 @@ pub(super) fn round<'py>(
 #[pyfunction]
 #[pyo3(signature = (z: "Operand", deg: "bool" = false) -> "GPUArray")]
 fn angle<'py>(z: &Bound<'py, PyAny>, deg: bool) -> PyResult<Bound<'py, PyAny>> {
-    computed(if deg { &table::ANGLE_IN_DEGREES } else { &table::ANGLE }, &[z], &UfuncKeywords::default())
+    compute(if deg { &table::ANGLE_IN_DEGREES } else { &table::ANGLE }, &[z], &UfuncKeywords::default())
 }
 
 /// Replace NaN and infinities by finite numbers.
@@ -243,8 +243,8 @@ fn nan_to_num<'py>(
     };
     let number = |value: f64| value.into_pyobject(py).map(Bound::into_any);
     let (nan, above, below) = (number(nan)?, number(posinf.unwrap_or(most))?, number(neginf.unwrap_or(-most))?);
-    let wish = if copy { UfuncKeywords::default() } else { UfuncKeywords::into_array(&x) };
-    computed(&table::NAN_TO_NUM, &[x.as_any(), &nan, &above, &below], &wish)
+    let keywords = if copy { UfuncKeywords::default() } else { UfuncKeywords::into_array(&x) };
+    compute(&table::NAN_TO_NUM, &[x.as_any(), &nan, &above, &below], &keywords)
 }
 
 /// Computes ``x * a + y * b`` in one launch, for ``x, a, y, b``.
@@ -255,7 +255,7 @@ pub(crate) fn weighted_sum<'py>(
     [x, a, y, b]: [&Bound<'py, PyAny>; 4],
     out: Option<&Bound<'py, GpuArray>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
-    Ok(computed(&table::WEIGHTED_SUM, &[x, a, y, b], &out_of(out))?.cast_into()?)
+    Ok(compute(&table::WEIGHTED_SUM, &[x, a, y, b], &output_keywords(out))?.cast_into()?)
 }
 
 names! {

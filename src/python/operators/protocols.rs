@@ -77,7 +77,7 @@ impl GpuArray {
 
     fn __index__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let array = slf.get().array(slf.py())?;
-        let integer = array.dtype().row().is_some_and(|row| row.name.contains("int"));
+        let integer = array.dtype().row().is_some_and(|entry| entry.name.contains("int"));
         if !integer || array.layout().ndim() != 0 {
             return Err(PyTypeError::new_err("only integer scalar arrays can be converted to a scalar index"));
         }
@@ -92,7 +92,7 @@ impl GpuArray {
                 single_element(slf, "rounded")?.call_method1(intern!(py, "__getitem__"), (PyTuple::empty(py),))?;
             return scalar.call_method1(intern!(py, "__round__"), (ndigits,));
         }
-        match ndigits.filter(|given| !given.is_none()) {
+        match ndigits.filter(|value| !value.is_none()) {
             Some(ndigits) => slf.call_method1(intern!(py, "round"), (ndigits,)),
             None => slf.call_method0(intern!(py, "round")),
         }
@@ -170,26 +170,26 @@ impl GpuArray {
     #[pyo3(signature = () -> "Self")]
     fn __copy__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
         let copied = transfer::device_copy_like(slf.py(), slf.get().array(slf.py())?)?;
-        let made = new_like(slf, GpuArray::from_array(copied))?;
-        copy_attributes(slf, &made)?;
-        Ok(made)
+        let copy = new_like(slf, GpuArray::from_array(copied))?;
+        copy_attributes(slf, &copy)?;
+        Ok(copy)
     }
 
     #[pyo3(signature = (memo: "dict[int, Any]") -> "Self")]
     fn __deepcopy__<'py>(slf: &Bound<'py, Self>, memo: &Bound<'py, PyDict>) -> PyResult<Bound<'py, Self>> {
         let copied = transfer::device_copy_like(slf.py(), slf.get().array(slf.py())?)?;
-        let made = new_like(slf, GpuArray::from_array(copied))?;
+        let copy = new_like(slf, GpuArray::from_array(copied))?;
         let attributes = slf.getattr(intern!(slf.py(), "__dict__"))?.cast_into::<PyDict>()?;
         if !attributes.is_empty() {
             // Registered before its attributes are copied, because they may refer to the array itself.
-            memo.set_item(slf.as_ptr() as usize, &made)?;
+            memo.set_item(slf.as_ptr() as usize, &copy)?;
             let deepcopy = slf.py().import("copy")?.getattr("deepcopy")?;
             let deep = finalization::run_python(slf.py(), || deepcopy.call1((attributes, memo)))?;
-            made.getattr(intern!(slf.py(), "__dict__"))?
+            copy.getattr(intern!(slf.py(), "__dict__"))?
                 .cast_into::<PyDict>()?
                 .update(deep.cast::<PyDict>()?.as_mapping())?;
         }
-        Ok(made)
+        Ok(copy)
     }
 
     /// Pickles the values, the class, the attributes, and the device. Without that device, the array is unpickled on the current
@@ -286,12 +286,12 @@ fn unravel(layout: &Layout, flat: i64) -> PyResult<Dims> {
     if flat < -size || flat >= size {
         return Err(PyIndexError::new_err(format!("index {flat} is out of bounds for size {size}")));
     }
-    let mut rest = if flat < 0 { flat + size } else { flat };
+    let mut remainder = if flat < 0 { flat + size } else { flat };
     let mut indices: Dims = layout.shape().collect();
     for index in indices.iter_mut().rev() {
         let length = *index;
-        *index = rest % length;
-        rest /= length;
+        *index = remainder % length;
+        remainder /= length;
     }
     Ok(indices)
 }
@@ -339,9 +339,10 @@ fn restore<'py>(
     let dtype = crate::convert::dtype::from_numpy(values.dtype().as_any())?;
     let backend = pygpu_backend::default_backend()?;
     // Process launchers assign device numbers. With fewer devices, the current one is used.
-    let there = device.filter(|(kind, index)| kind == backend.kind().name() && *index < backend.device_count());
-    let device =
-        there.map_or_else(pygpu_device::Device::current, |(_, index)| pygpu_device::Device::new(backend, *index))?;
+    let matching_device =
+        device.filter(|(kind, index)| kind == backend.kind().name() && *index < backend.device_count());
+    let device = matching_device
+        .map_or_else(pygpu_device::Device::current, |(_, index)| pygpu_device::Device::new(backend, *index))?;
     let array = crate::host::device_arrays::upload_new(class.py(), values, dtype, device)?;
     crate::array::class::new_of_class(class, GpuArray::from_array(array))
 }

@@ -10,7 +10,7 @@ use pyo3::types::PyBytes;
 use crate::array::class::{GpuArray, new_exact};
 use crate::convert::{dtype, shape};
 use crate::gil::WithoutGil;
-use crate::library_search::places;
+use crate::library_search::search_paths;
 use crate::names::names;
 use crate::runtime::device::PyDevice;
 use pygpu_array::Array;
@@ -34,7 +34,7 @@ struct PyStreamPosition {
 struct HostPosition {
     key: [u64; 2],
     position: StreamPosition,
-    is_away: bool,
+    is_on_device: bool,
 }
 
 #[pymethods]
@@ -42,7 +42,7 @@ impl PyStreamPosition {
     #[new]
     #[pyo3(signature = (device: "Device", key: "Sequence[int]", numbers: "Sequence[int]") -> "Self")]
     fn new(device: &Bound<'_, PyDevice>, key: [u64; 2], numbers: [u64; NUMBERS]) -> Self {
-        let here = HostPosition { key, position: StreamPosition::read(numbers), is_away: false };
+        let here = HostPosition { key, position: StreamPosition::read(numbers), is_on_device: false };
         Self { device: device.get().device, here: Mutex::new(here) }
     }
 
@@ -63,7 +63,7 @@ impl PyStreamPosition {
     /// Return the position like `read`, and end the counting by the host.
     #[pyo3(signature = () -> "tuple[list[int], list[int]]")]
     fn leave(&self) -> ([u64; 2], [u64; NUMBERS]) {
-        self.locked().is_away = true;
+        self.locked().is_on_device = true;
         self.read()
     }
 
@@ -86,9 +86,9 @@ impl PyStreamPosition {
         let dtype = dtype::from_python(dtype)?;
         let mut shape = Dims::new();
         shape::read(&mut shape, size)?;
-        let distribution = named(distribution)?;
+        let distribution = distribution_named(distribution)?;
         distribution.check(dtype)?;
-        let made = py.without_gil(|| {
+        let drawn = py.without_gil(|| {
             let stream = stream::current(self.device);
             if capture::is_capturing(&stream)? {
                 return Ok(None);
@@ -97,8 +97,8 @@ impl PyStreamPosition {
             self.draw_at_host_position(&target, DrawRequest { distribution, bounds, scale, means: None }, &stream)
                 .map(|is_drawn| is_drawn.then_some(target))
         });
-        let made: pygpu_base::error::Result<Option<Array>> = made;
-        made?.map(|array| new_exact(py, GpuArray::from_array(array))).transpose()
+        let drawn: pygpu_base::error::Result<Option<Array>> = drawn;
+        drawn?.map(|array| new_exact(py, GpuArray::from_array(array))).transpose()
     }
 
     /// Write random elements into an array, in the order of the current stream, and advance the position.
@@ -118,22 +118,22 @@ impl PyStreamPosition {
         there: Option<&BoundArray<'_>>,
     ) -> PyResult<bool> {
         let py = target.py();
-        let own = target.get().array(py)?;
-        if own.device() != self.device {
-            let text = format!("the array is on {} and the generator on {}", own.device(), self.device);
+        let target_array = target.get().array(py)?;
+        if target_array.device() != self.device {
+            let text = format!("the array is on {} and the generator on {}", target_array.device(), self.device);
             return Err(PyValueError::new_err(text));
         }
         let means = means.map(|means| means.get().array(py)).transpose()?;
-        check_has_kernels(own, means)?;
+        check_means(target_array, means)?;
         let there = there.map(|there| there.get().array(py)).transpose()?;
-        check_location(own, there)?;
-        let drawn = DrawRequest { distribution: named(distribution)?, bounds, scale, means };
+        check_location(target_array, there)?;
+        let request = DrawRequest { distribution: distribution_named(distribution)?, bounds, scale, means };
         let is_drawn: pygpu_base::error::Result<bool> = py.without_gil(|| {
             let stream = stream::current(self.device);
             match there {
-                Some(there) => self.draw_at_device_position(own, drawn, there, &stream),
+                Some(there) => self.draw_at_device_position(target_array, request, there, &stream),
                 None if capture::is_capturing(&stream)? => Ok(false),
-                None => self.draw_at_host_position(own, drawn, &stream),
+                None => self.draw_at_host_position(target_array, request, &stream),
             }
         });
         Ok(is_drawn?)
@@ -150,9 +150,9 @@ struct DrawRequest<'a> {
 }
 
 impl<'a> DrawRequest<'a> {
-    fn task(self, key: [u64; 2], place: PositionSource<'a>) -> RandomFill<'a> {
+    fn fill(self, key: [u64; 2], source: PositionSource<'a>) -> RandomFill<'a> {
         let Self { distribution, bounds, scale, means } = self;
-        RandomFill { distribution, key, place, bounds, scale, means }
+        RandomFill { distribution, key, place: source, bounds, scale, means }
     }
 }
 
@@ -165,57 +165,57 @@ impl PyStreamPosition {
     fn draw_at_host_position(
         &self,
         target: &Array,
-        drawn: DrawRequest<'_>,
+        request: DrawRequest<'_>,
         stream: &Stream,
     ) -> pygpu_base::error::Result<bool> {
-        let taken = {
+        let fill = {
             let mut here = self.locked();
-            if here.is_away {
+            if here.is_on_device {
                 return Ok(false);
             }
             let key = here.key;
-            let task = drawn.task(key, PositionSource::Here(here.position));
-            here.position.pass(&task.amount(target.dtype().kind(), target.layout().size() as u64), key);
-            task
+            let fill = request.fill(key, PositionSource::Here(here.position));
+            here.position.pass(&fill.amount(target.dtype().kind(), target.layout().size() as u64), key);
+            fill
         };
-        random::draw(target, &taken, stream).map(|()| true)
+        random::draw(target, &fill, stream).map(|()| true)
     }
 
     fn draw_at_device_position(
         &self,
         target: &Array,
-        drawn: DrawRequest<'_>,
-        there: &Array,
+        request: DrawRequest<'_>,
+        device_position: &Array,
         stream: &Stream,
     ) -> pygpu_base::error::Result<bool> {
         let key = self.locked().key;
-        let task = drawn.task(key, PositionSource::There(there));
-        random::draw(target, &task, stream)?;
-        let amount = task.amount(target.dtype().kind(), target.layout().size() as u64);
-        random::advance(there, key, &amount, stream).map(|()| true)
+        let fill = request.fill(key, PositionSource::There(device_position));
+        random::draw(target, &fill, stream)?;
+        let amount = fill.amount(target.dtype().kind(), target.layout().size() as u64);
+        random::advance(device_position, key, &amount, stream).map(|()| true)
     }
 }
 
-fn named(distribution: &str) -> PyResult<Distribution> {
+fn distribution_named(distribution: &str) -> PyResult<Distribution> {
     Distribution::named(distribution)
         .ok_or_else(|| PyValueError::new_err(format!("there is no distribution {distribution:?}")))
 }
 
-fn check_location(target: &Array, place: Option<&Array>) -> PyResult<()> {
-    let Some(place) = place else { return Ok(()) };
-    let is_place = place.device() == target.device() && place.layout().size() == NUMBERS as i64;
-    match is_place && place.layout().is_c_contiguous() && place.dtype().itemsize() == size_of::<u64>() {
+fn check_location(target: &Array, position: Option<&Array>) -> PyResult<()> {
+    let Some(position) = position else { return Ok(()) };
+    let is_position = position.device() == target.device() && position.layout().size() == NUMBERS as i64;
+    match is_position && position.layout().is_c_contiguous() && position.dtype().itemsize() == size_of::<u64>() {
         true => Ok(()),
         false => Err(PyTypeError::new_err("a place is 8 numbers of 64 bits on the device of the array")),
     }
 }
 
-fn check_has_kernels(target: &Array, means: Option<&Array>) -> PyResult<()> {
+fn check_means(target: &Array, means: Option<&Array>) -> PyResult<()> {
     let Some(means) = means else { return Ok(()) };
-    let is_like = means.dtype() == target.dtype()
+    let matches = means.dtype() == target.dtype()
         && means.device() == target.device()
         && means.layout().size() == target.layout().size();
-    match is_like && means.layout().is_c_contiguous() {
+    match matches && means.layout().is_c_contiguous() {
         true => Ok(()),
         false => Err(PyTypeError::new_err("the means have the type, the size and the device of the array, in C order")),
     }
@@ -229,17 +229,17 @@ fn _philox(counter: [u64; 4], key: [u64; 2]) -> [u64; 4] {
 }
 
 /// Returns the vendor's random number library.
-fn library(places: &SearchPaths) -> pygpu_base::error::Result<&'static Rand> {
+fn library(search_paths: &SearchPaths) -> pygpu_base::error::Result<&'static Rand> {
     let backend = backend::default_backend()?;
-    libraries::rand(backend.kind(), backend.driver_version(), places)
+    libraries::rand(backend.kind(), backend.driver_version(), search_paths)
 }
 
 /// Return the version of cuRAND or hipRAND; None if neither is found.
 #[pyfunction]
 #[pyo3(signature = () -> "int | None")]
 fn _rand_library_version(py: Python<'_>) -> PyResult<Option<i32>> {
-    let places = places(py, "curand")?;
-    Ok(py.without_gil(|| library(&places)).ok().map(Rand::version))
+    let search_paths = search_paths(py, "curand")?;
+    Ok(py.without_gil(|| library(&search_paths)).ok().map(Rand::version))
 }
 
 /// Return the first bytes of a table of cuRAND or hipRAND.
@@ -249,9 +249,9 @@ fn _rand_library_table(py: Python<'_>, which: i32, bytes: usize) -> PyResult<Bou
     let Some(table) = SobolTable::numbered(which) else {
         return Err(PyValueError::new_err(format!("there is no table {which}")));
     };
-    let places = places(py, "curand")?;
-    let found = py.without_gil(|| library(&places)?.table(table, bytes))?;
-    Ok(PyBytes::new(py, found))
+    let search_paths = search_paths(py, "curand")?;
+    let bytes_of_table = py.without_gil(|| library(&search_paths)?.table(table, bytes))?;
+    Ok(PyBytes::new(py, bytes_of_table))
 }
 
 names! {

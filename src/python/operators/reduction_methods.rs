@@ -16,16 +16,16 @@ use crate::runtime::current_stream::CurrentStreamGuard;
 use pygpu_ops::reductions::{self as axis_reductions, ReductionEntry};
 use pyo3::exceptions::PyTypeError;
 
-pub(super) fn row(name: &str) -> PyResult<&'static ReductionEntry> {
+pub(super) fn entry(name: &str) -> PyResult<&'static ReductionEntry> {
     axis_reductions::row(name).ok_or_else(|| PyTypeError::new_err(format!("there is no reduction {name}")))
 }
 
-pub(super) fn asked<'py>(
+pub(super) fn reduction_args<'py>(
     [axis, dtype, out, initial, mask]: [OptionalArg<'_, 'py>; 5],
     keepdims: bool,
 ) -> ReductionArgs<'py> {
-    let [axis, dtype, out, initial, mask] = [axis, dtype, out, initial, mask].map(|one| one.cloned());
-    ReductionArgs { axis, dtype, out, keepdims, initial, mask, less: 0.0 }
+    let [axis, dtype, out, initial, mask] = [axis, dtype, out, initial, mask].map(|argument| argument.cloned());
+    ReductionArgs { axis, dtype, out, keepdims, initial, mask, ddof: 0.0 }
 }
 
 /// The documentation of one parameter.
@@ -55,14 +55,14 @@ macro_rules! reduction_entry {
              keepdims: "bool" = false, initial: "complex | None" = None, r#where: "GPUArray | bool | None" = None)
             (axis: OptionalArg<'_, 'py>, dtype: OptionalArg<'_, 'py>, out: OptionalArg<'_, 'py>, keepdims: bool, initial: OptionalArg<'_, 'py>,
              r#where: OptionalArg<'_, 'py>)
-            &asked([axis, dtype, out, initial, r#where], keepdims), $($rest)* }
+            &reduction_args([axis, dtype, out, initial, r#where], keepdims), $($rest)* }
     };
     (extreme $form:ident $name:ident $($rest:tt)*) => {
         reduction_entry! { @ $form $name [axes out keepdims initial mask]
             (axis: "int | tuple[int, ...] | None" = None, out: "GPUArray | None" = None, keepdims: "bool" = false,
              initial: "complex | None" = None, r#where: "GPUArray | bool | None" = None)
             (axis: OptionalArg<'_, 'py>, out: OptionalArg<'_, 'py>, keepdims: bool, initial: OptionalArg<'_, 'py>, r#where: OptionalArg<'_, 'py>)
-            &asked([axis, None, out, initial, r#where], keepdims), $($rest)* }
+            &reduction_args([axis, None, out, initial, r#where], keepdims), $($rest)* }
     };
     (truth $form:ident $name:ident $($rest:tt)*) => {
         reduction_entry! { @ $form $name [axes out keepdims mask stream allocator]
@@ -71,14 +71,14 @@ macro_rules! reduction_entry {
              allocator: "Callable[[int], Any] | None" = None)
             (axis: OptionalArg<'_, 'py>, out: OptionalArg<'_, 'py>, keepdims: bool, r#where: OptionalArg<'_, 'py>, stream: OptionalArg<'_, 'py>,
              allocator: OptionalArg<'_, 'py>)
-            (asked([axis, None, out, None, r#where], keepdims), stream, allocator), $($rest)* }
+            (reduction_args([axis, None, out, None, r#where], keepdims), stream, allocator), $($rest)* }
     };
     (average $form:ident $name:ident $($rest:tt)*) => {
         reduction_entry! { @ $form $name [axes dtype out keepdims mask]
             (axis: "int | tuple[int, ...] | None" = None, dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None,
              keepdims: "bool" = false, *, r#where: "GPUArray | bool | None" = None)
             (axis: OptionalArg<'_, 'py>, dtype: OptionalArg<'_, 'py>, out: OptionalArg<'_, 'py>, keepdims: bool, r#where: OptionalArg<'_, 'py>)
-            &asked([axis, dtype, out, None, r#where], keepdims), $($rest)* }
+            &reduction_args([axis, dtype, out, None, r#where], keepdims), $($rest)* }
     };
     (variance $form:ident $name:ident $($rest:tt)*) => {
         reduction_entry! { @ $form $name [axes dtype out ddof keepdims mask]
@@ -87,25 +87,25 @@ macro_rules! reduction_entry {
              correction: "float | None" = None)
             (axis: OptionalArg<'_, 'py>, dtype: OptionalArg<'_, 'py>, out: OptionalArg<'_, 'py>, ddof: f64, keepdims: bool, r#where: OptionalArg<'_, 'py>,
              correction: Option<f64>)
-            &ReductionArgs { less: correction.unwrap_or(ddof), ..asked([axis, dtype, out, None, r#where], keepdims) }, $($rest)* }
+            &ReductionArgs { ddof: correction.unwrap_or(ddof), ..reduction_args([axis, dtype, out, None, r#where], keepdims) }, $($rest)* }
     };
     (index $form:ident $name:ident $($rest:tt)*) => {
         reduction_entry! { @ $form $name [axis out keepdims]
             (axis: "int | None" = None, out: "GPUArray | None" = None, *, keepdims: "bool" = false)
             (axis: OptionalArg<'_, 'py>, out: OptionalArg<'_, 'py>, keepdims: bool)
-            &asked([axis, None, out, None, None], keepdims), $($rest)* }
+            &reduction_args([axis, None, out, None, None], keepdims), $($rest)* }
     };
     (extent $form:ident $name:ident $($rest:tt)*) => {
         reduction_entry! { @ $form $name [axes out keepdims]
             (axis: "int | tuple[int, ...] | None" = None, out: "GPUArray | None" = None, keepdims: "bool" = false)
             (axis: OptionalArg<'_, 'py>, out: OptionalArg<'_, 'py>, keepdims: bool)
-            &asked([axis, None, out, None, None], keepdims), $($rest)* }
+            &reduction_args([axis, None, out, None, None], keepdims), $($rest)* }
     };
     (count $form:ident $name:ident $($rest:tt)*) => {
         reduction_entry! { @ $form $name [axes keepdims]
             (axis: "int | tuple[int, ...] | None" = None, *, keepdims: "bool" = false)
             (axis: OptionalArg<'_, 'py>, keepdims: bool)
-            &asked([axis, None, None, None, None], keepdims), $($rest)* }
+            &reduction_args([axis, None, None, None, None], keepdims), $($rest)* }
     };
     // A method has the array as `self`, and a note on the result in its documentation.
     (@ method $name:ident [$($documented:ident)*] $signature:tt $parameters:tt $options:expr,
@@ -143,21 +143,21 @@ pub(super) use reduction_entry;
 
 /// Declares reductions: summary, parameter family, form, name, function with its table entry, examples.
 macro_rules! reductions {
-    ($($(#[$summary:meta])* $family:ident $form:ident $name:ident => $run:path, $row:literal { $(#[$example:meta])* })*) => {
-        $(reduction_entry! { $family $form $name {$(#[$summary])*} {$(#[$example])*} $run, [row($row)?] })*
+    ($($(#[$summary:meta])* $family:ident $form:ident $name:ident => $run:path, $entry:literal { $(#[$example:meta])* })*) => {
+        $(reduction_entry! { $family $form $name {$(#[$summary])*} {$(#[$example])*} $run, [entry($entry)?] })*
     };
 }
 pub(super) use reductions;
 
 /// Reduces with PyCUDA's keywords: a stream, and an allocator for the result.
 fn truth<'py>(
-    row: &'static ReductionEntry,
+    entry: &'static ReductionEntry,
     a: &Bound<'py, GpuArray>,
     (options, stream, allocator): (ReductionArgs<'py>, OptionalArg<'_, 'py>, OptionalArg<'_, 'py>),
 ) -> ArrayResult<'py> {
     let _current = CurrentStreamGuard::of(a.py(), a.get().device(), stream)?;
     let _chosen = allocator::chosen(allocator)?;
-    reduce::call(row, a, &options)
+    reduce::call(entry, a, &options)
 }
 
 reductions! {
@@ -202,7 +202,7 @@ reductions! {
         /// 1.0
     }
     /// Return the standard deviation of the elements: the root of their variance.
-    variance method std => reduce::deviation, "var" {
+    variance method std => reduce::standard_deviation, "var" {
         /// >>> PyGPU.to_gpu([1.0, 3.0]).std(ddof=1).item()
         /// 1.4142135623730951
     }
@@ -271,17 +271,18 @@ const METHODS: [&str; 11] = ["sum", "prod", "min", "max", "any", "all", "mean", 
 
 fn add_reductions(module: &Bound<'_, PyModule>) -> PyResult<()> {
     for name in METHODS {
-        let made = Bound::new(module.py(), PyReductionFunction(name))?;
-        let of_method: String = module.py().get_type::<GpuArray>().getattr(name)?.getattr("__doc__")?.extract()?;
-        let as_function = [
+        let function_object = Bound::new(module.py(), PyReductionFunction(name))?;
+        let method_doc: String = module.py().get_type::<GpuArray>().getattr(name)?.getattr("__doc__")?.extract()?;
+        let replacements = [
             (RULE.to_owned(), A.to_owned()),
             (">>> PyGPU.to_gpu(".to_owned(), [">>> PyGPU.", name, "(PyGPU.to_gpu("].concat()),
             ([").", name, "()"].concat(), "))".to_owned()),
             ([").", name, "("].concat(), "), ".to_owned()),
         ];
-        let of_function = as_function.iter().fold(of_method, |text, (method, function)| text.replace(method, function));
-        made.setattr("__doc__", of_function)?;
-        module.add(name, made)?;
+        let function_doc =
+            replacements.iter().fold(method_doc, |text, (method, function)| text.replace(method, function));
+        function_object.setattr("__doc__", function_doc)?;
+        module.add(name, function_object)?;
     }
     Ok(())
 }

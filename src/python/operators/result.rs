@@ -27,48 +27,48 @@ pub(super) type Results<'py> = SmallVec<[Bound<'py, GpuArray>; 2]>;
 #[inline]
 fn layouts<'v>(
     values: &'v OperandValues<'_, '_>,
-    wish: &'v UfuncKeywords<'_>,
+    keywords: &'v UfuncKeywords<'_>,
 ) -> impl Iterator<Item = &'v Layout> + Clone {
-    let mask = wish.mask.iter().map(|mask| mask.get().layout());
+    let mask = keywords.mask.iter().map(|mask| mask.get().layout());
     values.iter().filter_map(UfuncOperand::array).map(DeferredArray::layout).chain(mask)
 }
 
 /// Returns the device of all arrays of a call.
 #[inline(always)] // two callers, each short
 pub(super) fn common_device(
-    row: &UfuncEntry,
+    entry: &UfuncEntry,
     values: &OperandValues<'_, '_>,
-    wish: &UfuncKeywords<'_>,
+    keywords: &UfuncKeywords<'_>,
 ) -> PyResult<Device> {
-    let mut found: Option<Device> = None;
-    let mut meet = |device: Device| match found {
-        Some(first) if first != device => Err(devices_differ(row, first, device)),
+    let mut common: Option<Device> = None;
+    let mut check = |device: Device| match common {
+        Some(first) if first != device => Err(devices_differ(entry, first, device)),
         _ => {
-            found = Some(device);
+            common = Some(device);
             Ok(())
         }
     };
     for value in values {
-        value.array().map_or(Ok(()), |array| meet(array.device()))?;
+        value.array().map_or(Ok(()), |array| check(array.device()))?;
     }
-    for given in [&wish.out[0], &wish.out[1], &wish.mask] {
-        given.as_ref().map_or(Ok(()), |array| meet(array.get().device()))?;
+    for argument in [&keywords.out[0], &keywords.out[1], &keywords.mask] {
+        argument.as_ref().map_or(Ok(()), |array| check(array.get().device()))?;
     }
-    found.map_or_else(|| Ok(Device::current()?), Ok)
+    common.map_or_else(|| Ok(Device::current()?), Ok)
 }
 
 #[cold]
-fn devices_differ(row: &UfuncEntry, first: Device, second: Device) -> PyErr {
+fn devices_differ(entry: &UfuncEntry, first: Device, second: Device) -> PyErr {
     PyValueError::new_err(format!(
         "{}: the arrays are on {first} and {second}; copy them to one device first, with PyGPU.asarray(a, device='{first}')",
-        row.name
+        entry.name
     ))
 }
 
 /// Returns the shape of a result.
 #[inline]
-pub(super) fn common_shape(values: &OperandValues<'_, '_>, wish: &UfuncKeywords<'_>) -> PyResult<Dims> {
-    let mut all = layouts(values, wish);
+pub(super) fn common_shape(values: &OperandValues<'_, '_>, keywords: &UfuncKeywords<'_>) -> PyResult<Dims> {
+    let mut all = layouts(values, keywords);
     let Some(first) = all.next() else { return Ok(Dims::new()) };
     let mut shape = Dims::new();
     for len in first.shape() {
@@ -77,12 +77,12 @@ pub(super) fn common_shape(values: &OperandValues<'_, '_>, wish: &UfuncKeywords<
     if all.all(|other| other.shape().eq(first.shape())) {
         return Ok(shape);
     }
-    broadcast(values, wish)
+    broadcast(values, keywords)
 }
 
 #[inline(never)] // keeps the usual path short
-fn broadcast(values: &OperandValues<'_, '_>, wish: &UfuncKeywords<'_>) -> PyResult<Dims> {
-    let shapes: SmallVec<[Dims; 4]> = layouts(values, wish).map(|one| one.shape().collect()).collect();
+fn broadcast(values: &OperandValues<'_, '_>, keywords: &UfuncKeywords<'_>) -> PyResult<Dims> {
+    let shapes: SmallVec<[Dims; 4]> = layouts(values, keywords).map(|layout| layout.shape().collect()).collect();
     let views: SmallVec<[&[i64]; 4]> = shapes.iter().map(|shape| shape.as_slice()).collect();
     Ok(broadcast_shapes(&views)?)
 }
@@ -101,13 +101,13 @@ impl ResultLayout<'_> {
         self,
         py: Python<'py>,
         values: &OperandValues<'_, '_>,
-        wish: &UfuncKeywords<'_>,
+        keywords: &UfuncKeywords<'_>,
         dtype: DType,
         device: Device,
     ) -> PyResult<Bound<'py, GpuArray>> {
         let dense = Dense::of(self.shape, dtype.itemsize() as i64)?;
         let block = device_arrays::new_block(py, dense.bytes(), device)?;
-        self.on_block(py, values, wish, (dtype, dense), Arc::new(block))
+        self.on_block(py, values, keywords, (dtype, dense), Arc::new(block))
     }
 
     /// Creates the same array over an existing block of a given size.
@@ -116,26 +116,26 @@ impl ResultLayout<'_> {
         self,
         py: Python<'py>,
         values: &OperandValues<'_, '_>,
-        wish: &UfuncKeywords<'_>,
+        keywords: &UfuncKeywords<'_>,
         (dtype, dense): (DType, Dense<'_>),
         block: Arc<Allocation>,
     ) -> PyResult<Bound<'py, GpuArray>> {
-        new_on(py, block, dtype, |layout| Ok(self.set(layout, values, wish, dense)?))
+        new_on(py, block, dtype, |layout| Ok(self.set_layout(layout, values, keywords, dense)?))
     }
 
     #[inline]
-    fn set(
+    fn set_layout(
         self,
         layout: &mut Layout,
         values: &OperandValues<'_, '_>,
-        wish: &UfuncKeywords<'_>,
+        keywords: &UfuncKeywords<'_>,
         dense: Dense<'_>,
     ) -> Result<()> {
         let is_f = |layout: &Layout| layout.is_f_contiguous() && !layout.is_c_contiguous();
         let order = match self.order {
-            ResultOrder::K if !layouts(values, wish).all(Layout::is_c_contiguous) => {
-                let walked: SmallVec<[&Layout; 4]> = layouts(values, wish).collect();
-                layout.assign(&Layout::in_k_order(self.shape, &walked, dense.itemsize())?);
+            ResultOrder::K if !layouts(values, keywords).all(Layout::is_c_contiguous) => {
+                let operand_layouts: SmallVec<[&Layout; 4]> = layouts(values, keywords).collect();
+                layout.assign(&Layout::in_k_order(self.shape, &operand_layouts, dense.itemsize())?);
                 return Ok(());
             }
             ResultOrder::F => MemoryOrder::F,
@@ -154,49 +154,49 @@ impl ResultLayout<'_> {
 /// # Errors
 /// `ValueError` for a read-only array and for another shape; `TypeError` for another type.
 pub(super) fn check_out(
-    row: &UfuncEntry,
-    place: usize,
+    entry: &UfuncEntry,
+    index: usize,
     out: &Bound<'_, GpuArray>,
     result: ScalarType,
     shape: &[i64],
-    wish: &UfuncKeywords<'_>,
+    keywords: &UfuncKeywords<'_>,
 ) -> PyResult<()> {
-    out.get().check_writable(row.name)?;
-    if !wish.casting.allows(result, out.get().dtype().kind()) {
-        let place = if row.outputs() > 1 { format!(" {place}") } else { String::new() };
+    out.get().check_writable(entry.name)?;
+    if !keywords.casting.allows(result, out.get().dtype().kind()) {
+        let index = if entry.outputs() > 1 { format!(" {index}") } else { String::new() };
         return Err(PyTypeError::new_err(format!(
-            "Cannot cast ufunc '{}' output{place} from dtype('{}') to dtype('{}') with casting rule '{}'",
-            row.name,
+            "Cannot cast ufunc '{}' output{index} from dtype('{}') to dtype('{}') with casting rule '{}'",
+            entry.name,
             DType::new(result).name(),
             out.get().dtype().name(),
-            wish.casting.name()
+            keywords.casting.name()
         )));
     }
     if out.get().layout().shape().eq(shape.iter().copied()) {
         return Ok(());
     }
-    let own: Dims = out.get().layout().shape().collect();
-    let together = broadcast_shapes(&[shape, &own])?;
-    if together == own {
+    let first_array: Dims = out.get().layout().shape().collect();
+    let broadcast_shape = broadcast_shapes(&[shape, &first_array])?;
+    if broadcast_shape == first_array {
         return Ok(());
     }
     Err(PyValueError::new_err(format!(
         "non-broadcastable output operand with shape {} doesn't match the broadcast shape {}",
-        tuple_text(&own),
-        tuple_text(&together)
+        tuple_text(&first_array),
+        tuple_text(&broadcast_shape)
     )))
 }
 
 /// Wraps a new result in the class of the first operand that is a PyGPU array.
 #[inline]
-pub(super) fn of_class_of<'py>(
+pub(super) fn into_class_of<'py>(
     operands: &[&Bound<'py, PyAny>],
-    made: Bound<'py, GpuArray>,
+    new_result: Bound<'py, GpuArray>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     match operands.iter().find_map(|operand| operand.cast::<GpuArray>().ok()) {
-        Some(own) if !own.is_exact_instance_of::<GpuArray>() => {
-            new_like(own, GpuArray::from_array(made.get().array(made.py())?.clone()))
+        Some(first_array) if !first_array.is_exact_instance_of::<GpuArray>() => {
+            new_like(first_array, GpuArray::from_array(new_result.get().array(new_result.py())?.clone()))
         }
-        _ => Ok(made),
+        _ => Ok(new_result),
     }
 }

@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 use super::declaration::entry;
 use super::reduce;
-use super::reduction_methods::{parameter, row};
+use super::reduction_methods::{entry, parameter};
 use crate::array::array_argument::ArrayArg;
 use crate::array::class::{GpuArray, new_like};
 use crate::convert::{dtype, ndarray, shape};
@@ -41,27 +41,32 @@ impl<'py> ScanArgs<'py> {
     }
 }
 
-fn check_shape(row: &ReductionEntry, out: &Layout, wanted: &Layout) -> PyResult<()> {
-    if out.shape().eq(wanted.shape()) {
+fn check_shape(entry: &ReductionEntry, out: &Layout, expected: &Layout) -> PyResult<()> {
+    if out.shape().eq(expected.shape()) {
         return Ok(());
     }
-    let all = |layout: &Layout| tuple_text(layout.shape());
-    Err(PyValueError::new_err(format!("{}: out has shape {} and the scan {}", row.name, all(out), all(wanted))))
+    let shape_text = |layout: &Layout| tuple_text(layout.shape());
+    Err(PyValueError::new_err(format!(
+        "{}: out has shape {} and the scan {}",
+        entry.name,
+        shape_text(out),
+        shape_text(expected)
+    )))
 }
 
 /// Returns the type of the computation: the requested one, or the type of the results.
 fn computed(
-    row: &ReductionEntry,
+    entry: &ReductionEntry,
     kind: ScalarType,
-    asked: &ScanArgs<'_>,
+    args: &ScanArgs<'_>,
     out: Option<ScalarType>,
 ) -> PyResult<ScalarType> {
-    let found = match &asked.dtype {
+    let compute_kind = match &args.dtype {
         Some(dtype) if !dtype.is_none() => dtype::from_python(dtype)?.kind(),
-        _ => out.filter(|_| !row.is_of_truths()).unwrap_or_else(|| row.computed(kind)),
+        _ => out.filter(|_| !entry.is_of_truths()).unwrap_or_else(|| entry.computed(kind)),
     };
-    reduce::check_kinds(row, kind, found)?;
-    Ok(found)
+    reduce::check_kinds(entry, kind, compute_kind)?;
+    Ok(compute_kind)
 }
 
 /// Scans an array.
@@ -69,32 +74,32 @@ fn computed(
 /// # Errors
 /// `TypeError`, `ValueError` and `IndexError` as NumPy's; the driver's.
 pub(super) fn call<'py>(
-    row: &'static ReductionEntry,
-    own: &Bound<'py, GpuArray>,
-    asked: &ScanArgs<'py>,
+    entry: &'static ReductionEntry,
+    operand: &Bound<'py, GpuArray>,
+    args: &ScanArgs<'py>,
 ) -> ArrayResult<'py> {
-    let py = own.py();
-    let whole = own.get().array(py)?;
-    let flat = match asked.axis {
-        None => Some(raveled(py, whole)?),
-        Some(_) if whole.layout().ndim() == 0 => Some(raveled(py, whole)?),
+    let py = operand.py();
+    let operand_array = operand.get().array(py)?;
+    let flat = match args.axis {
+        None => Some(raveled(py, operand_array)?),
+        Some(_) if operand_array.layout().ndim() == 0 => Some(raveled(py, operand_array)?),
         Some(_) => None,
     };
-    let array = flat.as_ref().unwrap_or(whole);
-    let axis = normalize_axis(asked.axis.unwrap_or(0), array.layout().ndim())?;
-    let given = reduce::given_out(row, array, asked.out.as_ref())?;
+    let array = flat.as_ref().unwrap_or(operand_array);
+    let axis = normalize_axis(args.axis.unwrap_or(0), array.layout().ndim())?;
+    let out_argument = reduce::output_argument(entry, array, args.out.as_ref())?;
     let kind = array.dtype().kind();
-    let computed = computed(row, kind, asked, given.as_ref().map(|out| out.get().dtype().kind()))?;
-    let out = match given {
+    let computed = computed(entry, kind, args, out_argument.as_ref().map(|out| out.get().dtype().kind()))?;
+    let out = match out_argument {
         Some(out) => {
-            check_shape(row, out.get().layout(), array.layout())?;
+            check_shape(entry, out.get().layout(), array.layout())?;
             out
         }
         None => {
-            let dtype = DType::new(row.output(computed));
+            let dtype = DType::new(entry.output(computed));
             let shape: Vec<i64> = array.layout().shape().collect();
             let layout = Layout::in_k_order(&shape, &[array.layout()], dtype.itemsize() as i64)?;
-            new_like(own, GpuArray::from_array(device_arrays::new_dense(py, layout, dtype, array.device())?))?
+            new_like(operand, GpuArray::from_array(device_arrays::new_dense(py, layout, dtype, array.device())?))?
         }
     };
     let target = out.get().array(py)?;
@@ -103,15 +108,15 @@ pub(super) fn call<'py>(
     }
     let stream = stream::current(array.device());
     if array.device().is_cpu() && !capture::is_capturing(&stream)? {
-        by_numpy(py, row, array, axis, computed, &out)?;
+        scan_with_numpy(py, entry, array, axis, computed, &out)?;
         return Ok(out);
     }
     // One block may write its results before another has read that memory.
-    let apart = match copy::may_overlap(target, array) && !copy::is_same_place(target, array) {
+    let input_copy = match copy::may_overlap(target, array) && !copy::is_same_place(target, array) {
         true => Some(transfer::device_copy_like(py, array)?),
         false => None,
     };
-    let call = scan::AxisScan { row, computed, input: apart.as_ref().unwrap_or(array), out: target, axis };
+    let call = scan::AxisScan { row: entry, computed, input: input_copy.as_ref().unwrap_or(array), out: target, axis };
     py.without_gil(|| scan::run(&call, &stream))?;
     Ok(out)
 }
@@ -127,9 +132,9 @@ fn raveled(py: Python<'_>, array: &Array) -> PyResult<Array> {
 }
 
 /// Calls NumPy's function on views of the same memory.
-fn by_numpy(
+fn scan_with_numpy(
     py: Python<'_>,
-    row: &ReductionEntry,
+    entry: &ReductionEntry,
     array: &Array,
     axis: usize,
     computed: ScalarType,
@@ -138,14 +143,14 @@ fn by_numpy(
     let keywords = PyDict::new(py);
     keywords.set_item("axis", axis)?;
     keywords.set_item("out", cpu_view::view(out)?)?;
-    if !row.is_of_truths() {
+    if !entry.is_of_truths() {
         keywords.set_item("dtype", dtype::to_python(py, DType::new(computed))?)?;
     }
     let numpy = ndarray::numpy(py)?;
-    let function = match row.name {
+    let function = match entry.name {
         "nansum" => numpy.getattr("nancumsum")?,
         "nanprod" => numpy.getattr("nancumprod")?,
-        name => numpy.getattr(reduce::function_of(name))?.getattr("accumulate")?,
+        name => numpy.getattr(reduce::ufunc_of_reduction(name))?.getattr("accumulate")?,
     };
     function.call((cpu_view::kept(py, array)?,), Some(&keywords))?;
     Ok(())
@@ -155,14 +160,16 @@ fn by_numpy(
 ///
 /// # Errors
 /// As [`call`]; `TypeError` for an array without axes.
-pub(super) fn by_function<'py>(
+pub(super) fn call_ufunc_accumulate<'py>(
     name: &str,
     operand: &Bound<'py, PyAny>,
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
-    let (Some(row), Ok(own)) = (reduce::of_function(name), operand.cast::<GpuArray>()) else { return Ok(None) };
+    let (Some(entry), Ok(operand)) = (reduce::reduction_of_ufunc(name), operand.cast::<GpuArray>()) else {
+        return Ok(None);
+    };
     let (mut axis, mut dtype, mut out) = (None, None, None);
-    for (key, value) in keywords.into_iter().flat_map(|given| given.iter()) {
+    for (key, value) in keywords.into_iter().flat_map(|out_argument| out_argument.iter()) {
         let key: String = key.extract()?;
         match key.as_str() {
             "axis" => axis = Some(value),
@@ -175,17 +182,17 @@ pub(super) fn by_function<'py>(
             }
         }
     }
-    let ndim = own.get().layout().ndim();
+    let ndim = operand.get().layout().ndim();
     if ndim == 0 {
         return Err(PyTypeError::new_err("cannot accumulate on a scalar"));
     }
-    let mut asked = ScanArgs::new([None, dtype.as_ref(), out.as_ref()])?;
-    asked.axis = Some(axis_of(axis, ndim)?);
-    call(row, own, &asked).map(Some)
+    let mut args = ScanArgs::new([None, dtype.as_ref(), out.as_ref()])?;
+    args.axis = Some(read_axis(axis, ndim)?);
+    call(entry, operand, &args).map(Some)
 }
 
 /// Reads one axis, also from a tuple of one, and `None` for an array with one axis.
-fn axis_of(axis: Option<Bound<'_, PyAny>>, ndim: usize) -> PyResult<i64> {
+fn read_axis(axis: Option<Bound<'_, PyAny>>, ndim: usize) -> PyResult<i64> {
     let several = || PyValueError::new_err("accumulate does not allow multiple axes");
     match axis {
         None => Ok(0),
@@ -206,11 +213,11 @@ fn axis_of(axis: Option<Bound<'_, PyAny>>, ndim: usize) -> PyResult<i64> {
 
 /// Declares scans: summary, form, name, table entry, examples.
 macro_rules! scans {
-    ($($(#[$summary:meta])* $form:ident $name:ident => $row:literal { $(#[$example:meta])* })*) => {
-        $(scans! { @ $form $name $row {$(#[$summary])*} {$(#[$example])*} })*
+    ($($(#[$summary:meta])* $form:ident $name:ident => $entry:literal { $(#[$example:meta])* })*) => {
+        $(scans! { @ $form $name $entry {$(#[$summary])*} {$(#[$example])*} })*
     };
-    (@ method $name:ident $row:literal {$($summary:tt)*} $examples:tt) => {
-        scans! { @@ method $name $row
+    (@ method $name:ident $entry:literal {$($summary:tt)*} $examples:tt) => {
+        scans! { @@ method $name $entry
             {
                 $($summary)*
                 ///
@@ -221,8 +228,8 @@ macro_rules! scans {
             }
             "     Array for the result; it may be the array itself." $examples }
     };
-    (@ function $name:ident $row:literal {$($summary:tt)*} $examples:tt) => {
-        scans! { @@ function $name $row
+    (@ function $name:ident $entry:literal {$($summary:tt)*} $examples:tt) => {
+        scans! { @@ function $name $entry
             {
                 $($summary)*
                 ///
@@ -232,7 +239,7 @@ macro_rules! scans {
             }
             "     Array for the result." $examples }
     };
-    (@@ $form:ident $name:ident $row:literal {$($head:tt)*} $out:tt {$($examples:tt)*}) => {
+    (@@ $form:ident $name:ident $entry:literal {$($head:tt)*} $out:tt {$($examples:tt)*}) => {
         entry! { $form $name
             {
                 $($head)*
@@ -249,7 +256,7 @@ macro_rules! scans {
             }
             (axis: "int | None" = None, dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None)
             [-> "GPUArray"] (axis: OptionalArg<'_, 'py>, dtype: OptionalArg<'_, 'py>, out: OptionalArg<'_, 'py>)
-            Bound<'py, GpuArray>, call, [row($row)?], &ScanArgs::new([axis, dtype, out])? }
+            Bound<'py, GpuArray>, call, [entry($entry)?], &ScanArgs::new([axis, dtype, out])? }
     };
 }
 

@@ -16,7 +16,7 @@ use pygpu_ops::sorting::{self, Counted, Unique, UniqueOutputs};
 
 type UniqueTuple<'py> = (BoundArray<'py>, Option<BoundArray<'py>>, Option<BoundArray<'py>>, Option<BoundArray<'py>>);
 
-fn checked(name: &str, array: &Array) -> PyResult<()> {
+fn check_order(name: &str, array: &Array) -> PyResult<()> {
     match sorting::has_order(array.dtype().kind()) {
         true => Ok(()),
         false => Err(PyTypeError::new_err(format!("{name}: there is no order of {}", array.dtype().name()))),
@@ -38,14 +38,14 @@ fn _unique<'py>(
     nan_apart: bool,
 ) -> PyResult<UniqueTuple<'py>> {
     let py = array.py();
-    let own = array.get().array(py)?;
-    checked("unique", own)?;
-    let asked = UniqueOutputs { starts, places, inverse, nan_apart };
+    let input = array.get().array(py)?;
+    check_order("unique", input)?;
+    let outputs = UniqueOutputs { starts, places, inverse, nan_apart };
     let Unique { values, starts, places, inverse } =
-        py.without_gil(|| sorting::unique(own, asked, &stream::current(own.device())))?;
-    let wrap = |made: Array| new_like(array, GpuArray::from_array(made));
-    let each = |made: Option<Array>| made.map(wrap).transpose();
-    Ok((wrap(values)?, each(starts)?, each(places)?, each(inverse)?))
+        py.without_gil(|| sorting::unique(input, outputs, &stream::current(input.device())))?;
+    let wrap = |result: Array| new_like(array, GpuArray::from_array(result));
+    let wrap_optional = |result: Option<Array>| result.map(wrap).transpose();
+    Ok((wrap(values)?, wrap_optional(starts)?, wrap_optional(places)?, wrap_optional(inverse)?))
 }
 
 /// Return insertion positions of values in sorted elements of the same type along one axis.
@@ -53,13 +53,13 @@ fn _unique<'py>(
 #[pyo3(signature = (sorted: "GPUArray", values: "GPUArray", right: "bool") -> "GPUArray")]
 fn _searchsorted<'py>(sorted: &BoundArray<'py>, values: &BoundArray<'py>, right: bool) -> PyResult<BoundArray<'py>> {
     let py = sorted.py();
-    let (own, values) = (sorted.get().array(py)?, values.get().array(py)?);
-    checked("searchsorted", own)?;
-    if own.dtype() != values.dtype() || own.device() != values.device() {
+    let (input, values) = (sorted.get().array(py)?, values.get().array(py)?);
+    check_order("searchsorted", input)?;
+    if input.dtype() != values.dtype() || input.device() != values.device() {
         return Err(PyTypeError::new_err("the values have the type and the device of the sorted elements"));
     }
-    let made = py.without_gil(|| sorting::search(own, values, right, &stream::current(own.device())))?;
-    new_like(sorted, GpuArray::from_array(made))
+    let result = py.without_gil(|| sorting::search(input, values, right, &stream::current(input.device())))?;
+    new_like(sorted, GpuArray::from_array(result))
 }
 
 /// Count the values between consecutive edges, or equal to each integer below a bound.
@@ -67,17 +67,17 @@ fn _searchsorted<'py>(sorted: &BoundArray<'py>, values: &BoundArray<'py>, right:
 #[pyo3(signature = (values: "GPUArray", bins: "int", edges: "GPUArray | None" = None) -> "GPUArray")]
 fn _counted<'py>(values: &BoundArray<'py>, bins: i64, edges: Option<&BoundArray<'py>>) -> PyResult<BoundArray<'py>> {
     let py = values.py();
-    let own = values.get().array(py)?;
+    let input = values.get().array(py)?;
     let edges = edges.map(|edges| edges.get().array(py)).transpose()?;
-    let what = match edges {
-        Some(edges) if edges.dtype() != own.dtype() || edges.device() != own.device() => {
+    let bin_spec = match edges {
+        Some(edges) if edges.dtype() != input.dtype() || edges.device() != input.device() => {
             return Err(PyTypeError::new_err("the values have the type and the device of the edges"));
         }
         Some(edges) => Counted::Between(edges),
         None => Counted::Below(bins),
     };
-    let made = py.without_gil(|| sorting::count(what, own, &stream::current(own.device())))?;
-    new_like(values, GpuArray::from_array(made))
+    let result = py.without_gil(|| sorting::count(bin_spec, input, &stream::current(input.device())))?;
+    new_like(values, GpuArray::from_array(result))
 }
 
 /// Sum runs of weights selected by position; all in C order, prepared by the caller.
@@ -89,19 +89,19 @@ fn _sums_of_runs<'py>(
     starts: &BoundArray<'py>,
 ) -> PyResult<BoundArray<'py>> {
     let py = weights.py();
-    let own = weights.get().array(py)?;
+    let input = weights.get().array(py)?;
     let (places, starts) = (places.get().array(py)?, starts.get().array(py)?);
-    let made = py.without_gil(|| sorting::sum_runs(own, places, starts, &stream::current(own.device())))?;
-    new_like(weights, GpuArray::from_array(made))
+    let result = py.without_gil(|| sorting::sum_runs(input, places, starts, &stream::current(input.device())))?;
+    new_like(weights, GpuArray::from_array(result))
 }
 
 /// Calls a function of `PyGPU._functions.searching`.
-fn call<'py, A>(py: Python<'py>, name: &str, given: A) -> PyResult<Bound<'py, PyAny>>
+fn call<'py, A>(py: Python<'py>, name: &str, arguments: A) -> PyResult<Bound<'py, PyAny>>
 where
     A: pyo3::call::PyCallArgs<'py>,
 {
     let function = py.import(intern!(py, "PyGPU._functions.searching"))?.getattr(name)?;
-    finalization::run_python(py, || function.call1(given))
+    finalization::run_python(py, || function.call1(arguments))
 }
 
 #[pymethods]

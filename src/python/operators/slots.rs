@@ -30,26 +30,27 @@ use pygpu_ops::product::table;
 use pygpu_ops::ufunc::{self, UfuncEntry};
 
 #[cold]
-fn refusal(what: impl std::fmt::Display) -> PyErr {
+fn unsupported_error(subject: impl std::fmt::Display) -> PyErr {
     PyTypeError::new_err(format!(
-        "{what}: PyGPU does not compute this yet; write an ElementwiseKernel, hand the array to a library that computes by \
+        "{subject}: PyGPU does not compute this yet; write an ElementwiseKernel, hand the array to a library that computes by \
          DLPack (its from_dlpack), or take the values to the host by .get()"
     ))
 }
 
 /// Returns the response to NumPy if an external array masks or takes a result: ndarrays are rejected, other types may respond.
 #[cold]
-fn not_computed(py: Python<'_>, name: &str, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
-    let given = |key| kwargs.map_or(Ok(None), |kwargs| kwargs.get_item(key));
-    let is_of_host = |one: &Bound<'_, PyAny>| one.is_instance_of::<PyUntypedArray>() || one.is_instance_of::<PyList>();
-    if let Some(mask) = given("where")?.filter(is_of_host) {
+fn foreign_argument_response(py: Python<'_>, name: &str, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
+    let keyword = |key| kwargs.map_or(Ok(None), |kwargs| kwargs.get_item(key));
+    let is_host_value =
+        |object: &Bound<'_, PyAny>| object.is_instance_of::<PyUntypedArray>() || object.is_instance_of::<PyList>();
+    if let Some(mask) = keyword("where")?.filter(is_host_value) {
         return Err(array_argument::type_error(&mask));
     }
-    let is_host = |out: Bound<'_, PyAny>| match out.cast::<PyTuple>() {
-        Ok(several) => several.iter().any(|one| one.is_instance_of::<PyUntypedArray>()),
+    let is_host_output = |out: Bound<'_, PyAny>| match out.cast::<PyTuple>() {
+        Ok(outputs) => outputs.iter().any(|object| object.is_instance_of::<PyUntypedArray>()),
         Err(_) => out.is_instance_of::<PyUntypedArray>(),
     };
-    if given("out")?.is_some_and(is_host) {
+    if keyword("out")?.is_some_and(is_host_output) {
         return Err(PyTypeError::new_err(format!(
             "numpy.{name}: the result is on a device, and is not moved into an ndarray without being asked: use .get() of the arrays of \
              the device, as in x += a.get()"
@@ -89,8 +90,8 @@ fn is_operand(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 
 /// Computes an operator; `NotImplemented` if the other operand has an unsupported type.
 #[inline]
-fn answer(py: Python<'_>, row: &'static UfuncEntry, operands: &[&Bound<'_, PyAny>]) -> PyResult<Py<PyAny>> {
-    match ufunc_call::call(py, row, operands, &UfuncKeywords::default())? {
+fn compute_operator(py: Python<'_>, entry: &'static UfuncEntry, operands: &[&Bound<'_, PyAny>]) -> PyResult<Py<PyAny>> {
+    match ufunc_call::call(py, entry, operands, &UfuncKeywords::default())? {
         Some(result) => Ok(result.unbind()),
         None => Ok(py.NotImplemented()),
     }
@@ -107,37 +108,37 @@ fn compare_with_other_type(
     operator: CompareOp,
 ) -> PyResult<Py<PyAny>> {
     let py = array.py();
-    let is_same = matches!(operator, CompareOp::Eq);
-    let name = if is_same { intern!(py, "__eq__") } else { intern!(py, "__ne__") };
-    let answered = finalization::run_python(py, || other.get_type().getattr(name)?.call1((other, array)))?;
-    if !answered.is(py.NotImplemented()) {
-        return Ok(answered.unbind());
+    let is_equality = matches!(operator, CompareOp::Eq);
+    let name = if is_equality { intern!(py, "__eq__") } else { intern!(py, "__ne__") };
+    let response = finalization::run_python(py, || other.get_type().getattr(name)?.call1((other, array)))?;
+    if !response.is(py.NotImplemented()) {
+        return Ok(response.unbind());
     }
     let is_text = other.is_instance_of::<PyString>() || other.is_instance_of::<PyBytes>();
     if is_operand(other)? || (!is_text && shape::is_sequence(other)) {
         return Err(array_argument::type_error(other)); // NumPy would compare its elements
     }
-    let like = if is_same { zeros_like } else { ones_like };
+    let like = if is_equality { zeros_like } else { ones_like };
     Ok(like(py, array.as_any(), Some(py.get_type::<PyBool>().as_any()), None, None, None)?.into_any().unbind())
 }
 
 /// Computes an in-place operator: the result is written into the array itself.
-fn assign(row: &'static UfuncEntry, own: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyResult<()> {
-    match ufunc_call::call(own.py(), row, &[own.as_any(), other], &UfuncKeywords::into_array(own))? {
+fn assign(entry: &'static UfuncEntry, array: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyResult<()> {
+    match ufunc_call::call(array.py(), entry, &[array.as_any(), other], &UfuncKeywords::into_array(array))? {
         Some(_) => Ok(()),
-        None => Err(PyTypeError::new_err(format!("{}: {} is nothing to compute with", row.name, other.get_type()))),
+        None => Err(PyTypeError::new_err(format!("{}: {} is nothing to compute with", entry.name, other.get_type()))),
     }
 }
 
 /// Returns the entry of a table function.
-macro_rules! row {
+macro_rules! entry {
     ($name:literal) => {
         const { ufunc::builtin_row($name) }
     };
 }
 
 /// Returns the function that replaces a power with a Python scalar, if one exists, as in NumPy's operator.
-fn plain_power(base: &Bound<'_, GpuArray>, exponent: &Bound<'_, PyAny>) -> Option<&'static UfuncEntry> {
+fn power_shortcut(base: &Bound<'_, GpuArray>, exponent: &Bound<'_, PyAny>) -> Option<&'static UfuncEntry> {
     let kind = base.get().dtype().kind();
     let is_int = exponent.is_exact_instance_of::<PyInt>();
     let is_real = kind.is_complex()
@@ -147,32 +148,32 @@ fn plain_power(base: &Bound<'_, GpuArray>, exponent: &Bound<'_, PyAny>) -> Optio
     }
     let exponent: f64 = exponent.extract().ok()?;
     match exponent {
-        2.0 if is_real || values::is_integer(kind) && kind != ScalarType::Bool => Some(row!("square")),
-        0.5 if is_real => Some(row!("sqrt")),
-        -1.0 if is_real => Some(row!("reciprocal")),
+        2.0 if is_real || values::is_integer(kind) && kind != ScalarType::Bool => Some(entry!("square")),
+        0.5 if is_real => Some(entry!("sqrt")),
+        -1.0 if is_real => Some(entry!("reciprocal")),
         _ => None,
     }
 }
 
 /// Defines the operator slots.
 macro_rules! slots {
-    (binary: $($left:ident $right:ident $own:ident $name:literal),*; unary: $($unary:ident $function:literal),*) => {
+    (binary: $($left:ident $right:ident $in_place:ident $name:literal),*; unary: $($unary:ident $function:literal),*) => {
         #[pymethods]
         impl GpuArray {
             $(
                 fn $left(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-                    answer(slf.py(), row!($name), &[slf.as_any(), other])
+                    compute_operator(slf.py(), entry!($name), &[slf.as_any(), other])
                 }
                 fn $right(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-                    answer(slf.py(), row!($name), &[other, slf.as_any()])
+                    compute_operator(slf.py(), entry!($name), &[other, slf.as_any()])
                 }
-                fn $own(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<()> {
-                    assign(row!($name), slf, other)
+                fn $in_place(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<()> {
+                    assign(entry!($name), slf, other)
                 }
             )*
             $(
                 fn $unary(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-                    answer(slf.py(), row!($function), &[slf.as_any()])
+                    compute_operator(slf.py(), entry!($function), &[slf.as_any()])
                 }
             )*
         }
@@ -221,9 +222,9 @@ impl GpuArray {
         if modulo.is_some() {
             return Ok(slf.py().NotImplemented());
         }
-        match plain_power(slf, other) {
-            Some(row) => answer(slf.py(), row, &[slf.as_any()]),
-            None => answer(slf.py(), row!("power"), &[slf.as_any(), other]),
+        match power_shortcut(slf, other) {
+            Some(entry) => compute_operator(slf.py(), entry, &[slf.as_any()]),
+            None => compute_operator(slf.py(), entry!("power"), &[slf.as_any(), other]),
         }
     }
 
@@ -235,31 +236,33 @@ impl GpuArray {
         if modulo.is_some() {
             return Ok(slf.py().NotImplemented());
         }
-        answer(slf.py(), row!("power"), &[other, slf.as_any()])
+        compute_operator(slf.py(), entry!("power"), &[other, slf.as_any()])
     }
 
     // stub: def __ipow__(self, value: Operand, /) -> Self: ...  # type: ignore[misc]
     fn __ipow__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, _modulo: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        match plain_power(slf, other) {
-            Some(row) => ufunc_call::call(slf.py(), row, &[slf.as_any()], &UfuncKeywords::into_array(slf)).map(|_| ()),
-            None => assign(row!("power"), slf, other),
+        match power_shortcut(slf, other) {
+            Some(entry) => {
+                ufunc_call::call(slf.py(), entry, &[slf.as_any()], &UfuncKeywords::into_array(slf)).map(|_| ())
+            }
+            None => assign(entry!("power"), slf, other),
         }
     }
 
     fn __divmod__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        answer(slf.py(), row!("divmod"), &[slf.as_any(), other])
+        compute_operator(slf.py(), entry!("divmod"), &[slf.as_any(), other])
     }
 
     fn __rdivmod__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        answer(slf.py(), row!("divmod"), &[other, slf.as_any()])
+        compute_operator(slf.py(), entry!("divmod"), &[other, slf.as_any()])
     }
 
     fn __matmul__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        product::answer(slf.py(), [slf.as_any(), other])
+        product::compute_operator(slf.py(), [slf.as_any(), other])
     }
 
     fn __rmatmul__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        product::answer(slf.py(), [other, slf.as_any()])
+        product::compute_operator(slf.py(), [other, slf.as_any()])
     }
 
     fn __imatmul__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -268,15 +271,15 @@ impl GpuArray {
 
     // With this method and without `__hash__` an array is not hashable, as in NumPy.
     fn __richcmp__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, operator: CompareOp) -> PyResult<Py<PyAny>> {
-        let row = match operator {
-            CompareOp::Lt => row!("less"),
-            CompareOp::Le => row!("less_equal"),
-            CompareOp::Eq => row!("equal"),
-            CompareOp::Ne => row!("not_equal"),
-            CompareOp::Gt => row!("greater"),
-            CompareOp::Ge => row!("greater_equal"),
+        let entry = match operator {
+            CompareOp::Lt => entry!("less"),
+            CompareOp::Le => entry!("less_equal"),
+            CompareOp::Eq => entry!("equal"),
+            CompareOp::Ne => entry!("not_equal"),
+            CompareOp::Gt => entry!("greater"),
+            CompareOp::Ge => entry!("greater_equal"),
         };
-        match (ufunc_call::call(slf.py(), row, &[slf.as_any(), other], &UfuncKeywords::default())?, operator) {
+        match (ufunc_call::call(slf.py(), entry, &[slf.as_any(), other], &UfuncKeywords::default())?, operator) {
             (Some(result), _) => Ok(result.unbind()),
             (None, CompareOp::Eq | CompareOp::Ne) => compare_with_other_type(slf, other, operator),
             (None, _) => Ok(slf.py().NotImplemented()),
@@ -287,9 +290,9 @@ impl GpuArray {
     fn __contains__(slf: &Bound<'_, Self>, item: &Bound<'_, PyAny>) -> PyResult<bool> {
         let equal = slf.as_any().rich_compare(item, CompareOp::Eq)?;
         // The other operand may return its own result instead of an array.
-        let is_found =
+        let contains =
             if equal.is_instance_of::<Self>() { equal.call_method0(intern!(slf.py(), "any"))? } else { equal };
-        is_found.is_truthy()
+        contains.is_truthy()
     }
 
     /// Computes NumPy's ufuncs on the device of the arrays (NEP 13).
@@ -309,8 +312,8 @@ impl GpuArray {
     ) -> PyResult<Py<PyAny>> {
         let py = ufunc.py();
         let name: String = ufunc.getattr(intern!(py, "__name__"))?.extract()?;
-        if let ("at", Some(row)) = (method, ufunc::row(&name)) {
-            super::ufunc_at::call(row, inputs)?;
+        if let ("at", Some(entry)) = (method, ufunc::row(&name)) {
+            super::ufunc_at::call(entry, inputs)?;
             return Ok(py.None());
         }
         for input in inputs {
@@ -319,31 +322,35 @@ impl GpuArray {
             }
         }
         if let ("reduce", 1) = (method, inputs.len())
-            && let Some(reduced) = reduce::by_function(&name, &inputs.get_item(0)?, kwargs)?
+            && let Some(reduced) = reduce::call_ufunc_reduce(&name, &inputs.get_item(0)?, kwargs)?
         {
             return Ok(reduced.into_any().unbind());
         }
         if let ("accumulate", 1) = (method, inputs.len())
-            && let Some(scanned) = scan::by_function(&name, &inputs.get_item(0)?, kwargs)?
+            && let Some(scanned) = scan::call_ufunc_accumulate(&name, &inputs.get_item(0)?, kwargs)?
         {
             return Ok(scanned.into_any().unbind());
         }
-        if let ("__call__", Some(named)) = (method, table::named_as(&name)) {
-            let made = product::with_keywords(named, inputs, kwargs)?;
-            return made.map_or_else(|| not_computed(py, &name, kwargs), |made| Ok(made.unbind()));
+        if let ("__call__", Some(product_function)) = (method, table::named_as(&name)) {
+            let result_of_product = product::call_with_keywords(product_function, inputs, kwargs)?;
+            return result_of_product.map_or_else(
+                || foreign_argument_response(py, &name, kwargs),
+                |result_of_product| Ok(result_of_product.unbind()),
+            );
         }
-        let row =
-            ufunc::row(&name).filter(|row| row.inputs <= inputs.len() && inputs.len() <= row.inputs + row.outputs());
-        let row = row.or_else(|| parametric_functions::entry_of_ufunc(&name).filter(|row| row.inputs == inputs.len()));
-        let (Some(row), "__call__" | "outer") = (row, method) else {
+        let entry = ufunc::row(&name)
+            .filter(|entry| entry.inputs <= inputs.len() && inputs.len() <= entry.inputs + entry.outputs());
+        let entry =
+            entry.or_else(|| parametric_functions::entry_of_ufunc(&name).filter(|entry| entry.inputs == inputs.len()));
+        let (Some(entry), "__call__" | "outer") = (entry, method) else {
             let method = if method == "__call__" { String::new() } else { format!(".{method}") };
-            return Err(refusal(format_args!("numpy.{name}{method}")));
+            return Err(unsupported_error(format_args!("numpy.{name}{method}")));
         };
         let result = match method {
-            "outer" => super::ufunc::outer(row, inputs, kwargs)?,
-            _ => super::ufunc::call(row, inputs, kwargs)?,
+            "outer" => super::ufunc::outer(entry, inputs, kwargs)?,
+            _ => super::ufunc::call(entry, inputs, kwargs)?,
         };
-        result.map_or_else(|| not_computed(py, &name, kwargs), Ok)
+        result.map_or_else(|| foreign_argument_response(py, &name, kwargs), Ok)
     }
 
     /// Computes NumPy's other functions on the device of the arrays (NEP 18).

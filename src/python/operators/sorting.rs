@@ -52,7 +52,7 @@ impl SortOptions<'_, '_> {
 }
 
 /// Returns an array and its sorted axis; without an axis the elements in C order.
-fn along(a: &Bound<'_, GpuArray>, axis: Option<i64>) -> PyResult<(Array, usize)> {
+fn sort_operand(a: &Bound<'_, GpuArray>, axis: Option<i64>) -> PyResult<(Array, usize)> {
     let py = a.py();
     let array = a.get().array(py)?;
     if !sorting::has_order(array.dtype().kind()) {
@@ -73,31 +73,31 @@ fn along(a: &Bound<'_, GpuArray>, axis: Option<i64>) -> PyResult<(Array, usize)>
 }
 
 /// Moves an axis to the last position.
-fn with_last(array: &Array, axis: usize) -> pygpu_base::error::Result<Array> {
+fn axis_to_last(array: &Array, axis: usize) -> pygpu_base::error::Result<Array> {
     array.view(array.layout().move_axis(&[axis as i64], &[-1])?)
 }
 
 /// Moves the last axis back to its position, in C order.
-fn with_axis(array: &Array, axis: usize, stream: &stream::Stream) -> pygpu_base::error::Result<Array> {
+fn axis_from_last(array: &Array, axis: usize, stream: &stream::Stream) -> pygpu_base::error::Result<Array> {
     let view = array.view(array.layout().move_axis(&[-1], &[axis as i64])?)?;
     if view.layout().is_c_contiguous() { Ok(view) } else { copy::duplicate(&view, MemoryOrder::C, stream) }
 }
 
 /// Whether NumPy sorts: in host memory, except in a capture.
-fn is_numpys(array: &Array) -> PyResult<bool> {
+fn is_sorted_by_numpy(array: &Array) -> PyResult<bool> {
     let device = array.device();
     Ok(device.is_cpu() && !capture::is_capturing(&stream::current(device))?)
 }
 
 /// Returns the sorting permutation of an array in host memory.
-fn order_by_numpy(py: Python<'_>, array: &Array, axis: usize, descending: bool) -> PyResult<Array> {
+fn argsort_with_numpy(py: Python<'_>, array: &Array, axis: usize, descending: bool) -> PyResult<Array> {
     let functions = py.import(intern!(py, "PyGPU._native.host_sorting"))?;
     let view = cpu_view::kept(py, array)?;
     let order = functions.call_method1(intern!(py, "argsort"), (view, axis, descending))?;
     device_arrays::upload_new(py, &order.cast_into()?, DType::new(ScalarType::Int64), array.device())
 }
 
-fn sort_by_numpy(py: Python<'_>, array: &Array, axis: usize, descending: bool) -> PyResult<()> {
+fn sort_with_numpy(py: Python<'_>, array: &Array, axis: usize, descending: bool) -> PyResult<()> {
     let functions = py.import(intern!(py, "PyGPU._native.host_sorting"))?;
     let view = cpu_view::kept(py, array)?;
     functions.call_method1(intern!(py, "sort"), (view, axis, descending))?;
@@ -107,34 +107,34 @@ fn sort_by_numpy(py: Python<'_>, array: &Array, axis: usize, descending: bool) -
 fn sorted<'py>(a: &Bound<'py, GpuArray>, options: SortOptions<'_, 'py>) -> PyResult<Bound<'py, GpuArray>> {
     let (py, descending) = (a.py(), options.descending);
     options.check()?;
-    let (array, axis) = along(a, options.axis)?;
-    let result = if is_numpys(&array)? {
+    let (array, axis) = sort_operand(a, options.axis)?;
+    let result = if is_sorted_by_numpy(&array)? {
         let copied = transfer::device_copy(py, &array, MemoryOrder::C)?;
-        sort_by_numpy(py, &copied, axis, descending)?;
+        sort_with_numpy(py, &copied, axis, descending)?;
         copied
     } else {
         py.without_gil(|| {
             let stream = stream::current(array.device());
-            let wanted = SortOutputs { values: true, places: false, descending };
-            let values = sorting::sort(&with_last(&array, axis)?, wanted, &stream)?.values;
-            with_axis(&values.unwrap_or_else(|| array.clone()), axis, &stream)
+            let outputs = SortOutputs { values: true, places: false, descending };
+            let values = sorting::sort(&axis_to_last(&array, axis)?, outputs, &stream)?.values;
+            axis_from_last(&values.unwrap_or_else(|| array.clone()), axis, &stream)
         })?
     };
     new_like(a, GpuArray::from_array(result))
 }
 
-fn order_of<'py>(a: &Bound<'py, GpuArray>, options: SortOptions<'_, 'py>) -> PyResult<Bound<'py, GpuArray>> {
+fn argsorted<'py>(a: &Bound<'py, GpuArray>, options: SortOptions<'_, 'py>) -> PyResult<Bound<'py, GpuArray>> {
     let (py, descending) = (a.py(), options.descending);
     options.check()?;
-    let (array, axis) = along(a, options.axis)?;
-    let result = if is_numpys(&array)? {
-        order_by_numpy(py, &array, axis, descending)?
+    let (array, axis) = sort_operand(a, options.axis)?;
+    let result = if is_sorted_by_numpy(&array)? {
+        argsort_with_numpy(py, &array, axis, descending)?
     } else {
         py.without_gil(|| {
             let stream = stream::current(array.device());
-            let wanted = SortOutputs { values: false, places: true, descending };
-            let places = sorting::sort(&with_last(&array, axis)?, wanted, &stream)?.places;
-            with_axis(&places.unwrap_or_else(|| array.clone()), axis, &stream)
+            let outputs = SortOutputs { values: false, places: true, descending };
+            let indices = sorting::sort(&axis_to_last(&array, axis)?, outputs, &stream)?.places;
+            axis_from_last(&indices.unwrap_or_else(|| array.clone()), axis, &stream)
         })?
     };
     new_like(a, GpuArray::from_array(result))
@@ -145,18 +145,18 @@ fn sort_in_place<'py>(a: &Bound<'py, GpuArray>, options: SortOptions<'_, 'py>) -
     let descending = options.descending;
     options.check()?;
     a.get().check_writable("sort")?;
-    let (array, axis) = along(a, options.axis)?;
-    if is_numpys(&array)? {
-        return sort_by_numpy(a.py(), &array, axis, descending);
+    let (array, axis) = sort_operand(a, options.axis)?;
+    if is_sorted_by_numpy(&array)? {
+        return sort_with_numpy(a.py(), &array, axis, descending);
     }
     Ok(a.py().without_gil(|| {
         let stream = stream::current(array.device());
-        let rows = with_last(&array, axis)?;
+        let rows = axis_to_last(&array, axis)?;
         if sorting::sort_in_place(&rows, descending, &stream)? {
             return Ok(());
         }
-        let wanted = SortOutputs { values: true, places: false, descending };
-        match sorting::sort(&rows, wanted, &stream)?.values {
+        let outputs = SortOutputs { values: true, places: false, descending };
+        match sorting::sort(&rows, outputs, &stream)?.values {
             Some(values) => copy::between(&rows, &values, &stream),
             None => Ok(()),
         }
@@ -168,7 +168,7 @@ macro_rules! sorts {
     ($($(#[$summary:meta])* $form:ident $name:ident => $run:path { $(#[$rest:meta])* })*) => {
         $(sorts! { @ $form $name $run {$(#[$summary])*} {$(#[$rest])*} })*
     };
-    (@ function $($row:tt)*) => {
+    (@ function $($entry:tt)*) => {
         sorts! { @@ function
             {
                 /// a : GPUArray
@@ -176,25 +176,25 @@ macro_rules! sorts {
                 ///     The last one by default; None sorts all elements.
             }
             (axis: "int | None" = Some(-1)), Option<i64>,
-            [-> "GPUArray", text_signature = "(a, axis=-1, kind=None, order=None, *, stable=None, descending=False)"] Bound<'py, GpuArray>, $($row)* }
+            [-> "GPUArray", text_signature = "(a, axis=-1, kind=None, order=None, *, stable=None, descending=False)"] Bound<'py, GpuArray>, $($entry)* }
     };
-    (@ method $($row:tt)*) => {
+    (@ method $($entry:tt)*) => {
         sorts! { @@ method
             {
                 /// axis : int or None, optional
                 ///     The last one by default; None sorts all elements.
             }
             (axis: "int | None" = Some(-1)), Option<i64>,
-            [-> "GPUArray", text_signature = "($self, axis=-1, kind=None, order=None, *, stable=None, descending=False)"] Bound<'py, GpuArray>, $($row)* }
+            [-> "GPUArray", text_signature = "($self, axis=-1, kind=None, order=None, *, stable=None, descending=False)"] Bound<'py, GpuArray>, $($entry)* }
     };
-    (@ in_place $($row:tt)*) => {
+    (@ in_place $($entry:tt)*) => {
         sorts! { @@ method
             {
                 /// axis : int, optional
                 ///     The last one by default.
             }
             (axis: "int" = -1), i64,
-            [-> "None", text_signature = "($self, axis=-1, kind=None, order=None, *, stable=None, descending=False)"] (), $($row)* }
+            [-> "None", text_signature = "($self, axis=-1, kind=None, order=None, *, stable=None, descending=False)"] (), $($entry)* }
     };
     (@@ $form:ident {$($axis_documented:tt)*} ($($axis:tt)*), $axis_type:ty, $text:tt $result:ty,
      $name:ident $run:path {$($summary:tt)*} {$($rest:tt)*}) => {
@@ -250,7 +250,7 @@ sorts! {
     /// Return the indices that sort along an axis: ``a[argsort(a)]`` is sorted.
     ///
     /// Equal elements keep their order.
-    function argsort => order_of {
+    function argsort => argsorted {
         /// Returns
         /// -------
         /// GPUArray
@@ -289,7 +289,7 @@ sorts! {
     /// Return the indices that sort along an axis: ``a[a.argsort()]`` is sorted.
     ///
     /// Equal elements keep their order.
-    method argsort => order_of {
+    method argsort => argsorted {
         /// Returns
         /// -------
         /// GPUArray

@@ -48,24 +48,24 @@ pub(crate) struct Ufunc(&'static UfuncEntry);
 /// # Errors
 /// Those of [`ufunc_call::call`].
 pub(super) fn call(
-    row: &'static UfuncEntry,
-    given: &Bound<'_, PyTuple>,
+    entry: &'static UfuncEntry,
+    arguments: &Bound<'_, PyTuple>,
     keywords: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Option<Py<PyAny>>> {
-    let wish =
-        keywords.map_or_else(|| Ok(Some(UfuncKeywords::default())), |keywords| UfuncKeywords::read(row, keywords))?;
-    let Some(mut wish) = wish else { return Ok(None) };
+    let parsed =
+        keywords.map_or_else(|| Ok(Some(UfuncKeywords::default())), |keywords| UfuncKeywords::read(entry, keywords))?;
+    let Some(mut parsed) = parsed else { return Ok(None) };
     let mut objects: SmallVec<[Bound<'_, PyAny>; 4]> = SmallVec::new();
-    for (place, object) in given.iter().enumerate() {
-        if place < row.inputs {
+    for (index, object) in arguments.iter().enumerate() {
+        if index < entry.inputs {
             objects.push(object);
-        } else if !wish.read_positional(place - row.inputs, &object)? {
+        } else if !parsed.read_positional(index - entry.inputs, &object)? {
             return Ok(None);
         }
     }
     let mut operands: SmallVec<[&Bound<'_, PyAny>; 4]> = SmallVec::new();
     operands.extend(&objects);
-    Ok(ufunc_call::call(given.py(), row, &operands, &wish)?.map(Bound::unbind))
+    Ok(ufunc_call::call(arguments.py(), entry, &operands, &parsed)?.map(Bound::unbind))
 }
 
 /// Converts an array of another library to a `GPUArray`; returns other objects unchanged.
@@ -80,30 +80,30 @@ fn as_array(object: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
 }
 
 /// Returns keywords that include the positional arguments under their names.
-fn with_places<'py>(
+fn with_positional<'py>(
     names: &[&str],
-    places: &Bound<'py, PyTuple>,
+    positional: &Bound<'py, PyTuple>,
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let given = keywords.map_or_else(|| Ok(PyDict::new(places.py())), |given| given.copy())?;
-    if places.len() > names.len() {
+    let merged = keywords.map_or_else(|| Ok(PyDict::new(positional.py())), |merged| merged.copy())?;
+    if positional.len() > names.len() {
         return Err(PyTypeError::new_err(format!(
             "an array and {} are taken by their places, and {} more were given",
             names.join(", "),
-            places.len()
+            positional.len()
         )));
     }
-    for (name, value) in names.iter().zip(places) {
-        given.set_item(name, value)?;
+    for (name, value) in names.iter().zip(positional) {
+        merged.set_item(name, value)?;
     }
-    Ok(given)
+    Ok(merged)
 }
 
 #[cold]
-fn not_taken(row: &UfuncEntry, operands: &Bound<'_, PyTuple>) -> PyErr {
+fn unsupported_argument(entry: &UfuncEntry, operands: &Bound<'_, PyTuple>) -> PyErr {
     PyTypeError::new_err(format!(
         "{}(): {operands} holds what is no number and no array of a device, or out= or where= what is no array of PyGPU",
-        row.name
+        entry.name
     ))
 }
 
@@ -112,47 +112,47 @@ fn not_taken(row: &UfuncEntry, operands: &Bound<'_, PyTuple>) -> PyErr {
 /// # Errors
 /// `ValueError` for a function without two operands; as [`ufunc_call::call`].
 pub(super) fn outer(
-    row: &'static UfuncEntry,
-    given: &Bound<'_, PyTuple>,
+    entry: &'static UfuncEntry,
+    operands: &Bound<'_, PyTuple>,
     keywords: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Option<Py<PyAny>>> {
-    let py = given.py();
-    if row.inputs != 2 {
+    let py = operands.py();
+    if entry.inputs != 2 {
         return Err(PyValueError::new_err("outer product only supported for binary functions"));
     }
-    if given.len() != 2 {
-        return Err(PyTypeError::new_err(format!("outer() takes 2 operands, and {} were given", given.len())));
+    if operands.len() != 2 {
+        return Err(PyTypeError::new_err(format!("outer() takes 2 operands, and {} were given", operands.len())));
     }
-    let second = as_array(given.get_item(1)?)?;
+    let second = as_array(operands.get_item(1)?)?;
     let axes = second.cast::<GpuArray>().map_or(0, |array| array.get().layout().ndim());
-    let mut first = as_array(given.get_item(0)?)?;
-    if let Ok(own) = first.clone().cast::<GpuArray>() {
-        let layout = own.get().layout();
+    let mut first = as_array(operands.get_item(0)?)?;
+    if let Ok(array) = first.clone().cast::<GpuArray>() {
+        let layout = array.get().layout();
         let mut shape: Dims = layout.shape().collect();
         let mut strides: Dims = layout.strides().collect();
         shape.extend(std::iter::repeat_n(1, axes));
         strides.extend(std::iter::repeat_n(layout.itemsize(), axes));
         let layout = Layout::strided(&shape, &strides, layout.offset(), layout.itemsize())?;
-        first = new_view(own, &layout)?.into_any();
+        first = new_view(array, &layout)?.into_any();
     }
-    call(row, &PyTuple::new(py, [first, second])?, keywords)
+    call(entry, &PyTuple::new(py, [first, second])?, keywords)
 }
 
 #[pymethods]
 impl Ufunc {
     #[pyo3(signature = (*operands: "Operand", **keywords: "Any") -> "_Result_co")]
     fn __call__(&self, operands: &Bound<'_, PyTuple>, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
-        let (row, count) = (self.0, operands.len());
-        if count < row.inputs || count > row.inputs + row.outputs() {
+        let (entry, count) = (self.0, operands.len());
+        if count < entry.inputs || count > entry.inputs + entry.outputs() {
             return Err(PyTypeError::new_err(format!(
                 "{}() takes from {} to {} positional arguments but {count} were given: {} operands, and arrays for results",
-                row.name,
-                row.inputs,
-                row.inputs + row.outputs(),
-                row.inputs,
+                entry.name,
+                entry.inputs,
+                entry.inputs + entry.outputs(),
+                entry.inputs,
             )));
         }
-        call(row, operands, keywords)?.ok_or_else(|| not_taken(row, operands))
+        call(entry, operands, keywords)?.ok_or_else(|| unsupported_argument(entry, operands))
     }
 
     /// Apply the function to every pair of elements of two arrays.
@@ -171,7 +171,7 @@ impl Ufunc {
     /// [[0, 1, 2], [0, 2, 4], [0, 3, 6]]
     #[pyo3(signature = (*operands: "Operand", **keywords: "Any") -> "_Result_co")]
     fn outer(&self, operands: &Bound<'_, PyTuple>, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
-        outer(self.0, operands, keywords)?.ok_or_else(|| not_taken(self.0, operands))
+        outer(self.0, operands, keywords)?.ok_or_else(|| unsupported_argument(self.0, operands))
     }
 
     /// Apply the function at indices of an array that may repeat, once for each occurrence, in their order.
@@ -225,8 +225,8 @@ impl Ufunc {
         axis: &Bound<'py, PyTuple>,
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, GpuArray>> {
-        let given = with_places(&["axis"], axis, keywords)?;
-        reduce::by_function(self.0.name, &array, Some(&given))?
+        let merged = with_positional(&["axis"], axis, keywords)?;
+        reduce::call_ufunc_reduce(self.0.name, &array, Some(&merged))?
             .ok_or_else(|| reduce::unsupported_method(self.0.name, "reduce"))
     }
 
@@ -248,18 +248,18 @@ impl Ufunc {
     /// >>> import PyGPU
     /// >>> PyGPU.maximum.accumulate(PyGPU.to_gpu([1, 3, 2, 5])).tolist()
     /// [1, 3, 3, 5]
-    #[pyo3(signature = (array, *places, **keywords), text_signature = "($self, array, axis=0, dtype=None, out=None)")]
+    #[pyo3(signature = (array, *positional, **keywords), text_signature = "($self, array, axis=0, dtype=None, out=None)")]
     // stub: def accumulate(
     // stub:     self, array: Any, axis: ShapeLike | None = 0, dtype: DTypeLike | None = None, out: GPUArray | None = None
     // stub: ) -> GPUArray: ...
     fn accumulate<'py>(
         &self,
         array: ArrayArg<'_, 'py>,
-        places: &Bound<'py, PyTuple>,
+        positional: &Bound<'py, PyTuple>,
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, GpuArray>> {
-        let given = with_places(&["axis", "dtype", "out"], places, keywords)?;
-        scan::by_function(self.0.name, &array, Some(&given))?
+        let merged = with_positional(&["axis", "dtype", "out"], positional, keywords)?;
+        scan::call_ufunc_accumulate(self.0.name, &array, Some(&merged))?
             .ok_or_else(|| reduce::unsupported_method(self.0.name, "accumulate"))
     }
 
@@ -307,7 +307,7 @@ impl Ufunc {
     fn types(&self) -> Vec<String> {
         let name_of = |kind: ScalarType| DType::new(kind).name();
         let text = |kind| {
-            let operands: Vec<&str> = (0..self.0.inputs).map(|place| name_of(self.0.takes(place, kind))).collect();
+            let operands: Vec<&str> = (0..self.0.inputs).map(|index| name_of(self.0.takes(index, kind))).collect();
             let results: Vec<&str> = self.0.results(kind).into_iter().map(name_of).collect();
             format!("{}->{}", operands.join(","), results.join(","))
         };
@@ -320,15 +320,15 @@ impl Ufunc {
 }
 
 /// Returns the docstring of a function.
-fn text_of(row: &UfuncEntry, [formula, call, result]: [&str; 3]) -> String {
+fn docstring(entry: &UfuncEntry, [formula, call, result]: [&str; 3]) -> String {
     [
-        row.summary,
+        entry.summary,
         if formula.is_empty() { "" } else { "\n\n" },
         formula,
         "\n\nParameters\n----------\n",
-        if row.inputs == 1 { "x" } else { "x1, x2" },
+        if entry.inputs == 1 { "x" } else { "x1, x2" },
         " : GPUArray or number\nout : ",
-        if row.outputs() == 1 { "GPUArray" } else { "tuple of GPUArray" },
+        if entry.outputs() == 1 { "GPUArray" } else { "tuple of GPUArray" },
         ", optional\n    Array for the result.\n**keywords\n    `where`, `dtype`, `casting` and `order`, as of every `Ufunc`.\n\n\
          Examples\n--------\n>>> import PyGPU\n>>> ",
         call,
@@ -341,10 +341,10 @@ fn text_of(row: &UfuncEntry, [formula, call, result]: [&str; 3]) -> String {
 
 fn add_functions(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let mut examples = EXAMPLES.split([';', '\n']);
-    for row in ufunc::TABLE {
-        let ufunc = Bound::new(module.py(), Ufunc(row))?;
-        ufunc.setattr("__doc__", text_of(row, std::array::from_fn(|_| examples.next().unwrap_or_default())))?;
-        module.add(row.name, ufunc)?;
+    for entry in ufunc::TABLE {
+        let ufunc = Bound::new(module.py(), Ufunc(entry))?;
+        ufunc.setattr("__doc__", docstring(entry, std::array::from_fn(|_| examples.next().unwrap_or_default())))?;
+        module.add(entry.name, ufunc)?;
     }
     for (alias, name) in ufunc::ALIASES {
         module.add(alias, module.getattr(name)?)?;

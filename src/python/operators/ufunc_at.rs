@@ -19,19 +19,20 @@ use pygpu_ops::ufunc::{self, PromotionOperand, UfuncEntry};
 ///
 /// # Errors
 /// `TypeError`, `ValueError` and `IndexError` as NumPy's; the driver's.
-pub(super) fn call(row: &'static UfuncEntry, given: &Bound<'_, PyTuple>) -> PyResult<()> {
-    let py = given.py();
-    if row.inputs > 2 || row.outputs() > 1 {
+pub(super) fn call(entry: &'static UfuncEntry, arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
+    let py = arguments.py();
+    if entry.inputs > 2 || entry.outputs() > 1 {
         return Err(PyValueError::new_err("Only unary and binary ufuncs supported at this time"));
     }
-    if given.len() != 1 + row.inputs {
-        let wanted = if given.len() <= row.inputs { "second operand needed for ufunc" } else { "too many operands" };
-        return Err(PyValueError::new_err(format!("{}.at(): {wanted}", row.name)));
+    if arguments.len() != 1 + entry.inputs {
+        let problem =
+            if arguments.len() <= entry.inputs { "second operand needed for ufunc" } else { "too many operands" };
+        return Err(PyValueError::new_err(format!("{}.at(): {problem}", entry.name)));
     }
-    let mut all = vec![row.name.into_pyobject(py)?.into_any()];
-    all.extend(given.iter());
+    let mut call_arguments = vec![entry.name.into_pyobject(py)?.into_any()];
+    call_arguments.extend(arguments.iter());
     let function = py.import(intern!(py, "PyGPU._functions.accumulation"))?.getattr(intern!(py, "at"))?;
-    finalization::run_python(py, || function.call1(PyTuple::new(py, all)?).map(drop))
+    finalization::run_python(py, || function.call1(PyTuple::new(py, call_arguments)?).map(drop))
 }
 
 /// Applies a function at sorted positions of an array with one axis, prepared by the caller.
@@ -47,23 +48,26 @@ fn _apply_at(
     values: Option<&Bound<'_, GpuArray>>,
 ) -> PyResult<()> {
     let py = array.py();
-    let row = ufunc::row(name).ok_or_else(|| PyTypeError::new_err(format!("{name} is no function of the table")))?;
-    let own = array.get().array(py)?;
+    let entry = ufunc::row(name).ok_or_else(|| PyTypeError::new_err(format!("{name} is no function of the table")))?;
+    let target = array.get().array(py)?;
     let (places, order) = (places.get().array(py)?, order.get().array(py)?);
     let values = values.map(|values| values.get().array(py)).transpose()?;
-    let operands: Vec<PromotionOperand> =
-        [Some(own), values].into_iter().flatten().map(|one| PromotionOperand::Strong(one.dtype().kind())).collect();
-    let kind = ufunc::resolve(row, &operands);
+    let operands: Vec<PromotionOperand> = [Some(target), values]
+        .into_iter()
+        .flatten()
+        .map(|array_operand| PromotionOperand::Strong(array_operand.dtype().kind()))
+        .collect();
+    let kind = ufunc::resolve(entry, &operands);
     let Some(kind) = kind else {
         return Err(PyTypeError::new_err(format!("ufunc '{name}' not supported for the input types of {name}.at")));
     };
-    let apart = match values {
-        Some(values) if copy::may_overlap(own, values) => Some(transfer::device_copy_like(py, values)?),
+    let values_copy = match values {
+        Some(values) if copy::may_overlap(target, values) => Some(transfer::device_copy_like(py, values)?),
         _ => None,
     };
-    let values = apart.as_ref().or(values);
-    let stream = stream::current(own.device());
-    let call = UfuncAt { row, kind, array: own, places, order, values };
+    let values = values_copy.as_ref().or(values);
+    let stream = stream::current(target.device());
+    let call = UfuncAt { row: entry, kind, array: target, places, order, values };
     Ok(py.without_gil(|| selection::at(&call, &stream))?)
 }
 

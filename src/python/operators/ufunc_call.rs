@@ -28,9 +28,9 @@ use pygpu_ops::ufunc::{self, HostEvaluation, PromotionOperand, UfuncEntry};
 /// `TypeError`, `ValueError` and `OverflowError` as NumPy's; the driver's.
 pub(crate) fn call<'py>(
     py: Python<'py>,
-    row: &'static UfuncEntry,
+    entry: &'static UfuncEntry,
     operands: &[&Bound<'py, PyAny>],
-    wish: &UfuncKeywords<'py>,
+    keywords: &UfuncKeywords<'py>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let mut values = OperandValues::new();
     for operand in operands {
@@ -39,20 +39,20 @@ pub(crate) fn call<'py>(
         }
     }
     let _inherited = allocator_inheritance::inherit(py, values.iter().filter_map(UfuncOperand::array))?;
-    operand::settle(row, &mut values)?;
-    let device = result::common_device(row, &values, wish)?;
-    let kind = loop_of(row, &values, wish)?;
-    for (place, value) in values.iter().enumerate() {
-        value.check(row, place, row.takes(place, kind), wish.casting)?;
+    operand::convert_numbers(entry, &mut values)?;
+    let device = result::common_device(entry, &values, keywords)?;
+    let kind = select_loop(entry, &values, keywords)?;
+    for (index, value) in values.iter().enumerate() {
+        value.check(entry, index, entry.takes(index, kind), keywords.casting)?;
     }
-    let shape = result::common_shape(&values, wish)?;
-    let of = (row, kind, device);
-    if let Some(made) = defer::result(py, of, &values, &shape, wish, operands)? {
-        return Ok(Some(made.into_any()));
+    let shape = result::common_shape(&values, keywords)?;
+    let ufunc_loop = (entry, kind, device);
+    if let Some(deferred) = defer::result(py, ufunc_loop, &values, &shape, keywords, operands)? {
+        return Ok(Some(deferred.into_any()));
     }
-    check_outs(row, kind, &shape, wish)?;
-    if let Some(out) = &wish.out[0]
-        && defer::defer_into(of, &values, wish)?
+    check_outs(entry, kind, &shape, keywords)?;
+    if let Some(out) = &keywords.out[0]
+        && defer::defer_into(ufunc_loop, &values, keywords)?
     {
         return Ok(Some(out.clone().into_any()));
     }
@@ -60,27 +60,32 @@ pub(crate) fn call<'py>(
     for array in values.iter().filter_map(UfuncOperand::array) {
         fusion::materialize(array)?;
     }
-    let mask = wish.mask.as_ref().map(|mask| mask.get().array(py)).transpose()?;
-    let results = allocate(py, of, &values, &shape, wish)?;
+    let mask = keywords.mask.as_ref().map(|mask| mask.get().array(py)).transpose()?;
+    let results = allocate(py, ufunc_loop, &values, &shape, keywords)?;
     {
         let mut targets = Targets::new();
         for result in &results {
             targets.push(result.get().array(py)?);
         }
-        compute(py, &UfuncLoop { row, kind, device, mask }, &mut values, &targets, wish)?;
+        compute(py, &UfuncLoop { entry, kind, device, mask }, &mut values, &targets, keywords)?;
     }
-    finish(py, results, operands, wish)
+    finish(py, results, operands, keywords)
 }
 
 /// Rejects output arrays that cannot take the results.
 #[inline(always)] // a stage of one caller
-fn check_outs(row: &'static UfuncEntry, kind: ScalarType, shape: &Dims, wish: &UfuncKeywords<'_>) -> PyResult<()> {
-    if wish.out.iter().all(Option::is_none) {
+fn check_outs(
+    entry: &'static UfuncEntry,
+    kind: ScalarType,
+    shape: &Dims,
+    keywords: &UfuncKeywords<'_>,
+) -> PyResult<()> {
+    if keywords.out.iter().all(Option::is_none) {
         return Ok(()); // the usual call does not read the table of result types
     }
-    for (place, (result, out)) in row.results(kind).iter().zip(&wish.out).enumerate() {
+    for (index, (result, out)) in entry.results(kind).iter().zip(&keywords.out).enumerate() {
         if let Some(out) = out {
-            result::check_out(row, place, out, *result, shape, wish)?;
+            result::check_out(entry, index, out, *result, shape, keywords)?;
         }
     }
     Ok(())
@@ -90,17 +95,17 @@ fn check_outs(row: &'static UfuncEntry, kind: ScalarType, shape: &Dims, wish: &U
 #[inline(always)] // a stage of one caller
 fn allocate<'py>(
     py: Python<'py>,
-    (row, kind, device): (&'static UfuncEntry, ScalarType, Device),
+    (entry, kind, device): (&'static UfuncEntry, ScalarType, Device),
     values: &OperandValues<'_, 'py>,
     shape: &Dims,
-    wish: &UfuncKeywords<'py>,
+    keywords: &UfuncKeywords<'py>,
 ) -> PyResult<Results<'py>> {
-    let lying = ResultLayout { shape, order: wish.order };
+    let layout = ResultLayout { shape, order: keywords.order };
     let mut results = Results::new();
-    for (result, out) in row.results(kind).iter().zip(&wish.out) {
+    for (result, out) in entry.results(kind).iter().zip(&keywords.out) {
         results.push(match out {
             Some(out) => out.clone(),
-            None => lying.new_array(py, values, wish, DType::new(*result), device)?,
+            None => layout.new_array(py, values, keywords, DType::new(*result), device)?,
         });
     }
     Ok(results)
@@ -112,46 +117,46 @@ fn finish<'py>(
     py: Python<'py>,
     mut results: Results<'py>,
     operands: &[&Bound<'py, PyAny>],
-    wish: &UfuncKeywords<'py>,
+    keywords: &UfuncKeywords<'py>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let finished = |made: Bound<'py, GpuArray>, out: &Option<_>| -> PyResult<Bound<'py, PyAny>> {
-        let made = if out.is_none() { result::of_class_of(operands, made)? } else { made };
-        Ok(made.into_any())
+    let to_object = |result: Bound<'py, GpuArray>, out: &Option<_>| -> PyResult<Bound<'py, PyAny>> {
+        let result = if out.is_none() { result::into_class_of(operands, result)? } else { result };
+        Ok(result.into_any())
     };
     if results.len() == 1 {
-        return results.pop().map(|made| finished(made, &wish.out[0])).transpose();
+        return results.pop().map(|result| to_object(result, &keywords.out[0])).transpose();
     }
     let mut objects: SmallVec<[Bound<'py, PyAny>; 2]> = SmallVec::new();
-    for (made, out) in results.into_iter().zip(&wish.out) {
-        objects.push(finished(made, out)?);
+    for (result, out) in results.into_iter().zip(&keywords.out) {
+        objects.push(to_object(result, out)?);
     }
     Ok(Some(PyTuple::new(py, objects)?.into_any()))
 }
 
 /// Returns the type of the loop of a call.
 #[inline(always)] // two callers, each short
-pub(super) fn loop_of(
-    row: &'static UfuncEntry,
+pub(super) fn select_loop(
+    entry: &'static UfuncEntry,
     values: &OperandValues<'_, '_>,
-    wish: &UfuncKeywords<'_>,
+    keywords: &UfuncKeywords<'_>,
 ) -> PyResult<ScalarType> {
     let mut kinds: SmallVec<[PromotionOperand; 4]> = SmallVec::new();
     for value in values {
         kinds.push(value.operand());
     }
-    let found = match wish.dtype {
-        None => ufunc::resolve(row, &kinds),
-        Some(dtype) => ufunc::resolve_to(row, &kinds, dtype),
+    let loop_kind = match keywords.dtype {
+        None => ufunc::resolve(entry, &kinds),
+        Some(dtype) => ufunc::resolve_to(entry, &kinds, dtype),
     };
-    found.ok_or_else(|| no_loop(row, values, wish))
+    loop_kind.ok_or_else(|| no_loop_error(entry, values, keywords))
 }
 
 #[cold]
-fn no_loop(row: &UfuncEntry, values: &OperandValues<'_, '_>, wish: &UfuncKeywords<'_>) -> PyErr {
+fn no_loop_error(entry: &UfuncEntry, values: &OperandValues<'_, '_>, keywords: &UfuncKeywords<'_>) -> PyErr {
     let names: Vec<&str> = values.iter().map(UfuncOperand::name).collect();
     let names = names.join(", ");
     let is_bool = values.iter().all(|value| value.operand() == PromotionOperand::Strong(ScalarType::Bool));
-    PyTypeError::new_err(match (wish.dtype, row.name) {
+    PyTypeError::new_err(match (keywords.dtype, entry.name) {
         (Some(dtype), name) => format!(
             "No loop matching the specified signature and casting was found for ufunc {name} of {names} with dtype={}",
             DType::new(dtype).name()
@@ -177,21 +182,22 @@ fn no_loop(row: &UfuncEntry, values: &OperandValues<'_, '_>, wish: &UfuncKeyword
 #[inline(always)] // a stage of one caller
 fn compute(
     py: Python<'_>,
-    of: &UfuncLoop<'_>,
+    ufunc_loop: &UfuncLoop<'_>,
     values: &mut OperandValues<'_, '_>,
     targets: &Targets<'_>,
-    wish: &UfuncKeywords<'_>,
+    keywords: &UfuncKeywords<'_>,
 ) -> PyResult<()> {
-    let are_given = wish.out.iter().any(Option::is_some);
+    let has_given_outs = keywords.out.iter().any(Option::is_some);
     // NumPy computes immediately. A captured call is computed by a kernel when its graph is launched.
-    if !of.device.is_cpu() || capture::is_capturing(&stream::current(of.device))? {
-        return on_device::run(py, of, values, targets, are_given);
+    if !ufunc_loop.device.is_cpu() || capture::is_capturing(&stream::current(ufunc_loop.device))? {
+        return on_device::run(py, ufunc_loop, values, targets, has_given_outs);
     }
-    if of.row.host == HostEvaluation::Kernel && has_compiler(of.device) {
-        return on_device::run(py, of, values, targets, are_given);
+    if ufunc_loop.entry.host == HostEvaluation::Kernel && has_compiler(ufunc_loop.device) {
+        return on_device::run(py, ufunc_loop, values, targets, has_given_outs);
     }
-    let asked = NumpyCall { row: of.row, dtype: wish.dtype, casting: wish.casting, mask: of.mask };
-    numpy_fallback::run(py, &asked, values, targets)
+    let numpy_call =
+        NumpyCall { entry: ufunc_loop.entry, dtype: keywords.dtype, casting: keywords.casting, mask: ufunc_loop.mask };
+    numpy_fallback::run(py, &numpy_call, values, targets)
 }
 
 /// Whether a compiler for kernels on host memory is available.

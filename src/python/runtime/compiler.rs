@@ -8,7 +8,7 @@ use pyo3::types::PyString;
 
 use crate::ffi::interpreter::with_interpreter;
 use crate::gil::WithoutGil;
-use crate::library_search::places;
+use crate::library_search::search_paths;
 use crate::py_once::intern;
 use pygpu_backend::{BackendKind, libraries};
 use pygpu_base::error::{Error, Result};
@@ -61,7 +61,9 @@ pub(crate) fn register() {
         });
         said.unwrap_or_default()
     });
-    libraries::search_with(|name| with_interpreter(|py| places(py, name).unwrap_or_default()).unwrap_or_default());
+    libraries::search_with(|name| {
+        with_interpreter(|py| search_paths(py, name).unwrap_or_default()).unwrap_or_default()
+    });
 }
 
 /// Compiles a source, or loads it from the cache: `work` receives the possible files of the compiler's library.

@@ -12,7 +12,7 @@ use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::convert::strict;
 use crate::ffi::numbers::is_number;
-use crate::fusion::defer::{defer_into, is_waiting};
+use crate::fusion::defer::{defer_into, is_pending};
 use crate::gil::WithoutGil;
 use crate::host::cast::{self, CastValues, cast_into};
 use crate::host::copies;
@@ -51,7 +51,7 @@ pub(super) fn is_deferred(target: &DeferredArray, value: &Bound<'_, PyAny>) -> P
     let Ok(value) = value.cast_exact::<GpuArray>() else { return Ok(false) };
     let source = value.get().without_flush()?;
     let is_alike = source.device() == target.device() && source.layout().shape().eq(target.layout().shape());
-    if !is_alike || !is_waiting(source) || !cast::is_silent(source.dtype(), target.dtype()) {
+    if !is_alike || !is_pending(source) || !cast::is_silent(source.dtype(), target.dtype()) {
         return Ok(false);
     }
     let work = DeferredOp::Loop(as_it_is(), source.dtype().kind());

@@ -16,24 +16,24 @@ pub(super) type FftAxes = SmallVec<[(usize, i64); 4]>;
 pub(super) struct FftFunction {
     pub(super) transform: Transform,
     /// Whether it accepts several axes.
-    pub(super) takes_several: bool,
+    pub(super) accepts_several: bool,
 }
 
 impl FftFunction {
     /// Looks up NumPy's name.
     pub(super) fn of(name: &str) -> PyResult<Self> {
-        let (one, takes_several) = match name.strip_suffix('n') {
-            Some(one) => (one, true),
+        let (base, accepts_several) = match name.strip_suffix('n') {
+            Some(base) => (base, true),
             None => (name, false),
         };
-        let transform = match one {
+        let transform = match base {
             "fft" => Transform::Forward,
             "ifft" => Transform::Inverse,
             "rfft" => Transform::FromReal,
             "irfft" => Transform::ToReal,
             _ => return Err(PyValueError::new_err(format!("there is no transform named {name}"))),
         };
-        Ok(Self { transform, takes_several })
+        Ok(Self { transform, accepts_several })
     }
 
     pub(super) const fn is_forward(self) -> bool {
@@ -41,7 +41,7 @@ impl FftFunction {
     }
 
     /// Returns NumPy's name of the transform along one axis.
-    pub(super) const fn along_one(self, points: i64) -> &'static str {
+    pub(super) const fn ufunc_name(self, points: i64) -> &'static str {
         match self.transform {
             Transform::Forward => "fft",
             Transform::Inverse => "ifft",
@@ -63,60 +63,60 @@ impl FftFunction {
     ) -> PyResult<FftAxes> {
         let ndim = layout.ndim();
         let lengths = layout.axes();
-        let mut found = FftAxes::new();
+        let mut resolved = FftAxes::new();
         match axes {
-            Some(axis) if !self.takes_several => {
-                found.push((number_of(axis, ndim)?, 0));
+            Some(axis) if !self.accepts_several => {
+                resolved.push((axis_index(axis, ndim)?, 0));
             }
             Some(axes) => {
                 for axis in axes.try_iter()? {
-                    found.push((number_of(&axis?, ndim)?, 0));
+                    resolved.push((axis_index(&axis?, ndim)?, 0));
                 }
             }
-            None if !self.takes_several => return Err(PyTypeError::new_err("axis is an integer, not None")),
+            None if !self.accepts_several => return Err(PyTypeError::new_err("axis is an integer, not None")),
             None => {
                 // Fewer lengths than axes apply to the last axes.
                 let count = points.map_or(Ok(ndim), |points| points.len())?;
                 let first = ndim.checked_sub(count).ok_or_else(different_lengths)?;
-                found.extend((first..ndim).map(|axis| (axis, 0)));
+                resolved.extend((first..ndim).map(|axis| (axis, 0)));
             }
         }
         let is_half = self.transform == Transform::ToReal;
-        let last = found.len().wrapping_sub(1);
-        let usual = |place: usize, axis: usize| match is_half && place == last {
+        let last = resolved.len().wrapping_sub(1);
+        let default_points = |index: usize, axis: usize| match is_half && index == last {
             true => (lengths[axis].len - 1) * 2,
             false => lengths[axis].len,
         };
         match points {
-            None => found.iter_mut().enumerate().for_each(|(place, one)| one.1 = usual(place, one.0)),
-            Some(points) if !self.takes_several => found[0].1 = shape::integer(points, "n")?,
+            None => resolved.iter_mut().enumerate().for_each(|(index, entry)| entry.1 = default_points(index, entry.0)),
+            Some(points) if !self.accepts_several => resolved[0].1 = shape::integer(points, "n")?,
             Some(points) => {
-                let mut place = 0;
+                let mut index = 0;
                 for count in points.try_iter()? {
                     let count = count?;
-                    let one = found.get_mut(place).ok_or_else(different_lengths)?;
-                    one.1 = match count.is_none() {
-                        true => usual(place, one.0),
+                    let entry = resolved.get_mut(index).ok_or_else(different_lengths)?;
+                    entry.1 = match count.is_none() {
+                        true => default_points(index, entry.0),
                         false => match shape::integer(&count, "s")? {
-                            -1 => lengths[one.0].len,
+                            -1 => lengths[entry.0].len,
                             count => count,
                         },
                     };
-                    place += 1;
+                    index += 1;
                 }
-                if place != found.len() {
+                if index != resolved.len() {
                     return Err(different_lengths());
                 }
             }
         }
-        if found.is_empty() && !matches!(self.transform, Transform::Forward | Transform::Inverse) {
+        if resolved.is_empty() && !matches!(self.transform, Transform::Forward | Transform::Inverse) {
             return Err(PyIndexError::new_err("list index out of range"));
         }
-        match found.iter().find(|(_, points)| *points < 1) {
+        match resolved.iter().find(|(_, points)| *points < 1) {
             Some((_, points)) => {
                 Err(PyValueError::new_err(format!("Invalid number of FFT data points ({points}) specified.")))
             }
-            None => Ok(found),
+            None => Ok(resolved),
         }
     }
 
@@ -141,12 +141,12 @@ impl FftFunction {
 }
 
 /// Converts a negative axis.
-fn number_of(given: &Bound<'_, PyAny>, ndim: usize) -> PyResult<usize> {
-    let axis = shape::integer(given, "axis")?;
+fn axis_index(object: &Bound<'_, PyAny>, ndim: usize) -> PyResult<usize> {
+    let axis = shape::integer(object, "axis")?;
     match normalize_axis(axis, ndim) {
         Ok(number) => Ok(number),
         Err(_) => {
-            let errors = given.py().import("numpy.exceptions")?;
+            let errors = object.py().import("numpy.exceptions")?;
             Err(PyErr::from_value(errors.getattr("AxisError")?.call1((axis, ndim))?))
         }
     }

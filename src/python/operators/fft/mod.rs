@@ -10,7 +10,7 @@ use crate::array::allocator_inheritance;
 use crate::array::class::{GpuArray, new_like};
 use crate::gil::WithoutGil;
 use crate::host::cpu_view;
-use crate::library_search::places;
+use crate::library_search::search_paths;
 use crate::names::names;
 use crate::py_once::intern;
 use axes::{FftAxes, FftFunction};
@@ -41,13 +41,13 @@ fn _fft<'py>(
     ours: bool,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let py = a.py();
-    let made;
-    let own = match a.cast::<GpuArray>() {
-        Ok(own) => own,
+    let result;
+    let operand = match a.cast::<GpuArray>() {
+        Ok(operand) => operand,
         Err(_) => {
             let arrays = py.import(intern!(py, "PyGPU._functions.array_arguments"))?;
-            made = arrays.call_method1(intern!(py, "array"), (a, name))?.cast_into::<GpuArray>()?;
-            &made
+            result = arrays.call_method1(intern!(py, "array"), (a, name))?.cast_into::<GpuArray>()?;
+            &result
         }
     };
     let out = match out {
@@ -56,43 +56,43 @@ fn _fft<'py>(
             Some(out.cast::<GpuArray>().map_err(|_| PyTypeError::new_err("return arrays must be of ArrayType"))?)
         }
     };
-    let named = FftFunction::of(name)?;
-    let axes = named.axes(own.get().layout(), n, axis)?;
-    let factor = named.factor(norm, &axes)?;
+    let function = FftFunction::of(name)?;
+    let axes = function.axes(operand.get().layout(), n, axis)?;
+    let factor = function.factor(norm, &axes)?;
     if axes.is_empty() {
-        return Ok(own.clone());
+        return Ok(operand.clone());
     }
-    let array = own.get().array(py)?;
+    let array = operand.get().array(py)?;
     let device = array.device();
     if device.is_cpu() {
-        return by_numpy(own, name, &axes, norm, out);
+        return transform_with_numpy(operand, name, &axes, norm, out);
     }
-    let computed = array.dtype().kind();
-    if named.transform.computes_in(computed).is_none() {
+    let kind = array.dtype().kind();
+    if function.transform.computes_in(kind).is_none() {
         return Err(PyTypeError::new_err(format!(
             "ufunc '{}' not supported for the input types, and the inputs could not be safely coerced to any supported types according \
              to the casting rule ''safe''",
-            named.along_one(axes[axes.len() - 1].1)
+            function.ufunc_name(axes[axes.len() - 1].1)
         )));
     }
-    let task = FftProblem {
+    let problem = FftProblem {
         library: library(py, device)?,
         input: array,
         is_ours: ours,
         out: None,
-        transform: named.transform,
+        transform: function.transform,
         axes: &axes,
         factor,
     };
     if let Some(out) = out {
-        check_out(named, &task, out)?;
+        check_out(function, &problem, out)?;
     }
     let out_array = out.map(|out| out.get().array(py)).transpose()?;
     let _inherited = allocator_inheritance::inherit(py, [array].into_iter())?;
-    let made = py.without_gil(|| run(&FftProblem { out: out_array, ..task }))?;
+    let result = py.without_gil(|| run(&FftProblem { out: out_array, ..problem }))?;
     match out {
         Some(out) => Ok(out.clone()),
-        None => new_like(own, GpuArray::from_array(made)),
+        None => new_like(operand, GpuArray::from_array(result)),
     }
 }
 
@@ -101,88 +101,90 @@ fn library(py: Python<'_>, device: Device) -> PyResult<&'static Fft> {
     if let Some(opened) = libraries::opened(device.kind()) {
         return Ok(opened);
     }
-    let places = places(py, "cufft")?;
-    Ok(py.without_gil(|| libraries::open(device.kind(), device.backend().driver_version(), &places))?)
+    let search_paths = search_paths(py, "cufft")?;
+    Ok(py.without_gil(|| libraries::open(device.kind(), device.backend().driver_version(), &search_paths))?)
 }
 
 /// Transforms in the order of the current stream: in one call, or sequentially by axis if an axis is repeated.
-fn run(task: &FftProblem<'_>) -> Result<Array> {
-    let stream = stream::current(task.input.device());
-    let is_twice = |place: usize| task.axes[..place].iter().any(|one| one.0 == task.axes[place].0);
-    if !(1..task.axes.len()).any(is_twice) {
-        return fft::run(task, &stream);
+fn run(problem: &FftProblem<'_>) -> Result<Array> {
+    let stream = stream::current(problem.input.device());
+    let is_repeated = |index: usize| problem.axes[..index].iter().any(|axis| axis.0 == problem.axes[index].0);
+    if !(1..problem.axes.len()).any(is_repeated) {
+        return fft::run(problem, &stream);
     }
-    let is_half = task.transform == Transform::ToReal;
-    let last = task.axes.len() - 1;
+    let is_half = problem.transform == Transform::ToReal;
+    let last = problem.axes.len() - 1;
     // Half of a spectrum is computed first and inverted last.
     let order: Vec<usize> = if is_half { (0..=last).collect() } else { (0..=last).rev().collect() };
-    let mut made: Option<Array> = None;
-    for (turn, &place) in order.iter().enumerate() {
-        let input = made.as_ref().unwrap_or(task.input);
-        let transform = match task.transform {
-            Transform::FromReal if place != last => Transform::Forward,
-            Transform::ToReal if place != last => Transform::Inverse,
+    let mut result: Option<Array> = None;
+    for (step, &index) in order.iter().enumerate() {
+        let input = result.as_ref().unwrap_or(problem.input);
+        let transform = match problem.transform {
+            Transform::FromReal if index != last => Transform::Forward,
+            Transform::ToReal if index != last => Transform::Inverse,
             transform => transform,
         };
-        let is_end = turn == last;
+        let is_last = step == last;
         let next = fft::run(
             &FftProblem {
                 input,
-                is_ours: turn > 0,
-                out: task.out.filter(|_| is_end),
+                is_ours: step > 0,
+                out: problem.out.filter(|_| is_last),
                 transform,
-                axes: &task.axes[place..=place],
-                factor: if is_end { task.factor } else { 1.0 },
-                ..*task
+                axes: &problem.axes[index..=index],
+                factor: if is_last { problem.factor } else { 1.0 },
+                ..*problem
             },
             &stream,
         )?;
-        made = Some(next);
+        result = Some(next);
     }
-    made.ok_or_else(|| Error::value("a transform along no axis"))
+    result.ok_or_else(|| Error::value("a transform along no axis"))
 }
 
 /// Rejects an array that cannot take the result.
-fn check_out(named: FftFunction, task: &FftProblem<'_>, out: &Bound<'_, GpuArray>) -> PyResult<()> {
-    let own = out.get();
-    let name = named.along_one(task.axes[task.axes.len() - 1].1);
-    own.check_writable(name)?;
-    if own.device() != task.input.device() {
+fn check_out(function: FftFunction, problem: &FftProblem<'_>, out: &Bound<'_, GpuArray>) -> PyResult<()> {
+    let out_array = out.get();
+    let name = function.ufunc_name(problem.axes[problem.axes.len() - 1].1);
+    out_array.check_writable(name)?;
+    if out_array.device() != problem.input.device() {
         return Err(PyValueError::new_err(format!(
             "{name}: out is on {} and the array on {}; give an array there",
-            own.device(),
-            task.input.device()
+            out_array.device(),
+            problem.input.device()
         )));
     }
-    if !own.layout().shape().eq(task.shape().iter().copied()) {
+    if !out_array.layout().shape().eq(problem.shape().iter().copied()) {
         return Err(PyValueError::new_err("output array has wrong shape."));
     }
-    let Some(kind) = named.transform.results_in(task.input.dtype().kind(), task.axes.len()) else { return Ok(()) };
-    match Casting::SameKind.allows(kind, own.dtype().kind()) {
+    let Some(kind) = function.transform.results_in(problem.input.dtype().kind(), problem.axes.len()) else {
+        return Ok(());
+    };
+    match Casting::SameKind.allows(kind, out_array.dtype().kind()) {
         true => Ok(()),
         false => Err(PyTypeError::new_err(format!(
             "Cannot cast ufunc '{name}' output from dtype('{}') to dtype('{}') with casting rule 'same_kind'",
             DType::new(kind).name(),
-            own.dtype().name()
+            out_array.dtype().name()
         ))),
     }
 }
 
 /// Transforms an array in host memory with NumPy.
-fn by_numpy<'py>(
-    own: &Bound<'py, GpuArray>,
+fn transform_with_numpy<'py>(
+    operand: &Bound<'py, GpuArray>,
     name: &str,
     axes: &FftAxes,
     norm: Option<&str>,
     out: Option<&Bound<'py, GpuArray>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
-    let py = own.py();
-    let array = own.get().array(py)?;
+    let py = operand.py();
+    let array = operand.get().array(py)?;
     capture::refuse(
         "a Fourier transform of an array in host memory, which NumPy makes at once",
         &stream::current(array.device()),
     )?;
-    let (numbers, points): (Vec<usize>, Vec<i64>) = axes.iter().copied().unzip();
+    let (axis_numbers, points): (Vec<usize>, Vec<i64>) = axes.iter().copied().unzip();
     let keywords = PyDict::new(py);
     keywords.set_item(intern!(py, "norm"), norm)?;
     if let Some(out) = out {
@@ -192,17 +194,18 @@ fn by_numpy<'py>(
     let view = cpu_view::kept(py, array)?;
     let function = py.import(intern!(py, "numpy.fft"))?.getattr(name)?;
     let result = match name.ends_with('n') {
-        true => function.call((view, points, numbers), Some(&keywords))?,
-        false => function.call((view, points[0], numbers[0]), Some(&keywords))?,
+        true => function.call((view, points, axis_numbers), Some(&keywords))?,
+        false => function.call((view, points[0], axis_numbers[0]), Some(&keywords))?,
     };
     if let Some(out) = out {
         return Ok(out.clone());
     }
-    let given = PyDict::new(py);
-    given.set_item(intern!(py, "device"), "cpu")?;
-    given.set_item(intern!(py, "copy"), false)?;
-    let made = py.import(intern!(py, "PyGPU._core"))?.call_method(intern!(py, "asarray"), (result,), Some(&given))?;
-    Ok(made.cast_into::<GpuArray>()?)
+    let options = PyDict::new(py);
+    options.set_item(intern!(py, "device"), "cpu")?;
+    options.set_item(intern!(py, "copy"), false)?;
+    let array_of_result =
+        py.import(intern!(py, "PyGPU._core"))?.call_method(intern!(py, "asarray"), (result,), Some(&options))?;
+    Ok(array_of_result.cast_into::<GpuArray>()?)
 }
 
 /// Return the version of cuFFT or hipFFT; None if neither is found.

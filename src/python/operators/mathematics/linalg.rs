@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use crate::array::class::GpuArray;
 use crate::gil::WithoutGil;
-use crate::library_search::places;
+use crate::library_search::search_paths;
 use crate::names::names;
 use pygpu_backend::libraries::{self, FactorizationKind};
 use pygpu_device::stream;
@@ -27,26 +27,26 @@ fn _factorize(
     first: bool,
     second: bool,
 ) -> PyResult<bool> {
-    let (Some(what), Some(like)) = (FactorizationKind::named(name, first, second), arrays.first()) else {
+    let (Some(kind), Some(like)) = (FactorizationKind::named(name, first, second), arrays.first()) else {
         return Err(PyValueError::new_err(format!("there is no factorisation {name:?} of {} arrays", arrays.len())));
     };
     let py = like.py();
     let device = like.get().device();
     let backend = device.backend();
-    let given = arrays.iter().map(|array| array.get().array(py)).collect::<PyResult<Vec<_>>>()?;
-    let asked = FactorizeRequest { what, batch, sizes, arrays: &given };
+    let inputs = arrays.iter().map(|array| array.get().array(py)).collect::<PyResult<Vec<_>>>()?;
+    let request = FactorizeRequest { what: kind, batch, sizes, arrays: &inputs };
     let stream = stream::current(device);
-    if what.is_of_blas() {
-        return Ok(py.without_gil(|| linalg::run_by_blas(&asked, &stream))?);
+    if kind.is_of_blas() {
+        return Ok(py.without_gil(|| linalg::run_by_blas(&request, &stream))?);
     }
     let solver = match libraries::open_solver(backend.kind())? {
         Some(solver) => solver,
         None => {
-            let places = places(py, "cusolver")?;
-            py.without_gil(|| libraries::solver(backend.kind(), backend.driver_version(), &places))?
+            let search_paths = search_paths(py, "cusolver")?;
+            py.without_gil(|| libraries::solver(backend.kind(), backend.driver_version(), &search_paths))?
         }
     };
-    py.without_gil(|| linalg::run(solver, &asked, &stream))?;
+    py.without_gil(|| linalg::run(solver, &request, &stream))?;
     Ok(true)
 }
 

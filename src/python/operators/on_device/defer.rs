@@ -24,20 +24,20 @@ use pygpu_ops::ufunc::UfuncEntry;
 #[inline]
 pub(in crate::operators) fn result<'py>(
     py: Python<'py>,
-    (row, kind, device): (&'static UfuncEntry, ScalarType, Device),
+    (entry, kind, device): (&'static UfuncEntry, ScalarType, Device),
     values: &OperandValues<'_, 'py>,
     shape: &[i64],
-    wish: &UfuncKeywords<'py>,
+    keywords: &UfuncKeywords<'py>,
     operands: &[&Bound<'py, PyAny>],
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
     if device.is_cpu() {
         return Ok(None);
     }
     let mode = fusion::current()?;
-    if let Some(why) = refusal(mode, row, values, shape, wish, operands) {
+    if let Some(reason) = eager_reason(mode, entry, values, shape, keywords, operands) {
         // A call into a given array may still be deferred, as `defer_into` decides.
-        if why != EagerReason::UnsupportedForm || wish.out[0].is_none() {
-            fusion::record_eager(why);
+        if reason != EagerReason::UnsupportedForm || keywords.out[0].is_none() {
+            fusion::record_eager(reason);
         }
         return Ok(None);
     }
@@ -47,12 +47,12 @@ pub(in crate::operators) fn result<'py>(
         return Ok(None);
     }
     defer::prepare(&stream);
-    let Some(result) = row.group(kind).map(|group| DType::new(group.output.of(kind))) else { return Ok(None) };
-    let Some(read) = operands_of(row, kind, values)? else { return Ok(None) };
+    let Some(result) = entry.group(kind).map(|group| DType::new(group.output.of(kind))) else { return Ok(None) };
+    let Some(node_operands) = to_node_operands(entry, kind, values)? else { return Ok(None) };
     let dense = Dense::of(shape, result.itemsize() as i64)?;
-    let lying = ResultLayout { shape, order: wish.order };
-    let made = |block| lying.on_block(py, values, wish, (result, dense), block);
-    deferred::made((DeferredOp::Loop(row, kind), read), (dense.bytes(), stream), made).map(Some)
+    let layout = ResultLayout { shape, order: keywords.order };
+    let create = |block| layout.on_block(py, values, keywords, (result, dense), block);
+    deferred::made((DeferredOp::Loop(entry, kind), node_operands), (dense.bytes(), stream), create).map(Some)
 }
 
 /// Defers a call whose single result goes into a given array; `false` if it is launched eagerly.
@@ -60,48 +60,48 @@ pub(in crate::operators) fn result<'py>(
 /// # Errors
 /// Those of [`result`].
 pub(in crate::operators) fn defer_into<'py>(
-    (row, kind, device): (&'static UfuncEntry, ScalarType, Device),
+    (entry, kind, device): (&'static UfuncEntry, ScalarType, Device),
     values: &OperandValues<'_, 'py>,
-    wish: &UfuncKeywords<'py>,
+    keywords: &UfuncKeywords<'py>,
 ) -> PyResult<bool> {
     if device.is_cpu() {
         return Ok(false);
     }
-    let is_deferred = one_deferred_into((row, kind), values, wish)?;
+    let is_deferred = try_defer_into((entry, kind), values, keywords)?;
     if !is_deferred && fusion::current()? != FusionMode::Off {
         fusion::record_eager(EagerReason::UnsupportedForm);
     }
     Ok(is_deferred)
 }
 
-fn one_deferred_into<'py>(
-    (row, kind): (&'static UfuncEntry, ScalarType),
+fn try_defer_into<'py>(
+    (entry, kind): (&'static UfuncEntry, ScalarType),
     values: &OperandValues<'_, 'py>,
-    wish: &UfuncKeywords<'py>,
+    keywords: &UfuncKeywords<'py>,
 ) -> PyResult<bool> {
-    let [Some(out), None] = &wish.out else { return Ok(false) };
-    if wish.mask.is_some() || row.outputs() != 1 || !pygpu_base::flush::has_pending() {
+    let [Some(out), None] = &keywords.out else { return Ok(false) };
+    if keywords.mask.is_some() || entry.outputs() != 1 || !pygpu_base::flush::has_pending() {
         return Ok(false);
     }
-    let Some(read) = operands_of(row, kind, values)? else { return Ok(false) };
-    defer::defer_into(DeferredOp::Loop(row, kind), read, out.get().without_flush()?)
+    let Some(node_operands) = to_node_operands(entry, kind, values)? else { return Ok(false) };
+    defer::defer_into(DeferredOp::Loop(entry, kind), node_operands, out.get().without_flush()?)
 }
 
 /// Returns the operands of a node; `None` if one is valid for this call only.
 #[inline]
-fn operands_of(
-    row: &'static UfuncEntry,
+fn to_node_operands(
+    entry: &'static UfuncEntry,
     kind: ScalarType,
     values: &OperandValues<'_, '_>,
 ) -> PyResult<Option<Operands>> {
     let mut operands = Operands::with_room(values.len());
-    for (place, value) in values.iter().enumerate() {
+    for (index, value) in values.iter().enumerate() {
         match value {
-            UfuncOperand::Own(array) => operands.push(array),
+            UfuncOperand::Array(array) => operands.push(array),
             UfuncOperand::Temporary { .. } => return Ok(None),
             UfuncOperand::Number { object, .. } => {
                 let mut number = Arguments::new();
-                operand::push(&mut number, row.takes(place, kind), object)?;
+                operand::push(&mut number, entry.takes(index, kind), object)?;
                 operands.push_value(Scalar::new(number.first().unwrap_or_default()));
             }
         }
@@ -111,12 +111,12 @@ fn operands_of(
 
 /// Returns the reason why a call is launched eagerly.
 #[inline]
-fn refusal(
+fn eager_reason(
     mode: FusionMode,
-    row: &UfuncEntry,
+    entry: &UfuncEntry,
     values: &OperandValues<'_, '_>,
     shape: &[i64],
-    wish: &UfuncKeywords<'_>,
+    keywords: &UfuncKeywords<'_>,
     operands: &[&Bound<'_, PyAny>],
 ) -> Option<EagerReason> {
     if mode == FusionMode::Off {
@@ -125,12 +125,13 @@ fn refusal(
     let is_exact = |operand: &&Bound<'_, PyAny>| {
         operand.is_exact_instance_of::<GpuArray>() || !operand.is_instance_of::<GpuArray>()
     };
-    let is_plain = wish.out[0].is_none() && wish.out[1].is_none() && wish.mask.is_none() && row.outputs() == 1;
-    if !is_plain || shape.contains(&0) || !operands.iter().all(is_exact) {
+    let has_supported_form =
+        keywords.out[0].is_none() && keywords.out[1].is_none() && keywords.mask.is_none() && entry.outputs() == 1;
+    if !has_supported_form || shape.contains(&0) || !operands.iter().all(is_exact) {
         return Some(EagerReason::UnsupportedForm);
     }
     values.iter().find_map(|value| match value {
-        UfuncOperand::Own(array) => defer::refusal(array),
+        UfuncOperand::Array(array) => defer::eager_reason(array),
         UfuncOperand::Temporary { .. } => Some(EagerReason::ExternalMemory),
         UfuncOperand::Number { .. } => None,
     })

@@ -22,9 +22,9 @@ use pygpu_ops::ufunc::{self, LoopOperand, UfuncEntry};
 pub(super) type Targets<'a> = SmallVec<[&'a Array; 2]>;
 
 /// Copies an operand that overlaps a result other than element by element.
-fn apart_from(py: Python<'_>, array: &Array, targets: &Targets<'_>) -> PyResult<Option<Box<Array>>> {
-    let meets = |out: &&Array| copy::may_overlap(out, array) && !copy::is_same_place(array, out);
-    match targets.iter().any(meets) {
+fn copy_if_overlapping(py: Python<'_>, array: &Array, targets: &Targets<'_>) -> PyResult<Option<Box<Array>>> {
+    let overlaps = |out: &&Array| copy::may_overlap(out, array) && !copy::is_same_place(array, out);
+    match targets.iter().any(overlaps) {
         true => Ok(Some(Box::new(transfer::device_copy_like(py, array)?))),
         false => Ok(None),
     }
@@ -32,7 +32,7 @@ fn apart_from(py: Python<'_>, array: &Array, targets: &Targets<'_>) -> PyResult<
 
 /// One loop of a function.
 pub(super) struct UfuncLoop<'a> {
-    pub(super) row: &'static UfuncEntry,
+    pub(super) entry: &'static UfuncEntry,
     pub(super) kind: ScalarType,
     pub(super) device: Device,
     /// Mask of the elements to write.
@@ -45,34 +45,34 @@ pub(super) struct UfuncLoop<'a> {
 /// The compiler's; the driver's.
 pub(super) fn run(
     py: Python<'_>,
-    of: &UfuncLoop<'_>,
+    ufunc_loop: &UfuncLoop<'_>,
     values: &mut OperandValues<'_, '_>,
     targets: &Targets<'_>,
-    are_given: bool,
+    has_given_outs: bool,
 ) -> PyResult<()> {
     let mut mask_copy = None;
-    if are_given {
+    if has_given_outs {
         for value in values.iter_mut() {
             if let Some(array) = value.array()
-                && let Some(array) = apart_from(py, array.materialized()?, targets)?
+                && let Some(array) = copy_if_overlapping(py, array.materialized()?, targets)?
             {
                 *value = UfuncOperand::Temporary { array, is_foreign: false };
             }
         }
-        if let Some(mask) = of.mask {
-            mask_copy = apart_from(py, mask, targets)?;
+        if let Some(mask) = ufunc_loop.mask {
+            mask_copy = copy_if_overlapping(py, mask, targets)?;
         }
     }
     let mut kinds: SmallVec<[LoopOperand; 4]> = SmallVec::new();
     let mut arrays: SmallVec<[&Array; 8]> = SmallVec::new();
     let mut arguments = Arguments::new();
-    for (place, value) in values.iter().enumerate() {
+    for (index, value) in values.iter().enumerate() {
         match value {
             UfuncOperand::Number { object, .. } => {
                 kinds.push(LoopOperand::Value);
-                operand::push(&mut arguments, of.row.takes(place, of.kind), object)?;
+                operand::push(&mut arguments, ufunc_loop.entry.takes(index, ufunc_loop.kind), object)?;
             }
-            UfuncOperand::Own(array) => {
+            UfuncOperand::Array(array) => {
                 kinds.push(LoopOperand::Array(array.dtype().kind()));
                 arrays.push(array.materialized()?);
             }
@@ -82,22 +82,22 @@ pub(super) fn run(
             }
         }
     }
-    arrays.extend(mask_copy.as_deref().or(of.mask));
+    arrays.extend(mask_copy.as_deref().or(ufunc_loop.mask));
     let mut results: SmallVec<[ScalarType; 2]> = SmallVec::new();
     for target in targets {
         results.push(target.dtype().kind());
         arrays.push(target);
     }
-    let kernel = ufunc::kernel_of(of.row, of.kind, &kinds, &results, of.mask.is_some())?;
-    let done: Result<()> = py.without_gil(|| {
-        let stream = stream::current(of.device);
+    let kernel = ufunc::kernel_of(ufunc_loop.entry, ufunc_loop.kind, &kinds, &results, ufunc_loop.mask.is_some())?;
+    let launched: Result<()> = py.without_gil(|| {
+        let stream = stream::current(ufunc_loop.device);
         let plan = kernel.plan(&arrays, false)?;
         // SAFETY: the kernel was compiled for operands of these kinds, and the plan describes them.
         unsafe { kernel.run(&plan, &arrays, &mut arguments, None, &stream) }
     });
-    done?;
+    launched?;
     drop(arrays);
-    retain_foreign(py, of.device, values)
+    retain_foreign(py, ufunc_loop.device, values)
 }
 
 /// Keeps external arrays alive while the kernel reads them.
@@ -107,12 +107,12 @@ pub(super) fn retain_foreign(py: Python<'_>, device: Device, values: &mut Operan
     if !values.iter().any(is_foreign) {
         return Ok(());
     }
-    let mut kept: Vec<Box<Array>> = Vec::new();
+    let mut foreign_arrays: Vec<Box<Array>> = Vec::new();
     for value in values.drain(..) {
         if let UfuncOperand::Temporary { array, is_foreign: true } = value {
-            kept.push(array);
+            foreign_arrays.push(array);
         }
     }
-    py.without_gil(|| retired::keep_until_passed(&stream::current(device), Box::new(kept)))?;
+    py.without_gil(|| retired::keep_until_passed(&stream::current(device), Box::new(foreign_arrays)))?;
     Ok(())
 }

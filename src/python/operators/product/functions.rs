@@ -4,7 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::with_keywords;
+use super::call_with_keywords;
 use crate::array::class::GpuArray;
 use crate::finalization;
 use crate::names::names;
@@ -34,27 +34,27 @@ impl GpuArray {
         out: Option<&Bound<'py, Self>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let function = py.import(intern!(py, "PyGPU._functions.products.axes"))?.getattr(intern!(py, "dot"))?;
-        finalization::run_python(py, || function.call1((slf, b, out)))
+        let call_product = py.import(intern!(py, "PyGPU._functions.products.axes"))?.getattr(intern!(py, "dot"))?;
+        finalization::run_python(py, || call_product.call1((slf, b, out)))
     }
 }
 
-fn function<'py>(
-    named: &'static ProductFunction,
-    given: &Bound<'py, PyTuple>,
+fn call_product<'py>(
+    product_function: &'static ProductFunction,
+    arguments: &Bound<'py, PyTuple>,
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    with_keywords(named, given, keywords)?.ok_or_else(|| {
+    call_with_keywords(product_function, arguments, keywords)?.ok_or_else(|| {
         PyTypeError::new_err(format!(
-            "{}(): {given} holds what is no array of a device, or out= what is no array of PyGPU",
-            named.row.name
+            "{}(): {arguments} holds what is no array of a device, or out= what is no array of PyGPU",
+            product_function.row.name
         ))
     })
 }
 
 /// Declares the product functions with their documentation.
 macro_rules! functions {
-    ($($(#[$text:meta])* $name:ident $named:ident $signature:literal)*) => {
+    ($($(#[$text:meta])* $name:ident $product_function:ident $signature:literal)*) => {
         $(
             $(#[$text])*
             #[pyfunction]
@@ -63,7 +63,7 @@ macro_rules! functions {
                 operands: &Bound<'py, PyTuple>,
                 keywords: Option<&Bound<'py, PyDict>>,
             ) -> PyResult<Bound<'py, PyAny>> {
-                function(&table::$named, operands, keywords)
+                call_product(&table::$product_function, operands, keywords)
             }
         )*
     };

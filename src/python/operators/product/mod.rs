@@ -40,23 +40,23 @@ struct CoreDimensions {
 }
 
 /// Returns the non-batch axes of the operands.
-fn cores_of(named: &ProductFunction, layouts: [&Layout; 2]) -> PyResult<CoreDimensions> {
-    let are_vectors = named.are_vectors.unwrap_or_else(|| layouts.map(|layout| layout.ndim() == 1));
-    let own = are_vectors.map(|is_vector| if is_vector { 1 } else { 2 });
-    for (place, layout) in layouts.iter().enumerate() {
+fn core_dimensions(function: &ProductFunction, layouts: [&Layout; 2]) -> PyResult<CoreDimensions> {
+    let are_vectors = function.are_vectors.unwrap_or_else(|| layouts.map(|layout| layout.ndim() == 1));
+    let core_ndims = are_vectors.map(|is_vector| if is_vector { 1 } else { 2 });
+    for (index, layout) in layouts.iter().enumerate() {
         // The number of axes decides between vector and matrix, so one axis is enough.
-        let least = if named.are_vectors.is_some() { own[place] } else { 1 };
-        if layout.ndim() < least {
-            return Err(too_few(named, place, layout.ndim(), least));
+        let required = if function.are_vectors.is_some() { core_ndims[index] } else { 1 };
+        if layout.ndim() < required {
+            return Err(too_few(function, index, layout.ndim(), required));
         }
     }
     let [a, b] = layouts.map(Layout::axes);
-    let [batch_a, batch_b] = [a.len() - own[0], b.len() - own[1]];
+    let [batch_a, batch_b] = [a.len() - core_ndims[0], b.len() - core_ndims[1]];
     let (depth, other) = (a[a.len() - 1].len, b[batch_b].len);
     if depth != other {
         return Err(PyValueError::new_err(format!(
             "{}: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {} (size {other} is different from {depth})",
-            named.row.name, named.signature
+            function.row.name, function.signature
         )));
     }
     let mut shape = Dims::new();
@@ -72,51 +72,51 @@ fn cores_of(named: &ProductFunction, layouts: [&Layout; 2]) -> PyResult<CoreDime
 }
 
 #[cold]
-fn too_few(named: &ProductFunction, place: usize, ndim: usize, least: usize) -> PyErr {
+fn too_few(function: &ProductFunction, index: usize, ndim: usize, required: usize) -> PyErr {
     PyValueError::new_err(format!(
-        "{}: Input operand {place} does not have enough dimensions (has {ndim}, gufunc core with signature {} requires {least})",
-        named.row.name, named.signature
+        "{}: Input operand {index} does not have enough dimensions (has {ndim}, gufunc core with signature {} requires {required})",
+        function.row.name, function.signature
     ))
 }
 
 /// Rejects an array that cannot take the result; it may have more batches.
 fn check_out(
-    named: &ProductFunction,
+    function: &ProductFunction,
     cores: &mut CoreDimensions,
     kind: ScalarType,
     out: &Bound<'_, GpuArray>,
-    wish: &UfuncKeywords<'_>,
+    keywords: &UfuncKeywords<'_>,
 ) -> PyResult<()> {
-    let own: Dims = out.get().layout().shape().collect();
-    result::check_out(&named.row, 0, out, kind, &own, wish)?;
-    if own == cores.shape {
+    let out_shape: Dims = out.get().layout().shape().collect();
+    result::check_out(&function.row, 0, out, kind, &out_shape, keywords)?;
+    if out_shape == cores.shape {
         return Ok(());
     }
-    let (name, signature) = (named.row.name, named.signature);
-    if own.len() < cores.count {
+    let (name, signature) = (function.row.name, function.signature);
+    if out_shape.len() < cores.count {
         return Err(PyValueError::new_err(format!(
             "{name}: Output operand 0 does not have enough dimensions (has {}, gufunc core with signature {signature} requires {})",
-            own.len(),
+            out_shape.len(),
             cores.count
         )));
     }
-    let (batch, core) = own.split_at(own.len() - cores.count);
-    let (wanted, inner) = cores.shape.split_at(cores.shape.len() - cores.count);
-    if let Some(at) = (0..cores.count).find(|at| core[*at] != inner[*at]) {
+    let (batch, core) = out_shape.split_at(out_shape.len() - cores.count);
+    let (expected_batch, inner) = cores.shape.split_at(cores.shape.len() - cores.count);
+    if let Some(axis) = (0..cores.count).find(|axis| core[*axis] != inner[*axis]) {
         return Err(PyValueError::new_err(format!(
-            "{name}: Output operand 0 has a mismatch in its core dimension {at}, with gufunc signature {signature} (size {} is different \
+            "{name}: Output operand 0 has a mismatch in its core dimension {axis}, with gufunc signature {signature} (size {} is different \
              from {})",
-            core[at], inner[at]
+            core[axis], inner[axis]
         )));
     }
-    if broadcast_shapes(&[wanted, batch])?.as_slice() != batch {
+    if broadcast_shapes(&[expected_batch, batch])?.as_slice() != batch {
         return Err(PyValueError::new_err(format!(
             "{name}: an output of shape {} does not take a result of shape {}",
-            tuple_text(&own),
+            tuple_text(&out_shape),
             tuple_text(&cores.shape)
         )));
     }
-    cores.shape = own;
+    cores.shape = out_shape;
     Ok(())
 }
 
@@ -126,11 +126,11 @@ fn check_out(
 /// `TypeError` and `ValueError` as NumPy's; the driver's.
 pub(super) fn call<'py>(
     py: Python<'py>,
-    named: &'static ProductFunction,
+    function: &'static ProductFunction,
     operands: Operands<'_, 'py>,
-    wish: &UfuncKeywords<'py>,
+    keywords: &UfuncKeywords<'py>,
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
-    let row = &named.row;
+    let entry = &function.row;
     let mut values = OperandValues::new();
     for operand in operands {
         match UfuncOperand::read(operand)? {
@@ -140,57 +140,60 @@ pub(super) fn call<'py>(
     }
     let _inherited = allocator_inheritance::inherit(py, values.iter().filter_map(UfuncOperand::array))?;
     let mut cores = {
-        let layout = |place: usize| match values[place].array() {
+        let layout = |index: usize| match values[index].array() {
             Some(array) => Ok(array.layout()),
-            None => {
-                Err(too_few(named, place, 0, named.are_vectors.map_or(1, |vectors| if vectors[place] { 1 } else { 2 })))
-            }
+            None => Err(too_few(
+                function,
+                index,
+                0,
+                function.are_vectors.map_or(1, |vectors| if vectors[index] { 1 } else { 2 }),
+            )),
         };
-        cores_of(named, [layout(0)?, layout(1)?])?
+        core_dimensions(function, [layout(0)?, layout(1)?])?
     };
-    let device = result::common_device(row, &values, wish)?;
-    let kind = ufunc_call::loop_of(row, &values, wish)?;
-    for (place, value) in values.iter().enumerate() {
-        value.check(row, place, kind, wish.casting)?;
+    let device = result::common_device(entry, &values, keywords)?;
+    let kind = ufunc_call::select_loop(entry, &values, keywords)?;
+    for (index, value) in values.iter().enumerate() {
+        value.check(entry, index, kind, keywords.casting)?;
     }
-    let made = match &wish.out[0] {
+    let target_array = match &keywords.out[0] {
         Some(out) => {
-            check_out(named, &mut cores, kind, out, wish)?;
+            check_out(function, &mut cores, kind, out, keywords)?;
             out.clone()
         }
         None => {
-            let lying = ResultLayout { shape: &cores.shape, order: order_of(&values, wish.order) };
-            lying.new_array(py, &values, wish, DType::new(kind), device)?
+            let lying = ResultLayout { shape: &cores.shape, order: result_order(&values, keywords.order) };
+            lying.new_array(py, &values, keywords, DType::new(kind), device)?
         }
     };
-    let is_given = wish.out[0].is_some();
-    let target = made.get().array(py)?;
+    let has_given_out = keywords.out[0].is_some();
+    let target = target_array.get().array(py)?;
     // NumPy computes immediately. A captured product is computed by a kernel when its graph is launched.
     if device.is_cpu() && !capture::is_capturing(&stream::current(device))? {
-        let asked = NumpyCall { row, dtype: wish.dtype, casting: wish.casting, mask: None };
-        numpy_fallback::run(py, &asked, &values, &Targets::from_iter([target]))?;
+        let numpy_call = NumpyCall { entry, dtype: keywords.dtype, casting: keywords.casting, mask: None };
+        numpy_fallback::run(py, &numpy_call, &values, &Targets::from_iter([target]))?;
     } else {
-        if is_given {
-            keep_separate(py, &mut values, target)?;
+        if has_given_out {
+            copy_overlapping(py, &mut values, target)?;
         }
-        launch(py, &ProductCall { named, cores, kind, device }, &values, target)?;
+        launch(py, &ProductCall { function, cores, kind, device }, &values, target)?;
         on_device::retain_foreign(py, device, &mut values)?;
     }
-    if is_given { Ok(Some(made)) } else { result::of_class_of(&operands, made).map(Some) }
+    if has_given_out { Ok(Some(target_array)) } else { result::into_class_of(&operands, target_array).map(Some) }
 }
 
 /// The parameters of a product.
 struct ProductCall {
-    named: &'static ProductFunction,
+    function: &'static ProductFunction,
     cores: CoreDimensions,
     kind: ScalarType,
     device: Device,
 }
 
 /// Returns the memory order of a new result: C order by default.
-fn order_of(values: &OperandValues<'_, '_>, asked: ResultOrder) -> ResultOrder {
+fn result_order(values: &OperandValues<'_, '_>, requested: ResultOrder) -> ResultOrder {
     let is_f = |layout: &Layout| layout.is_f_contiguous() && !layout.is_c_contiguous();
-    match asked {
+    match requested {
         ResultOrder::F => ResultOrder::F,
         ResultOrder::A if values.iter().filter_map(UfuncOperand::array).all(|array| is_f(array.layout())) => {
             ResultOrder::F
@@ -200,22 +203,22 @@ fn order_of(values: &OperandValues<'_, '_>, asked: ResultOrder) -> ResultOrder {
 }
 
 /// Enqueues the product on the current stream.
-fn launch(py: Python<'_>, work: &ProductCall, values: &OperandValues<'_, '_>, out: &Array) -> PyResult<()> {
-    let [Some(a), Some(b)] = [0, 1].map(|place| values.get(place).and_then(UfuncOperand::array)) else {
-        return Err(PyTypeError::new_err(format!("{}: the operands are arrays", work.named.row.name)));
+fn launch(py: Python<'_>, product_call: &ProductCall, values: &OperandValues<'_, '_>, out: &Array) -> PyResult<()> {
+    let [Some(a), Some(b)] = [0, 1].map(|index| values.get(index).and_then(UfuncOperand::array)) else {
+        return Err(PyTypeError::new_err(format!("{}: the operands are arrays", product_call.function.row.name)));
     };
     let product = Product {
         operands: [a.materialized()?, b.materialized()?],
-        are_vectors: work.cores.are_vectors,
-        are_conjugated: work.named.are_conjugated,
-        computed: work.kind,
+        are_vectors: product_call.cores.are_vectors,
+        are_conjugated: product_call.function.are_conjugated,
+        computed: product_call.kind,
         out,
     };
-    Ok(py.without_gil(|| product::run(&product, &stream::current(work.device)))?)
+    Ok(py.without_gil(|| product::run(&product, &stream::current(product_call.device)))?)
 }
 
 /// Copies operands that may overlap the array for the result.
-fn keep_separate(py: Python<'_>, values: &mut OperandValues<'_, '_>, out: &Array) -> PyResult<()> {
+fn copy_overlapping(py: Python<'_>, values: &mut OperandValues<'_, '_>, out: &Array) -> PyResult<()> {
     for value in values {
         let Some(array) = value.array().map(DeferredArray::materialized).transpose()? else { continue };
         if copy::may_overlap(out, array) {
@@ -227,22 +230,22 @@ fn keep_separate(py: Python<'_>, values: &mut OperandValues<'_, '_>, out: &Array
 }
 
 /// Computes `@`; `NotImplemented` if the other operand has an unsupported type.
-pub(super) fn answer(py: Python<'_>, operands: Operands<'_, '_>) -> PyResult<Py<PyAny>> {
+pub(super) fn compute_operator(py: Python<'_>, operands: Operands<'_, '_>) -> PyResult<Py<PyAny>> {
     match call(py, &table::MATMUL, operands, &UfuncKeywords::default())? {
-        Some(made) => Ok(made.into_any().unbind()),
+        Some(target_array) => Ok(target_array.into_any().unbind()),
         None => Ok(py.NotImplemented()),
     }
 }
 
 /// Computes `@=`: the result is written into the array itself.
-pub(super) fn assign(own: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyResult<()> {
+pub(super) fn assign(array: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyResult<()> {
     let is_short = other.cast::<GpuArray>().is_ok_and(|array| array.get().layout().ndim() < 2);
-    if own.get().layout().ndim() < 1 || is_short {
+    if array.get().layout().ndim() < 1 || is_short {
         return Err(PyValueError::new_err(
             "inplace matrix multiplication requires the first operand to have at least one and the second at least two dimensions.",
         ));
     }
-    match call(own.py(), &table::MATMUL, [own.as_any(), other], &UfuncKeywords::into_array(own))? {
+    match call(array.py(), &table::MATMUL, [array.as_any(), other], &UfuncKeywords::into_array(array))? {
         Some(_) => Ok(()),
         None => Err(PyTypeError::new_err(format!("matmul: {} is nothing to compute with", other.get_type()))),
     }
@@ -253,36 +256,37 @@ pub(super) fn assign(own: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyR
 ///
 /// # Errors
 /// Those of [`call`].
-pub(super) fn with_keywords<'py>(
-    named: &'static ProductFunction,
-    given: &Bound<'py, PyTuple>,
+pub(super) fn call_with_keywords<'py>(
+    function: &'static ProductFunction,
+    arguments: &Bound<'py, PyTuple>,
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let py = given.py();
-    let name = named.row.name;
-    let (2 | 3) = given.len() else {
+    let py = arguments.py();
+    let name = function.row.name;
+    let (2 | 3) = arguments.len() else {
         return Err(PyTypeError::new_err(format!(
             "{name}() takes from 2 to 3 positional arguments but {} were given: two operands, and an array for the result",
-            given.len()
+            arguments.len()
         )));
     };
-    let mut wish = UfuncKeywords::default();
+    let mut parsed_keywords = UfuncKeywords::default();
     if let Some(keywords) = keywords {
         if keywords.contains(intern!(py, "where"))? {
             return Err(PyTypeError::new_err(format!("{name}() got an unexpected keyword argument 'where'")));
         }
         if keywords.contains(intern!(py, "axes"))? || keywords.contains(intern!(py, "axis"))? {
-            let moved = py.import(intern!(py, "PyGPU._functions.products.axes"))?.getattr(intern!(py, "_with_axes"))?;
-            return finalization::run_python(py, || moved.call1((name, given, keywords)).map(Some));
+            let with_axes =
+                py.import(intern!(py, "PyGPU._functions.products.axes"))?.getattr(intern!(py, "_with_axes"))?;
+            return finalization::run_python(py, || with_axes.call1((name, arguments, keywords)).map(Some));
         }
-        match UfuncKeywords::read(&named.row, keywords)? {
-            Some(read) => wish = read,
+        match UfuncKeywords::read(&function.row, keywords)? {
+            Some(parsed) => parsed_keywords = parsed,
             None => return Ok(None),
         }
     }
-    if given.len() == 3 && !wish.read_positional(0, &given.get_item(2)?)? {
+    if arguments.len() == 3 && !parsed_keywords.read_positional(0, &arguments.get_item(2)?)? {
         return Ok(None);
     }
-    let operands = [given.get_item(0)?, given.get_item(1)?];
-    Ok(call(py, named, [&operands[0], &operands[1]], &wish)?.map(Bound::into_any))
+    let operands = [arguments.get_item(0)?, arguments.get_item(1)?];
+    Ok(call(py, function, [&operands[0], &operands[1]], &parsed_keywords)?.map(Bound::into_any))
 }
