@@ -10,7 +10,7 @@ use pygpu_memory::custom_allocator::{self, AllocatorChoice};
 pub(crate) struct AllocatorScope(Option<AllocatorChoice>);
 
 impl AllocatorScope {
-    pub(crate) fn instead(choice: Option<AllocatorChoice>) -> Self {
+    pub(crate) fn new(choice: Option<AllocatorChoice>) -> Self {
         Self(custom_allocator::choose_for_thread(choice))
     }
 }
@@ -21,9 +21,9 @@ impl Drop for AllocatorScope {
     }
 }
 
-fn of(array: &DeferredArray) -> Option<&InheritedAllocator> {
+fn inherited_allocator(array: &DeferredArray) -> Option<&InheritedAllocator> {
     let owner: &MemoryOwner = match array.owner() {
-        Some((keeper, _)) => keeper.downcast_ref()?,
+        Some((owner_value, _)) => owner_value.downcast_ref()?,
         None => array.allocation().allocator_owner()?.downcast_ref()?,
     };
     owner.allocator.as_ref()
@@ -31,7 +31,7 @@ fn of(array: &DeferredArray) -> Option<&InheritedAllocator> {
 
 /// The allocator of an array, from `allocator=` or inherited from an operand.
 pub(crate) fn allocator_of(array: &Array) -> Option<&Py<PyAny>> {
-    of(DeferredArray::of(array)).map(InheritedAllocator::object)
+    inherited_allocator(DeferredArray::of(array)).map(InheritedAllocator::object)
 }
 
 /// Makes new arrays of this thread use the allocator of the first operand that has one, unless the thread has chosen
@@ -58,6 +58,6 @@ fn inherit_from<'a>(
     if custom_allocator::is_chosen_for_thread() {
         return Ok(None);
     }
-    let Some(found) = operands.find_map(of) else { return Ok(None) };
-    Ok(Some(AllocatorScope::instead(Some(AllocatorChoice::Plugged(found.allocator(py)?)))))
+    let Some(inherited) = operands.find_map(inherited_allocator) else { return Ok(None) };
+    Ok(Some(AllocatorScope::new(Some(AllocatorChoice::Plugged(inherited.allocator(py)?)))))
 }

@@ -36,9 +36,9 @@ impl<'py> Deref for ArrayArg<'_, 'py> {
 /// # Errors
 /// As [`GpuArray::array`].
 #[inline]
-pub(crate) fn array_of<'a>(object: Borrowed<'a, '_, PyAny>) -> PyResult<Option<&'a Array>> {
+pub(crate) fn array_if_gpu<'a>(object: Borrowed<'a, '_, PyAny>) -> PyResult<Option<&'a Array>> {
     match object.cast::<GpuArray>() {
-        Ok(own) => value_of(own).array(object.py()).map(Some),
+        Ok(array) => value_of(array).array(object.py()).map(Some),
         Err(_) => Ok(None),
     }
 }

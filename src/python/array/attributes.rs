@@ -129,8 +129,8 @@ static FLAGS: [PyOnce<Py<Flags>>; 16] = [const { PyOnce::new() }; 16];
 impl Flags {
     fn shared(self, py: Python<'_>) -> PyResult<Bound<'_, Self>> {
         let bits = [self.c_contiguous, self.f_contiguous, self.writeable, self.owndata];
-        let place = bits.iter().fold(0, |place, &bit| place * 2 + usize::from(bit));
-        Ok(FLAGS[place].get_or_try_init(py, || Py::new(py, self))?.bind(py).clone())
+        let index = bits.iter().fold(0, |index, &bit| index * 2 + usize::from(bit));
+        Ok(FLAGS[index].get_or_try_init(py, || Py::new(py, self))?.bind(py).clone())
     }
 }
 

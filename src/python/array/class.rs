@@ -20,7 +20,7 @@ use crate::ffi::objects::{Reference, is_last};
 use crate::fusion::require_values;
 use crate::gil::{self, WithoutGil};
 use crate::names::names;
-use crate::runtime::device_memory::give_out;
+use crate::runtime::device_memory::register_escaped;
 use pygpu_array::{Array, DeferredArray};
 use pygpu_backend::Address;
 use pygpu_base::dtype::DType;
@@ -93,9 +93,9 @@ pub(crate) struct GpuArray {
     /// Rarely used fields, allocated on first use.
     cold_fields: OnceBox<ColdFields<Self>>,
     /// Shape and strides that DLPack's exchange table borrowed without ownership.
-    lent: LentDimensions,
+    dlpack_dimensions: LentDimensions,
     /// Whether the address escaped, so that the block is registered in `memory::address_registry`.
-    is_given_out: AtomicBool,
+    has_escaped: AtomicBool,
 }
 
 impl GpuArray {
@@ -104,14 +104,14 @@ impl GpuArray {
             array: ManuallyDrop::new(array),
             base: None,
             cold_fields: OnceBox::new(),
-            lent: LentDimensions::new(),
-            is_given_out: AtomicBool::new(false),
+            dlpack_dimensions: LentDimensions::new(),
+            has_escaped: AtomicBool::new(false),
         }
     }
 
     /// Attaches an ndarray as the host mirror and keeps it alive.
-    pub(crate) fn over_host(self, host: Py<PyAny>) -> Self {
-        *self.host_to_set() = HostMirror::Own(host);
+    pub(crate) fn with_host_mirror(self, host: Py<PyAny>) -> Self {
+        *self.host_mut() = HostMirror::Owned(host);
         self
     }
 
@@ -127,33 +127,33 @@ impl GpuArray {
     /// Driver errors of pending operations.
     #[inline]
     pub(crate) fn escaping_address(&self, _: Python<'_>) -> PyResult<Address> {
-        let made = self.made();
+        let value = self.value();
         if flush::has_pending() {
-            require_values(made.array.allocation())?;
+            require_values(value.array.allocation())?;
         }
-        if !made.is_given_out.load(Ordering::Relaxed) {
-            give_out(&made.array);
-            made.is_given_out.store(true, Ordering::Relaxed);
+        if !value.has_escaped.load(Ordering::Relaxed) {
+            register_escaped(&value.array);
+            value.has_escaped.store(true, Ordering::Relaxed);
             if flush::has_pending() {
-                require_values(made.array.allocation())?; // another thread may have deferred an operation meanwhile
+                require_values(value.array.allocation())?; // another thread may have deferred an operation meanwhile
             }
         }
-        Ok(made.array.address())
+        Ok(value.array.address())
     }
 
     /// The value of this object. `__init__` may have replaced the one from `__new__`, which cannot know a subclass's
     /// arguments.
     #[inline]
-    pub(super) fn made(&self) -> &Self {
+    pub(super) fn value(&self) -> &Self {
         match self.cold_fields.get() {
             None => self,
-            Some(cold_fields) => cold_fields.made().unwrap_or(self),
+            Some(cold_fields) => cold_fields.current().unwrap_or(self),
         }
     }
 
     /// The rarely used fields, allocated if necessary.
     pub(crate) fn cold_fields(&self) -> &ColdFields<Self> {
-        self.made().cold_fields.get_or_init(Box::default)
+        self.value().cold_fields.get_or_init(Box::default)
     }
 
     /// This object's own rarely used fields, even if the value was replaced. `__init__` stores the replacement there.
@@ -183,9 +183,9 @@ impl GpuArray {
     #[inline(never)]
     fn checked_array(&self) -> PyResult<&Array> {
         if flush::has_pending() {
-            require_values(self.made().array.allocation())?;
+            require_values(self.value().array.allocation())?;
         }
-        self.check_allocated().map(|()| &*self.made().array)
+        self.check_allocated().map(|()| &*self.value().array)
     }
 
     /// The core array without a flush, for callers that need neither its values nor its address.
@@ -202,62 +202,62 @@ impl GpuArray {
 
     #[inline(never)]
     fn checked_without_flush(&self) -> PyResult<&DeferredArray> {
-        let made = self.made();
-        made.array.allocation().check()?;
+        let value = self.value();
+        value.array.allocation().check()?;
         match self.cold_fields.get() {
             None => Ok(DeferredArray::of(&self.array)),
-            Some(_) => self.check_allocated().map(|()| DeferredArray::of(&made.array)),
+            Some(_) => self.check_allocated().map(|()| DeferredArray::of(&value.array)),
         }
     }
 
     /// Shape, strides and offset.
     #[inline]
     pub(crate) fn layout(&self) -> &Layout {
-        self.made().array.layout()
+        self.value().array.layout()
     }
 
     /// The type of the elements.
     #[inline]
     pub(crate) fn dtype(&self) -> DType {
-        self.made().array.dtype()
+        self.value().array.dtype()
     }
 
     /// The device of the memory.
     #[inline]
     pub(crate) fn device(&self) -> Device {
-        self.made().array.device()
+        self.value().array.device()
     }
 
     /// Whether writes are rejected.
     #[inline]
     pub(crate) fn readonly(&self) -> bool {
-        self.made().array.readonly()
+        self.value().array.readonly()
     }
 
     /// Whether the memory was allocated for this array, i.e. it is neither a view nor external memory.
     pub(crate) fn owns_data(&self) -> bool {
-        let made = self.made();
-        let is_others = |(keeper, _): (&(dyn Any + Send + Sync), _)| {
-            keeper.downcast_ref().is_none_or(|kept: &MemoryOwner| !kept.is_arrays)
+        let value = self.value();
+        let is_external = |(owner, _): (&(dyn Any + Send + Sync), _)| {
+            owner.downcast_ref().is_none_or(|memory_owner: &MemoryOwner| !memory_owner.is_arrays)
         };
-        made.base.is_none() && !made.array.allocation().is_imported() && !made.array.owner().is_some_and(is_others)
+        value.base.is_none() && !value.array.allocation().is_imported() && !value.array.owner().is_some_and(is_external)
     }
 
     /// Checks that the array is writable.
     ///
     /// # Errors
     /// `ValueError` with the attempted operation.
-    pub(crate) fn check_writable(&self, what: &str) -> PyResult<()> {
-        Ok(self.made().array.check_writable(what)?)
+    pub(crate) fn check_writable(&self, operation: &str) -> PyResult<()> {
+        Ok(self.value().array.check_writable(operation)?)
     }
 
     pub(crate) fn base(&self) -> Option<&Py<PyAny>> {
-        self.made().base.as_ref()
+        self.value().base.as_ref()
     }
 
     /// Storage for dimensions that the exchange table lends.
-    pub(crate) fn lent(&self) -> &LentDimensions {
-        &self.lent
+    pub(crate) fn dlpack_dimensions(&self) -> &LentDimensions {
+        &self.dlpack_dimensions
     }
 
     /// The Python owner of the memory and the allocator kept for results, if this object holds all references to them.
@@ -267,33 +267,33 @@ impl GpuArray {
     /// another, so the answer must not change during a collection. No thread that could clone the block, or use it on
     /// another stream, may run meanwhile. Threads that only release the block may: an object that is counted late or
     /// not at all merely lives longer.
-    fn lenders(&self) -> [Option<&Py<PyAny>>; 2] {
+    fn collectable_owners(&self) -> [Option<&Py<PyAny>>; 2] {
         let allocation = self.array.allocation();
         if gil::has_released_threads() {
             return [None, None];
         }
         // An otherwise unreferenced `gpudata` object also belongs to this object.
-        let own = 1 + usize::from(self.cold_fields.get().is_some_and(ColdFields::has_gpudata_alone));
-        if let Some((keeper, holders)) = self.array.owner() {
-            let owner: Option<&MemoryOwner> = keeper.downcast_ref().filter(|_| holders == own);
+        let own_references = 1 + usize::from(self.cold_fields.get().is_some_and(ColdFields::has_unshared_gpudata));
+        if let Some((owner_value, reference_count)) = self.array.owner() {
+            let owner: Option<&MemoryOwner> = owner_value.downcast_ref().filter(|_| reference_count == own_references);
             return owner.map_or([None, None], MemoryOwner::objects);
         }
-        let lender = if Arc::strong_count(allocation) == own { allocation.owner() } else { None };
-        let Some(lender) = lender else { return [None, None] };
-        match lender.downcast_ref::<MemoryOwner>() {
+        let owner_box = if Arc::strong_count(allocation) == own_references { allocation.owner() } else { None };
+        let Some(owner_box) = owner_box else { return [None, None] };
+        match owner_box.downcast_ref::<MemoryOwner>() {
             Some(owner) => owner.objects(),
-            None => [cai::keeper_of(lender).unwrap_or(lender).downcast_ref().map(SendPyObject::object), None],
+            None => [cai::keeper_of(owner_box).unwrap_or(owner_box).downcast_ref().map(SendPyObject::object), None],
         }
     }
 
     /// The host mirror, if there ever was one. Locked briefly; no Python code runs while it is locked.
     pub(crate) fn host(&self) -> Option<MutexGuard<'_, HostMirror>> {
-        let cold_fields = self.made().cold_fields.get()?;
+        let cold_fields = self.value().cold_fields.get()?;
         Some(cold_fields.host.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The host mirror, for changing it.
-    pub(crate) fn host_to_set(&self) -> MutexGuard<'_, HostMirror> {
+    pub(crate) fn host_mut(&self) -> MutexGuard<'_, HostMirror> {
         self.cold_fields().host.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -305,7 +305,7 @@ impl Drop for GpuArray {
         // Bases may form a long chain. Python holds the GIL when it ends an object, so that references can be dropped
         // here.
         if let Some(base) = self.base.take() {
-            // SAFETY: as said.
+            // SAFETY: Python holds the GIL here.
             let py = unsafe { Python::assume_attached() };
             match is_last(&base, py) {
                 true => iterative_drop::drop_iteratively(base, drop, callback::release_object),
@@ -335,9 +335,9 @@ impl GpuArray {
 
     #[inline]
     fn drop_array(&mut self) {
-        let is_gone = flush::has_pending() && !shutdown::exiting() && self.release_pending();
-        let is_quiet = || self.array.device().is_cpu() || Arc::strong_count(self.array.allocation()) > 1;
-        if is_gone || is_quiet() || shutdown::exiting() || self.array.try_return_to_cache() {
+        let is_discarded = flush::has_pending() && !shutdown::exiting() && self.release_pending();
+        let needs_no_driver = || self.array.device().is_cpu() || Arc::strong_count(self.array.allocation()) > 1;
+        if is_discarded || needs_no_driver() || shutdown::exiting() || self.array.try_return_to_cache() {
             // No driver is called, and the array need not be moved out.
             // SAFETY: dropped once, here or below.
             unsafe { ManuallyDrop::drop(&mut self.array) };
@@ -378,12 +378,12 @@ impl GpuArray {
         if let Some(base) = &self.base {
             visit.call(base)?;
         }
-        for lender in self.lenders().into_iter().flatten() {
-            visit.call(lender)?;
+        for owner in self.collectable_owners().into_iter().flatten() {
+            visit.call(owner)?;
         }
         let Some(cold_fields) = self.cold_fields.get() else { return Ok(()) };
         cold_fields.traverse(visit)?;
-        cold_fields.made().map_or(Ok(()), |made| made.traverse(visit))
+        cold_fields.current().map_or(Ok(()), |value| value.traverse(visit))
     }
 }
 

@@ -38,17 +38,17 @@ pub(crate) struct ColdFields<A> {
     /// The memory as a Python object, given by the user or created on first use.
     gpudata: OnceLock<Py<PyAny>>,
     /// The arguments of `__new__`, until `__init__` determines the array's value.
-    awaits: Mutex<Option<CallIdentity>>,
-    /// The most recent value created by `__init__` or by an assignment to `gpudata`: an element of `all`.
-    made: AtomicPtr<A>,
+    new_call: Mutex<Option<CallIdentity>>,
+    /// The most recent value created by `__init__` or by an assignment to `gpudata`: an element of `values`.
+    current: AtomicPtr<A>,
     /// All values created. Callers may hold references to any of them, so none is dropped before this.
-    all: Mutex<Vec<Arc<A>>>,
+    values: Mutex<Vec<Arc<A>>>,
     /// The number of bytes that a subclass has set.
     nbytes: Mutex<Option<Option<i64>>>,
     /// The address for ctypes.
     pub(crate) parameter: CtypesPointerCache,
     /// Whether the array has address 0 until its `gpudata` is assigned.
-    lacks_memory: AtomicBool,
+    is_unallocated: AtomicBool,
     /// The assigned allocator.
     allocator: Mutex<Option<Py<PyAny>>>,
 }
@@ -58,12 +58,12 @@ impl<A> Default for ColdFields<A> {
         Self {
             host: Mutex::default(),
             gpudata: OnceLock::new(),
-            awaits: Mutex::default(),
-            made: AtomicPtr::default(),
-            all: Mutex::default(),
+            new_call: Mutex::default(),
+            current: AtomicPtr::default(),
+            values: Mutex::default(),
             nbytes: Mutex::default(),
             parameter: CtypesPointerCache::default(),
-            lacks_memory: AtomicBool::default(),
+            is_unallocated: AtomicBool::default(),
             allocator: Mutex::default(),
         }
     }
@@ -75,47 +75,47 @@ impl<A> ColdFields<A> {
     }
 
     /// Stores the memory object, unless one is stored already.
-    pub(crate) fn keep_gpudata(&self, memory: Py<PyAny>) -> &Py<PyAny> {
+    pub(crate) fn set_gpudata(&self, memory: Py<PyAny>) -> &Py<PyAny> {
         self.gpudata.get_or_init(|| memory)
     }
 
     /// Whether the memory object exists and only the array refers to it.
-    pub(super) fn has_gpudata_alone(&self) -> bool {
+    pub(super) fn has_unshared_gpudata(&self) -> bool {
         // SAFETY: the GIL, which the collector holds too.
         let py = unsafe { Python::assume_attached() };
         self.gpudata.get().is_some_and(|memory| is_last(memory, py) && DeviceAllocation::shows_array(memory.bind(py)))
     }
 
-    pub(super) fn made(&self) -> Option<&A> {
-        // SAFETY: null, or the contents of an `Arc` in `all`, which lives as long as `self` and is never modified.
-        unsafe { self.made.load(Ordering::Acquire).as_ref() }
+    pub(super) fn current(&self) -> Option<&A> {
+        // SAFETY: null, or the contents of an `Arc` in `values`, which lives as long as `self` and is never modified.
+        unsafe { self.current.load(Ordering::Acquire).as_ref() }
     }
 
     /// Records the arguments of `__new__`; `__init__` may receive others.
-    pub(crate) fn await_init(&self, given: CallIdentity) {
-        *self.awaits.lock().unwrap_or_else(PoisonError::into_inner) = Some(given);
+    pub(crate) fn expect_init(&self, call: CallIdentity) {
+        *self.new_call.lock().unwrap_or_else(PoisonError::into_inner) = Some(call);
     }
 
     /// Takes the arguments of `__new__`.
-    pub(crate) fn awaited(&self) -> Option<CallIdentity> {
-        self.awaits.lock().unwrap_or_else(PoisonError::into_inner).take()
+    pub(crate) fn take_expected_call(&self) -> Option<CallIdentity> {
+        self.new_call.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Replaces the array's value.
-    pub(crate) fn make(&self, value: A) {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        let made = Arc::new(value);
-        self.made.store(Arc::as_ptr(&made).cast_mut(), Ordering::Release);
-        all.push(made);
+    pub(crate) fn replace_value(&self, value: A) {
+        let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = Arc::new(value);
+        self.current.store(Arc::as_ptr(&current).cast_mut(), Ordering::Release);
+        values.push(current);
     }
 
     /// Marks the array as having no memory yet.
-    pub(crate) fn are_unallocated(&self) {
-        self.lacks_memory.store(true, Ordering::Relaxed);
+    pub(crate) fn mark_unallocated(&self) {
+        self.is_unallocated.store(true, Ordering::Relaxed);
     }
 
     pub(super) fn is_unallocated(&self) -> bool {
-        self.lacks_memory.load(Ordering::Relaxed)
+        self.is_unallocated.load(Ordering::Relaxed)
     }
 
     /// The assigned allocator, for memory that is assigned later.
@@ -125,8 +125,8 @@ impl<A> ColdFields<A> {
     }
 
     pub(crate) fn set_allocator(&self, object: Option<Py<PyAny>>) {
-        let before = std::mem::replace(&mut *self.allocator.lock().unwrap_or_else(PoisonError::into_inner), object);
-        drop(before);
+        let previous = std::mem::replace(&mut *self.allocator.lock().unwrap_or_else(PoisonError::into_inner), object);
+        drop(previous);
     }
 
     /// The number of bytes that a subclass has set.
@@ -161,7 +161,7 @@ impl<A> ColdFields<A> {
 impl<A> Drop for ColdFields<A> {
     fn drop(&mut self) {
         let host = std::mem::take(self.host.get_mut().unwrap_or_else(PoisonError::into_inner));
-        if let HostMirror::Own(host) = host {
+        if let HostMirror::Owned(host) = host {
             iterative_drop::drop_iteratively(host, drop, callback::release_object);
         }
         if let Some(memory) = self.gpudata.take() {

@@ -14,32 +14,32 @@ use pygpu_ops::fusion::{DeferredNode, DeferredOp, Operands};
 
 impl GpuArray {
     /// The stream on which an operation on this array alone can be deferred; `None` if it must be launched eagerly.
-    pub(crate) fn can_wait_on(own: &Bound<'_, Self>) -> PyResult<Option<Stream>> {
-        let array = own.get().without_flush()?;
-        match own.is_exact_instance_of::<Self>() {
-            true => Ok(defer::order_of(array)?),
+    pub(crate) fn can_wait_on(array_object: &Bound<'_, Self>) -> PyResult<Option<Stream>> {
+        let array = array_object.get().without_flush()?;
+        match array_object.is_exact_instance_of::<Self>() {
+            true => Ok(defer::deferral_stream(array)?),
             false => Ok(None),
         }
     }
 }
 
-/// Creates the result of a deferred operation, `bytes` bytes large, and records the operation. `make` creates the array
+/// Creates the result of a deferred operation, `bytes` bytes large, and records the operation. `create` creates the array
 /// over the block.
 ///
 /// # Errors
-/// Those of `make`; driver errors of pending operations.
+/// Those of `create`; driver errors of pending operations.
 #[inline(always)] // only two callers, one of which determines the cost of an operator
-pub(crate) fn made<'py>(
+pub(crate) fn new_deferred<'py>(
     (work, operands): (DeferredOp, Operands),
     (bytes, stream): (usize, Stream),
-    make: impl FnOnce(Arc<Allocation>) -> PyResult<Bound<'py, GpuArray>>,
+    create: impl FnOnce(Arc<Allocation>) -> PyResult<Bound<'py, GpuArray>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let block = Arc::new(Allocation::deferred(bytes, stream.clone()));
     let result = Arc::downgrade(&block);
-    let made = make(block)?;
-    let array = made.get().without_flush()?;
+    let new_deferred = create(block)?;
+    let array = new_deferred.get().without_flush()?;
     defer::push(DeferredNode::boxed(work, operands, array, result, stream), array.allocation())?;
-    Ok(made)
+    Ok(new_deferred)
 }
 
 /// Creates the result of a deferred operation, dense and at offset zero.
@@ -54,9 +54,9 @@ pub(crate) fn new_pending<'py>(
     stream: Stream,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let bytes = layout.nbytes() as usize;
-    made((work, operands), (bytes, stream), |block| {
-        new_on(py, block, dtype, |made| {
-            made.assign(&layout);
+    new_deferred((work, operands), (bytes, stream), |block| {
+        new_on(py, block, dtype, |new_deferred| {
+            new_deferred.assign(&layout);
             Ok(())
         })
     })

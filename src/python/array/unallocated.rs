@@ -9,7 +9,7 @@ use super::cold_fields::ColdFields;
 impl GpuArray {
     /// Whether `gpudata` has not been assigned yet.
     pub(crate) fn is_unallocated(&self) -> bool {
-        self.made().cold_fields_if_set().is_some_and(ColdFields::is_unallocated)
+        self.value().cold_fields_if_set().is_some_and(ColdFields::is_unallocated)
     }
 
     /// Checks that the array has memory.

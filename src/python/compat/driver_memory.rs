@@ -121,7 +121,7 @@ fn attach_managed(
 #[pyo3(signature = (address: "AddressLike") -> "tuple[int, int]")]
 fn address_range(address: &Bound<'_, PyAny>) -> PyResult<(Address, usize)> {
     let py = address.py();
-    let address = MemoryArgument::of(address)?.address();
+    let address = MemoryArgument::from_python(address)?.address();
     Ok(py.without_gil(|| {
         let device = Device::current()?;
         // Tracked blocks need no driver call; the CPU has no driver.
@@ -183,7 +183,7 @@ fn device_address(address: &Bound<'_, PyAny>) -> PyResult<Address> {
 #[pyo3(signature = (address: "AddressLike") -> "bytearray")]
 fn share_memory<'py>(address: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByteArray>> {
     let py = address.py();
-    let address = MemoryArgument::of(address)?.address();
+    let address = MemoryArgument::from_python(address)?.address();
     let handle = py.without_gil(|| {
         let device = Device::current()?;
         device.backend().driver_memory()?.share_memory(device.index(), address)

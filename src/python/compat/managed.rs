@@ -67,7 +67,7 @@ fn prefetch_managed(
 ) -> PyResult<()> {
     let py = address.py();
     let (first, bytes, to): (Address, _, _) =
-        (MemoryArgument::of(address)?.address(), number::size(nbytes, "nbytes")?, residence(device)?);
+        (MemoryArgument::from_python(address)?.address(), number::size(nbytes, "nbytes")?, residence(device)?);
     let near = py.without_gil(Device::current)?;
     let stream = stream_or_default(py, stream, near)?;
     Ok(py.without_gil(|| {
@@ -113,7 +113,7 @@ fn advise_managed(
 ) -> PyResult<()> {
     let py = address.py();
     let (first, bytes, by) =
-        (MemoryArgument::of(address)?.address(), number::size(nbytes, "nbytes")?, residence(device)?);
+        (MemoryArgument::from_python(address)?.address(), number::size(nbytes, "nbytes")?, residence(device)?);
     let Some((_, told)) = ADVICE.iter().find(|(name, _)| *name == advice) else {
         let known = ADVICE.map(|(name, _)| format!("'{name}'")).join(", ");
         return Err(PyValueError::new_err(format!("advice is one of {known}, not '{advice}'")));

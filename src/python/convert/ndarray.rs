@@ -69,7 +69,7 @@ pub(crate) fn has_gil(py: Python<'_>) -> bool {
 ///
 /// # Errors
 /// `ValueError` for an invalid shape.
-pub(crate) fn side(array: &Bound<'_, PyUntypedArray>, itemsize: usize) -> Result<HostBuffer> {
+pub(crate) fn host_buffer(array: &Bound<'_, PyUntypedArray>, itemsize: usize) -> Result<HostBuffer> {
     let axes = array.shape().iter().zip(array.strides());
     let axes = axes.map(|(&len, &stride)| Axis { len: len as i64, stride: stride as i64 });
     Ok(HostBuffer { address: address(array), layout: Layout::over_axes(axes, 0, itemsize as i64)? })

@@ -27,11 +27,11 @@ pub(crate) struct PyAllocator {
     object: SendPyObject,
     takes_stream: bool,
     /// The last returned memory if PyGPU tracks its block, for the creator of an allocator for one array.
-    known: Option<Mutex<Option<Py<PyAny>>>>,
+    tracked_memory: Option<Mutex<Option<Py<PyAny>>>>,
     /// Whether it also allocates results of operations on its arrays: PyCUDA's rule for an argument `allocator=`.
     is_inherited: bool,
     /// Whether it returned address 0 last.
-    gave_nothing: AtomicBool,
+    has_returned_null: AtomicBool,
 }
 
 impl PyAllocator {
@@ -47,16 +47,16 @@ impl PyAllocator {
         Ok(Self {
             object: SendPyObject::new(object.clone().unbind()),
             takes_stream,
-            known: None,
+            tracked_memory: None,
             is_inherited: false,
-            gave_nothing: AtomicBool::new(false),
+            has_returned_null: AtomicBool::new(false),
         })
     }
 
-    /// Creates an allocator for one array only, whose creator calls [`Self::take_known`] afterwards.
+    /// Creates an allocator for one array only, whose creator calls [`Self::take_tracked_memory`] afterwards.
     pub(crate) fn for_one_array(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         custom_allocator::use_for_results();
-        Ok(Self { known: Some(Mutex::new(None)), ..Self::inherited(object)? })
+        Ok(Self { tracked_memory: Some(Mutex::new(None)), ..Self::inherited(object)? })
     }
 
     /// Creates an allocator for an array and the results of operations on it.
@@ -65,13 +65,13 @@ impl PyAllocator {
     }
 
     /// Takes the last returned memory if PyGPU tracks its block.
-    pub(crate) fn take_known(&self) -> Option<Py<PyAny>> {
-        self.known.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()
+    pub(crate) fn take_tracked_memory(&self) -> Option<Py<PyAny>> {
+        self.tracked_memory.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Whether it returned address 0: the memory of such an array may be assigned later.
-    pub(crate) fn returned_no_array(&self) -> bool {
-        self.gave_nothing.load(Ordering::Relaxed)
+    pub(crate) fn returned_null(&self) -> bool {
+        self.has_returned_null.load(Ordering::Relaxed)
     }
 
     fn call(&self, py: Python<'_>, bytes: usize, stream: &Stream) -> PyResult<AllocatorBlock> {
@@ -86,27 +86,28 @@ impl PyAllocator {
         };
         // No owner would free the memory at a plain number's address: `int` is a callable that takes a number of bytes, too. All
         // numbers have `__float__`. Arrays, PyGPU's too, have a `ptr` as well.
-        self.gave_nothing.store(memory.extract::<u64>().is_ok_and(|address| address == 0), Ordering::Relaxed);
+        self.has_returned_null.store(memory.extract::<u64>().is_ok_and(|address| address == 0), Ordering::Relaxed);
         if memory.hasattr(intern!(py, "__float__"))? && !memory.hasattr(intern!(py, "ptr"))? {
             return Err(PyTypeError::new_err(format!(
                 "{object} gave the number {memory} for {bytes} bytes; an allocator gives an object with `__int__` or an \
                  attribute `ptr`, which gives the memory back when it is dropped"
             )));
         }
-        let place = MemoryArgument::of(&memory)?;
-        let address = place.address();
+        let converted = MemoryArgument::from_python(&memory)?;
+        let address = converted.address();
         if address == 0 {
-            self.gave_nothing.store(true, Ordering::Relaxed);
+            self.has_returned_null.store(true, Ordering::Relaxed);
             return Err(PyValueError::new_err(format!("{object} gave address 0 for {bytes} bytes")));
         }
-        let refused = |why: String| PyValueError::new_err(format!("{object} gave {memory} for {bytes} bytes: {why}"));
-        place.check(0, bytes as i64).map_err(|error| refused(error.value(py).to_string()))?;
-        if place.readonly() {
-            return Err(refused("the memory is read-only".to_owned()));
+        let rejected =
+            |reason: String| PyValueError::new_err(format!("{object} gave {memory} for {bytes} bytes: {reason}"));
+        converted.check(0, bytes as i64).map_err(|error| rejected(error.value(py).to_string()))?;
+        if converted.readonly() {
+            return Err(rejected("the memory is read-only".to_owned()));
         }
-        match (place.block(), &self.known) {
-            (Some(_), Some(known)) => {
-                *known.lock().unwrap_or_else(PoisonError::into_inner) = Some(memory.clone().unbind());
+        match (converted.block(), &self.tracked_memory) {
+            (Some(_), Some(tracked_memory)) => {
+                *tracked_memory.lock().unwrap_or_else(PoisonError::into_inner) = Some(memory.clone().unbind());
             }
             // An earlier user of the memory may still use it on another stream.
             (Some(block), None) => {
@@ -114,7 +115,7 @@ impl PyAllocator {
             }
             (None, _) => {}
         }
-        let allocator = self.is_inherited.then(|| cached_for_results(object));
+        let allocator = self.is_inherited.then(|| result_allocator(object));
         let owner = MemoryOwner { object: SendPyObject::new(memory.unbind()), is_arrays: true, allocator };
         Ok(AllocatorBlock { address, stream, owner: Box::new(owner) })
     }
@@ -126,13 +127,13 @@ thread_local! {
 }
 
 /// Allocators may call others, to a small depth. A recursive one would overflow the stack.
-const DEEPEST: usize = 50;
+const MAX_DEPTH: usize = 50;
 
 struct NestedAllocation;
 
 impl NestedAllocation {
     fn enter(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if DEPTH.get() < DEEPEST {
+        if DEPTH.get() < MAX_DEPTH {
             DEPTH.set(DEPTH.get() + 1);
             return Ok(Self);
         }
@@ -151,34 +152,34 @@ impl Drop for NestedAllocation {
 
 impl Allocator for PyAllocator {
     fn allocate(&self, bytes: usize, stream: &Stream) -> Result<AllocatorBlock> {
-        let given = with_interpreter(|py| {
+        let allocated = with_interpreter(|py| {
             // An allocator's own memory is no result: otherwise an inherited one would be called for it.
-            let _chosen = self.is_inherited.then(|| AllocatorScope::instead(None));
-            let called =
-                NestedAllocation::enter(self.object.object().bind(py)).and_then(|_deeper| self.call(py, bytes, stream));
-            called.map_err(|raised| Error::Callback(Arc::new(CallbackError::new(py, raised))))
+            let _scope = self.is_inherited.then(|| AllocatorScope::new(None));
+            let outcome = NestedAllocation::enter(self.object.object().bind(py))
+                .and_then(|_nesting| self.call(py, bytes, stream));
+            outcome.map_err(|error| Error::Callback(Arc::new(CallbackError::new(py, error))))
         });
-        given.unwrap_or_else(|| Err(Error::value("the allocator cannot be called: the interpreter is ending")))
+        allocated.unwrap_or_else(|| Err(Error::value("the allocator cannot be called: the interpreter is ending")))
     }
 }
 
 /// Creates an allocator for results from the allocator of an array.
-fn for_results(object: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Allocator>> {
+fn new_result_allocator(object: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Allocator>> {
     Ok(Arc::new(PyAllocator::inherited(object)?))
 }
 
 /// Returns the allocator that is stored with its memory, so that results use it too.
-pub(super) fn cached_for_results(object: &Bound<'_, PyAny>) -> InheritedAllocator {
-    InheritedAllocator::new(object.clone().unbind(), for_results)
+pub(super) fn result_allocator(object: &Bound<'_, PyAny>) -> InheritedAllocator {
+    InheritedAllocator::new(object.clone().unbind(), new_result_allocator)
 }
 
 /// Selects the allocator of an argument `allocator=` for new arrays of this thread.
 ///
 /// # Errors
 /// `TypeError` for an object that is no allocator.
-pub(crate) fn chosen(argument: Option<&Bound<'_, PyAny>>) -> PyResult<Option<AllocatorScope>> {
+pub(crate) fn select(argument: Option<&Bound<'_, PyAny>>) -> PyResult<Option<AllocatorScope>> {
     let Some(object) = argument.filter(|object| !object.is_none()) else { return Ok(None) };
-    Ok(Some(AllocatorScope::instead(Some(AllocatorChoice::Plugged(for_results(object)?)))))
+    Ok(Some(AllocatorScope::new(Some(AllocatorChoice::Plugged(new_result_allocator(object)?)))))
 }
 
 fn to_choice(object: &Bound<'_, PyAny>) -> PyResult<AllocatorChoice> {
@@ -191,7 +192,9 @@ fn to_choice(object: &Bound<'_, PyAny>) -> PyResult<AllocatorChoice> {
 fn to_python(py: Python<'_>, choice: &AllocatorChoice) -> Py<PyAny> {
     let AllocatorChoice::Plugged(allocator) = choice else { return py.None() };
     let allocator: &dyn Any = &**allocator;
-    allocator.downcast_ref::<PyAllocator>().map_or_else(|| py.None(), |own| own.object.object().clone_ref(py))
+    allocator
+        .downcast_ref::<PyAllocator>()
+        .map_or_else(|| py.None(), |python_allocator| python_allocator.object.object().clone_ref(py))
 }
 
 /// Set the allocator of all threads; see `PyGPU.set_allocator`.

@@ -26,7 +26,7 @@ use pygpu_memory::capture;
 use pygpu_ops::ufunc::{self, Spacing};
 
 /// Whether NumPy computes the values: for host memory, except in captures, which record kernels only.
-fn is_numpys(device: Device, stream: &Stream) -> PyResult<bool> {
+fn uses_numpy(device: Device, stream: &Stream) -> PyResult<bool> {
     Ok(device.is_cpu() && !capture::is_capturing(stream)?)
 }
 
@@ -89,19 +89,19 @@ pub(crate) fn arange<'py>(
         keywords.set_item("dtype", last)?;
         positional = args.get_slice(0, args.len() - 1);
     }
-    if let Some(wanted) = keywords.get_item("dtype")?
-        && !wanted.is_none()
+    if let Some(dtype_argument) = keywords.get_item("dtype")?
+        && !dtype_argument.is_none()
     {
-        keywords.set_item("dtype", dtype::to_python(py, dtype::from_python(&wanted)?)?)?;
+        keywords.set_item("dtype", dtype::to_python(py, dtype::from_python(&dtype_argument)?)?)?;
     }
-    if !is_numpys(device, &stream)?
+    if !uses_numpy(device, &stream)?
         && let Some(range) = ArangeSpec::read(&positional, &keywords)?
-        && let Some(made) = range.on_device(&stream)?
+        && let Some(array) = range.on_device(&stream)?
     {
-        return new_exact(py, GpuArray::from_array(made));
+        return new_exact(py, GpuArray::from_array(array));
     }
-    let make = ndarray::numpy(py)?.getattr("arange")?;
-    let values = strict::without_host_arrays(|| make.call(positional, Some(&keywords)))?;
+    let numpy_arange = ndarray::numpy(py)?.getattr("arange")?;
+    let values = strict::without_host_arrays(|| numpy_arange.call(positional, Some(&keywords)))?;
     upload(values, &stream)
 }
 
@@ -121,25 +121,25 @@ struct ArangeSpec<'py> {
 }
 
 impl<'py> ArangeSpec<'py> {
-    /// Reads the arguments like NumPy; `None` for cold_fields and invalid ones, which NumPy evaluates.
+    /// Reads the arguments like NumPy; `None` for unusual and invalid ones, which NumPy evaluates.
     fn read(positional: &Bound<'py, PyTuple>, keywords: &Bound<'py, PyDict>) -> PyResult<Option<Self>> {
         const NAMES: [&str; 4] = ["start", "stop", "step", "dtype"];
         let py = positional.py();
-        let mut given: [Option<Bound<'py, PyAny>>; 4] = Default::default();
+        let mut arguments: [Option<Bound<'py, PyAny>>; 4] = Default::default();
         if positional.len() > NAMES.len() {
             return Ok(None);
         }
-        for (slot, value) in given.iter_mut().zip(positional) {
+        for (slot, value) in arguments.iter_mut().zip(positional) {
             *slot = Some(value);
         }
         for (key, value) in keywords {
             let key: String = key.extract()?;
             match NAMES.iter().position(|name| *name == key) {
-                Some(place) if given[place].is_none() => given[place] = Some(value),
+                Some(index) if arguments[index].is_none() => arguments[index] = Some(value),
                 _ => return Ok(None),
             }
         }
-        let [start, stop, step, wanted] = given.map(|given| given.filter(|given| !given.is_none()));
+        let [start, stop, step, dtype_argument] = arguments.map(|argument| argument.filter(|value| !value.is_none()));
         let (zero, one) = (0i64.into_pyobject(py)?.into_any(), 1i64.into_pyobject(py)?.into_any());
         let (start, stop) = match (start, stop) {
             (Some(stop), None) => (zero, stop),
@@ -150,15 +150,15 @@ impl<'py> ArangeSpec<'py> {
         if [&start, &stop, &step].into_iter().any(|number| !is_scalar(number)) {
             return Ok(None);
         }
-        let dtype = match wanted {
-            Some(wanted) => dtype::from_python(&wanted)?,
+        let dtype = match dtype_argument {
+            Some(dtype_argument) => dtype::from_python(&dtype_argument)?,
             None => {
                 let numpy = ndarray::numpy(py)?;
-                let of = |number| ndarray::as_ndarray(number, None).map(|array| array.dtype());
-                let types = (numpy.getattr(intern!(py, "intp"))?, of(&start)?, of(&stop)?, of(&step)?);
-                let Ok(found) = numpy.call_method1(intern!(py, "result_type"), types) else { return Ok(None) };
-                let Ok(found) = dtype::from_numpy(&found) else { return Ok(None) };
-                found
+                let type_of = |number| ndarray::as_ndarray(number, None).map(|array| array.dtype());
+                let types = (numpy.getattr(intern!(py, "intp"))?, type_of(&start)?, type_of(&stop)?, type_of(&step)?);
+                let Ok(common) = numpy.call_method1(intern!(py, "result_type"), types) else { return Ok(None) };
+                let Ok(common) = dtype::from_numpy(&common) else { return Ok(None) };
+                common
             }
         };
         let Some(count) = count(&start, &stop, &step) else { return Ok(None) };
@@ -173,40 +173,40 @@ impl<'py> ArangeSpec<'py> {
         }
         let second = self.start.add(&self.step)?;
         // Converted to elements first: values out of range are rejected, and rounding precedes the difference.
-        let first = computed(py, self.dtype, &[&self.start, &second])?;
+        let first = convert_numbers(py, self.dtype, &[&self.start, &second])?;
         let Some([first, second]) = first else { return Ok(None) };
         let (count, dtype) = (self.count, self.dtype);
-        let made = py.without_gil(|| Array::empty(&[count], dtype, MemoryOrder::C, stream.clone()))?;
+        let array = py.without_gil(|| Array::empty(&[count], dtype, MemoryOrder::C, stream.clone()))?;
         if self.count == 0 {
-            return Ok(Some(made));
+            return Ok(Some(array));
         }
-        match py.without_gil(|| ufunc::arange(&made, &first, &second, stream)) {
+        match py.without_gil(|| ufunc::arange(&array, &first, &second, stream)) {
             Err(Error::Unavailable(_)) => Ok(None),
-            written => Ok(written.map(|()| Some(made))?),
+            launched => Ok(launched.map(|()| Some(array))?),
         }
     }
 }
 
 /// Returns the number of elements from `start` to `stop`; `None` for errors, which NumPy reports.
 fn count(start: &Bound<'_, PyAny>, stop: &Bound<'_, PyAny>, step: &Bound<'_, PyAny>) -> Option<i64> {
-    const MOST: f64 = (1i64 << 53) as f64;
+    const MAX_COUNT: f64 = (1i64 << 53) as f64;
     let quotient = stop.sub(start).ok()?.div(step).ok()?;
     let number = quotient.cast::<PyFloat>().ok()?.value(); // includes NumPy's doubles; complex numbers are left to NumPy
     // A difference that vanishes in the division counts as one element, or none.
-    let is_lost = number == 0.0 && stop.ne(start).unwrap_or(true);
-    (number.is_finite() && number.abs() < MOST && !is_lost).then(|| (number.ceil() as i64).max(0))
+    let underflows = number == 0.0 && stop.ne(start).unwrap_or(true);
+    (number.is_finite() && number.abs() < MAX_COUNT && !underflows).then(|| (number.ceil() as i64).max(0))
 }
 
 /// Converts numbers to elements of a dtype, and to the bytes for its kernels; `None` if NumPy rejects one.
-fn computed<const N: usize>(
+fn convert_numbers<const N: usize>(
     py: Python<'_>,
     dtype: DType,
     numbers: &[&Bound<'_, PyAny>; N],
 ) -> PyResult<Option<[element_bytes::ElementBytes; N]>> {
     let numpy = ndarray::numpy(py)?;
     let elements = numpy.getattr(intern!(py, "zeros"))?.call1((N, dtype::to_python(py, dtype)?))?;
-    for (place, number) in numbers.iter().enumerate() {
-        if elements.set_item(place, number).is_err() {
+    for (index, number) in numbers.iter().enumerate() {
+        if elements.set_item(index, number).is_err() {
             return Ok(None);
         }
     }
@@ -214,7 +214,7 @@ fn computed<const N: usize>(
     let elements = elements.call_method1(intern!(py, "astype"), (dtype::to_python(py, kind)?,))?;
     let elements = elements.cast_into::<PyUntypedArray>()?;
     let items: PyResult<Vec<element_bytes::ElementBytes>> =
-        (0..N).map(|place| Ok(element_bytes::element(&elements, place, kind.itemsize()))).collect();
+        (0..N).map(|index| Ok(element_bytes::element(&elements, index, kind.itemsize()))).collect();
     Ok(items?.try_into().ok())
 }
 
@@ -285,10 +285,10 @@ pub(crate) fn linspace<'py>(
     dtype: Option<&Bound<'py, PyAny>>,
     device: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    if let Some(wrong) = [start, stop].into_iter().find(|number| !is_scalar(number)) {
+    if let Some(invalid) = [start, stop].into_iter().find(|number| !is_scalar(number)) {
         return Err(PyTypeError::new_err(format!(
             "linspace: start and stop are numbers, not {}; between arrays write start + (stop - start) * linspace(0, 1, num)",
-            wrong.get_type().fully_qualified_name()?
+            invalid.get_type().fully_qualified_name()?
         )));
     }
     let num = num.map_or(Ok(50), |num| number::signed(num, "linspace: num"))?;
@@ -297,14 +297,14 @@ pub(crate) fn linspace<'py>(
     }
     let device = target_device(py, device.filter(|device| !device.is_none()))?;
     let stream = stream::current(device);
-    let wanted = dtype.filter(|dtype| !dtype.is_none()).map(dtype::from_python).transpose()?;
-    let line = LinspaceSpec { start, stop, num, endpoint, wanted };
-    let (values, step) = line.made(device, &stream)?;
+    let dtype = dtype.filter(|dtype| !dtype.is_none()).map(dtype::from_python).transpose()?;
+    let spec = LinspaceSpec { start, stop, num, endpoint, dtype };
+    let (values, step) = spec.create(device, &stream)?;
     let values = values.into_any();
     if retstep { Ok(PyTuple::new(py, [values, step])?.into_any()) } else { Ok(values) }
 }
 
-fn is_whole(dtype: DType) -> bool {
+fn is_integral(dtype: DType) -> bool {
     !dtype.kind().is_complex()
         && !matches!(
             dtype.kind(),
@@ -318,64 +318,64 @@ struct LinspaceSpec<'a, 'py> {
     stop: &'a Bound<'py, PyAny>,
     num: i64,
     endpoint: bool,
-    wanted: Option<DType>,
+    dtype: Option<DType>,
 }
 
 impl<'py> LinspaceSpec<'_, 'py> {
     /// Returns NumPy's result for a number of elements, with the step.
-    fn by_numpy(&self, num: i64) -> PyResult<(Bound<'py, PyUntypedArray>, Bound<'py, PyAny>)> {
+    fn with_numpy(&self, num: i64) -> PyResult<(Bound<'py, PyUntypedArray>, Bound<'py, PyAny>)> {
         let py = self.start.py();
         let keywords = PyDict::new(py);
-        if let Some(wanted) = self.wanted {
-            keywords.set_item(intern!(py, "dtype"), dtype::to_python(py, wanted)?)?;
+        if let Some(dtype) = self.dtype {
+            keywords.set_item(intern!(py, "dtype"), dtype::to_python(py, dtype)?)?;
         }
         let arguments = (self.start, self.stop, num, self.endpoint, true);
-        let made = ndarray::numpy(py)?.getattr(intern!(py, "linspace"))?.call(arguments, Some(&keywords))?;
-        let made = made.cast_into::<PyTuple>()?;
-        Ok((made.get_item(0)?.cast_into()?, made.get_item(1)?))
+        let result = ndarray::numpy(py)?.getattr(intern!(py, "linspace"))?.call(arguments, Some(&keywords))?;
+        let result = result.cast_into::<PyTuple>()?;
+        Ok((result.get_item(0)?.cast_into()?, result.get_item(1)?))
     }
 
-    fn made(&self, device: Device, stream: &Stream) -> PyResult<(Bound<'py, GpuArray>, Bound<'py, PyAny>)> {
+    fn create(&self, device: Device, stream: &Stream) -> PyResult<(Bound<'py, GpuArray>, Bound<'py, PyAny>)> {
         let py = self.start.py();
-        if !is_numpys(device, stream)?
-            && let Some((made, step)) = self.on_device(device, stream)?
+        if !uses_numpy(device, stream)?
+            && let Some((result, step)) = self.on_device(device, stream)?
         {
-            return Ok((new_exact(py, GpuArray::from_array(made))?, step));
+            return Ok((new_exact(py, GpuArray::from_array(result))?, step));
         }
-        let (values, step) = self.by_numpy(self.num)?;
+        let (values, step) = self.with_numpy(self.num)?;
         Ok((upload(values.into_any(), stream)?, step))
     }
 
     /// Computes the values with a kernel; `None` for dtypes without a kernel, and without a compiler.
     fn on_device(&self, device: Device, stream: &Stream) -> PyResult<Option<(Array, Bound<'py, PyAny>)>> {
         let py = self.start.py();
-        let plain = LinspaceSpec { wanted: None, ..*self };
-        let computed_as = dtype::from_numpy(plain.by_numpy(0)?.0.dtype().as_any())?;
-        let wanted = self.wanted.unwrap_or(computed_as);
+        let untyped = LinspaceSpec { dtype: None, ..*self };
+        let compute_dtype = dtype::from_numpy(untyped.with_numpy(0)?.0.dtype().as_any())?;
+        let dtype = self.dtype.unwrap_or(compute_dtype);
         // Complex numbers cannot be rounded down, as NumPy reports.
-        if !ufunc::is_castable(computed_as, wanted) || (computed_as.kind().is_complex() && is_whole(wanted)) {
+        if !ufunc::is_castable(compute_dtype, dtype) || (compute_dtype.kind().is_complex() && is_integral(dtype)) {
             return Ok(None);
         }
         let parts = if self.endpoint { self.num - 1 } else { self.num };
-        let (distance, step) = self.steps(computed_as, parts)?;
-        let is_lost = parts > 0 && step.eq(0)?;
+        let (distance, step) = self.steps(compute_dtype, parts)?;
+        let underflows = parts > 0 && step.eq(0)?;
         // The distance if the step underflows to 0, and for one element, as in NumPy.
-        let factor = if is_lost || parts <= 0 { &distance } else { &step };
-        let Some([first, last, factor]) = computed(py, computed_as, &[self.start, self.stop, factor])? else {
+        let factor = if underflows || parts <= 0 { &distance } else { &step };
+        let Some([first, last, factor]) = convert_numbers(py, compute_dtype, &[self.start, self.stop, factor])? else {
             return Ok(None);
         };
-        cast::warn_of_dropped_parts(py, computed_as, wanted)?;
-        let made = new_array(py, &[self.num], wanted, MemoryOrder::C, device)?;
+        cast::warn_dropped_imaginary(py, compute_dtype, dtype)?;
+        let result = new_array(py, &[self.num], dtype, MemoryOrder::C, device)?;
         if self.num > 0 {
             let ends = self.endpoint && self.num > 1;
-            let parts = if is_lost { parts } else { 0 };
+            let parts = if underflows { parts } else { 0 };
             let spacing = Spacing { start: &first, stop: &last, step: &factor, parts, ends };
-            match py.without_gil(|| ufunc::linspace(&made, computed_as.kind(), &spacing, stream)) {
+            match py.without_gil(|| ufunc::linspace(&result, compute_dtype.kind(), &spacing, stream)) {
                 Err(Error::Unavailable(_)) => return Ok(None),
-                written => written?,
+                launched => launched?,
             }
         }
-        Ok(Some((made, step)))
+        Ok(Some((result, step)))
     }
 
     /// Returns the distance from start to stop, and the step, in the type of the computation.

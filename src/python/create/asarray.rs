@@ -93,141 +93,144 @@ pub(crate) fn asarray<'py>(
     copy: Option<bool>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let py = obj.py();
-    if let Ok(own) = obj.cast_exact::<GpuArray>()
+    if let Ok(array_object) = obj.cast_exact::<GpuArray>()
         && dtype.is_none()
         && order.is_none()
         && device.is_none()
         && copy != Some(true)
     {
-        own.get().array(py)?;
-        return Ok(own.clone());
+        array_object.get().array(py)?;
+        return Ok(array_object.clone());
     }
-    let given = |argument: Option<&Bound<'py, PyAny>>| argument.filter(|argument| !argument.is_none()).cloned();
-    let wish = AsarrayOptions {
-        dtype: given(dtype).map(|dtype| dtypes::from_python(&dtype)).transpose()?,
-        order: given(order).map_or(Ok(OrderArgument::K), |order| OrderArgument::from_python(&order))?,
-        device: given(device).map(|device| filled::target_device(py, Some(&device))).transpose()?,
+    let present = |argument: Option<&Bound<'py, PyAny>>| argument.filter(|argument| !argument.is_none()).cloned();
+    let options = AsarrayOptions {
+        dtype: present(dtype).map(|dtype| dtypes::from_python(&dtype)).transpose()?,
+        order: present(order).map_or(Ok(OrderArgument::K), |order| OrderArgument::from_python(&order))?,
+        device: present(device).map(|device| filled::target_device(py, Some(&device))).transpose()?,
         copy,
         is_moved: false,
     };
     match obj.cast::<GpuArray>() {
-        Ok(own) => as_wished(own, &wish),
-        Err(_) => from_others(obj, &wish),
+        Ok(array_object) => convert_array(array_object, &options),
+        Err(_) => convert_other(obj, &options),
     }
 }
 
 /// Converts a GPUArray; returns it unchanged if it already matches.
 #[inline]
-fn as_wished<'py>(own: &Bound<'py, GpuArray>, wish: &AsarrayOptions) -> PyResult<Bound<'py, GpuArray>> {
-    let py = own.py();
-    match wish.fulfil(py, own.get().array(py)?, false)? {
-        Some(made) => new_exact(py, GpuArray::from_array(made)),
-        None if own.is_exact_instance_of::<GpuArray>() => Ok(own.clone()),
-        None => new_exact(py, GpuArray::with_base(own.get().array(py)?.clone(), own.clone().into_any().unbind())),
+fn convert_array<'py>(array_object: &Bound<'py, GpuArray>, options: &AsarrayOptions) -> PyResult<Bound<'py, GpuArray>> {
+    let py = array_object.py();
+    match options.apply(py, array_object.get().array(py)?, false)? {
+        Some(result) => new_exact(py, GpuArray::from_array(result)),
+        None if array_object.is_exact_instance_of::<GpuArray>() => Ok(array_object.clone()),
+        None => new_exact(
+            py,
+            GpuArray::with_base(array_object.get().array(py)?.clone(), array_object.clone().into_any().unbind()),
+        ),
     }
 }
 
 /// Converts other objects. A separate function, because its many locals would slow down the path of GPUArrays.
 #[inline(never)]
-fn from_others<'py>(obj: &Bound<'py, PyAny>, wish: &AsarrayOptions) -> PyResult<Bound<'py, GpuArray>> {
+fn convert_other<'py>(obj: &Bound<'py, PyAny>, options: &AsarrayOptions) -> PyResult<Bound<'py, GpuArray>> {
     let py = obj.py();
-    let refusals = match dlpack_exchange_table::offer_of(obj)? {
+    let errors = match dlpack_exchange_table::exchange_offer(obj)? {
         dlpack_exchange_table::ExchangeOffer::Plain => ImportErrors::default(),
-        offer => match import::find(obj, offer, true)? {
-            ImportOutcome::Array(array) => return from_foreign(py, obj, array, wish),
-            ImportOutcome::Nothing(refusals) => refusals,
+        offer => match import::try_protocols(obj, offer, true)? {
+            ImportOutcome::Array(array) => return from_foreign(py, obj, array, options),
+            ImportOutcome::Nothing(errors) => errors,
         },
     };
-    from_host(obj, wish).or_else(|error| {
-        let is_row = obj.is_instance_of::<PyList>() || obj.is_instance_of::<PyTuple>();
-        match is_row && wish.copy != Some(false) && error.is_instance_of::<PyTypeError>(py) {
-            true => joined(obj, wish)?.ok_or(error),
+    from_host(obj, options).or_else(|error| {
+        let is_sequence = obj.is_instance_of::<PyList>() || obj.is_instance_of::<PyTuple>();
+        match is_sequence && options.copy != Some(false) && error.is_instance_of::<PyTypeError>(py) {
+            true => join_sequence(obj, options)?.ok_or(error),
             false => Err(error),
         }
-        .map_err(|error| refusals.behind(py, error))
+        .map_err(|error| errors.chain_before(py, error))
     })
 }
 
 /// Joins nested sequences of device arrays on the device; `None` if the object contains no such array.
 #[cold]
-fn joined<'py>(obj: &Bound<'py, PyAny>, wish: &AsarrayOptions) -> PyResult<Option<Bound<'py, GpuArray>>> {
+fn join_sequence<'py>(obj: &Bound<'py, PyAny>, options: &AsarrayOptions) -> PyResult<Option<Bound<'py, GpuArray>>> {
     let py = obj.py();
     let module = py.import(intern!(py, "PyGPU._protocols.nested_sequences"))?;
-    let made = finalization::run_python(py, || module.call_method1(intern!(py, "joined"), (obj,)))?;
-    if made.is_none() {
+    let result = finalization::run_python(py, || module.call_method1(intern!(py, "joined"), (obj,)))?;
+    if result.is_none() {
         return Ok(None);
     }
-    let made = made.cast_into::<GpuArray>()?;
-    as_wished(&made, &AsarrayOptions { copy: None, ..*wish }).map(Some)
+    let result = result.cast_into::<GpuArray>()?;
+    convert_array(&result, &AsarrayOptions { copy: None, ..*options }).map(Some)
 }
 
 fn from_foreign<'py>(
     py: Python<'py>,
     obj: &Bound<'py, PyAny>,
     array: Array,
-    wish: &AsarrayOptions,
+    options: &AsarrayOptions,
 ) -> PyResult<Bound<'py, GpuArray>> {
-    let is_moved = wish.leaves_host() && array.device().is_cpu();
-    let device = if array.device().is_cpu() { Some(wish.target()?) } else { wish.device };
-    let wish = AsarrayOptions { device, is_moved, ..*wish };
-    match wish.fulfil(py, &array, false)? {
-        Some(made) => new_exact(py, GpuArray::from_array(made)),
+    let is_moved = options.leaves_host() && array.device().is_cpu();
+    let device = if array.device().is_cpu() { Some(options.target()?) } else { options.device };
+    let options = AsarrayOptions { device, is_moved, ..*options };
+    match options.apply(py, &array, false)? {
+        Some(result) => new_exact(py, GpuArray::from_array(result)),
         None => new_exact(py, GpuArray::with_base(array, obj.clone().unbind())),
     }
 }
 
 /// Converts host data with NumPy. An ndarray's memory is shared on the CPU, and uploaded to other devices.
-fn from_host<'py>(obj: &Bound<'py, PyAny>, wish: &AsarrayOptions) -> PyResult<Bound<'py, GpuArray>> {
+fn from_host<'py>(obj: &Bound<'py, PyAny>, options: &AsarrayOptions) -> PyResult<Bound<'py, GpuArray>> {
     let py = obj.py();
-    let target = wish.target()?;
-    let (values, dtype, is_ours) = values_of(obj, wish)?;
-    if !target.is_cpu() || wish.leaves_host() {
-        if wish.copy == Some(false) {
+    let target = options.target()?;
+    let (values, dtype, is_unshared) = to_values(obj, options)?;
+    if !target.is_cpu() || options.leaves_host() {
+        if options.copy == Some(false) {
             return Err(forbidden(format_args!("asarray: the values are on the host, not on {target}")));
         }
         let array = device_arrays::upload_new(py, &values, dtype, target)?;
-        let made = wish.in_order(py, &array)?;
-        return new_exact(py, GpuArray::from_array(made.unwrap_or(array)));
+        let result = options.reordered(py, &array)?;
+        return new_exact(py, GpuArray::from_array(result.unwrap_or(array)));
     }
-    let array = over(&values, dtype)?;
-    match wish.fulfil(py, &array, is_ours)? {
-        Some(made) => new_exact(py, GpuArray::from_array(made)),
+    let array = array_over(&values, dtype)?;
+    match options.apply(py, &array, is_unshared)? {
+        Some(result) => new_exact(py, GpuArray::from_array(result)),
         None => new_exact(py, GpuArray::with_base(array, values.into_any().unbind())),
     }
 }
 
 /// Returns the values as an ndarray of a device dtype, and whether no other object refers to its memory.
-fn values_of<'py>(
+fn to_values<'py>(
     obj: &Bound<'py, PyAny>,
-    wish: &AsarrayOptions,
+    options: &AsarrayOptions,
 ) -> PyResult<(Bound<'py, PyUntypedArray>, DType, bool)> {
     let is_ndarray = obj.cast::<PyUntypedArray>().is_ok();
     if !is_ndarray && !exposes_memory(obj)? {
-        if wish.copy == Some(false) {
+        if options.copy == Some(false) {
             let name = obj.get_type().fully_qualified_name()?;
             return Err(forbidden(format_args!("asarray: {name} holds its values one by one")));
         }
         // With the dtype in the same step, so that large integers of a list stay exact.
-        let values = ndarray::as_ndarray(obj, wish.dtype)?;
-        let dtype = dtypes::from_numpy(values.dtype().as_any()).map_err(|error| no_array(obj, error))?;
+        let values = ndarray::as_ndarray(obj, options.dtype)?;
+        let dtype = dtypes::from_numpy(values.dtype().as_any()).map_err(|error| not_an_array(obj, error))?;
         return Ok((values, dtype, true));
     }
-    let shown = ndarray::as_ndarray(obj, None)?;
-    let found = dtypes::from_numpy(shown.dtype().as_any());
-    match (found, wish.dtype) {
-        (Ok(found), None) => Ok((shown, found, false)),
-        (Ok(found), Some(wanted)) if found == wanted => Ok((shown, found, false)),
-        (Err(error), None) => Err(no_array(obj, error)),
-        (_, Some(wanted)) if wish.copy == Some(false) => {
-            Err(forbidden(format_args!("asarray: the values are {}, not {}", shown.dtype(), wanted.name())))
+    let viewed = ndarray::as_ndarray(obj, None)?;
+    let viewed_dtype = dtypes::from_numpy(viewed.dtype().as_any());
+    match (viewed_dtype, options.dtype) {
+        (Ok(viewed_dtype), None) => Ok((viewed, viewed_dtype, false)),
+        (Ok(viewed_dtype), Some(requested)) if viewed_dtype == requested => Ok((viewed, viewed_dtype, false)),
+        (Err(error), None) => Err(not_an_array(obj, error)),
+        (_, Some(requested)) if options.copy == Some(false) => {
+            Err(forbidden(format_args!("asarray: the values are {}, not {}", viewed.dtype(), requested.name())))
         }
-        (_, Some(wanted)) => Ok((ndarray::as_ndarray(shown.as_any(), Some(wanted))?, wanted, true)),
+        (_, Some(requested)) => Ok((ndarray::as_ndarray(viewed.as_any(), Some(requested))?, requested, true)),
     }
 }
 
 /// Returns the error for an object that NumPy converts only to an array of objects.
 #[cold]
-fn no_array(obj: &Bound<'_, PyAny>, cause: PyErr) -> PyErr {
+fn not_an_array(obj: &Bound<'_, PyAny>, cause: PyErr) -> PyErr {
     let py = obj.py();
     if obj.cast::<PyUntypedArray>().is_ok() || !cause.is_instance_of::<PyTypeError>(py) {
         return cause;
@@ -257,13 +260,13 @@ fn exposes_memory(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// Creates an array over an ndarray's memory, and keeps the ndarray alive.
-fn over(values: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Array> {
-    let side = ndarray::side(values, dtype.itemsize())?;
+fn array_over(values: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Array> {
+    let buffer = ndarray::host_buffer(values, dtype.itemsize())?;
     let (stream, owner) =
         (Stream::default_of(Device::cpu()?), Box::new(SendPyObject::new(values.clone().into_any().unbind())));
     // SAFETY: the memory of the ndarray, by its own fields; the owner keeps it alive.
     Ok(unsafe {
-        Array::imported(side.address, side.layout, dtype, !ndarray::is_writable(values), stream, Some(owner))?
+        Array::imported(buffer.address, buffer.layout, dtype, !ndarray::is_writable(values), stream, Some(owner))?
     })
 }
 
@@ -281,38 +284,38 @@ impl AsarrayOptions {
         strict::is_strict() && self.device.is_none()
     }
 
-    /// Creates a new array if `array` does not match the request or a copy is requested. `is_ours`: no other object refers to its
+    /// Creates a new array if `array` does not match the request or a copy is requested. `is_unshared`: no other object refers to its
     /// memory.
-    fn fulfil(&self, py: Python<'_>, array: &Array, is_ours: bool) -> PyResult<Option<Array>> {
+    fn apply(&self, py: Python<'_>, array: &Array, is_unshared: bool) -> PyResult<Option<Array>> {
         let target = self.device.unwrap_or(array.device());
         let dtype = self.dtype.unwrap_or(array.dtype());
-        let wrong = if target != array.device() || self.is_moved {
+        let mismatch = if target != array.device() || self.is_moved {
             format!("on {}, not on {target}", array.device())
         } else if dtype != array.dtype() {
             format!("{}, not {}", array.dtype().name(), dtype.name())
-        } else if self.wrong_order(array.layout()).is_some() {
+        } else if self.missing_order(array.layout()).is_some() {
             "not in the order asked for".to_owned()
-        } else if self.copy == Some(true) && !is_ours {
+        } else if self.copy == Some(true) && !is_unshared {
             return Ok(Some(transfer::device_copy_like(py, array)?));
         } else {
             return Ok(None);
         };
         if self.copy == Some(false) {
-            return Err(forbidden(format_args!("asarray: the values are {wrong}")));
+            return Err(forbidden(format_args!("asarray: the values are {mismatch}")));
         }
-        let mut made = if dtype == array.dtype() { array.clone() } else { cast::cast_like(py, array, dtype)? };
-        if target != made.device() || self.is_moved {
-            made = copy_to(py, &made, target, made.layout().dense_like())?;
+        let mut result = if dtype == array.dtype() { array.clone() } else { cast::cast_like(py, array, dtype)? };
+        if target != result.device() || self.is_moved {
+            result = copy_to(py, &result, target, result.layout().dense_like())?;
         }
-        Ok(Some(self.in_order(py, &made)?.unwrap_or(made)))
+        Ok(Some(self.reordered(py, &result)?.unwrap_or(result)))
     }
 
-    fn in_order(&self, py: Python<'_>, array: &Array) -> PyResult<Option<Array>> {
-        self.wrong_order(array.layout()).map(|order| transfer::device_copy(py, array, order)).transpose()
+    fn reordered(&self, py: Python<'_>, array: &Array) -> PyResult<Option<Array>> {
+        self.missing_order(array.layout()).map(|order| transfer::device_copy(py, array, order)).transpose()
     }
 
     /// Returns the requested memory order if the layout does not have it.
-    fn wrong_order(&self, layout: &Layout) -> Option<MemoryOrder> {
+    fn missing_order(&self, layout: &Layout) -> Option<MemoryOrder> {
         match self.order {
             OrderArgument::C if !layout.is_c_contiguous() => Some(MemoryOrder::C),
             OrderArgument::F if !layout.is_f_contiguous() => Some(MemoryOrder::F),

@@ -79,8 +79,8 @@ impl GpuArray {
         let py = slf.py();
         let dtype = dtypes::or_float64(Some(dtype))?;
         let (order, stream) = match order.filter(|order| !order.is_none()) {
-            Some(given) if given.is_instance_of::<PyString>() => (OrderArgument::from_python(given)?, stream),
-            given => (OrderArgument::K, stream.or(given)),
+            Some(argument) if argument.is_instance_of::<PyString>() => (OrderArgument::from_python(argument)?, stream),
+            argument => (OrderArgument::K, stream.or(argument)),
         };
         cast::check_casting(py, slf.get().dtype(), dtype, casting)?;
         let keeps_class = subok || slf.is_exact_instance_of::<Self>();
@@ -88,33 +88,33 @@ impl GpuArray {
             return Ok(slf.clone());
         }
         if stream.is_none_or(|stream| stream.is_none())
-            && let Some(made) = defer_or_none(slf, dtype, order)?
+            && let Some(result) = defer_or_none(slf, dtype, order)?
         {
-            return Ok(made);
+            return Ok(result);
         }
         let array = slf.get().array(py)?;
         let layout = like_layout(array.layout(), dtype.itemsize() as i64, order, None)?;
         let stream = transfer::stream_or_current(slf, stream)?;
-        let made = GpuArray::from_array(cast::cast(py, array, dtype, layout, &stream)?);
-        if keeps_class { new_like(slf, made) } else { new_exact(py, made) }
+        let result = GpuArray::from_array(cast::cast(py, array, dtype, layout, &stream)?);
+        if keeps_class { new_like(slf, result) } else { new_exact(py, result) }
     }
 }
 
 /// Defers a cast, to be computed together with later operations; `None` if it is launched eagerly.
 fn defer_or_none<'py>(
-    own: &Bound<'py, GpuArray>,
+    source: &Bound<'py, GpuArray>,
     dtype: DType,
     order: OrderArgument,
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
-    let array = own.get().without_flush()?;
-    let Some(stream) = GpuArray::can_wait_on(own)? else { return Ok(None) };
+    let array = source.get().without_flush()?;
+    let Some(stream) = GpuArray::can_wait_on(source)? else { return Ok(None) };
     if array.dtype() == dtype || !cast::is_silent(array.dtype(), dtype) {
         return Ok(None);
     }
     let layout = like_layout(array.layout(), dtype.itemsize() as i64, order, None)?;
     let work = DeferredOp::Loop(as_it_is(), array.dtype().kind());
-    let read = Operands::of(array);
-    new_pending(own.py(), work, read, (layout, dtype), stream).map(Some)
+    let operands = Operands::of(array);
+    new_pending(source.py(), work, operands, (layout, dtype), stream).map(Some)
 }
 
 /// Convert the values to another dtype: the array API's name for :meth:`GPUArray.astype`.
@@ -149,13 +149,13 @@ pub(crate) fn astype<'py>(
     device: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let py = x.py();
-    let made = GpuArray::astype(&x, dtype, None, "unsafe", true, copy, None)?;
-    let Some(device) = device.filter(|device| !device.is_none()) else { return Ok(made) };
+    let result = GpuArray::astype(&x, dtype, None, "unsafe", true, copy, None)?;
+    let Some(device) = device.filter(|device| !device.is_none()) else { return Ok(result) };
     let device = target_device(py, Some(device))?;
-    if device == made.get().device() {
-        return Ok(made);
+    if device == result.get().device() {
+        return Ok(result);
     }
-    let array = made.get().array(py)?;
+    let array = result.get().array(py)?;
     new_like(&x, GpuArray::from_array(copies::copy_to(py, array, device, array.layout().dense_like())?))
 }
 

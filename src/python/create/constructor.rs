@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::type_object::PyTypeInfo;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
-use super::filled::{order_and_allocator, over_ndarray, sized};
+use super::filled::{new_of_shape, order_and_allocator, over_ndarray};
 use super::over_memory;
 use crate::array::class::{GpuArray, new_of_class};
 use crate::array::cold_fields::{CallIdentity, ColdFields};
@@ -27,26 +27,26 @@ struct ConstructorArguments<'py>([Option<Bound<'py, PyAny>>; 8]);
 impl<'py> ConstructorArguments<'py> {
     /// Binds arguments like a Python function.
     fn read(args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
-        let mut all: [Option<Bound<'py, PyAny>>; 8] = Default::default();
+        let mut values: [Option<Bound<'py, PyAny>>; 8] = Default::default();
         if args.len() > POSITIONAL {
             let text = format!("GPUArray() takes at most {POSITIONAL} positional arguments ({} given)", args.len());
             return Err(PyTypeError::new_err(text));
         }
-        for (slot, argument) in all.iter_mut().zip(args.iter()) {
+        for (slot, argument) in values.iter_mut().zip(args.iter()) {
             *slot = Some(argument);
         }
         for (name, argument) in kwargs.iter().flat_map(|kwargs| kwargs.iter()) {
             let name = name.cast::<PyString>()?.to_str()?;
-            let Some(place) = NAMES.iter().position(|known| *known == name) else {
+            let Some(index) = NAMES.iter().position(|parameter_name| *parameter_name == name) else {
                 let text = format!("GPUArray() got an unexpected keyword argument '{name}'");
                 return Err(PyTypeError::new_err(text));
             };
-            if all[place].is_some() {
+            if values[index].is_some() {
                 return Err(PyTypeError::new_err(format!("GPUArray() got multiple values for argument '{name}'")));
             }
-            all[place] = Some(argument);
+            values[index] = Some(argument);
         }
-        Ok(Self(all.map(|argument| argument.filter(|argument| !argument.is_none()))))
+        Ok(Self(values.map(|argument| argument.filter(|argument| !argument.is_none()))))
     }
 
     fn value(self, py: Python<'py>) -> PyResult<GpuArray> {
@@ -67,24 +67,24 @@ impl<'py> ConstructorArguments<'py> {
             }
             (Some(shape), None) => match shape.cast::<PyUntypedArray>() {
                 Ok(data) if dtype.is_none() => over_ndarray(py, data, copy),
-                _ => sized(py, &shape, dtype.as_ref(), allocator, order),
+                _ => new_of_shape(py, &shape, dtype.as_ref(), allocator, order),
             },
         }
     }
 }
 
-fn made_of(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<GpuArray> {
+fn construct(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<GpuArray> {
     ConstructorArguments::read(args, kwargs)?.value(args.py())
 }
 
 /// Whether a class overrides `__init__`.
-fn has_own_init(class: &Bound<'_, PyType>) -> bool {
-    let ours = GpuArray::type_object(class.py());
-    !class.is(&ours) && !has_same_init(class, &ours)
+fn overrides_init(class: &Bound<'_, PyType>) -> bool {
+    let base_class = GpuArray::type_object(class.py());
+    !class.is(&base_class) && !has_same_init(class, &base_class)
 }
 
 /// Returns an empty placeholder for an array that `__init__` creates later.
-fn nothing() -> PyResult<GpuArray> {
+fn placeholder() -> PyResult<GpuArray> {
     let stream = Stream::default_of(Device::current()?);
     Ok(GpuArray::from_array(Array::empty(&[0], DType::new(ScalarType::Float64), MemoryOrder::C, stream)?))
 }
@@ -113,31 +113,31 @@ impl GpuArray {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, Self>> {
         let py = class.py();
-        if !has_own_init(class) {
-            return new_of_class(class, made_of(args, kwargs)?);
+        if !overrides_init(class) {
+            return new_of_class(class, construct(args, kwargs)?);
         }
         // A subclass may pass its own arguments here and others to the base `__init__`. Without that call the array has these
         // arguments.
-        let value = match made_of(args, kwargs) {
-            Err(error) if error.is_instance_of::<PyException>(py) => nothing()?,
-            made => made?,
+        let value = match construct(args, kwargs) {
+            Err(error) if error.is_instance_of::<PyException>(py) => placeholder()?,
+            result => result?,
         };
-        value.cold_fields_to_init().await_init(CallIdentity::of(args, kwargs)?);
+        value.cold_fields_to_init().expect_init(CallIdentity::of(args, kwargs)?);
         new_of_class(class, value)
     }
 
     /// Create the array of a subclass whose ``__init__`` calls this one with other arguments than its own.
     #[pyo3(signature = (*args: "Any", **kwargs: "Any") -> "None")]
     fn __init__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-        let Some(given) = self.cold_fields_if_set().and_then(ColdFields::awaited) else { return Ok(()) };
-        let is_same = given == CallIdentity::of(args, kwargs)?;
+        let Some(new_call) = self.cold_fields_if_set().and_then(ColdFields::take_expected_call) else { return Ok(()) };
+        let is_same = new_call == CallIdentity::of(args, kwargs)?;
         if is_same && self.layout().size() > 0 {
             return Ok(());
         }
         if args.is_empty() && kwargs.is_none_or(|kwargs| kwargs.is_empty()) && self.layout().size() > 0 {
             return Ok(());
         }
-        self.cold_fields_to_init().make(made_of(args, kwargs)?);
+        self.cold_fields_to_init().replace_value(construct(args, kwargs)?);
         Ok(())
     }
 
@@ -148,20 +148,20 @@ impl GpuArray {
         let layout = self.layout().with_offset(0)?;
         let allocator = self.cold_fields_to_init().allocator(gpudata.py());
         let allocator = allocator.as_ref().map(|object| object.bind(gpudata.py()));
-        self.cold_fields_to_init().make(over_memory::assigned(gpudata, layout, self.dtype(), allocator)?);
+        self.cold_fields_to_init().replace_value(over_memory::assigned(gpudata, layout, self.dtype(), allocator)?);
         Ok(())
     }
 
     // Allocator of later results of operations on the array. None selects that of `PyGPU.set_allocator`, or the pool.
     #[setter]
     fn set_allocator(slf: &Bound<'_, Self>, allocator: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        let own = slf.get();
-        let heritage = allocator.map(over_memory::inherited_allocator_of).transpose()?;
-        own.cold_fields_to_init().set_allocator(allocator.map(|object| object.clone().unbind()));
-        if own.is_unallocated() {
+        let array = slf.get();
+        let inherited = allocator.map(over_memory::to_inherited_allocator).transpose()?;
+        array.cold_fields_to_init().set_allocator(allocator.map(|object| object.clone().unbind()));
+        if array.is_unallocated() {
             return Ok(());
         }
-        own.cold_fields_to_init().make(over_memory::with_heritage(slf.py(), own, heritage)?);
+        array.cold_fields_to_init().replace_value(over_memory::with_inherited_allocator(slf.py(), array, inherited)?);
         Ok(())
     }
 }

@@ -36,17 +36,17 @@ pub(super) fn order_and_allocator<'a, 'py>(
     order: Option<&'a Bound<'py, PyAny>>,
     allocator: Option<&'a Bound<'py, PyAny>>,
 ) -> (Option<&'a Bound<'py, PyAny>>, Option<&'a Bound<'py, PyAny>>) {
-    let is_text = |argument: Option<&Bound<'py, PyAny>>| argument.is_some_and(|a| a.is_instance_of::<PyString>());
+    let is_str = |argument: Option<&Bound<'py, PyAny>>| argument.is_some_and(|a| a.is_instance_of::<PyString>());
     match (order, allocator) {
         (None, None) => (None, None),
-        _ if is_text(allocator) => (allocator, order),
-        (Some(first), _) if !is_text(order) && first.is_callable() => (allocator, order),
+        _ if is_str(allocator) => (allocator, order),
+        (Some(first), _) if !is_str(order) && first.is_callable() => (allocator, order),
         _ => (order, allocator),
     }
 }
 
 /// Allocates an array of a shape, from the pool or from a callable.
-pub(super) fn sized<'py>(
+pub(super) fn new_of_shape<'py>(
     py: Python<'py>,
     shape: &Bound<'py, PyAny>,
     dtype: Option<&Bound<'py, PyAny>>,
@@ -60,14 +60,14 @@ pub(super) fn sized<'py>(
     match allocator {
         Some(allocator) => {
             let layout = Layout::contiguous(&shape, dtype.itemsize() as i64, order)?;
-            over_memory::from_callable_or_nothing(allocator, layout, dtype, device)
+            over_memory::from_callable_or_null(allocator, layout, dtype, device)
         }
         None => Ok(GpuArray::from_array(new_array(py, &shape, dtype, order, device)?)),
     }
 }
 
 /// Allocates a new array from an allocator if given, otherwise like [`new_array`].
-fn new_array_by(
+fn allocate_array(
     py: Python<'_>,
     allocator: Option<&Bound<'_, PyAny>>,
     shape: &[i64],
@@ -84,15 +84,15 @@ fn new_array_by(
     }
 }
 
-/// PybindGPU's form: the ndarray becomes the host side. Its values are uploaded immediately; otherwise the array would contain
+/// PybindGPU's form: the ndarray becomes the host mirror. Its values are uploaded immediately; otherwise the array would contain
 /// uninitialized memory until `to_device`.
 pub(super) fn over_ndarray(py: Python<'_>, data: &Bound<'_, PyUntypedArray>, copy: bool) -> PyResult<GpuArray> {
     let dtype = dtype::from_numpy(data.dtype().as_any())?;
-    let layout = ndarray::side(data, dtype.itemsize())?.layout.dense_like();
+    let layout = ndarray::host_buffer(data, dtype.itemsize())?.layout.dense_like();
     let array = new_dense(py, layout, dtype, Device::current()?)?;
     let mirror = if copy { data.call_method0(intern!(py, "copy"))? } else { data.clone().into_any() };
     transfer::set_on(py, &array, &mirror, &stream::current(array.device()), true)?;
-    Ok(GpuArray::from_array(array).over_host(mirror.unbind()))
+    Ok(GpuArray::from_array(array).with_host_mirror(mirror.unbind()))
 }
 
 pub(crate) fn target_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<Device> {
@@ -122,11 +122,11 @@ impl<'py> CreationOptions<'_, 'py> {
                 "shared=True is memory that PyGPU asks the driver for: give no allocator",
             ));
         }
-        let made = finalization::run_python(py, || {
+        let result = finalization::run_python(py, || {
             py.import(intern!(py, "PyGPU._sharing.arrays"))?
                 .call_method1(intern!(py, "new_array"), (self.shape, self.dtype, order, self.device))
         })?;
-        Ok(made.cast_into()?)
+        Ok(result.cast_into()?)
     }
 
     /// Allocates an array without initialization.
@@ -142,7 +142,7 @@ impl<'py> CreationOptions<'_, 'py> {
         shape::read(&mut lengths, self.shape)?;
         let device = target_device(py, self.device)?;
         if allocator.is_some() {
-            let array = new_array_by(py, allocator, &lengths, dtype, order, device)?;
+            let array = allocate_array(py, allocator, &lengths, dtype, order, device)?;
             return new_exact(py, GpuArray::from_array(array));
         }
         let itemsize = dtype.itemsize() as i64;
@@ -154,17 +154,17 @@ impl<'py> CreationOptions<'_, 'py> {
     }
 
     fn zeros(&self, py: Python<'py>) -> ArrayResult<'py> {
-        let made = self.empty(py)?;
-        fill_zeros(py, made.get().array(py)?)?;
-        Ok(made)
+        let result = self.empty(py)?;
+        fill_zeros(py, result.get().array(py)?)?;
+        Ok(result)
     }
 
     fn ones(&self, py: Python<'py>) -> ArrayResult<'py> {
-        let made = self.empty(py)?;
-        let array = made.get().array(py)?;
+        let result = self.empty(py)?;
+        let array = result.get().array(py)?;
         let item = element_bytes::item_bytes(py, array, &1i64.into_pyobject(py)?.into_any())?;
         py.without_gil(|| copy::fill(array, &item, &stream::current(array.device())))?;
-        Ok(made)
+        Ok(result)
     }
 }
 
@@ -310,10 +310,10 @@ pub(crate) fn full<'py>(
     };
     if shared {
         let dtype = dtype::to_python(py, dtype)?;
-        let made =
+        let result =
             CreationOptions { shape, dtype: Some(&dtype), order, allocator: None, device, shared }.new_shared(py)?;
-        assign::assign(py, made.get().array(py)?, fill_value)?;
-        return Ok(made);
+        assign::assign(py, result.get().array(py)?, fill_value)?;
+        return Ok(result);
     }
     let order = OrderArgument::c_or_f(order)?;
     let shape = shape::from_python(shape)?;

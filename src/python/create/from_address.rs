@@ -78,13 +78,19 @@ fn array_at<'py>(
         Some(strides) => Layout::strided(&lengths, &shape::from_python(strides)?, 0, itemsize)?,
         None => Layout::contiguous(&lengths, itemsize, MemoryOrder::C)?,
     };
-    let behind = offset.map_or(Ok(0), |offset| number::size(offset, "offset"))?;
-    let wanted = |device| match stream_or_default(py, stream, device) {
+    let byte_offset = offset.map_or(Ok(0), |offset| number::size(offset, "offset"))?;
+    let ready_stream = |device| match stream_or_default(py, stream, device) {
         // A copy between devices has a stream of one of them.
         Err(_) => Stream::default_of(device),
         Ok(stream) => stream,
     };
-    let array = MemoryArgument::of(address)?.behind(behind)?.array(py, layout, dtype, wanted, None::<MemoryOwner>)?;
+    let array = MemoryArgument::from_python(address)?.offset_by(byte_offset)?.array(
+        py,
+        layout,
+        dtype,
+        ready_stream,
+        None::<MemoryOwner>,
+    )?;
     new_exact(py, GpuArray::with_base(array, address.clone().unbind()))
 }
 
@@ -186,11 +192,11 @@ fn ndarray_at<'py>(
     }
     let itemsize: i64 = descr.getattr(intern!(py, "itemsize"))?.extract()?;
     let layout = Layout::contiguous(&shape::from_python(shape)?, itemsize, OrderArgument::c_or_f(order)?)?;
-    let first = number::size(address, "address")?;
-    if first == 0 && layout.nbytes() > 0 {
+    let start = number::size(address, "address")?;
+    if start == 0 && layout.nbytes() > 0 {
         return Err(PyValueError::new_err(format!("address 0 cannot hold {} bytes", layout.nbytes())));
     }
-    ndarray::over_memory(py, first, &layout, descr, true, owner)
+    ndarray::over_memory(py, start, &layout, descr, true, owner)
 }
 
 /// Create a memoryview with an address, for libraries that take device addresses in buffers.

@@ -71,10 +71,10 @@ pub(crate) fn from_dlpack<'py>(
 ) -> PyResult<Bound<'py, GpuArray>> {
     let py = x.py();
     let device = device.map(|device| filled::target_device(py, Some(device))).transpose()?;
-    let own = x.cast::<GpuArray>().ok();
-    let (array, was_copied) = match &own {
-        Some(own) => (own.get().array(own.py())?.clone(), false),
-        None => borrow(x, device, copy == Some(false), stream)?,
+    let gpu_array = x.cast::<GpuArray>().ok();
+    let (array, was_copied) = match &gpu_array {
+        Some(gpu_array) => (gpu_array.get().array(gpu_array.py())?.clone(), false),
+        None => import_array(x, device, copy == Some(false), stream)?,
     };
     let target = device.unwrap_or(array.device());
     if target != array.device() {
@@ -84,16 +84,16 @@ pub(crate) fn from_dlpack<'py>(
         let dense = array.layout().dense_like();
         return new_exact(py, GpuArray::from_array(copy_to(py, &array, target, dense)?));
     }
-    match (copy, own) {
+    match (copy, gpu_array) {
         (Some(false), _) if was_copied => Err(forbidden("from_dlpack: the producer copied the data")),
         (Some(true), _) if !was_copied => new_exact(py, GpuArray::from_array(transfer::device_copy_like(py, &array)?)),
-        (_, Some(own)) => new_view_of(own, array),
+        (_, Some(gpu_array)) => new_view_of(gpu_array, array),
         _ => new_exact(py, GpuArray::from_array(array)),
     }
 }
 
 /// Imports the array, and returns whether the producer copied it.
-fn borrow(
+fn import_array(
     x: &Bound<'_, PyAny>,
     device: Option<Device>,
     no_copy: bool,
@@ -105,14 +105,14 @@ fn borrow(
         let ready = ready_stream(py, tensor.device()?, stream)?;
         return finish(tensor, ready);
     }
-    let mut refusals = import::ImportErrors::default();
-    if let ExchangeOffer::Table(table) = dlpack_exchange_table::offer_of(x)? {
+    let mut errors = import::ImportErrors::default();
+    if let ExchangeOffer::Table(table) = dlpack_exchange_table::exchange_offer(x)? {
         match import::through_table(x, table, stream) {
-            Ok(found) => return Ok(found),
-            Err(error) => refusals.push(error),
+            Ok(imported) => return Ok(imported),
+            Err(error) => errors.push(error),
         }
     }
-    through_methods(x, device, no_copy, stream).map_err(|error| refusals.behind(py, error))
+    through_methods(x, device, no_copy, stream).map_err(|error| errors.chain_before(py, error))
 }
 
 fn through_methods(
@@ -123,13 +123,13 @@ fn through_methods(
 ) -> PyResult<(Array, bool)> {
     let code = match dlpack_producer::device_code(x) {
         Ok(code) => code,
-        Err(error) if error.is_instance_of::<PyAttributeError>(x.py()) => return Err(lacks_methods(x, error)),
+        Err(error) if error.is_instance_of::<PyAttributeError>(x.py()) => return Err(missing_methods_error(x, error)),
         Err(error) => return Err(error),
     };
     // A producer on a device unknown to PyGPU may still copy its data to the host.
-    let unknown = device.is_some_and(Device::is_cpu) && dlpack::device_of(code.0, code.1).is_err();
-    if unknown && !no_copy {
-        let answer = dlpack_producer::ask(x, DlpackRequest { to_host: true, ..DlpackRequest::default() })?;
+    let is_unknown = device.is_some_and(Device::is_cpu) && dlpack::device_of(code.0, code.1).is_err();
+    if is_unknown && !no_copy {
+        let answer = dlpack_producer::request_tensor(x, DlpackRequest { to_host: true, ..DlpackRequest::default() })?;
         let device = answer.tensor.device()?;
         return finish(answer.tensor, Stream::default_of(device));
     }
@@ -139,12 +139,13 @@ fn through_methods(
             PyValueError::new_err("from_dlpack: the data is in host memory, which has no streams: leave stream= out")
         })?;
     }
-    import::through_method(x, code, stream, no_copy)
-        .map_err(|error| if error.is_instance_of::<PyAttributeError>(x.py()) { lacks_methods(x, error) } else { error })
+    import::through_method(x, code, stream, no_copy).map_err(|error| {
+        if error.is_instance_of::<PyAttributeError>(x.py()) { missing_methods_error(x, error) } else { error }
+    })
 }
 
 #[cold]
-fn lacks_methods(x: &Bound<'_, PyAny>, cause: PyErr) -> PyErr {
+fn missing_methods_error(x: &Bound<'_, PyAny>, cause: PyErr) -> PyErr {
     let name = x.get_type().fully_qualified_name().map_or_else(|_| "this object".to_owned(), |name| name.to_string());
     let error = PyAttributeError::new_err(format!(
         "from_dlpack: {name} cannot be shared, since it has not both __dlpack__ and __dlpack_device__; asarray takes other \

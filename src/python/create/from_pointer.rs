@@ -42,13 +42,13 @@ impl Drop for Deleter {
         let (function, address) = (self.function, self.address);
         let call = || function.call(address);
         let object = &mut self.object;
-        let called = if_held(|py| {
+        let was_called = if_held(|py| {
             // It may wait for a device, whose callbacks may wait for the GIL.
             py.without_gil(call);
             // The GIL is held again.
             object.take().into_iter().for_each(|object| object.end(py));
         });
-        if called.is_none() {
+        if was_called.is_none() {
             call();
         }
     }
@@ -61,23 +61,23 @@ enum OwnerKind {
 }
 
 impl IntoOwner for OwnerKind {
-    fn beside(self) -> OwnerBox {
+    fn for_existing_block(self) -> OwnerBox {
         match self {
             Self::Deleter(deleter) => deleter,
-            Self::Object(owner) => owner.beside(),
+            Self::Object(owner) => owner.for_existing_block(),
         }
     }
 
-    fn alone(self) -> OwnerBox {
+    fn for_owned_memory(self) -> OwnerBox {
         match self {
             Self::Deleter(deleter) => deleter,
-            Self::Object(owner) => owner.alone(),
+            Self::Object(owner) => owner.for_owned_memory(),
         }
     }
 }
 
 /// Returns the deleter if the owner is a ctypes function.
-fn deleter_of(owner: &Bound<'_, PyAny>, address: Address) -> PyResult<Option<Box<Deleter>>> {
+fn ctypes_deleter(owner: &Bound<'_, PyAny>, address: Address) -> PyResult<Option<Box<Deleter>>> {
     if !CFunction::is_one(owner)? {
         return Ok(None);
     }
@@ -161,46 +161,51 @@ fn from_pointer<'py>(
         Some(strides) => layout = Layout::strided(&lengths, &shape::from_python(strides)?, 0, itemsize)?,
         None => layout.set_contiguous(&lengths, itemsize, MemoryOrder::C)?,
     }
-    let wanted = device.map(|device| device::from_argument(py, Some(device))).transpose()?;
-    let place = MemoryArgument::of(address)?;
-    let deleter = owner.map(|owner| deleter_of(owner, place.address())).transpose()?.flatten();
+    let expected = device.map(|device| device::from_argument(py, Some(device))).transpose()?;
+    let memory = MemoryArgument::from_python(address)?;
+    let deleter = owner.map(|owner| ctypes_deleter(owner, memory.address())).transpose()?.flatten();
     // An invalid stream is rejected below, when the device is known.
     let ready = |device| stream_or_default(py, stream, device).unwrap_or_else(|_| Stream::default_of(device));
-    let armed = deleter.as_ref().map(|deleter| &raw const deleter.is_armed);
-    let kept = match deleter {
+    let armed_flag = deleter.as_ref().map(|deleter| &raw const deleter.is_armed);
+    let owner_kind = match deleter {
         Some(deleter) => Some(OwnerKind::Deleter(deleter)),
         None => {
             // A number keeps nothing alive; any other object with an address may.
-            let keeper = owner.or_else(|| Some(address).filter(|address| !address.is_instance_of::<PyInt>()));
-            let kept = |keeper: &Bound<'py, PyAny>| SendPyObject::new(keeper.clone().unbind());
-            keeper.map(|keeper| {
-                OwnerKind::Object(MemoryOwner { object: kept(keeper), is_arrays: false, allocator: None })
+            let retained = owner.or_else(|| Some(address).filter(|address| !address.is_instance_of::<PyInt>()));
+            let wrap = |retained: &Bound<'py, PyAny>| SendPyObject::new(retained.clone().unbind());
+            retained.map(|retained| {
+                OwnerKind::Object(MemoryOwner { object: wrap(retained), is_arrays: false, allocator: None })
             })
         }
     };
-    let pointer = place.address();
-    let mut ground = place.ground(py, &layout, ready, kept)?;
-    let on = ground.allocation.device();
+    let pointer = memory.address();
+    let mut placement = memory.placement(py, &layout, ready, owner_kind)?;
+    let memory_device = placement.allocation.device();
     if let Some(stream) = stream.filter(|stream| !stream.is_none()) {
-        let ready = stream_or_default(py, Some(stream), on)?;
-        if !ground.allocation.is_in_order_of(&ready) {
+        let ready = stream_or_default(py, Some(stream), memory_device)?;
+        if !placement.allocation.is_in_order_of(&ready) {
             // PyGPU memory has its own allocation stream.
-            py.without_gil(|| ground.allocation.record_stream(&ready))?;
+            py.without_gil(|| placement.allocation.record_stream(&ready))?;
         }
     }
-    if let Some(wanted) = wanted.filter(|wanted| *wanted != on) {
+    if let Some(expected) = expected.filter(|expected| *expected != memory_device) {
         return Err(PyValueError::new_err(format!(
-            "from_pointer: the memory at {pointer:#x} is on {on}, not on device={wanted}"
+            "from_pointer: the memory at {pointer:#x} is on {memory_device}, not on device={expected}"
         )));
     }
-    ground.readonly |= readonly;
-    let made =
-        new_at(py, ground, &layout, dtype, owner.filter(|_| armed.is_none()).map(|owner| owner.clone().unbind()))?;
-    if let Some(armed) = armed {
+    placement.readonly |= readonly;
+    let new_array = new_at(
+        py,
+        placement,
+        &layout,
+        dtype,
+        owner.filter(|_| armed_flag.is_none()).map(|owner| owner.clone().unbind()),
+    )?;
+    if let Some(armed_flag) = armed_flag {
         // SAFETY: the array owns the deleter, whose address is stable.
-        unsafe { &*armed }.store(true, Ordering::Release);
+        unsafe { &*armed_flag }.store(true, Ordering::Release);
     }
-    Ok(made)
+    Ok(new_array)
 }
 
 names! {

@@ -32,13 +32,13 @@ pub(crate) fn _joined<'py>(
     parts: Vec<Bound<'py, PyAny>>,
     axis: usize,
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
-    let mut own: SmallVec<[&Bound<'py, GpuArray>; 8]> = SmallVec::new();
+    let mut gpu_arrays: SmallVec<[&Bound<'py, GpuArray>; 8]> = SmallVec::new();
     for part in &parts {
         let Ok(part) = part.cast::<GpuArray>() else { return Ok(None) };
-        own.push(part);
+        gpu_arrays.push(part);
     }
-    let arrays = own.iter().map(|part| part.get().array(py)).collect::<PyResult<SmallVec<[&Array; 8]>>>()?;
-    let (Some(first), Some(shape)) = (own.first(), join::shape(&arrays, axis)) else { return Ok(None) };
+    let arrays = gpu_arrays.iter().map(|part| part.get().array(py)).collect::<PyResult<SmallVec<[&Array; 8]>>>()?;
+    let (Some(first), Some(shape)) = (gpu_arrays.first(), join::shape(&arrays, axis)) else { return Ok(None) };
     let _inherited = allocator_inheritance::inherit(py, arrays.iter().copied())?;
     let device = first.get().device();
     let joined = py.without_gil(|| join::join(&arrays, axis, &shape, &stream::current(device)))?;

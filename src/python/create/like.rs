@@ -19,7 +19,7 @@ use pygpu_layout::{Dims, Layout, MemoryOrder};
 
 /// Properties of the other array for the `*_like` functions.
 struct LikePrototype<'py> {
-    class_of: Option<Bound<'py, GpuArray>>,
+    prototype: Option<Bound<'py, GpuArray>>,
     layout: Layout,
     dtype: DType,
     device: Device,
@@ -34,7 +34,7 @@ fn like<'py>(
     shape: Option<&Bound<'py, PyAny>>,
     device: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<LikePrototype<'py>> {
-    let (class_of, source, own_dtype, own_device) = match other.cast::<GpuArray>() {
+    let (prototype, source, source_dtype, source_device) = match other.cast::<GpuArray>() {
         Ok(array) => {
             let inner = array.get().without_flush()?;
             (Some(array.clone()), inner.layout().clone(), inner.dtype(), inner.device())
@@ -42,23 +42,23 @@ fn like<'py>(
         Err(_) => {
             let array = ndarray::as_ndarray(other, None)?;
             let dtype = dtype::from_numpy(array.dtype().as_any())?;
-            (None, ndarray::side(&array, dtype.itemsize())?.layout, dtype, Device::current()?)
+            (None, ndarray::host_buffer(&array, dtype.itemsize())?.layout, dtype, Device::current()?)
         }
     };
     let dtype = match dtype.filter(|dtype| !dtype.is_none()) {
         Some(dtype) => dtype::from_python(dtype)?,
-        None => own_dtype,
+        None => source_dtype,
     };
     let device = match device.filter(|device| !device.is_none()) {
         Some(_) => device_argument::from_argument(py, device)?,
-        None => own_device,
+        None => source_device,
     };
     let order = match order.filter(|order| !order.is_none()) {
         Some(order) => OrderArgument::from_python(order)?,
         None => OrderArgument::K,
     };
     let layout = like_layout(&source, dtype.itemsize() as i64, order, shape)?;
-    Ok(LikePrototype { class_of, layout, dtype, device })
+    Ok(LikePrototype { prototype, layout, dtype, device })
 }
 
 pub(super) fn like_layout(
@@ -67,10 +67,10 @@ pub(super) fn like_layout(
     order: OrderArgument,
     shape: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Layout> {
-    let own: Dims = source.shape().collect();
+    let source_shape: Dims = source.shape().collect();
     let shape = match shape.filter(|shape| !shape.is_none()) {
         Some(shape) => shape::from_python(shape)?,
-        None => own.clone(),
+        None => source_shape.clone(),
     };
     let fortran = source.is_f_contiguous() && !source.is_c_contiguous();
     let contiguous = |order| Layout::contiguous(&shape, itemsize, order);
@@ -78,10 +78,10 @@ pub(super) fn like_layout(
         OrderArgument::C => contiguous(MemoryOrder::C)?,
         OrderArgument::F => contiguous(MemoryOrder::F)?,
         // As in NumPy: another number of axes has no order to keep.
-        OrderArgument::K if shape.len() != own.len() => contiguous(MemoryOrder::C)?,
+        OrderArgument::K if shape.len() != source_shape.len() => contiguous(MemoryOrder::C)?,
         OrderArgument::A | OrderArgument::K if fortran => contiguous(MemoryOrder::F)?,
         OrderArgument::A => contiguous(MemoryOrder::C)?,
-        OrderArgument::K if shape == own => source.with_itemsize(itemsize)?,
+        OrderArgument::K if shape == source_shape => source.with_itemsize(itemsize)?,
         OrderArgument::K if source.is_c_contiguous() => contiguous(MemoryOrder::C)?,
         OrderArgument::K => {
             let strides: Dims = source.strides().collect();
@@ -91,19 +91,19 @@ pub(super) fn like_layout(
 }
 
 fn new_from_like<'py>(py: Python<'py>, like: LikePrototype<'py>) -> PyResult<Bound<'py, GpuArray>> {
-    let source = like.class_of.as_ref().map(|other| other.get().without_flush()).transpose()?;
+    let source = like.prototype.as_ref().map(|other| other.get().without_flush()).transpose()?;
     let _inherited = allocator_inheritance::inherit(py, source.into_iter())?;
     let array = new_dense(py, like.layout, like.dtype, like.device)?;
-    match &like.class_of {
+    match &like.prototype {
         Some(other) => new_like(other, GpuArray::from_array(array)),
         None => new_exact(py, GpuArray::from_array(array)),
     }
 }
 
 fn new_zeros_like<'py>(py: Python<'py>, like: LikePrototype<'py>) -> PyResult<Bound<'py, GpuArray>> {
-    let made = new_from_like(py, like)?;
-    fill_zeros(py, made.get().array(py)?)?;
-    Ok(made)
+    let result = new_from_like(py, like)?;
+    fill_zeros(py, result.get().array(py)?)?;
+    Ok(result)
 }
 
 fn new_ones_like<'py>(py: Python<'py>, like: LikePrototype<'py>) -> PyResult<Bound<'py, GpuArray>> {
@@ -115,9 +115,9 @@ fn new_filled_like<'py>(
     like: LikePrototype<'py>,
     value: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, GpuArray>> {
-    let made = new_from_like(py, like)?;
-    assign::assign(py, made.get().array(made.py())?, value)?;
-    Ok(made)
+    let result = new_from_like(py, like)?;
+    assign::assign(py, result.get().array(result.py())?, value)?;
+    Ok(result)
 }
 
 /// Declares the `*_like` functions: documentation, name, implementation.

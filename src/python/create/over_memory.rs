@@ -42,8 +42,8 @@ pub(crate) fn from_address<'py>(
         None => Layout::contiguous(&shape, itemsize, OrderArgument::c_or_f(order)?)?,
     };
     match has_no_address(gpudata, &layout)? {
-        true => nowhere(layout, dtype),
-        false => over_place(py, gpudata, &layout, dtype, base, None),
+        true => new_unallocated(layout, dtype),
+        false => over_address(py, gpudata, &layout, dtype, base, None),
     }
 }
 
@@ -55,8 +55,8 @@ pub(super) fn assigned<'py>(
     allocator: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<GpuArray> {
     match has_no_address(memory, &layout)? {
-        true => nowhere(layout, dtype),
-        false => over_place(memory.py(), memory, &layout, dtype, None, allocator),
+        true => new_unallocated(layout, dtype),
+        false => over_address(memory.py(), memory, &layout, dtype, None, allocator),
     }
 }
 
@@ -64,49 +64,52 @@ pub(super) fn assigned<'py>(
 ///
 /// # Errors
 /// `TypeError` for an object that is no allocator.
-pub(super) fn inherited_allocator_of(allocator: &Bound<'_, PyAny>) -> PyResult<InheritedAllocator> {
+pub(super) fn to_inherited_allocator(allocator: &Bound<'_, PyAny>) -> PyResult<InheritedAllocator> {
     drop(PyAllocator::for_one_array(allocator)?);
-    Ok(allocator::cached_for_results(allocator))
+    Ok(allocator::result_allocator(allocator))
 }
 
 /// Returns the same array with another allocator for results.
-pub(super) fn with_heritage(
+pub(super) fn with_inherited_allocator(
     py: Python<'_>,
-    own: &GpuArray,
-    heritage: Option<InheritedAllocator>,
+    gpu_array: &GpuArray,
+    inherited: Option<InheritedAllocator>,
 ) -> PyResult<GpuArray> {
-    let array = own.array(py)?;
+    let array = gpu_array.array(py)?;
     // Includes the previous owner.
     let memory = Py::new(py, DeviceAllocation::over(array.clone()))?.into_any();
-    let kept = MemoryOwner { object: SendPyObject::new(memory), is_arrays: own.owns_data(), allocator: heritage };
-    let array = array.clone().with_owner(Box::new(kept));
-    let value = match own.base() {
+    let memory_owner =
+        MemoryOwner { object: SendPyObject::new(memory), is_arrays: gpu_array.owns_data(), allocator: inherited };
+    let array = array.clone().with_owner(Box::new(memory_owner));
+    let value = match gpu_array.base() {
         Some(base) => GpuArray::with_base(array, base.clone_ref(py)),
         None => GpuArray::from_array(array),
     };
-    if let Some(memory) = own.cold_fields().gpudata() {
-        value.cold_fields().keep_gpudata(memory.clone_ref(py));
+    if let Some(memory) = gpu_array.cold_fields().gpudata() {
+        value.cold_fields().set_gpudata(memory.clone_ref(py));
     }
     Ok(value)
 }
 
 /// Whether the elements are at address 0, as in PyCUDA's arrays whose `gpudata` is assigned later.
 fn has_no_address(memory: &Bound<'_, PyAny>, layout: &Layout) -> PyResult<bool> {
-    Ok(layout.nbytes() > 0 && !memory.is_instance_of::<GpuArray>() && MemoryArgument::of(memory)?.address() == 0)
+    Ok(layout.nbytes() > 0
+        && !memory.is_instance_of::<GpuArray>()
+        && MemoryArgument::from_python(memory)?.address() == 0)
 }
 
 /// Creates an array without memory, until its `gpudata` is assigned.
-fn nowhere(layout: Layout, dtype: DType) -> PyResult<GpuArray> {
+fn new_unallocated(layout: Layout, dtype: DType) -> PyResult<GpuArray> {
     let stream = Stream::default_of(Device::current()?);
     // SAFETY: the memory is never accessed, because `GpuArray::array` refuses to return this array.
     let array = unsafe { Array::imported(0, layout, dtype, false, stream, None)? };
     let value = GpuArray::from_array(array);
-    value.cold_fields().are_unallocated();
+    value.cold_fields().mark_unallocated();
     Ok(value)
 }
 
 /// Creates an array whose element zero is at an object's address. The object is kept while the memory is shared.
-pub(super) fn over_place<'py>(
+pub(super) fn over_address<'py>(
     py: Python<'py>,
     memory: &Bound<'py, PyAny>,
     layout: &Layout,
@@ -114,22 +117,28 @@ pub(super) fn over_place<'py>(
     base: Option<Bound<'py, PyAny>>,
     allocator: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<GpuArray> {
-    let owner = (keeper_of(memory), &base).into_pyobject(py)?.into_any().unbind();
-    let allocator = allocator.map(inherited_allocator_of).transpose()?;
-    let kept = MemoryOwner { object: SendPyObject::new(owner), is_arrays: false, allocator };
-    let array = MemoryArgument::of(memory)?.array(py, layout.clone(), dtype, Stream::default_of, Some(kept))?;
+    let owner = (owner_object(memory), &base).into_pyobject(py)?.into_any().unbind();
+    let allocator = allocator.map(to_inherited_allocator).transpose()?;
+    let memory_owner = MemoryOwner { object: SendPyObject::new(owner), is_arrays: false, allocator };
+    let array = MemoryArgument::from_python(memory)?.array(
+        py,
+        layout.clone(),
+        dtype,
+        Stream::default_of,
+        Some(memory_owner),
+    )?;
     let value = match base {
         Some(base) => GpuArray::with_base(array, base.unbind()),
         None => GpuArray::from_array(array),
     };
     if is_memory_argument(memory)? {
-        value.cold_fields().keep_gpudata(memory.clone().unbind());
+        value.cold_fields().set_gpudata(memory.clone().unbind());
     }
     Ok(value)
 }
 
 /// Returns the object that keeps the memory alive: for an array the owner, not a chain of views.
-fn keeper_of(memory: &Bound<'_, PyAny>) -> Py<PyAny> {
+fn owner_object(memory: &Bound<'_, PyAny>) -> Py<PyAny> {
     memory.cast::<GpuArray>().map_or_else(|_| memory.clone().unbind(), owner_of)
 }
 
@@ -140,24 +149,24 @@ pub(crate) fn from_callable(
     dtype: DType,
     device: Device,
 ) -> PyResult<Array> {
-    made_by(&PyAllocator::for_one_array(allocator)?, allocator, layout, dtype, device)
+    allocate_with(&PyAllocator::for_one_array(allocator)?, allocator, layout, dtype, device)
 }
 
 /// Creates the same array, without memory if the allocator returns address 0, which PyCUDA accepts too.
-pub(super) fn from_callable_or_nothing(
+pub(super) fn from_callable_or_null(
     object: &Bound<'_, PyAny>,
     layout: Layout,
     dtype: DType,
     device: Device,
 ) -> PyResult<GpuArray> {
     let allocator = PyAllocator::for_one_array(object)?;
-    match made_by(&allocator, object, layout.clone(), dtype, device) {
-        Err(_) if allocator.returned_no_array() => nowhere(layout, dtype),
-        made => Ok(GpuArray::from_array(made?)),
+    match allocate_with(&allocator, object, layout.clone(), dtype, device) {
+        Err(_) if allocator.returned_null() => new_unallocated(layout, dtype),
+        result => Ok(GpuArray::from_array(result?)),
     }
 }
 
-fn made_by(
+fn allocate_with(
     allocator: &PyAllocator,
     object: &Bound<'_, PyAny>,
     layout: Layout,
@@ -170,12 +179,12 @@ fn made_by(
     }
     let bytes = layout.nbytes() as usize;
     let allocation = py.without_gil(|| Allocation::from_allocator(allocator, bytes, &stream::current(device)))?;
-    if let Some(memory) = allocator.take_known() {
+    if let Some(memory) = allocator.take_tracked_memory() {
         // The block itself with its tracked uses, instead of a wrapper of it.
-        let place = MemoryArgument::of(memory.bind(py))?;
-        let allocator = Some(allocator::cached_for_results(object));
-        let kept = MemoryOwner { object: SendPyObject::new(memory), is_arrays: true, allocator };
-        let array = place.array(py, layout, dtype, Stream::default_of, Some(kept));
+        let argument = MemoryArgument::from_python(memory.bind(py))?;
+        let allocator = Some(allocator::result_allocator(object));
+        let memory_owner = MemoryOwner { object: SendPyObject::new(memory), is_arrays: true, allocator };
+        let array = argument.array(py, layout, dtype, Stream::default_of, Some(memory_owner));
         py.without_gil(|| drop(allocation));
         return array;
     }
@@ -212,20 +221,20 @@ pub(crate) fn from_allocator<'py>(
     };
     let shared = optional("data")?.and_then(|data| data.cast_into::<GpuArray>().ok());
     let value = match (shared, optional("device_ptr")?) {
-        (Some(shared), _) => over_place(py, shared.as_any(), &layout, dtype, None, None)?,
-        (None, Some(address)) => over_place(py, &address, &layout, dtype, Some(allocator.clone()), None)?,
+        (Some(shared), _) => over_address(py, shared.as_any(), &layout, dtype, None, None)?,
+        (None, Some(address)) => over_address(py, &address, &layout, dtype, Some(allocator.clone()), None)?,
         (None, None) => {
             let order = OrderArgument::c_or_f(order)?;
             let array = device_arrays::new_array(py, &shape, dtype, order, Device::current()?)?;
             if let Some(host) = optional("host_data")? {
-                // Like an array over an ndarray, it has the values of its host side from the start.
+                // Like an array over an ndarray, it has the values of its host mirror from the start.
                 transfer::set_on(py, &array, &host, &stream::current(array.device()), true)?;
             }
             GpuArray::from_array(array)
         }
     };
     Ok(match optional("host_data")? {
-        Some(host) => value.over_host(host.unbind()),
+        Some(host) => value.with_host_mirror(host.unbind()),
         None => value,
     })
 }

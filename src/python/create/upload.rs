@@ -126,8 +126,8 @@ fn to_gpu_on<'py>(
     stream: &Stream,
     wait: bool,
 ) -> PyResult<Bound<'py, GpuArray>> {
-    if let Ok(own) = ary.cast::<GpuArray>() {
-        let copied = transfer::device_copy_like(py, own.get().array(own.py())?)?;
+    if let Ok(source_array) = ary.cast::<GpuArray>() {
+        let copied = transfer::device_copy_like(py, source_array.get().array(source_array.py())?)?;
         if copied.device() != stream.device() {
             return Err(PyValueError::new_err(format!(
                 "to_gpu: the array is on {} already; use asarray(a, device='{}') to copy between devices",
@@ -138,14 +138,14 @@ fn to_gpu_on<'py>(
         if wait && !stream.device().is_cpu() {
             py.without_gil(|| stream.synchronize())?;
         }
-        return new_like(own, GpuArray::from_array(copied));
+        return new_like(source_array, GpuArray::from_array(copied));
     }
     let source = ndarray::as_ndarray(ary, None)?;
     let dtype = dtype::from_numpy(source.dtype().as_any())?;
     let Some(allocator) = allocator.filter(|allocator| !allocator.is_none()) else {
         return new_exact(py, GpuArray::from_array(upload_new_on(py, source, dtype, stream, wait)?));
     };
-    let layout = ndarray::side(&source, dtype.itemsize())?.layout.dense_like();
+    let layout = ndarray::host_buffer(&source, dtype.itemsize())?.layout.dense_like();
     let array = over_memory::from_callable(allocator, layout, dtype, stream.device())?;
     transfer::upload(py, &array, &source)?;
     new_exact(py, GpuArray::from_array(array))

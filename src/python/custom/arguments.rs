@@ -97,7 +97,7 @@ impl<'a> BoundArguments<'a> {
 
     #[inline]
     fn add_array(&mut self, argument: &Argument, value: Borrowed<'a, '_, PyAny>, written: bool) -> PyResult<()> {
-        let array = if let Some(array) = array_argument::array_of(value)? {
+        let array = if let Some(array) = array_argument::array_if_gpu(value)? {
             self.places.push(ArgumentArray::Own(array));
             array
         } else {

@@ -30,17 +30,17 @@ pub(crate) fn eager_reason(array: &DeferredArray) -> Option<EagerReason> {
 fn is_aligned(array: &DeferredArray) -> bool {
     let layout = array.layout();
     let first = array.phase();
-    let is_even = |places: i64| places & (layout.itemsize() - 1) == 0;
+    let is_multiple = |bits: i64| bits & (layout.itemsize() - 1) == 0;
     // The stride of an axis of length 1 is irrelevant: no access steps along it.
-    is_even(layout.strides().fold(first, |places, stride| places | stride))
-        || (layout.is_c_contiguous() && is_even(first))
+    is_multiple(layout.strides().fold(first, |bits, stride| bits | stride))
+        || (layout.is_c_contiguous() && is_multiple(first))
 }
 
 /// Returns the stream in whose order an operation on one array is deferred; `None` if it is launched eagerly.
 ///
 /// # Errors
 /// An invalid mode in the environment.
-pub(crate) fn order_of(array: &DeferredArray) -> PyResult<Option<Stream>> {
+pub(crate) fn deferral_stream(array: &DeferredArray) -> PyResult<Option<Stream>> {
     let (mode, stream) = (fusion::current()?, stream::current(array.device()));
     let can_wait = mode != FusionMode::Off
         && !array.layout().is_empty()
@@ -65,11 +65,11 @@ pub(crate) fn prepare(stream: &Stream) {
 /// The errors of operations that compute its operands.
 #[inline]
 pub(crate) fn push(node: Box<DeferredNode>, block: &Allocation) -> PyResult<()> {
-    let reach = match fusion::push(node, block) {
-        Ok(reach) => reach,
-        Err(back) => push_behind(back, block)?,
+    let visibility = match fusion::push(node, block) {
+        Ok(visibility) => visibility,
+        Err(returned) => push_after_flush(returned, block)?,
     };
-    if reach == Visibility::Shared {
+    if visibility == Visibility::Shared {
         // An operand escaped after its check, through code that ran meanwhile: a later write elsewhere would be visible to the
         // node.
         flush::flush(FlushReason::EagerOperation);
@@ -79,15 +79,18 @@ pub(crate) fn push(node: Box<DeferredNode>, block: &Allocation) -> PyResult<()> 
 
 /// The operation follows the pending and the launching ones.
 #[cold]
-fn push_behind((mut node, mut obstacle): (Box<DeferredNode>, Obstacle), block: &Allocation) -> PyResult<Visibility> {
+fn push_after_flush(
+    (mut node, mut obstacle): (Box<DeferredNode>, Obstacle),
+    block: &Allocation,
+) -> PyResult<Visibility> {
     loop {
         flush::flush_now(obstacle.scope, obstacle.cause);
         for array in node.arrays().iter().chain(node.target.as_deref().map(DeferredArray::of)) {
             array.allocation().check()?; // may be lost meanwhile, and would never have values
         }
         match fusion::push(node, block) {
-            Ok(reach) => return Ok(reach),
-            Err(back) => (node, obstacle) = back,
+            Ok(visibility) => return Ok(visibility),
+            Err(returned) => (node, obstacle) = returned,
         }
     }
 }
@@ -105,14 +108,14 @@ pub(crate) fn is_pending(array: &DeferredArray) -> bool {
 /// # Errors
 /// The driver's, from pending operations.
 pub(crate) fn defer_into(work: DeferredOp, operands: Operands, target: &DeferredArray) -> PyResult<bool> {
-    let Some(stream) = order_of(target)?.filter(|_| !is_pending(target)) else { return Ok(false) };
+    let Some(stream) = deferral_stream(target)?.filter(|_| !is_pending(target)) else { return Ok(false) };
     let target = target.materialized()?;
-    let meets = |array: &DeferredArray| {
+    let overlaps = |array: &DeferredArray| {
         array.materialized().is_ok_and(|array| copy::may_overlap(target, array) && !copy::is_same_place(target, array))
     };
-    let may_all =
-        operands.arrays().iter().all(|array| eager_reason(array).is_none() && (is_pending(array) || !meets(array)));
-    if !may_all || !operands.arrays().iter().any(is_pending) {
+    let can_defer =
+        operands.arrays().iter().all(|array| eager_reason(array).is_none() && (is_pending(array) || !overlaps(array)));
+    if !can_defer || !operands.arrays().iter().any(is_pending) {
         return Ok(false);
     }
     let (layout, dtype) = (target.layout().clone(), target.dtype());

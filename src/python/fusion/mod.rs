@@ -33,13 +33,13 @@ fn flush_from_anywhere(scope: Scope, cause: FlushReason) {
 
 /// Launches pending operations.
 #[inline(always)]
-pub(crate) fn close(_: Python<'_>, cause: FlushReason) {
+pub(crate) fn flush_pending(_: Python<'_>, cause: FlushReason) {
     hooks::flush(cause);
 }
 
 /// Launches the pending operations of all threads, before a wait, a capture or a reset.
 #[inline]
-pub(crate) fn close_all(_: Python<'_>, cause: FlushReason) {
+pub(crate) fn flush_all_pending(_: Python<'_>, cause: FlushReason) {
     hooks::flush_all(cause);
 }
 
@@ -94,12 +94,12 @@ fn _set_fusion(py: Python<'_>, mode: &str) -> PyResult<&'static str> {
     let Some(mode) = FusionMode::named(mode) else {
         return Err(PyValueError::new_err(format!("fusion is 'auto' or 'off', and not '{mode}'")));
     };
-    let before = fusion::current()?;
-    if mode != before {
-        close(py, FlushReason::Explicit);
+    let previous = fusion::current()?;
+    if mode != previous {
+        flush_pending(py, FlushReason::Explicit);
         fusion::enter(mode);
     }
-    Ok(before.name())
+    Ok(previous.name())
 }
 
 /// Return the calling thread's mode.
@@ -131,7 +131,7 @@ fn _get_fusion() -> PyResult<&'static str> {
 #[pyfunction]
 #[pyo3(signature = () -> "None")]
 fn flush(py: Python<'_>) -> PyResult<()> {
-    close(py, FlushReason::Explicit);
+    flush_pending(py, FlushReason::Explicit);
     Ok(hooks::take_error().map_or(Ok(()), Err)?)
 }
 
@@ -153,7 +153,7 @@ fn _bound_fusion_age(microseconds: Option<u64>) {
 #[pyo3(signature = () -> "dict[str, Any]")]
 fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let figures = fusion::figures();
-    let all = PyDict::new(py);
+    let report = PyDict::new(py);
     for (name, count) in [
         ("operations", figures.nodes),
         ("waiting", fusion::pending_count() as u64),
@@ -165,18 +165,18 @@ fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         ("first_meetings", figures.first_meetings),
         ("failures", figures.failures),
     ] {
-        all.set_item(name, count)?;
+        report.set_item(name, count)?;
     }
-    let (closed, refused) = (PyDict::new(py), PyDict::new(py));
+    let (flushes, eager) = (PyDict::new(py), PyDict::new(py));
     for (cause, count) in FlushReason::ALL.iter().zip(figures.closed) {
-        closed.set_item(cause.name(), count)?;
+        flushes.set_item(cause.name(), count)?;
     }
-    for (why, count) in EagerReason::ALL.iter().zip(figures.refused) {
-        refused.set_item(why.name(), count)?;
+    for (reason, count) in EagerReason::ALL.iter().zip(figures.refused) {
+        eager.set_item(reason.name(), count)?;
     }
-    all.set_item("closed", closed)?;
-    all.set_item("at_once", refused)?;
-    Ok(all)
+    report.set_item("closed", flushes)?;
+    report.set_item("at_once", eager)?;
+    Ok(report)
 }
 
 /// Count the active reports, in which each launch of pending operations is logged to `logging`.
@@ -229,15 +229,15 @@ fn _limit_fusion(
 ) {
     fusion::reset_limits();
     let limits = fusion::limit();
-    let given = [
+    let overrides = [
         (&limits.nodes, nodes),
         (&limits.results, results),
         (&limits.held, held),
         (&limits.arrays, arrays),
         (&limits.outputs, outputs),
     ];
-    for (limit, given) in given {
-        given.into_iter().for_each(|value| limit.store(value, Ordering::Relaxed));
+    for (limit, overrides) in overrides {
+        overrides.into_iter().for_each(|value| limit.store(value, Ordering::Relaxed));
     }
     meetings.into_iter().for_each(|value| limits.meetings.store(value, Ordering::Relaxed));
 }

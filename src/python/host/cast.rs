@@ -24,7 +24,7 @@ use pygpu_ops::ufunc::{self, CastSource};
 #[derive(Clone, Copy)]
 pub(crate) enum CastValues<'a> {
     /// The elements of an array on the same device, broadcast to the target's shape.
-    Of(&'a Array),
+    Array(&'a Array),
     /// One element, as bytes of the target's dtype.
     Item(&'a [u8]),
 }
@@ -33,7 +33,7 @@ pub(crate) enum CastValues<'a> {
 ///
 /// # Errors
 /// Driver errors.
-pub(crate) fn is_numpys(array: &Array, stream: &Stream) -> PyResult<bool> {
+pub(crate) fn uses_numpy(array: &Array, stream: &Stream) -> PyResult<bool> {
     Ok(array.device().is_cpu() && !capture::is_capturing(stream)?)
 }
 
@@ -49,18 +49,18 @@ pub(crate) fn cast_into(
     stream: &Stream,
 ) -> PyResult<()> {
     let (source, from) = match values {
-        CastValues::Of(array) if array.dtype() == target.dtype() && mask.is_none() => {
+        CastValues::Array(array) if array.dtype() == target.dtype() && mask.is_none() => {
             return Ok(py.without_gil(|| copy::between(target, array, stream))?);
         }
         CastValues::Item(bytes) if mask.is_none() => return Ok(py.without_gil(|| copy::fill(target, bytes, stream))?),
-        CastValues::Of(array) => (CastSource::Array(array), array.dtype()),
+        CastValues::Array(array) => (CastSource::Array(array), array.dtype()),
         CastValues::Item(bytes) => (CastSource::Item(bytes), target.dtype()),
     };
-    if is_numpys(target, stream)? {
-        return by_numpy(py, target, values, mask);
+    if uses_numpy(target, stream)? {
+        return copy_with_numpy(py, target, values, mask);
     }
     if ufunc::is_castable(from, target.dtype()) {
-        warn_of_dropped_parts(py, from, target.dtype())?;
+        warn_dropped_imaginary(py, from, target.dtype())?;
         match py.without_gil(|| ufunc::cast(target, source, mask, stream)) {
             Err(Error::Unavailable(_)) => {} // no compiler
             other => return Ok(other?),
@@ -76,25 +76,25 @@ pub(crate) fn cast_into(
 pub(crate) fn cast(py: Python<'_>, source: &Array, dtype: DType, layout: Layout, stream: &Stream) -> PyResult<Array> {
     let _inherited = allocator_inheritance::inherit(py, std::iter::once(source))?;
     let is_castable = source.dtype() != dtype && ufunc::is_castable(source.dtype(), dtype);
-    let is_kernels = is_castable && !is_numpys(source, stream)?;
-    if is_kernels {
-        warn_of_dropped_parts(py, source.dtype(), dtype)?;
+    let uses_kernel = is_castable && !uses_numpy(source, stream)?;
+    if uses_kernel {
+        warn_dropped_imaginary(py, source.dtype(), dtype)?;
     }
     let mut is_cast = false;
-    let made = py.without_gil(|| -> Result<Array> {
-        let made = Array::on_new_memory(layout, dtype, stream.clone())?;
-        if is_kernels {
-            is_cast = match ufunc::cast(&made, CastSource::Array(source), None, stream) {
+    let result = py.without_gil(|| -> Result<Array> {
+        let result = Array::on_new_memory(layout, dtype, stream.clone())?;
+        if uses_kernel {
+            is_cast = match ufunc::cast(&result, CastSource::Array(source), None, stream) {
                 Err(Error::Unavailable(_)) => false, // no compiler
                 other => other.map(|()| true)?,
             };
         }
-        Ok(made)
+        Ok(result)
     })?;
     if !is_cast {
-        cast_into(py, &made, CastValues::Of(source), None, stream)?;
+        cast_into(py, &result, CastValues::Array(source), None, stream)?;
     }
-    Ok(made)
+    Ok(result)
 }
 
 /// Casts like [`cast`], on the thread's current stream, and keeps the memory order of the axes.
@@ -109,10 +109,10 @@ pub(crate) fn cast_like(py: Python<'_>, source: &Array, dtype: DType) -> PyResul
 /// Whether a cast issues no warning and is done by a kernel. A device that has never run a kernel may lack a compiler;
 /// the host then converts.
 pub(crate) fn is_silent(from: DType, to: DType) -> bool {
-    ufunc::is_castable(from, to) && !drops_parts(from, to) && Elementwise::was_run()
+    ufunc::is_castable(from, to) && !drops_imaginary(from, to) && Elementwise::was_run()
 }
 
-fn drops_parts(from: DType, to: DType) -> bool {
+fn drops_imaginary(from: DType, to: DType) -> bool {
     from.kind().is_complex() && !to.kind().is_complex() && !matches!(to.kind(), ScalarType::Bool | ScalarType::Opaque)
 }
 
@@ -120,8 +120,8 @@ fn drops_parts(from: DType, to: DType) -> bool {
 ///
 /// # Errors
 /// The warning, if it is configured as an error.
-pub(crate) fn warn_of_dropped_parts(py: Python<'_>, from: DType, to: DType) -> PyResult<()> {
-    if !drops_parts(from, to) {
+pub(crate) fn warn_dropped_imaginary(py: Python<'_>, from: DType, to: DType) -> PyResult<()> {
+    if !drops_imaginary(from, to) {
         return Ok(());
     }
     let class = ndarray::numpy(py)?.getattr(intern!(py, "exceptions"))?.getattr(intern!(py, "ComplexWarning"))?;
@@ -129,24 +129,24 @@ pub(crate) fn warn_of_dropped_parts(py: Python<'_>, from: DType, to: DType) -> P
 }
 
 /// Calls `numpy.copyto` on views of the same memory.
-fn by_numpy(py: Python<'_>, target: &Array, values: CastValues<'_>, mask: Option<&Array>) -> PyResult<()> {
+fn copy_with_numpy(py: Python<'_>, target: &Array, values: CastValues<'_>, mask: Option<&Array>) -> PyResult<()> {
     let view = |array: &Array| cpu_view::borrowed(py, array);
     let source = match values {
-        CastValues::Of(array) => view(array)?,
+        CastValues::Array(array) => view(array)?,
         CastValues::Item(bytes) => item(py, target.dtype(), bytes)?,
     };
-    copy_by_numpy(py, view(target)?.as_any(), source.as_any(), mask.map(view).transpose()?.as_ref().map(Bound::as_any))
+    call_copyto(py, view(target)?.as_any(), source.as_any(), mask.map(view).transpose()?.as_ref().map(Bound::as_any))
 }
 
 /// One element as a 0-d ndarray.
 fn item<'py>(py: Python<'py>, dtype: DType, bytes: &[u8]) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let made = ndarray::numpy(py)?.getattr(intern!(py, "empty"))?.call1(((), dtype::to_python(py, dtype)?))?;
-    let made = made.cast_into::<PyUntypedArray>()?;
-    write_item(&made, bytes, dtype.itemsize());
-    Ok(made)
+    let result = ndarray::numpy(py)?.getattr(intern!(py, "empty"))?.call1(((), dtype::to_python(py, dtype)?))?;
+    let result = result.cast_into::<PyUntypedArray>()?;
+    write_item(&result, bytes, dtype.itemsize());
+    Ok(result)
 }
 
-fn copy_by_numpy(
+fn call_copyto(
     py: Python<'_>,
     target: &Bound<'_, PyAny>,
     source: &Bound<'_, PyAny>,
@@ -173,14 +173,14 @@ fn through_the_host(
 ) -> PyResult<()> {
     py.without_gil(|| capture::refuse("a conversion for which there is no kernel", stream))?;
     let download = |array: &Array| transfer::to_ndarray(py, array);
-    let made = download(target)?;
+    let result = download(target)?;
     let source = match values {
-        CastValues::Of(array) => download(array)?,
+        CastValues::Array(array) => download(array)?,
         CastValues::Item(bytes) => item(py, target.dtype(), bytes)?,
     };
     let mask = mask.map(download).transpose()?;
-    copy_by_numpy(py, made.as_any(), source.as_any(), mask.as_ref().map(Bound::as_any))?;
-    transfer::upload(py, target, &made)
+    call_copyto(py, result.as_any(), source.as_any(), mask.as_ref().map(Bound::as_any))?;
+    transfer::upload(py, target, &result)
 }
 
 /// Checks a cast against one of NumPy's casting rules.
@@ -192,8 +192,8 @@ pub(crate) fn check_casting(py: Python<'_>, from: DType, to: DType, casting: &st
         return Ok(());
     }
     let (from, to) = (dtype::to_python(py, from)?, dtype::to_python(py, to)?);
-    let judge = ndarray::numpy(py)?.getattr(intern!(py, "can_cast"))?;
-    if judge.call1((&from, &to, casting))?.is_truthy()? {
+    let can_cast = ndarray::numpy(py)?.getattr(intern!(py, "can_cast"))?;
+    if can_cast.call1((&from, &to, casting))?.is_truthy()? {
         return Ok(());
     }
     let (from, to) = (from.repr()?, to.repr()?);

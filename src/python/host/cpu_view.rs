@@ -32,9 +32,9 @@ fn view_with_owner<'py>(
 
 /// Creates a view like `view`, for an array without a Python object. The view may outlive the call, e.g. in a
 /// traceback, and keeps the memory alive.
-pub(crate) fn kept<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let keeper = PyCapsule::new_with_value(py, array.clone(), c"PyGPU.Array")?;
-    view_with_owner(py, array, keeper.into_any())
+pub(crate) fn owning<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let capsule = PyCapsule::new_with_value(py, array.clone(), c"PyGPU.Array")?;
+    view_with_owner(py, array, capsule.into_any())
 }
 
 /// Creates a view like `view`, for a single call of a C function during which the caller keeps the array alive. The

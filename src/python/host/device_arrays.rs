@@ -64,8 +64,8 @@ pub(crate) fn upload_new(
     dtype: DType,
     device: Device,
 ) -> PyResult<Array> {
-    let side = ndarray::side(source, dtype.itemsize())?;
-    let array = new_dense(py, side.layout.dense_like(), dtype, device)?;
+    let buffer = ndarray::host_buffer(source, dtype.itemsize())?;
+    let array = new_dense(py, buffer.layout.dense_like(), dtype, device)?;
     transfer::upload(py, &array, source)?;
     Ok(array)
 }

@@ -16,26 +16,26 @@ use pygpu_device::stream;
 
 impl GpuArray {
     fn set_host(&self, host: HostMirror) {
-        let before = std::mem::replace(&mut *self.host_to_set(), host);
+        let previous = std::mem::replace(&mut *self.host_mut(), host);
         // Not under the lock: dropping an ndarray may run Python code.
-        drop(before);
+        drop(previous);
     }
 
     /// The last result of `get`, for reuse if only the caller's reference and one more exist.
     #[inline]
     pub(crate) fn last_result<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         match &*self.host()? {
-            HostMirror::Own(host) => Some(host.bind(py).clone()),
-            HostMirror::Returned(_, Some(spare)) => spare.get(py),
+            HostMirror::Owned(host) => Some(host.bind(py).clone()),
+            HostMirror::Returned(_, Some(cached)) => cached.get(py),
             _ => None,
         }
     }
 
     /// Stores a result of `get`. An array created over an ndarray keeps the result alive.
     pub(crate) fn remember(&self, result: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
-        let is_own = self.host().is_some_and(|host| matches!(*host, HostMirror::Own(_)));
-        self.set_host(match is_own {
-            true => HostMirror::Own(result.clone().into_any().unbind()),
+        let owns_mirror = self.host().is_some_and(|host| matches!(*host, HostMirror::Owned(_)));
+        self.set_host(match owns_mirror {
+            true => HostMirror::Owned(result.clone().into_any().unbind()),
             false => HostMirror::Returned(PyWeakrefReference::new(result)?.unbind(), CacheSlot::keep(result)),
         });
         Ok(())
@@ -44,7 +44,7 @@ impl GpuArray {
     /// Uploads the host mirror.
     fn upload(slf: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
-        match slf.get().host_side(py) {
+        match slf.get().live_mirror(py) {
             Some(host) => {
                 let array = slf.get().array(slf.py())?;
                 set_on(py, array, &host, &stream::current(array.device()), true)
@@ -57,8 +57,8 @@ impl GpuArray {
     }
 
     /// The host mirror, if there is one and it is still alive.
-    fn host_side<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        self.host()?.held(py)
+    fn live_mirror<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        self.host()?.live_ndarray(py)
     }
 }
 
@@ -161,13 +161,13 @@ impl GpuArray {
     fn to_host(slf: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
         let stream = stream::current(slf.get().device());
-        match slf.get().host_side(py) {
+        match slf.get().live_mirror(py) {
             Some(host) => {
                 get_on(slf, Some(&host), &stream, true)?;
             }
             None => {
-                let made = get_on(slf, None, &stream, true)?;
-                slf.get().set_host(HostMirror::Own(made.into_any().unbind()));
+                let result = get_on(slf, None, &stream, true)?;
+                slf.get().set_host(HostMirror::Owned(result.into_any().unbind()));
             }
         }
         Ok(())
@@ -177,6 +177,6 @@ impl GpuArray {
     #[getter]
     // stub: -> NDArray[Any] | None
     fn host_array<'py>(slf: &Bound<'py, Self>) -> Option<Bound<'py, PyAny>> {
-        slf.get().host_side(slf.py())
+        slf.get().live_mirror(slf.py())
     }
 }

@@ -1,4 +1,4 @@
-//! The host side of a copy, and the ndarray that owns its memory.
+//! The host endpoint of a copy, and the ndarray that owns its memory.
 
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
@@ -12,26 +12,26 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::Layout;
 use pygpu_memory::retired;
 
-/// The memory of an ndarray as one side of a copy, and the ndarray, which keeps it.
+/// The memory of an ndarray as an endpoint of a copy, and the ndarray, which keeps it alive.
 pub(crate) struct HostOperand {
-    side: HostBuffer,
-    keeper: Option<Py<PyAny>>,
+    buffer: HostBuffer,
+    owner: Option<Py<PyAny>>,
 }
 
 impl HostOperand {
     /// # Errors
     /// `ValueError` for a shape that no array has.
     pub(crate) fn new(array: Bound<'_, PyUntypedArray>, itemsize: usize) -> Result<Self> {
-        Ok(Self::of(ndarray::side(&array, itemsize)?, array.into_any()))
+        Ok(Self::from_buffer(ndarray::host_buffer(&array, itemsize)?, array.into_any()))
     }
 
-    /// Combines a side with the ndarray that has its memory.
-    pub(super) fn of(side: HostBuffer, keeper: Bound<'_, PyAny>) -> Self {
-        Self { side, keeper: Some(keeper.unbind()) }
+    /// Combines a buffer with the ndarray that owns it.
+    pub(super) fn from_buffer(buffer: HostBuffer, owner: Bound<'_, PyAny>) -> Self {
+        Self { buffer, owner: Some(owner.unbind()) }
     }
 
     pub(crate) fn layout(&self) -> &Layout {
-        &self.side.layout
+        &self.buffer.layout
     }
 
     /// Enqueues an upload, and waits for it or lets the stream keep the ndarray as long as it needs it.
@@ -51,25 +51,25 @@ impl HostOperand {
     }
 
     fn copy(&mut self, array: &Array, stream: &Stream, wait: bool, to_device: bool) -> Result<()> {
-        // SAFETY: the ndarray is held by `keeper`, by the stream if that uses it longer.
+        // SAFETY: the ndarray is held by `owner`, by the stream if that uses it longer.
         unsafe {
             match (to_device, wait) {
-                (true, true) => return copy::to_device_and_wait(array, &self.side, stream),
-                (false, true) => return copy::to_host_and_wait(&self.side, array, stream),
-                (true, false) => copy::to_device(array, &self.side, stream)?,
-                (false, false) => copy::to_host(&self.side, array, stream)?,
+                (true, true) => return copy::to_device_and_wait(array, &self.buffer, stream),
+                (false, true) => return copy::to_host_and_wait(&self.buffer, array, stream),
+                (true, false) => copy::to_device(array, &self.buffer, stream)?,
+                (false, false) => copy::to_host(&self.buffer, array, stream)?,
             }
         }
-        self.keep_pinned(stream)
+        self.retain_pinned(stream)
     }
 
     /// Keeps a pinned ndarray alive until the stream has passed. Not needed for pageable memory, which a copy no longer
     /// uses after it returns.
-    fn keep_pinned(&mut self, stream: &Stream) -> Result<()> {
-        if copy::is_pinned(stream.device(), &self.side)?
-            && let Some(keeper) = self.keeper.take()
+    fn retain_pinned(&mut self, stream: &Stream) -> Result<()> {
+        if copy::is_pinned(stream.device(), &self.buffer)?
+            && let Some(owner) = self.owner.take()
         {
-            retired::keep_until_passed(stream, Box::new(SendPyObject::new(keeper)))?;
+            retired::keep_until_passed(stream, Box::new(SendPyObject::new(owner)))?;
         }
         Ok(())
     }

@@ -107,7 +107,7 @@ pub(crate) fn empty_like_array<'py>(py: Python<'py>, array: &Array) -> PyResult<
     new_ndarray(py, &array.layout().dense_like(), array.dtype(), array.device(), HostFlags::default(), false)
 }
 
-fn of_shape<'py>(
+fn new_of_shape<'py>(
     shape: &Bound<'py, PyAny>,
     dtype: Option<&Bound<'py, PyAny>>,
     order: Option<&Bound<'py, PyAny>>,
@@ -182,7 +182,7 @@ fn empty_pinned<'py>(
     write_combined: bool,
     device: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
-    of_shape(shape, dtype, order, HostFlags { portable, mapped, write_combined }, device, false)
+    new_of_shape(shape, dtype, order, HostFlags { portable, mapped, write_combined }, device, false)
 }
 
 /// Create an ndarray of zeros over pinned memory.
@@ -227,7 +227,7 @@ fn zeros_pinned<'py>(
     write_combined: bool,
     device: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
-    of_shape(shape, dtype, order, HostFlags { portable, mapped, write_combined }, device, true)
+    new_of_shape(shape, dtype, order, HostFlags { portable, mapped, write_combined }, device, true)
 }
 
 /// Create an uninitialized ndarray over pinned memory with the shape, dtype and axis order of an array.
@@ -268,8 +268,10 @@ fn empty_like_pinned<'py>(
     let py = ary.py();
     let attribute = |name| {
         ary.getattr(name).map_err(|_| {
-            let given = ary.get_type();
-            PyTypeError::new_err(format!("empty_like_pinned takes an ndarray or a GPUArray, not {ary:?} of {given}"))
+            let argument_type = ary.get_type();
+            PyTypeError::new_err(format!(
+                "empty_like_pinned takes an ndarray or a GPUArray, not {ary:?} of {argument_type}"
+            ))
         })
     };
     let dtype = dtype::from_python(&attribute(intern!(py, "dtype"))?)?;

@@ -51,10 +51,10 @@ pub(crate) fn empty_like<'py>(py: Python<'py>, like: &Layout, dtype: DType) -> P
     small_sort::sort_by_key(&mut order, |&axis| std::cmp::Reverse(dense.axes()[axis].stride));
     let mut sorted: Dims = order.iter().map(|&axis| shape[axis]).collect();
     let array = new_dense(py, &mut sorted, dtype, false)?;
-    let mut back = vec![0; order.len()];
+    let mut inverse_order = vec![0; order.len()];
     for (position, &axis) in order.iter().enumerate() {
-        back[axis] = position;
+        inverse_order[axis] = position;
     }
-    let owner = array.call_method1(intern!(py, "transpose"), (back,))?;
+    let owner = array.call_method1(intern!(py, "transpose"), (inverse_order,))?;
     Ok(owner.cast_into::<PyUntypedArray>()?)
 }

@@ -24,11 +24,11 @@ use pygpu_layout::{MemoryOrder, tuple_text};
 /// # Errors
 /// Driver errors.
 pub(crate) fn upload(py: Python<'_>, target: &Array, source: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
-    let side = ndarray::side(source, target.dtype().itemsize())?;
+    let buffer = ndarray::host_buffer(source, target.dtype().itemsize())?;
     py.without_gil(|| {
         let stream = stream::current(target.device());
         // SAFETY: the caller keeps the ndarray alive, and the call waits for the copy.
-        unsafe { copy::to_device_and_wait(target, &side, &stream) }
+        unsafe { copy::to_device_and_wait(target, &buffer, &stream) }
     })?;
     Ok(())
 }
@@ -38,11 +38,11 @@ pub(crate) fn upload(py: Python<'_>, target: &Array, source: &Bound<'_, PyUntype
 /// # Errors
 /// Driver errors.
 pub(crate) fn download(py: Python<'_>, target: &Bound<'_, PyUntypedArray>, source: &Array) -> PyResult<()> {
-    let side = ndarray::side(target, source.dtype().itemsize())?;
+    let buffer = ndarray::host_buffer(target, source.dtype().itemsize())?;
     py.without_gil(|| {
         let stream = stream::current(source.device());
         // SAFETY: the caller keeps the ndarray alive, and the call waits for the copy.
-        unsafe { copy::to_host_and_wait(&side, source, &stream) }
+        unsafe { copy::to_host_and_wait(&buffer, source, &stream) }
     })?;
     Ok(())
 }
@@ -75,13 +75,13 @@ pub(crate) fn device_copy_like(py: Python<'_>, source: &Array) -> PyResult<Array
 
 /// The target of `get`: the cached ndarray if it is not referenced elsewhere, otherwise a new one; and whether it is
 /// the cached one.
-fn target_of_get<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntypedArray>, bool)> {
+fn get_target<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntypedArray>, bool)> {
     let (py, source) = (slf.py(), slf.get().array(slf.py())?);
     if let Some(last) = slf.get().last_result(py)
         && let Ok(array) = last.cast_exact::<PyUntypedArray>()
         // Two references: the cache's and this one.
         && ndarray::is_unshared(array, 2)
-        && is_dense_twin(array, source)?
+        && has_result_layout(array, source)?
     {
         return Ok((array.clone(), true));
     }
@@ -90,18 +90,18 @@ fn target_of_get<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUnty
 
 /// The target of an asynchronous `get`: pinned memory, within the limit and if the system allows it, because a copy to
 /// other memory is synchronous.
-fn target_of_get_async<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntypedArray>, bool)> {
+fn async_get_target<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntypedArray>, bool)> {
     let source = slf.get().array(slf.py())?;
     if source.layout().nbytes() as u64 <= ring::limit()? as u64
         && let Ok(pinned) = crate::host::pinned::empty_like_array(slf.py(), source)
     {
         return Ok((pinned, false));
     }
-    target_of_get(slf)
+    get_target(slf)
 }
 
 /// Whether an ndarray has the layout that a new result of `get` would have.
-fn is_dense_twin(array: &Bound<'_, PyUntypedArray>, source: &Array) -> PyResult<bool> {
+fn has_result_layout(array: &Bound<'_, PyUntypedArray>, source: &Array) -> PyResult<bool> {
     let same_dtype = dtype::from_numpy(array.dtype().as_any())? == source.dtype();
     let dense = source.layout().dense_like();
     let same_shape = array.shape().iter().map(|&len| len as i64).eq(dense.shape());
@@ -109,12 +109,12 @@ fn is_dense_twin(array: &Bound<'_, PyUntypedArray>, source: &Array) -> PyResult<
 }
 
 /// Checks the caller's ndarray against the array.
-fn given_target<'py>(source: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
+fn check_get_target<'py>(source: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
     let array = ary
         .cast::<PyUntypedArray>()
         .map_err(|_| PyTypeError::new_err(format!("get: `ary` is a numpy.ndarray to fill, not {}", ary.get_type())))?;
-    let given = dtype::from_numpy(array.dtype().as_any())?;
-    if given != source.dtype() {
+    let array_dtype = dtype::from_numpy(array.dtype().as_any())?;
+    if array_dtype != source.dtype() {
         return Err(PyTypeError::new_err(format!(
             "get: `ary` has dtype {}, the array {}",
             array.dtype(),
@@ -132,21 +132,21 @@ fn given_target<'py>(source: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bound<
             tuple_text(source.layout().shape())
         )));
     }
-    if ndarray::side(array, source.dtype().itemsize())?.layout.has_internal_overlap() {
+    if ndarray::host_buffer(array, source.dtype().itemsize())?.layout.has_internal_overlap() {
         return Err(PyValueError::new_err("get: elements of `ary` lie on each other in memory"));
     }
     Ok(array.clone())
 }
 
 /// The ndarray's memory, with the array's shape if PyCUDA allows a different shape of equal size.
-fn side_as(array: &Bound<'_, PyUntypedArray>, like: &Array, operation: &str) -> PyResult<HostBuffer> {
-    let side = ndarray::side(array, like.dtype().itemsize())?;
-    if side.layout.shape().eq(like.layout().shape()) {
-        return Ok(side);
+fn buffer_shaped_like(array: &Bound<'_, PyUntypedArray>, like: &Array, operation: &str) -> PyResult<HostBuffer> {
+    let buffer = ndarray::host_buffer(array, like.dtype().itemsize())?;
+    if buffer.layout.shape().eq(like.layout().shape()) {
+        return Ok(buffer);
     }
     let shape: Vec<i64> = like.layout().shape().collect();
-    match side.layout.reshape(&shape, MemoryOrder::C)? {
-        Some(layout) => Ok(HostBuffer { layout, ..side }),
+    match buffer.layout.reshape(&shape, MemoryOrder::C)? {
+        Some(layout) => Ok(HostBuffer { layout, ..buffer }),
         None => Err(PyValueError::new_err(format!(
             "{operation}: the ndarray has shape {} and cannot be seen as {} without a copy",
             tuple_text(array.shape()),
@@ -156,10 +156,10 @@ fn side_as(array: &Bound<'_, PyUntypedArray>, like: &Array, operation: &str) -> 
 }
 
 /// The source of `set` and `to_gpu`: the value as an ndarray with the array's dtype, or an error.
-fn source_of_set<'py>(target: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
+fn set_source<'py>(target: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
     let array = ndarray::as_ndarray(ary, None)?;
-    let given = dtype::from_numpy(array.dtype().as_any())?;
-    if given != target.dtype() {
+    let array_dtype = dtype::from_numpy(array.dtype().as_any())?;
+    if array_dtype != target.dtype() {
         return Err(PyValueError::new_err(format!(
             "set: the ndarray has dtype {}, the array {}; convert with astype first",
             array.dtype(),
@@ -185,9 +185,9 @@ pub(crate) fn set_on(
     wait: bool,
 ) -> PyResult<()> {
     target.check_writable("set")?;
-    let source = source_of_set(target, ary)?;
-    let side = side_as(&source, target, "set")?;
-    let mut held = HostOperand::of(side, source.into_any());
+    let source = set_source(target, ary)?;
+    let buffer = buffer_shaped_like(&source, target, "set")?;
+    let mut held = HostOperand::from_buffer(buffer, source.into_any());
     Ok(py.without_gil(|| held.upload(target, stream, wait))?)
 }
 
@@ -223,15 +223,15 @@ pub(crate) fn get_on<'py>(
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = slf.py();
     let source = slf.get().array(slf.py())?;
-    let (target, is_remembered) = match ary {
-        Some(ary) => (given_target(source, ary)?, true),
-        None if !wait && !source.device().is_cpu() => target_of_get_async(slf)?,
-        None => target_of_get(slf)?,
+    let (target, is_cached) = match ary {
+        Some(ary) => (check_get_target(source, ary)?, true),
+        None if !wait && !source.device().is_cpu() => async_get_target(slf)?,
+        None => get_target(slf)?,
     };
-    let side = side_as(&target, source, "get")?;
-    let mut operand = HostOperand::of(side, target.as_any().clone());
+    let buffer = buffer_shaped_like(&target, source, "get")?;
+    let mut operand = HostOperand::from_buffer(buffer, target.as_any().clone());
     py.without_gil(|| operand.download(source, stream, wait))?;
-    if !is_remembered {
+    if !is_cached {
         slf.get().remember(&target)?;
     }
     Ok(target)

@@ -76,20 +76,20 @@ fn opaque_template<'py>(py: Python<'py>, dtype: DType) -> PyResult<Bound<'py, Py
 /// Returns the keys common to both interfaces, in a new dictionary.
 fn describe<'py>(py: Python<'py>, owner: &GpuArray, interface: Interface) -> PyResult<Bound<'py, PyDict>> {
     let array = owner.array(py)?;
-    let said = template(py, array.dtype(), interface.name())?;
+    let entries = template(py, array.dtype(), interface.name())?;
     let layout = array.layout();
-    said.set_item(intern!(py, "shape"), shape::integers(py, layout.shape())?)?;
+    entries.set_item(intern!(py, "shape"), shape::integers(py, layout.shape())?)?;
     let address = match (interface, owner.escaping_address(py)?) {
         // NumPy before 2.0 rejects null, even for arrays without elements.
         (Interface::Host, 0) => std::mem::align_of::<u128>(),
         (_, address) => address,
     };
-    said.set_item(intern!(py, "data"), (address, array.readonly()))?;
+    entries.set_item(intern!(py, "data"), (address, array.readonly()))?;
     // Many consumers accept only None for a contiguous array.
     if !layout.is_c_contiguous() {
-        said.set_item(intern!(py, "strides"), shape::integers(py, layout.strides())?)?;
+        entries.set_item(intern!(py, "strides"), shape::integers(py, layout.strides())?)?;
     }
-    Ok(said)
+    Ok(entries)
 }
 
 /// Returns whether NumPy may read an array in place.
@@ -120,10 +120,10 @@ impl GpuArray {
                 "__cuda_array_interface__: the array is in host memory; use __array_interface__ or DLPack",
             ));
         }
-        let said = describe(py, slf.get(), Interface::Cuda)?;
+        let entries = describe(py, slf.get(), Interface::Cuda)?;
         let stream = py.without_gil(|| cai::export(array))?;
-        said.set_item(intern!(py, "stream"), stream)?;
-        Ok(said)
+        entries.set_item(intern!(py, "stream"), stream)?;
+        Ok(entries)
     }
 
     /// NumPy array interface, version 3: gives access to the array's memory in place, for arrays in host memory.
@@ -192,19 +192,19 @@ impl GpuArray {
             )));
         }
         let view = cpu_view::view(slf)?.into_any();
-        let wanted = match dtype {
+        let target_dtype = match dtype {
             Some(dtype) => ndarray::numpy(py)?.getattr(intern!(py, "dtype"))?.call1((dtype,))?,
             None => view.getattr(intern!(py, "dtype"))?,
         };
-        let same = wanted.eq(view.getattr(intern!(py, "dtype"))?)?;
+        let has_same_dtype = target_dtype.eq(view.getattr(intern!(py, "dtype"))?)?;
         match copy {
-            Some(true) => view.call_method1(intern!(py, "astype"), (wanted,)),
-            Some(false) if !same => Err(PyValueError::new_err(format!(
-                "__array__: {} as {wanted} needs a copy, and copy=False forbids it",
+            Some(true) => view.call_method1(intern!(py, "astype"), (target_dtype,)),
+            Some(false) if !has_same_dtype => Err(PyValueError::new_err(format!(
+                "__array__: {} as {target_dtype} needs a copy, and copy=False forbids it",
                 slf.get().dtype().name()
             ))),
-            _ if same => Ok(view),
-            _ => view.call_method1(intern!(py, "astype"), (wanted,)),
+            _ if has_same_dtype => Ok(view),
+            _ => view.call_method1(intern!(py, "astype"), (target_dtype,)),
         }
     }
 }
@@ -217,29 +217,29 @@ impl<'py> InterfaceDict<'py> {
         Ok(self.0.get_item(key)?.filter(|value| !value.is_none()))
     }
 
-    fn must(&self, key: &str) -> PyResult<Bound<'py, PyAny>> {
+    fn required(&self, key: &str) -> PyResult<Bound<'py, PyAny>> {
         self.get(key)?.ok_or_else(|| wrong_value(format_args!("'{key}' is missing")))
     }
 
     /// Reads a tuple of integers.
-    fn integers(&self, key: &str, given: &Bound<'py, PyAny>) -> PyResult<Dims> {
-        if !given.is_instance_of::<PyTuple>() && !given.is_instance_of::<PyList>() {
-            return Err(wrong_type(format_args!("'{key}' is a tuple of integers, not {given:?}")));
+    fn integers(&self, key: &str, value_: &Bound<'py, PyAny>) -> PyResult<Dims> {
+        if !value_.is_instance_of::<PyTuple>() && !value_.is_instance_of::<PyList>() {
+            return Err(wrong_type(format_args!("'{key}' is a tuple of integers, not {value_:?}")));
         }
-        given.try_iter()?.map(|item| number::signed(&item?, key)).collect()
+        value_.try_iter()?.map(|item| number::signed(&item?, key)).collect()
     }
 
     fn data(&self) -> PyResult<(usize, bool)> {
-        let data = self.must("data")?;
+        let data = self.required("data")?;
         let wrong = || wrong_type(format_args!("'data' is a tuple (pointer, read-only), not {data:?}"));
-        let pair = data.cast::<PyTuple>().map_err(|_| wrong())?;
-        if pair.len() != 2 {
+        let integer_pair = data.cast::<PyTuple>().map_err(|_| wrong())?;
+        if integer_pair.len() != 2 {
             return Err(wrong());
         }
-        let pointer = pair.get_item(0)?;
+        let pointer = integer_pair.get_item(0)?;
         // Some producers use None for arrays without elements.
         let address = if pointer.is_none() { 0 } else { number::size(&pointer, "the pointer in 'data'")? };
-        Ok((address, pair.get_item(1)?.is_truthy()?))
+        Ok((address, integer_pair.get_item(1)?.is_truthy()?))
     }
 
     fn stream(&self) -> PyResult<Option<i64>> {
@@ -248,13 +248,13 @@ impl<'py> InterfaceDict<'py> {
 
     fn dtype(&self) -> PyResult<DType> {
         let py = self.0.py();
-        let typestr = self.must("typestr")?;
+        let typestr = self.required("typestr")?;
         let Ok(text) = typestr.cast::<PyString>() else {
             return Err(wrong_type(format_args!("'typestr' is text such as '<f4', not {typestr:?}")));
         };
-        let known = DType::from_typestr(text.to_str()?)?;
-        if known.kind() != ScalarType::Opaque {
-            return Ok(known);
+        let scalar_dtype = DType::from_typestr(text.to_str()?)?;
+        if scalar_dtype.kind() != ScalarType::Opaque {
+            return Ok(scalar_dtype);
         }
         let source = match self.get("descr")? {
             Some(descr) => descr,
@@ -262,18 +262,18 @@ impl<'py> InterfaceDict<'py> {
         };
         let descr = ndarray::numpy(py)?.getattr(intern!(py, "dtype"))?.call1((source,))?;
         let dtype = dtype::from_numpy(&descr)?;
-        if dtype.itemsize() != known.itemsize() {
+        if dtype.itemsize() != scalar_dtype.itemsize() {
             return Err(wrong_value(format_args!(
                 "'descr' describes items of {} bytes, and 'typestr' of {}",
                 dtype.itemsize(),
-                known.itemsize()
+                scalar_dtype.itemsize()
             )));
         }
         Ok(dtype)
     }
 
     fn check_version_and_mask(&self) -> PyResult<()> {
-        let version = self.must("version")?;
+        let version = self.required("version")?;
         if !version.is_instance_of::<PyInt>() || version.is_instance_of::<PyBool>() {
             return Err(wrong_type(format_args!("'version' is an int, not {version:?}")));
         }
@@ -290,19 +290,19 @@ impl<'py> InterfaceDict<'py> {
 
     fn description(&self) -> PyResult<ImportedMemory> {
         self.check_version_and_mask()?;
-        let shape = self.integers("shape", &self.must("shape")?)?;
+        let shape = self.integers("shape", &self.required("shape")?)?;
         let strides = self.get("strides")?.map(|strides| self.integers("strides", &strides)).transpose()?;
         let (address, readonly) = self.data()?;
         Ok(ImportedMemory { address, shape, strides, dtype: self.dtype()?, readonly })
     }
 }
 
-fn wrong_type(what: std::fmt::Arguments<'_>) -> PyErr {
-    PyTypeError::new_err(format!("__cuda_array_interface__: {what}"))
+fn wrong_type(problem: std::fmt::Arguments<'_>) -> PyErr {
+    PyTypeError::new_err(format!("__cuda_array_interface__: {problem}"))
 }
 
-fn wrong_value(what: std::fmt::Arguments<'_>) -> PyErr {
-    PyValueError::new_err(format!("__cuda_array_interface__: {what}"))
+fn wrong_value(problem: std::fmt::Arguments<'_>) -> PyErr {
+    PyValueError::new_err(format!("__cuda_array_interface__: {problem}"))
 }
 
 /// Imports the memory that an object's interface describes; `None` if the object has no interface.
@@ -311,18 +311,18 @@ fn wrong_value(what: std::fmt::Arguments<'_>) -> PyErr {
 /// `TypeError` and `ValueError` for an interface that violates the protocol or is inconsistent; errors of the driver.
 pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let py = object.py();
-    let Some(said) = object.getattr_opt(intern!(py, "__cuda_array_interface__"))? else { return Ok(None) };
-    let said = match said.cast_into::<PyDict>() {
-        Ok(said) => InterfaceDict(said),
+    let Some(dict) = object.getattr_opt(intern!(py, "__cuda_array_interface__"))? else { return Ok(None) };
+    let dict = match dict.cast_into::<PyDict>() {
+        Ok(dict) => InterfaceDict(dict),
         Err(error) => {
-            let given = error.into_inner();
-            return Err(wrong_type(format_args!("a dict is expected, not {given:?}")));
+            let other_type = error.into_inner();
+            return Err(wrong_type(format_args!("a dict is expected, not {other_type:?}")));
         }
     };
-    let description = said.description()?;
-    let stream = said.stream()?;
-    let keeper = Box::new(SendPyObject::new(object.clone().unbind()));
+    let description = dict.description()?;
+    let stream = dict.stream()?;
+    let owner = Box::new(SendPyObject::new(object.clone().unbind()));
     // SAFETY: the memory description of the object cannot be verified; the object is kept alive.
-    let imported: Result<Array, Error> = py.without_gil(|| unsafe { cai::import(&description, stream, keeper) });
+    let imported: Result<Array, Error> = py.without_gil(|| unsafe { cai::import(&description, stream, owner) });
     Ok(Some(imported?))
 }

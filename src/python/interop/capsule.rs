@@ -27,7 +27,7 @@ pub(crate) fn capsule<'py>(
             of_tensor(py, export::legacy(array, consumer)?)
         }
     }?;
-    fusion::close(py, FlushReason::Values); // operations that another thread deferred while this one waited
+    fusion::flush_pending(py, FlushReason::Values); // operations that another thread deferred while this one waited
     Ok(capsule)
 }
 
@@ -36,8 +36,8 @@ pub(crate) fn capsule<'py>(
 /// # Errors
 /// `TypeError` for any other object.
 #[inline]
-pub(crate) fn pair(object: &Bound<'_, PyAny>, what: &str) -> PyResult<(i64, i64)> {
-    let wrong = || PyTypeError::new_err(format!("{what} is a tuple of two integers, not {object:?}"));
+pub(crate) fn integer_pair(object: &Bound<'_, PyAny>, name: &str) -> PyResult<(i64, i64)> {
+    let wrong = || PyTypeError::new_err(format!("{name} is a tuple of two integers, not {object:?}"));
     let tuple = object.cast::<PyTuple>().map_err(|_| wrong())?;
     if tuple.len() != 2 {
         return Err(wrong());

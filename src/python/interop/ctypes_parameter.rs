@@ -65,7 +65,7 @@ impl PyStream {
     /// Driver handle for a function of `ctypes`.
     #[getter]
     fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        fusion::close(py, FlushReason::StreamSync); // as for its address
+        fusion::flush_pending(py, FlushReason::StreamSync); // as for its address
         void_pointer(py, self.stream()?.handle().0)
     }
 }
@@ -75,7 +75,7 @@ impl PyEvent {
     /// Driver handle for a function of `ctypes`.
     #[getter]
     fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        fusion::close(py, FlushReason::StreamSync);
+        fusion::flush_pending(py, FlushReason::StreamSync);
         void_pointer(py, self.raw_handle()?)
     }
 }

@@ -6,7 +6,7 @@
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;
 
-use super::capsule::{capsule, pair};
+use super::capsule::{capsule, integer_pair};
 use crate::array::class::GpuArray;
 use crate::convert::number;
 use crate::ffi::interpreter::{holds_gil, with_interpreter};
@@ -73,20 +73,20 @@ impl GpuArray {
         let py = slf.py();
         let array = slf.get().array(slf.py())?;
         let versioned = match max_version {
-            Some(version) => pair(version, "max_version")?.0 >= 1,
+            Some(version) => integer_pair(version, "max_version")?.0 >= 1,
             None => false,
         };
         let stream = stream.map(|stream| number::signed(stream, "stream")).transpose()?;
-        if let Some(wanted) = dl_device
-            && is_for_host(array.device(), pair(wanted, "dl_device")?)?
+        if let Some(requested) = dl_device
+            && is_for_host(array.device(), integer_pair(requested, "dl_device")?)?
         {
-            let copied = on_host(py, array, stream, copy)?;
+            let copied = copy_to_host(py, array, stream, copy)?;
             return capsule(py, &copied, versioned, DlpackFlags::IS_COPIED, None);
         }
         let consumer = stream_numbers::of_dlpack_consumer(array.device().kind(), stream)?;
         let consumer = consumer.map(|handle| Stream::named(array.device(), handle)).transpose()?;
         if copy == Some(true) {
-            let copied = on_stream(py, array, consumer.as_ref())?;
+            let copied = copy_on_stream(py, array, consumer.as_ref())?;
             return capsule(py, &copied, versioned, DlpackFlags::IS_COPIED, consumer);
         }
         if let Some(consumer) = &consumer
@@ -115,22 +115,22 @@ impl GpuArray {
     }
 }
 
-fn is_for_host(own: Device, wanted: (i64, i64)) -> PyResult<bool> {
-    let (own_type, own_id) = dlpack::code_of(own);
-    if wanted == (i64::from(own_type), i64::from(own_id)) {
+fn is_for_host(array_device: Device, requested: (i64, i64)) -> PyResult<bool> {
+    let (array_type, array_id) = dlpack::code_of(array_device);
+    if requested == (i64::from(array_type), i64::from(array_id)) {
         return Ok(false);
     }
-    if wanted == dlpack::HOST {
+    if requested == dlpack::HOST {
         return Ok(true);
     }
     Err(PyBufferError::new_err(format!(
-        "__dlpack__: the array is on {own}, DLPack device ({own_type}, {own_id}); it is lent there or as a copy on the host, \
-         (1, 0), not on {wanted:?}"
+        "__dlpack__: the array is on {array_device}, DLPack device ({array_type}, {array_id}); it is lent there or as a copy on the host, \
+         (1, 0), not on {requested:?}"
     )))
 }
 
 /// Copies the values to new host memory in C order; the copy is complete when this returns.
-fn on_host(py: Python<'_>, array: &Array, stream: Option<i64>, copy: Option<bool>) -> PyResult<Array> {
+fn copy_to_host(py: Python<'_>, array: &Array, stream: Option<i64>, copy: Option<bool>) -> PyResult<Array> {
     if let Some(stream) = stream.filter(|&stream| stream != -1) {
         return Err(PyValueError::new_err(format!(
             "__dlpack__: stream={stream} with dl_device=(1, 0): on the host the data is there at once, and the only stream \
@@ -149,7 +149,7 @@ fn on_host(py: Python<'_>, array: &Array, stream: Option<i64>, copy: Option<bool
 }
 
 /// Copies in C order on the same device; the copy is usable on the consumer's stream.
-fn on_stream(py: Python<'_>, array: &Array, consumer: Option<&Stream>) -> PyResult<Array> {
+fn copy_on_stream(py: Python<'_>, array: &Array, consumer: Option<&Stream>) -> PyResult<Array> {
     let stream = consumer.cloned().unwrap_or_else(|| stream::current(array.device()));
     Ok(py.without_gil(|| copy::duplicate(array, MemoryOrder::C, &stream))?)
 }

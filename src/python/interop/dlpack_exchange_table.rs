@@ -38,7 +38,7 @@ impl GpuArray {
     }
 }
 
-fn array_of(object: Option<Bound<'_, PyAny>>) -> PyResult<Bound<'_, GpuArray>> {
+fn expect_array(object: Option<Bound<'_, PyAny>>) -> PyResult<Bound<'_, GpuArray>> {
     match object.map(Bound::cast_into::<GpuArray>) {
         Some(Ok(array)) => Ok(array),
         _ => Err(PyTypeError::new_err("the DLPack exchange table of GPUArray takes GPUArray objects")),
@@ -64,7 +64,7 @@ struct ArrayExchange;
 
 impl Exchange for ArrayExchange {
     fn export(py: Python<'_>, object: Option<Bound<'_, PyAny>>) -> PyResult<NonNull<DLManagedTensorVersioned>> {
-        let array = array_of(object)?;
+        let array = expect_array(object)?;
         let array = array.get().array(py)?;
         order_current_stream(py, array)?;
         Ok(export::versioned(array, DlpackFlags::empty(), Some(stream::current(array.device())))?)
@@ -77,14 +77,14 @@ impl Exchange for ArrayExchange {
     }
 
     fn lend(py: Python<'_>, object: Option<Bound<'_, PyAny>>) -> PyResult<DLTensor> {
-        let array = array_of(object)?;
-        let held = array.get().array(py)?;
-        order_current_stream(py, held)?;
-        Ok(array.get().lent().lend(held)?)
+        let array = expect_array(object)?;
+        let array_data = array.get().array(py)?;
+        order_current_stream(py, array_data)?;
+        Ok(array.get().dlpack_dimensions().lend(array_data)?)
     }
 
     fn current_stream(py: Python<'_>, device_type: DLDeviceType, id: i32) -> PyResult<usize> {
-        fusion::close(py, FlushReason::StreamSync); // the holder of the handle may wait for the stream, or time it
+        fusion::flush_pending(py, FlushReason::StreamSync); // the holder of the handle may wait for the stream, or time it
         let device = dlpack::device_of(device_type.0.into(), id.into())?;
         Ok(stream::current(device).handle().0)
     }
@@ -96,7 +96,7 @@ struct TypeCacheSlot {
     class: AtomicPtr<ffi::PyTypeObject>,
     /// 0 while it is being filled, `NO_TABLE`, `PLAIN`, or the address of the type's table, plus `LAZY` if the values
     /// of its objects can differ from the content of their memory.
-    known: AtomicUsize,
+    support: AtomicUsize,
 }
 
 const SLOTS: usize = 128;
@@ -104,8 +104,8 @@ const NO_TABLE: usize = 1;
 const PLAIN: usize = 2;
 const LAZY: usize = 1;
 
-static KNOWN: [TypeCacheSlot; SLOTS] =
-    [const { TypeCacheSlot { class: AtomicPtr::new(std::ptr::null_mut()), known: AtomicUsize::new(0) } }; SLOTS];
+static TYPE_CACHE: [TypeCacheSlot; SLOTS] =
+    [const { TypeCacheSlot { class: AtomicPtr::new(std::ptr::null_mut()), support: AtomicUsize::new(0) } }; SLOTS];
 
 /// Exchange support of a type.
 #[derive(Clone, Copy)]
@@ -124,21 +124,21 @@ pub(crate) enum ExchangeOffer {
 /// Errors of reading the attribute, other than a missing attribute; `BufferError` for a tensor whose values differ
 /// from the content of its memory.
 #[inline]
-pub(crate) fn offer_of(object: &Bound<'_, PyAny>) -> PyResult<ExchangeOffer> {
+pub(crate) fn exchange_offer(object: &Bound<'_, PyAny>) -> PyResult<ExchangeOffer> {
     let class = class_of(object);
-    let slot = &KNOWN[(class as usize >> 4) % SLOTS];
+    let slot = &TYPE_CACHE[(class as usize >> 4) % SLOTS];
     if slot.class.load(Ordering::Acquire) == class {
-        match slot.known.load(Ordering::Acquire) {
+        match slot.support.load(Ordering::Acquire) {
             0 => {}
-            known => return decode(object, known),
+            support => return decode(object, support),
         }
     }
     decode(object, lookup(&object.get_type(), slot)?)
 }
 
 #[inline]
-fn decode(object: &Bound<'_, PyAny>, known: usize) -> PyResult<ExchangeOffer> {
-    match known {
+fn decode(object: &Bound<'_, PyAny>, support: usize) -> PyResult<ExchangeOffer> {
+    match support {
         NO_TABLE => Ok(ExchangeOffer::Unknown),
         PLAIN => Ok(ExchangeOffer::Plain),
         address if address & LAZY != 0 && rejects_its_table(object)? => Ok(ExchangeOffer::Unknown),
@@ -176,7 +176,7 @@ fn is_lazy(class: &Bound<'_, PyType>) -> PyResult<bool> {
 
 #[cold]
 fn lookup(class: &Bound<'_, PyType>, slot: &TypeCacheSlot) -> PyResult<usize> {
-    let known = if is_plain(class)? {
+    let support = if is_plain(class)? {
         PLAIN
     } else {
         match find_table(class)? {
@@ -187,9 +187,9 @@ fn lookup(class: &Bound<'_, PyType>, slot: &TypeCacheSlot) -> PyResult<usize> {
     let key = class.as_type_ptr();
     if slot.class.compare_exchange(std::ptr::null_mut(), key, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
         std::mem::forget(class.clone());
-        slot.known.store(known, Ordering::Release);
+        slot.support.store(support, Ordering::Release);
     }
-    Ok(known)
+    Ok(support)
 }
 
 /// Returns whether a class is one of Python's numbers, strings and containers, or of NumPy's.

@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyTuple};
 
-use super::capsule::pair;
+use super::capsule::integer_pair;
 use crate::ffi::calls::call_method;
 use crate::ffi::capsule::{name_of, take_tensor};
 use crate::finalization;
@@ -27,7 +27,7 @@ pub(crate) struct DlpackRequest {
 pub(crate) struct ProducerAnswer {
     pub(crate) tensor: ImportedTensor,
     /// Whether it supports `stream`; otherwise the data is usable on the legacy default stream.
-    pub(crate) knew_stream: bool,
+    pub(crate) accepts_stream: bool,
 }
 
 /// Returns the device that a producer reports: DLPack's type and number.
@@ -37,14 +37,14 @@ pub(crate) struct ProducerAnswer {
 #[inline]
 pub(crate) fn device_code(producer: &Bound<'_, PyAny>) -> PyResult<(i64, i64)> {
     let answer = call_method(producer, intern!(producer.py(), "__dlpack_device__"), None, [])?;
-    pair(&answer, "__dlpack_device__()")
+    integer_pair(&answer, "__dlpack_device__()")
 }
 
 /// Requests the tensor of a producer and takes ownership of it.
 ///
 /// # Errors
 /// The producer's errors; `TypeError` for an answer that is not a capsule; `BufferError` for an unsupported version.
-pub(crate) fn ask(producer: &Bound<'_, PyAny>, request: DlpackRequest) -> PyResult<ProducerAnswer> {
+pub(crate) fn request_tensor(producer: &Bound<'_, PyAny>, request: DlpackRequest) -> PyResult<ProducerAnswer> {
     let py = producer.py();
     let newest = max_version(py)?;
     let plain = !request.no_copy && !request.to_host;
@@ -67,7 +67,7 @@ pub(crate) fn ask(producer: &Bound<'_, PyAny>, request: DlpackRequest) -> PyResu
         _ => return query_stepwise(producer, request),
     };
     match answer {
-        Ok(capsule) => Ok(ProducerAnswer { tensor: take(&capsule)?, knew_stream: true }),
+        Ok(capsule) => Ok(ProducerAnswer { tensor: take(&capsule)?, accepts_stream: true }),
         // Producers from before 2024 do not accept `max_version`.
         Err(error) if error.is_instance_of::<PyTypeError>(py) => query_stepwise(producer, request),
         Err(error) => Err(error),
@@ -97,8 +97,8 @@ fn query_stepwise(producer: &Bound<'_, PyAny>, request: DlpackRequest) -> PyResu
         }
         match finalization::run_python(py, || producer.call_method(intern!(py, "__dlpack__"), (), Some(&arguments))) {
             Ok(capsule) => {
-                let knew_stream = request.stream.is_none() || arguments.contains("stream")?;
-                return Ok(ProducerAnswer { tensor: take(&capsule)?, knew_stream });
+                let accepts_stream = request.stream.is_none() || arguments.contains("stream")?;
+                return Ok(ProducerAnswer { tensor: take(&capsule)?, accepts_stream });
             }
             Err(error) if error.is_instance_of::<PyTypeError>(py) && !keywords.is_empty() => {
                 keywords.pop();
@@ -120,7 +120,7 @@ fn max_version(py: Python<'_>) -> PyResult<&Bound<'_, PyTuple>> {
 /// `TypeError` for an object that is not a capsule; `ValueError` for a used capsule, or one with another name;
 /// `BufferError` for an unsupported version.
 pub(crate) fn take(capsule: &Bound<'_, PyAny>) -> PyResult<ImportedTensor> {
-    let Ok(named) = capsule.cast::<PyCapsule>() else {
+    let Ok(capsule_object) = capsule.cast::<PyCapsule>() else {
         return Err(PyTypeError::new_err(format!(
             "__dlpack__() gives a capsule, and {} came from it",
             capsule.get_type().fully_qualified_name()?
@@ -135,7 +135,7 @@ pub(crate) fn take(capsule: &Bound<'_, PyAny>) -> PyResult<ImportedTensor> {
             return Ok(ImportedTensor::legacy(tensor));
         }
     }
-    Err(name_error(named))
+    Err(name_error(capsule_object))
 }
 
 #[cold]

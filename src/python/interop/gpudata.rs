@@ -18,17 +18,17 @@ impl GpuArray {
     #[getter]
     // stub: -> Any
     fn gpudata<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let (py, own) = (slf.py(), slf.get());
-        if own.layout().size() == 0 {
+        let (py, gpu_array) = (slf.py(), slf.get());
+        if gpu_array.layout().size() == 0 {
             return Ok(None);
         }
-        if own.is_unallocated() {
+        if gpu_array.is_unallocated() {
             return Ok(Some(PyInt::new(py, 0).into_any()));
         }
-        let cold_fields = own.cold_fields();
+        let cold_fields = gpu_array.cold_fields();
         let memory = match cold_fields.gpudata() {
             Some(memory) => memory,
-            None => cold_fields.keep_gpudata(memory_of(py, own)?),
+            None => cold_fields.set_gpudata(memory_of(py, gpu_array)?),
         };
         Ok(Some(memory.bind(py).clone()))
     }
@@ -36,14 +36,14 @@ impl GpuArray {
 
 /// Returns the object that an allocator created for an array, otherwise an object for the array's memory.
 #[cold]
-fn memory_of(py: Python<'_>, own: &GpuArray) -> PyResult<Py<PyAny>> {
-    let array = own.array(py)?;
-    if own.base().is_none()
-        && let Some((keeper, _)) = array.owner()
-        && let Some(owner) = keeper.downcast_ref::<MemoryOwner>().filter(|owner| owner.is_arrays)
+fn memory_of(py: Python<'_>, gpu_array: &GpuArray) -> PyResult<Py<PyAny>> {
+    let array = gpu_array.array(py)?;
+    if gpu_array.base().is_none()
+        && let Some((owner_box, _)) = array.owner()
+        && let Some(owner) = owner_box.downcast_ref::<MemoryOwner>().filter(|owner| owner.is_arrays)
     {
         let memory = owner.object.object().bind(py);
-        if is_memory_argument(memory)? && MemoryArgument::of(memory)?.address() == array.address() {
+        if is_memory_argument(memory)? && MemoryArgument::from_python(memory)?.address() == array.address() {
             return Ok(memory.clone().unbind());
         }
     }

@@ -28,12 +28,12 @@ use pygpu_interop::{dlpack, stream_numbers};
 /// The producer's errors, if it reports a device.
 #[inline]
 pub(crate) fn device_array(value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
-    if let Ok(own) = value.cast::<GpuArray>() {
-        return Ok(Some(own.get().array(own.py())?.clone()));
+    if let Ok(array_object) = value.cast::<GpuArray>() {
+        return Ok(Some(array_object.get().array(array_object.py())?.clone()));
     }
-    match dlpack_exchange_table::offer_of(value)? {
+    match dlpack_exchange_table::exchange_offer(value)? {
         ExchangeOffer::Plain => Ok(None),
-        offer => match find(value, offer, false)? {
+        offer => match try_protocols(value, offer, false)? {
             ImportOutcome::Array(array) if !array.device().is_cpu() => Ok(Some(array)),
             _ => Ok(None),
         },
@@ -58,7 +58,7 @@ impl ImportErrors {
     }
 
     /// Returns the last error, with the earlier ones as its causes.
-    pub(crate) fn behind(self, py: Python<'_>, last: PyErr) -> PyErr {
+    pub(crate) fn chain_before(self, py: Python<'_>, last: PyErr) -> PyErr {
         let mut earlier: Option<PyErr> = None;
         for error in self.0.into_iter().chain([last.clone_ref(py)]) {
             if let Some(earlier) = earlier.take() {
@@ -71,7 +71,7 @@ impl ImportErrors {
 
     fn raise(mut self, py: Python<'_>) -> Option<PyErr> {
         let last = self.0.pop()?;
-        Some(self.behind(py, last))
+        Some(self.chain_before(py, last))
     }
 }
 
@@ -92,29 +92,33 @@ fn first_cause(py: Python<'_>, error: &PyErr) -> PyErr {
 ///
 /// # Errors
 /// All errors, if the object reports a device.
-pub(crate) fn find(value: &Bound<'_, PyAny>, offer: ExchangeOffer, wants_host: bool) -> PyResult<ImportOutcome> {
+pub(crate) fn try_protocols(
+    value: &Bound<'_, PyAny>,
+    offer: ExchangeOffer,
+    includes_host: bool,
+) -> PyResult<ImportOutcome> {
     let py = value.py();
-    let mut refusals = ImportErrors::default();
+    let mut errors = ImportErrors::default();
     let mut on_device = false;
     if let ExchangeOffer::Table(table) = offer {
         match through_table(value, table, None) {
             Ok((array, _)) => return Ok(ImportOutcome::Array(array)),
-            Err(error) => refusals.push(error),
+            Err(error) => errors.push(error),
         }
     }
     if has_dlpack(value)? {
         match dlpack_producer::device_code(value) {
-            Ok((device_type, _)) if dlpack::is_host(device_type) && !wants_host => {
-                return Ok(ImportOutcome::Nothing(refusals));
+            Ok((device_type, _)) if dlpack::is_host(device_type) && !includes_host => {
+                return Ok(ImportOutcome::Nothing(errors));
             }
             Ok(code) => {
                 on_device = !dlpack::is_host(code.0);
                 match through_method(value, code, None, false) {
                     Ok((array, _)) => return Ok(ImportOutcome::Array(array)),
-                    Err(error) => refusals.push(error),
+                    Err(error) => errors.push(error),
                 }
             }
-            Err(error) => refusals.push(error),
+            Err(error) => errors.push(error),
         }
     }
     match cai::import(value) {
@@ -122,12 +126,12 @@ pub(crate) fn find(value: &Bound<'_, PyAny>, offer: ExchangeOffer, wants_host: b
         Ok(None) => {}
         Err(error) => {
             on_device = true;
-            refusals.push(error);
+            errors.push(error);
         }
     }
-    match on_device.then(|| std::mem::take(&mut refusals).raise(py)).flatten() {
+    match on_device.then(|| std::mem::take(&mut errors).raise(py)).flatten() {
         Some(error) => Err(error),
-        None => Ok(ImportOutcome::Nothing(refusals)),
+        None => Ok(ImportOutcome::Nothing(errors)),
     }
 }
 
@@ -139,15 +143,15 @@ pub(crate) fn has_dlpack(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(class.hasattr(intern!(py, "__dlpack__"))? && class.hasattr(intern!(py, "__dlpack_device__"))?)
 }
 
-/// Imports through an exchange table. Returns the array, and whether the producer copied; usable on `wanted`, or on
+/// Imports through an exchange table. Returns the array, and whether the producer copied; usable on `requested`, or on
 /// the current stream.
 pub(crate) fn through_table(
     value: &Bound<'_, PyAny>,
     table: ForeignExchangeTable,
-    wanted: Option<&Bound<'_, PyAny>>,
+    requested: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(Array, bool)> {
     let tensor = table.take(value)?;
-    let ready = ready_stream(value.py(), tensor.device()?, wanted)?;
+    let ready = ready_stream(value.py(), tensor.device()?, requested)?;
     dlpack_exchange_table::order_after(value.py(), table, &ready)?;
     finish(tensor, ready)
 }
@@ -156,20 +160,20 @@ pub(crate) fn through_table(
 pub(crate) fn through_method(
     value: &Bound<'_, PyAny>,
     code: (i64, i64),
-    wanted: Option<&Bound<'_, PyAny>>,
+    requested: Option<&Bound<'_, PyAny>>,
     no_copy: bool,
 ) -> PyResult<(Array, bool)> {
     let py = value.py();
     if dlpack::is_host(code.0) {
-        let answer = dlpack_producer::ask(value, DlpackRequest { no_copy, ..DlpackRequest::default() })?;
+        let answer = dlpack_producer::request_tensor(value, DlpackRequest { no_copy, ..DlpackRequest::default() })?;
         let device = answer.tensor.device()?;
         return finish(answer.tensor, Stream::default_of(device));
     }
     let device = py.without_gil(|| dlpack::device_of(code.0, code.1))?;
-    let (number, ready) = stream_numbers::as_dlpack_consumer(&ready_stream(py, device, wanted)?);
+    let (number, ready) = stream_numbers::as_dlpack_consumer(&ready_stream(py, device, requested)?);
     // Some producers fail unless their device is the current one.
     let guard = device.guard().map_err(PyErr::from)?;
-    let answer = dlpack_producer::ask(value, DlpackRequest { stream: number, no_copy, to_host: false })?;
+    let answer = dlpack_producer::request_tensor(value, DlpackRequest { stream: number, no_copy, to_host: false })?;
     drop(guard);
     if answer.tensor.device()? != device {
         return Err(Error::buffer(format!(
@@ -178,15 +182,15 @@ pub(crate) fn through_method(
         ))
         .into());
     }
-    if !answer.knew_stream {
+    if !answer.accepts_stream {
         py.without_gil(|| ready.wait_for(&Stream::default_of(device)))?;
     }
     finish(answer.tensor, ready)
 }
 
 /// Returns the stream on which data must be usable: the requested one, or the thread's current one.
-pub(crate) fn ready_stream(py: Python<'_>, device: Device, wanted: Option<&Bound<'_, PyAny>>) -> PyResult<Stream> {
-    let stream = stream_argument::from_argument(py, wanted, device)?;
+pub(crate) fn ready_stream(py: Python<'_>, device: Device, requested: Option<&Bound<'_, PyAny>>) -> PyResult<Stream> {
+    let stream = stream_argument::from_argument(py, requested, device)?;
     if !stream.is_foreign() {
         return Ok(stream);
     }
@@ -199,6 +203,6 @@ pub(crate) fn finish(tensor: ImportedTensor, ready: Stream) -> PyResult<(Array, 
 }
 
 /// Creates the error for a copy that is needed and forbidden.
-pub(crate) fn forbidden(why: impl std::fmt::Display) -> PyErr {
-    PyValueError::new_err(format!("{why}, and copy=False forbids the copy"))
+pub(crate) fn forbidden(reason: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(format!("{reason}, and copy=False forbids the copy"))
 }

@@ -32,17 +32,17 @@ use pygpu_memory::{Allocation, OwnerBox};
 /// Owner that is kept alive while arrays refer to its memory.
 pub(crate) trait IntoOwner {
     /// Converts the owner for memory in a block that is freed separately.
-    fn beside(self) -> OwnerBox;
+    fn for_existing_block(self) -> OwnerBox;
     /// Converts the owner for memory that is freed with it.
-    fn alone(self) -> OwnerBox;
+    fn for_owned_memory(self) -> OwnerBox;
 }
 
 impl IntoOwner for MemoryOwner {
-    fn beside(self) -> OwnerBox {
+    fn for_existing_block(self) -> OwnerBox {
         Box::new(self)
     }
 
-    fn alone(self) -> OwnerBox {
+    fn for_owned_memory(self) -> OwnerBox {
         Box::new(self.object)
     }
 }
@@ -53,7 +53,7 @@ pub(crate) struct MemoryArgument {
     /// Registered blocks that contain the address, innermost first.
     blocks: ContainingBlocks,
     /// Start and end (exclusive) of the memory, as reported by the object that has the address.
-    told: Option<(Address, Address)>,
+    reported_extent: Option<(Address, Address)>,
     readonly: bool,
 }
 
@@ -63,29 +63,33 @@ impl MemoryArgument {
     /// # Errors
     /// `TypeError` for an object without an address, including arrays of values; `ValueError` for an address that
     /// exceeds 64 bits; `CudaError` for freed memory; exceptions of the object.
-    pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         // Before the classes, whose questions cost more than all else about a number.
         if numbers::is_exact_int(object) {
-            return Self::at(number_of(object)?);
+            return Self::from_address(integer_address(object)?);
         }
         if let Ok(array) = object.cast::<GpuArray>() {
-            return Ok(Self::of_array(array.get().array(array.py())?));
+            return Ok(Self::from_array(array.get().array(array.py())?));
         }
         if let Ok(memory) = object.cast::<DeviceAllocation>() {
-            let AllocationTarget { block, address, readonly } = memory.get().behind()?;
-            return Ok(Self::within(address, block, readonly));
+            let AllocationTarget { block, address, readonly } = memory.get().target()?;
+            return Ok(Self::from_block(address, block, readonly));
         }
         if object.is_instance_of::<PyInt>() {
-            return Self::at(number_of(object)?);
+            return Self::from_address(integer_address(object)?);
         }
         match address_of(object)? {
             Some(address) => {
-                let known = Self::at(address)?;
+                let argument = Self::from_address(address)?;
                 // A NumPy integer has `nbytes` too, but for itself.
-                Ok(if known.blocks.is_empty() && !is_integer(object) { known.reported_by(object)? } else { known })
+                Ok(if argument.blocks.is_empty() && !is_integer(object) {
+                    argument.reported_by(object)?
+                } else {
+                    argument
+                })
             }
             None => match import::device_array(object)? {
-                Some(array) => Ok(Self::of_array(&array)),
+                Some(array) => Ok(Self::from_array(&array)),
                 None => Err(no_address(object)),
             },
         }
@@ -95,51 +99,51 @@ impl MemoryArgument {
     ///
     /// # Errors
     /// `CudaError` for freed memory.
-    pub(crate) fn at(address: Address) -> PyResult<Self> {
+    pub(crate) fn from_address(address: Address) -> PyResult<Self> {
         let blocks = match address_registry::lookup(address) {
             AddressLookup::Blocks(blocks) => blocks,
             AddressLookup::Freed => return Err(freed(address).into()),
             AddressLookup::Unknown => ContainingBlocks::new(),
         };
-        let readonly = blocks.first().is_some_and(|(_, nature)| *nature == AddressedMemory::Lent { readonly: true });
-        Ok(Self { address, blocks, told: None, readonly })
+        let readonly = blocks.first().is_some_and(|(_, kind)| *kind == AddressedMemory::Lent { readonly: true });
+        Ok(Self { address, blocks, reported_extent: None, readonly })
     }
 
-    fn of_array(array: &Array) -> Self {
+    fn from_array(array: &Array) -> Self {
         let block = Arc::clone(array.allocation());
         // An empty array has a block but no element; the block determines its address.
         let address = if array.layout().size() == 0 { block.address() } else { array.address() };
-        Self::within(address, block, array.readonly())
+        Self::from_block(address, block, array.readonly())
     }
 
-    fn within(address: Address, block: Arc<Allocation>, readonly: bool) -> Self {
-        Self { address, blocks: smallvec![(block, AddressedMemory::Own)], told: None, readonly }
+    fn from_block(address: Address, block: Arc<Allocation>, readonly: bool) -> Self {
+        Self { address, blocks: smallvec![(block, AddressedMemory::Own)], reported_extent: None, readonly }
     }
 
     /// Adds the extent that the object reports: `nbytes` or `size` of itself, of its `_block` (PyGPU's pointer
     /// wrappers) or of its `mem` (CuPy's pointers).
     fn reported_by(mut self, object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = object.py();
-        let attribute = |of: &Bound<'_, PyAny>, name| -> PyResult<Option<usize>> {
-            let value = of.getattr_opt(name)?.filter(|value| is_integer(value));
+        let attribute = |holder: &Bound<'_, PyAny>, name| -> PyResult<Option<usize>> {
+            let value = holder.getattr_opt(name)?.filter(|value| is_integer(value));
             Ok(value.and_then(|value| value.extract().ok()))
         };
         if let Some(memory) = object.getattr_opt(intern!(py, "mem"))?
             && let Some(first) = attribute(&memory, intern!(py, "ptr"))?
             && let Some(size) = attribute(&memory, intern!(py, "size"))?
         {
-            self.told = Some((first, first.saturating_add(size)));
+            self.reported_extent = Some((first, first.saturating_add(size)));
             return Ok(self);
         }
         let inner = object.getattr_opt(intern!(py, "_block"))?.filter(|block| !block.is_none());
-        let teller = inner.as_ref().unwrap_or(object);
-        let bytes = match attribute(teller, intern!(py, "nbytes"))? {
+        let source = inner.as_ref().unwrap_or(object);
+        let bytes = match attribute(source, intern!(py, "nbytes"))? {
             // The size of an array is a number of elements, not bytes.
-            None if !teller.hasattr(intern!(py, "dtype"))? => attribute(teller, intern!(py, "size"))?,
-            told => told,
+            None if !source.hasattr(intern!(py, "dtype"))? => attribute(source, intern!(py, "size"))?,
+            reported_extent => reported_extent,
         };
-        self.told = bytes.map(|bytes| (self.address, self.address.saturating_add(bytes)));
-        if let Some(flag) = teller.getattr_opt(intern!(py, "readonly"))?.filter(|flag| flag.is_instance_of::<PyBool>())
+        self.reported_extent = bytes.map(|bytes| (self.address, self.address.saturating_add(bytes)));
+        if let Some(flag) = source.getattr_opt(intern!(py, "readonly"))?.filter(|flag| flag.is_instance_of::<PyBool>())
         {
             self.readonly = flag.is_truthy()?;
         }
@@ -158,12 +162,12 @@ impl MemoryArgument {
 
     /// Returns the block of a device that contains the address, for synchronization with its uses.
     pub(crate) fn block(&self) -> Option<&Arc<Allocation>> {
-        self.blocks.iter().find(|(_, nature)| *nature != AddressedMemory::Pinned).map(|(block, _)| block)
+        self.blocks.iter().find(|(_, kind)| *kind != AddressedMemory::Pinned).map(|(block, _)| block)
     }
 
     /// Returns an array of all bytes from the address to the end of the block, for a kernel that receives the
     /// address.
-    pub(crate) fn whole(&self) -> Option<Array> {
+    pub(crate) fn rest_of_block(&self) -> Option<Array> {
         let block = self.block()?;
         let offset = self.address.wrapping_sub(block.address()) as i64;
         let layout = Layout::strided(&[block.bytes() as i64 - offset], &[1], offset, 1).ok()?;
@@ -174,7 +178,7 @@ impl MemoryArgument {
     ///
     /// # Errors
     /// `ValueError` if the result exceeds the address range.
-    pub(crate) fn behind(self, bytes: usize) -> PyResult<Self> {
+    pub(crate) fn offset_by(self, bytes: usize) -> PyResult<Self> {
         match self.address.checked_add(bytes) {
             Some(address) => Ok(Self { address, ..self }),
             None => Err(PyValueError::new_err(format!("no address space holds byte {bytes} behind the address"))),
@@ -187,16 +191,16 @@ impl MemoryArgument {
     /// `ValueError` that names the required and the available range.
     pub(crate) fn check(&self, low: i64, high: i64) -> PyResult<()> {
         let Some((first, end)) = self.extent() else { return Ok(()) };
-        let place = self.address as i128;
+        let start = self.address as i128;
         if self.holder(low, high).is_some()
-            || (reaches(place, low) >= first as i128 && reaches(place, high) <= end as i128)
+            || (reaches(start, low) >= first as i128 && reaches(start, high) <= end as i128)
         {
             return Ok(());
         }
-        let (needed, there) = (i128::from(high) - i128::from(low), (end as i128 - place).max(0));
+        let (required, available) = (i128::from(high) - i128::from(low), (end as i128 - start).max(0));
         let before = if low < 0 { format!(", {} of them before it", -i128::from(low)) } else { String::new() };
         Err(PyValueError::new_err(format!(
-            "{needed} bytes are needed at address {place:#x}{before}, and the memory there has {there}: it is part of a block of {} \
+            "{required} bytes are needed at address {start:#x}{before}, and the memory there has {available}: it is part of a block of {} \
              bytes",
             end - first,
         )))
@@ -204,17 +208,17 @@ impl MemoryArgument {
 
     /// Returns the known extent. Imported memory may be part of a larger block.
     fn extent(&self) -> Option<(Address, Address)> {
-        let own = self.blocks.iter().filter(|(_, nature)| !matches!(nature, AddressedMemory::Lent { .. }));
-        let largest = own.max_by_key(|(block, _)| block.bytes());
-        largest.map(|(block, _)| (block.address(), block.address() + block.bytes())).or(self.told)
+        let owned = self.blocks.iter().filter(|(_, kind)| !matches!(kind, AddressedMemory::Lent { .. }));
+        let largest = owned.max_by_key(|(block, _)| block.bytes());
+        largest.map(|(block, _)| (block.address(), block.address() + block.bytes())).or(self.reported_extent)
     }
 
     /// Returns the innermost block that contains all bytes from `low` to `high`, relative to the address.
     fn holder(&self, low: i64, high: i64) -> Option<&(Arc<Allocation>, AddressedMemory)> {
-        let place = self.address as i128;
+        let start = self.address as i128;
         self.blocks.iter().find(|(block, _)| {
             let (first, end) = (block.address() as i128, (block.address() + block.bytes()) as i128);
-            reaches(place, low) >= first && reaches(place, high) <= end
+            reaches(start, low) >= first && reaches(start, high) <= end
         })
     }
 
@@ -232,14 +236,14 @@ impl MemoryArgument {
         stream: impl FnOnce(Device) -> Stream,
         owner: Option<impl IntoOwner>,
     ) -> PyResult<Array> {
-        Ok(self.ground(py, &layout, stream, owner)?.array(layout, dtype)?)
+        Ok(self.placement(py, &layout, stream, owner)?.array(layout, dtype)?)
     }
 
     /// Like [`Self::array`], for a caller that constructs the array in place.
     ///
     /// # Errors
     /// As [`Self::array`].
-    pub(crate) fn ground(
+    pub(crate) fn placement(
         self,
         py: Python<'_>,
         layout: &Layout,
@@ -254,7 +258,7 @@ impl MemoryArgument {
             Some((block, AddressedMemory::Pinned)) => Some(block),
             Some((block, _)) => {
                 let shift = self.address.wrapping_sub(block.address()) as i64;
-                let owner = owner.map(IntoOwner::beside);
+                let owner = owner.map(IntoOwner::for_existing_block);
                 return Ok(ArrayPlacement { allocation: block, shift, readonly: self.readonly, owner });
             }
             None => None,
@@ -264,18 +268,18 @@ impl MemoryArgument {
         let stream = stream(device);
         let owner: Option<OwnerBox> = match pinned {
             // New arrays over pinned memory own it only through this value.
-            Some(pinned) => Some(Box::new((owner.map(IntoOwner::alone), pinned))),
-            None => owner.map(IntoOwner::alone),
+            Some(pinned) => Some(Box::new((owner.map(IntoOwner::for_owned_memory), pinned))),
+            None => owner.map(IntoOwner::for_owned_memory),
         };
         // SAFETY: the user guarantees the memory, and the owner keeps it alive; as in C, this cannot be verified.
-        let lent = || unsafe { ArrayPlacement::lent(address, extent, readonly, stream, owner) };
+        let import_memory = || unsafe { ArrayPlacement::lent(address, extent, readonly, stream, owner) };
         // Only a driver call can block other threads.
-        Ok(if device.is_cpu() { lent()? } else { py.without_gil(lent)? })
+        Ok(if device.is_cpu() { import_memory()? } else { py.without_gil(import_memory)? })
     }
 }
 
-fn reaches(place: i128, offset: i64) -> i128 {
-    place + i128::from(offset)
+fn reaches(start: i128, offset: i64) -> i128 {
+    start + i128::from(offset)
 }
 
 /// Creates the driver's error for the address of freed memory.
@@ -313,7 +317,7 @@ fn is_integer(object: &Bound<'_, PyAny>) -> bool {
     numbers::is_index(object) && !object.is_instance_of::<PyBool>() && object.cast::<PyUntypedArray>().is_err()
 }
 
-fn number_of(object: &Bound<'_, PyAny>) -> PyResult<Address> {
+fn integer_address(object: &Bound<'_, PyAny>) -> PyResult<Address> {
     if let Some(number) = numbers::exact_address(object) {
         return Ok(number);
     }
@@ -331,25 +335,25 @@ fn address_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Address>> {
     if let Some(pointer) = object.getattr_opt(intern!(py, "ptr"))?
         && is_integer(&pointer)
     {
-        return number_of(&pointer).map(Some);
+        return integer_address(&pointer).map(Some);
     }
     // The values of an ndarray are not addresses.
     if object.cast::<PyUntypedArray>().is_ok() {
         return Err(no_address(object));
     }
     if is_integer(object) {
-        return number_of(object).map(Some);
+        return integer_address(object).map(Some);
     }
     // `int()` also converts floats and strings, which are not addresses.
     if object.hasattr(intern!(py, "__int__"))? && !object.hasattr(intern!(py, "__float__"))? {
         let number = py.get_type::<PyInt>().call1((object,))?;
-        return number_of(&number).map(Some);
+        return integer_address(&number).map(Some);
     }
-    pointer_of_ctypes(object)
+    ctypes_address(object)
 }
 
 /// Returns the address in a `c_void_p` or any other ctypes pointer.
-fn pointer_of_ctypes(object: &Bound<'_, PyAny>) -> PyResult<Option<Address>> {
+fn ctypes_address(object: &Bound<'_, PyAny>) -> PyResult<Option<Address>> {
     let py = object.py();
     if !object.get_type().hasattr(intern!(py, "_type_"))? {
         return Ok(None);
@@ -361,5 +365,5 @@ fn pointer_of_ctypes(object: &Bound<'_, PyAny>) -> PyResult<Option<Address>> {
         return Ok(None);
     }
     let value = ctypes.call_method1(intern!(py, "cast"), (object, void))?.getattr(intern!(py, "value"))?;
-    if value.is_none() { Ok(Some(0)) } else { number_of(&value).map(Some) }
+    if value.is_none() { Ok(Some(0)) } else { integer_address(&value).map(Some) }
 }

@@ -37,7 +37,7 @@ pub(super) fn run(
 ) -> PyResult<()> {
     let view = |array: &Array| match call.entry.host {
         HostEvaluation::Ufunc => cpu_view::borrowed(py, array),
-        HostEvaluation::Steps | HostEvaluation::Kernel => cpu_view::kept(py, array),
+        HostEvaluation::Steps | HostEvaluation::Kernel => cpu_view::owning(py, array),
     };
     // Positional, so that no keyword is looked up.
     let mut arguments: SmallVec<[Bound<'_, PyAny>; 6]> = SmallVec::new();

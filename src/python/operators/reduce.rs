@@ -403,7 +403,7 @@ fn reduce_with_numpy(
     mask: Option<&Bound<'_, GpuArray>>,
     out: &Bound<'_, GpuArray>,
 ) -> PyResult<()> {
-    let input = cpu_view::kept(py, array)?;
+    let input = cpu_view::owning(py, array)?;
     let result = cpu_view::view(out)?;
     let keywords = PyDict::new(py);
     keywords.set_item("axis", &args.axis)?;

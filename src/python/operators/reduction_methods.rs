@@ -156,7 +156,7 @@ fn truth<'py>(
     (options, stream, allocator): (ReductionArgs<'py>, OptionalArg<'_, 'py>, OptionalArg<'_, 'py>),
 ) -> ArrayResult<'py> {
     let _current = CurrentStreamGuard::of(a.py(), a.get().device(), stream)?;
-    let _chosen = allocator::chosen(allocator)?;
+    let _chosen = allocator::select(allocator)?;
     reduce::call(entry, a, &options)
 }
 

@@ -152,7 +152,7 @@ fn scan_with_numpy(
         "nanprod" => numpy.getattr("nancumprod")?,
         name => numpy.getattr(reduce::ufunc_of_reduction(name))?.getattr("accumulate")?,
     };
-    function.call((cpu_view::kept(py, array)?,), Some(&keywords))?;
+    function.call((cpu_view::owning(py, array)?,), Some(&keywords))?;
     Ok(())
 }
 

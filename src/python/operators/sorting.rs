@@ -92,14 +92,14 @@ fn is_sorted_by_numpy(array: &Array) -> PyResult<bool> {
 /// Returns the sorting permutation of an array in host memory.
 fn argsort_with_numpy(py: Python<'_>, array: &Array, axis: usize, descending: bool) -> PyResult<Array> {
     let functions = py.import(intern!(py, "PyGPU._native.host_sorting"))?;
-    let view = cpu_view::kept(py, array)?;
+    let view = cpu_view::owning(py, array)?;
     let order = functions.call_method1(intern!(py, "argsort"), (view, axis, descending))?;
     device_arrays::upload_new(py, &order.cast_into()?, DType::new(ScalarType::Int64), array.device())
 }
 
 fn sort_with_numpy(py: Python<'_>, array: &Array, axis: usize, descending: bool) -> PyResult<()> {
     let functions = py.import(intern!(py, "PyGPU._native.host_sorting"))?;
-    let view = cpu_view::kept(py, array)?;
+    let view = cpu_view::owning(py, array)?;
     functions.call_method1(intern!(py, "sort"), (view, axis, descending))?;
     Ok(())
 }

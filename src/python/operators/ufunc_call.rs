@@ -56,7 +56,7 @@ pub(crate) fn call<'py>(
     {
         return Ok(Some(out.clone().into_any()));
     }
-    fusion::close(py, FlushReason::EagerOperation);
+    fusion::flush_pending(py, FlushReason::EagerOperation);
     for array in values.iter().filter_map(UfuncOperand::array) {
         fusion::materialize(array)?;
     }

@@ -221,7 +221,7 @@ impl PyDevice {
     /// True
     #[pyo3(signature = () -> "tuple[int, int]")]
     fn memory_info(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
-        fusion::close(py, FlushReason::StreamSync);
+        fusion::flush_pending(py, FlushReason::StreamSync);
         let info = py.without_gil(|| self.device.memory_info())?;
         Ok((info.free, info.total))
     }
@@ -239,7 +239,7 @@ impl PyDevice {
     /// >>> PyGPU.Device().synchronize()
     #[pyo3(signature = () -> "None")]
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        fusion::close_all(py, FlushReason::StreamSync);
+        fusion::flush_all_pending(py, FlushReason::StreamSync);
         Ok(py.without_gil(|| retired::synchronize(self.device).and_then(|()| shutdown::report_deferred()))?)
     }
 
@@ -256,7 +256,7 @@ impl PyDevice {
     /// >>> PyGPU.Device(0).make_current()
     #[pyo3(signature = () -> "None")]
     fn make_current(&self, py: Python<'_>) -> PyResult<()> {
-        fusion::close(py, FlushReason::StreamSync);
+        fusion::flush_pending(py, FlushReason::StreamSync);
         Ok(py.without_gil(|| make_current(self.device))?)
     }
 
@@ -313,7 +313,7 @@ impl PyDevice {
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-        fusion::close(slf.py(), FlushReason::StreamSync);
+        fusion::flush_pending(slf.py(), FlushReason::StreamSync);
         let device = slf.get().device;
         let found = slf.py().without_gil(|| -> Result<Device> {
             let found = device.backend().current_device()?;
@@ -326,7 +326,7 @@ impl PyDevice {
 
     #[pyo3(signature = (*_exception: "type[BaseException] | BaseException | TracebackType | None") -> "Literal[False]")]
     fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
-        fusion::close(py, FlushReason::StreamSync);
+        fusion::flush_pending(py, FlushReason::StreamSync);
         let found = ENTERED.with_borrow_mut(|entered| {
             let position = entered.iter().rposition(|(device, _)| *device == self.device)?;
             Some(entered.remove(position).1)

@@ -59,7 +59,7 @@ fn current_device(py: Python<'_>) -> PyResult<i32> {
 #[pyfunction]
 #[pyo3(signature = (device: "DeviceLike") -> "None")]
 fn set_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
-    fusion::close_all(device.py(), FlushReason::StreamSync);
+    fusion::flush_all_pending(device.py(), FlushReason::StreamSync);
     let chosen = required(device)?;
     Ok(device.py().without_gil(|| make_current(chosen))?)
 }
@@ -89,7 +89,7 @@ fn set_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
 #[pyfunction]
 #[pyo3(signature = (device: "DeviceLike") -> "None")]
 fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
-    fusion::close_all(device.py(), FlushReason::StreamSync);
+    fusion::flush_all_pending(device.py(), FlushReason::StreamSync);
     let chosen = required(device)?;
     Ok(device.py().without_gil(|| {
         make_current(chosen)?;
@@ -123,7 +123,7 @@ fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
 #[pyfunction]
 #[pyo3(signature = (device: "DeviceLike" = None) -> "None")]
 fn reset_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    fusion::close_all(py, FlushReason::StreamSync);
+    fusion::flush_all_pending(py, FlushReason::StreamSync);
     let device = from_argument(py, device)?;
     if device.is_cpu() {
         return Ok(());
@@ -186,7 +186,7 @@ fn device_properties<'py>(device: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyD
 #[pyfunction]
 #[pyo3(signature = (device: "DeviceLike" = None) -> "tuple[int, int]")]
 fn memory_info(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(usize, usize)> {
-    fusion::close_all(py, FlushReason::StreamSync);
+    fusion::flush_all_pending(py, FlushReason::StreamSync);
     let device = from_argument(py, device)?;
     let info = py.without_gil(|| device.memory_info())?;
     Ok((info.free, info.total))

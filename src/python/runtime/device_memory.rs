@@ -43,7 +43,7 @@ pub(crate) struct DeviceAllocation {
     memory: Mutex<Option<MemorySource>>,
     address: Address,
     /// Whether the block's address has escaped.
-    is_given_out: AtomicBool,
+    has_escaped: AtomicBool,
     /// Address for ctypes.
     pub(crate) parameter: CtypesPointerCache,
 }
@@ -95,9 +95,9 @@ impl DeviceAllocation {
         Self::wrap(array.address(), false, MemorySource::Array(array))
     }
 
-    fn wrap(address: Address, is_given_out: bool, memory: MemorySource) -> Self {
+    fn wrap(address: Address, has_escaped: bool, memory: MemorySource) -> Self {
         let memory = Mutex::new(Some(memory));
-        Self { memory, address, is_given_out: AtomicBool::new(is_given_out), parameter: CtypesPointerCache::default() }
+        Self { memory, address, has_escaped: AtomicBool::new(has_escaped), parameter: CtypesPointerCache::default() }
     }
 
     fn slot(&self) -> MutexGuard<'_, Option<MemorySource>> {
@@ -108,7 +108,7 @@ impl DeviceAllocation {
     ///
     /// # Errors
     /// The driver's `INVALID_VALUE` after `free()`.
-    pub(crate) fn behind(&self) -> Result<AllocationTarget> {
+    pub(crate) fn target(&self) -> Result<AllocationTarget> {
         let slot = self.slot();
         let memory = slot.as_ref().ok_or_else(freed)?;
         Ok(AllocationTarget { block: Arc::clone(memory.block()), address: self.address, readonly: memory.readonly() })
@@ -119,7 +119,7 @@ impl DeviceAllocation {
     /// # Errors
     /// As [`Self::behind`].
     pub(crate) fn block(&self) -> Result<Arc<Allocation>> {
-        Ok(self.behind()?.block)
+        Ok(self.target()?.block)
     }
 
     /// Whether an object is one that holds an array's memory.
@@ -136,10 +136,10 @@ impl DeviceAllocation {
         let slot = self.slot();
         let memory = slot.as_ref().ok_or_else(freed)?;
         if let MemorySource::Array(array) = memory
-            && !self.is_given_out.load(Ordering::Relaxed)
+            && !self.has_escaped.load(Ordering::Relaxed)
         {
-            give_out(array);
-            self.is_given_out.store(true, Ordering::Relaxed);
+            register_escaped(array);
+            self.has_escaped.store(true, Ordering::Relaxed);
         }
         drop(slot);
         flush::flush(FlushReason::Values); // operations deferred before the address escaped
@@ -149,7 +149,7 @@ impl DeviceAllocation {
 
 /// Marks the block of an array as escaped.
 #[cold]
-pub(crate) fn give_out(array: &Array) {
+pub(crate) fn register_escaped(array: &Array) {
     let nature = match array.allocation().is_imported() {
         true => AddressedMemory::Lent { readonly: array.readonly() },
         false => AddressedMemory::Own,
@@ -208,7 +208,7 @@ impl DeviceAllocation {
     /// Bytes from the address to the end of the block.
     #[getter]
     fn nbytes(&self) -> PyResult<usize> {
-        let AllocationTarget { block, address, .. } = self.behind()?;
+        let AllocationTarget { block, address, .. } = self.target()?;
         Ok(block.bytes() - (address - block.address()))
     }
 

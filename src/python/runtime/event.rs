@@ -194,7 +194,7 @@ impl PyEvent {
     /// Driver handle.
     #[getter]
     fn handle(&self, py: Python<'_>) -> PyResult<usize> {
-        fusion::close(py, FlushReason::StreamSync); // the holder of the handle may record the event, or wait for it
+        fusion::flush_pending(py, FlushReason::StreamSync); // the holder of the handle may record the event, or wait for it
         self.raw_handle()
     }
 
@@ -224,7 +224,7 @@ impl PyEvent {
     /// True
     #[pyo3(signature = (stream: "StreamLike" = None) -> "Self")]
     fn record<'py>(slf: Bound<'py, Self>, stream: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
-        fusion::close(slf.py(), FlushReason::StreamSync);
+        fusion::flush_pending(slf.py(), FlushReason::StreamSync);
         let event = slf.get().event()?;
         let stream = stream::from_argument(slf.py(), stream, event.device())?;
         slf.py().without_gil(|| event.record(&stream))?;
@@ -244,7 +244,7 @@ impl PyEvent {
     /// >>> PyGPU.Event().record().synchronize()
     #[pyo3(signature = () -> "None")]
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        fusion::close_all(py, FlushReason::StreamSync);
+        fusion::flush_all_pending(py, FlushReason::StreamSync);
         let event = self.event()?;
         Ok(py.without_gil(|| event.synchronize().and_then(|()| shutdown::report_deferred()))?)
     }
@@ -262,7 +262,7 @@ impl PyEvent {
     /// True
     #[pyo3(signature = () -> "bool")]
     fn query(&self, py: Python<'_>) -> PyResult<bool> {
-        fusion::close(py, FlushReason::StreamSync);
+        fusion::flush_pending(py, FlushReason::StreamSync);
         let event = self.event()?;
         Ok(py.without_gil(|| event.query())?)
     }
@@ -293,7 +293,7 @@ impl PyEvent {
     /// True
     #[pyo3(signature = (end: "Event") -> "float")]
     fn elapsed_time(&self, py: Python<'_>, end: &Bound<'_, Self>) -> PyResult<f64> {
-        fusion::close(py, FlushReason::StreamSync);
+        fusion::flush_pending(py, FlushReason::StreamSync);
         let (start, end) = (self.event()?, end.get().event()?);
         Ok(py.without_gil(|| elapsed(start, end))?)
     }
@@ -318,7 +318,7 @@ impl PyEvent {
     /// True
     #[pyo3(signature = (start: "Event") -> "float")]
     fn time_since(&self, py: Python<'_>, start: &Bound<'_, Self>) -> PyResult<f64> {
-        fusion::close(py, FlushReason::StreamSync);
+        fusion::flush_pending(py, FlushReason::StreamSync);
         let (start, end) = (start.get().event()?, self.event()?);
         Ok(py.without_gil(|| elapsed(start, end))?)
     }
@@ -380,7 +380,7 @@ impl PyStream {
     /// >>> second.wait_event(first.record())
     #[pyo3(signature = (event: "Event") -> "None")]
     fn wait_event(&self, py: Python<'_>, event: &Bound<'_, PyEvent>) -> PyResult<()> {
-        fusion::close(py, FlushReason::StreamSync);
+        fusion::flush_pending(py, FlushReason::StreamSync);
         let (stream, event) = (self.stream()?, event.get().event()?);
         Ok(py.without_gil(|| {
             check_kind(stream.device(), event.device())?;
@@ -406,7 +406,7 @@ impl PyStream {
     /// >>> event.synchronize()
     #[pyo3(signature = (event: "Event | None" = None) -> "Event")]
     fn record<'py>(&self, py: Python<'py>, event: Option<Bound<'py, PyEvent>>) -> PyResult<Bound<'py, PyEvent>> {
-        fusion::close(py, FlushReason::StreamSync);
+        fusion::flush_pending(py, FlushReason::StreamSync);
         let stream = self.stream()?;
         let event = match event {
             Some(event) => event,

@@ -126,7 +126,7 @@ impl PyGraph {
 
     /// Begins the capture.
     fn __enter__<'py>(slf: Bound<'py, Self>, py: Python<'py>) -> PyResult<Bound<'py, Self>> {
-        fusion::close_all(py, FlushReason::StreamSync);
+        fusion::flush_all_pending(py, FlushReason::StreamSync);
         let this = slf.get();
         if this.graph.get().is_some() || this.plan().is_open {
             return Err(PyValueError::new_err("a graph is captured once; make another Graph()"));
@@ -221,7 +221,7 @@ impl PyGraph {
     /// >>> graph.upload()
     #[pyo3(signature = (stream: "StreamLike" = None) -> "None")]
     fn upload(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        fusion::close(py, FlushReason::StreamSync);
+        fusion::flush_pending(py, FlushReason::StreamSync);
         let graph = self.graph()?;
         let stream = stream_argument::from_argument(py, stream, graph.device())?;
         Ok(py.without_gil(|| graph.upload(&stream))?)
@@ -281,7 +281,7 @@ impl PyStream {
     /// >>> graph.launch(stream)
     #[pyo3(signature = (mode: "Literal['relaxed', 'thread_local', 'global']" = "relaxed") -> "None")]
     fn begin_capture(&self, py: Python<'_>, mode: &str) -> PyResult<()> {
-        fusion::close(py, FlushReason::StreamSync);
+        fusion::flush_pending(py, FlushReason::StreamSync);
         let mode = mode_of(mode)?;
         let stream = self.stream()?;
         Ok(py.without_gil(|| graph::begin(stream, mode))?)

@@ -114,7 +114,7 @@ impl PyStream {
     /// ['all of it']
     #[pyo3(signature = (function: "Callable[..., object]", *arguments: "object") -> "None")]
     fn launch_host_function(&self, function: &Bound<'_, PyAny>, arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
-        fusion::close(function.py(), FlushReason::StreamSync);
+        fusion::flush_pending(function.py(), FlushReason::StreamSync);
         if !function.is_callable() {
             let given = function.get_type();
             return Err(PyTypeError::new_err(format!("launch_host_function takes a function, not {given}")));

@@ -40,7 +40,7 @@ use pygpu_memory::{host_block_cache, pinned_cache, pool, retired};
 #[pyfunction]
 #[pyo3(signature = (device: "DeviceLike" = None) -> "dict[str, int]")]
 fn memory_statistics<'py>(py: Python<'py>, device: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyDict>> {
-    fusion::close(py, FlushReason::StreamSync);
+    fusion::flush_pending(py, FlushReason::StreamSync);
     let device = device::from_argument(py, device)?;
     let figures = py.without_gil(|| pool::figures(device))?;
     let dict = PyDict::new(py);
@@ -145,7 +145,7 @@ fn memory_release_threshold(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
     text_signature = "(keep=0, device=None)"
 )]
 fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    fusion::close(py, FlushReason::StreamSync);
+    fusion::flush_pending(py, FlushReason::StreamSync);
     let keep = keep.map_or(Ok(0), |keep| number::size(keep, "keep"))?;
     let device = device::from_argument(py, device)?;
     result_cache::trim(0);
@@ -300,7 +300,7 @@ fn host_cache_limit() -> usize {
 #[pyfunction]
 #[pyo3(signature = (nbytes: "int | None", device: "DeviceLike" = None) -> "None")]
 fn set_memory_limit(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    fusion::close(nbytes.py(), FlushReason::StreamSync);
+    fusion::flush_pending(nbytes.py(), FlushReason::StreamSync);
     let limit = if nbytes.is_none() { None } else { Some(number::size(nbytes, "nbytes")?) };
     pool::set_limit(device::from_argument(nbytes.py(), device)?, limit);
     Ok(())

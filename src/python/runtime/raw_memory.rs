@@ -162,7 +162,7 @@ fn raw_allocate(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) ->
 #[pyfunction]
 #[pyo3(signature = (address: "int") -> "None")]
 fn raw_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
-    fusion::close(address.py(), FlushReason::StreamSync);
+    fusion::flush_pending(address.py(), FlushReason::StreamSync);
     let freed = number::size(address, "address")?;
     Ok(address.py().without_gil(|| {
         let in_order = lock(&IN_ORDER).remove(&freed);
@@ -228,7 +228,7 @@ fn host_allocate(nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool, write_
 #[pyfunction]
 #[pyo3(signature = (address: "int") -> "None")]
 fn host_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
-    fusion::close(address.py(), FlushReason::StreamSync);
+    fusion::flush_pending(address.py(), FlushReason::StreamSync);
     let freed = number::size(address, "address")?;
     Ok(address.py().without_gil(|| take_back(&PINNED, "cudaFreeHost", freed))?)
 }

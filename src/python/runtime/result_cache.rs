@@ -93,7 +93,7 @@ impl CacheSlot {
     }
 
     /// Returns whether the table contains the result.
-    pub(crate) fn is_there(&self) -> bool {
+    pub(crate) fn is_filled(&self) -> bool {
         table().entries.iter().any(|entry| entry.number == self.0)
     }
 }

@@ -221,7 +221,7 @@ impl PyStream {
     /// Driver handle; 0 for the legacy default stream.
     #[getter]
     fn handle(&self, py: Python<'_>) -> PyResult<usize> {
-        fusion::close(py, FlushReason::StreamSync); // the holder of the handle may wait for the stream, or time it
+        fusion::flush_pending(py, FlushReason::StreamSync); // the holder of the handle may wait for the stream, or time it
         Ok(self.stream()?.handle().0)
     }
 
@@ -250,7 +250,7 @@ impl PyStream {
     /// >>> PyGPU.Stream().synchronize()
     #[pyo3(signature = () -> "None")]
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        fusion::close_all(py, FlushReason::StreamSync);
+        fusion::flush_all_pending(py, FlushReason::StreamSync);
         let stream = self.stream()?;
         Ok(py.without_gil(|| {
             if capture::is_any() && capture::is_capturing(stream)? {
@@ -274,7 +274,7 @@ impl PyStream {
     /// True
     #[pyo3(signature = () -> "bool")]
     fn query(&self, py: Python<'_>) -> PyResult<bool> {
-        fusion::close(py, FlushReason::StreamSync);
+        fusion::flush_pending(py, FlushReason::StreamSync);
         let stream = self.stream()?;
         Ok(py.without_gil(|| stream.query())?)
     }
@@ -294,7 +294,7 @@ impl PyStream {
     /// >>> second.wait_stream(first)
     #[pyo3(signature = (other: "StreamLike") -> "None")]
     fn wait_stream(&self, other: &Bound<'_, PyAny>) -> PyResult<()> {
-        fusion::close(other.py(), FlushReason::StreamSync);
+        fusion::flush_pending(other.py(), FlushReason::StreamSync);
         let py = other.py();
         let stream = self.stream()?;
         let first = from_anywhere(py, other, stream.device())?;
@@ -321,7 +321,7 @@ impl PyStream {
     /// True
     #[pyo3(signature = () -> "tuple[int, int]")]
     fn __cuda_stream__(&self, py: Python<'_>) -> PyResult<(u32, usize)> {
-        fusion::close(py, FlushReason::StreamSync);
+        fusion::flush_pending(py, FlushReason::StreamSync);
         let stream = self.stream()?;
         let handle = stream.handle();
         let is_legacy = handle == StreamHandle::DEFAULT && stream.device().kind() == BackendKind::Cuda;
@@ -329,14 +329,14 @@ impl PyStream {
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-        fusion::close(slf.py(), FlushReason::StreamSync);
+        fusion::flush_pending(slf.py(), FlushReason::StreamSync);
         stream::push_current(slf.get().stream()?.clone());
         Ok(slf)
     }
 
     #[pyo3(signature = (*_exception: "type[BaseException] | BaseException | TracebackType | None") -> "Literal[False]")]
     fn __exit__(&self, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
-        fusion::close(_exception.py(), FlushReason::StreamSync);
+        fusion::flush_pending(_exception.py(), FlushReason::StreamSync);
         if stream::pop_current(self.stream()?) {
             return Ok(());
         }
@@ -438,7 +438,7 @@ fn default_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult
 #[pyfunction]
 #[pyo3(signature = (device: "DeviceLike" = None) -> "None")]
 fn synchronize(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    fusion::close_all(py, FlushReason::StreamSync);
+    fusion::flush_all_pending(py, FlushReason::StreamSync);
     let device = device::from_argument(py, device)?;
     Ok(py.without_gil(|| retired::synchronize(device).and_then(|()| shutdown::report_deferred()))?)
 }

@@ -20,7 +20,7 @@ use pygpu_layout::{Dims, Indexer, Layout, broadcast_shapes};
 /// # Errors
 /// Driver errors.
 pub(super) fn plan<'py>(py: Python<'py>, array: &Array, items: Vec<KeyItem<'py>>) -> PyResult<Option<Selection>> {
-    match key_items::settled(py, array, items)? {
+    match key_items::resolve_arrays(py, array, items)? {
         Some(items) => selection(array.layout(), &items),
         None => Ok(None),
     }
@@ -31,24 +31,25 @@ pub(super) fn plan<'py>(py: Python<'py>, array: &Array, items: Vec<KeyItem<'py>>
 ///
 /// # Errors
 /// Driver errors.
-pub(super) fn masked(py: Python<'_>, array: &Array, items: &[KeyItem<'_>]) -> PyResult<Option<(Array, Array)>> {
+pub(super) fn masked_view(py: Python<'_>, array: &Array, items: &[KeyItem<'_>]) -> PyResult<Option<(Array, Array)>> {
     let Some(mask) = only_mask(items) else { return Ok(None) };
-    let Some((view, place)) = view_around_mask(array.layout(), items) else { return Ok(None) };
+    let Some((view, mask_axis)) = view_around_mask(array.layout(), items) else { return Ok(None) };
     let mask = match mask {
         KeyItem::Mask(mask) => mask.clone(),
         KeyItem::HostMask(mask) => device_arrays::upload_new(py, mask, DType::new(ScalarType::Bool), array.device())?,
         _ => return Ok(None),
     };
-    let Some(spread) = spread(mask.layout(), &view, place) else { return Ok(None) };
-    Ok(Some((array.view(view)?, mask.view(spread)?)))
+    let Some(expand_mask) = expand_mask(mask.layout(), &view, mask_axis) else { return Ok(None) };
+    Ok(Some((array.view(view)?, mask.view(expand_mask)?)))
 }
 
 /// The mask of a key that has one, which takes axes, and no other array.
 fn only_mask<'a, 'py>(items: &'a [KeyItem<'py>]) -> Option<&'a KeyItem<'py>> {
     let is_mask = |item: &&KeyItem<'_>| matches!(item, KeyItem::Mask(_) | KeyItem::HostMask(_));
-    let others = |item: &KeyItem<'_>| matches!(item, KeyItem::Indices(..) | KeyItem::Single(..) | KeyItem::Truth(_));
+    let is_other_array =
+        |item: &KeyItem<'_>| matches!(item, KeyItem::Indices(..) | KeyItem::Single(..) | KeyItem::Truth(_));
     let mut masks = items.iter().filter(is_mask).filter(|mask| mask.consumed() > 0);
-    match (masks.next(), masks.next(), items.iter().any(others)) {
+    match (masks.next(), masks.next(), items.iter().any(is_other_array)) {
         (Some(mask), None, false) => Some(mask),
         _ => None,
     }
@@ -61,31 +62,31 @@ fn view_around_mask(layout: &Layout, items: &[KeyItem<'_>]) -> Option<(Layout, u
     let mut view = Layout::scalar(layout.itemsize());
     let mut indexer = Indexer::new(layout, &mut view, consumed, has_ellipsis);
     // The current axis of the array and of the view, and the position of the mask's axes in the view.
-    let (mut axis, mut kept, mut place) = (0, 0, 0);
+    let (mut axis, mut view_axis, mut mask_axis) = (0, 0, 0);
     for item in items {
         match item {
             KeyItem::Mask(_) | KeyItem::HostMask(_) => {
                 let shape = item.mask_shape().filter(|_| item.consumed() > 0)?;
-                if !key_items::fits(layout, axis, shape.into_iter()) {
+                if !key_items::mask_fits(layout, axis, shape.into_iter()) {
                     return None;
                 }
-                place = kept;
+                mask_axis = view_axis;
                 indexer.ellipsis_of(item.consumed());
-                kept += item.consumed();
+                view_axis += item.consumed();
             }
             KeyItem::Integer(integer) => indexer.integer(basic_key::integer(integer).ok()?).ok()?,
             KeyItem::Slice(slice) => {
                 let (start, step, count) = slices::unpack(slice, layout.axes()[axis].len).ok()?;
-                kept += 1;
+                view_axis += 1;
                 indexer.slice_clipped(start, step, count).ok()?;
             }
             KeyItem::NewAxis => {
-                kept += 1;
+                view_axis += 1;
                 indexer.new_axis().ok()?;
             }
             KeyItem::Ellipsis => {
                 let count = layout.ndim() - consumed;
-                (axis, kept) = (axis + count, kept + count);
+                (axis, view_axis) = (axis + count, view_axis + count);
                 indexer.ellipsis().ok()?;
             }
             _ => return None,
@@ -93,14 +94,14 @@ fn view_around_mask(layout: &Layout, items: &[KeyItem<'_>]) -> Option<(Layout, u
         axis += item.consumed();
     }
     indexer.finish().ok()?;
-    Some((view, place))
+    Some((view, mask_axis))
 }
 
-/// A mask in the shape of a view, in which its axes begin at `place`.
-fn spread(mask: &Layout, view: &Layout, place: usize) -> Option<Layout> {
+/// A mask in the shape of a view, in which its axes begin at `mask_axis`.
+fn expand_mask(mask: &Layout, view: &Layout, mask_axis: usize) -> Option<Layout> {
     // Appends axes of length 1 to the mask, up to the last axis of the view.
-    let behind = view.ndim() - place - mask.ndim();
-    let axes: Dims = (1..=behind as i64).map(|back| -back).collect();
+    let trailing = view.ndim() - mask_axis - mask.ndim();
+    let axes: Dims = (1..=trailing as i64).map(|axis_from_end| -axis_from_end).collect();
     let shape: Dims = view.shape().collect();
     mask.expand_dims(&axes).ok()?.broadcast_to(&shape).ok()
 }
@@ -118,17 +119,17 @@ fn selection(layout: &Layout, items: &[KeyItem<'_>]) -> PyResult<Option<Selectio
     let Ok(shape) = broadcast_shapes(&shapes) else { return Ok(None) };
     let mut view = Layout::scalar(layout.itemsize());
     let mut indexer = Indexer::new(layout, &mut view, consumed, ellipses > 0);
-    let (mut axis, mut kept, mut indexed, mut dropped) = (0, 0, Vec::new(), Vec::new());
+    let (mut axis, mut view_axis, mut indexed, mut removed) = (0, 0, Vec::new(), Vec::new());
     for item in items {
-        let done = match item {
+        let result = match item {
             KeyItem::Indices(indices, bounds) => {
-                let along = layout.axes()[axis];
+                let dimension = layout.axes()[axis];
                 let Ok(repeated) = indices.layout().broadcast_to(&shape) else { return Ok(None) };
                 let index = indices.view(repeated)?;
-                indexed.push(Indexed { index, len: along.len, stride: along.stride, bounds: *bounds });
-                dropped.push(kept);
-                (axis, kept) = (axis + 1, kept + 1);
-                indexer.slice_clipped(0, 1, along.len)
+                indexed.push(Indexed { index, len: dimension.len, stride: dimension.stride, bounds: *bounds });
+                removed.push(view_axis);
+                (axis, view_axis) = (axis + 1, view_axis + 1);
+                indexer.slice_clipped(0, 1, dimension.len)
             }
             KeyItem::Integer(integer) => {
                 axis += 1;
@@ -137,37 +138,37 @@ fn selection(layout: &Layout, items: &[KeyItem<'_>]) -> PyResult<Option<Selectio
             }
             KeyItem::Slice(slice) => {
                 let Ok((start, step, count)) = slices::unpack(slice, layout.axes()[axis].len) else { return Ok(None) };
-                (axis, kept) = (axis + 1, kept + 1);
+                (axis, view_axis) = (axis + 1, view_axis + 1);
                 indexer.slice_clipped(start, step, count)
             }
             KeyItem::Truth(indices) => {
                 let Ok(repeated) = indices.layout().broadcast_to(&shape) else { return Ok(None) };
                 let (index, bounds) = (indices.view(repeated)?, Bounds::Known);
                 indexed.push(Indexed { index, len: 1, stride: 0, bounds });
-                dropped.push(kept);
-                kept += 1;
+                removed.push(view_axis);
+                view_axis += 1;
                 indexer.new_axis()
             }
             KeyItem::Single(..) | KeyItem::Mask(_) | KeyItem::HostMask(_) => return Ok(None), // already replaced
             KeyItem::NewAxis => {
-                kept += 1;
+                view_axis += 1;
                 indexer.new_axis()
             }
             KeyItem::Ellipsis => {
                 let count = layout.ndim() - consumed;
-                (axis, kept) = (axis + count, kept + count);
+                (axis, view_axis) = (axis + count, view_axis + count);
                 indexer.ellipsis()
             }
         };
-        if done.is_err() {
+        if result.is_err() {
             return Ok(None);
         }
     }
     if indexer.finish().is_err() || indexed.is_empty() {
         return Ok(None);
     }
-    let position = position(items, &dropped);
-    let Some(view) = without(&view, &dropped) else { return Ok(None) };
+    let position = position(items, &removed);
+    let Some(view) = drop_axes(&view, &removed) else { return Ok(None) };
     if view.ndim() + shape.len() > pygpu_layout::MAX_RANK {
         return Ok(None);
     }
@@ -183,17 +184,17 @@ fn indices<'a>(item: &'a KeyItem<'_>) -> Option<&'a Array> {
 
 /// Position of the index arrays' axes in the result: that of the first index array if they are adjacent, otherwise the
 /// front.
-fn position(items: &[KeyItem<'_>], dropped: &[usize]) -> usize {
+fn position(items: &[KeyItem<'_>], removed: &[usize]) -> usize {
     let first = items.iter().position(KeyItem::is_advanced).unwrap_or(0);
     let last = items.iter().rposition(KeyItem::is_advanced).unwrap_or(0);
-    let is_together = items[first..=last].iter().all(KeyItem::is_advanced);
+    let are_adjacent = items[first..=last].iter().all(KeyItem::is_advanced);
     // Preceding integers keep no axis, so the position of the first index array applies.
-    if is_together { dropped.first().copied().unwrap_or(0) } else { 0 }
+    if are_adjacent { removed.first().copied().unwrap_or(0) } else { 0 }
 }
 
 /// A view at index 0 of some axes, without these axes.
-pub(super) fn without(view: &Layout, dropped: &[usize]) -> Option<Layout> {
-    let axes = || view.axes().iter().enumerate().filter(|(place, _)| !dropped.contains(place));
+pub(super) fn drop_axes(view: &Layout, removed: &[usize]) -> Option<Layout> {
+    let axes = || view.axes().iter().enumerate().filter(|(index, _)| !removed.contains(index));
     let shape: Dims = axes().map(|(_, axis)| axis.len).collect();
     let strides: Dims = axes().map(|(_, axis)| axis.stride).collect();
     Layout::strided(&shape, &strides, view.offset(), view.itemsize()).ok()

@@ -31,7 +31,7 @@ use pygpu_ops::ufunc::as_it_is;
 /// # Errors
 /// `ValueError` if it cannot be broadcast; NumPy's error if it cannot be converted; driver errors.
 pub(crate) fn assign(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    if let Some(item) = element_bytes::plain_number(target.dtype().kind(), value) {
+    if let Some(item) = element_bytes::python_number_bytes(target.dtype().kind(), value) {
         return Ok(py.without_gil(|| copy::fill(target, &item, &stream::current(target.device())))?);
     }
     match import::device_array(value)? {
@@ -44,14 +44,14 @@ pub(crate) fn assign(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -
 ///
 /// # Errors
 /// Driver errors of pending operations.
-pub(super) fn is_deferred(target: &DeferredArray, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+pub(super) fn try_defer(target: &DeferredArray, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     if !pygpu_base::flush::has_pending() {
         return Ok(false);
     }
     let Ok(value) = value.cast_exact::<GpuArray>() else { return Ok(false) };
     let source = value.get().without_flush()?;
-    let is_alike = source.device() == target.device() && source.layout().shape().eq(target.layout().shape());
-    if !is_alike || !is_pending(source) || !cast::is_silent(source.dtype(), target.dtype()) {
+    let has_same_shape = source.device() == target.device() && source.layout().shape().eq(target.layout().shape());
+    if !has_same_shape || !is_pending(source) || !cast::is_silent(source.dtype(), target.dtype()) {
         return Ok(false);
     }
     let work = DeferredOp::Loop(as_it_is(), source.dtype().kind());
@@ -72,7 +72,7 @@ pub(super) fn assign_array(
 ) -> PyResult<()> {
     let layout = broadcast(source.layout(), target.layout())?;
     if source.device() == target.device() {
-        return cast_into(py, target, CastValues::Of(&source.view(layout)?), mask, stream);
+        return cast_into(py, target, CastValues::Array(&source.view(layout)?), mask, stream);
     }
     // Converted before the transfer or after it, whichever moves less data.
     let converted = match source.dtype() == target.dtype() {
@@ -82,36 +82,40 @@ pub(super) fn assign_array(
     if mask.is_none() && converted.layout().shape().eq(target.layout().shape()) {
         return Ok(py.without_gil(|| copy::between(target, &converted, stream))?);
     }
-    let there = copies::copy_to(py, &converted, target.device(), converted.layout().dense_like())?;
-    let there = there.view(broadcast(there.layout(), target.layout())?)?;
-    cast_into(py, target, CastValues::Of(&there), mask, stream)
+    let on_target = copies::copy_to(py, &converted, target.device(), converted.layout().dense_like())?;
+    let on_target = on_target.view(broadcast(on_target.layout(), target.layout())?)?;
+    cast_into(py, target, CastValues::Array(&on_target), mask, stream)
 }
 
 fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    let source = converted(py, target, value)?;
-    let side = ndarray::side(&source, target.dtype().itemsize())?;
-    if side.layout.ndim() == 0 {
-        let item = element_bytes::bytes_of(&source, target.dtype().itemsize());
+    let source = to_target_dtype(py, target, value)?;
+    let buffer = ndarray::host_buffer(&source, target.dtype().itemsize())?;
+    if buffer.layout.ndim() == 0 {
+        let item = element_bytes::scalar_bytes(&source, target.dtype().itemsize());
         py.without_gil(|| copy::fill(target, &item, &stream::current(target.device())))?;
         return Ok(());
     }
-    let layout = broadcast(&side.layout, target.layout())?;
-    if layout != side.layout {
+    let layout = broadcast(&buffer.layout, target.layout())?;
+    if layout != buffer.layout {
         // Transfers the unbroadcast array and broadcasts it on the device.
-        let shape: Dims = side.layout.shape().collect();
-        let landed =
+        let shape: Dims = buffer.layout.shape().collect();
+        let uploaded =
             Array::empty(&shape, target.dtype(), pygpu_layout::MemoryOrder::C, stream::current(target.device()))?;
-        transfer::upload(py, &landed, &source)?;
-        let landed = landed.view(broadcast(landed.layout(), target.layout())?)?;
-        py.without_gil(|| copy::between(target, &landed, &stream::current(target.device())))?;
+        transfer::upload(py, &uploaded, &source)?;
+        let uploaded = uploaded.view(broadcast(uploaded.layout(), target.layout())?)?;
+        py.without_gil(|| copy::between(target, &uploaded, &stream::current(target.device())))?;
         return Ok(());
     }
     transfer::upload(py, target, &source)
 }
 
 /// The value as an ndarray of the target's dtype, converted by NumPy's rules for assignment.
-fn converted<'py>(py: Python<'py>, target: &Array, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let wanted = dtype::to_python(py, target.dtype())?;
+fn to_target_dtype<'py>(
+    py: Python<'py>,
+    target: &Array,
+    value: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let numpy_dtype = dtype::to_python(py, target.dtype())?;
     if let Ok(array) = value.cast::<PyUntypedArray>()
         && dtype::from_numpy(array.dtype().as_any()).is_ok_and(|dtype| dtype == target.dtype())
     {
@@ -127,27 +131,27 @@ fn converted<'py>(py: Python<'py>, target: &Array, value: &Bound<'py, PyAny>) ->
         // A tuple is one structured item, a list a row of items: left to NumPy.
         return ndarray::as_ndarray(value, Some(target.dtype()));
     } else {
-        let found = ndarray::as_ndarray(value, None)?;
-        check_depth(value, &found, target)?;
+        let values = ndarray::as_ndarray(value, None)?;
+        check_depth(value, &values, target)?;
         // Before the conversion, which must not issue warnings if nothing is assigned.
-        broadcast(&ndarray::side(&found, found.dtype().itemsize())?.layout, target.layout())?;
-        found.getattr(intern!(py, "shape"))?
+        broadcast(&ndarray::host_buffer(&values, values.dtype().itemsize())?.layout, target.layout())?;
+        values.getattr(intern!(py, "shape"))?
     };
-    let made = numpy.getattr(intern!(py, "empty"))?.call1((shape, wanted))?;
+    let result = numpy.getattr(intern!(py, "empty"))?.call1((shape, numpy_dtype))?;
     // By item assignment instead of `astype`, so that 300 into uint8 raises NumPy's error.
-    strict::without_host_arrays(|| made.set_item(pyo3::types::PyEllipsis::get(py), value))?;
-    Ok(made.cast_into::<PyUntypedArray>()?)
+    strict::without_host_arrays(|| result.set_item(pyo3::types::PyEllipsis::get(py), value))?;
+    Ok(result.cast_into::<PyUntypedArray>()?)
 }
 
 /// Rejects lists that are nested deeper than the target, as NumPy does. Arrays may have additional leading axes of
 /// length 1.
-fn check_depth(value: &Bound<'_, PyAny>, found: &Bound<'_, PyUntypedArray>, target: &Array) -> PyResult<()> {
+fn check_depth(value: &Bound<'_, PyAny>, values: &Bound<'_, PyUntypedArray>, target: &Array) -> PyResult<()> {
     let is_nested = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
     let rank = target.layout().ndim();
-    if is_nested && found.ndim() > rank {
+    if is_nested && values.ndim() > rank {
         return Err(PyValueError::new_err(format!(
             "setting an array element with a sequence: the value is nested {} deep, the target has {rank} axes",
-            found.ndim()
+            values.ndim()
         )));
     }
     Ok(())

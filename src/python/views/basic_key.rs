@@ -81,7 +81,7 @@ pub(crate) fn basic(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyAny>) 
         BasicKeyItem::Advanced => return Ok(false),
     };
     let mut indexer = Indexer::new(layout, view, consumed, ellipsis);
-    feed(&mut indexer, layout, &mut 0, item, key)?;
+    apply_item(&mut indexer, layout, &mut 0, item, key)?;
     indexer.finish()?;
     Ok(true)
 }
@@ -93,19 +93,19 @@ fn fast_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> b
     // `Indexer` only needs to know in advance that there are at most as many integers and slices as axes.
     let mut indexer = Indexer::new(layout, view, 0, true);
     let (mut axis, mut seen_ellipsis) = (0, false);
-    for place in 0..count {
-        let Some((item, kind)) = plain_item(key, place) else { return false };
+    for position in 0..count {
+        let Some((item, kind)) = plain_item(key, position) else { return false };
         if kind == BasicKeyItem::Ellipsis {
-            let Some(behind) = (!seen_ellipsis).then(|| consumed_after(key, place + 1, count)).flatten() else {
+            let Some(following) = (!seen_ellipsis).then(|| consumed_after(key, position + 1, count)).flatten() else {
                 return false;
             };
             seen_ellipsis = true;
-            let kept = layout.ndim().saturating_sub(axis + behind);
-            indexer.ellipsis_of(kept);
-            axis += kept;
+            let spanned = layout.ndim().saturating_sub(axis + following);
+            indexer.ellipsis_of(spanned);
+            axis += spanned;
             continue;
         }
-        if let Err(error) = feed(&mut indexer, layout, &mut axis, kind, &item) {
+        if let Err(error) = apply_item(&mut indexer, layout, &mut axis, kind, &item) {
             drop(error);
             return false;
         }
@@ -116,8 +116,8 @@ fn fast_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> b
 /// Number of integers and slices in a key from position `from` on; `None` if any item is not plain.
 fn consumed_after(key: &Bound<'_, PyTuple>, from: usize, count: usize) -> Option<usize> {
     let mut consumed = 0;
-    for place in from..count {
-        let (_, kind) = plain_item(key, place)?;
+    for position in from..count {
+        let (_, kind) = plain_item(key, position)?;
         consumed += usize::from(matches!(kind, BasicKeyItem::Integer | BasicKeyItem::Slice));
     }
     Some(consumed)
@@ -125,8 +125,11 @@ fn consumed_after(key: &Bound<'_, PyTuple>, from: usize, count: usize) -> Option
 
 /// A plain item and its kind; `None` if determining the kind would call the item.
 #[inline]
-fn plain_item<'a, 'py>(key: &'a Bound<'py, PyTuple>, place: usize) -> Option<(Borrowed<'a, 'py, PyAny>, BasicKeyItem)> {
-    let item = key.get_borrowed_item(place).ok()?;
+fn plain_item<'a, 'py>(
+    key: &'a Bound<'py, PyTuple>,
+    position: usize,
+) -> Option<(Borrowed<'a, 'py, PyAny>, BasicKeyItem)> {
+    let item = key.get_borrowed_item(position).ok()?;
     classify_plain(&item).map(|kind| (item, kind))
 }
 
@@ -151,14 +154,14 @@ fn checked_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -
         if kind == BasicKeyItem::Ellipsis {
             axis += layout.ndim().saturating_sub(consumed);
         }
-        feed(&mut indexer, layout, &mut axis, kind, &item)?;
+        apply_item(&mut indexer, layout, &mut axis, kind, &item)?;
     }
     indexer.finish()?;
     Ok(true)
 }
 
 #[inline]
-fn feed(
+fn apply_item(
     indexer: &mut Indexer<'_>,
     layout: &Layout,
     axis: &mut usize,

@@ -18,15 +18,15 @@ use pygpu_base::dtype::ScalarType;
 use pygpu_device::stream;
 
 /// The mask on the target's device; `None` if it is true everywhere.
-fn mask_for(target: &Array, given: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
-    let py = given.py();
-    if given.is_instance_of::<PyBool>() && given.is_truthy()? {
+fn mask_on_target(target: &Array, object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    let py = object.py();
+    if object.is_instance_of::<PyBool>() && object.is_truthy()? {
         return Ok(None);
     }
-    let mask = match import::device_array(given)? {
+    let mask = match import::device_array(object)? {
         Some(mask) => mask,
         None => {
-            let host = ndarray::as_ndarray(given, None)?;
+            let host = ndarray::as_ndarray(object, None)?;
             let kind = dtype::from_numpy(host.dtype().as_any())?;
             device_arrays::upload_new(py, &host, kind, target.device())?
         }
@@ -85,7 +85,7 @@ pub(crate) fn copyto(
     let py = dst.py();
     let target = dst.get().array(py)?;
     target.check_writable("copyto")?;
-    let mask = r#where.map(|given| mask_for(target, given)).transpose()?.flatten();
+    let mask = r#where.map(|object| mask_on_target(target, object)).transpose()?.flatten();
     if let Some(source) = import::device_array(src)? {
         cast::check_casting(py, source.dtype(), target.dtype(), casting)?;
         return assign::assign_array(py, target, &source, mask.as_ref(), &stream::current(target.device()));
@@ -101,7 +101,7 @@ pub(crate) fn copyto(
     if mask.is_none() {
         return assign::assign(py, target, host.as_any());
     }
-    assign::broadcast(&ndarray::side(&host, kind.itemsize())?.layout, target.layout())?;
+    assign::broadcast(&ndarray::host_buffer(&host, kind.itemsize())?.layout, target.layout())?;
     let uploaded = device_arrays::upload_new(py, &host, kind, target.device())?;
     assign::assign_array(py, target, &uploaded, mask.as_ref(), &stream::current(target.device()))
 }
@@ -118,7 +118,7 @@ fn scalar(
     let keywords = PyDict::new(py);
     keywords.set_item(intern!(py, "casting"), casting)?;
     strict::without_host_arrays(|| numpy.getattr(intern!(py, "copyto"))?.call((&item, value), Some(&keywords)))?;
-    Ok(element_bytes::bytes_of(&item.cast_into::<PyUntypedArray>()?, target.dtype().itemsize()))
+    Ok(element_bytes::scalar_bytes(&item.cast_into::<PyUntypedArray>()?, target.dtype().itemsize()))
 }
 
 names! {

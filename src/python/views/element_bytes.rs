@@ -20,28 +20,28 @@ pub(crate) type ElementBytes = SmallVec<[u8; 16]>;
 /// # Errors
 /// NumPy's error for a value that cannot be converted; `ValueError` for more than one element.
 pub(crate) fn item_bytes(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyResult<ElementBytes> {
-    if let Some(bytes) = plain_number(array.dtype().kind(), value) {
+    if let Some(bytes) = python_number_bytes(array.dtype().kind(), value) {
         return Ok(bytes);
     }
     let item = ndarray::numpy(py)?.getattr(intern!(py, "zeros"))?.call1(((), dtype::to_python(py, array.dtype())?))?;
     strict::without_host_arrays(|| item.set_item((), value))?;
     let item = item.cast_into::<PyUntypedArray>()?;
-    Ok(bytes_of(&item, array.dtype().itemsize()))
+    Ok(scalar_bytes(&item, array.dtype().itemsize()))
 }
 
 /// The bytes of a 0-d ndarray.
-pub(super) fn bytes_of(item: &Bound<'_, PyUntypedArray>, itemsize: usize) -> ElementBytes {
+pub(super) fn scalar_bytes(item: &Bound<'_, PyUntypedArray>, itemsize: usize) -> ElementBytes {
     element(item, 0, itemsize)
 }
 
 /// The bytes of one element of a contiguous ndarray.
-pub(crate) fn element(array: &Bound<'_, PyUntypedArray>, place: usize, itemsize: usize) -> ElementBytes {
-    with_dense_bytes(array, itemsize, |all| all[place * itemsize..][..itemsize].into())
+pub(crate) fn element(array: &Bound<'_, PyUntypedArray>, index: usize, itemsize: usize) -> ElementBytes {
+    with_dense_bytes(array, itemsize, |bytes_of_array| bytes_of_array[index * itemsize..][..itemsize].into())
 }
 
 /// Converts a Python `int` or `float` that the type can represent. All other values, and those that NumPy would reject
 /// or warn about, are left to NumPy.
-pub(super) fn plain_number(kind: ScalarType, value: &Bound<'_, PyAny>) -> Option<ElementBytes> {
+pub(super) fn python_number_bytes(kind: ScalarType, value: &Bound<'_, PyAny>) -> Option<ElementBytes> {
     if let Ok(number) = value.cast_exact::<PyFloat>() {
         return real_bytes(kind, number.value());
     }
@@ -49,7 +49,7 @@ pub(super) fn plain_number(kind: ScalarType, value: &Bound<'_, PyAny>) -> Option
         return None;
     }
     let (number, overflow) = numbers::signed(value);
-    (!overflow).then(|| whole_bytes(kind, number)).flatten()
+    (!overflow).then(|| integer_bytes(kind, number)).flatten()
 }
 
 fn real_bytes(kind: ScalarType, number: f64) -> Option<ElementBytes> {
@@ -62,7 +62,7 @@ fn real_bytes(kind: ScalarType, number: f64) -> Option<ElementBytes> {
     }
 }
 
-fn whole_bytes(kind: ScalarType, number: i64) -> Option<ElementBytes> {
+fn integer_bytes(kind: ScalarType, number: i64) -> Option<ElementBytes> {
     fn bytes<T: TryFrom<i64>, const N: usize>(number: i64, to_bytes: impl Fn(T) -> [u8; N]) -> Option<ElementBytes> {
         T::try_from(number).ok().map(|number| ElementBytes::from_slice(&to_bytes(number)))
     }

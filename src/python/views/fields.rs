@@ -33,21 +33,21 @@ pub(crate) fn select(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<A
         let field = fields
             .get_item(key)
             .map_err(|_| PyValueError::new_err(format!("no field of name {key}: the items are {descr}")))?;
-        return Ok(Some(one(array, &field)?));
+        return Ok(Some(field_view(array, &field)?));
     }
     if let Ok(names) = key.cast::<PyList>()
         && !names.is_empty()
         && names.iter().all(|name| name.is_instance_of::<PyString>())
     {
-        let fewer = dtype::from_numpy(&descr.get_item(key)?)?;
-        return Ok(Some(array.view_as(array.layout().clone(), fewer)?.as_readonly()));
+        let subset_dtype = dtype::from_numpy(&descr.get_item(key)?)?;
+        return Ok(Some(array.view_as(array.layout().clone(), subset_dtype)?.as_readonly()));
     }
     Ok(None)
 }
 
 /// A field as described by `dtype.fields`: dtype, offset, and possibly a title. The axes of a subarray follow the
 /// array's.
-fn one(array: &Array, field: &Bound<'_, PyAny>) -> PyResult<Array> {
+fn field_view(array: &Array, field: &Bound<'_, PyAny>) -> PyResult<Array> {
     let py = field.py();
     let mut descr = field.get_item(0)?;
     let offset: i64 = field.get_item(1)?.extract()?;

@@ -47,9 +47,10 @@ impl GpuArray {
         array.check_writable("fill")?;
         let stream = transfer::stream_or_current(slf, stream)?;
         match import::device_array(value)? {
-            Some(one) => {
-                let one = one.view(assign::broadcast(one.layout(), &Layout::scalar(one.layout().itemsize()))?)?;
-                assign::assign_array(slf.py(), array, &one, None, &stream)?;
+            Some(element) => {
+                let element =
+                    element.view(assign::broadcast(element.layout(), &Layout::scalar(element.layout().itemsize()))?)?;
+                assign::assign_array(slf.py(), array, &element, None, &stream)?;
             }
             None => {
                 let item = element_bytes::item_bytes(slf.py(), array, value)?;

@@ -52,37 +52,37 @@ fn host_key<'py>(key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 }
 
 /// Whether NumPy can work on the array's memory in place. Not during a capture, which only records kernels.
-fn is_numpys(array: &Array) -> PyResult<bool> {
+fn uses_numpy(array: &Array) -> PyResult<bool> {
     let device = array.device();
     Ok(device.is_cpu() && !capture::is_capturing(&stream::current(device))?)
 }
 
 /// Returns the array's values on the host: a view of a CPU array, a copy of an array of a GPU.
 fn values<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArray>> {
-    if is_numpys(array.get().array(array.py())?)? {
+    if uses_numpy(array.get().array(array.py())?)? {
         return cpu_view::view(array);
     }
     log_queue::log(LogLevel::Info, || {
-        let own = array.get();
-        let bytes = own.array(array.py()).map_or(0, |own| own.layout().nbytes());
+        let object = array.get();
+        let bytes = object.array(array.py()).map_or(0, |object| object.layout().nbytes());
         format!(
             "{}: an array of {bytes} bytes goes over the host for a selection that has no kernel here",
-            own.device()
+            object.device()
         )
     });
     transfer::to_ndarray(array.py(), array.get().array(array.py())?)
 }
 
 /// The result of kernels; `None` if the operation must be left to NumPy.
-fn by_kernels<T>(made: Result<Option<T>, Error>) -> PyResult<Option<T>> {
-    match made {
+fn kernel_result<T>(result: Result<Option<T>, Error>) -> PyResult<Option<T>> {
+    match result {
         Err(Error::Index(_) | Error::Unavailable(_)) => Ok(None), // NumPy raises the error itself, or there is no compiler
         other => Ok(other?),
     }
 }
 
 /// The mask, if it is the whole key and has the array's shape.
-fn whole_mask<'a>(array: &Array, items: &'a [KeyItem<'_>]) -> Option<&'a Array> {
+fn full_mask<'a>(array: &Array, items: &'a [KeyItem<'_>]) -> Option<&'a Array> {
     match items {
         [KeyItem::Mask(mask)] if mask.layout().ndim() > 0 && mask.layout().shape().eq(array.layout().shape()) => {
             Some(mask)
@@ -94,18 +94,18 @@ fn whole_mask<'a>(array: &Array, items: &'a [KeyItem<'_>]) -> Option<&'a Array> 
 /// The selected elements, by kernels; `None` if NumPy must compute or reject the selection.
 fn gather_on_device(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let py = key.py();
-    if is_numpys(array)? {
+    if uses_numpy(array)? {
         return Ok(None);
     }
     let Some(items) = key_items::read(array, key)? else { return Ok(None) };
-    if let Some(mask) = whole_mask(array, &items) {
-        let taken = py.without_gil(|| mask_selection::take(array, mask, &stream::current(array.device())));
-        if let Some(taken) = by_kernels(taken)? {
-            return Ok(Some(taken));
+    if let Some(mask) = full_mask(array, &items) {
+        let selected = py.without_gil(|| mask_selection::take(array, mask, &stream::current(array.device())));
+        if let Some(selected) = kernel_result(selected)? {
+            return Ok(Some(selected));
         }
     }
     let Some(selection) = advanced_key::plan(py, array, items)? else { return Ok(None) };
-    by_kernels(py.without_gil(|| copy::gather(array, &selection, &stream::current(array.device()))))
+    kernel_result(py.without_gil(|| copy::gather(array, &selection, &stream::current(array.device()))))
 }
 
 /// Whether a value is a single number.
@@ -126,47 +126,47 @@ fn fill_masked(array: &Array, items: &[KeyItem<'_>], value: &Bound<'_, PyAny>) -
     }
     let stream = stream::current(array.device());
     if is_number(value)? {
-        let Some((view, mask)) = advanced_key::masked(py, array, items)? else { return Ok(false) };
+        let Some((view, mask)) = advanced_key::masked_view(py, array, items)? else { return Ok(false) };
         let item = element_bytes::item_bytes(py, array, value)?;
         cast_into(py, &view, CastValues::Item(&item), Some(&mask), &stream)?;
         return Ok(true);
     }
-    let Ok(own) = value.cast::<GpuArray>() else { return Ok(false) };
-    let source = own.get().array(py)?;
+    let Ok(array_value) = value.cast::<GpuArray>() else { return Ok(false) };
+    let source = array_value.get().array(py)?;
     // The axes after the mask's can only be determined if nothing precedes the mask.
-    let behind = match items {
+    let trailing_axes = match items {
         [KeyItem::Mask(mask)] => array.layout().ndim() - mask.layout().ndim(),
         _ => 0,
     };
-    let is_known = source.device() == array.device() && is_castable(source.dtype(), array.dtype());
-    if !is_known || source.layout().ndim() > behind {
+    let is_compatible = source.device() == array.device() && is_castable(source.dtype(), array.dtype());
+    if !is_compatible || source.layout().ndim() > trailing_axes {
         return Ok(false);
     }
-    let Some((view, mask)) = advanced_key::masked(py, array, items)? else { return Ok(false) };
+    let Some((view, mask)) = advanced_key::masked_view(py, array, items)? else { return Ok(false) };
     assign::assign_array(py, &view, source, Some(&mask), &stream)?;
     Ok(true)
 }
 
 /// The values with the array's dtype on its device, for an assignment; unchanged if they fit already.
-fn values_for(array: &Array, shape: &[i64], value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+fn device_values(array: &Array, shape: &[i64], value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let py = value.py();
-    if let Ok(own) = value.cast::<GpuArray>() {
-        let given = own.get().array(py)?;
-        let is_apart = given.device() == array.device() && !copy::may_overlap(array, given);
-        if is_apart
-            && given.dtype() == array.dtype()
-            && given.layout().ndim() <= shape.len()
-            && let Ok(repeated) = given.layout().broadcast_to(shape)
+    if let Ok(array_value) = value.cast::<GpuArray>() {
+        let source = array_value.get().array(py)?;
+        let is_separate = source.device() == array.device() && !copy::may_overlap(array, source);
+        if is_separate
+            && source.dtype() == array.dtype()
+            && source.layout().ndim() <= shape.len()
+            && let Ok(repeated) = source.layout().broadcast_to(shape)
         {
-            return Ok(Some(given.view(repeated)?));
+            return Ok(Some(source.view(repeated)?));
         }
     }
-    let own: Dims = if is_number(value)? { Dims::new() } else { shape.iter().copied().collect() };
+    let value_shape: Dims = if is_number(value)? { Dims::new() } else { shape.iter().copied().collect() };
     // A separate copy: converted, broadcast, and not overlapping the target.
     let values =
-        py.without_gil(|| Array::empty(&own, array.dtype(), MemoryOrder::C, stream::current(array.device())))?;
+        py.without_gil(|| Array::empty(&value_shape, array.dtype(), MemoryOrder::C, stream::current(array.device())))?;
     match assign::assign(py, &values, value) {
-        Err(refused) if refused.is_instance_of::<PyValueError>(py) || refused.is_instance_of::<PyTypeError>(py) => {
+        Err(error) if error.is_instance_of::<PyValueError>(py) || error.is_instance_of::<PyTypeError>(py) => {
             return Ok(None); // NumPy raises the error
         }
         other => other?,
@@ -175,10 +175,10 @@ fn values_for(array: &Array, shape: &[i64], value: &Bound<'_, PyAny>) -> PyResul
 }
 
 /// Assigns values, one for each true element of a mask of the array's shape. Returns whether they were assigned.
-fn put_masked(array: &Array, mask: &Array, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+fn assign_masked(array: &Array, mask: &Array, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = value.py();
     let count = match value.cast::<GpuArray>() {
-        Ok(own) if own.get().layout().ndim() == 1 => own.get().layout().size(),
+        Ok(values) if values.get().layout().ndim() == 1 => values.get().layout().size(),
         Ok(_) => return Ok(false),
         Err(_) => match value.cast::<PyUntypedArray>() {
             Ok(values) if values.ndim() == 1 => values.len() as i64,
@@ -188,11 +188,11 @@ fn put_masked(array: &Array, mask: &Array, value: &Bound<'_, PyAny>) -> PyResult
     if count == 1 || copy::may_overlap(array, mask) {
         return Ok(false); // broadcast, or overlapping the target
     }
-    let Some(values) = values_for(array, &[count], value)? else { return Ok(false) };
-    let put = py.without_gil(|| mask_selection::put(array, mask, &values, &stream::current(array.device())));
-    match by_kernels(put)? {
-        Some(places) if places != count => Err(PyValueError::new_err(format!(
-            "NumPy boolean array indexing assignment cannot assign {count} input values to the {places} output values where the mask is \
+    let Some(values) = device_values(array, &[count], value)? else { return Ok(false) };
+    let written = py.without_gil(|| mask_selection::put(array, mask, &values, &stream::current(array.device())));
+    match kernel_result(written)? {
+        Some(true_count) if true_count != count => Err(PyValueError::new_err(format!(
+            "NumPy boolean array indexing assignment cannot assign {count} input values to the {true_count} output values where the mask is \
              true"
         ))),
         done => Ok(done.is_some()),
@@ -202,7 +202,7 @@ fn put_masked(array: &Array, mask: &Array, value: &Bound<'_, PyAny>) -> PyResult
 /// Assigns a value by kernels. If it returns `false`, nothing was changed.
 fn scatter_on_device(array: &Array, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = key.py();
-    if is_numpys(array)? {
+    if uses_numpy(array)? {
         return Ok(false);
     }
     let Some(items) = key_items::read(array, key)? else { return Ok(false) };
@@ -210,15 +210,15 @@ fn scatter_on_device(array: &Array, key: &Bound<'_, PyAny>, value: &Bound<'_, Py
         return Ok(true);
     }
     py.without_gil(|| copy::check_capture(&stream::current(array.device())))?;
-    if let Some(mask) = whole_mask(array, &items)
-        && put_masked(array, mask, value)?
+    if let Some(mask) = full_mask(array, &items)
+        && assign_masked(array, mask, value)?
     {
         return Ok(true);
     }
     let Some(selection) = advanced_key::plan(py, array, items)? else { return Ok(false) };
-    let Some(values) = values_for(array, &selection.result_shape(), value)? else { return Ok(false) };
+    let Some(values) = device_values(array, &selection.result_shape(), value)? else { return Ok(false) };
     let scattered = py.without_gil(|| copy::scatter(array, &selection, &values, &stream::current(array.device())));
-    by_kernels(scattered.map(|is_done| is_done.then_some(()))).map(|done| done.is_some())
+    kernel_result(scattered.map(|is_done| is_done.then_some(()))).map(|done| done.is_some())
 }
 
 /// Copies the selected elements to a new array on the same device.

@@ -24,7 +24,7 @@ impl GpuArray {
             return Ok(view);
         }
         match fields::select(slf.get().array(slf.py())?, key)? {
-            Some(part) => new_view_of(slf, part),
+            Some(field) => new_view_of(slf, field),
             None => gather::gather(slf, key),
         }
     }
@@ -37,16 +37,16 @@ impl GpuArray {
         let mut view = Layout::scalar(array.layout().itemsize());
         if basic(array.layout(), &mut view, key)? {
             let target = array.view(view)?;
-            if assign::is_deferred(&target, value)? {
+            if assign::try_defer(&target, value)? {
                 return Ok(());
             }
-            fusion::close(py, FlushReason::EagerOperation);
+            fusion::flush_pending(py, FlushReason::EagerOperation);
             fusion::materialize(&target)?;
             return assign::assign(py, target.materialized()?, value);
         }
         let array = slf.get().array(py)?;
         match fields::select(array, key)? {
-            Some(part) if !part.readonly() => assign::assign(slf.py(), &part, value),
+            Some(field) if !field.readonly() => assign::assign(slf.py(), &field, value),
             _ => gather::scatter(slf, key, value),
         }
     }

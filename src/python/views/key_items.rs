@@ -75,11 +75,11 @@ impl KeyItem<'_> {
 /// Driver errors.
 pub(super) fn read<'py>(array: &Array, key: &Bound<'py, PyAny>) -> PyResult<Option<Vec<KeyItem<'py>>>> {
     let mut items = Vec::new();
-    let given: Vec<Bound<'py, PyAny>> = match key.cast::<PyTuple>() {
+    let raw_items: Vec<Bound<'py, PyAny>> = match key.cast::<PyTuple>() {
         Ok(tuple) => tuple.iter().collect(),
         Err(_) => vec![key.clone()],
     };
-    for item in given {
+    for item in raw_items {
         match read_item(array, &item)? {
             Some(item) => items.push(item),
             None => return Ok(None),
@@ -147,94 +147,98 @@ fn read_host<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<Ke
 
 /// The indices for a truth value: one 0, or none.
 fn truth(py: Python<'_>, array: &Array, is_true: bool) -> PyResult<Array> {
-    let made = device_arrays::new_array(
+    let indices_ = device_arrays::new_array(
         py,
         &[i64::from(is_true)],
         DType::new(ScalarType::Int64),
         MemoryOrder::C,
         array.device(),
     )?;
-    py.without_gil(|| pygpu_copy::fill(&made, &[0; 8], &stream::current(array.device())))?;
-    Ok(made)
+    py.without_gil(|| pygpu_copy::fill(&indices_, &[0; 8], &stream::current(array.device())))?;
+    Ok(indices_)
 }
 
 /// Replaces masks by index arrays, and zero-dimensional arrays by integers; `None` if a mask does not fit.
 ///
 /// # Errors
 /// Driver errors.
-pub(super) fn settled<'py>(
+pub(super) fn resolve_arrays<'py>(
     py: Python<'py>,
     array: &Array,
     items: Vec<KeyItem<'py>>,
 ) -> PyResult<Option<Vec<KeyItem<'py>>>> {
     let has_arrays = items.iter().any(KeyItem::is_array);
-    let mut left: usize = items.iter().map(KeyItem::consumed).sum();
+    let mut remaining: usize = items.iter().map(KeyItem::consumed).sum();
     let mut axis = 0;
-    let mut settled = Vec::new();
+    let mut resolve_arrays = Vec::new();
     for item in items {
         let consumed = item.consumed();
         match item {
-            KeyItem::Single(_, Some(integer)) if has_arrays => settled.push(KeyItem::Integer(integer)),
+            KeyItem::Single(_, Some(integer)) if has_arrays => resolve_arrays.push(KeyItem::Integer(integer)),
             // Its bounds are checked now, whatever the other items select.
-            KeyItem::Single(indices, None) if has_arrays => settled.push(KeyItem::Integer(value_of(py, &indices)?)),
-            KeyItem::Single(indices, _) => settled.push(KeyItem::Indices(indices, Bounds::Checked)),
+            KeyItem::Single(indices, None) if has_arrays => {
+                resolve_arrays.push(KeyItem::Integer(scalar_value(py, &indices)?))
+            }
+            KeyItem::Single(indices, _) => resolve_arrays.push(KeyItem::Indices(indices, Bounds::Checked)),
             KeyItem::Mask(mask) if consumed == 0 => {
-                let value = value_of(py, &mask)?.is_truthy()?;
-                settled.push(KeyItem::Truth(truth(py, array, value)?));
+                let value = scalar_value(py, &mask)?.is_truthy()?;
+                resolve_arrays.push(KeyItem::Truth(truth(py, array, value)?));
             }
             mask @ (KeyItem::Mask(_) | KeyItem::HostMask(_)) => {
-                if !mask.mask_shape().is_some_and(|shape| fits(array.layout(), axis, shape.into_iter())) {
+                if !mask.mask_shape().is_some_and(|shape| mask_fits(array.layout(), axis, shape.into_iter())) {
                     return Ok(None);
                 }
-                settled.extend(true_indices(py, array, &mask)?);
+                resolve_arrays.extend(true_indices(py, array, &mask)?);
             }
             KeyItem::Ellipsis => {
-                axis += array.layout().ndim().saturating_sub(axis + left);
-                settled.push(KeyItem::Ellipsis);
+                axis += array.layout().ndim().saturating_sub(axis + remaining);
+                resolve_arrays.push(KeyItem::Ellipsis);
             }
-            other => settled.push(other),
+            other => resolve_arrays.push(other),
         }
         axis += consumed;
-        left -= consumed;
+        remaining -= consumed;
     }
-    Ok(Some(settled))
+    Ok(Some(resolve_arrays))
 }
 
 /// The indices of the true elements of a mask along each of its axes.
 fn true_indices<'py>(py: Python<'py>, array: &Array, mask: &KeyItem<'py>) -> PyResult<Vec<KeyItem<'py>>> {
     match mask {
         KeyItem::Mask(mask) => {
-            let found = py.without_gil(|| selection::nonzero(mask, &stream::current(mask.device())))?;
-            (0..mask.layout().ndim()).map(|row| Ok(KeyItem::Indices(row_of(&found, row)?, Bounds::Known))).collect()
+            let positions = py.without_gil(|| selection::nonzero(mask, &stream::current(mask.device())))?;
+            (0..mask.layout().ndim())
+                .map(|row| Ok(KeyItem::Indices(matrix_row(&positions, row)?, Bounds::Known)))
+                .collect()
         }
         KeyItem::HostMask(mask) => {
-            let found = mask.call_method0(intern!(py, "nonzero"))?.cast_into::<PyTuple>()?;
+            let positions = mask.call_method0(intern!(py, "nonzero"))?.cast_into::<PyTuple>()?;
             let upload = |indices: Bound<'py, PyAny>| {
                 let indices = indices.cast_into::<PyUntypedArray>()?;
                 let kind = dtype::from_numpy(indices.dtype().as_any())?;
                 Ok(KeyItem::Indices(device_arrays::upload_new(py, &indices, kind, array.device())?, Bounds::Known))
             };
-            found.iter().map(upload).collect()
+            positions.iter().map(upload).collect()
         }
         _ => Ok(Vec::new()),
     }
 }
 
 /// Whether a mask has the lengths of the axes that it consumes.
-pub(super) fn fits(layout: &Layout, axis: usize, shape: impl Iterator<Item = i64>) -> bool {
+pub(super) fn mask_fits(layout: &Layout, axis: usize, shape: impl Iterator<Item = i64>) -> bool {
     layout.shape().skip(axis).zip(shape).all(|(length, masked)| length == masked)
 }
 
 /// One row of a matrix of indices.
-pub(super) fn row_of(found: &Array, row: usize) -> PyResult<Array> {
-    let layout = found.layout();
+pub(super) fn matrix_row(positions: &Array, row: usize) -> PyResult<Array> {
+    let layout = positions.layout();
     let (count, step) = (layout.axes()[1].len, layout.axes()[0].stride);
     let offset = layout.offset() + row as i64 * if count > 0 { step } else { 0 };
-    Ok(found.view(Layout::strided(&[count], &[8], offset, 8)?)?)
+    Ok(positions.view(Layout::strided(&[count], &[8], offset, 8)?)?)
 }
 
 /// The value of a zero-dimensional array.
-fn value_of<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
+fn scalar_value<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
     transfer::to_ndarray(py, array)?.call_method0(intern!(py, "item"))
 }
 

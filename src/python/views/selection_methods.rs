@@ -8,12 +8,12 @@ use crate::finalization;
 use crate::py_once::intern;
 
 /// Calls a function of a module of `PyGPU._functions`.
-fn call<'py, A>(py: Python<'py>, name: &str, given: A) -> PyResult<Bound<'py, PyAny>>
+fn call<'py, A>(py: Python<'py>, name: &str, arguments: A) -> PyResult<Bound<'py, PyAny>>
 where
     A: pyo3::call::PyCallArgs<'py>,
 {
     let function = py.import(intern!(py, "PyGPU._functions"))?.call_method1(intern!(py, "find"), (name,))?;
-    finalization::run_python(py, || function.call1(given))
+    finalization::run_python(py, || function.call1(arguments))
 }
 
 #[pymethods]

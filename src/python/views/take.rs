@@ -6,13 +6,13 @@ use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-use super::advanced_key::without;
+use super::advanced_key::drop_axes;
 use super::key_items::is_integer;
 use crate::array::array_argument::ArrayArg;
 use crate::array::class::{GpuArray, new_like};
 use crate::convert::{dtype, ndarray, strict};
 use crate::gil::WithoutGil;
-use crate::host::cast::{self, CastValues, cast_into, is_numpys};
+use crate::host::cast::{self, CastValues, cast_into, uses_numpy};
 use crate::host::{cpu_view, device_arrays, transfer};
 use crate::names::names;
 use crate::py_once::intern;
@@ -25,7 +25,7 @@ use pygpu_layout::{Dims, normalize_axis};
 use pygpu_ops::selection;
 use pygpu_ops::ufunc::is_castable;
 
-fn bounds_of(mode: &str) -> PyResult<Bounds> {
+fn parse_mode(mode: &str) -> PyResult<Bounds> {
     match mode {
         "raise" => Ok(Bounds::Checked),
         "wrap" => Ok(Bounds::Wrapped),
@@ -37,36 +37,42 @@ fn bounds_of(mode: &str) -> PyResult<Bounds> {
 }
 
 /// The selection for taking or putting along an axis.
-fn along(array: &Array, indices: &Array, axis: i64, mode: &str) -> PyResult<Selection> {
+fn axis_selection(array: &Array, indices: &Array, axis: i64, mode: &str) -> PyResult<Selection> {
     let layout = array.layout();
-    let place = normalize_axis(axis, layout.ndim())?;
-    let along = layout.axes()[place];
+    let axis_index = normalize_axis(axis, layout.ndim())?;
+    let dimension = layout.axes()[axis_index];
     if !is_integer(indices.dtype()) || indices.device() != array.device() {
         return Err(PyTypeError::new_err("the indices are an array of whole numbers on the array's device"));
     }
-    if along.len == 0 && !indices.layout().is_empty() {
+    if dimension.len == 0 && !indices.layout().is_empty() {
         return Err(PyIndexError::new_err("cannot do a non-empty take from an empty axes."));
     }
-    let view = without(layout, &[place]).ok_or_else(|| PyValueError::new_err("the array has too many axes"))?;
-    let bounds = bounds_of(mode)?;
+    let view = drop_axes(layout, &[axis_index]).ok_or_else(|| PyValueError::new_err("the array has too many axes"))?;
+    let bounds = parse_mode(mode)?;
     let shape: Dims = indices.layout().shape().collect();
-    let indexed = vec![Indexed { index: indices.clone(), len: along.len, stride: along.stride, bounds }];
-    Ok(Selection { view, indexed, shape, position: place })
+    let indexed = vec![Indexed { index: indices.clone(), len: dimension.len, stride: dimension.stride, bounds }];
+    Ok(Selection { view, indexed, shape, position: axis_index })
 }
 
 /// The result of a kernel call, with NumPy's message for an index out of range.
-fn checked<T>(py: Python<'_>, done: Result<T, Error>, array: &Array, indices: &Array, axis: i64) -> PyResult<T> {
-    let Err(Error::Index(refused)) = done else { return Ok(done?) };
+fn check_indices<T>(
+    py: Python<'_>,
+    result: Result<T, Error>,
+    array: &Array,
+    indices: &Array,
+    axis: i64,
+) -> PyResult<T> {
+    let Err(Error::Index(message)) = result else { return Ok(result?) };
     let shape: Vec<i64> = array.layout().shape().collect();
     let numpy = ndarray::numpy(py)?;
-    let stand_in = numpy.getattr(intern!(py, "broadcast_to"))?.call1((0, PyTuple::new(py, shape)?))?;
-    stand_in.call_method1(intern!(py, "take"), (transfer::to_ndarray(py, indices)?, axis))?;
-    Err(PyIndexError::new_err(refused))
+    let placeholder = numpy.getattr(intern!(py, "broadcast_to"))?.call1((0, PyTuple::new(py, shape)?))?;
+    placeholder.call_method1(intern!(py, "take"), (transfer::to_ndarray(py, indices)?, axis))?;
+    Err(PyIndexError::new_err(message))
 }
 
 #[cold]
-fn no_kernel(what: &str) -> PyErr {
-    Error::Unavailable(format!("{what}: there is no compiler of kernels")).into()
+fn no_kernel(function: &str) -> PyErr {
+    Error::Unavailable(format!("{function}: there is no compiler of kernels")).into()
 }
 
 /// Takes elements along an axis by their indices.
@@ -82,32 +88,32 @@ fn _take<'py>(
     mode: &str,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let py = array.py();
-    let (own, index) = (array.get().array(py)?, indices.get().array(py)?);
-    let selection = along(own, index, axis, mode)?;
-    let stream = stream::current(own.device());
+    let (source, index) = (array.get().array(py)?, indices.get().array(py)?);
+    let selection = axis_selection(source, index, axis, mode)?;
+    let stream = stream::current(source.device());
     if let Some(out) = out {
         let target = out.get().array(py)?;
         target.check_writable("take")?;
         if !target.layout().shape().eq(selection.result_shape()) {
             return Err(PyValueError::new_err("output array does not match result of ndarray.take"));
         }
-        cast::check_casting(py, target.dtype(), own.dtype(), "safe")?;
-        if target.dtype() == own.dtype() && target.device() == own.device() {
-            let done = py.without_gil(|| copy::gather_into(own, &selection, target, &stream));
-            return match checked(py, done, own, index, axis)? {
+        cast::check_casting(py, target.dtype(), source.dtype(), "safe")?;
+        if target.dtype() == source.dtype() && target.device() == source.device() {
+            let result = py.without_gil(|| copy::gather_into(source, &selection, target, &stream));
+            return match check_indices(py, result, source, index, axis)? {
                 true => Ok(out.clone()),
                 false => Err(no_kernel("take")),
             };
         }
     }
-    let done = py.without_gil(|| copy::gather(own, &selection, &stream));
-    let taken = checked(py, done, own, index, axis)?.ok_or_else(|| no_kernel("take"))?;
+    let result = py.without_gil(|| copy::gather(source, &selection, &stream));
+    let selected = check_indices(py, result, source, index, axis)?.ok_or_else(|| no_kernel("take"))?;
     match out {
         Some(out) => {
-            cast_into(py, out.get().array(py)?, CastValues::Of(&taken), None, &stream)?;
+            cast_into(py, out.get().array(py)?, CastValues::Array(&selected), None, &stream)?;
             Ok(out.clone())
         }
-        None => new_like(array, GpuArray::from_array(taken)),
+        None => new_like(array, GpuArray::from_array(selected)),
     }
 }
 
@@ -121,16 +127,17 @@ fn _put(
     mode: &str,
 ) -> PyResult<()> {
     let py = array.py();
-    let (own, index, values) = (array.get().array(py)?, indices.get().array(py)?, values.get().array(py)?);
-    own.check_writable("put")?;
-    let selection = along(own, index, 0, mode)?;
+    let (target, index, values) = (array.get().array(py)?, indices.get().array(py)?, values.get().array(py)?);
+    target.check_writable("put")?;
+    let selection = axis_selection(target, index, 0, mode)?;
     let values = values.view(values.layout().broadcast_to(&selection.result_shape())?)?;
-    let apart = match copy::may_overlap(own, &values) {
+    let separate_values = match copy::may_overlap(target, &values) {
         true => transfer::device_copy_like(py, &values)?,
         false => values,
     };
-    let done = py.without_gil(|| copy::scatter(own, &selection, &apart, &stream::current(own.device())));
-    match checked(py, done, own, index, 0)? {
+    let result =
+        py.without_gil(|| copy::scatter(target, &selection, &separate_values, &stream::current(target.device())));
+    match check_indices(py, result, target, index, 0)? {
         true => Ok(()),
         false => Err(no_kernel("put")),
     }
@@ -141,20 +148,22 @@ fn _put(
 #[pyo3(signature = (array: "GPUArray") -> "GPUArray")]
 fn _nonzero<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, GpuArray>> {
     let py = array.py();
-    let own = array.get().array(py)?;
+    let source = array.get().array(py)?;
     let kind = DType::new(ScalarType::Bool);
-    let stream = stream::current(own.device());
-    let mask = match own.dtype().kind() {
-        ScalarType::Bool => own.clone(),
-        ScalarType::Int8 | ScalarType::UInt8 => own.view_as(own.layout().clone(), kind)?,
-        _ if is_castable(own.dtype(), kind) => cast::cast(py, own, kind, own.layout().with_itemsize(1)?, &stream)?,
+    let stream = stream::current(source.device());
+    let mask = match source.dtype().kind() {
+        ScalarType::Bool => source.clone(),
+        ScalarType::Int8 | ScalarType::UInt8 => source.view_as(source.layout().clone(), kind)?,
+        _ if is_castable(source.dtype(), kind) => {
+            cast::cast(py, source, kind, source.layout().with_itemsize(1)?, &stream)?
+        }
         _ => {
-            let name = own.dtype().name();
+            let name = source.dtype().name();
             return Err(PyTypeError::new_err(format!("nonzero: which elements of {name} are 0 is not known here")));
         }
     };
-    let found = py.without_gil(|| selection::nonzero(&mask, &stream))?;
-    new_like(array, GpuArray::from_array(found))
+    let positions = py.without_gil(|| selection::nonzero(&mask, &stream))?;
+    new_like(array, GpuArray::from_array(positions))
 }
 
 /// Calls a NumPy function on arrays in host memory, through views of the same memory. Returns `NotImplemented` for
@@ -170,41 +179,42 @@ fn _by_numpy<'py>(
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
-    let own = array.get().array(py)?;
-    if !is_numpys(own, &stream::current(own.device()))? {
+    let inner = array.get().array(py)?;
+    if !uses_numpy(inner, &stream::current(inner.device()))? {
         return Ok(py.NotImplemented().into_bound(py));
     }
     let mut views = Vec::new();
-    let given = given.iter().map(|one| viewed(&one, &mut views)).collect::<PyResult<Vec<_>>>()?;
-    let named = keywords.map(|keywords| {
-        let named = PyDict::new(py);
+    let given = given.iter().map(|one| to_views(&one, &mut views)).collect::<PyResult<Vec<_>>>()?;
+    let keyword_views = keywords.map(|keywords| {
+        let keyword_views = PyDict::new(py);
         for (key, value) in keywords {
-            named.set_item(key, viewed(&value, &mut views)?)?;
+            keyword_views.set_item(key, to_views(&value, &mut views)?)?;
         }
-        PyResult::Ok(named)
+        PyResult::Ok(keyword_views)
     });
-    let named = named.transpose()?;
+    let keyword_views = keyword_views.transpose()?;
     // The name may be dotted, as `add.at`.
-    let function = name.split('.').try_fold(ndarray::numpy(py)?.clone().into_any(), |of, part| of.getattr(part))?;
-    let made = strict::without_host_arrays(|| function.call(PyTuple::new(py, given)?, named.as_ref()))?;
-    wrapped(&array, made, &views)
+    let function =
+        name.split('.').try_fold(ndarray::numpy(py)?.clone().into_any(), |object, part| object.getattr(part))?;
+    let returned = strict::without_host_arrays(|| function.call(PyTuple::new(py, given)?, keyword_views.as_ref()))?;
+    wrap_result(&array, returned, &views)
 }
 
 type ViewedArguments<'py> = Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>;
 
 /// Replaces PyGPU arrays by views, also inside lists.
-fn viewed<'py>(object: &Bound<'py, PyAny>, views: &mut ViewedArguments<'py>) -> PyResult<Bound<'py, PyAny>> {
-    if let Ok(own) = object.cast::<GpuArray>() {
-        let view = match own.get().device().is_cpu() {
-            true => cpu_view::view(own)?,
-            false => transfer::to_ndarray(own.py(), own.get().array(own.py())?)?,
+fn to_views<'py>(object: &Bound<'py, PyAny>, views: &mut ViewedArguments<'py>) -> PyResult<Bound<'py, PyAny>> {
+    if let Ok(array) = object.cast::<GpuArray>() {
+        let view = match array.get().device().is_cpu() {
+            true => cpu_view::view(array)?,
+            false => transfer::to_ndarray(array.py(), array.get().array(array.py())?)?,
         };
         let view = view.into_any();
         views.push((view.clone(), object.clone()));
         return Ok(view);
     }
     let items = |views: &mut ViewedArguments<'py>| {
-        object.try_iter()?.map(|one| viewed(&one?, views)).collect::<PyResult<Vec<_>>>()
+        object.try_iter()?.map(|one| to_views(&one?, views)).collect::<PyResult<Vec<_>>>()
     };
     if object.is_exact_instance_of::<PyList>() {
         return Ok(PyList::new(object.py(), items(views)?)?.into_any());
@@ -216,23 +226,24 @@ fn viewed<'py>(object: &Bound<'py, PyAny>, views: &mut ViewedArguments<'py>) -> 
 }
 
 /// Wraps NumPy's result as an array; a view of an argument is mapped back to the argument.
-fn wrapped<'py>(
+fn wrap_result<'py>(
     like: &Bound<'py, GpuArray>,
-    made: Bound<'py, PyAny>,
+    returned: Bound<'py, PyAny>,
     views: &ViewedArguments<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = like.py();
-    if let Some((_, own)) = views.iter().find(|(view, _)| view.is(&made)) {
-        return Ok(own.clone());
+    if let Some((_, argument)) = views.iter().find(|(view, _)| view.is(&returned)) {
+        return Ok(argument.clone());
     }
-    if made.is_none() {
-        return Ok(made);
+    if returned.is_none() {
+        return Ok(returned);
     }
-    if let Ok(several) = made.cast::<PyTuple>() {
-        let items = several.iter().map(|one| wrapped(like, one, views)).collect::<PyResult<Vec<_>>>()?;
+    if let Ok(results) = returned.cast::<PyTuple>() {
+        let items = results.iter().map(|one| wrap_result(like, one, views)).collect::<PyResult<Vec<_>>>()?;
         return Ok(PyTuple::new(py, items)?.into_any());
     }
-    let array = ndarray::numpy(py)?.getattr(intern!(py, "asarray"))?.call1((made,))?.cast_into::<PyUntypedArray>()?;
+    let array =
+        ndarray::numpy(py)?.getattr(intern!(py, "asarray"))?.call1((returned,))?.cast_into::<PyUntypedArray>()?;
     let kind = dtype::from_numpy(array.dtype().as_any())?;
     let uploaded = device_arrays::upload_new(py, &array, kind, like.get().device())?;
     Ok(new_like(like, GpuArray::from_array(uploaded))?.into_any())

@@ -228,8 +228,9 @@ impl GpuArray {
         let layout = slf.get().layout();
         let first = if a.is_absent() { axes } else { a };
         let mut order = Dims::new();
-        let given = !(first.is_none() && b.is_absent()) && shape::read_arguments(&mut order, [first, b, c, d], more)?;
-        new_view(slf, &layout.transpose(given.then_some(&order))?)
+        let has_order =
+            !(first.is_none() && b.is_absent()) && shape::read_arguments(&mut order, [first, b, c, d], more)?;
+        new_view(slf, &layout.transpose(has_order.then_some(&order))?)
     }
 
     /// Swap two axes; returns a view.

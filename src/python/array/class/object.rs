@@ -1,4 +1,4 @@
-//! Objects of the class: the quick way to make an exact one.
+//! Constructors of array objects: exact ones in one step, views, and subclasses.
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use pygpu_interop::dlpack::LentDimensions;
 use pygpu_layout::Layout;
 use pygpu_memory::Allocation;
 
-// SAFETY: pyo3's class of that kind, as `check_object_layout` sees when the module is made.
+// SAFETY: pyo3's class of that kind, as `check_object_layout` verifies when the module is created.
 unsafe impl Collected for GpuArray {}
 
 impl Frozen for GpuArray {
@@ -61,12 +61,12 @@ pub(crate) fn new_exact(py: Python<'_>, value: GpuArray) -> PyResult<Bound<'_, G
 #[inline]
 pub(crate) fn new_at<'py>(
     py: Python<'py>,
-    ground: ArrayPlacement,
+    placement: ArrayPlacement,
     layout: &Layout,
     dtype: DType,
     base: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
-    let ArrayPlacement { allocation, shift, readonly, owner } = ground;
+    let ArrayPlacement { allocation, shift, readonly, owner } = placement;
     // SAFETY: the function writes a complete array.
     unsafe {
         let write = |slot| Array::write_new(slot, allocation, dtype);
@@ -108,32 +108,32 @@ unsafe fn write_exact<'py>(
                 write((&raw mut (*value).array).cast());
                 (&raw mut (*value).base).write(base);
                 (&raw mut (*value).cold_fields).write(OnceBox::new());
-                (&raw mut (*value).lent).write(LentDimensions::new());
-                (&raw mut (*value).is_given_out).write(AtomicBool::new(false));
+                (&raw mut (*value).dlpack_dimensions).write(LentDimensions::new());
+                (&raw mut (*value).has_escaped).write(AtomicBool::new(false));
             },
             |value| set(&mut value.array),
         )
     }
 }
 
-/// The base of a view of `of`: the owner, also for a view of a view, as in NumPy.
+/// The base of a view of `source`: the owner, also for a view of a view, as in NumPy.
 #[inline(always)]
-pub(crate) fn owner_of(of: &Bound<'_, GpuArray>) -> Py<PyAny> {
-    match of.get().base() {
-        Some(owner) if owner.bind(of.py()).cast::<GpuArray>().is_ok() => owner.clone_ref(of.py()),
-        _ => of.clone().into_any().unbind(),
+pub(crate) fn owner_of(source: &Bound<'_, GpuArray>) -> Py<PyAny> {
+    match source.get().base() {
+        Some(owner) if owner.bind(source.py()).cast::<GpuArray>().is_ok() => owner.clone_ref(source.py()),
+        _ => source.clone().into_any().unbind(),
     }
 }
 
-/// Creates an array over memory of `of`, of the same class, that keeps the owner alive.
-pub(crate) fn new_view_of<'py>(of: &Bound<'py, GpuArray>, array: Array) -> PyResult<Bound<'py, GpuArray>> {
-    new_like(of, GpuArray::with_base(array, owner_of(of)))
+/// Creates an array over memory of `source`, of the same class, that keeps the owner alive.
+pub(crate) fn new_view_of<'py>(source: &Bound<'py, GpuArray>, array: Array) -> PyResult<Bound<'py, GpuArray>> {
+    new_like(source, GpuArray::with_base(array, owner_of(source)))
 }
 
 /// Creates a view with the given layout.
 #[inline]
-pub(crate) fn new_view<'py>(of: &Bound<'py, GpuArray>, layout: &Layout) -> PyResult<Bound<'py, GpuArray>> {
-    new_view_with(of, |view| {
+pub(crate) fn new_view<'py>(source: &Bound<'py, GpuArray>, layout: &Layout) -> PyResult<Bound<'py, GpuArray>> {
+    new_view_with(source, |view| {
         view.assign(layout);
         Ok(())
     })
@@ -142,18 +142,18 @@ pub(crate) fn new_view<'py>(of: &Bound<'py, GpuArray>, layout: &Layout) -> PyRes
 /// Creates a view whose layout is written directly into the new object, so that no array is moved.
 #[inline]
 pub(crate) fn new_view_with<'py>(
-    of: &Bound<'py, GpuArray>,
+    source: &Bound<'py, GpuArray>,
     set: impl FnOnce(&mut Layout) -> PyResult<()>,
 ) -> PyResult<Bound<'py, GpuArray>> {
-    let py = of.py();
-    if !is_exact::<GpuArray>(of) {
+    let py = source.py();
+    if !is_exact::<GpuArray>(source) {
         let mut layout = Layout::scalar(1);
         set(&mut layout)?;
-        return new_view_of(of, of.get().without_flush()?.view(layout)?.into_held());
+        return new_view_of(source, source.get().without_flush()?.view(layout)?.into_held());
     }
-    let array = of.get().without_flush()?; // a view needs no address
+    let array = source.get().without_flush()?; // a view needs no address
     // SAFETY: a complete array is written, and the caller sets a checked layout.
-    unsafe { write_exact(py, Some(owner_of(of)), |slot| array.write_view(slot), |array| set(array.layout_mut())) }
+    unsafe { write_exact(py, Some(owner_of(source)), |slot| array.write_view(slot), |array| set(array.layout_mut())) }
 }
 
 /// Creates an array of the class of `like`. Calls `__array_finalize__` of a subclass, if defined.

@@ -49,7 +49,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
         if self.add_texture(position, parameter, value)? {
             return Ok(());
         }
-        if let Some(array) = array_argument::array_of(given)? {
+        if let Some(array) = array_argument::array_if_gpu(given)? {
             self.add_own(position, parameter, array)?;
             return self.use_imported(position, parameter, value);
         }
@@ -75,7 +75,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
         if may_be_address {
             if let Some((handler, place)) = HolderHandler::of(value)? {
                 values::push_address(&mut self.arguments, place.address());
-                self.extras().foreign.extend(place.whole().map(|array| (array, access_of(parameter))));
+                self.extras().foreign.extend(place.rest_of_block().map(|array| (array, access_of(parameter))));
                 self.extras().handlers.push(handler);
                 return Ok(());
             }
@@ -87,7 +87,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
             }
             if let Some(place) = pointer_of(value)? {
                 values::push_address(&mut self.arguments, place.address());
-                self.extras().foreign.extend(place.whole().map(|array| (array, access_of(parameter))));
+                self.extras().foreign.extend(place.rest_of_block().map(|array| (array, access_of(parameter))));
                 self.extras().owners.push(SendPyObject::new(value.clone().unbind()));
                 return Ok(());
             }

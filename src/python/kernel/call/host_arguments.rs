@@ -143,7 +143,7 @@ impl CopyDirections {
         let py = host.py();
         let host = host_of(host)?.cast_into::<PyUntypedArray>()?;
         let dtype = dtypes::from_numpy(host.dtype().as_any())?;
-        let side = ndarray::side(&host, dtype.itemsize())?;
+        let side = ndarray::host_buffer(&host, dtype.itemsize())?;
         let is_read = self.is_read;
         let device: Result<Array> = py.without_gil(|| {
             capture::refuse("an argument of host memory (In, Out, InOut)", stream)?;
@@ -169,7 +169,7 @@ impl Temporary<'_> {
         if !self.is_written {
             return Ok(());
         }
-        let side = ndarray::side(&self.host, self.device.dtype().itemsize())?;
+        let side = ndarray::host_buffer(&self.host, self.device.dtype().itemsize())?;
         let device = &self.device;
         // SAFETY: `self` keeps the ndarray alive until the stream was waited for; its elements do not overlap.
         py.without_gil(|| unsafe { copy::to_host(&side, device, stream) })?;

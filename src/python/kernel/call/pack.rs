@@ -134,7 +134,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
             return self.add_own(position, parameter, value_of(array).array(py)?);
         }
         if let Some(memory) = exact::<DeviceAllocation>(value) {
-            return self.add_memory(position, parameter, memory.get().behind()?);
+            return self.add_memory(position, parameter, memory.get().target()?);
         }
         if let Some((kind, bytes)) = values::numpy_scalar(&value) {
             return self.add_scalar(position, parameter, kind, bytes, &value);

@@ -17,7 +17,7 @@ impl<'py> HolderHandler<'py> {
     /// The handler interface of an object, and its memory.
     pub(super) fn of(value: &Bound<'py, PyAny>) -> PyResult<Option<(Self, MemoryArgument)>> {
         let Some(ask) = value.getattr_opt(intern!(value.py(), "get_device_alloc"))? else { return Ok(None) };
-        Ok(Some((Self(value.clone()), MemoryArgument::of(&ask.call0()?)?)))
+        Ok(Some((Self(value.clone()), MemoryArgument::from_python(&ask.call0()?)?)))
     }
 
     /// Calls the hook before the launch; `stream` is the launch's.
@@ -43,11 +43,15 @@ pub(super) fn stream_or_none<'py>(py: Python<'py>, stream: &Stream) -> PyResult<
 pub(super) fn pointer_of(value: &Bound<'_, PyAny>) -> PyResult<Option<MemoryArgument>> {
     let py = value.py();
     if let Some(memory) = value.getattr_opt(intern!(py, "gpudata"))? {
-        return if memory.is_none() { MemoryArgument::at(0).map(Some) } else { MemoryArgument::of(&memory).map(Some) };
+        return if memory.is_none() {
+            MemoryArgument::from_address(0).map(Some)
+        } else {
+            MemoryArgument::from_python(&memory).map(Some)
+        };
     }
     let has_pointer = value.getattr_opt(intern!(py, "ptr"))?.is_some_and(|pointer| !pointer.is_callable());
     let is_number = numbers::is_index(value) || value.hasattr(intern!(py, "__int__"))?;
-    if has_pointer || is_number { MemoryArgument::of(value).map(Some) } else { Ok(None) }
+    if has_pointer || is_number { MemoryArgument::from_python(value).map(Some) } else { Ok(None) }
 }
 
 /// The device address of an ndarray over managed memory.

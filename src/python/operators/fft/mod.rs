@@ -189,9 +189,9 @@ fn transform_with_numpy<'py>(
     keywords.set_item(intern!(py, "norm"), norm)?;
     if let Some(out) = out {
         out.get().check_writable(name)?;
-        keywords.set_item(intern!(py, "out"), cpu_view::kept(py, out.get().array(py)?)?)?;
+        keywords.set_item(intern!(py, "out"), cpu_view::owning(py, out.get().array(py)?)?)?;
     }
-    let view = cpu_view::kept(py, array)?;
+    let view = cpu_view::owning(py, array)?;
     let function = py.import(intern!(py, "numpy.fft"))?.getattr(name)?;
     let result = match name.ends_with('n') {
         true => function.call((view, points, axis_numbers), Some(&keywords))?,

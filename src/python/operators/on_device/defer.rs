@@ -52,7 +52,7 @@ pub(in crate::operators) fn result<'py>(
     let dense = Dense::of(shape, result.itemsize() as i64)?;
     let layout = ResultLayout { shape, order: keywords.order };
     let create = |block| layout.on_block(py, values, keywords, (result, dense), block);
-    deferred::made((DeferredOp::Loop(entry, kind), node_operands), (dense.bytes(), stream), create).map(Some)
+    deferred::new_deferred((DeferredOp::Loop(entry, kind), node_operands), (dense.bytes(), stream), create).map(Some)
 }
 
 /// Defers a call whose single result goes into a given array; `false` if it is launched eagerly.
