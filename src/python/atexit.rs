@@ -102,10 +102,10 @@ fn report_unreported_errors(py: Python<'_>) {
 /// Stops freeing memory from `atexit` on: a later drop may find the driver partly unloaded.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
-    let leave = PyCFunction::new_closure(py, Some(c"leave_to_process"), None, |args, _| {
+    let begin_exit = PyCFunction::new_closure(py, Some(c"leave_to_process"), None, |args, _| {
         report_unreported_errors(args.py());
-        gil::end(args.py());
+        gil::begin_process_exit(args.py());
     })?;
-    py.import("atexit")?.call_method1("register", (leave,))?;
+    py.import("atexit")?.call_method1("register", (begin_exit,))?;
     Ok(())
 }

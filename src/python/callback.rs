@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::prelude::*;
 
-use crate::ffi::interpreter::{GilEnsured, call_later, holds_gil, with_interpreter};
+use crate::ffi::interpreter::{GilEnsured, add_pending_call, holds_gil, with_interpreter};
 use crate::ffi::objects::{Reference, is_last};
 use crate::finalization;
 use crate::py_once::intern;
@@ -36,13 +36,13 @@ impl SendPyObject {
     /// Drops the object on a thread that certainly holds the GIL.
     ///
     /// No GIL request is needed if the object is shared, because then this drop ends nothing.
-    pub(crate) fn end(self, py: Python<'_>) {
+    pub(crate) fn release(self, py: Python<'_>) {
         if is_last(&self.0, py) {
             return; // its drop decides where the object ends
         }
         let mut this = ManuallyDrop::new(self);
         // SAFETY: taken out once, here, since the drop of `this` does not run.
-        Reference::new(unsafe { ManuallyDrop::take(&mut this.0) }).end(&py);
+        Reference::new(unsafe { ManuallyDrop::take(&mut this.0) }).release(&py);
     }
 }
 
@@ -64,90 +64,90 @@ pub(crate) fn release_object(object: Py<PyAny>) {
     if holds_gil() && PythonAccess::here().is_some() {
         release_with_gil(object);
     } else {
-        put_down(object);
+        queue_object(object);
     }
 }
 
 /// Drops an object like `with_interpreter`, without an update of pyo3's count if the object is shared.
 fn release_with_gil(object: Reference) {
-    let Some(_asking) = finalization::try_gil_request() else { return };
+    let Some(_gil_request) = finalization::try_gil_request() else { return };
     let ensured = GilEnsured::new();
     match object.is_shared(&ensured) {
-        true => object.end(&ensured),
-        false => Python::try_attach(|py| object.end(&py)).unwrap_or_default(),
+        true => object.release(&ensured),
+        false => Python::try_attach(|py| object.release(&py)).unwrap_or_default(),
     }
 }
 
 /// Objects that only this list references.
-static LATER: ForkSafeMutex<Vec<Reference>> = ForkSafeMutex::new(Vec::new());
+static QUEUED: ForkSafeMutex<Vec<Reference>> = ForkSafeMutex::new(Vec::new());
 /// Whether the list or the log queue may have entries.
-static IS_ANY: AtomicBool = AtomicBool::new(false);
+static HAS_QUEUED: AtomicBool = AtomicBool::new(false);
 
 #[cold]
-fn put_down(object: Reference) {
-    LATER.lock().push(object);
-    ring();
+fn queue_object(object: Reference) {
+    QUEUED.lock().push(object);
+    schedule_delivery();
 }
 
-/// Schedules [`pick_up`] for the next thread that holds the GIL.
+/// Schedules [`deliver_queued`] for the next thread that holds the GIL.
 #[cold]
-pub(crate) fn ring() {
-    if !IS_ANY.swap(true, Ordering::AcqRel) {
+pub(crate) fn schedule_delivery() {
+    if !HAS_QUEUED.swap(true, Ordering::AcqRel) {
         // Refused if the list of pending calls is full; then a PyGPU call picks the objects up.
-        call_later(pick_up_pending);
+        add_pending_call(deliver_from_pending_call);
     }
 }
 
-extern "C" fn pick_up_pending(_: *mut c_void) -> c_int {
+extern "C" fn deliver_from_pending_call(_: *mut c_void) -> c_int {
     catch_panic(0, || {
-        with_interpreter(pick_up);
+        with_interpreter(deliver_queued);
         0
     })
 }
 
 /// Drops the queued objects and delivers the log queue. Called by threads that hold the GIL.
 #[inline]
-pub(crate) fn pick_up(py: Python<'_>) {
-    if IS_ANY.load(Ordering::Relaxed) {
-        pick_up_all(py);
+pub(crate) fn deliver_queued(py: Python<'_>) {
+    if HAS_QUEUED.load(Ordering::Relaxed) {
+        deliver_all(py);
     }
 }
 
 #[cold]
-fn pick_up_all(py: Python<'_>) {
-    IS_ANY.store(false, Ordering::Release);
+fn deliver_all(py: Python<'_>) {
+    HAS_QUEUED.store(false, Ordering::Release);
     // The lock is free while objects end, because their destructors may run any code.
-    let found = std::mem::take(&mut *LATER.lock());
+    let queued = std::mem::take(&mut *QUEUED.lock());
     if shutdown::exiting() {
         return;
     }
     finalization::run_python(py, || {
-        found.into_iter().for_each(|object| object.end(&py));
-        hand_on(py);
+        queued.into_iter().for_each(|object| object.release(&py));
+        deliver_log(py);
     });
 }
 
 /// Registers the wake-up function of the log queue.
 pub(crate) fn register() {
-    log_queue::set_wakeup(ring);
+    log_queue::set_wakeup(schedule_delivery);
 }
 
 /// Delivers the log queue to Python's `logging`. A pending exception of the running code is kept.
-fn hand_on(py: Python<'_>) {
-    let notes = log_queue::take();
-    if notes.is_empty() {
+fn deliver_log(py: Python<'_>) {
+    let records = log_queue::take();
+    if records.is_empty() {
         return;
     }
-    let raised = PyErr::take(py);
-    let pairs: Vec<_> = notes.into_iter().map(|note| (note.level as i32, note.text)).collect();
-    let told = py
+    let pending_error = PyErr::take(py);
+    let pairs: Vec<_> = records.into_iter().map(|record| (record.level as i32, record.text)).collect();
+    let result = py
         .import(intern!(py, "PyGPU._native.observability.log_messages"))
         .and_then(|module| module.call_method1(intern!(py, "log"), (pairs,)));
-    if let Err(error) = told {
+    if let Err(error) = result {
         error.write_unraisable(py, None);
     }
-    if let Some(raised) = raised {
-        raised.restore(py);
+    if let Some(pending_error) = pending_error {
+        pending_error.restore(py);
     }
 }
 

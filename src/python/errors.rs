@@ -80,20 +80,20 @@ compiler : str
 const FORK_DOC: &str = "A GPU call in a process that was forked after the driver was initialised.";
 
 fn exception<'py>(py: Python<'py>, name: &str, bases: Bound<'py, PyTuple>, doc: &str) -> PyResult<Bound<'py, PyType>> {
-    class_in(py, "PyGPU", name, bases, doc)
+    new_class(py, "PyGPU", name, bases, doc)
 }
 
 /// An exception class with a name of PyCUDA's driver.
-fn of_driver<'py>(
+fn driver_exception<'py>(
     py: Python<'py>,
     name: &str,
     bases: &[&Bound<'py, PyType>],
     doc: &str,
 ) -> PyResult<Bound<'py, PyType>> {
-    class_in(py, "PyGPU.driver", name, PyTuple::new(py, bases)?, doc)
+    new_class(py, "PyGPU.driver", name, PyTuple::new(py, bases)?, doc)
 }
 
-fn class_in<'py>(
+fn new_class<'py>(
     py: Python<'py>,
     module: &str,
     name: &str,
@@ -106,9 +106,9 @@ fn class_in<'py>(
     Ok(py.get_type::<PyType>().call1((name, bases, namespace))?.cast_into::<PyType>()?)
 }
 
-fn make_classes(py: Python<'_>) -> PyResult<ErrorClasses> {
+fn create_classes(py: Python<'_>) -> PyResult<ErrorClasses> {
     let runtime = py.get_type::<PyRuntimeError>();
-    let error = of_driver(py, "Error", &[&py.get_type::<PyException>()], ERROR_DOC)?;
+    let error = driver_exception(py, "Error", &[&py.get_type::<PyException>()], ERROR_DOC)?;
     let base = || PyTuple::new(py, [&error, &runtime]);
     let cuda_error = exception(py, "CudaError", base()?, CUDA_ERROR_DOC)?;
     for name in ["name", "text", "operation", "device"] {
@@ -125,12 +125,12 @@ fn make_classes(py: Python<'_>) -> PyResult<ErrorClasses> {
     for name in ["options", "command_line"] {
         compile.setattr(name, PyTuple::empty(py))?;
     }
-    let logic = of_driver(py, "LogicError", &[&cuda_error], LOGIC_DOC)?;
-    let invalid = of_driver(py, "InvalidValueError", &[&logic, &py.get_type::<PyValueError>()], INVALID_DOC)?;
+    let logic = driver_exception(py, "LogicError", &[&cuda_error], LOGIC_DOC)?;
+    let invalid = driver_exception(py, "InvalidValueError", &[&logic, &py.get_type::<PyValueError>()], INVALID_DOC)?;
     invalid.setattr("code", 1)?;
     Ok(ErrorClasses {
-        launch: of_driver(py, "LaunchError", &[&cuda_error], LAUNCH_DOC)?.unbind(),
-        runtime: of_driver(py, "RuntimeError", &[&cuda_error], RUNTIME_DOC)?.unbind(),
+        launch: driver_exception(py, "LaunchError", &[&cuda_error], LAUNCH_DOC)?.unbind(),
+        runtime: driver_exception(py, "RuntimeError", &[&cuda_error], RUNTIME_DOC)?.unbind(),
         logic: logic.unbind(),
         invalid: invalid.unbind(),
         not_supported: exception(py, "NotSupportedError", base()?, NOT_SUPPORTED_DOC)?.unbind(),
@@ -146,7 +146,7 @@ fn make_classes(py: Python<'_>) -> PyResult<ErrorClasses> {
 fn add_classes(module: &Bound<'_, PyModule>) -> PyResult<()> {
     pygpu_base::error::raise_with(raise);
     let py = module.py();
-    let classes = CLASSES.get_or_try_init(py, || make_classes(py))?;
+    let classes = CLASSES.get_or_try_init(py, || create_classes(py))?;
     module.setattr("Error", &classes.error)?;
     module.setattr("LaunchError", &classes.launch)?;
     module.setattr("DriverRuntimeError", &classes.runtime)?;
@@ -217,7 +217,7 @@ pub(crate) fn as_logic(py: Python<'_>, error: PyErr) -> PyErr {
     if !error.get_type(py).is(py.get_type::<PyValueError>()) {
         return error;
     }
-    match CLASSES.get_or_try_init(py, || make_classes(py)) {
+    match CLASSES.get_or_try_init(py, || create_classes(py)) {
         Ok(classes) => PyErr::from_type(classes.invalid.bind(py).clone(), error.value(py).to_string()),
         Err(failure) => failure,
     }
@@ -231,29 +231,29 @@ pub(crate) fn is_fork(py: Python<'_>, error: &PyErr) -> bool {
 
 fn convert(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let text = error.to_string();
-    let classes = CLASSES.get_or_try_init(py, || make_classes(py))?;
-    let of = |class: &Py<PyType>| PyErr::from_type(class.bind(py).clone(), text.clone());
+    let classes = CLASSES.get_or_try_init(py, || create_classes(py))?;
+    let new_error = |class: &Py<PyType>| PyErr::from_type(class.bind(py).clone(), text.clone());
     Ok(match error {
         Error::Value(_) => PyValueError::new_err(text),
         Error::Type(_) => PyTypeError::new_err(text),
         Error::Index(_) => PyIndexError::new_err(text),
         Error::Buffer(_) => PyBufferError::new_err(text),
-        Error::NotSupported(_) => of(&classes.not_supported),
-        Error::Unavailable(_) => of(&classes.unavailable),
-        Error::Forked { .. } => of(&classes.fork),
+        Error::NotSupported(_) => new_error(&classes.not_supported),
+        Error::Unavailable(_) => new_error(&classes.unavailable),
+        Error::Forked { .. } => new_error(&classes.fork),
         Error::OutOfMemory(memory) => {
-            let raised = of(&classes.out_of_memory);
-            let value = raised.value(py);
+            let py_error = new_error(&classes.out_of_memory);
+            let value = py_error.value(py);
             value.setattr("code", 2)?;
             value.setattr("name", &memory.name)?;
             value.setattr("text", &memory.text)?;
             value.setattr("operation", memory.operation)?;
             value.setattr("device", &memory.device)?;
-            raised
+            py_error
         }
         Error::Compile(compile) => {
-            let raised = of(&classes.compile);
-            let value = raised.value(py);
+            let py_error = new_error(&classes.compile);
+            let value = py_error.value(py);
             value.setattr("log", &compile.log)?;
             value.setattr("source", &compile.source)?;
             value.setattr("options", PyTuple::new(py, &compile.options)?)?;
@@ -261,21 +261,21 @@ fn convert(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             value.setattr("msg", format!("{} could not compile {}", compile.compiler, compile.name))?;
             value.setattr("command_line", PyTuple::new(py, &compile.options)?)?;
             value.setattr("stderr", &compile.log)?;
-            raised
+            py_error
         }
         Error::Callback(cause) => match cause.downcast_ref::<CallbackError>() {
-            Some(raised) => raised.to_error(py),
+            Some(py_error) => py_error.to_error(py),
             None => PyRuntimeError::new_err(text),
         },
         Error::Driver(driver) => {
-            let raised = of(class_of_code(classes, driver.code));
-            let value = raised.value(py);
+            let py_error = new_error(class_of_code(classes, driver.code));
+            let value = py_error.value(py);
             value.setattr("code", driver.code)?;
             value.setattr("name", &driver.name)?;
             value.setattr("text", &driver.text)?;
             value.setattr("operation", driver.operation)?;
             value.setattr("device", &driver.device)?;
-            raised
+            py_error
         }
     })
 }

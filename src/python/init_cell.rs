@@ -35,7 +35,7 @@ impl<T> InitCell<T> {
 
     /// Returns the value, if any.
     #[inline]
-    pub(crate) fn found(&self) -> Option<&T> {
+    pub(crate) fn value(&self) -> Option<&T> {
         self.0.get()
     }
 
@@ -44,11 +44,11 @@ impl<T> InitCell<T> {
     /// # Errors
     /// The errors of `make`; `RuntimeError` if a value exists.
     pub(crate) fn make(&self, class: &str, make: impl FnOnce() -> PyResult<T>) -> PyResult<()> {
-        let again = || PyRuntimeError::new_err(format!("this {class} is made already: __init__ runs once"));
+        let already_created = || PyRuntimeError::new_err(format!("this {class} is made already: __init__ runs once"));
         if self.0.get().is_some() {
-            return Err(again());
+            return Err(already_created());
         }
-        self.0.set(make()?).map_err(|_| again())
+        self.0.set(make()?).map_err(|_| already_created())
     }
 
     /// Takes the value out when the object is dropped.

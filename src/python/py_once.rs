@@ -27,7 +27,7 @@ impl<T> PyOnce<T> {
     #[inline]
     pub(crate) fn get_or_init(&self, _: Python<'_>, make: impl FnOnce() -> T) -> &T {
         match self.0.get() {
-            Some(made) => made,
+            Some(value) => value,
             None => self.set(make()),
         }
     }
@@ -39,15 +39,15 @@ impl<T> PyOnce<T> {
     #[inline]
     pub(crate) fn get_or_try_init<E>(&self, _: Python<'_>, make: impl FnOnce() -> Result<T, E>) -> Result<&T, E> {
         match self.0.get() {
-            Some(made) => Ok(made),
-            None => make().map(|made| self.set(made)),
+            Some(value) => Ok(value),
+            None => make().map(|value| self.set(value)),
         }
     }
 
-    /// Stores `made`, unless another thread has stored a value. The inner lock is held, with the GIL, only for the move.
+    /// Stores `value`, unless another thread has stored a value. The inner lock is held, with the GIL, only for the move.
     #[cold]
-    fn set(&self, made: T) -> &T {
-        self.0.get_or_init(|| made)
+    fn set(&self, value: T) -> &T {
+        self.0.get_or_init(|| value)
     }
 }
 

@@ -311,7 +311,7 @@ impl Drop for GpuArray {
                 true => iterative_drop::drop_iteratively(base, drop, callback::release_object),
                 // Other references exist, as for nearly every view's base, so that the object does not end here and
                 // pyo3 need not request the GIL.
-                false => Reference::new(base).end(&py),
+                false => Reference::new(base).release(&py),
             }
         }
     }

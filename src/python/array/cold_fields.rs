@@ -20,7 +20,7 @@ use pygpu_base::iterative_drop;
 pub(crate) struct CallIdentity(u64);
 
 impl CallIdentity {
-    pub(crate) fn of(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+    pub(crate) fn new(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let mut hasher = DefaultHasher::new();
         args.iter_borrowed().for_each(|argument| (argument.as_ptr() as usize).hash(&mut hasher));
         for (name, argument) in kwargs.iter().flat_map(|kwargs| kwargs.iter()) {
@@ -83,7 +83,9 @@ impl<A> ColdFields<A> {
     pub(super) fn has_unshared_gpudata(&self) -> bool {
         // SAFETY: the GIL, which the collector holds too.
         let py = unsafe { Python::assume_attached() };
-        self.gpudata.get().is_some_and(|memory| is_last(memory, py) && DeviceAllocation::shows_array(memory.bind(py)))
+        self.gpudata
+            .get()
+            .is_some_and(|memory| is_last(memory, py) && DeviceAllocation::refers_to_array(memory.bind(py)))
     }
 
     pub(super) fn current(&self) -> Option<&A> {

@@ -22,7 +22,7 @@ fn attachment(flags: &Bound<'_, PyAny>) -> PyResult<Attachment> {
     let number = number::unsigned(flags, "mem_flags")?;
     [Attachment::Global, Attachment::Host, Attachment::Single]
         .into_iter()
-        .find(|one| u64::from(one.number()) == number)
+        .find(|candidate| u64::from(candidate.number()) == number)
         .ok_or_else(|| PyValueError::new_err(format!("mem_flags is 1 (GLOBAL), 2 (HOST) or 4 (SINGLE), not {number}")))
 }
 
@@ -240,8 +240,8 @@ fn open_shared_memory(handle: &Bound<'_, PyAny>) -> PyResult<DeviceAllocation> {
         let memory = device.backend().driver_memory()?;
         let address = memory.open_shared_memory(device.index(), handle)?;
         let owner = Box::new(IpcMapping { device, address });
-        let (first, bytes) = memory.address_range(device.index(), address)?;
-        let bytes = bytes.saturating_sub(address - first);
+        let (start, bytes) = memory.address_range(device.index(), address)?;
+        let bytes = bytes.saturating_sub(address - start);
         // SAFETY: the driver guarantees that the memory is valid until `owner` closes it.
         Ok::<_, Error>(unsafe { Allocation::imported(address, bytes, Stream::default_of(device), owner) })
     })?;

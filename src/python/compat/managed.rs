@@ -66,15 +66,15 @@ fn prefetch_managed(
     stream: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let py = address.py();
-    let (first, bytes, to): (Address, _, _) =
+    let (start, bytes, target): (Address, _, _) =
         (MemoryArgument::from_python(address)?.address(), number::size(nbytes, "nbytes")?, residence(device)?);
-    let near = py.without_gil(Device::current)?;
-    let stream = stream_or_default(py, stream, near)?;
+    let current_device = py.without_gil(Device::current)?;
+    let stream = stream_or_default(py, stream, current_device)?;
     Ok(py.without_gil(|| {
         capture::refuse("a prefetch of managed memory", &stream)?;
-        let memory = near.backend().driver_memory()?;
+        let memory = current_device.backend().driver_memory()?;
         // SAFETY: a living stream; the driver rejects memory that is not managed.
-        unsafe { memory.prefetch_managed(near.index(), first, bytes, to, stream.handle()) }
+        unsafe { memory.prefetch_managed(current_device.index(), start, bytes, target, stream.handle()) }
     })?)
 }
 
@@ -112,15 +112,21 @@ fn advise_managed(
     device: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
     let py = address.py();
-    let (first, bytes, by) =
+    let (start, bytes, location) =
         (MemoryArgument::from_python(address)?.address(), number::size(nbytes, "nbytes")?, residence(device)?);
-    let Some((_, told)) = ADVICE.iter().find(|(name, _)| *name == advice) else {
-        let known = ADVICE.map(|(name, _)| format!("'{name}'")).join(", ");
-        return Err(PyValueError::new_err(format!("advice is one of {known}, not '{advice}'")));
+    let Some((_, advice_value)) = ADVICE.iter().find(|(name, _)| *name == advice) else {
+        let names = ADVICE.map(|(name, _)| format!("'{name}'")).join(", ");
+        return Err(PyValueError::new_err(format!("advice is one of {names}, not '{advice}'")));
     };
     Ok(py.without_gil(|| {
-        let near = Device::current()?;
-        near.backend().driver_memory()?.advise_managed(near.index(), first, bytes, *told, by)
+        let current_device = Device::current()?;
+        current_device.backend().driver_memory()?.advise_managed(
+            current_device.index(),
+            start,
+            bytes,
+            *advice_value,
+            location,
+        )
     })?)
 }
 

@@ -24,7 +24,9 @@ use pygpu_kernel::{Aliases, Element, element, words};
 #[pyo3(signature = (dtype: "DTypeLike") -> "str | None")]
 fn _c_name(dtype: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
     let dtype = dtypes::from_python(dtype)?;
-    Ok(dtype.row().and_then(|row| (row.c_name != row.name || row.kind == ScalarType::Bool).then_some(row.c_name)))
+    Ok(dtype
+        .row()
+        .and_then(|entry| (entry.c_name != entry.name || entry.kind == ScalarType::Bool).then_some(entry.c_name)))
 }
 
 /// Returns the dtype of a C type name, without pointers.

@@ -36,7 +36,7 @@ fn cached(key: *mut ffi::PyObject) -> Option<DType> {
         return None;
     }
     let kind = slot.kind.load(Ordering::Acquire);
-    TABLE.get((kind as usize).checked_sub(1)?).map(|row| DType::new(row.kind))
+    TABLE.get((kind as usize).checked_sub(1)?).map(|entry| DType::new(entry.kind))
 }
 
 /// Caches a dtype. Only named kinds are cached, and only in a free slot: entries are never replaced.
@@ -75,7 +75,7 @@ fn from_python_uncached(object: &Bound<'_, PyAny>) -> PyResult<DType> {
     if let Ok(text) = object.cast_exact::<PyString>() {
         let name = text.to_str()?;
         if let Some(dtype) = DType::from_name(name) {
-            if dtype.row().is_some_and(|row| row.origin == Origin::MlDtypes) {
+            if dtype.row().is_some_and(|entry| entry.origin == Origin::MlDtypes) {
                 to_python(py, dtype)?; // so that a name whose package is missing fails here
             }
             remember(object, dtype);
@@ -148,13 +148,13 @@ fn opaque(descr: &Bound<'_, PyAny>, itemsize: usize) -> PyResult<DType> {
         return Err(unsupported(descr)?);
     }
     // Compared outside the lock, because the comparison runs Python.
-    let known: Vec<Py<PyAny>> = {
+    let registered: Vec<Py<PyAny>> = {
         let list = OPAQUE.lock();
-        list.iter().map(|known| known.clone_ref(py)).collect()
+        list.iter().map(|registered| registered.clone_ref(py)).collect()
     };
-    for (position, known) in known.iter().enumerate() {
+    for (position, registered) in registered.iter().enumerate() {
         // The equality of dtypes ignores metadata and titles, which are irrelevant on a device.
-        if known.bind(py).eq(descr)? {
+        if registered.bind(py).eq(descr)? {
             return Ok(DType::opaque(itemsize as u32, position as u32 + 1));
         }
     }
@@ -163,7 +163,7 @@ fn opaque(descr: &Bound<'_, PyAny>, itemsize: usize) -> PyResult<DType> {
     Ok(DType::opaque(itemsize as u32, list.len() as u32))
 }
 
-static NAMED: [PyOnce<Py<PyAny>>; TABLE.len()] = [const { PyOnce::new() }; TABLE.len()];
+static NUMPY_DTYPES: [PyOnce<Py<PyAny>>; TABLE.len()] = [const { PyOnce::new() }; TABLE.len()];
 
 /// Returns NumPy's dtype object.
 ///
@@ -171,29 +171,29 @@ static NAMED: [PyOnce<Py<PyAny>>; TABLE.len()] = [const { PyOnce::new() }; TABLE
 /// `ImportError` for bfloat16 and float8 if `ml_dtypes` is not installed.
 #[inline]
 pub(crate) fn to_python(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
-    match NAMED.get(dtype.kind() as usize) {
+    match NUMPY_DTYPES.get(dtype.kind() as usize) {
         Some(cell) => match cell.get(py) {
             Some(object) => Ok(object.bind(py).clone()),
-            None => Ok(cell.get_or_try_init(py, || named(py, dtype))?.bind(py).clone()),
+            None => Ok(cell.get_or_try_init(py, || named_dtype(py, dtype))?.bind(py).clone()),
         },
         None => opaque_to_python(py, dtype),
     }
 }
 
-fn named(py: Python<'_>, dtype: DType) -> PyResult<Py<PyAny>> {
-    let Some(row) = dtype.row() else { return Err(PyTypeError::new_err("opaque dtype")) };
-    let source = match row.origin {
-        Origin::NumPy => row.name.into_pyobject(py)?.into_any(),
+fn named_dtype(py: Python<'_>, dtype: DType) -> PyResult<Py<PyAny>> {
+    let Some(entry) = dtype.row() else { return Err(PyTypeError::new_err("opaque dtype")) };
+    let source = match entry.origin {
+        Origin::NumPy => entry.name.into_pyobject(py)?.into_any(),
         Origin::MlDtypes => {
             let module = py.import("ml_dtypes").map_err(|cause| {
                 let error = PyImportError::new_err(format!(
                     "dtype {} is defined by the package ml_dtypes: pip install ml_dtypes",
-                    row.name
+                    entry.name
                 ));
                 error.set_cause(py, Some(cause));
                 error
             })?;
-            module.getattr(row.name)?
+            module.getattr(entry.name)?
         }
     };
     Ok(numpy_dtype(py)?.call1((source,))?.unbind())
@@ -201,12 +201,12 @@ fn named(py: Python<'_>, dtype: DType) -> PyResult<Py<PyAny>> {
 
 fn opaque_to_python(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
     let position = (dtype.tag() as usize).checked_sub(1);
-    let known = {
+    let registered = {
         let list = OPAQUE.lock();
-        position.and_then(|position| list.get(position)).map(|known| known.clone_ref(py))
+        position.and_then(|position| list.get(position)).map(|registered| registered.clone_ref(py))
     };
-    match known {
-        Some(known) => Ok(known.into_bound(py)),
+    match registered {
+        Some(registered) => Ok(registered.into_bound(py)),
         None => numpy_dtype(py)?.call1((format!("V{}", dtype.itemsize()),)),
     }
 }

@@ -58,11 +58,11 @@ pub(crate) fn is_unshared(array: &Bound<'_, PyUntypedArray>, references: isize) 
 /// be outdated.
 pub(crate) fn has_gil(py: Python<'_>) -> bool {
     static HAS_GIL: PyOnce<bool> = PyOnce::new();
-    let ask = || -> PyResult<bool> {
+    let check = || -> PyResult<bool> {
         let flags = py.import("sys")?.getattr_opt("abiflags")?.map(|flags| flags.extract::<String>()).transpose()?;
         Ok(!flags.unwrap_or_default().contains('t'))
     };
-    *HAS_GIL.get_or_init(py, || ask().unwrap_or(false))
+    *HAS_GIL.get_or_init(py, || check().unwrap_or(false))
 }
 
 /// Returns an ndarray's memory as an endpoint of a copy.
@@ -78,9 +78,9 @@ pub(crate) fn host_buffer(array: &Bound<'_, PyUntypedArray>, itemsize: usize) ->
 /// Returns an address of an array that NumPy can read. NumPy would allocate memory for null. `copyto` reads a byte at
 /// the address even of arrays without elements, which may have no memory or point to the end of a block.
 #[inline]
-fn readable(address: Address, shape: &Dims) -> Address {
-    static NOTHING: u128 = 0;
-    if address == 0 || shape.contains(&0) { std::ptr::from_ref(&NOTHING).addr() as Address } else { address }
+fn readable_address(address: Address, shape: &Dims) -> Address {
+    static PLACEHOLDER: u128 = 0;
+    if address == 0 || shape.contains(&0) { std::ptr::from_ref(&PLACEHOLDER).addr() as Address } else { address }
 }
 
 /// Creates an ndarray over memory that outlives it, for internal computations with NumPy: without a `base`, and with
@@ -102,7 +102,7 @@ pub(crate) fn over_borrowed<'py>(
     }
     // Without explicit strides, NumPy skips the analysis of the layout.
     let strides = (!layout.is_c_contiguous()).then_some(&mut strides);
-    let address = readable(address, &shape);
+    let address = readable_address(address, &shape);
     // SAFETY: shape and strides stay inside the memory, which the caller keeps.
     unsafe { ffi::over(py, address, &mut shape, strides, descr, is_writable) }
 }
@@ -121,7 +121,7 @@ pub(crate) fn over_memory<'py>(
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let mut shape: Dims = layout.shape().collect();
     let mut strides: Dims = layout.strides().collect();
-    let address = readable(address, &shape);
+    let address = readable_address(address, &shape);
     // SAFETY: shape and strides stay inside the memory, which the owner keeps alive.
     let array = unsafe { ffi::over(py, address, &mut shape, Some(&mut strides), descr, is_writable)? };
     ffi::set_base(&array, owner)?;

@@ -7,10 +7,10 @@ use pyo3::types::PyBool;
 
 use crate::ffi::numbers;
 
-fn index<'py>(object: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyAny>> {
+fn index<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     if object.is_instance_of::<PyBool>() || !numbers::is_index(object) {
-        let given = object.get_type().fully_qualified_name()?;
-        return Err(PyTypeError::new_err(format!("{what} is an int, not {given}")));
+        let class = object.get_type().fully_qualified_name()?;
+        return Err(PyTypeError::new_err(format!("{name} is an int, not {class}")));
     }
     numbers::index(object)
 }
@@ -19,29 +19,29 @@ fn index<'py>(object: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyA
 ///
 /// # Errors
 /// `TypeError` for non-integers, including bools; `ValueError` for integers that exceed 64 bits.
-pub(crate) fn signed(object: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
-    let number = index(object, what)?;
-    number.extract().map_err(|_| PyValueError::new_err(format!("{what} is {number}, which no 64 bits hold")))
+pub(crate) fn signed(object: &Bound<'_, PyAny>, name: &str) -> PyResult<i64> {
+    let number = index(object, name)?;
+    number.extract().map_err(|_| PyValueError::new_err(format!("{name} is {number}, which no 64 bits hold")))
 }
 
 /// Converts an integer that fits in 32 bits.
 ///
 /// # Errors
 /// As `signed`.
-pub(crate) fn int32(object: &Bound<'_, PyAny>, what: &str) -> PyResult<i32> {
-    let number = signed(object, what)?;
-    i32::try_from(number).map_err(|_| PyValueError::new_err(format!("{what} is {number}, which no 32 bits hold")))
+pub(crate) fn int32(object: &Bound<'_, PyAny>, name: &str) -> PyResult<i32> {
+    let number = signed(object, name)?;
+    i32::try_from(number).map_err(|_| PyValueError::new_err(format!("{name} is {number}, which no 32 bits hold")))
 }
 
 /// Converts a non-negative integer: a size, a handle, an address.
 ///
 /// # Errors
 /// `TypeError` for non-integers, including bools; `ValueError` for negative integers and those that exceed 64 bits.
-pub(crate) fn unsigned(object: &Bound<'_, PyAny>, what: &str) -> PyResult<u64> {
-    let number = index(object, what)?;
+pub(crate) fn unsigned(object: &Bound<'_, PyAny>, name: &str) -> PyResult<u64> {
+    let number = index(object, name)?;
     number.extract().map_err(|_| match number.lt(0) {
-        Ok(true) => PyValueError::new_err(format!("{what} is {number}, and cannot be negative")),
-        _ => PyValueError::new_err(format!("{what} is {number}, which no 64 bits hold")),
+        Ok(true) => PyValueError::new_err(format!("{name} is {number}, and cannot be negative")),
+        _ => PyValueError::new_err(format!("{name} is {number}, which no 64 bits hold")),
     })
 }
 
@@ -49,8 +49,8 @@ pub(crate) fn unsigned(object: &Bound<'_, PyAny>, what: &str) -> PyResult<u64> {
 ///
 /// # Errors
 /// As `unsigned`.
-pub(crate) fn size(object: &Bound<'_, PyAny>, what: &str) -> PyResult<usize> {
-    let number = unsigned(object, what)?;
+pub(crate) fn size(object: &Bound<'_, PyAny>, name: &str) -> PyResult<usize> {
+    let number = unsigned(object, name)?;
     usize::try_from(number)
-        .map_err(|_| PyValueError::new_err(format!("{what} is {number}, more than this machine has")))
+        .map_err(|_| PyValueError::new_err(format!("{name} is {number}, more than this machine has")))
 }

@@ -23,7 +23,7 @@ impl CtypesPointerCache {
         make: impl FnOnce(Address) -> PyResult<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         match self.0.get() {
-            Some((known, pointer)) if *known == address => Ok(pointer.bind(py).clone()),
+            Some((cached_address, pointer)) if *cached_address == address => Ok(pointer.bind(py).clone()),
             _ => {
                 let pointer = make(address)?;
                 // A concurrent call may have set it; both values are equal.
@@ -47,7 +47,7 @@ pub(crate) fn void_pointer(py: Python<'_>, address: Address) -> PyResult<Bound<'
 }
 
 /// Returns the name of the element type in ctypes, if it exists.
-fn name_in_ctypes(kind: ScalarType) -> Option<&'static str> {
+fn ctypes_name(kind: ScalarType) -> Option<&'static str> {
     Some(match kind {
         ScalarType::Bool => "c_bool",
         ScalarType::Int8 => "c_int8",
@@ -66,7 +66,7 @@ fn name_in_ctypes(kind: ScalarType) -> Option<&'static str> {
 
 /// Creates a pointer to an element type; a `c_void_p` for types that ctypes lacks.
 pub(crate) fn typed_pointer(py: Python<'_>, kind: ScalarType, address: Address) -> PyResult<Bound<'_, PyAny>> {
-    let Some(name) = name_in_ctypes(kind) else { return void_pointer(py, address) };
+    let Some(name) = ctypes_name(kind) else { return void_pointer(py, address) };
     let ctypes = py.import(intern!(py, "ctypes"))?;
     let class = ctypes.call_method1(intern!(py, "POINTER"), (ctypes.getattr(name)?,))?;
     class.call_method1(intern!(py, "from_buffer_copy"), (address.to_ne_bytes().as_slice(),))

@@ -28,7 +28,7 @@ pub(crate) fn read(lengths: &mut Dims, object: &Bound<'_, PyAny>) -> PyResult<()
         return Ok(());
     }
     let Ok(tuple) = object.cast_exact::<PyTuple>() else {
-        *lengths = from_other(object)?;
+        *lengths = from_sequence_or_index(object)?;
         return Ok(());
     };
     for item in tuple.iter_borrowed() {
@@ -43,7 +43,7 @@ pub(crate) fn is_sequence(object: &Bound<'_, PyAny>) -> bool {
 }
 
 #[cold]
-fn from_other(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
+fn from_sequence_or_index(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
     // An ndarray has `__index__`, which works for a single integer only; as a sequence it is a shape.
     if is_sequence(object) && object.cast::<PyString>().is_err() {
         return object.try_iter()?.map(|item| integer(&item?, "a shape")).collect();
@@ -59,28 +59,28 @@ fn from_other(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
 
 /// Converts one integer, including NumPy's.
 #[inline]
-pub(crate) fn integer(object: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
+pub(crate) fn integer(object: &Bound<'_, PyAny>, name: &str) -> PyResult<i64> {
     match numbers::fast_integer(object) {
-        -1 => integer_by_index(object, what),
+        -1 => integer_by_index(object, name),
         value => Ok(value as i64),
     }
 }
 
 /// Handles -1, objects with only `__index__`, and errors.
 #[cold]
-fn integer_by_index(object: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
-    let value = numbers::integer(object, TooLarge::Overflow).map_err(|error| bad_integer(object, what, &error))?;
+fn integer_by_index(object: &Bound<'_, PyAny>, name: &str) -> PyResult<i64> {
+    let value = numbers::integer(object, TooLarge::Overflow).map_err(|error| integer_error(object, name, &error))?;
     Ok(value as i64)
 }
 
 #[cold]
-fn bad_integer(object: &Bound<'_, PyAny>, what: &str, error: &PyErr) -> PyErr {
+fn integer_error(object: &Bound<'_, PyAny>, name: &str, error: &PyErr) -> PyErr {
     let py = object.py();
     if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(py) {
-        return PyValueError::new_err(format!("Maximum allowed dimension exceeded: {what} holds {object}"));
+        return PyValueError::new_err(format!("Maximum allowed dimension exceeded: {name} holds {object}"));
     }
     let kind = object.get_type();
-    PyTypeError::new_err(format!("{what} holds integers, and {object:?} is a {kind}"))
+    PyTypeError::new_err(format!("{name} holds integers, and {object:?} is a {kind}"))
 }
 
 /// One of the first arguments of a method that takes integers, or one sequence of integers.

@@ -25,13 +25,13 @@ thread_local! {
 #[inline]
 pub(crate) fn is_strict() -> bool {
     match STRICT.load(Ordering::Relaxed) {
-        answer @ (0 | 1) => answer == 1,
-        _ => ask(),
+        value @ (0 | 1) => value == 1,
+        _ => read_setting(),
     }
 }
 
 #[cold]
-fn ask() -> bool {
+fn read_setting() -> bool {
     let strict = settings::get().filled(Variable::STRICT).is_some_and(|value| value != "0");
     STRICT.store(u8::from(strict), Ordering::Relaxed);
     strict
@@ -76,9 +76,9 @@ pub(crate) fn without_host_arrays<T>(convert: impl FnOnce() -> T) -> T {
 #[pyfunction]
 #[pyo3(signature = (strict: "bool") -> "bool")]
 fn _set_strict(strict: bool) -> bool {
-    let before = is_strict();
+    let previous = is_strict();
     STRICT.store(u8::from(strict), Ordering::Relaxed);
-    before
+    previous
 }
 
 names! {

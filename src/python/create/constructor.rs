@@ -122,7 +122,7 @@ impl GpuArray {
             Err(error) if error.is_instance_of::<PyException>(py) => placeholder()?,
             result => result?,
         };
-        value.cold_fields_to_init().expect_init(CallIdentity::of(args, kwargs)?);
+        value.cold_fields_to_init().expect_init(CallIdentity::new(args, kwargs)?);
         new_of_class(class, value)
     }
 
@@ -130,7 +130,7 @@ impl GpuArray {
     #[pyo3(signature = (*args: "Any", **kwargs: "Any") -> "None")]
     fn __init__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let Some(new_call) = self.cold_fields_if_set().and_then(ColdFields::take_expected_call) else { return Ok(()) };
-        let is_same = new_call == CallIdentity::of(args, kwargs)?;
+        let is_same = new_call == CallIdentity::new(args, kwargs)?;
         if is_same && self.layout().size() > 0 {
             return Ok(());
         }

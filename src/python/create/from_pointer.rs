@@ -12,7 +12,7 @@ use crate::callback::SendPyObject;
 use crate::convert::dtype;
 use crate::convert::shape;
 use crate::ffi::c_function::CFunction;
-use crate::ffi::interpreter::if_held;
+use crate::ffi::interpreter::with_held_gil;
 use crate::gil::WithoutGil;
 use crate::interop::memory_argument::{IntoOwner, MemoryArgument};
 use crate::names::names;
@@ -42,11 +42,11 @@ impl Drop for Deleter {
         let (function, address) = (self.function, self.address);
         let call = || function.call(address);
         let object = &mut self.object;
-        let was_called = if_held(|py| {
+        let was_called = with_held_gil(|py| {
             // It may wait for a device, whose callbacks may wait for the GIL.
             py.without_gil(call);
             // The GIL is held again.
-            object.take().into_iter().for_each(|object| object.end(py));
+            object.take().into_iter().for_each(|object| object.release(py));
         });
         if was_called.is_none() {
             call();
@@ -78,11 +78,11 @@ impl IntoOwner for OwnerKind {
 
 /// Returns the deleter if the owner is a ctypes function.
 fn ctypes_deleter(owner: &Bound<'_, PyAny>, address: Address) -> PyResult<Option<Box<Deleter>>> {
-    if !CFunction::is_one(owner)? {
+    if !CFunction::is_ctypes_function(owner)? {
         return Ok(None);
     }
     // SAFETY: the caller of `from_pointer` guarantees that it is a deleter of this address.
-    let function = unsafe { CFunction::of(owner)? }
+    let function = unsafe { CFunction::from_ctypes(owner)? }
         .ok_or_else(|| PyValueError::new_err("from_pointer: owner is a null function pointer"))?;
     let object = Some(SendPyObject::new(owner.clone().unbind()));
     Ok(Some(Box::new(Deleter { function, address, is_armed: AtomicBool::new(false), object })))

@@ -29,20 +29,20 @@ pub(crate) fn arguments(declared: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> 
         Err(_) => declared.clone(),
     };
     let mut list = Vec::new();
-    for one in declared.try_iter()? {
-        let mut one = one?;
-        if one.cast::<PyString>().is_ok() {
-            one = types()?.getattr("parse_c_arg")?.call1((one,))?;
+    for entry in declared.try_iter()? {
+        let mut entry = entry?;
+        if entry.cast::<PyString>().is_ok() {
+            entry = types()?.getattr("parse_c_arg")?.call1((entry,))?;
         }
-        let dtype_object = one.getattr(intern!(py, "dtype"))?;
-        let c_type = match one.getattr_opt(intern!(py, "c_type"))? {
+        let dtype_object = entry.getattr(intern!(py, "dtype"))?;
+        let c_type = match entry.getattr_opt(intern!(py, "c_type"))? {
             Some(text) => text.extract()?,
             None => types()?.getattr("dtype_to_ctype")?.call1((&dtype_object,))?.extract()?,
         };
-        let is_vector = one.getattr(intern!(py, "is_vector"))?.is_truthy()?;
-        let constant = one.getattr_opt(intern!(py, "constant"))?.map_or(Ok(false), |value| value.is_truthy())?;
+        let is_vector = entry.getattr(intern!(py, "is_vector"))?.is_truthy()?;
+        let constant = entry.getattr_opt(intern!(py, "constant"))?.map_or(Ok(false), |value| value.is_truthy())?;
         list.push(Argument {
-            name: one.getattr(intern!(py, "name"))?.extract()?,
+            name: entry.getattr(intern!(py, "name"))?.extract()?,
             c_type,
             dtype: dtypes::from_python(&dtype_object)?,
             role: if is_vector { ArgumentRole::Vector { constant } } else { ArgumentRole::Scalar },
@@ -54,14 +54,14 @@ pub(crate) fn arguments(declared: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> 
 /// The values of one call.
 pub(crate) struct BoundArguments<'a> {
     /// PyGPU's arrays, which the caller's tuple keeps alive, and arrays of other libraries by index.
-    places: SmallVec<[ArgumentArray<'a>; 6]>,
+    slots: SmallVec<[ArgumentArray<'a>; 6]>,
     foreign: Vec<Array>,
     /// Values of the scalar arguments, in order.
     pub(crate) scalars: Arguments,
 }
 
 enum ArgumentArray<'a> {
-    Own(&'a Array),
+    Gpu(&'a Array),
     Foreign(usize),
 }
 
@@ -80,29 +80,29 @@ impl<'a> BoundArguments<'a> {
         if args.len() != declared.len() {
             return Err(wrong_count(name, declared, args.len()));
         }
-        let mut given = Self { places: SmallVec::new(), foreign: Vec::new(), scalars: Arguments::new() };
+        let mut bound = Self { slots: SmallVec::new(), foreign: Vec::new(), scalars: Arguments::new() };
         for (position, (argument, value)) in declared.iter().zip(args.iter_borrowed()).enumerate() {
             if argument.is_vector() {
-                given
+                bound
                     .add_array(argument, value, written(position))
-                    .map_err(|error| within(name, position, argument, &error, &value))?;
+                    .map_err(|error| with_label(name, position, argument, &error, &value))?;
             } else {
-                push_scalar(&mut given.scalars, argument, &value)
-                    .map_err(|error| within(name, position, argument, &error, &value))?;
+                push_scalar(&mut bound.scalars, argument, &value)
+                    .map_err(|error| with_label(name, position, argument, &error, &value))?;
             }
         }
-        given.check_devices(name)?;
-        Ok(given)
+        bound.check_devices(name)?;
+        Ok(bound)
     }
 
     #[inline]
     fn add_array(&mut self, argument: &Argument, value: Borrowed<'a, '_, PyAny>, written: bool) -> PyResult<()> {
         let array = if let Some(array) = array_argument::array_if_gpu(value)? {
-            self.places.push(ArgumentArray::Own(array));
+            self.slots.push(ArgumentArray::Gpu(array));
             array
         } else {
-            let Some(array) = import::device_array(&value)? else { return Err(no_array(&value)) };
-            self.places.push(ArgumentArray::Foreign(self.foreign.len()));
+            let Some(array) = import::device_array(&value)? else { return Err(not_an_array(&value)) };
+            self.slots.push(ArgumentArray::Foreign(self.foreign.len()));
             self.foreign.push(array);
             &self.foreign[self.foreign.len() - 1]
         };
@@ -129,8 +129,8 @@ impl<'a> BoundArguments<'a> {
     /// The arrays, in order.
     #[inline]
     pub(crate) fn arrays(&self) -> impl Iterator<Item = &Array> {
-        self.places.iter().map(|place| match place {
-            ArgumentArray::Own(array) => *array,
+        self.slots.iter().map(|place| match place {
+            ArgumentArray::Gpu(array) => *array,
             ArgumentArray::Foreign(number) => &self.foreign[*number],
         })
     }
@@ -140,9 +140,9 @@ impl<'a> BoundArguments<'a> {
         if self.foreign.is_empty() {
             return Ok(());
         }
-        let kept = std::mem::take(&mut self.foreign);
-        self.places.clear();
-        Ok(py.without_gil(|| retired::keep_until_passed(stream, Box::new(kept)))?)
+        let arrays = std::mem::take(&mut self.foreign);
+        self.slots.clear();
+        Ok(py.without_gil(|| retired::keep_until_passed(stream, Box::new(arrays)))?)
     }
 }
 
@@ -151,7 +151,7 @@ impl<'a> BoundArguments<'a> {
 fn push_scalar(arguments: &mut Arguments, argument: &Argument, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let kind = argument.dtype.kind();
     if kind == ScalarType::Opaque {
-        let (dtype, bytes) = values::bytes_of_numpy(value)?;
+        let (dtype, bytes) = values::numpy_bytes(value)?;
         if dtype.itemsize() != argument.dtype.itemsize() {
             return Err(PyTypeError::new_err(format!(
                 "the value has {} bytes, and the type {}",
@@ -171,14 +171,14 @@ fn push_scalar(arguments: &mut Arguments, argument: &Argument, value: &Bound<'_,
 /// Appends a NumPy scalar of another type.
 #[cold]
 fn push_converted(arguments: &mut Arguments, argument: &Argument, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    let plain = match values::numpy_scalar(value) {
+    let scalar = match values::numpy_scalar(value) {
         Some(_) => value.call_method0(intern!(value.py(), "item"))?,
         None => value.clone(),
     };
-    if values::push_number(arguments, argument.dtype.kind(), &plain)? {
+    if values::push_number(arguments, argument.dtype.kind(), &scalar)? {
         return Ok(());
     }
-    Err(PyTypeError::new_err(format!("{} is no {}", plain.repr()?, argument.dtype.name())))
+    Err(PyTypeError::new_err(format!("{} is no {}", scalar.repr()?, argument.dtype.name())))
 }
 
 #[cold]
@@ -188,7 +188,7 @@ fn wrong_count(name: &str, declared: &[Argument], given: usize) -> PyErr {
 }
 
 #[cold]
-fn no_array(value: &Bound<'_, PyAny>) -> PyErr {
+fn not_an_array(value: &Bound<'_, PyAny>) -> PyErr {
     let class = value.get_type().fully_qualified_name().map_or_else(|_| String::new(), |name| name.to_string());
     let hint = if class == "numpy.ndarray" { ": copy it there with PyGPU.to_gpu(x)" } else { "" };
     PyTypeError::new_err(format!("an array on the device is wanted, not {class}{hint}"))
@@ -196,26 +196,26 @@ fn no_array(value: &Bound<'_, PyAny>) -> PyErr {
 
 #[cold]
 fn array_error(argument: &Argument, array: &Array) -> PyErr {
-    let given = array.dtype().name();
+    let dtype_name = array.dtype().name();
     if argument.takes(array.dtype()) {
         return PyValueError::new_err(
             "the array is read-only, and the kernel writes there or may; declare the argument const, or pass a copy()",
         );
     }
     PyTypeError::new_err(format!(
-        "the array is {given}, and {} is declared; give one of that type, or a.view(dtype) to read the bytes as another",
+        "the array is {dtype_name}, and {} is declared; give one of that type, or a.view(dtype) to read the bytes as another",
         argument.dtype.name()
     ))
 }
 
 /// Adds the kernel, the position and the declaration to an error.
 #[cold]
-fn within(name: &str, position: usize, argument: &Argument, error: &PyErr, value: &Bound<'_, PyAny>) -> PyErr {
+fn with_label(name: &str, position: usize, argument: &Argument, error: &PyErr, value: &Bound<'_, PyAny>) -> PyErr {
     let py = value.py();
     let text = format!("{name}(): argument {} ({argument}): {}", position + 1, error.value(py));
-    let named = PyErr::from_type(error.get_type(py), text);
-    named.set_cause(py, error.cause(py));
-    named
+    let labelled = PyErr::from_type(error.get_type(py), text);
+    labelled.set_cause(py, error.cause(py));
+    labelled
 }
 
 /// `keep=True`: writes the source to a new folder and prints its path.

@@ -12,7 +12,7 @@ use crate::convert::number;
 use crate::gil::WithoutGil;
 use crate::init_cell::InitCell;
 use crate::names::names;
-use crate::runtime::compiler::warn_of_cache;
+use crate::runtime::compiler::warn_untrusted_cache;
 use crate::runtime::stream as stream_argument;
 use pygpu_array::Array;
 use pygpu_ops::text_analysis::{Texts, WrittenNames};
@@ -67,7 +67,7 @@ use pygpu_ops::{Elementwise, IndexRange};
 pub(crate) struct PyElementwise(InitCell<KernelState<Elementwise>>);
 
 impl PyElementwise {
-    fn made(&self) -> PyResult<&KernelState<Elementwise>> {
+    fn state(&self) -> PyResult<&KernelState<Elementwise>> {
         self.0.get("ElementwiseKernel")
     }
 }
@@ -115,8 +115,8 @@ impl PyElementwise {
         let noun = "an elementwise kernel";
         let request = KernelOptions { class: "ElementwiseKernel", order: ORDER, noun, name, keep, options, preamble };
         let keep = request.keep()?;
-        let recipe = (arguments, &operation, name, keep, options, preamble, loop_prep, after_loop);
-        let recipe = recipe.into_pyobject(arguments.py())?.into();
+        let pickle_state = (arguments, &operation, name, keep, options, preamble, loop_prep, after_loop);
+        let pickle_state = pickle_state.into_pyobject(arguments.py())?.into();
         let (options, preamble) = request.options(arguments.py())?;
         let [loop_prep, after_loop] = [loop_prep, after_loop].map(str::to_owned);
         let texts = Texts { operation, loop_prep, after_loop, preamble, ..Texts::default() };
@@ -126,7 +126,7 @@ impl PyElementwise {
             Ok(KernelState {
                 kernel: Detached::new(Elementwise::new(name.to_owned(), arguments, texts, options)?),
                 keep,
-                recipe,
+                pickle_state,
             })
         };
         self.0.make("ElementwiseKernel", make)
@@ -135,7 +135,7 @@ impl PyElementwise {
     #[pyo3(signature = (*args: "Any", **kwargs: "Any") -> "None")]
     fn __call__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let py = args.py();
-        let KernelState { kernel, keep, .. } = self.made()?;
+        let KernelState { kernel, keep, .. } = self.state()?;
         let keywords = kwargs.map_or_else(
             || Ok(ElementwiseKeywords::default()),
             |kwargs| ElementwiseKeywords::read(kernel.name(), kwargs),
@@ -144,9 +144,9 @@ impl PyElementwise {
         let is_written = |position: usize| {
             usages.get(position).copied().flatten().is_some_and(|usage| usage.written > WrittenNames::No)
         };
-        let mut given = BoundArguments::read(kernel.name(), kernel.arguments(), is_written, args)?;
-        let mut scalars = std::mem::take(&mut given.scalars);
-        let arrays: SmallVec<[&Array; 6]> = given.arrays().collect();
+        let mut bound = BoundArguments::read(kernel.name(), kernel.arguments(), is_written, args)?;
+        let mut scalars = std::mem::take(&mut bound.scalars);
+        let arrays: SmallVec<[&Array; 6]> = bound.arrays().collect();
         let is_ranged = keywords.range.is_some() || keywords.slice.is_some();
         let plan = kernel.plan(&arrays, is_ranged)?;
         let range = keywords.indices(kernel.name(), plan.size())?;
@@ -155,36 +155,36 @@ impl PyElementwise {
         if *keep && !kernel.is_compiled(first.device(), &plan, is_ranged) {
             arguments::keep_source(py, kernel.name(), &kernel.source(&plan, is_ranged).text)?;
         }
-        // SAFETY: planned for these arrays; `Given` has checked arrays and values against the declaration.
+        // SAFETY: planned for these arrays; `BoundArguments` has checked arrays and values against the declaration.
         py.without_gil(|| unsafe { kernel.run(&plan, &arrays, &mut scalars, range, &stream) })?;
-        warn_of_cache(py)?;
+        warn_untrusted_cache(py)?;
         drop(arrays);
-        given.retain_foreign(py, &stream)
+        bound.retain_foreign(py, &stream)
     }
 
     /// The kernel's name.
     #[getter]
     fn name(&self) -> PyResult<String> {
-        Ok(self.made()?.kernel.name().to_owned())
+        Ok(self.state()?.kernel.name().to_owned())
     }
 
     /// The declared arguments as strings.
     #[getter]
     fn arguments(&self) -> PyResult<Vec<String>> {
-        Ok(self.made()?.kernel.arguments().iter().map(ToString::to_string).collect())
+        Ok(self.state()?.kernel.arguments().iter().map(ToString::to_string).collect())
     }
 
     /// Pickles the constructor arguments; unpickled copies are one kernel per process.
     #[pyo3(signature = () -> "tuple[Any, ...]")]
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.get().made()?.recipe.reduced(slf)
+        slf.get().state()?.pickle_state.reduce(slf)
     }
 
     fn __repr__(&self) -> PyResult<String> {
-        if self.0.found().is_none() {
+        if self.0.value().is_none() {
             return Ok("<PyGPU.ElementwiseKernel, not made yet>".to_owned());
         }
-        Ok(format!("<PyGPU.ElementwiseKernel {}({})>", self.made()?.kernel.name(), self.arguments()?.join(", ")))
+        Ok(format!("<PyGPU.ElementwiseKernel {}({})>", self.state()?.kernel.name(), self.arguments()?.join(", ")))
     }
 }
 
@@ -225,16 +225,16 @@ impl<'py> ElementwiseKeywords<'py> {
             return Ok(Some(IndexRange { start, step, count: count(start, stop, step) }));
         }
         let Some(range) = &self.range else { return Ok(None) };
-        let part = |part: &str| -> PyResult<Option<i64>> {
-            let value = range.getattr(part)?;
-            if value.is_none() { Ok(None) } else { number::signed(&value, part).map(Some) }
+        let read_bound = |read_bound: &str| -> PyResult<Option<i64>> {
+            let value = range.getattr(read_bound)?;
+            if value.is_none() { Ok(None) } else { number::signed(&value, read_bound).map(Some) }
         };
-        let step = part("step")?.unwrap_or(1);
+        let step = read_bound("step")?.unwrap_or(1);
         if step == 0 {
             return Err(PyValueError::new_err(format!("{name}(): the step of range is zero")));
         }
-        let start = part("start")?.unwrap_or(if step > 0 { 0 } else { size - 1 });
-        let stop = part("stop")?.unwrap_or(if step > 0 { size } else { -1 });
+        let start = read_bound("start")?.unwrap_or(if step > 0 { 0 } else { size - 1 });
+        let stop = read_bound("stop")?.unwrap_or(if step > 0 { size } else { -1 });
         let count = count(start, stop, step);
         let last = start.saturating_add(step.saturating_mul(count - 1));
         if count > 0 && (start.min(last) < 0 || start.max(last) >= size) {

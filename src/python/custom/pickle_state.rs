@@ -14,8 +14,8 @@ use pygpu_ops::Argument;
 pub(crate) struct PickleState(Py<PyTuple>);
 
 impl From<Bound<'_, PyTuple>> for PickleState {
-    fn from(given: Bound<'_, PyTuple>) -> Self {
-        Self(given.unbind())
+    fn from(argument: Bound<'_, PyTuple>) -> Self {
+        Self(argument.unbind())
     }
 }
 
@@ -24,7 +24,7 @@ impl PickleState {
     ///
     /// # Errors
     /// The errors of pickling the arguments.
-    pub(crate) fn reduced<'py, T: PyTypeInfo>(&self, kernel: &Bound<'py, T>) -> PyResult<Bound<'py, PyAny>> {
+    pub(crate) fn reduce<'py, T: PyTypeInfo>(&self, kernel: &Bound<'py, T>) -> PyResult<Bound<'py, PyAny>> {
         let py = kernel.py();
         let module = py.import(intern!(py, "PyGPU._native.pickled_kernels"))?;
         module.getattr(intern!(py, "reduced"))?.call1((kernel, T::type_object(py), &self.0))
@@ -35,7 +35,7 @@ impl PickleState {
 pub(crate) struct KernelState<K: DriverObject> {
     pub(crate) kernel: Detached<K>,
     pub(crate) keep: bool,
-    pub(crate) recipe: PickleState,
+    pub(crate) pickle_state: PickleState,
 }
 
 /// Arguments that the constructors of generated kernels share.
@@ -56,14 +56,14 @@ impl KernelOptions<'_, '_> {
     /// # Errors
     /// `TypeError` for a string.
     pub(crate) fn keep(&self) -> PyResult<bool> {
-        let Some(given) = self.keep else { return Ok(false) };
-        if given.is_instance_of::<PyString>() {
+        let Some(argument) = self.keep else { return Ok(false) };
+        if argument.is_instance_of::<PyString>() {
             return Err(PyTypeError::new_err(format!(
                 "{}: keep is a bool, and a text was given: the arguments look like CuPy's, and the order here is PyCUDA's: {}",
                 self.class, self.order
             )));
         }
-        given.is_truthy()
+        argument.is_truthy()
     }
 
     /// Requires an array among the declared arguments.

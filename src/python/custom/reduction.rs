@@ -16,7 +16,7 @@ use crate::gil::WithoutGil;
 use crate::init_cell::InitCell;
 use crate::names::names;
 use crate::py_once::intern;
-use crate::runtime::compiler::warn_of_cache;
+use crate::runtime::compiler::warn_untrusted_cache;
 use crate::runtime::stream as stream_argument;
 use pygpu_array::Array;
 use pygpu_base::dtype::DType;
@@ -72,7 +72,7 @@ use pygpu_ops::{Reduce, ReductionSpec, reduction_kernel};
 pub(crate) struct PyReduction(InitCell<KernelState<Reduce>>);
 
 impl PyReduction {
-    fn made(&self) -> PyResult<&KernelState<Reduce>> {
+    fn state(&self) -> PyResult<&KernelState<Reduce>> {
         self.0.get("ReductionKernel")
     }
 }
@@ -160,17 +160,17 @@ impl PyReduction {
             preamble,
         };
         let keep = request.keep()?;
-        let recipe = (dtype_out, neutral, &reduce_expr, &map_expr, arguments, name, keep, options, preamble);
-        let recipe = recipe.into_pyobject(dtype_out.py())?.into();
+        let pickle_state = (dtype_out, neutral, &reduce_expr, &map_expr, arguments, name, keep, options, preamble);
+        let pickle_state = pickle_state.into_pyobject(dtype_out.py())?.into();
         let dtype = dtypes::from_python(dtype_out)?;
         let c_type = c_type(dtype_out)?;
-        let arguments = match arguments.filter(|given| !given.is_none()) {
-            Some(given) => arguments::arguments(given)?,
+        let arguments = match arguments.filter(|declared| !declared.is_none()) {
+            Some(declared) => arguments::arguments(declared)?,
             None => vec![reduction_kernel::default_argument(dtype, &c_type)],
         };
         let arguments = request.require_array(arguments)?;
         let (options, preamble) = request.options(dtype_out.py())?;
-        let of = ReductionSpec {
+        let spec = ReductionSpec {
             name: name.to_owned(),
             dtype,
             c_type,
@@ -181,7 +181,7 @@ impl PyReduction {
             options,
         };
         self.0.make("ReductionKernel", || {
-            Ok(KernelState { kernel: Detached::new(Reduce::new(of, arguments)?), keep, recipe })
+            Ok(KernelState { kernel: Detached::new(Reduce::new(spec, arguments)?), keep, pickle_state })
         })
     }
 
@@ -192,7 +192,7 @@ impl PyReduction {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = args.py();
-        let KernelState { kernel, keep, .. } = self.made()?;
+        let KernelState { kernel, keep, .. } = self.state()?;
         let (name, dtype) = (&kernel.reduction().name, kernel.reduction().dtype);
         let keywords =
             kwargs.map_or_else(|| Ok(ReductionKeywords::default()), |kwargs| ReductionKeywords::read(name, kwargs))?;
@@ -200,9 +200,9 @@ impl PyReduction {
         let is_written = |position: usize| {
             usages.get(position).copied().flatten().is_some_and(|usage| usage.written > WrittenNames::No)
         };
-        let mut given = BoundArguments::read(name, kernel.arguments(), is_written, args)?;
-        let scalars = std::mem::take(&mut given.scalars);
-        let arrays: SmallVec<[&Array; 6]> = given.arrays().collect();
+        let mut bound = BoundArguments::read(name, kernel.arguments(), is_written, args)?;
+        let scalars = std::mem::take(&mut bound.scalars);
+        let arrays: SmallVec<[&Array; 6]> = bound.arrays().collect();
         let plan = kernel.plan(&arrays)?;
         let _inherited = match keywords.allocator {
             Some(_) => None,
@@ -214,7 +214,7 @@ impl PyReduction {
             arguments::keep_source(py, name, &kernel.source(&plan, device).text)?;
         }
         let ready = py.without_gil(|| kernel.ready(plan, device))?;
-        warn_of_cache(py)?;
+        warn_untrusted_cache(py)?;
         let allocator = keywords.allocator.as_ref();
         let result = match &keywords.out {
             Some(out) => out.clone(),
@@ -226,34 +226,34 @@ impl PyReduction {
             0 => result.clone(), // not needed
             count => new_exact(py, new_array(py, allocator, &[count], dtype, stream)?)?,
         };
-        let both = [out, parts.get().array(py)?];
-        // SAFETY: planned for these arrays; `Given` has checked arrays and values against the declaration.
-        py.without_gil(|| unsafe { kernel.run(&ready, &arrays, scalars, both, stream) })?;
+        let outputs = [out, parts.get().array(py)?];
+        // SAFETY: planned for these arrays; `BoundArguments` has checked arrays and values against the declaration.
+        py.without_gil(|| unsafe { kernel.run(&ready, &arrays, scalars, outputs, stream) })?;
         drop(arrays);
-        given.retain_foreign(py, stream)?;
+        bound.retain_foreign(py, stream)?;
         Ok(result.into_any())
     }
 
     /// The kernel's name.
     #[getter]
     fn name(&self) -> PyResult<String> {
-        Ok(self.made()?.kernel.reduction().name.clone())
+        Ok(self.state()?.kernel.reduction().name.clone())
     }
 
     /// The declared arguments as strings.
     #[getter]
     fn arguments(&self) -> PyResult<Vec<String>> {
-        Ok(self.made()?.kernel.arguments().iter().map(ToString::to_string).collect())
+        Ok(self.state()?.kernel.arguments().iter().map(ToString::to_string).collect())
     }
 
     /// Pickles the constructor arguments; unpickled copies are one kernel per process.
     #[pyo3(signature = () -> "tuple[Any, ...]")]
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.get().made()?.recipe.reduced(slf)
+        slf.get().state()?.pickle_state.reduce(slf)
     }
 
     fn __repr__(&self) -> PyResult<String> {
-        let Some(KernelState { kernel, .. }) = self.0.found() else {
+        let Some(KernelState { kernel, .. }) = self.0.value() else {
             return Ok("<PyGPU.ReductionKernel, not made yet>".to_owned());
         };
         let name = &kernel.reduction().name;

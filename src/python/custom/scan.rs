@@ -13,7 +13,7 @@ use crate::gil::WithoutGil;
 use crate::init_cell::InitCell;
 use crate::names::names;
 use crate::py_once::intern;
-use crate::runtime::compiler::warn_of_cache;
+use crate::runtime::compiler::warn_untrusted_cache;
 use crate::runtime::current_stream::CurrentStreamGuard;
 use crate::runtime::stream as stream_argument;
 use pygpu_array::Array;
@@ -36,22 +36,22 @@ struct ScanInit<'a, 'py> {
 }
 
 impl ScanDefinition {
-    fn make(&self, making: ScanInit<'_, '_>) -> PyResult<()> {
-        let (options, preamble) = making.request.options(making.dtype.py())?;
-        let of = Scanning {
-            name: making.request.name.to_owned(),
-            dtype: dtypes::from_python(making.dtype)?,
-            c_type: c_type(making.dtype)?,
-            expression: making.scan_expr,
-            neutral: making.neutral.map(expression).transpose()?,
+    fn make(&self, init: ScanInit<'_, '_>) -> PyResult<()> {
+        let (options, preamble) = init.request.options(init.dtype.py())?;
+        let scanning = Scanning {
+            name: init.request.name.to_owned(),
+            dtype: dtypes::from_python(init.dtype)?,
+            c_type: c_type(init.dtype)?,
+            expression: init.scan_expr,
+            neutral: init.neutral.map(expression).transpose()?,
             preamble,
             options,
         };
-        self.0.make(NOUN, || Ok(Detached::new(Scan::new(of)?)))
+        self.0.make(NOUN, || Ok(Detached::new(Scan::new(scanning)?)))
     }
 
     fn repr(&self, class: &str) -> String {
-        match self.0.found() {
+        match self.0.value() {
             Some(scan) => format!("<PyGPU.{class} {}>", scan.scanning().name),
             None => format!("<PyGPU.{class}, not made yet>"),
         }
@@ -72,10 +72,11 @@ impl ScanDefinition {
         };
         let from = input.get().array(input.py())?;
         let (device, allocator) = (from.device(), allocator.filter(|given| !given.is_none()));
-        let has_other = |array: &Array| array.dtype() != dtype && array.dtype().row().is_some();
-        let output_has_other = output.and_then(|given| given.cast::<GpuArray>().ok());
-        let output_has_other = output_has_other.map(|given| given.get().array(py)).transpose()?.is_some_and(has_other);
-        if dtype.row().is_some() && (has_other(from) || output_has_other) {
+        let has_other_dtype = |array: &Array| array.dtype() != dtype && array.dtype().row().is_some();
+        let output_has_other_dtype = output.and_then(|given| given.cast::<GpuArray>().ok());
+        let output_has_other_dtype =
+            output_has_other_dtype.map(|given| given.get().array(py)).transpose()?.is_some_and(has_other_dtype);
+        if dtype.row().is_some() && (has_other_dtype(from) || output_has_other_dtype) {
             return self.call_converted(scan, input, output, allocator, stream);
         }
         let stream = &stream_argument::from_argument(py, stream, device)?;
@@ -95,7 +96,7 @@ impl ScanDefinition {
         let parts = new_exact(py, new_array(py, allocator.filter(|_| blocks > 0), &[blocks as i64], dtype, stream)?)?;
         let parts = parts.get().array(py)?;
         py.without_gil(|| scan.run(from, to, parts, stream))?;
-        warn_of_cache(py)?;
+        warn_untrusted_cache(py)?;
         Ok(output.into_any())
     }
 
@@ -122,7 +123,7 @@ impl ScanDefinition {
                 )));
             }
         }
-        let _current = CurrentStreamGuard::of(py, input.get().device(), stream)?;
+        let _current = CurrentStreamGuard::from_argument(py, input.get().device(), stream)?;
         let dtype = dtypes::to_python(py, scan.scanning().dtype)?;
         let scanned = input.call_method1(intern!(py, "astype"), (dtype,))?;
         let scanned = self.call(&scanned, None, allocator, stream)?;
@@ -131,8 +132,12 @@ impl ScanDefinition {
             Some(given) if given.is_instance_of::<PyString>() => return Ok(scanned),
             Some(given) => given,
         };
-        let how = [("casting", "unsafe")].into_py_dict(py)?;
-        py.import(intern!(py, "PyGPU._core"))?.call_method(intern!(py, "copyto"), (target, scanned), Some(&how))?;
+        let keywords = [("casting", "unsafe")].into_py_dict(py)?;
+        py.import(intern!(py, "PyGPU._core"))?.call_method(
+            intern!(py, "copyto"),
+            (target, scanned),
+            Some(&keywords),
+        )?;
         Ok(target.clone())
     }
 }
@@ -226,10 +231,10 @@ fn no_neutral<'a, 'py>(_: Neutral<'a, 'py>) -> PyResult<Neutral<'a, 'py>> {
     Ok(None)
 }
 
-fn neutral<'a, 'py>(given: Neutral<'a, 'py>) -> PyResult<Neutral<'a, 'py>> {
-    match given.filter(|given| !given.is_none()) {
+fn neutral<'a, 'py>(value: Neutral<'a, 'py>) -> PyResult<Neutral<'a, 'py>> {
+    match value.filter(|value| !value.is_none()) {
         None => Err(PyValueError::new_err("neutral element is required for exclusive scan")),
-        found => Ok(found),
+        value => Ok(value),
     }
 }
 

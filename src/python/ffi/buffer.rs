@@ -29,11 +29,11 @@ pub(crate) fn with_bytes<T>(object: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) 
     if unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &mut view.0, ffi::PyBUF_SIMPLE as c_int) } != 0 {
         return Err(PyErr::fetch(object.py()));
     }
-    let BufferView(found) = &view;
-    let bytes = match found.len {
+    let BufferView(buffer) = &view;
+    let bytes = match buffer.len {
         0 => &[][..],
         // SAFETY: `length` contiguous bytes, until the view is released.
-        length => unsafe { std::slice::from_raw_parts(found.buf.cast::<u8>(), length as usize) },
+        length => unsafe { std::slice::from_raw_parts(buffer.buf.cast::<u8>(), length as usize) },
     };
     Ok(read(bytes))
 }

@@ -24,7 +24,7 @@ fn function_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
 }
 
 /// Reads the pointer in the buffer of a ctypes function; 0 for null.
-fn pointer_in(function: &Bound<'_, PyAny>) -> PyResult<usize> {
+fn function_pointer(function: &Bound<'_, PyAny>) -> PyResult<usize> {
     buffer::with_bytes(function, |bytes| bytes.first_chunk().map_or(0, |first| usize::from_ne_bytes(*first)))
 }
 
@@ -33,7 +33,7 @@ impl CFunction {
     ///
     /// # Errors
     /// The errors of importing `_ctypes`.
-    pub(crate) fn is_one(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    pub(crate) fn is_ctypes_function(object: &Bound<'_, PyAny>) -> PyResult<bool> {
         Ok(has_class(object, function_class(object.py())?))
     }
 
@@ -44,8 +44,8 @@ impl CFunction {
     ///
     /// # Safety
     /// The function takes an address, and may be called with any address passed to [`Self::call`].
-    pub(crate) unsafe fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
-        let function = pointer_in(object)?;
+    pub(crate) unsafe fn from_ctypes(object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+        let function = function_pointer(object)?;
         if function == 0 {
             return Ok(None);
         }
@@ -55,7 +55,7 @@ impl CFunction {
 
     /// Calls the function.
     pub(crate) fn call(self, address: usize) {
-        // SAFETY: guaranteed by the caller of `of`.
+        // SAFETY: guaranteed by the caller of `from_ctypes`.
         unsafe { (self.0)(std::ptr::with_exposed_provenance_mut(address)) }
     }
 }

@@ -15,20 +15,20 @@ const ARGUMENTS_OFFSET: usize = 1 << (usize::BITS - 1);
 ///
 /// # Errors
 /// The callee's.
-pub(crate) fn call<'py>(function: &Bound<'py, PyAny>, given: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn call<'py>(function: &Bound<'py, PyAny>, args: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
     let Some(vectorcall) = capi_optional::vectorcall() else {
-        return function.call1(PyTuple::new(function.py(), given)?);
+        return function.call1(PyTuple::new(function.py(), args)?);
     };
     // One free slot in front, which the callee may use.
     let mut arguments: SmallVec<[*mut ffi::PyObject; 8]> = SmallVec::new();
     arguments.push(std::ptr::null_mut());
-    for one in given {
-        arguments.push(one.as_ptr());
+    for argument in args {
+        arguments.push(argument.as_ptr());
     }
     // SAFETY: the count is that of the arguments, all borrowed for the call; the result is owned, or null with an exception set.
     unsafe {
         let first = arguments.as_ptr().add(1);
-        let result = vectorcall(function.as_ptr(), first, given.len() | ARGUMENTS_OFFSET, std::ptr::null_mut());
+        let result = vectorcall(function.as_ptr(), first, args.len() | ARGUMENTS_OFFSET, std::ptr::null_mut());
         Bound::from_owned_ptr_or_err(function.py(), result)
     }
 }
@@ -47,7 +47,7 @@ pub(crate) fn call_method<'py, const N: usize>(
     const { assert!(N <= 2) };
     debug_assert_eq!(keywords.map_or(0, |keywords| keywords.len()), N);
     let Some(vectorcall_method) = capi_optional::vectorcall_method() else {
-        return call_by_vectorcall(object, name, keywords, values);
+        return call_without_vectorcall(object, name, keywords, values);
     };
     // One free slot in front, which the callee may use, then the object.
     let mut arguments = [std::ptr::null_mut(); 4];
@@ -63,16 +63,16 @@ pub(crate) fn call_method<'py, const N: usize>(
 
 /// Calls the method on an interpreter without that function.
 #[cold]
-fn call_by_vectorcall<'py, const N: usize>(
+fn call_without_vectorcall<'py, const N: usize>(
     object: &Bound<'py, PyAny>,
     name: &Bound<'py, PyString>,
     keywords: Option<&Bound<'py, PyTuple>>,
     values: [&Bound<'py, PyAny>; N],
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
-    let given = PyDict::new(py);
+    let kwargs = PyDict::new(py);
     for (keyword, value) in keywords.into_iter().flat_map(|keywords| keywords.iter()).zip(values) {
-        given.set_item(keyword, value)?;
+        kwargs.set_item(keyword, value)?;
     }
-    finalization::run_python(py, || object.call_method(name, (), Some(&given)))
+    finalization::run_python(py, || object.call_method(name, (), Some(&kwargs)))
 }

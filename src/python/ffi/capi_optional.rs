@@ -29,29 +29,29 @@ type GilStateCheck = unsafe extern "C" fn() -> c_int;
 fn address(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: a C string; the interpreter that imports this module is visible to it.
     #[cfg(unix)]
-    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    let symbol = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     #[cfg(not(unix))]
-    let found: *mut c_void = {
+    let symbol: *mut c_void = {
         let _ = name;
         std::ptr::null_mut()
     };
-    (!found.is_null()).then_some(found)
+    (!symbol.is_null()).then_some(symbol)
 }
 
 /// `PyObject_VectorcallMethod`.
 #[inline]
 pub(super) fn vectorcall_method() -> Option<VectorcallMethod> {
-    static FOUND: ForkSafeOnce<Option<VectorcallMethod>> = ForkSafeOnce::new();
+    static SYMBOL: ForkSafeOnce<Option<VectorcallMethod>> = ForkSafeOnce::new();
     // SAFETY: CPython's function of that name has this type in every version that has it.
-    *FOUND.get_or_init(|| address(c"PyObject_VectorcallMethod").map(|found| unsafe { std::mem::transmute(found) }))
+    *SYMBOL.get_or_init(|| address(c"PyObject_VectorcallMethod").map(|symbol| unsafe { std::mem::transmute(symbol) }))
 }
 
 /// `PyObject_Vectorcall`.
 #[inline]
 pub(super) fn vectorcall() -> Option<Vectorcall> {
-    static FOUND: ForkSafeOnce<Option<Vectorcall>> = ForkSafeOnce::new();
+    static SYMBOL: ForkSafeOnce<Option<Vectorcall>> = ForkSafeOnce::new();
     // SAFETY: as in `vectorcall_method`.
-    *FOUND.get_or_init(|| address(c"PyObject_Vectorcall").map(|found| unsafe { std::mem::transmute(found) }))
+    *SYMBOL.get_or_init(|| address(c"PyObject_Vectorcall").map(|symbol| unsafe { std::mem::transmute(symbol) }))
 }
 
 /// Whether this thread holds the GIL, by `PyGILState_Check`; false if that is missing.
@@ -59,9 +59,10 @@ pub(super) fn vectorcall() -> Option<Vectorcall> {
 /// # Safety
 /// The interpreter is initialized, and has a state for the thread.
 pub(super) unsafe fn holds_gil() -> bool {
-    static FOUND: ForkSafeOnce<Option<GilStateCheck>> = ForkSafeOnce::new();
+    static SYMBOL: ForkSafeOnce<Option<GilStateCheck>> = ForkSafeOnce::new();
     // SAFETY: as above.
-    let found = FOUND.get_or_init(|| address(c"PyGILState_Check").map(|found| unsafe { std::mem::transmute(found) }));
+    let symbol =
+        SYMBOL.get_or_init(|| address(c"PyGILState_Check").map(|symbol| unsafe { std::mem::transmute(symbol) }));
     // SAFETY: guaranteed by the caller.
-    found.is_some_and(|check| unsafe { check() } == 1)
+    symbol.is_some_and(|check| unsafe { check() } == 1)
 }

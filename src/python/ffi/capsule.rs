@@ -15,7 +15,7 @@ use pygpu_interop::dlpack::ffi::{DLManagedTensor, DLManagedTensorVersioned};
 ///
 /// # Errors
 /// `MemoryError`.
-pub(crate) fn of_static<T: Sync>(py: Python<'_>, table: &'static T, name: &'static CStr) -> PyResult<Py<PyAny>> {
+pub(crate) fn from_static<T: Sync>(py: Python<'_>, table: &'static T, name: &'static CStr) -> PyResult<Py<PyAny>> {
     let table = std::ptr::from_ref(table).cast_mut().cast();
     // SAFETY: the table and the name are static; null means an exception.
     unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyCapsule_New(table, name.as_ptr(), None)).map(Bound::unbind) }
@@ -79,11 +79,11 @@ impl ManagedTensor for DLManagedTensorVersioned {
 ///
 /// # Errors
 /// `MemoryError`; the tensor is leaked then, because memory is exhausted.
-pub(crate) unsafe fn of_tensor<T: ManagedTensor>(py: Python<'_>, tensor: NonNull<T>) -> PyResult<Bound<'_, PyAny>> {
+pub(crate) unsafe fn from_tensor<T: ManagedTensor>(py: Python<'_>, tensor: NonNull<T>) -> PyResult<Bound<'_, PyAny>> {
     // SAFETY: the name and the destructor are those of the tensor's form; null means an exception.
     unsafe {
-        let made = ffi::PyCapsule_New(tensor.as_ptr().cast(), T::NAMES.0.as_ptr(), Some(drop_tensor::<T>));
-        Bound::from_owned_ptr_or_err(py, made)
+        let capsule = ffi::PyCapsule_New(tensor.as_ptr().cast(), T::NAMES.0.as_ptr(), Some(drop_tensor::<T>));
+        Bound::from_owned_ptr_or_err(py, capsule)
     }
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn take_tensor<T: ManagedTensor>(capsule: &Bound<'_, PyAny>) -> PyRes
 }
 
 /// Returns the name of a capsule, if it has one.
-pub(crate) fn name_of(capsule: &Bound<'_, PyCapsule>) -> Option<String> {
+pub(crate) fn capsule_name(capsule: &Bound<'_, PyCapsule>) -> Option<String> {
     // SAFETY: a live capsule; its name, if any, lives as long.
     let name = unsafe {
         let name = ffi::PyCapsule_GetName(capsule.as_ptr());

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
 
 use super::capsule;
-use super::interpreter::answer;
+use super::interpreter::run_as_c_function;
 use pygpu_base::error::{Error, Result};
 use pygpu_base::ffi_guard::catch_panic;
 use pygpu_interop::dlpack::VERSION;
@@ -37,7 +37,7 @@ pub(crate) trait Exchange {
     ///
     /// # Errors
     /// Those of [`Self::export`].
-    fn lend(py: Python<'_>, object: Option<Bound<'_, PyAny>>) -> PyResult<DLTensor>;
+    fn borrow_tensor(py: Python<'_>, object: Option<Bound<'_, PyAny>>) -> PyResult<DLTensor>;
 
     /// Returns the handle of the thread's current stream.
     ///
@@ -60,7 +60,7 @@ impl OwnExchangeTable {
             managed_tensor_allocator: Some(allocate),
             managed_tensor_from_py_object_no_sync: Some(from_object::<E>),
             managed_tensor_to_py_object_no_sync: Some(to_object::<E>),
-            dltensor_from_py_object_no_sync: Some(lend::<E>),
+            dltensor_from_py_object_no_sync: Some(borrow_tensor::<E>),
             current_work_stream: Some(current_work_stream::<E>),
         })
     }
@@ -69,7 +69,7 @@ impl OwnExchangeTable {
 unsafe extern "C" fn from_object<E: Exchange>(object: *mut c_void, out: *mut *mut DLManagedTensorVersioned) -> c_int {
     // SAFETY: the table's contract: a live object, and memory for the result.
     unsafe {
-        answer(|py| {
+        run_as_c_function(|py| {
             out.write(E::export(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?.as_ptr());
             // Operations that another thread recorded while this one waited. The tensor is valid even if they fail.
             pygpu_base::flush::flush(pygpu_base::flush::FlushReason::Values);
@@ -81,7 +81,7 @@ unsafe extern "C" fn from_object<E: Exchange>(object: *mut c_void, out: *mut *mu
 unsafe extern "C" fn to_object<E: Exchange>(tensor: *mut DLManagedTensorVersioned, out: *mut *mut c_void) -> c_int {
     // SAFETY: as above; PyGPU owns the tensor, also if this fails.
     unsafe {
-        answer(|py| {
+        run_as_c_function(|py| {
             let tensor = NonNull::new(tensor).ok_or_else(|| PyBufferError::new_err("the DLPack tensor is null"))?;
             out.write(E::import(py, ImportedTensor::versioned(tensor)?)?.into_ptr().cast());
             Ok(())
@@ -89,11 +89,11 @@ unsafe extern "C" fn to_object<E: Exchange>(tensor: *mut DLManagedTensorVersione
     }
 }
 
-unsafe extern "C" fn lend<E: Exchange>(object: *mut c_void, out: *mut DLTensor) -> c_int {
+unsafe extern "C" fn borrow_tensor<E: Exchange>(object: *mut c_void, out: *mut DLTensor) -> c_int {
     // SAFETY: as above. The dimensions live as long as the array object, which exceeds the table's requirement.
     unsafe {
-        answer(|py| {
-            out.write(E::lend(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?);
+        run_as_c_function(|py| {
+            out.write(E::borrow_tensor(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?);
             pygpu_base::flush::flush(pygpu_base::flush::FlushReason::Values); // operations that another thread recorded while this one waited
             Ok(())
         })
@@ -107,7 +107,7 @@ unsafe extern "C" fn current_work_stream<E: Exchange>(
 ) -> c_int {
     // SAFETY: as above.
     unsafe {
-        answer(|py| {
+        run_as_c_function(|py| {
             out.write(E::current_stream(py, device_type, id)? as *mut c_void);
             Ok(())
         })
@@ -127,8 +127,8 @@ unsafe extern "C" fn allocate(
         // guard for it: the caller need not hold the GIL.
         unsafe { NonNull::new(prototype).map_or_else(null_prototype, |prototype| allocate_like(prototype.as_ref())) }
     };
-    let made = catch_panic(None, || Some(make()));
-    let error = match made {
+    let result = catch_panic(None, || Some(make()));
+    let error = match result {
         Some(Ok(tensor)) => {
             // SAFETY: the table's contract: memory for the result.
             unsafe { out.write(tensor.as_ptr()) };
@@ -158,23 +158,23 @@ pub(crate) struct ForeignExchangeTable(&'static DLPackExchangeAPI);
 
 impl ForeignExchangeTable {
     /// Reads the table of a capsule, in the newest supported version. `None` for other objects.
-    pub(crate) fn of(attribute: &Bound<'_, PyAny>) -> Option<Self> {
+    pub(crate) fn from_capsule(attribute: &Bound<'_, PyAny>) -> Option<Self> {
         const LONGEST_CHAIN: usize = 16;
         let header = capsule::pointer(attribute, NAME)?;
         let mut header: *mut DLPackExchangeAPIHeader = header.as_ptr().cast();
         for _ in 0..LONGEST_CHAIN {
             // SAFETY: a capsule of that name contains a table, which lives as long as the process; every version begins with this
             // header.
-            let Some(found) = (unsafe { header.as_ref() }) else { break };
-            if found.version.major == VERSION.major {
-                let table = NonNull::from(found).cast::<DLPackExchangeAPI>();
+            let Some(api) = (unsafe { header.as_ref() }) else { break };
+            if api.version.major == VERSION.major {
+                let table = NonNull::from(api).cast::<DLPackExchangeAPI>();
                 // SAFETY: a table of the supported major version.
                 let complete: &'static DLPackExchangeAPI = unsafe { table.as_ref() };
                 let usable =
                     complete.managed_tensor_from_py_object_no_sync.is_some() && complete.current_work_stream.is_some();
                 return usable.then_some(Self(complete));
             }
-            header = found.prev_api;
+            header = api.prev_api;
         }
         None
     }
@@ -205,7 +205,7 @@ impl ForeignExchangeTable {
         match NonNull::new(out) {
             // SAFETY: the producer transferred the tensor.
             Some(tensor) if status == 0 => Ok(unsafe { ImportedTensor::versioned(tensor) }?),
-            _ => Err(raised(object.py(), "managed_tensor_from_py_object_no_sync")),
+            _ => Err(producer_error(object.py(), "managed_tensor_from_py_object_no_sync")),
         }
     }
 
@@ -217,16 +217,17 @@ impl ForeignExchangeTable {
         let mut work = std::ptr::null_mut();
         let status = match self.0.current_work_stream {
             // SAFETY: a function of the table's type and memory for the result, with the GIL.
-            Some(ask) => unsafe { ask(DLDeviceType(device_type), id, &raw mut work) },
+            Some(function) => unsafe { function(DLDeviceType(device_type), id, &raw mut work) },
             None => -1,
         };
         if status != 0 {
-            return Err(raised(py, "current_work_stream"));
+            return Err(producer_error(py, "current_work_stream"));
         }
         Ok(work as usize)
     }
 }
 
-fn raised(py: Python<'_>, what: &str) -> PyErr {
-    PyErr::take(py).unwrap_or_else(|| PyBufferError::new_err(format!("the producer's {what} failed without a reason")))
+fn producer_error(py: Python<'_>, function: &str) -> PyErr {
+    PyErr::take(py)
+        .unwrap_or_else(|| PyBufferError::new_err(format!("the producer's {function} failed without a reason")))
 }

@@ -23,7 +23,7 @@ extern "C" fn run_once<C: HostCall>(data: *mut c_void) {
 }
 
 /// Runs a call at each launch of a graph, which owns it.
-extern "C" fn run_again<C: HostCall>(data: *mut c_void) {
+extern "C" fn run_each_launch<C: HostCall>(data: *mut c_void) {
     catch_panic((), || {
         // SAFETY: alive while the graph exists, and only shared.
         let call = unsafe { &*data.cast::<C>() };
@@ -35,7 +35,7 @@ extern "C" fn run_again<C: HostCall>(data: *mut c_void) {
 ///
 /// # Safety
 /// `function` may be called with `data` once the driver has accepted it.
-unsafe fn put(stream: &Stream, function: HostFunction, data: *mut c_void) -> Result<()> {
+unsafe fn enqueue(stream: &Stream, function: HostFunction, data: *mut c_void) -> Result<()> {
     let device = stream.device();
     // SAFETY: the stream is borrowed, and so alive; the caller guarantees the rest.
     unsafe { device.backend().call_host(device.index(), stream.handle(), function, data) }
@@ -48,7 +48,7 @@ unsafe fn put(stream: &Stream, function: HostFunction, data: *mut c_void) -> Res
 pub(crate) fn call_once<C: HostCall>(stream: &Stream, call: Box<C>) -> Result<()> {
     let data = Box::into_raw(call);
     // SAFETY: the function is called once, and takes ownership then.
-    let result = unsafe { put(stream, run_once::<C>, data.cast()) };
+    let result = unsafe { enqueue(stream, run_once::<C>, data.cast()) };
     if result.is_err() {
         // SAFETY: the driver rejected it, so no other owner exists.
         drop(unsafe { Box::from_raw(data) });
@@ -63,8 +63,8 @@ pub(crate) fn call_once<C: HostCall>(stream: &Stream, call: Box<C>) -> Result<()
 ///
 /// # Safety
 /// The call stays at its address while the graph may be launched.
-pub(crate) unsafe fn call_again<C: HostCall>(stream: &Stream, call: &C) -> Result<()> {
+pub(crate) unsafe fn call_on_each_launch<C: HostCall>(stream: &Stream, call: &C) -> Result<()> {
     let data = std::ptr::from_ref(call).cast_mut().cast();
     // SAFETY: guaranteed by the caller.
-    unsafe { put(stream, run_again::<C>, data) }
+    unsafe { enqueue(stream, run_each_launch::<C>, data) }
 }

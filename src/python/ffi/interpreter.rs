@@ -27,7 +27,7 @@ pub(crate) fn holds_gil() -> bool {
 }
 
 /// Runs `work` if this thread holds the GIL. pyo3's count may not include it, which does not affect work with objects.
-pub(crate) fn if_held<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
+pub(crate) fn with_held_gil<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     // SAFETY: the interpreter reports that the thread holds the GIL.
     holds_gil().then(|| work(unsafe { Python::assume_attached() }))
 }
@@ -37,7 +37,7 @@ pub(crate) fn if_held<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
 /// Returns `None` without a call of `work` if the interpreter is missing, about to end, or inside its collector's callback.
 pub(crate) fn with_interpreter<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     let _access = PythonAccess::expected()?;
-    let _asking = finalization::try_gil_request()?;
+    let _gil_request = finalization::try_gil_request()?;
     // SAFETY: may be called at any time.
     if unsafe { ffi::Py_IsInitialized() } == 0 {
         return None;
@@ -49,7 +49,7 @@ pub(crate) fn with_interpreter<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<
 
 /// Runs the body of a C function that reports errors like Python: an error or panic sets the thread's exception and returns -1. The
 /// caller holds the GIL by contract; then only the check costs time.
-pub(crate) fn answer(work: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_int {
+pub(crate) fn run_as_c_function(work: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_int {
     catch_panic(-1, || {
         if holds_gil() {
             // SAFETY: the interpreter reports that the thread holds the GIL. pyo3's count does not affect the use of the token.
@@ -92,7 +92,7 @@ impl Drop for GilEnsured {
 }
 
 /// Schedules a function on the main thread as a pending call; refused if the list of pending calls is full.
-pub(crate) fn call_later(function: extern "C" fn(*mut c_void) -> c_int) {
+pub(crate) fn add_pending_call(function: extern "C" fn(*mut c_void) -> c_int) {
     // SAFETY: needs no GIL; the function takes no data.
     unsafe { ffi::Py_AddPendingCall(Some(function), std::ptr::null_mut()) };
 }

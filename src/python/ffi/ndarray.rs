@@ -166,7 +166,7 @@ fn scalars(py: Python<'_>) -> &'static Scalars {
 #[inline]
 pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(ScalarType, &'a [u8])> {
     let class = class_of(value) as usize;
-    let (_, kind) = scalars(value.py()).iter().find(|(known, _)| *known == class)?;
+    let (_, kind) = scalars(value.py()).iter().find(|(candidate, _)| *candidate == class)?;
     // SAFETY: objects of these classes consist of a header and the value, which never changes.
     let bytes = unsafe {
         let first = value.as_ptr().cast::<u8>().add(VALUE_OFFSET);

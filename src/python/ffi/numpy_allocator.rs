@@ -37,10 +37,10 @@ static HANDLER: DataMemHandler = DataMemHandler {
 
 const fn name() -> [u8; 127] {
     let (mut name, text) = ([0; 127], b"PyGPU results");
-    let mut place = 0;
-    while place < text.len() {
-        name[place] = text[place];
-        place += 1;
+    let mut index = 0;
+    while index < text.len() {
+        name[index] = text[index];
+        index += 1;
     }
     name
 }
@@ -96,8 +96,8 @@ type SetHandler = unsafe extern "C" fn(*mut ffi::PyObject) -> *mut ffi::PyObject
 fn handler(py: Python<'_>) -> PyResult<&(SetHandler, Py<PyAny>)> {
     /// Its index in NumPy's table, since 1.22.
     const SET_HANDLER: usize = 304;
-    static FOUND: PyOnce<(SetHandler, Py<PyAny>)> = PyOnce::new();
-    FOUND.get_or_try_init(py, || {
+    static HANDLER_FUNCTION: PyOnce<(SetHandler, Py<PyAny>)> = PyOnce::new();
+    HANDLER_FUNCTION.get_or_try_init(py, || {
         let module =
             py.import("numpy._core._multiarray_umath").or_else(|_| py.import("numpy.core._multiarray_umath"))?;
         let table = module.getattr("_ARRAY_API")?.cast_into::<PyCapsule>()?;
@@ -121,13 +121,13 @@ fn handler(py: Python<'_>) -> PyResult<&(SetHandler, Py<PyAny>)> {
 /// # Errors
 /// NumPy's.
 pub(crate) fn with_allocator<T>(py: Python<'_>, make: impl FnOnce() -> T) -> PyResult<T> {
-    let (set, ours) = handler(py)?;
+    let (set, handler_object) = handler(py)?;
     // SAFETY: the capsule is a handler; NumPy returns a new reference to the previous one, which is passed back.
     unsafe {
-        let before = Bound::from_owned_ptr_or_err(py, set(ours.as_ptr()))?;
-        let made = make();
-        let ours = Bound::from_owned_ptr_or_err(py, set(before.as_ptr()))?;
-        drop(ours);
-        Ok(made)
+        let previous = Bound::from_owned_ptr_or_err(py, set(handler_object.as_ptr()))?;
+        let result = make();
+        let handler_object = Bound::from_owned_ptr_or_err(py, set(previous.as_ptr()))?;
+        drop(handler_object);
+        Ok(result)
     }
 }

@@ -31,14 +31,14 @@ pub(crate) fn exact<'a, 'py, T: PyTypeInfo>(object: Borrowed<'a, 'py, PyAny>) ->
 /// A frozen class, whose value neither moves nor is replaced while the object lives.
 pub(crate) trait Frozen: PyClass {
     /// Returns the value: `object.get()`.
-    fn of<'a>(object: &'a Bound<'_, Self>) -> &'a Self;
+    fn value<'a>(object: &'a Bound<'_, Self>) -> &'a Self;
 }
 
 /// Returns the value of an object, for the lifetime of the borrow.
 #[inline]
 pub(crate) fn value_of<'a, T: Frozen>(object: Borrowed<'a, '_, T>) -> &'a T {
     // SAFETY: the object lives as long as `'a`, and with it the value.
-    unsafe { &*std::ptr::from_ref(T::of(&object)) }
+    unsafe { &*std::ptr::from_ref(T::value(&object)) }
 }
 
 /// Whether an object is of a class or a derived one, by its type alone: `isinstance` also calls the metaclass.
@@ -82,10 +82,10 @@ pub(crate) trait HasGil {}
 
 impl HasGil for Python<'_> {}
 
-/// A reference that is released by `end` only: its drop does nothing, and pyo3's count of attached threads is not consulted.
+/// A reference that is released by `release` only: its drop does nothing, and pyo3's count of attached threads is not consulted.
 pub(crate) struct Reference(NonNull<ffi::PyObject>);
 
-// SAFETY: an address; `end` is called with the GIL.
+// SAFETY: an address; `release` is called with the GIL.
 unsafe impl Send for Reference {}
 
 impl Reference {
@@ -105,7 +105,7 @@ impl Reference {
 
     /// Releases the reference.
     #[inline]
-    pub(crate) fn end(self, _: &impl HasGil) {
+    pub(crate) fn release(self, _: &impl HasGil) {
         // SAFETY: the reference is released once, with the GIL as the token shows.
         unsafe { ffi::Py_DECREF(self.0.as_ptr()) };
     }

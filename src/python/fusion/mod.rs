@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::ffi::interpreter::if_held;
+use crate::ffi::interpreter::with_held_gil;
 use crate::gil::WithoutGil;
 use crate::names::names;
 use pygpu_array::DeferredArray;
@@ -26,7 +26,7 @@ pub(crate) fn set_hooks() {
 /// Flushes without the GIL in any state of the thread. It never requests the GIL, which the helper thread and others lack.
 fn flush_from_anywhere(scope: Scope, cause: FlushReason) {
     let flush = || fusion::flush(scope, cause);
-    if shutdown::exiting() || if_held(|py| py.without_gil(flush)).is_none() {
+    if shutdown::exiting() || with_held_gil(|py| py.without_gil(flush)).is_none() {
         flush();
     }
 }

@@ -36,7 +36,7 @@ impl GpuArray {
         let owns_mirror = self.host().is_some_and(|host| matches!(*host, HostMirror::Owned(_)));
         self.set_host(match owns_mirror {
             true => HostMirror::Owned(result.clone().into_any().unbind()),
-            false => HostMirror::Returned(PyWeakrefReference::new(result)?.unbind(), CacheSlot::keep(result)),
+            false => HostMirror::Returned(PyWeakrefReference::new(result)?.unbind(), CacheSlot::store(result)),
         });
         Ok(())
     }

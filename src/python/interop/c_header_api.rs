@@ -22,6 +22,6 @@ impl GpuArray {
     /// Returns the functions for the headers of `PyGPU.get_include()`.
     #[classattr]
     fn __pygpu_c_api__(py: Python<'_>) -> PyResult<Py<PyAny>> {
-        capsule::of_static(py, &API, NAME)
+        capsule::from_static(py, &API, NAME)
     }
 }

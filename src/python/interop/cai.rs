@@ -222,11 +222,11 @@ impl<'py> InterfaceDict<'py> {
     }
 
     /// Reads a tuple of integers.
-    fn integers(&self, key: &str, value_: &Bound<'py, PyAny>) -> PyResult<Dims> {
-        if !value_.is_instance_of::<PyTuple>() && !value_.is_instance_of::<PyList>() {
-            return Err(wrong_type(format_args!("'{key}' is a tuple of integers, not {value_:?}")));
+    fn integers(&self, key: &str, entry: &Bound<'py, PyAny>) -> PyResult<Dims> {
+        if !entry.is_instance_of::<PyTuple>() && !entry.is_instance_of::<PyList>() {
+            return Err(wrong_type(format_args!("'{key}' is a tuple of integers, not {entry:?}")));
         }
-        value_.try_iter()?.map(|item| number::signed(&item?, key)).collect()
+        entry.try_iter()?.map(|item| number::signed(&item?, key)).collect()
     }
 
     fn data(&self) -> PyResult<(usize, bool)> {

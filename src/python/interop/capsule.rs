@@ -4,7 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::ffi::capsule::of_tensor;
+use crate::ffi::capsule::from_tensor;
 use crate::ffi::numbers;
 use crate::fusion;
 use pygpu_array::Array;
@@ -22,9 +22,9 @@ pub(crate) fn capsule<'py>(
     // SAFETY: each tensor is new.
     let capsule = unsafe {
         if versioned {
-            of_tensor(py, export::versioned(array, flags, consumer)?)
+            from_tensor(py, export::versioned(array, flags, consumer)?)
         } else {
-            of_tensor(py, export::legacy(array, consumer)?)
+            from_tensor(py, export::legacy(array, consumer)?)
         }
     }?;
     fusion::flush_pending(py, FlushReason::Values); // operations that another thread deferred while this one waited

@@ -34,7 +34,7 @@ impl GpuArray {
     /// DLPack's C exchange table, for libraries that exchange tensors without calling Python.
     #[classattr]
     fn __dlpack_c_exchange_api__(py: Python<'_>) -> PyResult<Py<PyAny>> {
-        capsule::of_static(py, &TABLE, NAME)
+        capsule::from_static(py, &TABLE, NAME)
     }
 }
 
@@ -76,7 +76,7 @@ impl Exchange for ArrayExchange {
         Ok(new_exact(py, GpuArray::from_array(array))?.into_any())
     }
 
-    fn lend(py: Python<'_>, object: Option<Bound<'_, PyAny>>) -> PyResult<DLTensor> {
+    fn borrow_tensor(py: Python<'_>, object: Option<Bound<'_, PyAny>>) -> PyResult<DLTensor> {
         let array = expect_array(object)?;
         let array_data = array.get().array(py)?;
         order_current_stream(py, array_data)?;
@@ -214,7 +214,7 @@ fn is_plain(class: &Bound<'_, PyType>) -> PyResult<bool> {
 /// may work.
 fn find_table(class: &Bound<'_, PyType>) -> PyResult<Option<ForeignExchangeTable>> {
     let attribute = class.getattr_opt(intern!(class.py(), "__dlpack_c_exchange_api__"))?;
-    Ok(attribute.and_then(|attribute| ForeignExchangeTable::of(&attribute)))
+    Ok(attribute.and_then(|attribute| ForeignExchangeTable::from_capsule(&attribute)))
 }
 
 /// Makes a stream wait for the work of the producer with this table.

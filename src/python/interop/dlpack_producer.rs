@@ -6,7 +6,7 @@ use pyo3::types::{PyCapsule, PyDict, PyTuple};
 
 use super::capsule::integer_pair;
 use crate::ffi::calls::call_method;
-use crate::ffi::capsule::{name_of, take_tensor};
+use crate::ffi::capsule::{capsule_name, take_tensor};
 use crate::finalization;
 use crate::py_once::{PyOnce, intern};
 use pygpu_interop::dlpack::import::ImportedTensor;
@@ -140,7 +140,7 @@ pub(crate) fn take(capsule: &Bound<'_, PyAny>) -> PyResult<ImportedTensor> {
 
 #[cold]
 fn name_error(capsule: &Bound<'_, PyCapsule>) -> PyErr {
-    match name_of(capsule) {
+    match capsule_name(capsule) {
         Some(name) if name.starts_with("used_dltensor") => PyValueError::new_err(format!(
             "the DLPack capsule was consumed already (its name is '{name}'): each is good for one import, so export again"
         )),

@@ -32,18 +32,18 @@ use pygpu_memory::{Access, Allocation};
 #[pyclass(frozen, subclass, weakref, name = "KernelArgument", module = "PyGPU._core")]
 pub(crate) struct KernelArgument {
     bytes: Vec<u8>,
-    lenders: Vec<(Py<PyAny>, Access)>,
+    owners: Vec<(Py<PyAny>, Access)>,
 }
 
 impl KernelArgument {
     /// A value without addresses.
     pub(crate) fn plain(bytes: &[u8]) -> Self {
-        Self { bytes: bytes.to_vec(), lenders: Vec::new() }
+        Self { bytes: bytes.to_vec(), owners: Vec::new() }
     }
 
     /// A value with the address of one array.
     pub(crate) fn over(bytes: &[u8], array: &Bound<'_, GpuArray>, access: Access) -> Self {
-        Self { bytes: bytes.to_vec(), lenders: vec![(array.as_any().clone().unbind(), access)] }
+        Self { bytes: bytes.to_vec(), owners: vec![(array.as_any().clone().unbind(), access)] }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -57,15 +57,15 @@ impl KernelArgument {
     #[pyo3(signature = (data: "bytes", lenders: "Sequence[tuple[object, bool]]") -> "Self")]
     fn py_new(data: Vec<u8>, lenders: Vec<(Bound<'_, PyAny>, bool)>) -> PyResult<Self> {
         let access = |writes| if writes { Access::Write } else { Access::Read };
-        if let Some((other, _)) = lenders.iter().find(|(lender, _)| !lends(lender)) {
-            let class = other.get_type().fully_qualified_name()?;
+        if let Some((invalid, _)) = lenders.iter().find(|(owner, _)| !owns_address(owner)) {
+            let class = invalid.get_type().fully_qualified_name()?;
             return Err(PyTypeError::new_err(format!(
                 "{class} lends no address of which a launch knows the memory: give an array (PyGPU.from_dlpack(x) of another \
                  library's), or its address as an int, whose memory is then your affair"
             )));
         }
-        let lenders = lenders.into_iter().map(|(lender, writes)| (lender.unbind(), access(writes))).collect();
-        Ok(Self { bytes: data, lenders })
+        let lenders = lenders.into_iter().map(|(owner, writes)| (owner.unbind(), access(writes))).collect();
+        Ok(Self { bytes: data, owners: lenders })
     }
 
     /// Return the kernel's bytes, for a ``__constant__`` variable of the same type.
@@ -80,13 +80,13 @@ impl KernelArgument {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        self.lenders.iter().try_for_each(|(lender, _)| visit.call(lender))
+        self.owners.iter().try_for_each(|(owner, _)| visit.call(owner))
     }
 }
 
-fn lends(value: &Bound<'_, PyAny>) -> bool {
+fn owns_address(value: &Bound<'_, PyAny>) -> bool {
     let (is_array, is_memory) = (value.is_instance_of::<GpuArray>(), value.is_instance_of::<DeviceAllocation>());
-    is_array || is_memory || value.is_instance_of::<KernelArgument>() || object::of_python(value).is_some()
+    is_array || is_memory || value.is_instance_of::<KernelArgument>() || object::from_python(value).is_some()
 }
 
 /// Adds the blocks whose addresses an argument contains: those of a `KernelArgument`, and those of an array of
@@ -100,22 +100,22 @@ where
 {
     let py = value.py();
     if let Ok(argument) = value.cast::<KernelArgument>() {
-        let lenders = argument.get().lenders.iter();
-        return lenders.map(|(lender, access)| (lender.bind(py), *access)).try_for_each(|(lender, access)| {
-            if let Ok(array) = lender.cast::<GpuArray>() {
+        let owners = argument.get().owners.iter();
+        return owners.map(|(owner, access)| (owner.bind(py), *access)).try_for_each(|(owner, access)| {
+            if let Ok(array) = owner.cast::<GpuArray>() {
                 blocks.push((Arc::clone(array.get().array(py)?.allocation()), access));
-            } else if let Ok(memory) = lender.cast::<DeviceAllocation>() {
+            } else if let Ok(memory) = owner.cast::<DeviceAllocation>() {
                 blocks.push((memory.get().block()?, access));
-            } else if let Some((object, _)) = object::of_python(lender) {
+            } else if let Some((object, _)) = object::from_python(owner) {
                 blocks.extend(object.uses().map(|(block, access)| (Arc::clone(block), access)));
             }
-            collect(lender, blocks)
+            collect(owner, blocks)
         });
     }
     match value.is_exact_instance_of::<GpuArray>() || !value.is_instance_of::<GpuArray>() {
         true => Ok(()),
         false => match value.getattr_opt(intern!(py, "_lent"))? {
-            Some(lent) if lent.is_instance_of::<KernelArgument>() => collect(&lent, blocks),
+            Some(inner) if inner.is_instance_of::<KernelArgument>() => collect(&inner, blocks),
             _ => Ok(()),
         },
     }

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use super::class::PyKernel;
 use super::config::PyLaunchConfig;
-use super::dimensions::{extent, number_of};
+use super::dimensions::{extent, parse_u32};
 use crate::convert::number;
 use crate::gil::WithoutGil;
 use pygpu_backend::{FunctionAttributes, FunctionSetting};
@@ -159,7 +159,7 @@ impl PyKernel {
     )]
     fn max_cluster_size(&self, block: &Bound<'_, PyAny>, shared: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
         let block_shape = extent(block, "block")?;
-        let shared = shared.map_or(Ok(0), |shared| number_of(shared, "shared"))?;
+        let shared = shared.map_or(Ok(0), |shared| parse_u32(shared, "shared"))?;
         let function = self.function();
         Ok(block.py().without_gil(|| function.max_cluster_size(block_shape, shared))?)
     }
@@ -230,7 +230,7 @@ impl PyKernel {
     )]
     fn active_blocks(&self, block: &Bound<'_, PyAny>, shared: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
         let threads = extent(block, "block")?.iter().fold(1u32, |product, length| product.saturating_mul(*length));
-        let shared = shared.map_or(Ok(0), |shared| number_of(shared, "shared"))?;
+        let shared = shared.map_or(Ok(0), |shared| parse_u32(shared, "shared"))?;
         let function = self.function();
         Ok(block.py().without_gil(|| function.active_blocks(threads, shared))?)
     }
@@ -270,13 +270,13 @@ impl PyKernel {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = block.py();
         let threads = extent(block, "block")?.iter().fold(1u32, |product, length| product.saturating_mul(*length));
-        let shared = dynamic_shared.map_or(Ok(0), |shared| number_of(shared, "dynamic_shared"))?;
+        let shared = dynamic_shared.map_or(Ok(0), |shared| parse_u32(shared, "dynamic_shared"))?;
         if threads == 0 {
             return Err(PyValueError::new_err("a block has at least one thread along each axis, not 0"));
         }
         let function = self.function();
-        let found = py.without_gil(|| function.occupancy(threads, shared))?;
-        py.import("PyGPU._native.compiled.occupancy")?.getattr("Occupancy")?.call1((found.blocks, found.fraction))
+        let result = py.without_gil(|| function.occupancy(threads, shared))?;
+        py.import("PyGPU._native.compiled.occupancy")?.getattr("Occupancy")?.call1((result.blocks, result.fraction))
     }
 
     /// Threads per block with the best occupancy, without dynamic shared memory; see also `suggested_shape`.
@@ -315,8 +315,8 @@ impl PyKernel {
         shared: Option<&Bound<'_, PyAny>>,
         limit: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(u32, u32)> {
-        let shared = shared.map_or(Ok(0), |shared| number_of(shared, "shared"))?;
-        let limit = limit.map_or(Ok(0), |limit| number_of(limit, "limit"))?;
+        let shared = shared.map_or(Ok(0), |shared| parse_u32(shared, "shared"))?;
+        let limit = limit.map_or(Ok(0), |limit| parse_u32(limit, "limit"))?;
         let function = self.function();
         Ok(py.without_gil(|| function.suggested_shape(shared, limit))?)
     }

@@ -95,9 +95,9 @@ impl PyKernel {
 }
 
 /// The only kernel of a source.
-fn only_name(names: &[String]) -> PyResult<String> {
+fn only_kernel_name(names: &[String]) -> PyResult<String> {
     match names {
-        [one] if !one.contains('<') => Ok(one.clone()),
+        [name] if !name.contains('<') => Ok(name.clone()),
         [] => Err(PyValueError::new_err(
             "name= is needed: no kernel was found in the source; one is declared by `__global__ void name(...)`",
         )),
@@ -137,12 +137,12 @@ impl PyKernel {
         let py = source.py();
         let instances = name.iter().filter(|name| is_instance(name)).cloned().collect();
         let request = SourceArgs { source, instances, options, compiler, extern_c, cache, device, lineinfo, headers };
-        let wanted = request.read(py)?;
-        if let Some(template) = wanted.template(name.as_deref()) {
-            return Ok(Self::new(Function::of_template(wanted.templates()?, template)));
+        let load_request = request.read(py)?;
+        if let Some(template) = load_request.template(name.as_deref()) {
+            return Ok(Self::new(Function::of_template(load_request.templates()?, template)));
         }
-        let (module, names) = wanted.load(py)?;
-        let name = name.map_or_else(|| only_name(&names), Ok)?;
+        let (module, names) = load_request.load(py)?;
+        let name = name.map_or_else(|| only_kernel_name(&names), Ok)?;
         Ok(Self::new(instance::function(py, &module, &name)?))
     }
 
@@ -213,7 +213,7 @@ impl PyKernel {
     #[pyo3(signature = (*arguments: "Any") -> "Kernel")]
     fn template(&self, arguments: &Bound<'_, PyTuple>) -> PyResult<Self> {
         let function = self.function();
-        Ok(Self::new(instance::of_arguments(function.module(), function.name(), arguments)?))
+        Ok(Self::new(instance::instantiate_template(function.module(), function.name(), arguments)?))
     }
 
     /// Name in the source.
@@ -238,8 +238,8 @@ impl PyKernel {
     #[getter]
     // stub: -> tuple[str, ...] | None
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let known = self.function().parameters();
-        known.map(|list| PyTuple::new(py, list.iter().map(ToString::to_string))).transpose()
+        let list = self.function().parameters();
+        list.map(|list| PyTuple::new(py, list.iter().map(ToString::to_string))).transpose()
     }
 
     /// Log of the compilers for the kernel's module.
@@ -252,8 +252,8 @@ impl PyKernel {
         let function = self.function();
         let list: Option<Vec<String>> =
             function.parameters().map(|list| list.iter().map(ToString::to_string).collect());
-        let told = list.map_or_else(|| "...".to_owned(), |list| list.join(", "));
-        Ok(format!("<PyGPU.Kernel {}({told}) on {}>", function.name(), function.device()))
+        let parameter_list = list.map_or_else(|| "...".to_owned(), |list| list.join(", "));
+        Ok(format!("<PyGPU.Kernel {}({parameter_list}) on {}>", function.name(), function.device()))
     }
 }
 

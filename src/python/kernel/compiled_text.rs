@@ -129,7 +129,7 @@ impl PyKernelModule {
     /// 'add<float, 4>'
     #[pyo3(signature = (name: "str", *arguments: "Any") -> "Kernel")]
     fn template(&self, name: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<PyKernel> {
-        Ok(PyKernel::new(instance::of_arguments(self.module(), name, arguments)?))
+        Ok(PyKernel::new(instance::instantiate_template(self.module(), name, arguments)?))
     }
 
     /// PTX, on NVIDIA devices: the loaded PTX, or that compiled from the source for the same architecture; for a fatbin

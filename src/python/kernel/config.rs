@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::class::PyKernel;
-use super::dimensions::{extent, number_of};
+use super::dimensions::{extent, parse_u32};
 use crate::convert::number;
 use crate::kernel::call::pack::{self, ArgumentCheck};
 use crate::names::names;
@@ -78,15 +78,15 @@ pub(crate) struct PyLaunchConfig {
 /// Sets an attribute from a keyword of a launch. Returns whether the keyword is an attribute.
 pub(crate) fn set(config: &mut LaunchConfig, name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let LaunchConfig { shape, attributes } = config;
-    let given = !value.is_none();
+    let is_given = !value.is_none();
     match name {
         "cooperative" => shape.cooperative = value.is_truthy()?,
         "programmatic_dependent_launch" => attributes.programmatic = value.is_truthy()?,
-        "cluster" => attributes.cluster = given.then(|| extent(value, name)).transpose()?,
-        "cluster_scheduling_policy" => attributes.cluster_policy = given.then(|| policy(value)).transpose()?,
-        "priority" => attributes.priority = given.then(|| number::int32(value, name)).transpose()?,
+        "cluster" => attributes.cluster = is_given.then(|| extent(value, name)).transpose()?,
+        "cluster_scheduling_policy" => attributes.cluster_policy = is_given.then(|| policy(value)).transpose()?,
+        "priority" => attributes.priority = is_given.then(|| number::int32(value, name)).transpose()?,
         "preferred_shared_memory_carveout" => {
-            attributes.carveout = given.then(|| number::int32(value, name)).transpose()?;
+            attributes.carveout = is_given.then(|| number::int32(value, name)).transpose()?;
         }
         _ => return Ok(false),
     }
@@ -113,15 +113,15 @@ impl PyLaunchConfig {
     /// The stream of the configuration, for a kernel's device.
     pub(crate) fn stream_for(&self, py: Python<'_>, kernel: &PyKernel) -> PyResult<Option<Stream>> {
         let device = kernel.function().device();
-        let given = self.stream.as_ref().map(|stream| stream.bind(py));
-        given.map(|stream| runtime_stream::from_argument(py, Some(stream), device)).transpose()
+        let argument = self.stream.as_ref().map(|stream| stream.bind(py));
+        argument.map(|stream| runtime_stream::from_argument(py, Some(stream), device)).transpose()
     }
 
-    fn set_any(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn set_field(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         match name {
             "grid" => self.config.shape.grid = extent(value, name)?,
             "block" => self.config.shape.block = extent(value, name)?,
-            "shared" => self.config.shape.shared = number_of(value, name)?,
+            "shared" => self.config.shape.shared = parse_u32(value, name)?,
             "stream" => self.stream = (!value.is_none()).then(|| value.clone().unbind()),
             _ if set(&mut self.config, name, value)? => {}
             _ => return Err(PyTypeError::new_err(format!("LaunchConfig has no {name}: {}", NAMES.join(", ")))),
@@ -176,15 +176,15 @@ impl PyLaunchConfig {
         let shape = LaunchShape {
             grid: extent(grid, "grid")?,
             block: extent(block, "block")?,
-            shared: shared.map_or(Ok(0), |shared| number_of(shared, "shared"))?,
+            shared: shared.map_or(Ok(0), |shared| parse_u32(shared, "shared"))?,
             cooperative: false,
         };
         let config = LaunchConfig { shape, attributes: LaunchAttributes::default() };
-        let mut made = Self { config, stream: stream.map(|stream| stream.clone().unbind()) };
+        let mut new_config = Self { config, stream: stream.map(|stream| stream.clone().unbind()) };
         for (name, value) in attributes.into_iter().flatten() {
-            made.set_any(name.cast::<PyString>()?.to_str()?, &value)?;
+            new_config.set_field(name.cast::<PyString>()?.to_str()?, &value)?;
         }
-        Ok(made)
+        Ok(new_config)
     }
 
     /// Return a copy with some values changed.
@@ -205,11 +205,12 @@ impl PyLaunchConfig {
     /// LaunchConfig((8, 1, 1), (128, 1, 1), cluster=(2, 1, 1))
     #[pyo3(signature = (**changes: "Any") -> "LaunchConfig")]
     fn replace(&self, py: Python<'_>, changes: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let mut made = Self { config: self.config, stream: self.stream.as_ref().map(|stream| stream.clone_ref(py)) };
+        let mut new_config =
+            Self { config: self.config, stream: self.stream.as_ref().map(|stream| stream.clone_ref(py)) };
         for (name, value) in changes.into_iter().flatten() {
-            made.set_any(name.cast::<PyString>()?.to_str()?, &value)?;
+            new_config.set_field(name.cast::<PyString>()?.to_str()?, &value)?;
         }
-        Ok(made)
+        Ok(new_config)
     }
 
     /// Blocks along x, y, z.
@@ -324,9 +325,9 @@ pub(crate) struct ConfiguredLauncher {
 }
 
 impl ConfiguredLauncher {
-    pub(crate) fn new(kernel: &Bound<'_, PyKernel>, given: &PyLaunchConfig) -> PyResult<Self> {
-        let stream = given.stream_for(kernel.py(), kernel.get())?;
-        Ok(Self { kernel: kernel.clone().unbind(), config: given.config, stream })
+    pub(crate) fn new(kernel: &Bound<'_, PyKernel>, launch_config: &PyLaunchConfig) -> PyResult<Self> {
+        let stream = launch_config.stream_for(kernel.py(), kernel.get())?;
+        Ok(Self { kernel: kernel.clone().unbind(), config: launch_config.config, stream })
     }
 }
 

@@ -9,46 +9,46 @@ use crate::ffi::numbers;
 
 /// Parses a number of blocks or threads along each axis.
 #[inline]
-pub(crate) fn extent(value: &Bound<'_, PyAny>, what: &str) -> PyResult<[u32; 3]> {
+pub(crate) fn extent(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]> {
     if numbers::is_exact_int(value) {
-        return Ok([number_of(value, what)?, 1, 1]);
+        return Ok([parse_u32(value, name)?, 1, 1]);
     }
     let mut lengths = [1; 3];
     if let Ok(tuple) = value.cast_exact::<PyTuple>() {
         if !(1..=3).contains(&tuple.len()) {
-            return Err(wrong_extent(value, what));
+            return Err(invalid_extent(value, name));
         }
         for (length, item) in lengths.iter_mut().zip(tuple.iter_borrowed()) {
-            *length = number_of(&item, what)?;
+            *length = parse_u32(&item, name)?;
         }
         return Ok(lengths);
     }
     // An ndarray has `__index__`, but only for a single integer; as a sequence it is a shape.
     match value.try_iter() {
-        Ok(items) => extent(PyTuple::new(value.py(), items.collect::<PyResult<Vec<_>>>()?)?.as_any(), what),
-        Err(_) if numbers::is_index(value) => Ok([number_of(value, what)?, 1, 1]),
-        Err(_) => Err(wrong_extent(value, what)),
+        Ok(items) => extent(PyTuple::new(value.py(), items.collect::<PyResult<Vec<_>>>()?)?.as_any(), name),
+        Err(_) if numbers::is_index(value) => Ok([parse_u32(value, name)?, 1, 1]),
+        Err(_) => Err(invalid_extent(value, name)),
     }
 }
 
 #[cold]
-fn wrong_extent(value: &Bound<'_, PyAny>, what: &str) -> PyErr {
-    PyTypeError::new_err(format!("{what} is an int or a tuple of one to three, not {value}"))
+fn invalid_extent(value: &Bound<'_, PyAny>, name: &str) -> PyErr {
+    PyTypeError::new_err(format!("{name} is an int or a tuple of one to three, not {value}"))
 }
 
 /// Parses an unsigned 32-bit number.
 #[inline]
-pub(crate) fn number_of(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u32> {
+pub(crate) fn parse_u32(value: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
     match u32::try_from(numbers::fast_integer(value)) {
-        Ok(found) => Ok(found),
-        Err(_) => number_by_float(value, what),
+        Ok(parsed) => Ok(parsed),
+        Err(_) => parse_u32_checked(value, name),
     }
 }
 
 #[cold]
-fn number_by_float(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u32> {
+fn parse_u32_checked(value: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
     // An exception of the fast path is raised again with the argument's name.
     drop(PyErr::take(value.py()));
-    let found = number::unsigned(value, what)?;
-    u32::try_from(found).map_err(|_| PyValueError::new_err(format!("{what} is {found}, more than any device takes")))
+    let parsed = number::unsigned(value, name)?;
+    u32::try_from(parsed).map_err(|_| PyValueError::new_err(format!("{name} is {parsed}, more than any device takes")))
 }

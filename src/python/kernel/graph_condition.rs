@@ -27,7 +27,7 @@ pub(crate) struct PyGraphCondition {
     condition: Condition,
     default: Option<u32>,
     /// Keeps the memory behind the handle alive.
-    _keeper: Option<Arc<dyn Any + Send + Sync>>,
+    _owner: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 #[pymethods]
@@ -134,9 +134,9 @@ impl PyGraph {
         let (py, stream) = (slf.py(), slf.get().capturing()?);
         let condition = py.without_gil(|| Condition::new(&stream, default_value))?;
         let bytes = KernelArgument::plain(&condition.handle().to_ne_bytes());
-        let _keeper = condition.owner();
-        let own = PyGraphCondition { condition, default: default_value, _keeper };
-        Bound::new(py, PyClassInitializer::from(bytes).add_subclass(own))
+        let _owner = condition.owner();
+        let subclass = PyGraphCondition { condition, default: default_value, _owner };
+        Bound::new(py, PyClassInitializer::from(bytes).add_subclass(subclass))
     }
 
     /// Add a body that is executed once if the condition is nonzero.

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::call::pack::{self, ArgumentCheck};
-use super::dimensions::{extent, number_of};
+use super::dimensions::{extent, parse_u32};
 use crate::array::class::GpuArray;
 use crate::gil::WithoutGil;
 use crate::names::names;
@@ -24,7 +24,7 @@ use pygpu_memory::BlockUse;
 #[pyclass(frozen, name = "GraphNode", module = "PyGPU")]
 pub(crate) struct PyGraphNode {
     graph: Py<PyGraph>,
-    place: usize,
+    index: usize,
     kind: NodeKind,
     name: Option<String>,
 }
@@ -46,17 +46,17 @@ impl PyGraphNode {
     /// Index in `Graph.nodes`.
     #[getter]
     fn index(&self) -> usize {
-        self.place
+        self.index
     }
 
     fn __repr__(&self) -> String {
         let name = self.name.as_ref().map_or_else(String::new, |name| format!(" {name}"));
-        format!("<PyGPU.GraphNode {}: {}{name}>", self.place, self.kind.name())
+        format!("<PyGPU.GraphNode {}: {}{name}>", self.index, self.kind.name())
     }
 }
 
 /// The launch from which a node was created.
-fn launched(node: &GraphOperation) -> Option<Arc<Launched>> {
+fn launch_of(node: &GraphOperation) -> Option<Arc<Launched>> {
     node.part.clone()?.downcast::<Launched>().ok()
 }
 
@@ -75,9 +75,9 @@ impl PyGraph {
     #[getter]
     fn nodes(slf: &Bound<'_, Self>) -> PyResult<Vec<PyGraphNode>> {
         let graph = slf.get().graph()?;
-        let nodes = graph.nodes().into_iter().enumerate().map(|(place, node)| {
-            let name = launched(&node).map(|launched| launched.function.name().to_owned());
-            Ok(PyGraphNode { graph: slf.clone().unbind(), place, kind: graph.kind(&node)?, name })
+        let nodes = graph.nodes().into_iter().enumerate().map(|(index, node)| {
+            let name = launch_of(&node).map(|launch_of| launch_of.function.name().to_owned());
+            Ok(PyGraphNode { graph: slf.clone().unbind(), index, kind: graph.kind(&node)?, name })
         });
         nodes.collect()
     }
@@ -150,12 +150,12 @@ impl PyGraph {
     ) -> PyResult<()> {
         let shape = ShapeChange { grid, block, shared };
         if let Ok(other) = what.cast::<Self>() {
-            return update_whole(slf, other, arguments, &shape);
+            return adopt_parameters(slf, other, arguments, &shape);
         }
-        let (place, kind) = node_of(slf, what)?;
+        let (index, kind) = node_index(slf, what)?;
         let rules = if strided { ArgumentCheck::Strided } else { ArgumentCheck::Strict };
-        let parameters = NodeParameters::resolve(slf, (place, kind), arguments, shape, rules)?;
-        replace(slf.py(), slf.get().graph()?, place, |stream| parameters.put(slf.py(), stream))
+        let parameters = NodeParameters::resolve(slf, (index, kind), arguments, shape, rules)?;
+        replace(slf.py(), slf.get().graph()?, index, |stream| parameters.enqueue(slf.py(), stream))
     }
 }
 
@@ -167,13 +167,13 @@ struct ShapeChange<'a, 'py> {
 }
 
 impl ShapeChange<'_, '_> {
-    fn is_any(&self) -> bool {
+    fn has_any(&self) -> bool {
         self.grid.is_some() || self.block.is_some() || self.shared.is_some()
     }
 
     /// Refuses parts of a shape for a node that takes none.
     fn check_kernel(&self, is_kernel: bool) -> PyResult<()> {
-        if is_kernel || !self.is_any() {
+        if is_kernel || !self.has_any() {
             return Ok(());
         }
         Err(PyTypeError::new_err("grid, block and shared are of a kernel's node that is given arguments"))
@@ -187,37 +187,37 @@ impl ShapeChange<'_, '_> {
             shape.block = extent(block, "block")?;
         }
         if let Some(shared) = self.shared {
-            shape.shared = number_of(shared, "shared")?;
+            shape.shared = parse_u32(shared, "shared")?;
         }
         Ok(shape)
     }
 }
 
 /// Takes over all parameters of another graph.
-fn update_whole(
+fn adopt_parameters(
     graph: &Bound<'_, PyGraph>,
     other: &Bound<'_, PyGraph>,
     arguments: &Bound<'_, PyTuple>,
     shape: &ShapeChange<'_, '_>,
 ) -> PyResult<()> {
-    let own = graph.get().graph()?;
-    if shape.is_any() || !arguments.is_empty() {
+    let target = graph.get().graph()?;
+    if shape.has_any() || !arguments.is_empty() {
         return Err(PyTypeError::new_err("update(graph) takes no more than the graph: its operations have all else"));
     }
     let other = other.get().graph()?;
-    Ok(graph.py().without_gil(|| own.update(other))?)
+    Ok(graph.py().without_gil(|| target.update(other))?)
 }
 
 /// The index and the kind of a node of the graph.
-fn node_of(graph: &Bound<'_, PyGraph>, what: &Bound<'_, PyAny>) -> PyResult<(usize, NodeKind)> {
+fn node_index(graph: &Bound<'_, PyGraph>, what: &Bound<'_, PyAny>) -> PyResult<(usize, NodeKind)> {
     graph.get().graph()?;
     let node = what.cast::<PyGraphNode>().map_err(|_| {
-        let given = what.get_type();
-        PyTypeError::new_err(format!("update takes a node of graph.nodes, or another graph, not {given}"))
+        let class = what.get_type();
+        PyTypeError::new_err(format!("update takes a node of graph.nodes, or another graph, not {class}"))
     })?;
     let node = node.get();
     match node.graph.is(graph) {
-        true => Ok((node.place, node.kind)),
+        true => Ok((node.index, node.kind)),
         false => Err(PyValueError::new_err("the node is of another graph; take one of graph.nodes")),
     }
 }
@@ -227,7 +227,7 @@ enum NodeParameters<'a, 'py> {
     /// A function whose one operation is to be the node's.
     Function(Bound<'py, PyAny>),
     /// The launch of the node once more, with another shape.
-    Again { launch: Arc<Launched>, node: GraphOperation, shape: ShapeChange<'a, 'py> },
+    Relaunch { launch: Arc<Launched>, node: GraphOperation, shape: ShapeChange<'a, 'py> },
     /// A launch of the node's kernel.
     Kernel {
         launch: Arc<Launched>,
@@ -248,13 +248,13 @@ enum NodeParameters<'a, 'py> {
 impl<'a, 'py> NodeParameters<'a, 'py> {
     fn resolve(
         graph: &Bound<'py, PyGraph>,
-        (place, kind): (usize, NodeKind),
+        (index, kind): (usize, NodeKind),
         arguments: &'a Bound<'py, PyTuple>,
         shape: ShapeChange<'a, 'py>,
         rules: ArgumentCheck,
     ) -> PyResult<Self> {
-        let node = graph.get().graph()?.nodes().into_iter().nth(place);
-        let launch = node.as_ref().and_then(launched);
+        let node = graph.get().graph()?.nodes().into_iter().nth(index);
+        let launch = node.as_ref().and_then(launch_of);
         if arguments.len() == 1
             && let function = arguments.get_item(0)?
             && function.is_callable()
@@ -264,7 +264,9 @@ impl<'a, 'py> NodeParameters<'a, 'py> {
         }
         shape.check_kernel(kind == NodeKind::Kernel)?;
         Ok(match (kind, launch, node) {
-            (NodeKind::Kernel, Some(launch), Some(node)) if arguments.is_empty() => Self::Again { launch, node, shape },
+            (NodeKind::Kernel, Some(launch), Some(node)) if arguments.is_empty() => {
+                Self::Relaunch { launch, node, shape }
+            }
             (NodeKind::Kernel, Some(launch), _) => Self::Kernel { launch, shape, arguments, rules },
             (NodeKind::Kernel, ..) => Self::ForeignKernel,
             (NodeKind::Copy, ..) => Self::Copy(arguments),
@@ -274,15 +276,15 @@ impl<'a, 'py> NodeParameters<'a, 'py> {
     }
 
     /// Puts the operation on a stream that captures it.
-    fn put(self, py: Python<'py>, stream: &Stream) -> PyResult<()> {
+    fn enqueue(self, py: Python<'py>, stream: &Stream) -> PyResult<()> {
         match self {
-            Self::Function(function) => within(stream, || function.call0().map(drop)),
-            Self::Again { launch, node, shape } => again(py, &node, &launch, &shape.apply(launch.shape)?, stream),
+            Self::Function(function) => with_current_stream(stream, || function.call0().map(drop)),
+            Self::Relaunch { launch, node, shape } => relaunch(py, &node, &launch, &shape.apply(launch.shape)?, stream),
             Self::Kernel { launch, shape, arguments, rules } => {
                 pack::call(&launch.function, &shape.apply(launch.shape)?, stream, arguments, rules)
             }
-            Self::Copy(arguments) => within(stream, || copy(arguments)),
-            Self::Fill(arguments) => within(stream, || fill(arguments)),
+            Self::Copy(arguments) => with_current_stream(stream, || copy(arguments)),
+            Self::Fill(arguments) => with_current_stream(stream, || fill(arguments)),
             Self::ForeignKernel => Err(Error::not_supported(
                 "the kernel of the node was not launched by PyGPU; give a function that launches what it is to be",
             )
@@ -300,12 +302,12 @@ impl<'a, 'py> NodeParameters<'a, 'py> {
 fn replace(
     py: Python<'_>,
     graph: &graph::Graph,
-    place: usize,
-    put: impl FnOnce(&Stream) -> PyResult<()>,
+    index: usize,
+    enqueue: impl FnOnce(&Stream) -> PyResult<()>,
 ) -> PyResult<()> {
     let stream = py.without_gil(|| graph.begin_part())?;
-    match put(&stream) {
-        Ok(()) => Ok(py.without_gil(|| graph.end_part(stream, place))?),
+    match enqueue(&stream) {
+        Ok(()) => Ok(py.without_gil(|| graph.end_part(stream, index))?),
         Err(error) => {
             py.without_gil(|| graph::abandon(&stream));
             Err(error)
@@ -314,7 +316,7 @@ fn replace(
 }
 
 /// Calls a function with `stream` as the thread's current stream.
-fn within(stream: &Stream, call: impl FnOnce() -> PyResult<()>) -> PyResult<()> {
+fn with_current_stream(stream: &Stream, call: impl FnOnce() -> PyResult<()>) -> PyResult<()> {
     stream::push_current(stream.clone());
     let outcome = call();
     stream::pop_current(stream);
@@ -322,17 +324,17 @@ fn within(stream: &Stream, call: impl FnOnce() -> PyResult<()>) -> PyResult<()> 
 }
 
 /// Repeats the launch of a node with another shape.
-fn again(
+fn relaunch(
     py: Python<'_>,
     node: &GraphOperation,
-    launched: &Launched,
+    launch_of: &Launched,
     shape: &LaunchShape,
     stream: &Stream,
 ) -> PyResult<()> {
     let uses: Vec<BlockUse<'_>> = node.uses.iter().map(|(block, access)| (block, *access)).collect();
-    let mut arguments = launched.arguments.clone();
+    let mut arguments = launch_of.arguments.clone();
     // SAFETY: the arguments are those of the original launch, whose memory the graph keeps alive.
-    Ok(py.without_gil(|| unsafe { launch::launch(&launched.function, shape, stream, &mut arguments, &uses) })?)
+    Ok(py.without_gil(|| unsafe { launch::launch(&launch_of.function, shape, stream, &mut arguments, &uses) })?)
 }
 
 /// Copies from the second argument to the first.

@@ -18,25 +18,25 @@ pub(crate) fn function(py: Python<'_>, module: &Module, name: &str) -> PyResult<
         return with_compiler(py, module.device(), source, |hints| module.instance(name, hints));
     }
     if module.source().is_none() && name.contains(['<', '(']) {
-        return demangled(py, module, name);
+        return find_demangled(py, module, name);
     }
     Ok(py.without_gil(|| module.function(name))?)
 }
 
 /// The kernel of an image with a given demangled name.
 #[cold]
-fn demangled(py: Python<'_>, module: &Module, name: &str) -> PyResult<Function> {
-    if py.without_gil(|| module.names())?.iter().any(|known| known == name) {
+fn find_demangled(py: Python<'_>, module: &Module, name: &str) -> PyResult<Function> {
+    if py.without_gil(|| module.names())?.iter().any(|exported| exported == name) {
         return Ok(py.without_gil(|| module.function(name))?);
     }
     let names = py.without_gil(|| mangled_names(module.image()));
-    let found: Option<String> =
+    let mangled: Option<String> =
         py.import("PyGPU._native.compiled.mangling")?.getattr("find_mangled")?.call1((name, names))?.extract()?;
-    Ok(py.without_gil(|| module.function(found.as_deref().unwrap_or(name)))?)
+    Ok(py.without_gil(|| module.function(mangled.as_deref().unwrap_or(name)))?)
 }
 
 /// The instance of a template with the given arguments.
-pub(crate) fn of_arguments(module: &Module, name: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<Function> {
+pub(crate) fn instantiate_template(module: &Module, name: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<Function> {
     let py = arguments.py();
     let backend = module.device().kind().name();
     let templates = py.import(intern!(py, "PyGPU._native.compiled.templates"))?;

@@ -6,7 +6,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::class::PyKernel;
 use super::config::{ConfiguredLauncher, PyLaunchConfig, with_keywords};
-use super::dimensions::{extent, number_of};
+use super::dimensions::{extent, parse_u32};
 use super::instance;
 use crate::kernel::call::pack::{self, ArgumentCheck};
 use crate::names::names;
@@ -40,9 +40,9 @@ impl Launcher {
         match kwargs {
             None => pack::call(function, &self.shape, stream, args, ArgumentCheck::Strict),
             Some(kwargs) => {
-                let plain = LaunchConfig { shape: self.shape, attributes: LaunchAttributes::default() };
-                let (config, rules) = with_keywords(plain, kwargs)?;
-                if config.attributes == plain.attributes {
+                let base_config = LaunchConfig { shape: self.shape, attributes: LaunchAttributes::default() };
+                let (config, rules) = with_keywords(base_config, kwargs)?;
+                if config.attributes == base_config.attributes {
                     return pack::call(function, &config.shape, stream, args, rules);
                 }
                 pack::call(function, &config, stream, args, rules)
@@ -58,7 +58,7 @@ impl Launcher {
 }
 
 #[cold]
-pub(crate) fn wrong_key(key: &Bound<'_, PyAny>) -> PyErr {
+pub(crate) fn invalid_key(key: &Bound<'_, PyAny>) -> PyErr {
     PyIndexError::new_err(format!(
         "a launch is kernel[grid, block], with perhaps a stream and bytes of shared memory, or kernel[LaunchConfig(...)], not \
          {key}"
@@ -67,12 +67,12 @@ pub(crate) fn wrong_key(key: &Bound<'_, PyAny>) -> PyErr {
 
 /// The result of ``kernel[config]``, or the kernel with a given name.
 #[cold]
-fn configured<'py>(kernel: &Bound<'py, PyKernel>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+fn configure<'py>(kernel: &Bound<'py, PyKernel>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     if let Ok(name) = key.cast::<PyString>() {
-        let found = instance::function(key.py(), kernel.get().function().module(), name.to_str()?)?;
-        return Ok(Bound::new(key.py(), PyKernel::new(found))?.into_any());
+        let function = instance::function(key.py(), kernel.get().function().module(), name.to_str()?)?;
+        return Ok(Bound::new(key.py(), PyKernel::new(function))?.into_any());
     }
-    let Ok(config) = key.cast::<PyLaunchConfig>() else { return Err(wrong_key(key)) };
+    let Ok(config) = key.cast::<PyLaunchConfig>() else { return Err(invalid_key(key)) };
     Ok(Bound::new(kernel.py(), ConfiguredLauncher::new(kernel, config.get())?)?.into_any())
 }
 
@@ -88,9 +88,9 @@ impl PyKernel {
     // stub: @overload
     // stub: def __getitem__(self, key: LaunchConfig, /) -> ConfiguredLauncher: ...
     fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let Ok(parts) = key.cast_exact::<PyTuple>() else { return configured(slf, key) };
-        if !(2..=4).contains(&parts.len()) {
-            return Err(wrong_key(key));
+        let Ok(items) = key.cast_exact::<PyTuple>() else { return configure(slf, key) };
+        if !(2..=4).contains(&items.len()) {
+            return Err(invalid_key(key));
         }
         let function = slf.get().function();
         if function.is_template() {
@@ -98,18 +98,18 @@ impl PyKernel {
         }
         let device = function.device();
         let (grid, block) =
-            (extent(&*parts.get_borrowed_item(0)?, "grid")?, extent(&*parts.get_borrowed_item(1)?, "block")?);
+            (extent(&*items.get_borrowed_item(0)?, "grid")?, extent(&*items.get_borrowed_item(1)?, "block")?);
         let (mut stream, mut shared) = (None, 0);
-        if parts.len() > 2 {
-            let given = parts.get_item(2)?;
-            if !given.is_none() {
-                stream = Some(runtime_stream::from_argument(slf.py(), Some(&given), device)?);
+        if items.len() > 2 {
+            let argument = items.get_item(2)?;
+            if !argument.is_none() {
+                stream = Some(runtime_stream::from_argument(slf.py(), Some(&argument), device)?);
             }
         }
-        if parts.len() > 3 {
-            let given = parts.get_item(3)?;
-            if !given.is_none() {
-                shared = number_of(&given, "shared")?;
+        if items.len() > 3 {
+            let argument = items.get_item(3)?;
+            if !argument.is_none() {
+                shared = parse_u32(&argument, "shared")?;
             }
         }
         let shape = LaunchShape { grid, block, shared, cooperative: false };

@@ -64,7 +64,7 @@ impl PyKernelModule {
         &self.module
     }
 
-    fn known_names(&self, py: Python<'_>) -> PyResult<Cow<'_, [String]>> {
+    fn kernel_names(&self, py: Python<'_>) -> PyResult<Cow<'_, [String]>> {
         let module = &*self.module;
         match self.names.is_empty() && module.source().is_none() {
             true => Ok(Cow::Owned(py.without_gil(|| module.names())?)),
@@ -133,8 +133,8 @@ impl PyKernelModule {
 
     // stub: def __getitem__(self, name: str, /) -> Kernel: ...
     fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<PyKernel> {
-        let found = self.get_function(py, name);
-        found.map_err(|error| match error.is_instance_of::<PyValueError>(py) {
+        let kernel = self.get_function(py, name);
+        kernel.map_err(|error| match error.is_instance_of::<PyValueError>(py) {
             true => PyKeyError::new_err(error.value(py).to_string()),
             false => error,
         })
@@ -174,7 +174,7 @@ impl PyKernelModule {
     #[getter]
     // stub: -> tuple[str, ...]
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.known_names(py)?.iter())
+        PyTuple::new(py, self.kernel_names(py)?.iter())
     }
 
     /// Image: a cubin, PTX, or another form that the device's driver loads.
@@ -196,8 +196,8 @@ impl PyKernelModule {
     }
 
     fn __repr__(&self) -> PyResult<String> {
-        let told = if self.names.is_empty() { String::new() } else { format!(" {}", self.names.join(", ")) };
-        Ok(format!("<PyGPU.Module{told} on {}>", self.module.device()))
+        let names_text = if self.names.is_empty() { String::new() } else { format!(" {}", self.names.join(", ")) };
+        Ok(format!("<PyGPU.Module{names_text} on {}>", self.module.device()))
     }
 }
 

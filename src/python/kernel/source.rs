@@ -15,7 +15,7 @@ use pygpu_device::Device;
 use pygpu_kernel::{self as kernel, Cache, Declarations, KernelSource, Module};
 
 /// File name extensions of source code.
-const TEXTS: [&str; 7] = ["cu", "cuh", "hip", "cpp", "cc", "c", "txt"];
+const SOURCE_EXTENSIONS: [&str; 7] = ["cu", "cuh", "hip", "cpp", "cc", "c", "txt"];
 
 /// Source code or an image.
 pub(crate) enum SourceOrImage {
@@ -24,7 +24,7 @@ pub(crate) enum SourceOrImage {
 }
 
 /// Reads the first argument of `Kernel` and `Module`.
-pub(crate) fn given(source: &Bound<'_, PyAny>) -> PyResult<SourceOrImage> {
+pub(crate) fn read_argument(source: &Bound<'_, PyAny>) -> PyResult<SourceOrImage> {
     if let Ok(text) = source.cast::<PyString>() {
         let text = text.to_str()?;
         if is_path(text) {
@@ -52,10 +52,10 @@ pub(crate) fn given(source: &Bound<'_, PyAny>) -> PyResult<SourceOrImage> {
 }
 
 /// Reads the first argument, which may be a list of sources to be concatenated, and inserts the headers.
-fn several(source: &Bound<'_, PyAny>, headers: Option<&Bound<'_, PyAny>>) -> PyResult<SourceOrImage> {
+fn read_sources(source: &Bound<'_, PyAny>, headers: Option<&Bound<'_, PyAny>>) -> PyResult<SourceOrImage> {
     let is_list = source.is_instance_of::<PyList>() || source.is_instance_of::<PyTuple>();
-    let read = if is_list { joined(source)? } else { given(source)? };
-    match (read, headers.filter(|headers| !headers.is_none())) {
+    let parsed = if is_list { concatenate_sources(source)? } else { read_argument(source)? };
+    match (parsed, headers.filter(|headers| !headers.is_none())) {
         (SourceOrImage::Text(text, name), Some(headers)) => {
             let helper = source.py().import("PyGPU._native.compiled.headers")?;
             let text = helper.getattr("inlined")?.call1((text, &name, headers))?.extract()?;
@@ -64,16 +64,16 @@ fn several(source: &Bound<'_, PyAny>, headers: Option<&Bound<'_, PyAny>>) -> PyR
         (SourceOrImage::Image(_), Some(_)) => {
             Err(PyValueError::new_err("an image is compiled already: headers= has no effect"))
         }
-        (read, None) => Ok(read),
+        (parsed, None) => Ok(parsed),
     }
 }
 
 /// Concatenates several sources, each with its own name and line numbers.
-fn joined(sources: &Bound<'_, PyAny>) -> PyResult<SourceOrImage> {
-    let mut whole = String::new();
+fn concatenate_sources(sources: &Bound<'_, PyAny>) -> PyResult<SourceOrImage> {
+    let mut combined = String::new();
     for (position, source) in sources.try_iter()?.enumerate() {
         let source = source?;
-        let SourceOrImage::Text(text, name) = given(&source)? else {
+        let SourceOrImage::Text(text, name) = read_argument(&source)? else {
             return Err(PyTypeError::new_err(format!(
                 "source {} of several is an image: several are compiled together, and images are linked by PyGPU.driver.Linker",
                 position + 1
@@ -82,19 +82,19 @@ fn joined(sources: &Bound<'_, PyAny>) -> PyResult<SourceOrImage> {
         let is_file = source.cast::<PyString>().map_or(true, |text| text.to_str().is_ok_and(is_path));
         let name = if is_file { name } else { format!("kernel{}.cu", position + 1) };
         let name = name.replace('\\', "\\\\").replace('"', "\\\"");
-        whole.push_str(&format!("#line 1 \"{name}\"\n{text}\n"));
+        combined.push_str(&format!("#line 1 \"{name}\"\n{text}\n"));
     }
-    match whole.is_empty() {
+    match combined.is_empty() {
         true => Err(PyValueError::new_err("the list of sources is empty")),
-        false => Ok(SourceOrImage::Text(whole, "kernel.cu".to_owned())),
+        false => Ok(SourceOrImage::Text(combined, "kernel.cu".to_owned())),
     }
 }
 
 /// Whether a string is a path: it contains no source code, and has a known file name extension.
 fn is_path(text: &str) -> bool {
-    let end = text.rsplit_once('.').map_or("", |(_, end)| end);
+    let suffix = text.rsplit_once('.').map_or("", |(_, suffix)| suffix);
     !text.contains(['\n', '{', '(', ';', '#', '"'])
-        && (TEXTS.contains(&end) || ["cubin", "ptx", "fatbin", "hsaco", "so"].contains(&end))
+        && (SOURCE_EXTENSIONS.contains(&suffix) || ["cubin", "ptx", "fatbin", "hsaco", "so"].contains(&suffix))
 }
 
 /// Whether a string is PTX, as returned by `module.ptx`.
@@ -108,7 +108,7 @@ pub(crate) fn read(py: Python<'_>, path: &Path) -> PyResult<SourceOrImage> {
     let bytes = py.without_gil(|| std::fs::read(path));
     let bytes = bytes
         .map_err(|error| PyErr::from(std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))))?;
-    if !TEXTS.contains(&suffix.as_str()) {
+    if !SOURCE_EXTENSIONS.contains(&suffix.as_str()) {
         return Ok(SourceOrImage::Image(bytes));
     }
     let text =
@@ -147,7 +147,7 @@ pub(crate) struct SourceArgs<'a, 'py> {
 /// A source or image to load, the device, and the names of the kernels that the source declares.
 pub(crate) struct LoadRequest {
     device: Device,
-    given: LoadedSource,
+    source: LoadedSource,
     names: Vec<String>,
 }
 
@@ -164,9 +164,9 @@ impl SourceArgs<'_, '_> {
         if self.lineinfo {
             options.push("-lineinfo".to_owned());
         }
-        match several(self.source, self.headers)? {
+        match read_sources(self.source, self.headers)? {
             SourceOrImage::Image(image) => {
-                Ok(LoadRequest { device, given: LoadedSource::Image(image, options), names: Vec::new() })
+                Ok(LoadRequest { device, source: LoadedSource::Image(image, options), names: Vec::new() })
             }
             SourceOrImage::Text(text, name) => {
                 let names = Declarations::read(&text, &[]).described();
@@ -179,7 +179,7 @@ impl SourceArgs<'_, '_> {
                     compiler: self.compiler,
                     cache: if self.cache { Cache::Usual } else { Cache::Off },
                 };
-                Ok(LoadRequest { device, given: LoadedSource::Source(Box::new(source)), names })
+                Ok(LoadRequest { device, source: LoadedSource::Source(Box::new(source)), names })
             }
         }
     }
@@ -188,7 +188,7 @@ impl SourceArgs<'_, '_> {
 impl LoadRequest {
     /// Loads the module. Returns it with the names of the kernels that the source declares.
     pub(crate) fn load(self, py: Python<'_>) -> PyResult<(Module, Vec<String>)> {
-        let module = match self.given {
+        let module = match self.source {
             LoadedSource::Image(image, options) => load_image(py, self.device, image, &options)?,
             LoadedSource::Source(source) => load_source(py, self.device, *source)?,
         };
@@ -197,21 +197,21 @@ impl LoadRequest {
 
     /// The requested template, if it is one without arguments: by its name, or as the only kernel of the source.
     pub(crate) fn template(&self, name: Option<&str>) -> Option<String> {
-        let templates = self.names.iter().filter_map(|known| known.strip_suffix("<...>"));
+        let templates = self.names.iter().filter_map(|declared| declared.strip_suffix("<...>"));
         match (name, self.names.as_slice()) {
             (Some(name), _) => {
                 let last = name.rsplit("::").next().unwrap_or(name).trim();
-                let is_plain = self.names.iter().any(|known| known == last);
-                templates.filter(|known| *known == last && !is_plain).map(|_| name.to_owned()).next()
+                let is_declared = self.names.iter().any(|declared| declared == last);
+                templates.filter(|declared| *declared == last && !is_declared).map(|_| name.to_owned()).next()
             }
-            (None, [one]) => one.strip_suffix("<...>").map(str::to_owned),
+            (None, [only]) => only.strip_suffix("<...>").map(str::to_owned),
             _ => None,
         }
     }
 
     /// Creates a module that compiles nothing before an instance is requested.
     pub(crate) fn templates(self) -> PyResult<Module> {
-        match self.given {
+        match self.source {
             LoadedSource::Source(source) => Ok(Module::of_templates(self.device, *source)?),
             LoadedSource::Image(..) => Err(PyValueError::new_err("an image has no templates")),
         }

@@ -74,10 +74,10 @@ pub(crate) struct TensorMap {
 }
 
 /// The enumerator of a name; None is the first.
-fn number_of(word: Option<&str>, name: &str, words: &[&str]) -> PyResult<u32> {
+fn enumerator(word: Option<&str>, name: &str, words: &[&str]) -> PyResult<u32> {
     let Some(word) = word else { return Ok(0) };
-    let found = words.iter().position(|known| known.eq_ignore_ascii_case(word));
-    found.map(|place| place as u32).ok_or_else(|| {
+    let position = words.iter().position(|known| known.eq_ignore_ascii_case(word));
+    position.map(|index| index as u32).ok_or_else(|| {
         let known: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
         PyValueError::new_err(format!("{name} is {}, not '{word}'", known.join(", ")))
     })
@@ -85,16 +85,16 @@ fn number_of(word: Option<&str>, name: &str, words: &[&str]) -> PyResult<u32> {
 
 /// Parses one number, or one for each axis.
 fn lengths(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<u32>> {
-    let one = |value: &Bound<'_, PyAny>| {
-        let found = number::unsigned(value, name)?;
-        u32::try_from(found)
-            .map_err(|_| PyValueError::new_err(format!("{name} has {found}, more than any device takes")))
+    let parse = |value: &Bound<'_, PyAny>| {
+        let length = number::unsigned(value, name)?;
+        u32::try_from(length)
+            .map_err(|_| PyValueError::new_err(format!("{name} has {length}, more than any device takes")))
     };
     if value.is_instance_of::<pyo3::types::PyInt>() {
-        return Ok(vec![one(value)?]);
+        return Ok(vec![parse(value)?]);
     }
     match value.try_iter() {
-        Ok(items) => items.map(|item| one(&item?)).collect(),
+        Ok(items) => items.map(|item| parse(&item?)).collect(),
         Err(_) => Err(PyTypeError::new_err(format!(
             "{name} is an int, or one for each axis, not {}",
             value.get_type().fully_qualified_name()?
@@ -137,14 +137,14 @@ impl TensorMap {
             steps: element_strides
                 .map_or_else(|| Ok(vec![1; extent.len()]), |steps| lengths(steps, "element_strides"))?,
             extent,
-            interleave: number_of(interleave, "interleave", INTERLEAVE)?,
-            swizzle: number_of(swizzle, "swizzle", SWIZZLE)?,
-            l2_promotion: number_of(l2_promotion, "l2_promotion", L2_PROMOTION)?,
-            fills_nan: number_of(oob_fill, "oob_fill", OOB_FILL)? == 1,
+            interleave: enumerator(interleave, "interleave", INTERLEAVE)?,
+            swizzle: enumerator(swizzle, "swizzle", SWIZZLE)?,
+            l2_promotion: enumerator(l2_promotion, "l2_promotion", L2_PROMOTION)?,
+            fills_nan: enumerator(oob_fill, "oob_fill", OOB_FILL)? == 1,
         };
-        let own = array.get().array(py)?;
-        let bytes = py.without_gil(|| tensor_map::encode(own, &boxes))?;
-        let access = if readonly || own.readonly() { Access::Read } else { Access::Write };
+        let tensor = array.get().array(py)?;
+        let bytes = py.without_gil(|| tensor_map::encode(tensor, &boxes))?;
+        let access = if readonly || tensor.readonly() { Access::Read } else { Access::Write };
         let argument = KernelArgument::over(&bytes.0, array, access);
         Ok(PyClassInitializer::from(argument).add_subclass(Self { array: array.clone().unbind(), boxes }))
     }

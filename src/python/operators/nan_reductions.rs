@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use super::declaration::entry;
 use super::reduce::{self, ReductionArgs};
-use super::reduction_methods::{entry, parameter, reduction_args, reduction_entry, reductions};
+use super::reduction_methods::{find_reduction, parameter, reduction_args, reduction_entry, reductions};
 use crate::array::array_argument::ArrayArg;
 use crate::array::class::GpuArray;
 use crate::names::names;
@@ -26,7 +26,7 @@ fn index<'py>(
         ScalarType::Float16 | ScalarType::BFloat16 | ScalarType::Float32 | ScalarType::Float64
     );
     if has_nan && !a.get().device().is_cpu() && !result.get().layout().is_empty() {
-        let least = reduce::call(self::entry("min")?, &result, &reduction_args([None; 5], false))?;
+        let least = reduce::call(find_reduction("min")?, &result, &reduction_args([None; 5], false))?;
         if least.call_method0("item")?.lt(0)? {
             return Err(PyValueError::new_err("All-NaN slice encountered"));
         }
@@ -135,7 +135,7 @@ reductions! {
 #[pyfunction]
 #[pyo3(signature = (a: "GPUArray", order: "int", axis: "ShapeLike | None", keepdims: "bool") -> "GPUArray")]
 fn _norm<'py>(a: &Bound<'py, GpuArray>, order: u8, axis: OptionalArg<'_, 'py>, keepdims: bool) -> ArrayResult<'py> {
-    let entry = entry(if order == 1 { "norm_1" } else { "norm_2" })?;
+    let entry = find_reduction(if order == 1 { "norm_1" } else { "norm_2" })?;
     reduce::call(entry, a, &reduction_args([axis, None, None, None, None], keepdims))
 }
 

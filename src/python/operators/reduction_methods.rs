@@ -16,7 +16,7 @@ use crate::runtime::current_stream::CurrentStreamGuard;
 use pygpu_ops::reductions::{self as axis_reductions, ReductionEntry};
 use pyo3::exceptions::PyTypeError;
 
-pub(super) fn entry(name: &str) -> PyResult<&'static ReductionEntry> {
+pub(super) fn find_reduction(name: &str) -> PyResult<&'static ReductionEntry> {
     axis_reductions::row(name).ok_or_else(|| PyTypeError::new_err(format!("there is no reduction {name}")))
 }
 
@@ -144,7 +144,7 @@ pub(super) use reduction_entry;
 /// Declares reductions: summary, parameter family, form, name, function with its table entry, examples.
 macro_rules! reductions {
     ($($(#[$summary:meta])* $family:ident $form:ident $name:ident => $run:path, $entry:literal { $(#[$example:meta])* })*) => {
-        $(reduction_entry! { $family $form $name {$(#[$summary])*} {$(#[$example])*} $run, [entry($entry)?] })*
+        $(reduction_entry! { $family $form $name {$(#[$summary])*} {$(#[$example])*} $run, [find_reduction($entry)?] })*
     };
 }
 pub(super) use reductions;
@@ -155,7 +155,7 @@ fn truth<'py>(
     a: &Bound<'py, GpuArray>,
     (options, stream, allocator): (ReductionArgs<'py>, OptionalArg<'_, 'py>, OptionalArg<'_, 'py>),
 ) -> ArrayResult<'py> {
-    let _current = CurrentStreamGuard::of(a.py(), a.get().device(), stream)?;
+    let _current = CurrentStreamGuard::from_argument(a.py(), a.get().device(), stream)?;
     let _chosen = allocator::select(allocator)?;
     reduce::call(entry, a, &options)
 }

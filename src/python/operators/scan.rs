@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 use super::declaration::entry;
 use super::reduce;
-use super::reduction_methods::{entry, parameter};
+use super::reduction_methods::{find_reduction, parameter};
 use crate::array::array_argument::ArrayArg;
 use crate::array::class::{GpuArray, new_like};
 use crate::convert::{dtype, ndarray, shape};
@@ -256,7 +256,7 @@ macro_rules! scans {
             }
             (axis: "int | None" = None, dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None)
             [-> "GPUArray"] (axis: OptionalArg<'_, 'py>, dtype: OptionalArg<'_, 'py>, out: OptionalArg<'_, 'py>)
-            Bound<'py, GpuArray>, call, [entry($entry)?], &ScanArgs::new([axis, dtype, out])? }
+            Bound<'py, GpuArray>, call, [find_reduction($entry)?], &ScanArgs::new([axis, dtype, out])? }
     };
 }
 

@@ -131,7 +131,7 @@ fn assign(entry: &'static UfuncEntry, array: &Bound<'_, GpuArray>, other: &Bound
 }
 
 /// Returns the entry of a table function.
-macro_rules! entry {
+macro_rules! table_entry {
     ($name:literal) => {
         const { ufunc::builtin_row($name) }
     };
@@ -148,9 +148,9 @@ fn power_shortcut(base: &Bound<'_, GpuArray>, exponent: &Bound<'_, PyAny>) -> Op
     }
     let exponent: f64 = exponent.extract().ok()?;
     match exponent {
-        2.0 if is_real || values::is_integer(kind) && kind != ScalarType::Bool => Some(entry!("square")),
-        0.5 if is_real => Some(entry!("sqrt")),
-        -1.0 if is_real => Some(entry!("reciprocal")),
+        2.0 if is_real || values::is_integer(kind) && kind != ScalarType::Bool => Some(table_entry!("square")),
+        0.5 if is_real => Some(table_entry!("sqrt")),
+        -1.0 if is_real => Some(table_entry!("reciprocal")),
         _ => None,
     }
 }
@@ -162,18 +162,18 @@ macro_rules! slots {
         impl GpuArray {
             $(
                 fn $left(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-                    compute_operator(slf.py(), entry!($name), &[slf.as_any(), other])
+                    compute_operator(slf.py(), table_entry!($name), &[slf.as_any(), other])
                 }
                 fn $right(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-                    compute_operator(slf.py(), entry!($name), &[other, slf.as_any()])
+                    compute_operator(slf.py(), table_entry!($name), &[other, slf.as_any()])
                 }
                 fn $in_place(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<()> {
-                    assign(entry!($name), slf, other)
+                    assign(table_entry!($name), slf, other)
                 }
             )*
             $(
                 fn $unary(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-                    compute_operator(slf.py(), entry!($function), &[slf.as_any()])
+                    compute_operator(slf.py(), table_entry!($function), &[slf.as_any()])
                 }
             )*
         }
@@ -224,7 +224,7 @@ impl GpuArray {
         }
         match power_shortcut(slf, other) {
             Some(entry) => compute_operator(slf.py(), entry, &[slf.as_any()]),
-            None => compute_operator(slf.py(), entry!("power"), &[slf.as_any(), other]),
+            None => compute_operator(slf.py(), table_entry!("power"), &[slf.as_any(), other]),
         }
     }
 
@@ -236,7 +236,7 @@ impl GpuArray {
         if modulo.is_some() {
             return Ok(slf.py().NotImplemented());
         }
-        compute_operator(slf.py(), entry!("power"), &[other, slf.as_any()])
+        compute_operator(slf.py(), table_entry!("power"), &[other, slf.as_any()])
     }
 
     // stub: def __ipow__(self, value: Operand, /) -> Self: ...  # type: ignore[misc]
@@ -245,16 +245,16 @@ impl GpuArray {
             Some(entry) => {
                 ufunc_call::call(slf.py(), entry, &[slf.as_any()], &UfuncKeywords::into_array(slf)).map(|_| ())
             }
-            None => assign(entry!("power"), slf, other),
+            None => assign(table_entry!("power"), slf, other),
         }
     }
 
     fn __divmod__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        compute_operator(slf.py(), entry!("divmod"), &[slf.as_any(), other])
+        compute_operator(slf.py(), table_entry!("divmod"), &[slf.as_any(), other])
     }
 
     fn __rdivmod__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        compute_operator(slf.py(), entry!("divmod"), &[other, slf.as_any()])
+        compute_operator(slf.py(), table_entry!("divmod"), &[other, slf.as_any()])
     }
 
     fn __matmul__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
@@ -272,12 +272,12 @@ impl GpuArray {
     // With this method and without `__hash__` an array is not hashable, as in NumPy.
     fn __richcmp__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, operator: CompareOp) -> PyResult<Py<PyAny>> {
         let entry = match operator {
-            CompareOp::Lt => entry!("less"),
-            CompareOp::Le => entry!("less_equal"),
-            CompareOp::Eq => entry!("equal"),
-            CompareOp::Ne => entry!("not_equal"),
-            CompareOp::Gt => entry!("greater"),
-            CompareOp::Ge => entry!("greater_equal"),
+            CompareOp::Lt => table_entry!("less"),
+            CompareOp::Le => table_entry!("less_equal"),
+            CompareOp::Eq => table_entry!("equal"),
+            CompareOp::Ne => table_entry!("not_equal"),
+            CompareOp::Gt => table_entry!("greater"),
+            CompareOp::Ge => table_entry!("greater_equal"),
         };
         match (ufunc_call::call(slf.py(), entry, &[slf.as_any(), other], &UfuncKeywords::default())?, operator) {
             (Some(result), _) => Ok(result.unbind()),

@@ -22,44 +22,44 @@ pub(crate) fn with_hints<T: Send>(
     kind: BackendKind,
     work: impl Fn(&[PathBuf]) -> Result<T> + Send + Sync,
 ) -> PyResult<T> {
-    let quick = hints(py, kind, intern!(py, "candidates"))?;
-    let done = match py.without_gil(|| work(&quick)) {
+    let candidates = hints(py, kind, intern!(py, "candidates"))?;
+    let result = match py.without_gil(|| work(&candidates)) {
         Err(Error::Unavailable(text)) => {
-            let found = hints(py, kind, intern!(py, "by_pathfinder"))?;
-            if found.is_empty() {
+            let thorough_hints = hints(py, kind, intern!(py, "by_pathfinder"))?;
+            if thorough_hints.is_empty() {
                 return Err(Error::Unavailable(text).into());
             }
-            py.without_gil(|| work(&found))?
+            py.without_gil(|| work(&thorough_hints))?
         }
         other => other?,
     };
-    warn_of_cache(py)?;
-    Ok(done)
+    warn_untrusted_cache(py)?;
+    Ok(result)
 }
 
 /// Warns once for each cache folder that is not trusted.
-pub(crate) fn warn_of_cache(py: Python<'_>) -> PyResult<()> {
+pub(crate) fn warn_untrusted_cache(py: Python<'_>) -> PyResult<()> {
     let Some(text) = kernel::untold_cache_refusal() else { return Ok(()) };
     let text = std::ffi::CString::new(text.replace('\0', " "))?;
     PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)
 }
 
-fn hints(py: Python<'_>, kind: BackendKind, ask: &Bound<'_, PyString>) -> PyResult<Vec<PathBuf>> {
+fn hints(py: Python<'_>, kind: BackendKind, function: &Bound<'_, PyString>) -> PyResult<Vec<PathBuf>> {
     if kind != BackendKind::Cuda {
         return Ok(Vec::new());
     }
-    py.import(intern!(py, "PyGPU._native.library_files"))?.getattr(ask)?.call0()?.extract()
+    py.import(intern!(py, "PyGPU._native.library_files"))?.getattr(function)?.call0()?.extract()
 }
 
 /// Registers Python's search for the compilers of PyGPU's own kernels and for the vendors' libraries.
 pub(crate) fn register() {
     kernel::search_with(|kind, thorough| {
-        let said = with_interpreter(|py| {
-            let ask = if thorough { intern!(py, "by_pathfinder") } else { intern!(py, "candidates") };
+        let paths = with_interpreter(|py| {
+            let function = if thorough { intern!(py, "by_pathfinder") } else { intern!(py, "candidates") };
             // If the interpreter cannot be called any more, only the default locations remain.
-            hints(py, kind, ask).unwrap_or_default()
+            hints(py, kind, function).unwrap_or_default()
         });
-        said.unwrap_or_default()
+        paths.unwrap_or_default()
     });
     libraries::search_with(|name| {
         with_interpreter(|py| search_paths(py, name).unwrap_or_default()).unwrap_or_default()
@@ -76,9 +76,9 @@ pub(crate) fn with_compiler<T: Send>(
     match source.compiler {
         None => with_hints(py, device.kind(), work),
         Some(_) => {
-            let done = py.without_gil(|| work(&[]))?;
-            warn_of_cache(py)?;
-            Ok(done)
+            let result = py.without_gil(|| work(&[]))?;
+            warn_untrusted_cache(py)?;
+            Ok(result)
         }
     }
 }

@@ -37,11 +37,11 @@ fn backend_dict<'py>(py: Python<'py>, report: &BackendReport) -> PyResult<Bound<
 
 /// Returns the compiler of kernels in one line, or the reason why there is none.
 fn compiler(py: Python<'_>, kind: BackendKind) -> String {
-    let told = compiler::with_hints(py, kind, |hints| {
+    let description = compiler::with_hints(py, kind, |hints| {
         let compiler = backend::by_name(kind.name())?.programs()?.compiler(hints)?;
         Ok(format!("{} {}, {}", compiler.name(), compiler.version(), compiler.path()))
     });
-    told.unwrap_or_else(|error| error.value(py).to_string())
+    description.unwrap_or_else(|error| error.value(py).to_string())
 }
 
 /// Returns the configuration found on this machine. Opens the vendors' libraries, but creates no context on a device.
@@ -153,13 +153,13 @@ fn pinned_line() -> String {
 
 /// Formats a vendor library that was searched for. Libraries are opened on first use; the report opens none.
 fn library_lines(report: &LibraryReport) -> Vec<String> {
-    let found = report.path.as_deref().unwrap_or("not found");
-    let mut lines = vec![format!("{}: {found}", report.name)];
+    let path = report.path.as_deref().unwrap_or("not found");
+    let mut lines = vec![format!("{}: {path}", report.name)];
     lines.extend(report.attempts.iter().map(|attempt| format!("    searched {}: {}", attempt.name, attempt.error)));
     lines
 }
 
-fn text_of(py: Python<'_>, report: &Report) -> String {
+fn report_text(py: Python<'_>, report: &Report) -> String {
     let mut lines = vec![format!("PyGPU {VERSION}")];
     lines.push(match &report.default {
         Ok(kind) => format!("backend: {}", kind.name()),
@@ -200,7 +200,7 @@ fn text_of(py: Python<'_>, report: &Report) -> String {
 fn show_config(py: Python<'_>) -> PyResult<()> {
     let report = py.without_gil(backend::report);
     // Python's own print, because notebooks and tests replace sys.stdout.
-    py.import("builtins")?.call_method1("print", (text_of(py, &report),))?;
+    py.import("builtins")?.call_method1("print", (report_text(py, &report),))?;
     Ok(())
 }
 

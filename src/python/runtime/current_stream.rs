@@ -14,7 +14,7 @@ impl CurrentStreamGuard {
     ///
     /// # Errors
     /// `TypeError` for an object that is not a stream; `ValueError` for a stream of another device.
-    pub(crate) fn of(py: Python<'_>, device: Device, argument: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+    pub(crate) fn from_argument(py: Python<'_>, device: Device, argument: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let Some(object) = argument.filter(|object| !object.is_none()) else { return Ok(Self(None)) };
         let stream = stream_argument::from_argument(py, Some(object), device)?;
         stream::push_current(stream.clone());

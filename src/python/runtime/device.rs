@@ -92,22 +92,22 @@ pub(crate) fn from_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>) -
         let name = name.to_str()?;
         return Ok(py.without_gil(|| Device::parse(name))?);
     }
-    let number = number::signed(object, "a device").map_err(|error| explain(object, error))?;
-    Ok(py.without_gil(|| of_default_backend(number))?)
+    let number = number::signed(object, "a device").map_err(|error| explain_type(object, error))?;
+    Ok(py.without_gil(|| from_default_backend(number))?)
 }
 
 #[cold]
-fn explain(object: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+fn explain_type(object: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     if error.is_instance_of::<PyTypeError>(object.py()) {
-        let given = object.get_type();
+        let class = object.get_type();
         return PyTypeError::new_err(format!(
-            "a device is None, an int, a name such as 'cuda:1' or a Device, not {object:?} of {given}"
+            "a device is None, an int, a name such as 'cuda:1' or a Device, not {object:?} of {class}"
         ));
     }
     error
 }
 
-fn of_default_backend(number: i64) -> Result<Device> {
+fn from_default_backend(number: i64) -> Result<Device> {
     let backend = backend::default_backend()?;
     // A number that exceeds `i32` is not a device either, and -1 gives the same message.
     Device::new(backend, i32::try_from(number).unwrap_or(-1)).map_err(|error| match error {
@@ -315,29 +315,29 @@ impl PyDevice {
     fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
         fusion::flush_pending(slf.py(), FlushReason::StreamSync);
         let device = slf.get().device;
-        let found = slf.py().without_gil(|| -> Result<Device> {
-            let found = device.backend().current_device()?;
+        let previous = slf.py().without_gil(|| -> Result<Device> {
+            let previous = device.backend().current_device()?;
             make_current(device)?;
-            Device::new(device.backend(), found)
+            Device::new(device.backend(), previous)
         })?;
-        ENTERED.with_borrow_mut(|entered| entered.push((device, found)));
+        ENTERED.with_borrow_mut(|entered| entered.push((device, previous)));
         Ok(slf)
     }
 
     #[pyo3(signature = (*_exception: "type[BaseException] | BaseException | TracebackType | None") -> "Literal[False]")]
     fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
         fusion::flush_pending(py, FlushReason::StreamSync);
-        let found = ENTERED.with_borrow_mut(|entered| {
+        let previous = ENTERED.with_borrow_mut(|entered| {
             let position = entered.iter().rposition(|(device, _)| *device == self.device)?;
             Some(entered.remove(position).1)
         });
-        let Some(found) = found else {
+        let Some(previous) = previous else {
             return Err(PyRuntimeError::new_err(format!(
                 "{} is left in a thread in which it was not entered",
                 self.device
             )));
         };
-        Ok(py.without_gil(|| found.make_current())?)
+        Ok(py.without_gil(|| previous.make_current())?)
     }
 
     fn __eq__(&self, other: &Self) -> bool {

@@ -60,8 +60,8 @@ fn current_device(py: Python<'_>) -> PyResult<i32> {
 #[pyo3(signature = (device: "DeviceLike") -> "None")]
 fn set_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
     fusion::flush_all_pending(device.py(), FlushReason::StreamSync);
-    let chosen = required(device)?;
-    Ok(device.py().without_gil(|| make_current(chosen))?)
+    let selected = required(device)?;
+    Ok(device.py().without_gil(|| make_current(selected))?)
 }
 
 /// Sets the default device of all threads, and the calling thread's current device.
@@ -90,10 +90,10 @@ fn set_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
 #[pyo3(signature = (device: "DeviceLike") -> "None")]
 fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
     fusion::flush_all_pending(device.py(), FlushReason::StreamSync);
-    let chosen = required(device)?;
+    let selected = required(device)?;
     Ok(device.py().without_gil(|| {
-        make_current(chosen)?;
-        backend::set_default_device(chosen.kind(), chosen.index());
+        make_current(selected)?;
+        backend::set_default_device(selected.kind(), selected.index());
         Ok::<_, pygpu_base::error::Error>(())
     })?)
 }
@@ -161,8 +161,8 @@ fn reset_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(
 #[pyfunction]
 #[pyo3(signature = (device: "DeviceLike") -> "dict[str, Any]")]
 fn device_properties<'py>(device: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
-    let chosen = required(device)?;
-    properties::dict(device.py(), &device.py().without_gil(|| chosen.properties())?)
+    let selected = required(device)?;
+    properties::dict(device.py(), &device.py().without_gil(|| selected.properties())?)
 }
 
 /// Returns the free and total memory of a device.

@@ -69,9 +69,9 @@ impl MemorySource {
     }
 
     /// Drops it without holding the GIL, because the driver may block.
-    fn end(self) {
-        let is_quiet = self.block().device().is_cpu() || Arc::strong_count(self.block()) > 1;
-        if is_quiet { drop(self) } else { atexit::drop_detached(self) }
+    fn release(self) {
+        let needs_no_driver = self.block().device().is_cpu() || Arc::strong_count(self.block()) > 1;
+        if needs_no_driver { drop(self) } else { atexit::drop_detached(self) }
     }
 }
 
@@ -117,13 +117,13 @@ impl DeviceAllocation {
     /// Returns the block of explicitly allocated memory.
     ///
     /// # Errors
-    /// As [`Self::behind`].
+    /// As [`Self::target`].
     pub(crate) fn block(&self) -> Result<Arc<Allocation>> {
         Ok(self.target()?.block)
     }
 
     /// Whether an object is one that holds an array's memory.
-    pub(crate) fn shows_array(object: &Bound<'_, PyAny>) -> bool {
+    pub(crate) fn refers_to_array(object: &Bound<'_, PyAny>) -> bool {
         let Ok(memory) = object.cast::<Self>() else { return false };
         matches!(*memory.get().slot(), Some(MemorySource::Array(_)))
     }
@@ -131,7 +131,7 @@ impl DeviceAllocation {
     /// Returns the address for code that may pass it back as a number, and marks the block as escaped.
     ///
     /// # Errors
-    /// As [`Self::behind`].
+    /// As [`Self::target`].
     pub(crate) fn escaping_address(&self) -> Result<Address> {
         let slot = self.slot();
         let memory = slot.as_ref().ok_or_else(freed)?;
@@ -150,11 +150,11 @@ impl DeviceAllocation {
 /// Marks the block of an array as escaped.
 #[cold]
 pub(crate) fn register_escaped(array: &Array) {
-    let nature = match array.allocation().is_imported() {
+    let kind = match array.allocation().is_imported() {
         true => AddressedMemory::Lent { readonly: array.readonly() },
         false => AddressedMemory::Own,
     };
-    address_registry::register(array.allocation(), nature);
+    address_registry::register(array.allocation(), kind);
 }
 
 fn freed() -> Error {
@@ -167,7 +167,7 @@ impl Drop for DeviceAllocation {
             if let MemorySource::Block(block) = &memory {
                 address_registry::forget(block);
             }
-            memory.end();
+            memory.release();
         }
     }
 }
@@ -184,8 +184,8 @@ impl DeviceAllocation {
     ///     With code 1, if it was already freed.
     #[pyo3(signature = () -> "None")]
     fn free(&self, py: Python<'_>) -> PyResult<()> {
-        let taken = self.slot().take();
-        let memory = taken.ok_or_else(freed)?;
+        let removed = self.slot().take();
+        let memory = removed.ok_or_else(freed)?;
         if let MemorySource::Block(block) = &memory {
             address_registry::forget(block);
         }
@@ -226,14 +226,15 @@ impl DeviceAllocation {
 
     /// Compares with memory at the same address, or with the address; freed memory equals only itself.
     fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {
-        let own = slf.get();
-        if slf.is(other) || own.slot().is_none() {
+        let allocation = slf.get();
+        if slf.is(other) || allocation.slot().is_none() {
             return slf.is(other);
         }
         match other.cast::<Self>() {
-            Ok(other) => other.get().slot().is_some() && other.get().address == own.address,
+            Ok(other) => other.get().slot().is_some() && other.get().address == allocation.address,
             Err(_) => {
-                other.is_instance_of::<PyInt>() && other.extract().is_ok_and(|other: Address| other == own.address)
+                other.is_instance_of::<PyInt>()
+                    && other.extract().is_ok_and(|other: Address| other == allocation.address)
             }
         }
     }

@@ -353,7 +353,7 @@ impl PyEvent {
     }
 
     fn __repr__(&self) -> String {
-        match self.0.found() {
+        match self.0.value() {
             Some(event) => format!("<PyGPU.Event {:#x} on {}>", event.handle().0, event.device()),
             None => "<PyGPU.Event, not made yet>".to_owned(),
         }

@@ -63,10 +63,10 @@ pub(crate) struct PyGraph {
 struct CaptureOptions {
     stream: Option<Stream>,
     mode: CaptureMode,
-    is_open: bool,
+    is_recording: bool,
 }
 
-fn mode_of(text: &str) -> PyResult<CaptureMode> {
+fn parse_mode(text: &str) -> PyResult<CaptureMode> {
     match text {
         "relaxed" => Ok(CaptureMode::Relaxed),
         "thread_local" => Ok(CaptureMode::ThreadLocal),
@@ -76,10 +76,10 @@ fn mode_of(text: &str) -> PyResult<CaptureMode> {
 }
 
 /// Ends the capture of a stream.
-fn end(py: Python<'_>, stream: &Stream) -> PyResult<PyGraph> {
+fn finish_capture(py: Python<'_>, stream: &Stream) -> PyResult<PyGraph> {
     let graph = py.without_gil(|| graph::end(stream))?;
-    let plan = CaptureOptions { stream: Some(stream.clone()), mode: CaptureMode::Relaxed, is_open: false };
-    Ok(PyGraph { graph: Detached::new(OnceLock::from(graph)), capture: Mutex::new(plan) })
+    let options = CaptureOptions { stream: Some(stream.clone()), mode: CaptureMode::Relaxed, is_recording: false };
+    Ok(PyGraph { graph: Detached::new(OnceLock::from(graph)), capture: Mutex::new(options) })
 }
 
 impl PyGraph {
@@ -94,8 +94,8 @@ impl PyGraph {
 
     /// Returns the thread's current stream, which is capturing.
     pub(crate) fn capturing(&self) -> PyResult<Stream> {
-        let plan = self.plan();
-        match plan.stream.as_ref().filter(|_| plan.is_open) {
+        let options = self.options();
+        match options.stream.as_ref().filter(|_| options.is_recording) {
             Some(stream) => Ok(stream::current(stream.device())),
             None => Err(PyValueError::new_err(
                 "the graph is not being captured: conditions and what they decide are made inside of `with graph:`",
@@ -103,7 +103,7 @@ impl PyGraph {
         }
     }
 
-    fn plan(&self) -> std::sync::MutexGuard<'_, CaptureOptions> {
+    fn options(&self) -> std::sync::MutexGuard<'_, CaptureOptions> {
         self.capture.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -115,29 +115,29 @@ impl PyGraph {
         stream: "StreamLike" = None, mode: "Literal['relaxed', 'thread_local', 'global']" = "relaxed"
     ) -> "Self")]
     fn new(py: Python<'_>, stream: Option<&Bound<'_, PyAny>>, mode: &str) -> PyResult<Self> {
-        let mode = mode_of(mode)?;
+        let mode = parse_mode(mode)?;
         let stream = match stream.filter(|stream| !stream.is_none()) {
             Some(stream) => Some(stream_argument::from_anywhere(py, stream, Device::current()?)?),
             None => None,
         };
-        let plan = CaptureOptions { stream, mode, is_open: false };
-        Ok(Self { graph: Detached::new(OnceLock::new()), capture: Mutex::new(plan) })
+        let options = CaptureOptions { stream, mode, is_recording: false };
+        Ok(Self { graph: Detached::new(OnceLock::new()), capture: Mutex::new(options) })
     }
 
     /// Begins the capture.
     fn __enter__<'py>(slf: Bound<'py, Self>, py: Python<'py>) -> PyResult<Bound<'py, Self>> {
         fusion::flush_all_pending(py, FlushReason::StreamSync);
-        let this = slf.get();
-        if this.graph.get().is_some() || this.plan().is_open {
+        let graph_object = slf.get();
+        if graph_object.graph.get().is_some() || graph_object.options().is_recording {
             return Err(PyValueError::new_err("a graph is captured once; make another Graph()"));
         }
         // One lock for both: a second one in the same statement would be a deadlock.
-        let (known, mode) = {
-            let plan = this.plan();
-            (plan.stream.clone(), plan.mode)
+        let (configured, mode) = {
+            let options = graph_object.options();
+            (options.stream.clone(), options.mode)
         };
         let stream = py.without_gil(|| {
-            let stream = match known {
+            let stream = match configured {
                 Some(stream) => stream,
                 None => {
                     let device = Device::current()?;
@@ -148,9 +148,9 @@ impl PyGraph {
             graph::begin(&stream, mode).map(|()| stream)
         })?;
         stream::push_current(stream.clone());
-        let mut plan = this.plan();
-        (plan.stream, plan.is_open) = (Some(stream), true);
-        drop(plan);
+        let mut options = graph_object.options();
+        (options.stream, options.is_recording) = (Some(stream), true);
+        drop(options);
         Ok(slf)
     }
 
@@ -158,9 +158,9 @@ impl PyGraph {
     #[pyo3(signature = (*exception: "object") -> "bool")]
     fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) -> PyResult<bool> {
         let stream = {
-            let mut plan = self.plan();
-            plan.is_open = false;
-            plan.stream.clone()
+            let mut options = self.options();
+            options.is_recording = false;
+            options.stream.clone()
         };
         let Some(stream) = stream else { return Ok(false) };
         stream::pop_current(&stream);
@@ -282,7 +282,7 @@ impl PyStream {
     #[pyo3(signature = (mode: "Literal['relaxed', 'thread_local', 'global']" = "relaxed") -> "None")]
     fn begin_capture(&self, py: Python<'_>, mode: &str) -> PyResult<()> {
         fusion::flush_pending(py, FlushReason::StreamSync);
-        let mode = mode_of(mode)?;
+        let mode = parse_mode(mode)?;
         let stream = self.stream()?;
         Ok(py.without_gil(|| graph::begin(stream, mode))?)
     }
@@ -305,7 +305,7 @@ impl PyStream {
     /// As for `begin_capture`.
     #[pyo3(signature = () -> "Graph")]
     fn end_capture(&self, py: Python<'_>) -> PyResult<PyGraph> {
-        end(py, self.stream()?)
+        finish_capture(py, self.stream()?)
     }
 
     /// Whether the stream is part of a capture, including one that another library began.

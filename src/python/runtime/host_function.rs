@@ -12,7 +12,7 @@ use pyo3::types::PyTuple;
 
 use super::stream::PyStream;
 use crate::callback::{CallbackError, SendPyObject};
-use crate::ffi::host_call::{HostCall, call_again, call_once};
+use crate::ffi::host_call::{HostCall, call_on_each_launch, call_once};
 use crate::ffi::interpreter::with_interpreter;
 use crate::finalization;
 use crate::fusion;
@@ -28,23 +28,24 @@ use pygpu_memory::capture;
 struct PythonCall {
     function: SendPyObject,
     arguments: SendPyObject,
-    is_of_driver: bool,
+    runs_on_driver_thread: bool,
 }
 
 impl HostCall for PythonCall {
     fn run(&self) {
-        if self.is_of_driver { backend::as_host_call(|| self.ask()) } else { self.ask() }
+        if self.runs_on_driver_thread { backend::as_host_call(|| self.call_function()) } else { self.call_function() }
     }
 }
 
 impl PythonCall {
-    fn ask(&self) {
+    fn call_function(&self) {
         with_interpreter(|py| {
             let function = self.function.object().bind(py);
-            let outcome = finalization::run_users(py, || match self.arguments.object().bind(py).cast::<PyTuple>() {
-                Ok(arguments) => function.call1(arguments).map(drop),
-                Err(error) => Err(error.into()),
-            });
+            let outcome =
+                finalization::run_user_function(py, || match self.arguments.object().bind(py).cast::<PyTuple>() {
+                    Ok(arguments) => function.call1(arguments).map(drop),
+                    Err(error) => Err(error.into()),
+                });
             if let Err(error) = outcome {
                 report(py, error, function);
             }
@@ -55,15 +56,15 @@ impl PythonCall {
 /// Stores the exception of a function for the next call that waits. A previously stored exception is reported
 /// immediately.
 fn report(py: Python<'_>, error: PyErr, function: &Bound<'_, PyAny>) {
-    if let Some(surplus) = shutdown::store_error(Error::Callback(Arc::new(CallbackError::new(py, error)))) {
-        PyErr::from(surplus).write_unraisable(py, Some(function));
+    if let Some(previous) = shutdown::store_error(Error::Callback(Arc::new(CallbackError::new(py, error)))) {
+        PyErr::from(previous).write_unraisable(py, Some(function));
     }
 }
 
 fn launch(stream: &Stream, call: Box<PythonCall>) -> Result<()> {
     if let Some(capture) = capture::of(stream)? {
         // SAFETY: the graph keeps the call alive as long as it can be launched.
-        unsafe { call_again(stream, &*call)? };
+        unsafe { call_on_each_launch(stream, &*call)? };
         capture.retain(call);
         return Ok(());
     }
@@ -116,14 +117,14 @@ impl PyStream {
     fn launch_host_function(&self, function: &Bound<'_, PyAny>, arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
         fusion::flush_pending(function.py(), FlushReason::StreamSync);
         if !function.is_callable() {
-            let given = function.get_type();
-            return Err(PyTypeError::new_err(format!("launch_host_function takes a function, not {given}")));
+            let class = function.get_type();
+            return Err(PyTypeError::new_err(format!("launch_host_function takes a function, not {class}")));
         }
         let stream = self.stream()?;
         let call = Box::new(PythonCall {
             function: SendPyObject::new(function.clone().unbind()),
             arguments: SendPyObject::new(arguments.clone().into_any().unbind()),
-            is_of_driver: !stream.device().is_cpu(),
+            runs_on_driver_thread: !stream.device().is_cpu(),
         });
         Ok(function.py().without_gil(|| launch(stream, call))?)
     }

@@ -55,7 +55,7 @@ fn memory_statistics<'py>(py: Python<'py>, device: Option<&Bound<'py, PyAny>>) -
     dict.set_item("pinned_bytes", ring::figures(device).bytes)?;
     dict.set_item(
         "host_cache_bytes",
-        host_block_cache::kept() + result_cache::kept(py) + quarantine::quarantined_bytes(),
+        host_block_cache::kept() + result_cache::cached_bytes(py) + quarantine::quarantined_bytes(),
     )?;
     Ok(dict)
 }

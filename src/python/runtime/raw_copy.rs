@@ -38,11 +38,11 @@ const KINDS: [(&str, MemcpyKind); 5] = [
     ("default", MemcpyKind::Default),
 ];
 
-pub(super) fn kind_of(object: &Bound<'_, PyString>) -> PyResult<MemcpyKind> {
+pub(super) fn parse_kind(object: &Bound<'_, PyString>) -> PyResult<MemcpyKind> {
     let name = object.to_str()?;
-    KINDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind).ok_or_else(|| {
-        let known = KINDS.map(|(known, _)| format!("'{known}'")).join(", ");
-        PyValueError::new_err(format!("kind is one of {known}, not '{name}'"))
+    KINDS.iter().find(|(tracked, _)| *tracked == name).map(|(_, kind)| *kind).ok_or_else(|| {
+        let tracked = KINDS.map(|(tracked, _)| format!("'{tracked}'")).join(", ");
+        PyValueError::new_err(format!("kind is one of {tracked}, not '{name}'"))
     })
 }
 
@@ -55,7 +55,7 @@ enum CopyLocation {
 
 /// Operand of a copy or a fill, checked against the known properties of its memory.
 struct CopyEndpoint {
-    side: CopyLocation,
+    location: CopyLocation,
     /// Block whose uses are waited for, and in which this use is recorded.
     block: Option<Arc<Allocation>>,
 }
@@ -65,42 +65,43 @@ impl CopyEndpoint {
         self.block.iter().map(move |block| (block, access))
     }
 
-    /// Looks up a range in PyGPU or in the driver of `near`; managed memory counts as memory of `near`.
+    /// Looks up a range in PyGPU or in the driver of `default_device`; managed memory counts as memory of `default_device`.
     ///
     /// # Errors
     /// The driver's `INVALID_VALUE` for memory that was freed, that ends before the range does, or that is read-only
     /// and written.
-    fn of(near: Device, address: Address, bytes: usize, access: Access) -> Result<Self> {
+    fn lookup(default_device: Device, address: Address, bytes: usize, access: Access) -> Result<Self> {
         let operation = if access == Access::Write { "copy to an address" } else { "copy from an address" };
-        let refused =
-            |why: String| Err(raw_memory::invalid_value(operation, format!("{bytes} bytes at {address:#x}: {why}")));
-        let known = match address_registry::lookup(address) {
-            AddressLookup::Freed => return refused("the memory was freed".to_owned()),
+        let invalid = |reason: String| {
+            Err(raw_memory::invalid_value(operation, format!("{bytes} bytes at {address:#x}: {reason}")))
+        };
+        let tracked = match address_registry::lookup(address) {
+            AddressLookup::Freed => return invalid("the memory was freed".to_owned()),
             AddressLookup::Blocks(blocks) => blocks,
             AddressLookup::Unknown => ContainingBlocks::new(),
         };
         if quarantine::was_freed(address, bytes) {
-            return refused("it reaches into memory that was freed".to_owned());
+            return invalid("it reaches into memory that was freed".to_owned());
         }
-        let there = |block: &Allocation| block.address() + block.bytes() - address;
-        let inner = known.iter().find(|(block, _)| there(block) >= bytes).or_else(|| known.first());
-        match inner {
-            Some((block, AddressedMemory::Own | AddressedMemory::Pinned)) if there(block) < bytes => {
-                refused(format!("the memory has {} from there on", there(block)))
+        let available = |block: &Allocation| block.address() + block.bytes() - address;
+        let containing = tracked.iter().find(|(block, _)| available(block) >= bytes).or_else(|| tracked.first());
+        match containing {
+            Some((block, AddressedMemory::Own | AddressedMemory::Pinned)) if available(block) < bytes => {
+                invalid(format!("the memory has {} from there on", available(block)))
             }
             Some((_, AddressedMemory::Lent { readonly: true })) if access == Access::Write => {
-                refused("the memory is read-only".to_owned())
+                invalid("the memory is read-only".to_owned())
             }
-            Some((_, AddressedMemory::Pinned)) => Ok(Self { side: CopyLocation::Host, block: None }),
-            Some((block, _)) => Ok(Self { side: side_on(block.device()), block: Some(Arc::clone(block)) }),
-            None => Ok(Self { side: asked(near, address)?, block: None }),
+            Some((_, AddressedMemory::Pinned)) => Ok(Self { location: CopyLocation::Host, block: None }),
+            Some((block, _)) => Ok(Self { location: location_on(block.device()), block: Some(Arc::clone(block)) }),
+            None => Ok(Self { location: query_location(default_device, address)?, block: None }),
         }
     }
 }
 
 /// Rejects an address that the host cannot access, if it is specified as host memory.
-fn check_on_device(side: CopyLocation, address: Address) -> Result<()> {
-    match side {
+fn check_host_access(location: CopyLocation, address: Address) -> Result<()> {
+    match location {
         CopyLocation::Device(device) if matches!(device.backend().pointer_kind(address)?, PointerKind::Device(_)) => {
             let detail = format!("{address:#x} is memory of {device}, and the kind says that the host copies");
             Err(raw_memory::invalid_value("copy on the host", detail))
@@ -109,24 +110,24 @@ fn check_on_device(side: CopyLocation, address: Address) -> Result<()> {
     }
 }
 
-fn side_on(device: Device) -> CopyLocation {
+fn location_on(device: Device) -> CopyLocation {
     if device.is_cpu() { CopyLocation::Host } else { CopyLocation::Device(device) }
 }
 
 /// Queries the driver for an address that PyGPU does not track.
-fn asked(near: Device, address: Address) -> Result<CopyLocation> {
-    Ok(match near.backend().pointer_kind(address)? {
-        _ if near.is_cpu() => CopyLocation::Host,
+fn query_location(default_device: Device, address: Address) -> Result<CopyLocation> {
+    Ok(match default_device.backend().pointer_kind(address)? {
+        _ if default_device.is_cpu() => CopyLocation::Host,
         PointerKind::Unregistered | PointerKind::Host => CopyLocation::Host,
-        PointerKind::Device(index) => CopyLocation::Device(Device::new(near.backend(), index)?),
-        PointerKind::Managed => CopyLocation::Device(near),
+        PointerKind::Device(index) => CopyLocation::Device(Device::new(default_device.backend(), index)?),
+        PointerKind::Managed => CopyLocation::Device(default_device),
     })
 }
 
 /// Returns the device on which work on memory of `owner` runs: that of the given stream, which may be another device
 /// of the same driver.
-fn device_for(owner: Device, given: Option<&Stream>) -> Result<Device> {
-    let Some(stream) = given else { return Ok(owner) };
+fn work_device(owner: Device, requested_stream: Option<&Stream>) -> Result<Device> {
+    let Some(stream) = requested_stream else { return Ok(owner) };
     stream::check_kind(stream.device(), owner)?;
     Ok(stream.device())
 }
@@ -151,8 +152,8 @@ impl CopyRows {
     }
 
     /// Bytes from the first to the last of a side.
-    fn span(&self, side: &Pitched) -> usize {
-        side.row_pitch * (self.extent.height - 1) + self.extent.width // checked when it was made
+    fn span(&self, location: &Pitched) -> usize {
+        location.row_pitch * (self.extent.height - 1) + self.extent.width // checked when it was made
     }
 
     /// Copies in the order of a stream of the device.
@@ -173,43 +174,43 @@ impl CopyRows {
     }
 }
 
-/// Copies on `given`, waiting if `wait` is set; without a stream, on the default stream of the device concerned, and
+/// Copies on `requested_stream`, waiting if `wait` is set; without a stream, on the default stream of the device concerned, and
 /// waits.
-fn copy_and_wait(rows: &CopyRows, kind: MemcpyKind, given: Option<&Stream>, wait: bool) -> Result<()> {
+fn copy_and_wait(rows: &CopyRows, kind: MemcpyKind, requested_stream: Option<&Stream>, wait: bool) -> Result<()> {
     if rows.extent.width == 0 {
         return Ok(());
     }
-    match given.filter(|_| wait) {
-        None => copy(rows, kind, given),
+    match requested_stream.filter(|_| wait) {
+        None => copy(rows, kind, requested_stream),
         Some(stream) => {
             capture::refuse("a copy that waits", stream)?;
-            copy(rows, kind, given)?;
+            copy(rows, kind, requested_stream)?;
             stream.synchronize()
         }
     }
 }
 
-/// Copies on `given`; without a stream, on the default stream of the device concerned, and waits.
-pub(super) fn copy(rows: &CopyRows, kind: MemcpyKind, given: Option<&Stream>) -> Result<()> {
-    let near = given.map_or_else(Device::current, |stream| Ok(stream.device()))?;
-    let to = CopyEndpoint::of(near, rows.target.address, rows.span(&rows.target), Access::Write)?;
-    let from = CopyEndpoint::of(near, rows.source.address, rows.span(&rows.source), Access::Read)?;
+/// Copies on `requested_stream`; without a stream, on the default stream of the device concerned, and waits.
+pub(super) fn copy(rows: &CopyRows, kind: MemcpyKind, requested_stream: Option<&Stream>) -> Result<()> {
+    let default_device = requested_stream.map_or_else(Device::current, |stream| Ok(stream.device()))?;
+    let to = CopyEndpoint::lookup(default_device, rows.target.address, rows.span(&rows.target), Access::Write)?;
+    let from = CopyEndpoint::lookup(default_device, rows.source.address, rows.span(&rows.source), Access::Read)?;
     let uses: Vec<BlockUse<'_>> = to.uses(Access::Write).chain(from.uses(Access::Read)).collect();
-    let (target, source) = (to.side, from.side);
+    let (target, source) = (to.location, from.location);
     if kind == MemcpyKind::HostToHost {
-        for (side, address) in [(target, rows.target.address), (source, rows.source.address)] {
-            check_on_device(side, address)?;
+        for (location, address) in [(target, rows.target.address), (source, rows.source.address)] {
+            check_host_access(location, address)?;
         }
-        return copy_on_host(rows, given);
+        return copy_on_host(rows, requested_stream);
     }
     if let (CopyLocation::Device(target), CopyLocation::Device(source)) = (target, source)
         && target != source
     {
-        return copy_to_peer(rows, target, source, given, &uses);
+        return copy_to_peer(rows, target, source, requested_stream, &uses);
     }
     let owner = match (target, source) {
         (CopyLocation::Device(device), _) | (_, CopyLocation::Device(device)) => device,
-        (CopyLocation::Host, CopyLocation::Host) => near,
+        (CopyLocation::Host, CopyLocation::Host) => default_device,
     };
     // A kind specified by the caller is passed to the driver unchanged, which rejects a wrong one.
     let kind = match (kind, target, source) {
@@ -219,18 +220,18 @@ pub(super) fn copy(rows: &CopyRows, kind: MemcpyKind, given: Option<&Stream>) ->
         (_, CopyLocation::Device(_), CopyLocation::Device(_)) => MemcpyKind::DeviceToDevice,
         (_, CopyLocation::Device(_), CopyLocation::Host) => MemcpyKind::HostToDevice,
         (_, CopyLocation::Host, CopyLocation::Device(_)) => MemcpyKind::DeviceToHost,
-        (_, CopyLocation::Host, CopyLocation::Host) => return copy_on_host(rows, given),
+        (_, CopyLocation::Host, CopyLocation::Host) => return copy_on_host(rows, requested_stream),
     };
-    let device = device_for(owner, given)?;
-    let used_by = given.cloned().unwrap_or_else(|| Stream::default_of(device));
+    let device = work_device(owner, requested_stream)?;
+    let copy_stream = requested_stream.cloned().unwrap_or_else(|| Stream::default_of(device));
     let direction = match kind {
-        MemcpyKind::HostToDevice => Direction::HostToDevice(host_use(rows.source.address, &used_by)?),
-        MemcpyKind::DeviceToHost => Direction::DeviceToHost(host_use(rows.target.address, &used_by)?),
+        MemcpyKind::HostToDevice => Direction::HostToDevice(host_use(rows.source.address, &copy_stream)?),
+        MemcpyKind::DeviceToHost => Direction::DeviceToHost(host_use(rows.target.address, &copy_stream)?),
         _ => Direction::DeviceToDevice,
     };
     // SAFETY: the tracked parts of the ranges were checked; the docstring requires that other ranges are valid
     // until the copy is complete.
-    on_stream(device, given, &uses, |stream| unsafe { rows.enqueue(device, direction, stream) })
+    on_stream(device, requested_stream, &uses, |stream| unsafe { rows.enqueue(device, direction, stream) })
 }
 
 /// Allows host memory in a capture if it is pinned: the caller must keep it alive, also for a graph.
@@ -241,8 +242,8 @@ fn host_use(address: Address, stream: &Stream) -> Result<HostUse> {
 }
 
 /// Copies on the host, after the stream's earlier work. On the CPU backend's own streams it is normal work.
-fn copy_on_host(rows: &CopyRows, given: Option<&Stream>) -> Result<()> {
-    if let Some(stream) = given {
+fn copy_on_host(rows: &CopyRows, requested_stream: Option<&Stream>) -> Result<()> {
+    if let Some(stream) = requested_stream {
         if stream.device().is_cpu() {
             // SAFETY: the docstring requires ranges that are valid until the copy is complete.
             return unsafe { rows.enqueue(stream.device(), Direction::DeviceToDevice, stream) };
@@ -263,7 +264,7 @@ fn copy_to_peer(
     rows: &CopyRows,
     target: Device,
     source: Device,
-    given: Option<&Stream>,
+    requested_stream: Option<&Stream>,
     uses: &[BlockUse<'_>],
 ) -> Result<()> {
     if !rows.is_range {
@@ -271,7 +272,7 @@ fn copy_to_peer(
             "rows of {source} are not copied to {target} by one call: copy them to the host, or whole by cudaMemcpyPeer"
         )));
     }
-    match given {
+    match requested_stream {
         Some(stream) if stream.device() != source => {
             return Err(Error::value(format!(
                 "the copy from {source} to {target} runs on a stream of {source}, and the given one is of {}",
@@ -282,7 +283,7 @@ fn copy_to_peer(
         // Without a stream the copy follows the work of both devices' default streams, as in CUDA.
         None => Stream::default_of(source).wait_for(&Stream::default_of(target))?,
     }
-    on_stream(source, given, uses, |stream| {
+    on_stream(source, requested_stream, uses, |stream| {
         // SAFETY: as in `copy`; the stream belongs to the source's device.
         unsafe {
             source.backend().copy_peer(
@@ -299,11 +300,11 @@ fn copy_to_peer(
 
 fn on_stream(
     device: Device,
-    given: Option<&Stream>,
+    requested_stream: Option<&Stream>,
     uses: &[BlockUse<'_>],
     work: impl FnOnce(&Stream) -> Result<()>,
 ) -> Result<()> {
-    match given {
+    match requested_stream {
         Some(stream) => ordered(uses, stream, || work(stream)),
         None => {
             let stream = Stream::default_of(device);
@@ -313,17 +314,17 @@ fn on_stream(
     }
 }
 
-fn fill(target: Address, value: u8, bytes: usize, given: Option<&Stream>) -> Result<()> {
+fn fill(target: Address, value: u8, bytes: usize, requested_stream: Option<&Stream>) -> Result<()> {
     if bytes == 0 {
         return Ok(());
     }
-    let near = given.map_or_else(Device::current, |stream| Ok(stream.device()))?;
-    let end = CopyEndpoint::of(near, target, bytes, Access::Write)?;
-    let device = match end.side {
-        CopyLocation::Device(owner) => device_for(owner, given)?,
-        CopyLocation::Host => near,
+    let default_device = requested_stream.map_or_else(Device::current, |stream| Ok(stream.device()))?;
+    let endpoint = CopyEndpoint::lookup(default_device, target, bytes, Access::Write)?;
+    let device = match endpoint.location {
+        CopyLocation::Device(owner) => work_device(owner, requested_stream)?,
+        CopyLocation::Host => default_device,
     };
-    on_stream(device, given, &end.uses(Access::Write).collect::<Vec<_>>(), |stream| {
+    on_stream(device, requested_stream, &endpoint.uses(Access::Write).collect::<Vec<_>>(), |stream| {
         // SAFETY: the tracked part of the range was checked; the docstring requires a range that is valid until the
         // fill is complete.
         unsafe { device.backend().fill(device.index(), target, bytes, Pattern::U8(value), bytes, 1, stream.handle()) }
@@ -331,17 +332,17 @@ fn fill(target: Address, value: u8, bytes: usize, given: Option<&Stream>) -> Res
 }
 
 /// Checks that the range is not null and does not exceed the address space.
-pub(super) fn range_end(address: Address, bytes: usize, what: &str) -> PyResult<()> {
+pub(super) fn check_range(address: Address, bytes: usize, name: &str) -> PyResult<()> {
     if bytes > 0 && (address == 0 || address.checked_add(bytes).is_none()) {
-        return Err(PyValueError::new_err(format!("{what} {address:#x} cannot hold {bytes} bytes")));
+        return Err(PyValueError::new_err(format!("{name} {address:#x} cannot hold {bytes} bytes")));
     }
     Ok(())
 }
 
 pub(super) fn stream_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Stream>> {
     let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(None) };
-    let near = py.without_gil(Device::current)?;
-    stream::from_anywhere(py, object, near).map(Some)
+    let default_device = py.without_gil(Device::current)?;
+    stream::from_anywhere(py, object, default_device).map(Some)
 }
 
 /// Copies bytes between addresses.
@@ -404,9 +405,9 @@ fn raw_copy(
     let py = dst.py();
     let (target, source) = (number::size(dst, "dst")?, number::size(src, "src")?);
     let bytes = number::size(nbytes, "nbytes")?;
-    let kind = kind.map_or(Ok(MemcpyKind::Default), kind_of)?;
-    range_end(target, bytes, "dst")?;
-    range_end(source, bytes, "src")?;
+    let kind = kind.map_or(Ok(MemcpyKind::Default), parse_kind)?;
+    check_range(target, bytes, "dst")?;
+    check_range(source, bytes, "src")?;
     let stream = stream_argument(py, stream)?;
     Ok(py.without_gil(|| copy_and_wait(&CopyRows::range(target, source, bytes), kind, stream.as_ref(), wait))?)
 }
@@ -452,7 +453,7 @@ fn raw_fill(
     let bytes = number::size(nbytes, "nbytes")?;
     let value = u8::try_from(number)
         .map_err(|_| PyValueError::new_err(format!("value is {number}, and a byte holds 0 to 255")))?;
-    range_end(target, bytes, "dst")?;
+    check_range(target, bytes, "dst")?;
     let stream = stream_argument(py, stream)?;
     Ok(py.without_gil(|| fill(target, value, bytes, stream.as_ref()))?)
 }

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::raw_copy::{CopyRows, MemcpyKind, copy, kind_of, pitched, range_end, stream_argument};
+use super::raw_copy::{CopyRows, MemcpyKind, check_range, copy, parse_kind, pitched, stream_argument};
 use crate::convert::number;
 use crate::gil::WithoutGil;
 use crate::names::names;
@@ -70,7 +70,7 @@ fn raw_copy_rows(
     let target = pitched(number::size(dst, "dst")?, number::size(dst_pitch, "dst_pitch")?);
     let source = pitched(number::size(src, "src")?, number::size(src_pitch, "src_pitch")?);
     // Of rows the driver finds out, whatever the caller says, unless the host copies.
-    let kind = match kind.map(kind_of).transpose()? {
+    let kind = match kind.map(parse_kind).transpose()? {
         Some(MemcpyKind::HostToHost) => MemcpyKind::HostToHost,
         _ => MemcpyKind::Default,
     };
@@ -78,13 +78,13 @@ fn raw_copy_rows(
     if extent.width == 0 || extent.height == 0 {
         return Ok(());
     }
-    for (side, name) in [(&target, "dst"), (&source, "src")] {
-        if side.row_pitch < extent.width {
-            let (pitch, width) = (side.row_pitch, extent.width);
+    for (endpoint, name) in [(&target, "dst"), (&source, "src")] {
+        if endpoint.row_pitch < extent.width {
+            let (pitch, width) = (endpoint.row_pitch, extent.width);
             return Err(PyValueError::new_err(format!("{name}_pitch is {pitch}, and a row has {width} bytes")));
         }
-        let span = side.row_pitch.checked_mul(extent.height - 1).and_then(|rows| rows.checked_add(extent.width));
-        range_end(side.address, span.unwrap_or(usize::MAX), name)?;
+        let span = endpoint.row_pitch.checked_mul(extent.height - 1).and_then(|rows| rows.checked_add(extent.width));
+        check_range(endpoint.address, span.unwrap_or(usize::MAX), name)?;
     }
     let rows = CopyRows { target, source, extent, is_range: false };
     Ok(py.without_gil(|| copy(&rows, kind, stream.as_ref()))?)

@@ -27,7 +27,7 @@ pub(super) type AllocationMap<T> = ForkSafeMutex<BTreeMap<Address, T>>;
 pub(super) static ON_DEVICE: AllocationMap<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
 static PINNED: AllocationMap<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
 /// Blocks allocated in stream order.
-pub(super) static IN_ORDER: AllocationMap<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
+pub(super) static STREAM_ORDERED: AllocationMap<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
 static REGISTERED: AllocationMap<Device> = ForkSafeMutex::new(BTreeMap::new());
 
 const INVALID_VALUE: u32 = 1;
@@ -41,7 +41,7 @@ pub(super) fn lock<T: Send>(table: &'static AllocationMap<T>) -> ForkSafeGuard<B
 
 /// Removes the blocks of a device whose memory a reset destroyed.
 pub(crate) fn forget(device: Device) {
-    for table in [&ON_DEVICE, &PINNED, &IN_ORDER] {
+    for table in [&ON_DEVICE, &PINNED, &STREAM_ORDERED] {
         // Dropped under the lock: a block of a previous epoch makes no driver call.
         lock(table).retain(|_, block| block.device() != device);
     }
@@ -49,7 +49,7 @@ pub(crate) fn forget(device: Device) {
 }
 
 /// Creates the error that a driver would return, for conditions known without a driver call.
-fn refusal(operation: &'static str, code: u32, detail: String) -> Error {
+fn driver_error(operation: &'static str, code: u32, detail: String) -> Error {
     let (name, text) = match backend::default_backend() {
         Ok(backend) => (backend.error_name(code), backend.error_text(code)),
         Err(_) => (String::from("error"), String::new()),
@@ -59,32 +59,36 @@ fn refusal(operation: &'static str, code: u32, detail: String) -> Error {
 
 /// Creates the driver's error for an invalid argument.
 pub(crate) fn invalid_value(operation: &'static str, detail: String) -> Error {
-    refusal(operation, INVALID_VALUE, detail)
+    driver_error(operation, INVALID_VALUE, detail)
 }
 
-pub(super) fn give_out(
+pub(super) fn store_block(
     table: &'static AllocationMap<Arc<Allocation>>,
     block: Allocation,
-    nature: AddressedMemory,
+    kind: AddressedMemory,
 ) -> Address {
     let address = block.address();
     if address != 0 {
         let block = Arc::new(block);
-        address_registry::register(&block, nature);
+        address_registry::register(&block, kind);
         // A previous owner of the same address was freed by a reset; dropping it frees nothing.
-        let dead = lock(table).insert(address, block);
-        drop(dead);
+        let previous = lock(table).insert(address, block);
+        drop(previous);
     }
     address
 }
 
-fn take_back(table: &'static AllocationMap<Arc<Allocation>>, operation: &'static str, address: Address) -> Result<()> {
+fn remove_block(
+    table: &'static AllocationMap<Arc<Allocation>>,
+    operation: &'static str,
+    address: Address,
+) -> Result<()> {
     if address == 0 {
         return Ok(());
     }
     let Some(block) = lock(table).remove(&address) else {
         let detail = format!("address {address:#x} was not allocated by this module, or was freed already");
-        return Err(refusal(operation, INVALID_VALUE, detail));
+        return Err(driver_error(operation, INVALID_VALUE, detail));
     };
     // Arrays over it may keep it alive.
     address_registry::forget(&block);
@@ -100,7 +104,7 @@ fn allocate(device: Device, bytes: usize) -> Result<Address> {
     if bytes > 0 {
         stream.synchronize()?;
     }
-    Ok(give_out(&ON_DEVICE, block, AddressedMemory::Own))
+    Ok(store_block(&ON_DEVICE, block, AddressedMemory::Own))
 }
 
 /// Allocates uninitialised memory of a device.
@@ -163,10 +167,10 @@ fn raw_allocate(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) ->
 #[pyo3(signature = (address: "int") -> "None")]
 fn raw_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
     fusion::flush_pending(address.py(), FlushReason::StreamSync);
-    let freed = number::size(address, "address")?;
+    let address_to_free = number::size(address, "address")?;
     Ok(address.py().without_gil(|| {
-        let in_order = lock(&IN_ORDER).remove(&freed);
-        let Some(block) = in_order else { return take_back(&ON_DEVICE, "cudaFree", freed) };
+        let stream_ordered = lock(&STREAM_ORDERED).remove(&address_to_free);
+        let Some(block) = stream_ordered else { return remove_block(&ON_DEVICE, "cudaFree", address_to_free) };
         // The streams that used it are unknown.
         block.mark_untracked();
         address_registry::forget(&block);
@@ -205,7 +209,7 @@ fn host_allocate(nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool, write_
     let bytes = number::size(nbytes, "nbytes")?;
     Ok(nbytes.py().without_gil(|| {
         let block = Allocation::pinned(Device::current()?, bytes, HostFlags { portable, mapped, write_combined })?;
-        Ok::<_, Error>(give_out(&PINNED, block, AddressedMemory::Pinned))
+        Ok::<_, Error>(store_block(&PINNED, block, AddressedMemory::Pinned))
     })?)
 }
 
@@ -229,15 +233,15 @@ fn host_allocate(nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool, write_
 #[pyo3(signature = (address: "int") -> "None")]
 fn host_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
     fusion::flush_pending(address.py(), FlushReason::StreamSync);
-    let freed = number::size(address, "address")?;
-    Ok(address.py().without_gil(|| take_back(&PINNED, "cudaFreeHost", freed))?)
+    let address_to_free = number::size(address, "address")?;
+    Ok(address.py().without_gil(|| remove_block(&PINNED, "cudaFreeHost", address_to_free))?)
 }
 
 fn register_range(address: Address, bytes: usize, flags: HostFlags) -> Result<()> {
     let device = Device::current()?;
     if lock(&REGISTERED).contains_key(&address) {
         let detail = format!("address {address:#x} is registered already");
-        return Err(refusal("cudaHostRegister", ALREADY_REGISTERED, detail));
+        return Err(driver_error("cudaHostRegister", ALREADY_REGISTERED, detail));
     }
     // SAFETY: the docstring requires that the range stays mapped.
     unsafe { device.backend().register_host(device.index(), address, bytes, flags)? };
@@ -248,7 +252,7 @@ fn register_range(address: Address, bytes: usize, flags: HostFlags) -> Result<()
 fn unregister_range(address: Address) -> Result<()> {
     let Some(device) = lock(&REGISTERED).remove(&address) else {
         let detail = format!("address {address:#x} was not registered by this module, or was unregistered already");
-        return Err(refusal("cudaHostUnregister", NOT_REGISTERED, detail));
+        return Err(driver_error("cudaHostUnregister", NOT_REGISTERED, detail));
     };
     // SAFETY: registered above; the caller guarantees that no copy is in progress.
     let outcome = unsafe { device.backend().unregister_host(device.index(), address) };
@@ -289,12 +293,12 @@ fn unregister_range(address: Address) -> Result<()> {
 #[pyfunction]
 #[pyo3(signature = (address: "int", nbytes: "int", portable: "bool" = false, mapped: "bool" = false) -> "None")]
 fn host_register(address: &Bound<'_, PyAny>, nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool) -> PyResult<()> {
-    let (first, bytes) = (number::size(address, "address")?, number::size(nbytes, "nbytes")?);
-    if first == 0 || bytes == 0 || first.checked_add(bytes).is_none() {
-        return Err(PyValueError::new_err(format!("no memory to pin: address {first:#x}, {bytes} bytes")));
+    let (start, bytes) = (number::size(address, "address")?, number::size(nbytes, "nbytes")?);
+    if start == 0 || bytes == 0 || start.checked_add(bytes).is_none() {
+        return Err(PyValueError::new_err(format!("no memory to pin: address {start:#x}, {bytes} bytes")));
     }
     let flags = HostFlags { portable, mapped, write_combined: false };
-    Ok(address.py().without_gil(|| register_range(first, bytes, flags))?)
+    Ok(address.py().without_gil(|| register_range(start, bytes, flags))?)
 }
 
 /// Unpins memory pinned by `host_register`.
@@ -319,8 +323,8 @@ fn host_register(address: &Bound<'_, PyAny>, nbytes: &Bound<'_, PyAny>, portable
 #[pyfunction]
 #[pyo3(signature = (address: "int") -> "None")]
 fn host_unregister(address: &Bound<'_, PyAny>) -> PyResult<()> {
-    let first = number::size(address, "address")?;
-    Ok(address.py().without_gil(|| unregister_range(first))?)
+    let start = number::size(address, "address")?;
+    Ok(address.py().without_gil(|| unregister_range(start))?)
 }
 
 /// Returns the default driver's name of an error code.

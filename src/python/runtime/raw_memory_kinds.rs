@@ -3,7 +3,7 @@
 
 use pyo3::prelude::*;
 
-use super::raw_memory::{self, IN_ORDER, ON_DEVICE, give_out, lock};
+use super::raw_memory::{self, ON_DEVICE, STREAM_ORDERED, lock, store_block};
 use super::stream;
 use crate::convert::number;
 use crate::gil::WithoutGil;
@@ -42,7 +42,7 @@ fn raw_allocate_plain(nbytes: &Bound<'_, PyAny>) -> PyResult<Address> {
         }
         let device = Device::current()?;
         let block = Allocation::from_driver(device, || Ok((device.backend().allocate(device.index(), bytes)?, bytes)))?;
-        Ok::<_, Error>(give_out(&ON_DEVICE, block, AddressedMemory::Own))
+        Ok::<_, Error>(store_block(&ON_DEVICE, block, AddressedMemory::Own))
     })?)
 }
 
@@ -78,13 +78,13 @@ fn raw_allocate_managed(nbytes: &Bound<'_, PyAny>, of_host: bool) -> PyResult<Ad
         let block = Allocation::from_driver(device, || {
             Ok((memory.allocate_managed(device.index(), bytes, attachment)?, bytes))
         })?;
-        Ok::<_, Error>(give_out(&ON_DEVICE, block, AddressedMemory::Own))
+        Ok::<_, Error>(store_block(&ON_DEVICE, block, AddressedMemory::Own))
     })?)
 }
 
-fn stream_of(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Stream> {
-    let near = py.without_gil(Device::current)?;
-    stream::from_anywhere(py, object, near)
+fn to_stream(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Stream> {
+    let current_device = py.without_gil(Device::current)?;
+    stream::from_anywhere(py, object, current_device)
 }
 
 /// Allocates memory in stream order, from the pool that arrays use.
@@ -117,7 +117,7 @@ fn stream_of(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Stream> {
 fn raw_allocate_async(nbytes: &Bound<'_, PyAny>, stream: &Bound<'_, PyAny>) -> PyResult<Address> {
     let bytes = number::size(nbytes, "nbytes")?;
     let py = nbytes.py();
-    let stream = stream_of(py, stream)?;
+    let stream = to_stream(py, stream)?;
     Ok(py.without_gil(|| {
         capture::refuse("memory that is given out by its address", &stream)?;
         if bytes == 0 {
@@ -128,27 +128,27 @@ fn raw_allocate_async(nbytes: &Bound<'_, PyAny>, stream: &Bound<'_, PyAny>) -> P
         block.order_before(Access::Write, &stream)?;
         let address = block.address();
         address_registry::register(&block, AddressedMemory::Own);
-        let dead = lock(&IN_ORDER).insert(address, block);
-        drop(dead);
+        let previous = lock(&STREAM_ORDERED).insert(address, block);
+        drop(previous);
         Ok::<_, Error>(address)
     })?)
 }
 
-fn free_in_order(address: Address, stream: &Stream) -> Result<()> {
+fn free_on_stream(address: Address, stream: &Stream) -> Result<()> {
     if address == 0 {
         return Ok(());
     }
-    let Some(block) = lock(&IN_ORDER).remove(&address) else {
+    let Some(block) = lock(&STREAM_ORDERED).remove(&address) else {
         let detail = format!("address {address:#x} was not allocated in the order of a stream, or was freed already");
         return Err(raw_memory::invalid_value("cudaFreeAsync", detail));
     };
     // The caller has enqueued all uses before this point of the stream.
-    let noted = block.record_stream(stream);
-    if noted.is_err() {
+    let recorded = block.record_stream(stream);
+    if recorded.is_err() {
         block.mark_untracked();
     }
     address_registry::forget(&block);
-    shutdown::collect_errors(|| drop(block)).and(noted)
+    shutdown::collect_errors(|| drop(block)).and(recorded)
 }
 
 /// Frees memory allocated by `raw_allocate_async`, in stream order.
@@ -173,10 +173,10 @@ fn free_in_order(address: Address, stream: &Stream) -> Result<()> {
 #[pyfunction]
 #[pyo3(signature = (address: "int", stream: "StreamLike") -> "None")]
 fn raw_free_async(address: &Bound<'_, PyAny>, stream: &Bound<'_, PyAny>) -> PyResult<()> {
-    let freed = number::size(address, "address")?;
+    let address_to_free = number::size(address, "address")?;
     let py = address.py();
-    let stream = stream_of(py, stream)?;
-    Ok(py.without_gil(|| free_in_order(freed, &stream))?)
+    let stream = to_stream(py, stream)?;
+    Ok(py.without_gil(|| free_on_stream(address_to_free, &stream))?)
 }
 
 const HOST: &str = "host";
@@ -184,16 +184,16 @@ const DEVICE: &str = "device";
 const MANAGED: &str = "managed";
 
 /// Returns the kind of an address as tracked by PyGPU or by the driver.
-fn kind_of(address: Address) -> Result<Option<(&'static str, i32)>> {
-    let near = Device::current()?;
-    let asked = near.backend().pointer_kind(address)?;
-    let known = match address_registry::lookup(address) {
+fn memory_kind(address: Address) -> Result<Option<(&'static str, i32)>> {
+    let current_device = Device::current()?;
+    let driver_kind = current_device.backend().pointer_kind(address)?;
+    let tracked = match address_registry::lookup(address) {
         AddressLookup::Freed => return Ok(None),
         AddressLookup::Blocks(blocks) => blocks.into_iter().next(),
         AddressLookup::Unknown => None,
     };
-    let index = known.as_ref().map_or(near.index(), |(block, _)| block.device().index());
-    Ok(match (asked, known) {
+    let index = tracked.as_ref().map_or(current_device.index(), |(block, _)| block.device().index());
+    Ok(match (driver_kind, tracked) {
         (PointerKind::Managed, _) => Some((MANAGED, index)),
         (PointerKind::Host, _) | (_, Some((_, AddressedMemory::Pinned))) => Some((HOST, index)),
         (PointerKind::Device(device), _) => Some((DEVICE, device)),
@@ -225,19 +225,22 @@ fn kind_of(address: Address) -> Result<Option<(&'static str, i32)>> {
 #[pyfunction]
 #[pyo3(signature = (address: "int") -> "tuple[Literal['host', 'device', 'managed'], int, int, int] | None")]
 fn pointer_attributes(address: &Bound<'_, PyAny>) -> PyResult<Option<(&'static str, i32, Address, Address)>> {
-    let asked = number::size(address, "address")?;
+    let queried = number::size(address, "address")?;
     Ok(address.py().without_gil(|| {
-        let Some((kind, device)) = kind_of(asked)? else { return Ok(None) };
-        let (of_device, of_host) = match kind {
-            DEVICE => (asked, 0),
+        let Some((kind, device)) = memory_kind(queried)? else { return Ok(None) };
+        let (device_access, of_host) = match kind {
+            DEVICE => (queried, 0),
             HOST => {
-                let near = Device::current()?;
-                let seen = near.backend().driver_memory().and_then(|m| m.device_address(near.index(), asked));
-                (seen.unwrap_or(0), asked)
+                let current_device = Device::current()?;
+                let mapped = current_device
+                    .backend()
+                    .driver_memory()
+                    .and_then(|m| m.device_address(current_device.index(), queried));
+                (mapped.unwrap_or(0), queried)
             }
-            _ => (asked, asked),
+            _ => (queried, queried),
         };
-        Ok::<_, Error>(Some((kind, device, of_device, of_host)))
+        Ok::<_, Error>(Some((kind, device, device_access, of_host)))
     })?)
 }
 

@@ -17,11 +17,11 @@ use crate::ffi::objects::is_last;
 use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 use pygpu_memory::host_block_cache;
 
-const MOST_BYTES: usize = 32 << 20;
-const MOST_ARRAYS: usize = 64;
+const MAX_BYTES: usize = 32 << 20;
+const MAX_ARRAYS: usize = 64;
 
 struct CachedResult {
-    number: u64,
+    id: u64,
     array: Py<PyUntypedArray>,
     bytes: usize,
 }
@@ -43,76 +43,76 @@ fn table() -> ForkSafeGuard<ResultCache> {
 pub(crate) struct CacheSlot(u64);
 
 impl ResultCache {
-    fn remove(&mut self, number: u64) -> Option<Py<PyUntypedArray>> {
-        let place = self.entries.iter().rposition(|entry| entry.number == number)?;
-        let entry = self.entries.remove(place)?;
+    fn remove(&mut self, id: u64) -> Option<Py<PyUntypedArray>> {
+        let position = self.entries.iter().rposition(|entry| entry.id == id)?;
+        let entry = self.entries.remove(position)?;
         self.bytes -= entry.bytes;
         Some(entry.array)
     }
 
     /// Removes the oldest entries beyond a size in bytes, for the caller to drop.
-    fn surplus(&mut self, bytes: usize) -> Vec<CachedResult> {
-        let mut surplus = Vec::new();
-        while self.bytes > bytes || self.entries.len() > MOST_ARRAYS {
+    fn evicted(&mut self, bytes: usize) -> Vec<CachedResult> {
+        let mut evicted = Vec::new();
+        while self.bytes > bytes || self.entries.len() > MAX_ARRAYS {
             let Some(oldest) = self.entries.pop_front() else { break };
             self.bytes -= oldest.bytes;
-            surplus.push(oldest);
+            evicted.push(oldest);
         }
-        surplus
+        evicted
     }
 }
 
 impl CacheSlot {
     /// Caches a result. `None` if it is too large or not a plain ndarray.
-    pub(crate) fn keep(array: &Bound<'_, PyUntypedArray>) -> Option<Self> {
+    pub(crate) fn store(array: &Bound<'_, PyUntypedArray>) -> Option<Self> {
         let bytes = array.len() * array.dtype().itemsize();
-        let most = MOST_BYTES.min(host_block_cache::limit());
-        if bytes > most || !ndarray::owns_memory(array) || !ndarray::has_gil(array.py()) {
+        let limit = MAX_BYTES.min(host_block_cache::limit());
+        if bytes > limit || !ndarray::owns_memory(array) || !ndarray::has_gil(array.py()) {
             return None;
         }
-        let (number, surplus) = {
+        let (id, evicted) = {
             let mut table = table();
-            let number = table.next;
+            let id = table.next;
             table.next += 1;
             table.bytes += bytes;
-            table.entries.push_back(CachedResult { number, array: array.clone().unbind(), bytes });
-            let surplus =
-                if table.bytes > most || table.entries.len() > MOST_ARRAYS { table.surplus(most) } else { Vec::new() };
-            (number, surplus)
+            table.entries.push_back(CachedResult { id, array: array.clone().unbind(), bytes });
+            let evicted =
+                if table.bytes > limit || table.entries.len() > MAX_ARRAYS { table.evicted(limit) } else { Vec::new() };
+            (id, evicted)
         };
-        drop(surplus);
-        Some(Self(number))
+        drop(evicted);
+        Some(Self(id))
     }
 
     /// Returns the result, if it is still in the table.
     #[inline]
     pub(crate) fn get<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         let table = table();
-        let entry = table.entries.iter().rfind(|entry| entry.number == self.0)?;
+        let entry = table.entries.iter().rfind(|entry| entry.id == self.0)?;
         Some(entry.array.bind(py).as_any().clone())
     }
 
     /// Returns whether the table contains the result.
     pub(crate) fn is_filled(&self) -> bool {
-        table().entries.iter().any(|entry| entry.number == self.0)
+        table().entries.iter().any(|entry| entry.id == self.0)
     }
 }
 
 impl Drop for CacheSlot {
     fn drop(&mut self) {
-        let taken = table().remove(self.0);
-        drop(taken);
+        let removed = table().remove(self.0);
+        drop(removed);
     }
 }
 
 /// Shrinks the cache to a size in bytes.
 pub(crate) fn trim(bytes: usize) {
-    let surplus = table().surplus(bytes.min(MOST_BYTES));
-    drop(surplus);
+    let evicted = table().evicted(bytes.min(MAX_BYTES));
+    drop(evicted);
 }
 
 /// Returns the bytes of results that only the cache refers to.
-pub(crate) fn kept(py: Python<'_>) -> usize {
-    let is_unheld = |entry: &&CachedResult| is_last(&entry.array, py);
-    table().entries.iter().filter(is_unheld).map(|entry| entry.bytes).sum()
+pub(crate) fn cached_bytes(py: Python<'_>) -> usize {
+    let is_unreferenced = |entry: &&CachedResult| is_last(&entry.array, py);
+    table().entries.iter().filter(is_unreferenced).map(|entry| entry.bytes).sum()
 }

@@ -97,11 +97,11 @@ pub(crate) fn from_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>, d
     Ok(stream)
 }
 
-/// Like `from_argument`, for an argument other than `None` whose stream may belong to another device than `near`.
-pub(crate) fn from_anywhere(py: Python<'_>, object: &Bound<'_, PyAny>, near: Device) -> PyResult<Stream> {
+/// Like `from_argument`, for an argument other than `None` whose stream may belong to another device than `default_device`.
+pub(crate) fn from_anywhere(py: Python<'_>, object: &Bound<'_, PyAny>, default_device: Device) -> PyResult<Stream> {
     match object.cast::<PyStream>() {
         Ok(stream) => stream.get().stream().cloned(),
-        Err(_) => foreign(py, object, near),
+        Err(_) => from_foreign(py, object, default_device),
     }
 }
 
@@ -116,32 +116,32 @@ fn check_device(stream: &Stream, device: Device) -> Result<()> {
     )))
 }
 
-/// Converts a stream that is not a `Stream`, of `near` or of another device with its driver.
-fn foreign(py: Python<'_>, object: &Bound<'_, PyAny>, near: Device) -> PyResult<Stream> {
+/// Converts a stream that is not a `Stream`, of `default_device` or of another device with its driver.
+fn from_foreign(py: Python<'_>, object: &Bound<'_, PyAny>, default_device: Device) -> PyResult<Stream> {
     if let Some(protocol) = object.getattr_opt(intern!(py, "__cuda_stream__"))? {
         // The attribute form is deprecated, but older libraries have only that.
         let pair = if protocol.is_callable() { protocol.call0()? } else { protocol };
-        let handle = stream_handle::of_pair(&pair)?;
-        return stream_handle::wrap(py, handle, near, Some(object.clone().unbind()));
+        let handle = stream_handle::handle_from_pair(&pair)?;
+        return stream_handle::from_handle(py, handle, default_device, Some(object.clone().unbind()));
     }
     if object.is_instance_of::<PyBool>() || !is_index(object) {
-        let given = object.get_type();
+        let class = object.get_type();
         return Err(PyTypeError::new_err(format!(
-            "a stream is None, a Stream, an object with __cuda_stream__ or an int handle, not {object:?} of {given}"
+            "a stream is None, a Stream, an object with __cuda_stream__ or an int handle, not {object:?} of {class}"
         )));
     }
     let handle = number::size(object, "a stream handle")?;
-    Stream::named(near, StreamHandle(handle))?;
-    stream_handle::wrap(py, handle, near, None)
+    Stream::named(default_device, StreamHandle(handle))?;
+    stream_handle::from_handle(py, handle, default_device, None)
 }
 
 /// Checks that two devices have the same driver: a driver would dereference the handles of another one.
-pub(crate) fn check_kind(one: Device, other: Device) -> Result<()> {
-    if one.kind() == other.kind() {
+pub(crate) fn check_kind(first: Device, other: Device) -> Result<()> {
+    if first.kind() == other.kind() {
         return Ok(());
     }
     Err(Error::value(format!(
-        "{one} and {other} have different drivers, and a stream cannot wait across; call synchronize() instead"
+        "{first} and {other} have different drivers, and a stream cannot wait across; call synchronize() instead"
     )))
 }
 
@@ -209,11 +209,11 @@ impl PyStream {
     ) -> PyResult<Self> {
         let py = handle.py();
         let handle = number::size(handle, "handle")?;
-        let near = device::from_argument(py, device)?;
-        Stream::named(near, StreamHandle(handle))?;
-        let stream = stream_handle::wrap(py, handle, near, owner)?;
+        let default_device = device::from_argument(py, device)?;
+        Stream::named(default_device, StreamHandle(handle))?;
+        let stream = stream_handle::from_handle(py, handle, default_device, owner)?;
         if device.is_some_and(|device| !device.is_none()) {
-            check_device(&stream, near)?;
+            check_device(&stream, default_device)?;
         }
         Ok(stream.into())
     }
@@ -297,10 +297,10 @@ impl PyStream {
         fusion::flush_pending(other.py(), FlushReason::StreamSync);
         let py = other.py();
         let stream = self.stream()?;
-        let first = from_anywhere(py, other, stream.device())?;
+        let other_stream = from_anywhere(py, other, stream.device())?;
         Ok(py.without_gil(|| {
-            check_kind(stream.device(), first.device())?;
-            stream.wait_for(&first)
+            check_kind(stream.device(), other_stream.device())?;
+            stream.wait_for(&other_stream)
         })?)
     }
 
@@ -362,7 +362,7 @@ impl PyStream {
     }
 
     fn __repr__(&self) -> String {
-        let Some(stream) = self.0.found() else { return "<PyGPU.Stream, not made yet>".to_owned() };
+        let Some(stream) = self.0.value() else { return "<PyGPU.Stream, not made yet>".to_owned() };
         match stream.handle() {
             StreamHandle::DEFAULT => format!("<PyGPU.Stream default on {}>", stream.device()),
             handle => format!("<PyGPU.Stream {:#x} on {}>", handle.0, stream.device()),

@@ -22,11 +22,11 @@ const PER_THREAD: usize = 2;
 ///
 /// # Errors
 /// `TypeError` for a value that is not a pair; `ValueError` for another version of the protocol.
-pub(super) fn of_pair(pair: &Bound<'_, PyAny>) -> PyResult<usize> {
-    let shape = || PyTypeError::new_err(format!("__cuda_stream__ gives a tuple (version, handle), not {pair:?}"));
-    let pair = pair.cast::<PyTuple>().map_err(|_| shape())?;
+pub(super) fn handle_from_pair(pair: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let invalid = || PyTypeError::new_err(format!("__cuda_stream__ gives a tuple (version, handle), not {pair:?}"));
+    let pair = pair.cast::<PyTuple>().map_err(|_| invalid())?;
     if pair.len() != 2 {
-        return Err(shape());
+        return Err(invalid());
     }
     let version = number::signed(&pair.get_item(0)?, "the version in __cuda_stream__")?;
     if version != 0 {
@@ -38,26 +38,31 @@ pub(super) fn of_pair(pair: &Bound<'_, PyAny>) -> PyResult<usize> {
 }
 
 /// Returns the stream of a handle on the device that the driver reports; the default streams, whose handles have no
-/// device, belong to `near`.
+/// device, belong to `default_device`.
 ///
 /// # Errors
 /// Errors of the driver.
-pub(super) fn wrap(py: Python<'_>, handle: usize, near: Device, keeper: Option<Py<PyAny>>) -> PyResult<Stream> {
-    let keeper = keeper.map(|keeper| Box::new(SendPyObject::new(keeper)) as Box<dyn Any + Send + Sync>);
-    let found = if handle > PER_THREAD { py.without_gil(|| device_of(near, handle))? } else { None };
+pub(super) fn from_handle(
+    py: Python<'_>,
+    handle: usize,
+    default_device: Device,
+    owner: Option<Py<PyAny>>,
+) -> PyResult<Stream> {
+    let owner = owner.map(|owner| Box::new(SendPyObject::new(owner)) as Box<dyn Any + Send + Sync>);
+    let reported = if handle > PER_THREAD { py.without_gil(|| reported_device(default_device, handle))? } else { None };
     // 1 denotes the legacy default stream, and so does 0 unless a program is compiled for per-thread default streams.
     let handle = if handle == 1 { StreamHandle::DEFAULT } else { StreamHandle(handle) };
-    Ok(Stream::foreign(found.unwrap_or(near), handle, keeper))
+    Ok(Stream::foreign(reported.unwrap_or(default_device), handle, owner))
 }
 
-fn device_of(near: Device, handle: usize) -> Result<Option<Device>> {
+fn reported_device(default_device: Device, handle: usize) -> Result<Option<Device>> {
     // Querying the device of a capturing stream would invalidate the capture.
-    if capture::number_of(&Stream::foreign(near, StreamHandle(handle), None))?.is_some() {
+    if capture::number_of(&Stream::foreign(default_device, StreamHandle(handle), None))?.is_some() {
         return Ok(None);
     }
     // SAFETY: the caller that passes a handle guarantees that the stream lives as long as it is used here.
-    match unsafe { near.backend().stream_device(StreamHandle(handle)) }? {
-        Some(index) => Device::new(near.backend(), index).map(Some),
+    match unsafe { default_device.backend().stream_device(StreamHandle(handle)) }? {
+        Some(index) => Device::new(default_device.backend(), index).map(Some),
         None => Ok(None),
     }
 }

@@ -74,10 +74,9 @@ impl TextureArray {
     fn axes(&self) -> Dims {
         let shape = self.array.shape();
         let mut axes = Dims::new();
-        for (length, is_there) in
-            [(shape.depth, shape.depth > 0), (shape.height, shape.height > 0), (shape.width, true)]
+        for (length, exists) in [(shape.depth, shape.depth > 0), (shape.height, shape.height > 0), (shape.width, true)]
         {
-            if is_there {
+            if exists {
                 axes.push(length as i64);
             }
         }
@@ -85,7 +84,7 @@ impl TextureArray {
     }
 
     /// Returns the shape of arrays that are copied in and out.
-    fn outer(&self) -> Dims {
+    fn transfer_shape(&self) -> Dims {
         let mut axes = self.axes();
         if self.array.shape().texel.channels > 1 {
             axes.push(self.array.shape().texel.channels.into());
@@ -93,53 +92,53 @@ impl TextureArray {
         axes
     }
 
-    fn whole(&self) -> ArrayBox {
+    fn full_box(&self) -> ArrayBox {
         let shape = self.array.shape();
         let extent = [shape.width * shape.texel.bytes(), shape.height.max(1), shape.depth.max(1)];
         ArrayBox { at: [0; 3], extent }
     }
 
-    fn check_same(&self, given: &Array) -> PyResult<()> {
-        let (outer, dtype) = (self.outer(), enum_names::dtype_of(self.array.shape().texel.format));
-        if !given.layout().shape().eq(outer.iter().copied()) {
+    fn check_compatible(&self, other: &Array) -> PyResult<()> {
+        let (transfer_shape, dtype) = (self.transfer_shape(), enum_names::dtype_of(self.array.shape().texel.format));
+        if !other.layout().shape().eq(transfer_shape.iter().copied()) {
             return Err(PyValueError::new_err(format!(
                 "an array of shape {} cannot be copied into a TextureArray, which takes {}",
-                tuple_text(given.layout().shape()),
-                tuple_text(outer.iter())
+                tuple_text(other.layout().shape()),
+                tuple_text(transfer_shape.iter())
             )));
         }
-        if given.dtype() != dtype {
+        if other.dtype() != dtype {
             return Err(PyValueError::new_err(format!(
                 "an array of {} cannot be copied into a TextureArray of {}; convert it by astype()",
-                given.dtype().name(),
+                other.dtype().name(),
                 dtype.name()
             )));
         }
-        check_device(given, &self.array)
+        check_device(other, &self.array)
     }
 
     /// Copies the elements to an array in plain device memory.
     fn read(&self, stream: &Stream) -> Result<Array, Error> {
         let dtype = enum_names::dtype_of(self.array.shape().texel.format);
-        let plain = Array::empty(&self.outer(), dtype, MemoryOrder::C, stream.clone())?;
-        self.copy_whole(&plain, ArrayCopy::Read, stream)?;
-        Ok(plain)
+        let linear = Array::empty(&self.transfer_shape(), dtype, MemoryOrder::C, stream.clone())?;
+        self.copy_whole(&linear, ArrayCopy::Read, stream)?;
+        Ok(linear)
     }
 
     /// Copies all elements from or to an array of as many, which follow each other.
-    fn copy_whole(&self, plain: &Array, way: ArrayCopy, stream: &Stream) -> Result<(), Error> {
+    fn copy_whole(&self, linear: &Array, direction: ArrayCopy, stream: &Stream) -> Result<(), Error> {
         // SAFETY: as said.
-        unsafe { self.array.copy(&self.whole(), (plain.allocation(), plain.address()), way, stream) }
+        unsafe { self.array.copy(&self.full_box(), (linear.allocation(), linear.address()), direction, stream) }
     }
 }
 
-fn check_device(plain: &Array, array: &DriverArray) -> PyResult<()> {
-    if plain.device() == array.device() {
+fn check_device(linear: &Array, array: &DriverArray) -> PyResult<()> {
+    if linear.device() == array.device() {
         return Ok(());
     }
     Err(PyValueError::new_err(format!(
         "the memory is on {}, and the TextureArray on {}",
-        plain.device(),
+        linear.device(),
         array.device()
     )))
 }
@@ -184,13 +183,13 @@ impl TextureArray {
             _ => (0, 0, 0),
         };
         if width == 0 {
-            let wanted = if layered {
+            let expected = if layered {
                 "(layers, width) or (layers, height, width)"
             } else {
                 "(width,), (height, width) or (depth, height, width)"
             };
             return Err(PyValueError::new_err(format!(
-                "the shape of a TextureArray is {wanted}, of lengths from 1 on; not {}",
+                "the shape of a TextureArray is {expected}, of lengths from 1 on; not {}",
                 tuple_text(axes.iter())
             )));
         }
@@ -226,13 +225,13 @@ impl TextureArray {
     #[pyo3(signature = (source: "ArrayLike | GPUArray", stream: "StreamLike" = None) -> "None")]
     fn set(&self, source: &Bound<'_, PyAny>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let py = source.py();
-        let on = streams::from_argument(py, stream, self.array.device())?;
-        let plain = match source.cast::<GpuArray>() {
+        let copy_stream = streams::from_argument(py, stream, self.array.device())?;
+        let linear = match source.cast::<GpuArray>() {
             Ok(array) => array.get().array(py)?.clone(),
-            Err(_) => self.uploaded(source, stream)?,
+            Err(_) => self.upload(source, stream)?,
         };
-        self.check_same(&plain)?;
-        py.without_gil(|| self.copy_whole(&dense(&plain, &on)?, ArrayCopy::Write, &on))?;
+        self.check_compatible(&linear)?;
+        py.without_gil(|| self.copy_whole(&dense(&linear, &copy_stream)?, ArrayCopy::Write, &copy_stream))?;
         Ok(())
     }
 
@@ -256,10 +255,10 @@ impl TextureArray {
     /// np.float32(4.0)
     #[pyo3(signature = (stream: "StreamLike" = None) -> "NDArray[Any]")]
     fn get<'py>(&self, py: Python<'py>, stream: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
-        let plain = self.to_gpu(py, stream)?;
+        let linear = self.to_gpu(py, stream)?;
         let keywords = PyDict::new(py);
         keywords.set_item("stream", stream)?;
-        plain.call_method(intern!(py, "get"), (), Some(&keywords))
+        linear.call_method(intern!(py, "get"), (), Some(&keywords))
     }
 
     /// Copies the elements into a new GPUArray.
@@ -280,9 +279,9 @@ impl TextureArray {
     /// (4, 5)
     #[pyo3(signature = (stream: "StreamLike" = None) -> "GPUArray")]
     fn to_gpu<'py>(&self, py: Python<'py>, stream: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, GpuArray>> {
-        let on = streams::from_argument(py, stream, self.array.device())?;
-        let plain = py.without_gil(|| self.read(&on))?;
-        new_exact(py, GpuArray::from_array(plain))
+        let copy_stream = streams::from_argument(py, stream, self.array.device())?;
+        let linear = py.without_gil(|| self.read(&copy_stream))?;
+        new_exact(py, GpuArray::from_array(linear))
     }
 
     /// Copies between a part of the array and bytes of the device; the basis of `driver.Memcpy3D`.
@@ -308,26 +307,26 @@ impl TextureArray {
         stream: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let py = memory.py();
-        let plain = memory.get().array(py)?;
-        check_device(plain, &self.array)?;
-        let axes: Vec<usize> = plain.layout().shape().filter_map(|length| usize::try_from(length).ok()).collect();
+        let linear = memory.get().array(py)?;
+        check_device(linear, &self.array)?;
+        let axes: Vec<usize> = linear.layout().shape().filter_map(|length| usize::try_from(length).ok()).collect();
         let [depth, height, width] = axes.as_slice() else {
             return Err(PyValueError::new_err("the memory has three axes: planes, rows, bytes"));
         };
-        if plain.layout().itemsize() != 1 || !plain.layout().is_c_contiguous() {
+        if linear.layout().itemsize() != 1 || !linear.layout().is_c_contiguous() {
             return Err(PyValueError::new_err("the memory is bytes that follow each other"));
         }
         let part = ArrayBox { at, extent: [*width, *height, *depth] };
-        let way = if written {
+        let direction = if written {
             ArrayCopy::Write
         } else {
             memory.get().check_writable("_copy_box")?;
             ArrayCopy::Read
         };
-        let on = streams::from_argument(py, stream, self.array.device())?;
+        let copy_stream = streams::from_argument(py, stream, self.array.device())?;
         py.without_gil(|| {
             // SAFETY: as many bytes as the part has.
-            unsafe { self.array.copy(&part, (plain.allocation(), plain.address()), way, &on) }
+            unsafe { self.array.copy(&part, (linear.allocation(), linear.address()), direction, &copy_stream) }
         })?;
         Ok(())
     }
@@ -395,21 +394,21 @@ impl TextureArray {
 
 impl TextureArray {
     /// Copies host elements to the device.
-    fn uploaded(&self, source: &Bound<'_, PyAny>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<Array> {
+    fn upload(&self, source: &Bound<'_, PyAny>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<Array> {
         let py = source.py();
         let host = py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "asarray"), (source,))?;
         let host = host.cast_into::<PyUntypedArray>()?;
         let dtype = host.getattr(intern!(py, "dtype"))?;
         let shape = shapes::from_python(&host.getattr(intern!(py, "shape"))?)?;
-        let on = streams::from_argument(py, stream, self.array.device())?;
+        let copy_stream = streams::from_argument(py, stream, self.array.device())?;
         let (dtype, axes) = (dtypes::from_python(&dtype)?, shape);
-        let plain = py.without_gil(|| Array::empty(&axes, dtype, MemoryOrder::C, on))?;
-        self.check_same(&plain)?;
-        let plain = new_exact(py, GpuArray::from_array(plain))?;
+        let linear = py.without_gil(|| Array::empty(&axes, dtype, MemoryOrder::C, copy_stream))?;
+        self.check_compatible(&linear)?;
+        let linear = new_exact(py, GpuArray::from_array(linear))?;
         let keywords = PyDict::new(py);
         keywords.set_item("stream", stream)?;
-        plain.call_method(intern!(py, "set"), (host,), Some(&keywords))?;
-        Ok(plain.get().array(py)?.clone())
+        linear.call_method(intern!(py, "set"), (host,), Some(&keywords))?;
+        Ok(linear.get().array(py)?.clone())
     }
 }
 

@@ -44,15 +44,15 @@ pub(super) fn texel(dtype: DType, channels: u32) -> Result<Texel> {
 
 /// Returns the dtype of a channel.
 pub(super) fn dtype_of(format: TexelFormat) -> DType {
-    let found = KINDS.iter().find(|(_, one)| *one == format);
-    DType::new(found.map_or(ScalarType::Float32, |(kind, _)| *kind))
+    let entry = KINDS.iter().find(|(_, candidate)| *candidate == format);
+    DType::new(entry.map_or(ScalarType::Float32, |(kind, _)| *kind))
 }
 
 fn address_mode(word: &Bound<'_, PyAny>) -> PyResult<AddressMode> {
     let text: String =
         word.extract().map_err(|_| PyTypeError::new_err(format!("address_mode is a text, not {word:?}")))?;
-    let found = ADDRESS_MODES.iter().find(|(name, _)| *name == text);
-    found.map(|(_, mode)| *mode).ok_or_else(|| {
+    let entry = ADDRESS_MODES.iter().find(|(name, _)| *name == text);
+    entry.map(|(_, mode)| *mode).ok_or_else(|| {
         PyValueError::new_err(format!("address_mode is 'wrap', 'clamp', 'mirror' or 'border', not {text:?}"))
     })
 }

@@ -69,23 +69,23 @@ pub(crate) struct Texture {
 }
 
 /// Returns a GPUArray as the resource of a texture.
-fn in_memory(array: &Array, channels: u32) -> PyResult<Resource> {
+fn memory_resource(array: &Array, channels: u32) -> PyResult<Resource> {
     let texel = enum_names::texel(array.dtype(), channels)?;
     let layout = array.layout();
     let (mut shape, mut strides): (Vec<i64>, Vec<i64>) = (layout.shape().collect(), layout.strides().collect());
     let item = layout.itemsize();
-    let refused = |what: &str| {
+    let unsupported = |what: &str| {
         let (shape, strides): (Vec<i64>, Vec<i64>) = (layout.shape().collect(), layout.strides().collect());
         PyValueError::new_err(format!(
             "a GPUArray of shape {shape:?} and strides {strides:?} cannot be a texture: {what}; copy it into a TextureArray"
         ))
     };
     if channels > 1 && (shape.pop() != Some(channels.into()) || strides.pop() != Some(item)) {
-        return Err(refused(&format!("its last axis is not {channels} channels that follow each other")));
+        return Err(unsupported(&format!("its last axis is not {channels} channels that follow each other")));
     }
     let step = texel.bytes() as i64;
     if shape.contains(&0) {
-        return Err(refused("it has no elements"));
+        return Err(unsupported("it has no elements"));
     }
     let address = array.address();
     match (shape.as_slice(), strides.as_slice()) {
@@ -99,8 +99,8 @@ fn in_memory(array: &Array, channels: u32) -> PyResult<Resource> {
             let (width, height, pitch) = (*width as usize, *height as usize, pitch as usize);
             Ok(Resource::Pitched { address, texel, width, height, pitch })
         }
-        ([_] | [_, _], _) => Err(refused("the elements of a row do not follow each other, or the rows overlap")),
-        _ => Err(refused("it has not one axis (linear memory) or two (rows)")),
+        ([_] | [_, _], _) => Err(unsupported("the elements of a row do not follow each other, or the rows overlap")),
+        _ => Err(unsupported("it has not one axis (linear memory) or two (rows)")),
     }
 }
 
@@ -118,7 +118,7 @@ fn check_reading(texel: Texel, sampling: &Sampling) -> PyResult<()> {
 }
 
 /// Adds an explanation to the driver's error for misaligned memory, which only says that some value is invalid.
-fn explained(error: PyErr, resource: Option<&Resource>, kind: BackendKind, py: Python<'_>) -> PyErr {
+fn explain(error: PyErr, resource: Option<&Resource>, kind: BackendKind, py: Python<'_>) -> PyErr {
     match resource {
         Some(Resource::Linear(..) | Resource::Pitched { .. }) if kind != BackendKind::Cpu => {
             let text = format!(
@@ -170,13 +170,13 @@ impl Texture {
             py.without_gil(|| unsafe { KernelObject::texture(&Texels::Array(array), &sampling, &stream) })?
         } else if let Ok(array) = source.cast::<GpuArray>() {
             let array = array.get().array(py)?;
-            let resource = in_memory(array, channels)?;
+            let resource = memory_resource(array, channels)?;
             check_reading(enum_names::texel(array.dtype(), channels)?, &sampling)?;
             let stream = stream::current(array.device());
             let texels = Texels::Memory(array.allocation(), resource);
             // SAFETY: the elements of an array, which lie in its block.
-            let made = py.without_gil(|| unsafe { KernelObject::texture(&texels, &sampling, &stream) });
-            made.map_err(|error| explained(error.into(), Some(&resource), array.device().kind(), py))?
+            let created = py.without_gil(|| unsafe { KernelObject::texture(&texels, &sampling, &stream) });
+            created.map_err(|error| explain(error.into(), Some(&resource), array.device().kind(), py))?
         } else {
             let class = source.get_type().fully_qualified_name()?;
             return Err(PyTypeError::new_err(format!("a texture reads a TextureArray or a GPUArray, not {class}")));
@@ -248,9 +248,9 @@ impl Surface {
     #[pyo3(signature = (array: "TextureArray") -> "Self")]
     fn py_new(array: &Bound<'_, TextureArray>) -> PyResult<Self> {
         let py = array.py();
-        let own = array.get().array();
-        let stream = stream::current(own.device());
-        let object = py.without_gil(|| KernelObject::surface(own, &stream))?;
+        let driver_array = array.get().array();
+        let stream = stream::current(driver_array.device());
+        let object = py.without_gil(|| KernelObject::surface(driver_array, &stream))?;
         Ok(Self { object: Detached::new(object), array: array.clone().unbind() })
     }
 
@@ -278,7 +278,7 @@ impl Surface {
 }
 
 /// Returns the object of a Texture or a Surface, and whether it is a surface; `None` for any other object.
-pub(crate) fn of_python<'a>(value: &'a Bound<'_, PyAny>) -> Option<(&'a KernelObject, bool)> {
+pub(crate) fn from_python<'a>(value: &'a Bound<'_, PyAny>) -> Option<(&'a KernelObject, bool)> {
     if let Ok(texture) = value.cast::<Texture>() {
         return Some((&texture.get().object, false));
     }

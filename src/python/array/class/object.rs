@@ -25,7 +25,7 @@ unsafe impl Collected for GpuArray {}
 
 impl Frozen for GpuArray {
     #[inline]
-    fn of<'a>(object: &'a Bound<'_, Self>) -> &'a Self {
+    fn value<'a>(object: &'a Bound<'_, Self>) -> &'a Self {
         object.get()
     }
 }

@@ -23,23 +23,23 @@ enum ComplexPart {
 }
 
 /// Returns a view of one component of complex numbers; `None` for real numbers.
-fn part_of(array: &Array, part: ComplexPart) -> PyResult<Option<Array>> {
+fn component_view(array: &Array, part: ComplexPart) -> PyResult<Option<Array>> {
     let kind = match array.dtype().kind() {
         ScalarType::Complex64 => ScalarType::Float32,
         ScalarType::Complex128 => ScalarType::Float64,
         _ => return Ok(None),
     };
     let dtype = DType::new(kind);
-    let own = array.layout();
-    let (shape, strides): (Dims, Dims) = (own.shape().collect(), own.strides().collect());
+    let source_layout = array.layout();
+    let (shape, strides): (Dims, Dims) = (source_layout.shape().collect(), source_layout.strides().collect());
     let itemsize = dtype.itemsize() as i64;
-    let place = match part {
+    let byte_offset = match part {
         ComplexPart::Real => 0,
         ComplexPart::Imaginary => itemsize,
     };
-    let layout = match own.is_empty() {
-        true => own.with_itemsize(itemsize)?,
-        false => Layout::strided(&shape, &strides, own.offset() + place, itemsize)?,
+    let layout = match source_layout.is_empty() {
+        true => source_layout.with_itemsize(itemsize)?,
+        false => Layout::strided(&shape, &strides, source_layout.offset() + byte_offset, itemsize)?,
     };
     Ok(Some(array.view_as(layout, dtype)?))
 }
@@ -64,16 +64,16 @@ impl GpuArray {
     /// Assign to write them.
     #[getter]
     fn real<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
-        match part_of(slf.get().array(slf.py())?, ComplexPart::Real)? {
-            Some(parts) => new_like(slf, Self::from_array(transfer::device_copy_like(slf.py(), &parts)?)),
+        match component_view(slf.get().array(slf.py())?, ComplexPart::Real)? {
+            Some(component) => new_like(slf, Self::from_array(transfer::device_copy_like(slf.py(), &component)?)),
             None => Ok(slf.clone()),
         }
     }
 
     #[setter(real)]
     fn set_real(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let target = match part_of(slf.get().array(slf.py())?, ComplexPart::Real)? {
-            Some(parts) => new_view_of(slf, parts)?,
+        let target = match component_view(slf.get().array(slf.py())?, ComplexPart::Real)? {
+            Some(component) => new_view_of(slf, component)?,
             None => slf.clone(),
         };
         target.as_any().set_item(PyEllipsis::get(slf.py()), value)
@@ -84,18 +84,18 @@ impl GpuArray {
     /// Assign to write them.
     #[getter]
     fn imag<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
-        match part_of(slf.get().array(slf.py())?, ComplexPart::Imaginary)? {
-            Some(parts) => new_like(slf, Self::from_array(transfer::device_copy_like(slf.py(), &parts)?)),
+        match component_view(slf.get().array(slf.py())?, ComplexPart::Imaginary)? {
+            Some(component) => new_like(slf, Self::from_array(transfer::device_copy_like(slf.py(), &component)?)),
             None => like::zeros_like(slf.py(), slf.as_any(), None, None, None, None),
         }
     }
 
     #[setter(imag)]
     fn set_imag(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let Some(parts) = part_of(slf.get().array(slf.py())?, ComplexPart::Imaginary)? else {
+        let Some(component) = component_view(slf.get().array(slf.py())?, ComplexPart::Imaginary)? else {
             return Err(PyAttributeError::new_err("array does not have imaginary part to set"));
         };
-        new_view_of(slf, parts)?.as_any().set_item(PyEllipsis::get(slf.py()), value)
+        new_view_of(slf, component)?.as_any().set_item(PyEllipsis::get(slf.py()), value)
     }
 
     /// Return the complex conjugates; of real numbers the array itself.
@@ -146,10 +146,10 @@ impl GpuArray {
     /// [2, 1, 0]
     #[pyo3(signature = (stream: "StreamLike" = None) -> "Self")]
     fn reverse<'py>(slf: &Bound<'py, Self>, stream: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
-        let _current = CurrentStreamGuard::of(slf.py(), slf.get().device(), stream)?;
+        let _current = CurrentStreamGuard::from_argument(slf.py(), slf.get().device(), stream)?;
         let array = slf.get().array(slf.py())?;
-        let turned = array.view(array.layout().flip(None)?)?;
-        new_like(slf, Self::from_array(transfer::device_copy_like(slf.py(), &turned)?))
+        let reversed = array.view(array.layout().flip(None)?)?;
+        new_like(slf, Self::from_array(transfer::device_copy_like(slf.py(), &reversed)?))
     }
 
     /// Compute ``selffac * self + otherfac * other`` in one launch, each product and the sum rounded in the common type.
@@ -200,7 +200,7 @@ impl GpuArray {
             )
             .into());
         }
-        let _current = CurrentStreamGuard::of(slf.py(), slf.get().device(), stream)?;
+        let _current = CurrentStreamGuard::from_argument(slf.py(), slf.get().device(), stream)?;
         parametric_functions::weighted_sum([slf.as_any(), selffac, other, otherfac], out)
     }
 
@@ -283,17 +283,17 @@ impl GpuArray {
     #[getter]
     // stub: -> tuple[int, int]
     fn _grid<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        splayed(slf)?.get_item(0)
+        launch_dimensions(slf)?.get_item(0)
     }
 
     #[getter]
     // stub: -> tuple[int, int, int]
     fn _block<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        splayed(slf)?.get_item(1)
+        launch_dimensions(slf)?.get_item(1)
     }
 }
 
-fn splayed<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyTuple>> {
+fn launch_dimensions<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyTuple>> {
     let py = slf.py();
     let splay = py.import(intern!(py, "PyGPU._pycuda.gpuarray.shape"))?.getattr("splay")?;
     Ok(splay.call1((slf.get().layout().size(),))?.cast_into()?)

@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 
 use crate::gil::WithoutGil;
 use crate::kernel::module::PyKernelModule;
-use crate::kernel::source::{load_quietly, options as option_texts};
+use crate::kernel::source::{load_quietly, options as parse_options};
 use crate::names::names;
 use crate::runtime::compiler::with_compiler;
 use crate::runtime::device as device_argument;
@@ -18,7 +18,7 @@ use pygpu_device::Device;
 use pygpu_kernel::{self as kernel, Cache, Declarations, KernelSource};
 
 /// Reads the cache folder of an image: `None` and `True` for the default one, `False` for none, or a path.
-fn place(cache: Option<&Bound<'_, PyAny>>) -> PyResult<Cache> {
+fn cache_setting(cache: Option<&Bound<'_, PyAny>>) -> PyResult<Cache> {
     let Some(cache) = cache else { return Ok(Cache::Usual) };
     match cache.extract::<bool>() {
         Ok(true) => Ok(Cache::Usual),
@@ -37,11 +37,11 @@ fn source(
     Ok(KernelSource {
         text,
         name: "kernel.cu".to_owned(),
-        options: option_texts(options)?,
+        options: parse_options(options)?,
         instances: Vec::new(),
         extern_c,
         compiler,
-        cache: place(cache)?,
+        cache: cache_setting(cache)?,
     })
 }
 
@@ -129,7 +129,7 @@ fn attribute(device: Device, number: i32) -> Result<i32> {
         return programs.device_attribute(device.index(), number);
     }
     let limits = programs.launch_limits(device.index())?;
-    let known = device.properties()?;
+    let properties = device.properties()?;
     let clamped = |value: u32| i32::try_from(value).unwrap_or(i32::MAX);
     Ok(match number {
         1 => clamped(limits.threads_per_block),
@@ -138,20 +138,20 @@ fn attribute(device: Device, number: i32) -> Result<i32> {
         8 => clamped(limits.shared_per_block),
         97 => clamped(limits.shared_per_block_optin),
         95 => i32::from(limits.cooperative),
-        10 => known.warp_size,
-        13 => known.clock_rate,
-        15 => i32::from(known.async_engine_count > 0),
-        16 => known.multiprocessor_count,
-        18 => i32::from(known.integrated),
+        10 => properties.warp_size,
+        13 => properties.clock_rate,
+        15 => i32::from(properties.async_engine_count > 0),
+        16 => properties.multiprocessor_count,
+        18 => i32::from(properties.integrated),
         20 => 0,
-        33 => known.pci.1,
-        34 => known.pci.2,
-        50 => known.pci.0,
-        38 => known.l2_cache_size,
-        40 => known.async_engine_count,
-        75 => known.compute_capability.0,
-        76 => known.compute_capability.1,
-        115 => i32::from(known.memory_pools),
+        33 => properties.pci.1,
+        34 => properties.pci.2,
+        50 => properties.pci.0,
+        38 => properties.l2_cache_size,
+        40 => properties.async_engine_count,
+        75 => properties.compute_capability.0,
+        76 => properties.compute_capability.1,
+        115 => i32::from(properties.memory_pools),
         _ => return programs.device_attribute(device.index(), number),
     })
 }

@@ -13,7 +13,7 @@ use crate::runtime::device as device_argument;
 use pygpu_backend::{LinkInput, LinkKind, LoadOptions};
 use pygpu_device::Device;
 
-fn current(py: Python<'_>) -> PyResult<Device> {
+fn current_device(py: Python<'_>) -> PyResult<Device> {
     Ok(py.without_gil(Device::current)?)
 }
 
@@ -36,7 +36,7 @@ fn current(py: Python<'_>) -> PyResult<Device> {
 #[pyfunction]
 #[pyo3(signature = (number: "int") -> "int")]
 fn context_limit(py: Python<'_>, number: i32) -> PyResult<usize> {
-    let device = current(py)?;
+    let device = current_device(py)?;
     py.without_gil(|| device.backend().programs()?.limit(device.index(), number))
         .map_err(|error| errors::as_logic(py, error.into()))
 }
@@ -57,7 +57,7 @@ fn context_limit(py: Python<'_>, number: i32) -> PyResult<usize> {
 #[pyfunction]
 #[pyo3(signature = (number: "int", value: "int") -> "None")]
 fn set_context_limit(py: Python<'_>, number: i32, value: usize) -> PyResult<()> {
-    let device = current(py)?;
+    let device = current_device(py)?;
     py.without_gil(|| device.backend().programs()?.set_limit(device.index(), number, value))
         .map_err(|error| errors::as_logic(py, error.into()))
 }
@@ -77,7 +77,7 @@ fn set_context_limit(py: Python<'_>, number: i32, value: usize) -> PyResult<()> 
 #[pyfunction]
 #[pyo3(signature = () -> "int")]
 fn context_cache_preference(py: Python<'_>) -> PyResult<i32> {
-    let device = current(py)?;
+    let device = current_device(py)?;
     Ok(py.without_gil(|| device.backend().programs()?.cache_preference(device.index()))?)
 }
 
@@ -95,7 +95,7 @@ fn context_cache_preference(py: Python<'_>) -> PyResult<i32> {
 #[pyfunction]
 #[pyo3(signature = (preference: "int") -> "None")]
 fn set_context_cache_preference(py: Python<'_>, preference: i32) -> PyResult<()> {
-    let device = current(py)?;
+    let device = current_device(py)?;
     py.without_gil(|| device.backend().programs()?.set_cache_preference(device.index(), preference))
         .map_err(|error| errors::as_logic(py, error.into()))
 }
@@ -123,7 +123,7 @@ fn context_handle(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult
     Ok(py.without_gil(|| device.backend().programs()?.context(device.index()))?)
 }
 
-fn kind_of(number: i32) -> PyResult<LinkKind> {
+fn link_kind(number: i32) -> PyResult<LinkKind> {
     Ok(match number {
         0 => LinkKind::Cubin,
         1 => LinkKind::Ptx,
@@ -175,11 +175,11 @@ fn link<'py>(
     debug: bool,
     line_info: bool,
 ) -> PyResult<(Bound<'py, PyBytes>, String)> {
-    let device = current(py)?;
+    let device = current_device(py)?;
     let options = LoadOptions { max_registers, debug, line_info };
     let mut owned = Vec::with_capacity(parts.len());
     for (kind, data, name) in &parts {
-        owned.push((kind_of(*kind)?, data.as_bytes(), CString::new(name.as_str())?));
+        owned.push((link_kind(*kind)?, data.as_bytes(), CString::new(name.as_str())?));
     }
     let inputs: Vec<LinkInput<'_>> =
         owned.iter().map(|(kind, data, name)| LinkInput { kind: *kind, data, name }).collect();

@@ -18,7 +18,7 @@ use crate::gil::WithoutGil;
 use crate::kernel::call::pack::{self, ArgumentCheck};
 use crate::kernel::class::{PyKernel, parameters};
 use crate::kernel::config::PyLaunchConfig;
-use crate::kernel::dimensions::{extent, number_of};
+use crate::kernel::dimensions::{extent, parse_u32};
 use crate::names::names;
 use crate::py_once::intern;
 use crate::runtime::stream as stream_argument;
@@ -106,7 +106,7 @@ impl LaunchTimer {
 }
 
 #[cold]
-fn block_is_needed() -> PyErr {
+fn missing_block() -> PyErr {
     PyValueError::new_err("a launch needs block=(x, y, z), the threads of a block along each axis")
 }
 
@@ -119,18 +119,18 @@ fn shape(
     Ok(LaunchShape {
         grid: grid.map_or(Ok([1; 3]), |grid| extent(grid, "grid"))?,
         block: extent(block, "block")?,
-        shared: shared.map_or(Ok(0), |shared| number_of(shared, "shared"))?,
+        shared: shared.map_or(Ok(0), |shared| parse_u32(shared, "shared"))?,
         cooperative: false,
     })
 }
 
 /// Reads an argument of `prepare`; any object that is no type means a pointer.
-fn one_parameter(entry: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
+fn parse_parameter(entry: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
     let pointer = || vec![Parameter::unnamed("P", ParameterKind::Pointer { element: Element::Any, constant: false })];
     if let Ok(letters) = entry.cast::<PyString>()
-        && let Ok(found) = signature::of_letters(letters.to_str()?)
+        && let Ok(parsed) = signature::of_letters(letters.to_str()?)
     {
-        return Ok(found);
+        return Ok(parsed);
     }
     if entry.is(entry.py().get_type::<GpuArray>()) {
         return Ok(pointer());
@@ -144,10 +144,10 @@ fn one_parameter(entry: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
 /// Checks that `texrefs` are those of the module, which a launch uses; others are rejected.
 fn check_texrefs(texrefs: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let Some(texrefs) = texrefs.filter(|texrefs| !texrefs.is_none()) else { return Ok(()) };
-    for one in texrefs.try_iter()? {
-        let one = one?;
-        if one.getattr_opt(intern!(one.py(), "set_array"))?.is_none() {
-            let class = one.get_type().fully_qualified_name()?;
+    for texref in texrefs.try_iter()? {
+        let texref = texref?;
+        if texref.getattr_opt(intern!(texref.py(), "set_array"))?.is_none() {
+            let class = texref.get_type().fully_qualified_name()?;
             return Err(PyTypeError::new_err(format!("texrefs are texture references, and {class} is none")));
         }
     }
@@ -177,14 +177,19 @@ impl PyFunction {
 
     /// Launches with ``config=``, which contains everything except the arguments.
     #[cold]
-    fn launch_configured(&self, args: &Bound<'_, PyTuple>, others: &Bound<'_, PyDict>, told: bool) -> PyResult<()> {
+    fn launch_configured(
+        &self,
+        args: &Bound<'_, PyTuple>,
+        others: &Bound<'_, PyDict>,
+        has_options: bool,
+    ) -> PyResult<()> {
         let py = args.py();
         let config = others.get_item(intern!(py, "config"))?.filter(|_| others.len() == 1);
         let Some(config) = config else {
             return Err(PyValueError::new_err(format!("a launch has no keyword {}", others.keys())));
         };
         let config = config.cast::<PyLaunchConfig>()?.get();
-        if told {
+        if has_options {
             return Err(PyTypeError::new_err(
                 "config= says grid, block, shared and stream: give them to LaunchConfig, and only there",
             ));
@@ -199,7 +204,7 @@ impl PyFunction {
         let device = self.kernel.get().function().device();
         match stream {
             None => Ok(stream::current(device)),
-            Some(given) => stream_argument::from_argument(py, Some(given), device),
+            Some(argument) => stream_argument::from_argument(py, Some(argument), device),
         }
     }
 
@@ -246,21 +251,21 @@ impl PyFunction {
     ) -> PyResult<Option<f64>> {
         let py = args.py();
         if let Some(others) = others {
-            let told = [block, grid, stream, shared, time_kernel].iter().any(Option::is_some);
-            return self.launch_configured(args, others, told).map(|()| None);
+            let has_options = [block, grid, stream, shared, time_kernel].iter().any(Option::is_some);
+            return self.launch_configured(args, others, has_options).map(|()| None);
         }
-        let Some(block) = block else { return Err(block_is_needed()) };
+        let Some(block) = block else { return Err(missing_block()) };
         check_texrefs(texrefs)?;
         let shape = shape(grid, block, shared)?;
-        let on = self.stream(py, stream)?;
+        let launch_stream = self.stream(py, stream)?;
         let kernel = self.kernel.get();
-        if !time_kernel.map_or(Ok(false), |asked| asked.is_truthy())? {
-            return self.launch(py, kernel, &shape, &on, args).map(|()| None);
+        if !time_kernel.map_or(Ok(false), |flag| flag.is_truthy())? {
+            return self.launch(py, kernel, &shape, &launch_stream, args).map(|()| None);
         }
         if stream.is_some() {
             return Err(PyAssertionError::new_err("time_kernel=True waits for the kernel, and takes no stream"));
         }
-        let timer = Timer::around(py, &on, || self.launch(py, kernel, &shape, &on, args))?;
+        let timer = Timer::around(py, &launch_stream, || self.launch(py, kernel, &shape, &launch_stream, args))?;
         timer.seconds(py).map(Some)
     }
 
@@ -301,14 +306,14 @@ impl PyFunction {
         } else {
             let mut list = Vec::new();
             for entry in arg_types.try_iter()? {
-                list.extend(one_parameter(&entry?)?);
+                list.extend(parse_parameter(&entry?)?);
             }
             list
         };
         let kernel = PyKernel::new(slf.get().kernel.get().function().with_parameters(list)?);
         let kernel = Py::new(slf.py(), kernel)?;
-        let before = slf.get().prepared.lock().unwrap_or_else(PoisonError::into_inner).replace(kernel);
-        drop(before); // not under the lock: the drop may reach the driver
+        let previous = slf.get().prepared.lock().unwrap_or_else(PoisonError::into_inner).replace(kernel);
+        drop(previous); // not under the lock: the drop may reach the driver
         Ok(slf)
     }
 

@@ -36,17 +36,17 @@ impl PyFunction {
     /// True
     #[pyo3(signature = (attr: "int") -> "int")]
     fn get_attribute(&self, attr: &Bound<'_, PyAny>) -> PyResult<i32> {
-        let known = self.attributes(attr.py())?;
+        let values = self.attributes(attr.py())?;
         Ok(match number::int32(attr, "attr")? {
-            0 => known.max_threads_per_block,
-            1 => known.static_shared_bytes,
-            2 => known.constant_bytes,
-            3 => known.local_bytes,
-            4 => known.registers,
-            5 => known.ptx_version,
-            6 => known.binary_version,
-            8 => known.max_dynamic_shared_bytes,
-            9 => known.preferred_carveout,
+            0 => values.max_threads_per_block,
+            1 => values.static_shared_bytes,
+            2 => values.constant_bytes,
+            3 => values.local_bytes,
+            4 => values.registers,
+            5 => values.ptx_version,
+            6 => values.binary_version,
+            8 => values.max_dynamic_shared_bytes,
+            9 => values.preferred_carveout,
             other => {
                 let error = PyValueError::new_err(format!("function attribute {other} is not known"));
                 return Err(errors::as_logic(attr.py(), error));

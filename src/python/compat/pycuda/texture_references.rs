@@ -50,19 +50,19 @@ struct TextureBinding {
 #[pyclass(frozen, name = "References", module = "PyGPU._core")]
 pub(crate) struct TextureReferences {
     module: Detached<Module>,
-    bound: Mutex<Vec<Arc<TextureBinding>>>,
+    bindings: Mutex<Vec<Arc<TextureBinding>>>,
     /// Whether any object was ever bound.
     is_used: AtomicBool,
     /// Whether a graph may write a variable at any time.
     is_captured: AtomicBool,
     /// Callbacks before the next launch.
-    changed: Mutex<Vec<Py<PyAny>>>,
+    callbacks: Mutex<Vec<Py<PyAny>>>,
 }
 
 impl Drop for TextureReferences {
     fn drop(&mut self) {
-        let bound = std::mem::take(&mut *lock(&self.bound));
-        atexit::drop_detached(bound); // before the module, whose drop may unload it
+        let bindings = std::mem::take(&mut *lock(&self.bindings));
+        atexit::drop_detached(bindings); // before the module, whose drop may unload it
     }
 }
 
@@ -90,30 +90,30 @@ impl TextureReferences {
 
     /// Writes new bindings, and returns the blocks that a launch on the stream uses.
     pub(crate) fn prepare(&self, py: Python<'_>, stream: &Stream) -> PyResult<LaunchUses> {
-        let changed = std::mem::take(&mut *lock(&self.changed));
-        for one in changed {
-            one.call0(py)?;
+        let callbacks = std::mem::take(&mut *lock(&self.callbacks));
+        for callback in callbacks {
+            callback.call0(py)?;
         }
-        let bound = lock(&self.bound).clone();
-        if bound.is_empty() {
+        let bindings = lock(&self.bindings).clone();
+        if bindings.is_empty() {
             return Ok(LaunchUses::new());
         }
-        Ok(py.without_gil(|| self.write(&bound, stream))?)
+        Ok(py.without_gil(|| self.write(&bindings, stream))?)
     }
 
-    fn write(&self, bound: &[Arc<TextureBinding>], stream: &Stream) -> Result<LaunchUses> {
+    fn write(&self, bindings: &[Arc<TextureBinding>], stream: &Stream) -> Result<LaunchUses> {
         if capture::is_capturing(stream)? {
             self.is_captured.store(true, Ordering::Relaxed);
         }
-        let always = self.is_captured.load(Ordering::Relaxed);
+        let must_write = self.is_captured.load(Ordering::Relaxed);
         let mut blocks = LaunchUses::new();
-        for one in bound {
-            if always || !one.is_written.load(Ordering::Acquire) {
-                copy::fill(&one.variable, &one.object.number().to_ne_bytes(), stream)?;
-                one.is_written.store(true, Ordering::Release);
+        for binding in bindings {
+            if must_write || !binding.is_written.load(Ordering::Acquire) {
+                copy::fill(&binding.variable, &binding.object.number().to_ne_bytes(), stream)?;
+                binding.is_written.store(true, Ordering::Release);
             }
-            blocks.push((Arc::clone(one.variable.allocation()), Access::Read));
-            blocks.extend(one.object.uses().map(|(block, access)| (Arc::clone(block), access)));
+            blocks.push((Arc::clone(binding.variable.allocation()), Access::Read));
+            blocks.extend(binding.object.uses().map(|(block, access)| (Arc::clone(block), access)));
         }
         Ok(blocks)
     }
@@ -127,10 +127,10 @@ impl TextureReferences {
         let module = Detached::new(module.get().module().clone());
         Self {
             module,
-            bound: Mutex::default(),
+            bindings: Mutex::default(),
             is_used: AtomicBool::new(false),
             is_captured: AtomicBool::new(false),
-            changed: Mutex::default(),
+            callbacks: Mutex::default(),
         }
     }
 
@@ -162,29 +162,30 @@ impl TextureReferences {
     #[pyo3(signature = (name: "str", value: "Texture | Surface") -> "None")]
     fn bind(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = value.py();
-        let Some((object, _)) = object::of_python(value) else {
+        let Some((object, _)) = object::from_python(value) else {
             return Err(pyo3::exceptions::PyTypeError::new_err("a Texture or a Surface is bound to a reference"));
         };
         let object = object.clone();
         self.is_used.store(true, Ordering::Release);
-        let found = lock(&self.bound).iter().find(|one| one.name == name).map(|one| one.variable.clone());
-        let variable = match found {
+        let existing =
+            lock(&self.bindings).iter().find(|binding| binding.name == name).map(|binding| binding.variable.clone());
+        let variable = match existing {
             Some(variable) => variable,
             None => py.without_gil(|| variable(&self.module, name))?,
         };
         let is_written = AtomicBool::new(false);
-        let new = Arc::new(TextureBinding { name: name.to_owned(), variable, object, is_written });
-        let before = {
-            let mut bound = lock(&self.bound);
-            match bound.iter_mut().find(|one| one.name == name) {
-                Some(one) => Some(std::mem::replace(one, new)),
+        let new_binding = Arc::new(TextureBinding { name: name.to_owned(), variable, object, is_written });
+        let replaced = {
+            let mut bindings = lock(&self.bindings);
+            match bindings.iter_mut().find(|binding| binding.name == name) {
+                Some(binding) => Some(std::mem::replace(binding, new_binding)),
                 None => {
-                    bound.push(new);
+                    bindings.push(new_binding);
                     None
                 }
             }
         };
-        atexit::drop_detached(before); // not under the lock
+        atexit::drop_detached(replaced); // not under the lock
         Ok(())
     }
 
@@ -197,7 +198,7 @@ impl TextureReferences {
     #[pyo3(signature = (function: "Callable[[], object]") -> "None")]
     fn call_before_launch(&self, function: Py<PyAny>) {
         self.is_used.store(true, Ordering::Release);
-        lock(&self.changed).push(function);
+        lock(&self.callbacks).push(function);
     }
 }
 

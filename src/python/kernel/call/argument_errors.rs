@@ -16,10 +16,10 @@ use pygpu_layout::tuple_text;
 use pygpu_memory::Allocation;
 
 /// The numbers of expected and given arguments.
-pub(crate) fn counts(taken: usize, given: usize) -> String {
-    let noun = if taken == 1 { "argument" } else { "arguments" };
+pub(crate) fn counts(expected: usize, given: usize) -> String {
+    let noun = if expected == 1 { "argument" } else { "arguments" };
     let verb = if given == 1 { "was" } else { "were" };
-    format!("takes {taken} {noun}, and {given} {verb} given")
+    format!("takes {expected} {noun}, and {given} {verb} given")
 }
 
 #[cold]
@@ -29,25 +29,25 @@ pub(crate) fn wrong_count(function: &Function, parameters: &[Parameter], given: 
 }
 
 #[cold]
-pub(crate) fn array(place: &str, function: &Function, parameter: Option<&Parameter>, array: &Array) -> PyErr {
+pub(crate) fn array(label: &str, function: &Function, parameter: Option<&Parameter>, array: &Array) -> PyErr {
     let name = array.dtype().name();
     match parameter.map(|parameter| parameter.kind) {
         _ if array.device() != function.device() => PyValueError::new_err(format!(
-            "{place}: the array is on {}, and the kernel on {}; copy it there first, with PyGPU.asarray(a, device='{}')",
+            "{label}: the array is on {}, and the kernel on {}; copy it there first, with PyGPU.asarray(a, device='{}')",
             array.device(),
             function.device(),
             function.device()
         )),
         Some(ParameterKind::Scalar(_) | ParameterKind::Bytes(_)) => {
-            PyTypeError::new_err(format!("{place}: an array was given, and the parameter is no pointer"))
+            PyTypeError::new_err(format!("{label}: an array was given, and the parameter is no pointer"))
         }
         Some(ParameterKind::Pointer { element, .. }) if !element.takes(array.dtype()) => PyTypeError::new_err(format!(
-            "{place}: the array is {name}; give one of the parameter's type, a.view(dtype) to read the bytes as \
+            "{label}: the array is {name}; give one of the parameter's type, a.view(dtype) to read the bytes as \
                  another, or a.ptr to pass the address unchecked"
         )),
-        Some(ParameterKind::Pointer { constant: false, .. }) if array.readonly() => readonly(place),
+        Some(ParameterKind::Pointer { constant: false, .. }) if array.readonly() => readonly(label),
         _ => PyValueError::new_err(format!(
-            "{place}: the array is not contiguous (shape {}, strides {}), and a kernel sees only the address; pass a \
+            "{label}: the array is not contiguous (shape {}, strides {}), and a kernel sees only the address; pass a \
              copy(), or strided=True in the call if the kernel knows the strides",
             tuple_text(array.layout().shape()),
             tuple_text(array.layout().strides())
@@ -56,24 +56,24 @@ pub(crate) fn array(place: &str, function: &Function, parameter: Option<&Paramet
 }
 
 #[cold]
-pub(crate) fn readonly(place: &str) -> PyErr {
+pub(crate) fn readonly(label: &str) -> PyErr {
     PyValueError::new_err(format!(
-        "{place}: the array is read-only, and the kernel may write there; declare the parameter const, or pass a copy()"
+        "{label}: the array is read-only, and the kernel may write there; declare the parameter const, or pass a copy()"
     ))
 }
 
 #[cold]
-pub(crate) fn scalar(place: &str, parameter: Option<&Parameter>, given: DType, value: &Bound<'_, PyAny>) -> PyErr {
+pub(crate) fn scalar(label: &str, parameter: Option<&Parameter>, given: DType, value: &Bound<'_, PyAny>) -> PyErr {
     let advice = match parameter.map(|parameter| parameter.kind) {
-        Some(ParameterKind::Scalar(wanted)) => {
-            let name = DType::new(wanted).name().to_owned();
-            format!("write numpy.{}({value})", if wanted == ScalarType::Bool { "bool_".to_owned() } else { name })
+        Some(ParameterKind::Scalar(expected)) => {
+            let name = DType::new(expected).name().to_owned();
+            format!("write numpy.{}({value})", if expected == ScalarType::Bool { "bool_".to_owned() } else { name })
         }
         Some(ParameterKind::Bytes(size)) => format!("the parameter has {size} bytes"),
         _ => "the parameter is a pointer".to_owned(),
     };
     PyTypeError::new_err(format!(
-        "{place}: the argument is {}({value}) of {} bytes; {advice}",
+        "{label}: the argument is {}({value}) of {} bytes; {advice}",
         given.name(),
         given.itemsize()
     ))
@@ -81,26 +81,26 @@ pub(crate) fn scalar(place: &str, parameter: Option<&Parameter>, given: DType, v
 
 /// The error for a value of another size than the parameter.
 #[cold]
-pub(crate) fn bytes(place: &str, value: &Bound<'_, PyAny>, given: usize, wanted: usize) -> PyResult<PyErr> {
+pub(crate) fn bytes(label: &str, value: &Bound<'_, PyAny>, given: usize, expected: usize) -> PyResult<PyErr> {
     let class = value.get_type().fully_qualified_name()?;
     let dtype = value.getattr_opt(intern!(value.py(), "dtype"))?;
-    let is = |name| dtype.as_ref().and_then(|dtype| dtype.getattr(name).ok()?.is_truthy().ok()).unwrap_or(false);
-    let advice = match is("names") && !is("isalignedstruct") {
+    let has_flag = |name| dtype.as_ref().and_then(|dtype| dtype.getattr(name).ok()?.is_truthy().ok()).unwrap_or(false);
+    let advice = match has_flag("names") && !has_flag("isalignedstruct") {
         true => {
             "; C lays the fields of a struct out where they are aligned: make the dtype, and those in it, with align=True"
         }
         false => "",
     };
-    Ok(PyTypeError::new_err(format!("{place}: {class} has {given} bytes, and the parameter {wanted}{advice}")))
+    Ok(PyTypeError::new_err(format!("{label}: {class} has {given} bytes, and the parameter {expected}{advice}")))
 }
 
 /// Describes the block past whose end a kernel wrote.
 #[cold]
-pub(crate) fn whose(args: &Bound<'_, PyTuple>, block: &Arc<Allocation>) -> String {
-    let of_argument = |(position, value): (usize, Bound<'_, PyAny>)| {
+pub(crate) fn describe_block(args: &Bound<'_, PyTuple>, block: &Arc<Allocation>) -> String {
+    let describe_argument = |(position, value): (usize, Bound<'_, PyAny>)| {
         if let Ok(memory) = value.cast::<DeviceAllocation>() {
-            let is_its = memory.get().block().is_ok_and(|own| Arc::ptr_eq(&own, block));
-            return is_its.then(|| format!("of argument {}, memory of {} bytes", position + 1, block.bytes()));
+            let is_same_block = memory.get().block().is_ok_and(|other_block| Arc::ptr_eq(&other_block, block));
+            return is_same_block.then(|| format!("of argument {}, memory of {} bytes", position + 1, block.bytes()));
         }
         let array = value.cast::<GpuArray>().ok()?.get().array(args.py()).ok()?.clone();
         Arc::ptr_eq(array.allocation(), block).then(|| {
@@ -108,5 +108,5 @@ pub(crate) fn whose(args: &Bound<'_, PyTuple>, block: &Arc<Allocation>) -> Strin
             format!("of argument {}, an array of shape {shape} and {dtype}", position + 1)
         })
     };
-    args.iter().enumerate().find_map(of_argument).unwrap_or_else(|| "of a block that it was given".to_owned())
+    args.iter().enumerate().find_map(describe_argument).unwrap_or_else(|| "of a block that it was given".to_owned())
 }

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use super::argument_errors;
 use super::host_arguments::{self, CopyDirections, HostArgument};
 use super::pack::{ArgumentCheck, CallContext, access_of};
-use super::pointer_holders::{HolderHandler, managed_pointer, pointer_of};
+use super::pointer_holders::{HolderHandler, foreign_pointer, managed_pointer};
 use super::values::{self, HostScalar};
 use crate::array::array_argument;
 use crate::callback::SendPyObject;
@@ -21,13 +21,13 @@ use pygpu_kernel::{Parameter, ParameterKind, fits};
 impl<'a, 'py> CallContext<'a, 'py> {
     /// Adds any less common argument.
     #[cold]
-    pub(super) fn add_other(
+    pub(super) fn add_uncommon(
         &mut self,
         position: usize,
         parameter: Option<&Parameter>,
-        given: Borrowed<'a, 'py, PyAny>,
+        borrowed: Borrowed<'a, 'py, PyAny>,
     ) -> PyResult<()> {
-        let (py, value) = (given.py(), &*given);
+        let (py, value) = (borrowed.py(), &*borrowed);
         let kind = parameter.map(|parameter| parameter.kind);
         let may_be_address = matches!(
             kind,
@@ -35,22 +35,22 @@ impl<'a, 'py> CallContext<'a, 'py> {
         );
         if value.is_none() {
             if !may_be_address {
-                let place = self.place(position, parameter);
+                let label = self.argument_label(position, parameter);
                 return Err(PyTypeError::new_err(format!(
-                    "{place}: None is a null pointer, and the parameter is none"
+                    "{label}: None is a null pointer, and the parameter is none"
                 )));
             }
             values::push_address(&mut self.arguments, 0);
             return Ok(());
         }
-        if let Some((host, role)) = host_arguments::own(value)? {
-            return self.add_host(position, parameter, host, role);
+        if let Some((host, directions)) = host_arguments::host_argument(value)? {
+            return self.add_host(position, parameter, host, directions);
         }
         if self.add_texture(position, parameter, value)? {
             return Ok(());
         }
-        if let Some(array) = array_argument::array_if_gpu(given)? {
-            self.add_own(position, parameter, array)?;
+        if let Some(array) = array_argument::array_if_gpu(borrowed)? {
+            self.add_gpu_array(position, parameter, array)?;
             return self.use_imported(position, parameter, value);
         }
         if let Ok(argument) = value.cast::<KernelArgument>() {
@@ -66,16 +66,16 @@ impl<'a, 'py> CallContext<'a, 'py> {
             return self.add_ndarray(position, parameter, array);
         }
         if is_numpy_scalar(value) {
-            let (dtype, bytes) = values::bytes_of_numpy(value)?;
+            let (dtype, bytes) = values::numpy_bytes(value)?;
             return self.add_bytes(position, parameter, Some(dtype), &bytes, value);
         }
-        if let Some(bytes) = values::bytes_of_ctypes(value)? {
+        if let Some(bytes) = values::ctypes_bytes(value)? {
             return self.add_bytes(position, parameter, None, &bytes, value);
         }
         if may_be_address {
-            if let Some((handler, place)) = HolderHandler::of(value)? {
-                values::push_address(&mut self.arguments, place.address());
-                self.extras().foreign.extend(place.rest_of_block().map(|array| (array, access_of(parameter))));
+            if let Some((handler, memory)) = HolderHandler::from_python(value)? {
+                values::push_address(&mut self.arguments, memory.address());
+                self.extras().foreign.extend(memory.rest_of_block().map(|array| (array, access_of(parameter))));
                 self.extras().handlers.push(handler);
                 return Ok(());
             }
@@ -85,16 +85,16 @@ impl<'a, 'py> CallContext<'a, 'py> {
                 self.extras().foreign.push((array, access_of(parameter)));
                 return Ok(());
             }
-            if let Some(place) = pointer_of(value)? {
-                values::push_address(&mut self.arguments, place.address());
-                self.extras().foreign.extend(place.rest_of_block().map(|array| (array, access_of(parameter))));
+            if let Some(memory) = foreign_pointer(value)? {
+                values::push_address(&mut self.arguments, memory.address());
+                self.extras().foreign.extend(memory.rest_of_block().map(|array| (array, access_of(parameter))));
                 self.extras().owners.push(SendPyObject::new(value.clone().unbind()));
                 return Ok(());
             }
         }
-        let place = self.place(position, parameter);
-        let given = value.get_type().fully_qualified_name()?;
-        let wanted = match kind {
+        let label = self.argument_label(position, parameter);
+        let class = value.get_type().fully_qualified_name()?;
+        let expected = match kind {
             Some(ParameterKind::Scalar(kind)) => {
                 format!("a number, or a NumPy scalar as numpy.{}", DType::new(kind).name())
             }
@@ -106,8 +106,8 @@ impl<'a, 'py> CallContext<'a, 'py> {
             .getattr("repr")?
             .call1((value,))
             .map_or_else(|_| String::new(), |text| text.to_string());
-        let shown: String = name.chars().take(60).collect();
-        Err(PyTypeError::new_err(format!("{place}: {given} ({shown}) cannot be passed; give {wanted}")))
+        let excerpt: String = name.chars().take(60).collect();
+        Err(PyTypeError::new_err(format!("{label}: {class} ({excerpt}) cannot be passed; give {expected}")))
     }
 
     /// Adds an ndarray. It is host memory: only a struct, or a zero-dimensional value, is passed as bytes.
@@ -119,7 +119,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
     ) -> PyResult<()> {
         let bytes = array.len() * array.dtype().itemsize();
         let is_lenient = self.rules == ArgumentCheck::Lenient;
-        let is_value = matches!(parameter.map(|one| one.kind), Some(ParameterKind::Scalar(_)));
+        let is_value = matches!(parameter.map(|parameter| parameter.kind), Some(ParameterKind::Scalar(_)));
         if is_lenient
             && !is_value
             && let Some(address) = managed_pointer(array)?
@@ -128,19 +128,19 @@ impl<'a, 'py> CallContext<'a, 'py> {
             self.extras().owners.push(SendPyObject::new(array.as_any().clone().unbind()));
             return Ok(());
         }
-        let is_struct = match parameter.map(|one| one.kind) {
+        let is_struct = match parameter.map(|parameter| parameter.kind) {
             Some(ParameterKind::Bytes(size)) => size == bytes && (size != 8 || is_lenient),
             None | Some(ParameterKind::Unknown) => is_lenient,
             Some(_) => false,
         };
         if array.ndim() == 0 || is_struct {
-            let (dtype, bytes) = values::bytes_of_numpy(array.as_any())?;
+            let (dtype, bytes) = values::numpy_bytes(array.as_any())?;
             return self.add_bytes(position, parameter, Some(dtype), &bytes, array.as_any());
         }
         Err(PyTypeError::new_err(format!(
             "{}: an ndarray is memory of the host, which a kernel does not read: pass PyGPU.In(x), Out(x) or InOut(x) to have \
              it copied around the launch, or PyGPU.to_gpu(x)",
-            self.place(position, parameter)
+            self.argument_label(position, parameter)
         )))
     }
 
@@ -153,19 +153,29 @@ impl<'a, 'py> CallContext<'a, 'py> {
         bytes: &[u8],
         value: &Bound<'py, PyAny>,
     ) -> PyResult<()> {
-        let wanted = match parameter.map(|parameter| parameter.kind) {
+        let expected = match parameter.map(|parameter| parameter.kind) {
             None | Some(ParameterKind::Unknown) => bytes.len(),
             Some(ParameterKind::Bytes(size)) => size,
             Some(ParameterKind::Pointer { .. }) => size_of::<usize>(),
             Some(ParameterKind::Scalar(kind)) => {
                 if let Some(dtype) = dtype.filter(|dtype| !fits(kind, *dtype)) {
-                    return Err(argument_errors::scalar(&self.place(position, parameter), parameter, dtype, value));
+                    return Err(argument_errors::scalar(
+                        &self.argument_label(position, parameter),
+                        parameter,
+                        dtype,
+                        value,
+                    ));
                 }
                 DType::new(kind).itemsize()
             }
         };
-        if wanted != bytes.len() {
-            return Err(argument_errors::bytes(&self.place(position, parameter), value, bytes.len(), wanted)?);
+        if expected != bytes.len() {
+            return Err(argument_errors::bytes(
+                &self.argument_label(position, parameter),
+                value,
+                bytes.len(),
+                expected,
+            )?);
         }
         if let Some(wide) = self.arguments.push_wide(bytes) {
             self.extras().wide.push(wide);
@@ -178,9 +188,9 @@ impl<'a, 'py> CallContext<'a, 'py> {
         position: usize,
         parameter: Option<&Parameter>,
         host: &Bound<'py, HostArgument>,
-        role: CopyDirections,
+        directions: CopyDirections,
     ) -> PyResult<()> {
-        let temporary = role.enter(host, self.stream)?;
+        let temporary = directions.enter(host, self.stream)?;
         self.check_array(position, parameter, temporary.array())?;
         values::push_address(&mut self.arguments, temporary.array().address());
         self.extras().host.push((temporary, access_of(parameter)));
@@ -194,15 +204,15 @@ impl<'a, 'py> CallContext<'a, 'py> {
         parameter: Option<&Parameter>,
         value: &Bound<'py, PyAny>,
     ) -> PyResult<()> {
-        let before = self.blocks.len();
+        let first_new = self.blocks.len();
         argument::collect(value, &mut self.blocks)
-            .map_err(|error| self.within(value.py(), position, parameter, &error))?;
+            .map_err(|error| self.with_label(value.py(), position, parameter, &error))?;
         let device = self.function.device();
-        match self.blocks[before..].iter().find(|(block, _)| block.device() != device) {
+        match self.blocks[first_new..].iter().find(|(block, _)| block.device() != device) {
             None => Ok(()),
             Some((block, _)) => Err(PyValueError::new_err(format!(
                 "{}: it has an address of memory on {}, and the kernel is on {device}",
-                self.place(position, parameter),
+                self.argument_label(position, parameter),
                 block.device()
             ))),
         }

@@ -62,18 +62,18 @@ fn classes(py: Python<'_>) -> PyResult<&[Py<PyType>; 3]> {
 }
 
 /// The copies that the launch makes for an object. None for an instance of a derived class, whose methods do it.
-fn role(host: &Bound<'_, HostArgument>) -> PyResult<Option<CopyDirections>> {
+fn directions(host: &Bound<'_, HostArgument>) -> PyResult<Option<CopyDirections>> {
     let class = host.get_type_ptr();
-    let place = classes(host.py())?.iter().position(|known| known.as_ptr().cast() == class);
-    Ok(place.map(|place| CopyDirections { is_read: place != 1, is_written: place != 0 }))
+    let index = classes(host.py())?.iter().position(|candidate| candidate.as_ptr().cast() == class);
+    Ok(index.map(|index| CopyDirections { is_read: index != 1, is_written: index != 0 }))
 }
 
 /// An object whose values the launch copies, and the directions.
-pub(crate) fn own<'a, 'py>(
+pub(crate) fn host_argument<'a, 'py>(
     value: &'a Bound<'py, PyAny>,
 ) -> PyResult<Option<(&'a Bound<'py, HostArgument>, CopyDirections)>> {
     let Ok(host) = value.cast::<HostArgument>() else { return Ok(None) };
-    Ok(role(host)?.map(|role| (host, role)))
+    Ok(directions(host)?.map(|directions| (host, directions)))
 }
 
 #[pymethods]
@@ -95,7 +95,7 @@ impl HostArgument {
     /// Host array.
     #[getter]
     fn array<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        host_of(slf)
+        host_array(slf)
     }
 
     #[setter]
@@ -111,12 +111,12 @@ impl HostArgument {
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        let room = if role(slf)?.is_some() { "PyGPU." } else { "" };
-        Ok(format!("{room}{}({})", slf.get_type().name()?, host_of(slf)?.repr()?))
+        let prefix = if directions(slf)?.is_some() { "PyGPU." } else { "" };
+        Ok(format!("{prefix}{}({})", slf.get_type().name()?, host_array(slf)?.repr()?))
     }
 }
 
-fn host_of<'py>(host: &Bound<'py, HostArgument>) -> PyResult<Bound<'py, PyAny>> {
+fn host_array<'py>(host: &Bound<'py, HostArgument>) -> PyResult<Bound<'py, PyAny>> {
     let py = host.py();
     host.try_borrow()?.array.as_ref().map(|array| array.bind(py).clone()).ok_or_else(|| {
         let class = host.get_type();
@@ -125,13 +125,13 @@ fn host_of<'py>(host: &Bound<'py, HostArgument>) -> PyResult<Bound<'py, PyAny>> 
 }
 
 fn writable(array: &Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
-    let Ok(found) = array.cast::<PyUntypedArray>() else {
-        let given = array.get_type().fully_qualified_name()?;
+    let Ok(target) = array.cast::<PyUntypedArray>() else {
+        let class_name = array.get_type().fully_qualified_name()?;
         return Err(PyTypeError::new_err(format!(
-            "{name} takes an ndarray, into which the kernel's values go, not {given}"
+            "{name} takes an ndarray, into which the kernel's values go, not {class_name}"
         )));
     };
-    if !ndarray::is_writable(found) {
+    if !ndarray::is_writable(target) {
         return Err(PyValueError::new_err(format!("{name}: the ndarray is read-only")));
     }
     Ok(array.clone().unbind())
@@ -141,16 +141,16 @@ impl CopyDirections {
     /// Allocates memory on the stream's device, and uploads the host's values if the kernel reads them.
     pub(crate) fn enter<'py>(self, host: &Bound<'py, HostArgument>, stream: &Stream) -> PyResult<Temporary<'py>> {
         let py = host.py();
-        let host = host_of(host)?.cast_into::<PyUntypedArray>()?;
+        let host = host_array(host)?.cast_into::<PyUntypedArray>()?;
         let dtype = dtypes::from_numpy(host.dtype().as_any())?;
-        let side = ndarray::host_buffer(&host, dtype.itemsize())?;
+        let buffer = ndarray::host_buffer(&host, dtype.itemsize())?;
         let is_read = self.is_read;
         let device: Result<Array> = py.without_gil(|| {
             capture::refuse("an argument of host memory (In, Out, InOut)", stream)?;
-            let array = Array::on_new_memory(side.layout.dense_like(), dtype, stream.clone())?;
+            let array = Array::on_new_memory(buffer.layout.dense_like(), dtype, stream.clone())?;
             if is_read {
                 // SAFETY: the caller keeps the ndarray alive, and pinned memory is waited for below.
-                unsafe { copy::to_device(&array, &side, stream)? };
+                unsafe { copy::to_device(&array, &buffer, stream)? };
             }
             Ok(array)
         });
@@ -169,10 +169,10 @@ impl Temporary<'_> {
         if !self.is_written {
             return Ok(());
         }
-        let side = ndarray::host_buffer(&self.host, self.device.dtype().itemsize())?;
+        let buffer = ndarray::host_buffer(&self.host, self.device.dtype().itemsize())?;
         let device = &self.device;
         // SAFETY: `self` keeps the ndarray alive until the stream was waited for; its elements do not overlap.
-        py.without_gil(|| unsafe { copy::to_host(&side, device, stream) })?;
+        py.without_gil(|| unsafe { copy::to_host(&buffer, device, stream) })?;
         Ok(())
     }
 }

@@ -31,9 +31,9 @@ impl LaunchExtras<'_> {
         drop(temporaries);
         // The owners are dropped without the GIL, because dropping may call the driver.
         Ok(py.without_gil(|| {
-            let waited = if host.is_empty() { Ok(()) } else { stream.synchronize() };
+            let outcome = if host.is_empty() { Ok(()) } else { stream.synchronize() };
             drop((host, foreign));
-            waited
+            outcome
         })?)
     }
 }

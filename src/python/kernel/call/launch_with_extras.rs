@@ -31,8 +31,8 @@ impl<'py> CallContext<'_, 'py> {
         let stream = self.stream;
         if launched.is_err() || !extras.host.is_empty() || stream.device().is_cpu() {
             // The values of host arguments are available when the call returns.
-            let waited = extras.wait(py, stream);
-            return launched.and(waited);
+            let outcome = extras.wait(py, stream);
+            return launched.and(outcome);
         }
         let LaunchExtras { foreign, owners, .. } = extras;
         if foreign.is_empty() && owners.is_empty() {
@@ -49,11 +49,11 @@ impl<'py> CallContext<'_, 'py> {
         extras: &LaunchExtras<'_>,
     ) -> PyResult<()> {
         let (function, stream) = (self.function, self.stream);
-        let told = match extras.handlers.is_empty() {
+        let stream_object = match extras.handlers.is_empty() {
             true => py.None().into_bound(py),
             false => pointer_holders::stream_or_none(py, stream)?,
         };
-        extras.handlers.iter().try_for_each(|handler| handler.enter(&told))?;
+        extras.handlers.iter().try_for_each(|handler| handler.enter(&stream_object))?;
         let arguments = &mut self.arguments;
         extras.wide.iter().for_each(|wide| arguments.align(*wide));
         let mut uses: SmallVec<[BlockUse<'_>; 8]> = self.uses.iter().copied().collect();
@@ -62,9 +62,9 @@ impl<'py> CallContext<'_, 'py> {
         uses.extend(extras.host.iter().map(|(temporary, access)| (temporary.array().allocation(), *access)));
         // SAFETY: as in `call`.
         py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &uses) })?;
-        check_ends(function, &uses, |block| argument_errors::whose(args, block))?;
+        check_ends(function, &uses, |block| argument_errors::describe_block(args, block))?;
         extras.host.iter().try_for_each(|(temporary, _)| temporary.leave(py, stream))?;
-        extras.handlers.iter().try_for_each(|handler| handler.leave(&told))
+        extras.handlers.iter().try_for_each(|handler| handler.leave(&stream_object))
     }
 
     /// Cleans up after a rejected argument: the copy of an earlier one may still be running.

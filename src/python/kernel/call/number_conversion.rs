@@ -16,23 +16,24 @@ impl CallContext<'_, '_> {
         parameter: Option<&Parameter>,
         value: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        let place = || self.place(position, parameter);
+        let argument_label = || self.argument_label(position, parameter);
         match parameter.map(|parameter| parameter.kind) {
-            Some(ParameterKind::Pointer { .. }) => {
-                Err(PyTypeError::new_err(format!("{}: {value} is no pointer: give an array or an address", place())))
-            }
+            Some(ParameterKind::Pointer { .. }) => Err(PyTypeError::new_err(format!(
+                "{}: {value} is no pointer: give an array or an address",
+                argument_label()
+            ))),
             Some(ParameterKind::Scalar(kind)) if values::is_integer(kind) => Err(PyTypeError::new_err(format!(
                 "{}: {value} is no integer; write int({value}), or numpy.{}({value})",
-                place(),
+                argument_label(),
                 DType::new(kind).name()
             ))),
             Some(ParameterKind::Scalar(kind)) => Err(PyTypeError::new_err(format!(
                 "{}: {value} is no {}; write numpy.{}(...)",
-                place(),
+                argument_label(),
                 DType::new(kind).name(),
                 DType::new(kind).name()
             ))),
-            _ => Err(PyTypeError::new_err(format!("{}: {}", place(), values::advice(value)))),
+            _ => Err(PyTypeError::new_err(format!("{}: {}", argument_label(), values::advice(value)))),
         }
     }
 }

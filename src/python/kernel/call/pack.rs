@@ -94,10 +94,10 @@ pub(crate) fn call_with_blocks<C: Configuration>(
         extras: None,
     };
     let mut values = args.iter_borrowed().enumerate();
-    let added = values.try_for_each(|(position, value)| {
+    let result = values.try_for_each(|(position, value)| {
         call.add(position, parameters.map(|parameters| &parameters[position]), value)
     });
-    if let Err(error) = added {
+    if let Err(error) = result {
         call.abandon(py);
         return Err(error);
     }
@@ -106,15 +106,15 @@ pub(crate) fn call_with_blocks<C: Configuration>(
     }
     let CallContext { arguments, uses, blocks, .. } = &mut call;
     if !blocks.is_empty() {
-        let mut all: SmallVec<[BlockUse<'_>; 8]> = uses.iter().copied().collect();
-        all.extend(blocks.iter().map(|(block, access)| (block, *access)));
+        let mut all_uses: SmallVec<[BlockUse<'_>; 8]> = uses.iter().copied().collect();
+        all_uses.extend(blocks.iter().map(|(block, access)| (block, *access)));
         // SAFETY: as below.
-        py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &all) })?;
-        return Ok(check_ends(function, &all, |block| argument_errors::whose(args, block))?);
+        py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &all_uses) })?;
+        return Ok(check_ends(function, &all_uses, |block| argument_errors::describe_block(args, block))?);
     }
     // SAFETY: number and sizes of the arguments match the parameters, as far as these are known.
     py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, uses) })?;
-    Ok(check_ends(function, uses, |block| argument_errors::whose(args, block))?)
+    Ok(check_ends(function, uses, |block| argument_errors::describe_block(args, block))?)
 }
 
 /// The access to an array passed for a parameter.
@@ -131,7 +131,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
     fn add(&mut self, position: usize, parameter: Option<&Parameter>, value: Borrowed<'a, 'py, PyAny>) -> PyResult<()> {
         let py = value.py();
         if let Some(array) = exact::<GpuArray>(value) {
-            return self.add_own(position, parameter, value_of(array).array(py)?);
+            return self.add_gpu_array(position, parameter, value_of(array).array(py)?);
         }
         if let Some(memory) = exact::<DeviceAllocation>(value) {
             return self.add_memory(position, parameter, memory.get().target()?);
@@ -141,27 +141,33 @@ impl<'a, 'py> CallContext<'a, 'py> {
         }
         match parameter.map(|parameter| parameter.kind) {
             Some(ParameterKind::Scalar(kind)) => {
-                let known = values::push_number(&mut self.arguments, kind, &value);
-                match known {
+                let pushed = values::push_number(&mut self.arguments, kind, &value);
+                match pushed {
                     Ok(true) => Ok(()),
-                    Ok(false) => self.add_other(position, parameter, value),
-                    Err(error) => Err(self.within(py, position, parameter, &error)),
+                    Ok(false) => self.add_uncommon(position, parameter, value),
+                    Err(error) => Err(self.with_label(py, position, parameter, &error)),
                 }
             }
             // An address as in `.ptr` and PyCUDA's `.gpudata`.
             Some(ParameterKind::Pointer { .. }) if is_exact_int(&value) => {
-                let address = values::address(&value).map_err(|error| self.within(py, position, parameter, &error))?;
+                let address =
+                    values::address(&value).map_err(|error| self.with_label(py, position, parameter, &error))?;
                 values::push_address(&mut self.arguments, address);
-                self.look_through_views(parameter, address);
+                self.add_registered_block(parameter, address);
                 Ok(())
             }
-            _ => self.add_other(position, parameter, value),
+            _ => self.add_uncommon(position, parameter, value),
         }
     }
 
     /// Adds a PyGPU array.
     #[inline]
-    pub(super) fn add_own(&mut self, position: usize, parameter: Option<&Parameter>, array: &'a Array) -> PyResult<()> {
+    pub(super) fn add_gpu_array(
+        &mut self,
+        position: usize,
+        parameter: Option<&Parameter>,
+        array: &'a Array,
+    ) -> PyResult<()> {
         self.check_array(position, parameter, array)?;
         self.uses.push((array.allocation(), access_of(parameter)));
         values::push_address(&mut self.arguments, array.address());
@@ -178,20 +184,22 @@ impl<'a, 'py> CallContext<'a, 'py> {
             Some(_) => false,
         };
         if !is_address {
-            let place = self.place(position, parameter);
-            return Err(PyTypeError::new_err(format!("{place}: memory was given, and the parameter is no pointer")));
+            let argument_label = self.argument_label(position, parameter);
+            return Err(PyTypeError::new_err(format!(
+                "{argument_label}: memory was given, and the parameter is no pointer"
+            )));
         }
         if block.device() != self.function.device() {
             return Err(PyValueError::new_err(format!(
                 "{}: the memory is on {}, and the kernel on {}",
-                self.place(position, parameter),
+                self.argument_label(position, parameter),
                 block.device(),
                 self.function.device()
             )));
         }
         if readonly && matches!(parameter, Some(Parameter { kind: ParameterKind::Pointer { constant: false, .. }, .. }))
         {
-            return Err(argument_errors::readonly(&self.place(position, parameter)));
+            return Err(argument_errors::readonly(&self.argument_label(position, parameter)));
         }
         values::push_address(&mut self.arguments, address);
         self.blocks.push((block, access_of(parameter)));
@@ -208,7 +216,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
     pub(super) fn check_array(&self, position: usize, parameter: Option<&Parameter>, array: &Array) -> PyResult<()> {
         let layout = array.layout();
         let is_dense = self.rules != ArgumentCheck::Strict || layout.is_c_contiguous() || layout.is_f_contiguous();
-        let fits = match parameter.map(|parameter| parameter.kind) {
+        let is_compatible = match parameter.map(|parameter| parameter.kind) {
             Some(ParameterKind::Pointer { element, constant }) => {
                 (self.rules == ArgumentCheck::Lenient || element.takes(array.dtype()))
                     && (constant || !array.readonly())
@@ -216,10 +224,10 @@ impl<'a, 'py> CallContext<'a, 'py> {
             None | Some(ParameterKind::Unknown | ParameterKind::Bytes(8)) => true,
             Some(_) => false,
         };
-        if is_dense && fits && array.device() == self.function.device() {
+        if is_dense && is_compatible && array.device() == self.function.device() {
             return Ok(());
         }
-        Err(argument_errors::array(&self.place(position, parameter), self.function, parameter, array))
+        Err(argument_errors::array(&self.argument_label(position, parameter), self.function, parameter, array))
     }
 
     /// Adds a NumPy scalar.
@@ -232,33 +240,38 @@ impl<'a, 'py> CallContext<'a, 'py> {
         bytes: &[u8],
         value: &Bound<'py, PyAny>,
     ) -> PyResult<()> {
-        let is_good = match parameter.map(|parameter| parameter.kind) {
+        let is_accepted = match parameter.map(|parameter| parameter.kind) {
             None | Some(ParameterKind::Unknown) => true,
-            Some(ParameterKind::Scalar(wanted)) => {
-                if wanted != kind && values::widen(&mut self.arguments, wanted, kind, bytes) {
+            Some(ParameterKind::Scalar(expected)) => {
+                if expected != kind && values::widen(&mut self.arguments, expected, kind, bytes) {
                     return Ok(());
                 }
-                wanted == kind || fits(wanted, DType::new(kind))
+                expected == kind || fits(expected, DType::new(kind))
             }
             Some(ParameterKind::Bytes(size)) => size == bytes.len(),
             // An address computed with NumPy.
             Some(ParameterKind::Pointer { .. }) => matches!(kind, ScalarType::Int64 | ScalarType::UInt64),
         };
-        if !is_good {
-            return Err(argument_errors::scalar(&self.place(position, parameter), parameter, DType::new(kind), value));
+        if !is_accepted {
+            return Err(argument_errors::scalar(
+                &self.argument_label(position, parameter),
+                parameter,
+                DType::new(kind),
+                value,
+            ));
         }
         self.arguments.push(bytes);
         if matches!(parameter, Some(Parameter { kind: ParameterKind::Pointer { .. }, .. }))
             && let Ok(address) = bytes.try_into().map(Address::from_ne_bytes)
         {
-            self.look_through_views(parameter, address);
+            self.add_registered_block(parameter, address);
         }
         Ok(())
     }
 
     /// Adds the block of an integer address to the overrun check on the host, if it is known.
     #[inline]
-    fn look_through_views(&mut self, parameter: Option<&Parameter>, address: Address) {
+    fn add_registered_block(&mut self, parameter: Option<&Parameter>, address: Address) {
         if self.function.device().is_cpu()
             && let Some(block) = address_registry::find(address)
         {
@@ -268,22 +281,22 @@ impl<'a, 'py> CallContext<'a, 'py> {
 
     /// The kernel, the position and the parameter, as the beginning of an error message.
     #[cold]
-    pub(super) fn place(&self, position: usize, parameter: Option<&Parameter>) -> String {
-        let told = parameter.map(ToString::to_string).filter(|text| !text.is_empty());
-        let told = told.map_or_else(String::new, |text| format!(" ({text})"));
-        format!("{}(): argument {}{told}", self.function.name(), position + 1)
+    pub(super) fn argument_label(&self, position: usize, parameter: Option<&Parameter>) -> String {
+        let declaration = parameter.map(ToString::to_string).filter(|text| !text.is_empty());
+        let declaration = declaration.map_or_else(String::new, |text| format!(" ({text})"));
+        format!("{}(): argument {}{declaration}", self.function.name(), position + 1)
     }
 
     /// An error with this prefix.
     #[cold]
-    pub(super) fn within(
+    pub(super) fn with_label(
         &self,
         py: Python<'_>,
         position: usize,
         parameter: Option<&Parameter>,
         error: &PyErr,
     ) -> PyErr {
-        let text = format!("{}: {}", self.place(position, parameter), error.value(py));
+        let text = format!("{}: {}", self.argument_label(position, parameter), error.value(py));
         PyErr::from_type(error.get_type(py), text)
     }
 }

@@ -15,9 +15,11 @@ pub(super) struct HolderHandler<'py>(Bound<'py, PyAny>);
 
 impl<'py> HolderHandler<'py> {
     /// The handler interface of an object, and its memory.
-    pub(super) fn of(value: &Bound<'py, PyAny>) -> PyResult<Option<(Self, MemoryArgument)>> {
-        let Some(ask) = value.getattr_opt(intern!(value.py(), "get_device_alloc"))? else { return Ok(None) };
-        Ok(Some((Self(value.clone()), MemoryArgument::from_python(&ask.call0()?)?)))
+    pub(super) fn from_python(value: &Bound<'py, PyAny>) -> PyResult<Option<(Self, MemoryArgument)>> {
+        let Some(get_device_alloc) = value.getattr_opt(intern!(value.py(), "get_device_alloc"))? else {
+            return Ok(None);
+        };
+        Ok(Some((Self(value.clone()), MemoryArgument::from_python(&get_device_alloc.call0()?)?)))
     }
 
     /// Calls the hook before the launch; `stream` is the launch's.
@@ -40,7 +42,7 @@ pub(super) fn stream_or_none<'py>(py: Python<'py>, stream: &Stream) -> PyResult<
 }
 
 /// The address of an object of another library, from `gpudata` or `ptr`.
-pub(super) fn pointer_of(value: &Bound<'_, PyAny>) -> PyResult<Option<MemoryArgument>> {
+pub(super) fn foreign_pointer(value: &Bound<'_, PyAny>) -> PyResult<Option<MemoryArgument>> {
     let py = value.py();
     if let Some(memory) = value.getattr_opt(intern!(py, "gpudata"))? {
         return if memory.is_none() {
@@ -57,7 +59,7 @@ pub(super) fn pointer_of(value: &Bound<'_, PyAny>) -> PyResult<Option<MemoryArgu
 /// The device address of an ndarray over managed memory.
 pub(super) fn managed_pointer(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<usize>> {
     let py = array.py();
-    let ask =
+    let function =
         py.import(intern!(py, "PyGPU._pycuda.driver.host_allocations"))?.getattr(intern!(py, "managed_pointer"))?;
-    ask.call1((array,))?.extract()
+    function.call1((array,))?.extract()
 }

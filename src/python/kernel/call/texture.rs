@@ -16,25 +16,25 @@ impl CallContext<'_, '_> {
         parameter: Option<&Parameter>,
         value: &Bound<'_, PyAny>,
     ) -> PyResult<bool> {
-        let Some((object, is_surface)) = object::of_python(value) else { return Ok(false) };
-        let fits = match parameter.map(|parameter| parameter.kind) {
+        let Some((object, is_surface)) = object::from_python(value) else { return Ok(false) };
+        let is_compatible = match parameter.map(|parameter| parameter.kind) {
             None | Some(ParameterKind::Unknown | ParameterKind::Bytes(8)) => true,
             Some(ParameterKind::Scalar(ScalarType::UInt64 | ScalarType::Int64)) => true,
             Some(_) => false,
         };
         let spelled = parameter.map_or("", |parameter| &parameter.spelled);
-        let other = if is_surface { "TextureObject" } else { "SurfaceObject" };
-        if !fits || spelled.contains(other) {
-            let (given, wanted) = if is_surface { ("Surface", "Surface") } else { ("Texture", "Texture") };
+        let other_type = if is_surface { "TextureObject" } else { "SurfaceObject" };
+        if !is_compatible || spelled.contains(other_type) {
+            let (class, type_prefix) = if is_surface { ("Surface", "Surface") } else { ("Texture", "Texture") };
             return Err(PyTypeError::new_err(format!(
-                "{}: a {given} was given; it is for a parameter of the type cuda{wanted}Object_t",
-                self.place(position, parameter)
+                "{}: a {class} was given; it is for a parameter of the type cuda{type_prefix}Object_t",
+                self.argument_label(position, parameter)
             )));
         }
         if object.device() != self.function.device() {
             return Err(PyValueError::new_err(format!(
                 "{}: the texture or surface is on {}, and the kernel on {}",
-                self.place(position, parameter),
+                self.argument_label(position, parameter),
                 object.device(),
                 self.function.device()
             )));

@@ -59,7 +59,7 @@ impl HostScalar {
 #[inline]
 pub(crate) fn push_value(arguments: &mut Arguments, kind: ScalarType, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     match numpy_scalar(value) {
-        Some((own, bytes)) if own == kind => {
+        Some((scalar_kind, bytes)) if scalar_kind == kind => {
             arguments.push(bytes);
             Ok(true)
         }
@@ -69,7 +69,7 @@ pub(crate) fn push_value(arguments: &mut Arguments, kind: ScalarType, value: &Bo
 }
 
 /// Dtype and bytes of a NumPy scalar of a less common type (structured, `ml_dtypes`), or of a contiguous ndarray.
-pub(crate) fn bytes_of_numpy(value: &Bound<'_, PyAny>) -> PyResult<(DType, Vec<u8>)> {
+pub(crate) fn numpy_bytes(value: &Bound<'_, PyAny>) -> PyResult<(DType, Vec<u8>)> {
     let py = value.py();
     let convert = ndarray::numpy(py)?.getattr(intern!(py, "ascontiguousarray"))?;
     let array = strict::without_host_arrays(|| convert.call1((value,)))?;
@@ -88,7 +88,7 @@ fn ctypes_base(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
 }
 
 /// The bytes of a ctypes object: a number, a pointer, or a struct.
-pub(crate) fn bytes_of_ctypes(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
+pub(crate) fn ctypes_bytes(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
     if !value.is_instance(ctypes_base(value.py())?)? {
         return Ok(None);
     }
@@ -163,20 +163,20 @@ pub(crate) fn is_in_range(kind: ScalarType, value: &Bound<'_, PyAny>) -> bool {
 
 /// Adds a NumPy integer for a parameter of a wider type that contains its value.
 #[cold]
-pub(crate) fn widen(arguments: &mut Arguments, wanted: ScalarType, kind: ScalarType, bytes: &[u8]) -> bool {
-    let is_whole = |kind| is_integer(kind) && kind != ScalarType::Bool;
-    let is_wider = DType::new(wanted).itemsize() > bytes.len();
-    if !(is_wider && is_whole(wanted) && is_whole(kind)) {
+pub(crate) fn widen(arguments: &mut Arguments, target: ScalarType, kind: ScalarType, bytes: &[u8]) -> bool {
+    let is_integral = |kind| is_integer(kind) && kind != ScalarType::Bool;
+    let is_wider = DType::new(target).itemsize() > bytes.len();
+    if !(is_wider && is_integral(target) && is_integral(kind)) {
         return false;
     }
     let is_signed = |kind| matches!(kind, ScalarType::Int8 | ScalarType::Int16 | ScalarType::Int32 | ScalarType::Int64);
     let is_negative = is_signed(kind) && bytes.last().is_some_and(|last| last & 0x80 != 0);
-    if is_negative && !is_signed(wanted) {
+    if is_negative && !is_signed(target) {
         return false;
     }
     let mut word = [if is_negative { 0xff } else { 0 }; 8];
     word[..bytes.len()].copy_from_slice(bytes);
-    arguments.push(&word[..DType::new(wanted).itemsize()]);
+    arguments.push(&word[..DType::new(target).itemsize()]);
     true
 }
 
@@ -216,14 +216,14 @@ fn out_of_range(
 #[cold]
 fn push_uncommon(arguments: &mut Arguments, kind: ScalarType, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let is_real = value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>();
-    let fits = match kind {
+    let is_convertible = match kind {
         ScalarType::Complex64 | ScalarType::Complex128 => is_real || value.is_instance_of::<PyComplex>(),
         ScalarType::Opaque => false,
         // An integer-like object of another library is accepted; a float never is.
         _ if is_integer(kind) => ffi::numbers::is_index(value) && !value.is_instance_of::<PyBool>(),
         _ => is_real,
     };
-    if !fits {
+    if !is_convertible {
         return Ok(false);
     }
     let py = value.py();
@@ -231,7 +231,7 @@ fn push_uncommon(arguments: &mut Arguments, kind: ScalarType, value: &Bound<'_, 
         return push_number(arguments, kind, &ffi::numbers::index(value)?);
     }
     let class = dtypes::to_python(py, DType::new(kind))?.getattr(intern!(py, "type"))?;
-    let (_, bytes) = bytes_of_numpy(&class.call1((value,))?)?;
+    let (_, bytes) = numpy_bytes(&class.call1((value,))?)?;
     arguments.push(&bytes);
     Ok(true)
 }

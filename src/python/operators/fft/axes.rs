@@ -21,7 +21,7 @@ pub(super) struct FftFunction {
 
 impl FftFunction {
     /// Looks up NumPy's name.
-    pub(super) fn of(name: &str) -> PyResult<Self> {
+    pub(super) fn from_name(name: &str) -> PyResult<Self> {
         let (base, accepts_several) = match name.strip_suffix('n') {
             Some(base) => (base, true),
             None => (name, false),

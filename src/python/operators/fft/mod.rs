@@ -56,7 +56,7 @@ fn _fft<'py>(
             Some(out.cast::<GpuArray>().map_err(|_| PyTypeError::new_err("return arrays must be of ArrayType"))?)
         }
     };
-    let function = FftFunction::of(name)?;
+    let function = FftFunction::from_name(name)?;
     let axes = function.axes(operand.get().layout(), n, axis)?;
     let factor = function.factor(norm, &axes)?;
     if axes.is_empty() {
