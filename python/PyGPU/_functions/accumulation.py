@@ -24,30 +24,30 @@ def at(name: str, a: _core.GPUArray, indices: Any, *values: Any) -> None:
     if not a.flags.writeable:
         raise ValueError(f"{name}.at(): the array is read-only")
     # Half the width halves the radix passes.
-    numbers = _core.arange(a.size, dtype=np.uint32 if a.size < 1 << 32 else np.int64, device=a.device)
-    named = numbers.reshape(a.shape)[indices]
-    places = named.copy("C").reshape(-1)
-    other = _values(a, values[0], named.shape) if values else None
-    order = _core.argsort(places)
+    flat_indices = _core.arange(a.size, dtype=np.uint32 if a.size < 1 << 32 else np.int64, device=a.device)
+    selected = flat_indices.reshape(a.shape)[indices]
+    target_indices = selected.copy("C").reshape(-1)
+    second_operand = _values(a, values[0], selected.shape) if values else None
+    order = _core.argsort(target_indices)
     is_dense = a.flags.c_contiguous
     target = a if is_dense else a.copy("C")
-    _core._apply_at(name, target.reshape(-1), places[order].astype(np.int64), order, other)
+    _core._apply_at(name, target.reshape(-1), target_indices[order].astype(np.int64), order, second_operand)
     if not is_dense:
         a[...] = target
 
 
-def _values(a: _core.GPUArray, given: Any, shape: tuple[int, ...]) -> _core.GPUArray:
+def _values(a: _core.GPUArray, operand: Any, shape: tuple[int, ...]) -> _core.GPUArray:
     """Return the second operands: one, or one per index."""
-    values = given if isinstance(given, _core.GPUArray) else np.asarray(given)
+    values = operand if isinstance(operand, _core.GPUArray) else np.asarray(operand)
     if values.size == 1 and values.ndim <= len(shape):
-        wide: Any = values
+        broadcast: Any = values
     else:
         try:
-            wide = _core.broadcast_to(values, shape) if values is given else np.broadcast_to(values, shape)
+            broadcast = _core.broadcast_to(values, shape) if values is operand else np.broadcast_to(values, shape)
         except ValueError:
             raise ValueError("array is not broadcastable to correct shape") from None
-    if not isinstance(wide, _core.GPUArray):
-        return _core.asarray(np.ascontiguousarray(wide).reshape(-1), device=a.device)
-    if wide.device != a.device:
-        raise ValueError(f"the second operand is on {wide.device} and the array on {a.device}")
-    return wide.reshape(-1) if wide.flags.c_contiguous else wide.copy("C").reshape(-1)
+    if not isinstance(broadcast, _core.GPUArray):
+        return _core.asarray(np.ascontiguousarray(broadcast).reshape(-1), device=a.device)
+    if broadcast.device != a.device:
+        raise ValueError(f"the second operand is on {broadcast.device} and the array on {a.device}")
+    return broadcast.reshape(-1) if broadcast.flags.c_contiguous else broadcast.copy("C").reshape(-1)

@@ -14,70 +14,74 @@ from PyGPU import _core
 __all__: list[str] = []
 
 
-def refusal(given: Any, function: str | None = None) -> TypeError:
+def refusal(invalid: Any, function: str | None = None) -> TypeError:
     """Return the error for an object that is no array of PyGPU: its type, and how to convert it."""
-    kind = type(given).__name__
-    is_list = isinstance(given, (list, tuple))
-    if is_list and any(isinstance(one, _core.GPUArray) for one in given):
+    kind = type(invalid).__name__
+    is_list = isinstance(invalid, (list, tuple))
+    if is_list and any(isinstance(element, _core.GPUArray) for element in invalid):
         text = f"the {kind} holds arrays, and is none; PyGPU.asarray(x) joins those of one shape"
-    elif is_list or isinstance(given, np.ndarray):
+    elif is_list or isinstance(invalid, np.ndarray):
         try:
-            kind = f"{kind} of shape {np.shape(given)}"
+            kind = f"{kind} of shape {np.shape(invalid)}"
         except ValueError:  # rows of different lengths
-            kind = f"{kind} of length {len(given)}"
+            kind = f"{kind} of length {len(invalid)}"
         text = f"the {kind} is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
     else:
         text = f"expected a GPUArray, not {kind}; PyGPU.asarray(x) makes one of what holds numbers"
     return TypeError(f"{function}: {text}" if function else text)
 
 
-def array(given: Any, function: str) -> _core.GPUArray:
+def array(argument: Any, function: str) -> _core.GPUArray:
     """Return an array of a device, or a number as one; host arrays with axes are rejected."""
-    if isinstance(given, _core.GPUArray):
-        return given
-    if isinstance(given, (list, tuple)) or (isinstance(given, np.ndarray) and given.ndim):
-        raise refusal(given, function)
-    return _core.asarray(given)
+    if isinstance(argument, _core.GPUArray):
+        return argument
+    if isinstance(argument, (list, tuple)) or (isinstance(argument, np.ndarray) and argument.ndim):
+        raise refusal(argument, function)
+    return _core.asarray(argument)
 
 
-def arrays(given: Any, function: str) -> list[_core.GPUArray]:
+def arrays(arguments: Any, function: str) -> list[_core.GPUArray]:
     """Return arrays of one device."""
-    found = list(given)
-    if not all(isinstance(one, _core.GPUArray) for one in found):
-        found = _made(found, function)
-    for one in found:
-        if one.device != found[0].device:
+    result = list(arguments)
+    if not all(isinstance(element, _core.GPUArray) for element in result):
+        result = _converted(result, function)
+    for element in result:
+        if element.device != result[0].device:
             raise ValueError(
-                f"{function}: the arrays are on {found[0].device} and {one.device}; copy them to one device first, "
-                f"with PyGPU.asarray(a, device='{found[0].device}')"
+                f"{function}: the arrays are on {result[0].device} and {element.device}; copy them to one device "
+                f"first, with PyGPU.asarray(a, device='{result[0].device}')"
             )
-    return found
+    return result
 
 
-def _made(given: list[Any], function: str) -> list[_core.GPUArray]:
+def _converted(arguments: list[Any], function: str) -> list[_core.GPUArray]:
     """Convert arguments to arrays; a number goes to the device of the arrays."""
-    here = [None if isinstance(one, (int, float, complex, np.generic)) else array(one, function) for one in given]
-    device = next((one.device for one in here if one is not None), None)
+    converted = [
+        None if isinstance(argument, (int, float, complex, np.generic)) else array(argument, function)
+        for argument in arguments
+    ]
+    device = next((argument.device for argument in converted if argument is not None), None)
     return [
-        _core.asarray(number, device=device) if one is None else one for one, number in zip(here, given, strict=True)
+        _core.asarray(number, device=device) if argument is None else argument
+        for argument, number in zip(converted, arguments, strict=True)
     ]
 
 
-def axis_of(axis: Any, ndim: int) -> int:
+def normalize_axis(axis: Any, ndim: int) -> int:
     """Return an axis as a non-negative number, or raise NumPy's error."""
-    number = operator.index(axis)
-    if not -ndim <= number < ndim:
-        raise AxisError(number, ndim)
-    return number % ndim
+    index = operator.index(axis)
+    if not -ndim <= index < ndim:
+        raise AxisError(index, ndim)
+    return index % ndim
 
 
-def axes_of(axes: Any, ndim: int) -> tuple[int, ...]:
+def normalize_axes(axes: Any, ndim: int) -> tuple[int, ...]:
     """Return one axis or several as non-negative numbers."""
-    given = axes if isinstance(axes, Sequence) else (axes,)
-    found = tuple(axis_of(axis, ndim) for axis in given)
-    if len(set(found)) != len(found):
+    sequence = axes if isinstance(axes, Sequence) else (axes,)
+    result = tuple(normalize_axis(axis, ndim) for axis in sequence)
+    if len(set(result)) != len(result):
         raise ValueError("repeated axis")
-    return found
+    return result
 
 
 def along(axis: int, part: Any) -> tuple[Any, ...]:

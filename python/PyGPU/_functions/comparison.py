@@ -193,8 +193,8 @@ def iscomplex(x: Any) -> _core.GPUArray:
     >>> PyGPU.iscomplex(PyGPU.to_gpu([1, 1j])).tolist()
     [False, True]
     """
-    given = array(x, "iscomplex")
-    result: _core.GPUArray = given.imag != 0 if iscomplexobj(given) else _core.zeros_like(given, bool)
+    operand = array(x, "iscomplex")
+    result: _core.GPUArray = operand.imag != 0 if iscomplexobj(operand) else _core.zeros_like(operand, bool)
     return result
 
 
@@ -218,8 +218,8 @@ def isreal(x: Any) -> _core.GPUArray:
     >>> PyGPU.isreal(PyGPU.to_gpu([1, 1j])).tolist()
     [True, False]
     """
-    given = array(x, "isreal")
-    result: _core.GPUArray = given.imag == 0 if iscomplexobj(given) else _core.ones_like(given, bool)
+    operand = array(x, "isreal")
+    result: _core.GPUArray = operand.imag == 0 if iscomplexobj(operand) else _core.ones_like(operand, bool)
     return result
 
 
@@ -272,10 +272,10 @@ def isneginf(x: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
 
 
 def _is_infinity(x: Any, infinity: float, out: _core.GPUArray | None, function: str) -> _core.GPUArray:
-    given = array(x, function)
-    if given.dtype.kind == "c":
-        raise TypeError(f"This operation is not supported for {given.dtype} values because it would be ambiguous.")
-    result: _core.GPUArray = _core.equal(given, infinity, out=out)
+    operand = array(x, function)
+    if operand.dtype.kind == "c":
+        raise TypeError(f"This operation is not supported for {operand.dtype} values because it would be ambiguous.")
+    result: _core.GPUArray = _core.equal(operand, infinity, out=out)
     return result
 
 
@@ -298,7 +298,9 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     >>> PyGPU.result_type(PyGPU.zeros(2, "float32"), "int32", 3)
     dtype('float64')
     """
-    return np.result_type(*(one.dtype if isinstance(one, _core.GPUArray) else one for one in arrays_and_dtypes))
+    return np.result_type(
+        *(operand.dtype if isinstance(operand, _core.GPUArray) else operand for operand in arrays_and_dtypes)
+    )
 
 
 @public("Comparing arrays")

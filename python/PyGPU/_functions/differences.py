@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import along, array, axis_of
+from PyGPU._functions.array_arguments import along, array, normalize_axis
 from PyGPU._functions.joining import concatenate
 from PyGPU._names.public import public
 
@@ -46,23 +46,31 @@ def diff(a: _core.GPUArray, n: int = 1, axis: int = -1, prepend: Any = None, app
         return a
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n!r}")
-    made = array(a, "diff")
-    if made.ndim == 0:
+    result = array(a, "diff")
+    if result.ndim == 0:
         raise ValueError("diff requires input that is at least one dimensional")
-    place = axis_of(axis, made.ndim)
-    parts = [_beside(one, made, place) for one in (prepend, made, append) if one is not None and one is not np._NoValue]
+    axis_index = normalize_axis(axis, result.ndim)
+    parts = [
+        _edge_operand(operand, result, axis_index)
+        for operand in (prepend, result, append)
+        if operand is not None and operand is not np._NoValue
+    ]
     if len(parts) > 1:
-        made = concatenate(parts, place)
-    compute = _core.not_equal if made.dtype == np.bool_ else _core.subtract
+        result = concatenate(parts, axis_index)
+    compute = _core.not_equal if result.dtype == np.bool_ else _core.subtract
     for _ in range(n):
-        made = compute(made[along(place, slice(1, None))], made[along(place, slice(None, -1))])
-    return made
+        result = compute(result[along(axis_index, slice(1, None))], result[along(axis_index, slice(None, -1))])
+    return result
 
 
-def _beside(given: Any, other: _core.GPUArray, axis: int) -> _core.GPUArray:
+def _edge_operand(values: Any, reference: _core.GPUArray, axis: int) -> _core.GPUArray:
     """Return the prepended or appended array; a number is one element of each row."""
-    one = array(given, "diff")
-    return one if one.ndim else _core.broadcast_to(one, (*other.shape[:axis], 1, *other.shape[axis + 1 :]))
+    edge_values = array(values, "diff")
+    return (
+        edge_values
+        if edge_values.ndim
+        else _core.broadcast_to(edge_values, (*reference.shape[:axis], 1, *reference.shape[axis + 1 :]))
+    )
 
 
 @public("Moving and repeating elements")
@@ -93,11 +101,11 @@ def ediff1d(ary: _core.GPUArray, to_end: Any = None, to_begin: Any = None) -> _c
     """
     flat = array(ary, "ediff1d").ravel()
     parts = [flat[1:] - flat[:-1]] if flat.size else [flat[:0]]
-    for name, given, place in (("to_begin", to_begin, 0), ("to_end", to_end, 2)):
-        if given is None:
+    for name, edge_argument, part_index in (("to_begin", to_begin, 0), ("to_end", to_end, 2)):
+        if edge_argument is None:
             continue
-        one = array(given, "ediff1d").ravel()
-        if not np.can_cast(one.dtype, flat.dtype, "same_kind"):
+        edge_values = array(edge_argument, "ediff1d").ravel()
+        if not np.can_cast(edge_values.dtype, flat.dtype, "same_kind"):
             raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
-        parts.insert(place, one)
+        parts.insert(part_index, edge_values)
     return concatenate(parts, dtype=flat.dtype) if len(parts) > 1 else parts[0]

@@ -48,16 +48,16 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     """
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
-    given = arrays(xi, "meshgrid")
-    ndim = len(given)
+    coordinates = arrays(xi, "meshgrid")
+    ndim = len(coordinates)
     axes = [1, 0, *range(2, ndim)] if indexing == "xy" and ndim > 1 else list(range(ndim))
-    made = []
-    for one, axis in zip(given, axes, strict=True):
-        made.append(one.reshape((1,) * axis + (-1,) + (1,) * (ndim - axis - 1)))
+    result = []
+    for values, axis in zip(coordinates, axes, strict=True):
+        result.append(values.reshape((1,) * axis + (-1,) + (1,) * (ndim - axis - 1)))
     if not sparse:
-        together = np.broadcast_shapes(*(one.shape for one in made))
-        made = [_core.broadcast_to(one, together) for one in made]
-    return tuple(one.copy("C") for one in made) if copy else tuple(made)
+        common_shape = np.broadcast_shapes(*(values.shape for values in result))
+        result = [_core.broadcast_to(values, common_shape) for values in result]
+    return tuple(values.copy("C") for values in result) if copy else tuple(result)
 
 
 @public("Matrices and grids")
@@ -89,16 +89,16 @@ def indices(
     [[[0, 0], [1, 1]], [[0, 1], [0, 1]]]
     """
     lengths = tuple(dimensions)
-    made = _core.empty((0 if sparse else len(lengths), *lengths), dtype, device=device)
+    result = _core.empty((0 if sparse else len(lengths), *lengths), dtype, device=device)
     parts = []
     for axis, length in enumerate(lengths):
         shape = (1,) * axis + (length,) + (1,) * (len(lengths) - axis - 1)
-        places = _core.arange(length, dtype=dtype, device=made.device).reshape(shape)
+        axis_indices = _core.arange(length, dtype=dtype, device=result.device).reshape(shape)
         if sparse:
-            parts.append(places)
+            parts.append(axis_indices)
         else:
-            made[axis] = places
-    return tuple(parts) if sparse else made
+            result[axis] = axis_indices
+    return tuple(parts) if sparse else result
 
 
 @public("Matrices and grids")
@@ -132,13 +132,13 @@ def unravel_index(indices: _core.GPUArray, shape: Any, order: str = "C") -> tupl
     >>> [axis.tolist() for axis in PyGPU.unravel_index(PyGPU.to_gpu([5, 0]), (2, 3))]
     [[1, 0], [2, 0]]
     """
-    rest = _whole(indices, "unravel_index")
-    found: list[Any] = []
+    quotient = _as_int64(indices, "unravel_index")
+    result: list[Any] = []
     lengths = (shape,) if isinstance(shape, int) else tuple(shape)
-    for length in _counted(lengths, order, "unravel_index"):
-        rest, place = divmod(rest, length)
-        found.append(place)
-    return tuple(found if order == "F" else found[::-1])
+    for length in _ordered_lengths(lengths, order, "unravel_index"):
+        quotient, axis_indices = divmod(quotient, length)
+        result.append(axis_indices)
+    return tuple(result if order == "F" else result[::-1])
 
 
 @public("Matrices and grids")
@@ -173,45 +173,49 @@ def ravel_multi_index(
     >>> PyGPU.ravel_multi_index((PyGPU.to_gpu([1, 0]), PyGPU.to_gpu([2, 0])), (2, 3)).tolist()
     [5, 0]
     """
-    places, lengths = arrays(multi_index, "ravel_multi_index"), tuple(dims)
+    index_arrays, lengths = arrays(multi_index, "ravel_multi_index"), tuple(dims)
     modes = (mode,) * len(lengths) if isinstance(mode, str) else tuple(mode)
-    if len(places) != len(lengths) or len(modes) != len(lengths):
+    if len(index_arrays) != len(lengths) or len(modes) != len(lengths):
         raise ValueError(
-            f"ravel_multi_index: {len(places)} index arrays and {len(modes)} modes for a shape of {len(lengths)} axes"
+            f"ravel_multi_index: {len(index_arrays)} index arrays and {len(modes)} modes for a shape of "
+            f"{len(lengths)} axes"
         )
-    inside = [_within(place, length, kind) for place, length, kind in zip(places, lengths, modes, strict=True)]
-    total: Any = 0
+    valid_indices = [
+        _indices_in_range(axis_indices, length, kind)
+        for axis_indices, length, kind in zip(index_arrays, lengths, modes, strict=True)
+    ]
+    flat_indices: Any = 0
     step = 1
-    counted = inside if order == "F" else inside[::-1]
-    for length, place in zip(_counted(lengths, order, "ravel_multi_index"), counted, strict=True):
-        total = place * step + total
+    in_flat_order = valid_indices if order == "F" else valid_indices[::-1]
+    for length, axis_indices in zip(_ordered_lengths(lengths, order, "ravel_multi_index"), in_flat_order, strict=True):
+        flat_indices = axis_indices * step + flat_indices
         step *= length
-    return _core.asarray(total)
+    return _core.asarray(flat_indices)
 
 
-def _whole(indices: Any, function: str) -> Any:
-    given = arrays([indices], function)[0]
-    if given.dtype.kind not in "iu":
-        raise TypeError(f"{function}: indices are integers, not {given.dtype}")
-    return given.astype(np.int64, copy=False)
+def _as_int64(indices: Any, function: str) -> Any:
+    converted = arrays([indices], function)[0]
+    if converted.dtype.kind not in "iu":
+        raise TypeError(f"{function}: indices are integers, not {converted.dtype}")
+    return converted.astype(np.int64, copy=False)
 
 
-def _counted(lengths: tuple[int, ...], order: str, function: str) -> tuple[int, ...]:
+def _ordered_lengths(lengths: tuple[int, ...], order: str, function: str) -> tuple[int, ...]:
     """Return the lengths of axes in the order of the flat indices."""
     if order not in ("C", "F"):
         raise ValueError(f"{function}: only 'C' or 'F' order is permitted, not {order!r}")
     return lengths if order == "F" else lengths[::-1]
 
 
-def _within(place: Any, length: int, mode: str) -> Any:
+def _indices_in_range(indices: Any, length: int, mode: str) -> Any:
     """Map indices into the range of an axis, as the mode requires."""
-    given = _whole(place, "ravel_multi_index")
+    converted = _as_int64(indices, "ravel_multi_index")
     if mode == "wrap":
-        return given % length
+        return converted % length
     if mode == "clip":
-        return _core.clip(given, 0, length - 1)
+        return _core.clip(converted, 0, length - 1)
     if mode != "raise":
         raise ValueError(f"ravel_multi_index: mode must be one of 'raise', 'wrap' or 'clip', not {mode!r}")
-    if bool(_core.any((given < 0) | (given >= length))):
+    if bool(_core.any((converted < 0) | (converted >= length))):
         raise ValueError("invalid entry in coordinates array")
-    return given
+    return converted

@@ -13,24 +13,24 @@ from PyGPU._functions.operands import flat, on_device_of
 from PyGPU._names.public import public
 
 
-def _sums(places: _core.GPUArray, weights: _core.GPUArray, bins: int) -> _core.GPUArray:
+def _sums(bin_indices: _core.GPUArray, weights: _core.GPUArray, bins: int) -> _core.GPUArray:
     """Sum the weights of each bin; bin indices are integers below the number of bins."""
-    starts = _core.zeros(bins + 1, np.int64, device=places.device)
-    starts[1:] = _core._counted(places, bins).cumsum()
+    starts = _core.zeros(bins + 1, np.int64, device=bin_indices.device)
+    starts[1:] = _core._counted(bin_indices, bins).cumsum()
     # Narrower integers are sorted in fewer passes.
-    order = _core.argsort(places.astype(np.min_scalar_type(max(bins - 1, 0))))
-    parts = _core._sums_of_runs(flat(weights.astype(np.float64)), order, starts)
-    return parts.reshape(bins) if parts.shape[1] == 1 else parts.sum(axis=1)
+    order = _core.argsort(bin_indices.astype(np.min_scalar_type(max(bins - 1, 0))))
+    partial_sums = _core._sums_of_runs(flat(weights.astype(np.float64)), order, starts)
+    return partial_sums.reshape(bins) if partial_sums.shape[1] == 1 else partial_sums.sum(axis=1)
 
 
-def _bins_of(x: _core.GPUArray, least: int) -> int:
+def _bin_count(x: _core.GPUArray, minimum: int) -> int:
     """Return the number of bins, for which the host waits."""
     bits = 8 * x.dtype.itemsize
     # As unsigned, the negative numbers are the largest ones: one reduction checks both.
-    greatest = int(x.view(f"uint{bits}").max().item())
-    if (x.dtype.kind == "i" or bits == 64) and greatest >> (bits - 1):
+    maximum = int(x.view(f"uint{bits}").max().item())
+    if (x.dtype.kind == "i" or bits == 64) and maximum >> (bits - 1):
         raise ValueError("'list' argument must have no negative elements")
-    return max(greatest + 1, least)
+    return max(maximum + 1, minimum)
 
 
 @public("Order")
@@ -66,13 +66,13 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> _core.GPUArr
     >>> PyGPU.bincount(PyGPU.to_gpu([0, 2, 2]), [0.5, 1.0, 2.0]).tolist()
     [0.5, 0.0, 3.0]
     """
-    own = x if isinstance(x, _core.GPUArray) else weights
-    if not isinstance(own, _core.GPUArray):
+    device_array = x if isinstance(x, _core.GPUArray) else weights
+    if not isinstance(device_array, _core.GPUArray):
         raise TypeError("bincount(): neither operand is an array of PyGPU; copy one, with PyGPU.to_gpu(x)")
-    done: _core.GPUArray = _core._by_numpy("bincount", own, (x, weights, minlength))
-    if done is not NotImplemented:
-        return done
-    values = on_device_of(own, x)
+    numpy_result: _core.GPUArray = _core._by_numpy("bincount", device_array, (x, weights, minlength))
+    if numpy_result is not NotImplemented:
+        return numpy_result
+    values = on_device_of(device_array, x)
     if values.ndim != 1:
         raise ValueError(
             "object too deep for desired array" if values.ndim else "object of too small depth for desired array"
@@ -81,31 +81,31 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> _core.GPUArr
         _check_safe(values.dtype, np.dtype(np.int64))
     if minlength is None:
         raise TypeError("'NoneType' object cannot be interpreted as an integer")
-    least = operator.index(minlength)
-    if least < 0:
+    min_length = operator.index(minlength)
+    if min_length < 0:
         raise ValueError("'minlength' must not be negative")
     if values.size == 0:
-        return _core.zeros(least, np.int64, device=own.device)
+        return _core.zeros(min_length, np.int64, device=device_array.device)
     values = flat(values.astype(np.uint8) if values.dtype.kind == "b" else values)
     if weights is None:
-        return _core._counted(values, _bins_of(values, least))
-    given = on_device_of(own, weights)
-    _check_safe(given.dtype, np.dtype(np.float64))
-    if given.shape != values.shape:
+        return _core._counted(values, _bin_count(values, min_length))
+    weight_array = on_device_of(device_array, weights)
+    _check_safe(weight_array.dtype, np.dtype(np.float64))
+    if weight_array.shape != values.shape:
         raise ValueError("The weights and list don't have the same length.")
-    return _sums(values, given, _bins_of(values, least))
+    return _sums(values, weight_array, _bin_count(values, min_length))
 
 
-def _check_safe(dtype: np.dtype[Any], wanted: np.dtype[Any]) -> None:
-    if not np.can_cast(dtype, wanted, "safe"):
-        raise TypeError(f"Cannot cast array data from {dtype!r} to {wanted!r} according to the rule 'safe'")
+def _check_safe(dtype: np.dtype[Any], target: np.dtype[Any]) -> None:
+    if not np.can_cast(dtype, target, "safe"):
+        raise TypeError(f"Cannot cast array data from {dtype!r} to {target!r} according to the rule 'safe'")
 
 
 def _values_and_weights(a: Any, weights: Any) -> tuple[_core.GPUArray, _core.GPUArray | None]:
-    own = a if isinstance(a, _core.GPUArray) else weights
-    if not isinstance(own, _core.GPUArray):
+    device_array = a if isinstance(a, _core.GPUArray) else weights
+    if not isinstance(device_array, _core.GPUArray):
         raise TypeError("histogram(): the values are no array of PyGPU; copy them to a device, with PyGPU.to_gpu(x)")
-    values = on_device_of(own, a)
+    values = on_device_of(device_array, a)
     if values.dtype.kind == "b":
         warnings.warn(
             f"Converting input from {values.dtype} to {np.uint8} for compatibility.", RuntimeWarning, stacklevel=3
@@ -113,10 +113,10 @@ def _values_and_weights(a: Any, weights: Any) -> tuple[_core.GPUArray, _core.GPU
         values = values.astype(np.uint8)
     if weights is None:
         return flat(values), None
-    given = on_device_of(own, weights)
-    if given.shape != values.shape:
+    weight_array = on_device_of(device_array, weights)
+    if weight_array.shape != values.shape:
         raise ValueError("weights should have the same shape as a.")
-    return flat(values), flat(given)
+    return flat(values), flat(weight_array)
 
 
 def _edges(a: _core.GPUArray, bins: Any, limits: Any) -> Any:
@@ -129,10 +129,10 @@ def _edges(a: _core.GPUArray, bins: Any, limits: Any) -> Any:
         if bins.size > 1 and bool((bins[:-1] > bins[1:]).any()):
             raise ValueError("`bins` must increase monotonically, when an array")
         return bins
-    known = np.empty(0, a.dtype)
+    extremes = np.empty(0, a.dtype)
     if np.ndim(bins) == 0 and limits is None and a.size:
-        known = np.array([a.min().item(), a.max().item()], a.dtype)
-    return np.histogram_bin_edges(known, bins.get() if isinstance(bins, _core.GPUArray) else bins, limits)
+        extremes = np.array([a.min().item(), a.max().item()], a.dtype)
+    return np.histogram_bin_edges(extremes, bins.get() if isinstance(bins, _core.GPUArray) else bins, limits)
 
 
 @public("Order")
@@ -157,9 +157,9 @@ def histogram_bin_edges(
     >>> PyGPU.histogram_bin_edges(PyGPU.to_gpu([0.0, 4.0]), 2).tolist()
     [0.0, 2.0, 4.0]
     """
-    done: _core.GPUArray = _core._by_numpy("histogram_bin_edges", a, (a, bins, range, weights))
-    if done is not NotImplemented:
-        return done
+    numpy_result: _core.GPUArray = _core._by_numpy("histogram_bin_edges", a, (a, bins, range, weights))
+    if numpy_result is not NotImplemented:
+        return numpy_result
     values = _values_and_weights(a, weights)[0]
     return on_device_of(values, _edges(values, bins, range))
 
@@ -200,33 +200,36 @@ def histogram(
     >>> counts.tolist(), edges.tolist()
     ([2, 3], [0.0, 2.0, 4.0])
     """
-    own = a if isinstance(a, _core.GPUArray) else weights
-    if isinstance(own, _core.GPUArray):
-        done: Any = _core._by_numpy("histogram", own, (a, bins, range, density, weights))
-        if done is not NotImplemented:
-            return done[0], done[1]
-    values, given = _values_and_weights(a, weights)
+    device_array = a if isinstance(a, _core.GPUArray) else weights
+    if isinstance(device_array, _core.GPUArray):
+        numpy_result: Any = _core._by_numpy("histogram", device_array, (a, bins, range, density, weights))
+        if numpy_result is not NotImplemented:
+            return numpy_result[0], numpy_result[1]
+    values, weight_array = _values_and_weights(a, weights)
     edges = on_device_of(values, _edges(values, bins, range))
     dtype = np.result_type(values.dtype, edges.dtype)
-    bounds, found = edges.astype(dtype), values.astype(dtype)
-    if given is None:
-        counts = _core._counted(found, 0, bounds)
-    elif given.dtype.kind == "c":
-        counts = _core.empty(max(edges.size - 1, 0), given.dtype, device=values.device)
-        counts.real, counts.imag = _weighed(found, bounds, given.real), _weighed(found, bounds, given.imag)
+    typed_edges, typed_values = edges.astype(dtype), values.astype(dtype)
+    if weight_array is None:
+        counts = _core._counted(typed_values, 0, typed_edges)
+    elif weight_array.dtype.kind == "c":
+        counts = _core.empty(max(edges.size - 1, 0), weight_array.dtype, device=values.device)
+        counts.real, counts.imag = (
+            _weighted_counts(typed_values, typed_edges, weight_array.real),
+            _weighted_counts(typed_values, typed_edges, weight_array.imag),
+        )
     else:
-        counts = _weighed(found, bounds, given).astype(given.dtype)
+        counts = _weighted_counts(typed_values, typed_edges, weight_array).astype(weight_array.dtype)
     if density:
         widths = (edges[1:] - edges[:-1]).astype(np.float64)
         return counts / widths / counts.sum(), edges
     return counts, edges
 
 
-def _weighed(values: _core.GPUArray, edges: _core.GPUArray, weights: _core.GPUArray) -> _core.GPUArray:
+def _weighted_counts(values: _core.GPUArray, edges: _core.GPUArray, weights: _core.GPUArray) -> _core.GPUArray:
     bins = edges.size - 1
     if bins < 1:
         return _core.zeros(0, np.float64, device=values.device)
     # Counted from 1; 0 is before the first edge, and the number of bins plus one is behind the last.
-    places = _core._searchsorted(edges, values, True)
-    places = _core.where(_core.equal(values, edges[-1:]), bins, places)
-    return _sums(places, weights, bins + 2)[1:-1]
+    bin_indices = _core._searchsorted(edges, values, True)
+    bin_indices = _core.where(_core.equal(values, edges[-1:]), bins, bin_indices)
+    return _sums(bin_indices, weights, bins + 2)[1:-1]

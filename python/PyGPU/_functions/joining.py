@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 
 from PyGPU import _core
 from PyGPU._functions import shapes
-from PyGPU._functions.array_arguments import along, array, arrays as _given, axis_of
+from PyGPU._functions.array_arguments import along, array, arrays as _operands, normalize_axis
 from PyGPU._names.public import public, public_values
 
 if TYPE_CHECKING:
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 def _check_shapes(parts: Sequence[_core.GPUArray], axis: int) -> None:
     first = parts[0]
-    for place, part in enumerate(parts):
+    for index, part in enumerate(parts):
         if part.ndim != first.ndim:
             raise ValueError(
                 "all the input arrays must have same number of dimensions, but the array at index 0 has "
-                f"{first.ndim} dimension(s) and the array at index {place} has {part.ndim} dimension(s)"
+                f"{first.ndim} dimension(s) and the array at index {index} has {part.ndim} dimension(s)"
             )
-        for dimension, (own, other) in enumerate(zip(first.shape, part.shape, strict=True)):
-            if own != other and dimension != axis:
+        for dimension, (expected, length) in enumerate(zip(first.shape, part.shape, strict=True)):
+            if expected != length and dimension != axis:
                 raise ValueError(
                     "all the input array dimensions except for the concatenation axis must match exactly, but along "
-                    f"dimension {dimension}, the array at index 0 has size {own} and the array at index {place} has "
-                    f"size {other}"
+                    f"dimension {dimension}, the array at index 0 has size {expected} and the array at index {index} "
+                    f"has size {length}"
                 )
 
 
@@ -47,8 +47,8 @@ def joined(
     casting: Casting,
 ) -> _core.GPUArray:
     """Concatenate arrays of one device: one copy or cast for each into its part of the result."""
-    if out is None and dtype is None and (plain := _core._joined(parts, axis)) is not None:
-        return plain
+    if out is None and dtype is None and (fast_result := _core._joined(parts, axis)) is not None:
+        return fast_result
     _check_shapes(parts, axis)
     shape = (*parts[0].shape[:axis], sum(part.shape[axis] for part in parts), *parts[0].shape[axis + 1 :])
     if out is None:
@@ -66,11 +66,11 @@ def joined(
     begin = 0
     for part in parts:
         end = begin + part.shape[axis]
-        place = along(axis, slice(begin, end))
+        section = along(axis, slice(begin, end))
         if part.dtype == out.dtype:
-            out[place] = part
+            out[section] = part
         else:
-            _core.copyto(out[place], part, casting)
+            _core.copyto(out[section], part, casting)
         begin = end
     return out
 
@@ -118,9 +118,9 @@ def concatenate(
     [0.0, 1.0, 2.0, 1.0, 1.0]
     """
     arrays = arrays if isinstance(arrays, (list, tuple)) else list(arrays)
-    if axis == 0 and out is None and dtype is None and (plain := _core._joined(arrays, 0)) is not None:
-        return plain
-    parts = _given(arrays, "concatenate")
+    if axis == 0 and out is None and dtype is None and (fast_result := _core._joined(arrays, 0)) is not None:
+        return fast_result
+    parts = _operands(arrays, "concatenate")
     if not parts:
         raise ValueError("need at least one array to concatenate")
     if out is not None and dtype is not None:
@@ -129,7 +129,7 @@ def concatenate(
         return joined([part.ravel() for part in parts], 0, out, dtype, casting)
     if not builtins.all(part.ndim for part in parts):
         raise ValueError("zero-dimensional arrays cannot be concatenated")
-    return joined(parts, axis_of(axis, parts[0].ndim), out, dtype, casting)
+    return joined(parts, normalize_axis(axis, parts[0].ndim), out, dtype, casting)
 
 
 concat = concatenate
@@ -167,14 +167,14 @@ def stack(
     >>> PyGPU.stack([PyGPU.arange(2), PyGPU.ones(2, "int64")], axis=1).tolist()
     [[0, 1], [1, 1]]
     """
-    parts = _given(arrays, "stack")
+    parts = _operands(arrays, "stack")
     if not parts:
         raise ValueError("need at least one array to stack")
     if len({part.shape for part in parts}) != 1:
         raise ValueError("all input arrays must have the same shape")
-    place = axis_of(axis, parts[0].ndim + 1)
-    index = (*along(place, None), ...)
-    return concatenate([part[index] for part in parts], place, out, dtype=dtype, casting=casting)
+    axis_index = normalize_axis(axis, parts[0].ndim + 1)
+    index = (*along(axis_index, None), ...)
+    return concatenate([part[index] for part in parts], axis_index, out, dtype=dtype, casting=casting)
 
 
 @public("Joining and splitting")
@@ -198,7 +198,7 @@ def vstack(tup: Any, *, dtype: DTypeLike | None = None, casting: Casting = "same
     >>> PyGPU.vstack([PyGPU.arange(2), PyGPU.ones(2, "int64")]).tolist()
     [[0, 1], [1, 1]]
     """
-    parts = [shapes.atleast_2d(part) for part in _given(tup, "vstack")]
+    parts = [shapes.atleast_2d(part) for part in _operands(tup, "vstack")]
     return concatenate(parts, 0, dtype=dtype, casting=casting)
 
 
@@ -223,7 +223,7 @@ def hstack(tup: Any, *, dtype: DTypeLike | None = None, casting: Casting = "same
     >>> PyGPU.hstack([PyGPU.arange(2), PyGPU.ones(2, "int64")]).tolist()
     [0, 1, 1, 1]
     """
-    parts = [shapes.atleast_1d(part) for part in _given(tup, "hstack")]
+    parts = [shapes.atleast_1d(part) for part in _operands(tup, "hstack")]
     axis = 0 if parts and parts[0].ndim == 1 else 1
     return concatenate(parts, axis, dtype=dtype, casting=casting)
 
@@ -247,7 +247,7 @@ def dstack(tup: Any) -> _core.GPUArray:
     >>> PyGPU.dstack([PyGPU.arange(2), PyGPU.ones(2, "int64")]).tolist()
     [[[0, 1], [1, 1]]]
     """
-    return concatenate([shapes.atleast_3d(part) for part in _given(tup, "dstack")], 2)
+    return concatenate([shapes.atleast_3d(part) for part in _operands(tup, "dstack")], 2)
 
 
 @public("Joining and splitting")
@@ -269,7 +269,7 @@ def column_stack(tup: Any) -> _core.GPUArray:
     >>> PyGPU.column_stack([PyGPU.arange(2), PyGPU.ones(2, "int64")]).tolist()
     [[0, 1], [1, 1]]
     """
-    parts = _given(tup, "column_stack")
+    parts = _operands(tup, "column_stack")
     return concatenate([part if part.ndim > 1 else part.reshape(-1, 1) for part in parts], 1)
 
 
@@ -324,37 +324,37 @@ def block(arrays: Any) -> _core.GPUArray:
     >>> PyGPU.block([[a, 0 * a], [2 * a, a]]).tolist()
     [[1, 1, 0, 0], [2, 2, 1, 1]]
     """
-    depth, most = _depth(arrays, "arrays")
-    ndim = max(depth, most)
+    depth, max_ndim = _depth(arrays, "arrays")
+    ndim = max(depth, max_ndim)
     result = _joined_blocks(arrays, depth, ndim)
     return result.copy() if depth == 0 else result
 
 
-def _depth(blocks: Any, where: str) -> tuple[int, int]:
+def _depth(blocks: Any, location: str) -> tuple[int, int]:
     """Return the nesting depth of lists, and the maximum number of axes of a block."""
     if isinstance(blocks, tuple):
         raise TypeError(
-            f"{where} is a tuple. Only lists can be used to arrange blocks, and np.block does not allow it."
+            f"{location} is a tuple. Only lists can be used to arrange blocks, and np.block does not allow it."
         )
     if not isinstance(blocks, list):
         return 0, array(blocks, "block").ndim
     if not blocks:
-        raise ValueError(f"List at {where} cannot be empty")
-    found = [_depth(one, f"{where}[{place}]") for place, one in enumerate(blocks)]
-    for place, (depth, _) in enumerate(found):
-        if depth != found[0][0]:
+        raise ValueError(f"List at {location} cannot be empty")
+    depths = [_depth(block, f"{location}[{position}]") for position, block in enumerate(blocks)]
+    for position, (depth, _) in enumerate(depths):
+        if depth != depths[0][0]:
             raise ValueError(
-                f"List depths are mismatched. First element was at depth {found[0][0] + 1}, but there is an element at "
-                f"depth {depth + 1} ({where}[{place}])"
+                f"List depths are mismatched. First element was at depth {depths[0][0] + 1}, but there is an element "
+                f"at depth {depth + 1} ({location}[{position}])"
             )
-    return found[0][0] + 1, max(axes for _, axes in found)
+    return depths[0][0] + 1, max(axes for _, axes in depths)
 
 
 def _joined_blocks(blocks: Any, depth: int, ndim: int) -> _core.GPUArray:
     if depth == 0:
-        one = array(blocks, "block")
-        return one.reshape((1,) * (ndim - one.ndim) + one.shape)
-    return concatenate([_joined_blocks(one, depth - 1, ndim) for one in blocks], -depth)
+        block = array(blocks, "block")
+        return block.reshape((1,) * (ndim - block.ndim) + block.shape)
+    return concatenate([_joined_blocks(block, depth - 1, ndim) for block in blocks], -depth)
 
 
 public_values("Joining and splitting", "concat")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import array, axis_of
+from PyGPU._functions.array_arguments import array, normalize_axis
 from PyGPU._names.public import public
 
 if TYPE_CHECKING:
@@ -185,21 +185,21 @@ def roll(a: _core.GPUArray, shift: Any, axis: Any = None) -> _core.GPUArray:
     a = array(a, "roll")
     if axis is None:
         return roll(a.ravel(), shift, 0).reshape(a.shape)
-    pairs = np.broadcast(shift, [axis_of(one, a.ndim) for one in (axis if np.iterable(axis) else (axis,))])
+    pairs = np.broadcast(shift, [normalize_axis(index, a.ndim) for index in (axis if np.iterable(axis) else (axis,))])
     if pairs.ndim > 1:
         raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
     shifts = [0] * a.ndim
-    for step, place in pairs:
-        shifts[place] += int(step)
+    for step, axis_index in pairs:
+        shifts[axis_index] += int(step)
     if a.flags.c_contiguous and not builtins.any(shifts[1:]) and a.ndim and a.shape[0]:
         begin = -shifts[0] % a.shape[0]
         joined = _core._joined([a[begin:], a[:begin]], 0)
         if joined is not None:
             return joined
-    made = _core.empty_like(a)
+    result = _core.empty_like(a)
     for parts in itertools.product(*(_halves(length, step) for length, step in zip(a.shape, shifts, strict=True))):
-        made[tuple(target for _, target in parts)] = a[tuple(source for source, _ in parts)]
-    return made
+        result[tuple(target for _, target in parts)] = a[tuple(source for source, _ in parts)]
+    return result
 
 
 @public("Moving and repeating elements")
@@ -225,17 +225,17 @@ def tile(A: Any, reps: Any) -> _core.GPUArray:
     [[0, 1, 0, 1], [0, 1, 0, 1]]
     """
     source = array(A, "tile")
-    times = tuple(int(one) for one in reps) if np.iterable(reps) else (int(reps),)
+    times = tuple(int(repetition) for repetition in reps) if np.iterable(reps) else (int(reps),)
     ndim = max(source.ndim, len(times))
     times = (1,) * (ndim - len(times)) + times
     lengths = (1,) * (ndim - source.ndim) + source.shape
-    made = _core.empty_like(source, None, "C", shape=tuple(map(operator.mul, times, lengths)))
-    if made.size:
+    result = _core.empty_like(source, None, "C", shape=tuple(map(operator.mul, times, lengths)))
+    if result.size:
         # Each axis becomes two: index of the copy, and index of the element.
-        places = [1 if number % 2 == 0 else lengths[number // 2] for number in range(2 * ndim)]
-        both = [axis for pair in zip(times, lengths, strict=True) for axis in pair]
-        made.reshape(both)[...] = source.reshape(places)
-    return made
+        source_shape = [1 if index % 2 == 0 else lengths[index // 2] for index in range(2 * ndim)]
+        split_shape = [axis for pair in zip(times, lengths, strict=True) for axis in pair]
+        result.reshape(split_shape)[...] = source.reshape(source_shape)
+    return result
 
 
 @public("Moving and repeating elements")
@@ -267,8 +267,8 @@ def resize(a: Any, new_shape: ShapeLike) -> _core.GPUArray:
     size = math.prod(shape)
     if not source.size or not size:
         return _core.zeros_like(source, shape=shape)
-    made = _core.empty_like(source, shape=(size,))
-    whole = size - size % source.size
-    made[:whole].reshape(-1, source.size)[...] = source
-    made[whole:] = source[: size - whole]
-    return made.reshape(shape)
+    result = _core.empty_like(source, shape=(size,))
+    tiled_size = size - size % source.size
+    result[:tiled_size].reshape(-1, source.size)[...] = source
+    result[tiled_size:] = source[: size - tiled_size]
+    return result.reshape(shape)

@@ -34,13 +34,13 @@ def nonzero(a: _core.GPUArray) -> tuple[_core.GPUArray, ...]:
     >>> [one.tolist() for one in PyGPU.nonzero(PyGPU.to_gpu([[0, 3], [4, 0]]))]
     [[0, 1], [1, 0]]
     """
-    done: tuple[_core.GPUArray, ...] = _core._by_numpy("nonzero", a, (a,))
-    if done is not NotImplemented:
-        return done
+    numpy_result: tuple[_core.GPUArray, ...] = _core._by_numpy("nonzero", a, (a,))
+    if numpy_result is not NotImplemented:
+        return numpy_result
     if a.ndim == 0:
         raise ValueError("Calling nonzero on 0d arrays is not allowed. Use reshape(1) first.")
-    found = _core._nonzero(a)
-    return tuple(found[axis] for axis in range(a.ndim))
+    indices = _core._nonzero(a)
+    return tuple(indices[axis] for axis in range(a.ndim))
 
 
 @public("Selection")
@@ -60,8 +60,8 @@ def argwhere(a: _core.GPUArray) -> _core.GPUArray:
     a = array(a, "argwhere")
     if a.ndim == 0:
         return argwhere(a.reshape(1))[:, :0]
-    done: _core.GPUArray = _core._by_numpy("argwhere", a, (a,))
-    return _core._nonzero(a).T if done is NotImplemented else done
+    numpy_result: _core.GPUArray = _core._by_numpy("argwhere", a, (a,))
+    return _core._nonzero(a).T if numpy_result is NotImplemented else numpy_result
 
 
 @public("Selection")
@@ -103,13 +103,13 @@ def compress(
     >>> PyGPU.compress([False, True], PyGPU.to_gpu([[1, 2], [3, 4]]), axis=0).tolist()
     [[3, 4]]
     """
-    done: _core.GPUArray = _core._by_numpy("compress", a, (condition, a, axis, out))
-    if done is not NotImplemented:
-        return done
-    chosen = on_device_of(a, condition, np.dtype(bool))
-    if chosen.ndim != 1:
+    numpy_result: _core.GPUArray = _core._by_numpy("compress", a, (condition, a, axis, out))
+    if numpy_result is not NotImplemented:
+        return numpy_result
+    mask_array = on_device_of(a, condition, np.dtype(bool))
+    if mask_array.ndim != 1:
         raise ValueError("condition must be a 1-d array")
-    return take(a, nonzero(chosen)[0], axis, out)
+    return take(a, nonzero(mask_array)[0], axis, out)
 
 
 @public("Selection")
@@ -128,22 +128,22 @@ def extract(condition: Any, arr: _core.GPUArray) -> _core.GPUArray:
     >>> PyGPU.extract(PyGPU.arange(6) > 3, PyGPU.arange(6)).tolist()
     [4, 5]
     """
-    done: _core.GPUArray = _core._by_numpy("extract", arr, (condition, arr))
-    if done is not NotImplemented:
-        return done
-    chosen, elements = flat(on_device_of(arr, condition, np.dtype(bool))), flat(arr)
-    return elements[chosen] if chosen.size == elements.size else take(elements, nonzero(chosen)[0])
+    numpy_result: _core.GPUArray = _core._by_numpy("extract", arr, (condition, arr))
+    if numpy_result is not NotImplemented:
+        return numpy_result
+    mask_array, elements = flat(on_device_of(arr, condition, np.dtype(bool))), flat(arr)
+    return elements[mask_array] if mask_array.size == elements.size else take(elements, nonzero(mask_array)[0])
 
 
-def _checked(name: str, target: _core.GPUArray, mask: Any, values: Any, noun: str) -> _core.GPUArray:
+def _checked_mask(name: str, target: _core.GPUArray, mask: Any, values: Any, noun: str) -> _core.GPUArray:
     """Check the arguments of a function that writes by a mask; return the mask on the target's device."""
     if not target.flags.writeable:
         raise ValueError(f"{name}: {noun} is read-only")
-    chosen = on_device_of(target, mask, np.dtype(bool))
-    if chosen.size != target.size:
+    mask_array = on_device_of(target, mask, np.dtype(bool))
+    if mask_array.size != target.size:
         raise ValueError(f"{name}: mask and data must be the same size")
     check_values(target, values)
-    return chosen
+    return mask_array
 
 
 @public("Selection")
@@ -166,17 +166,17 @@ def place(arr: _core.GPUArray, mask: Any, vals: Any) -> None:
     >>> a.tolist()
     [0, 1, 10, 20, 10]
     """
-    done = _core._by_numpy("place", arr, (arr, mask, vals))
-    if done is not NotImplemented:
+    numpy_result = _core._by_numpy("place", arr, (arr, mask, vals))
+    if numpy_result is not NotImplemented:
         return
-    chosen = _checked("place", arr, mask, vals, "the array")
+    mask_array = _checked_mask("place", arr, mask, vals, "the array")
     values = flat(on_device_of(arr, vals, arr.dtype))
-    places = flatnonzero(chosen)
-    if places.size == 0:
+    positions = flatnonzero(mask_array)
+    if positions.size == 0:
         return
     if values.size == 0:
         raise ValueError("Cannot insert from an empty array!")
-    put(arr, places, values, "wrap")
+    put(arr, positions, values, "wrap")
 
 
 @public("Selection")
@@ -201,14 +201,14 @@ def putmask(a: _core.GPUArray, mask: Any, values: Any) -> None:
     >>> a.tolist()
     [0, 1, 10, 20, 10]
     """
-    done = _core._by_numpy("putmask", a, (a, mask, values))
-    if done is not NotImplemented:
+    numpy_result = _core._by_numpy("putmask", a, (a, mask, values))
+    if numpy_result is not NotImplemented:
         return
-    chosen = _checked("putmask", a, mask, values, "output array")
-    given = flat(on_device_of(a, values, a.dtype))
-    if given.size == 0 or a.size == 0:
+    mask_array = _checked_mask("putmask", a, mask, values, "output array")
+    flat_values = flat(on_device_of(a, values, a.dtype))
+    if flat_values.size == 0 or a.size == 0:
         return
-    if 1 < given.size < a.size:
-        given = cycled(given, a.size)
-    source = given[0] if given.size == 1 else given[: a.size].reshape(a.shape)
-    _core.copyto(a, source, where=flat(chosen).reshape(a.shape))
+    if 1 < flat_values.size < a.size:
+        flat_values = cycled(flat_values, a.size)
+    source = flat_values[0] if flat_values.size == 1 else flat_values[: a.size].reshape(a.shape)
+    _core.copyto(a, source, where=flat(mask_array).reshape(a.shape))

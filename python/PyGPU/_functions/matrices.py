@@ -108,15 +108,15 @@ def diag(v: Any, k: int = 0) -> _core.GPUArray:
     >>> PyGPU.diag(PyGPU.to_gpu([[1, 2], [3, 4]])).tolist()
     [1, 4]
     """
-    given = array(v, "diag")
-    if given.ndim == 2:
-        return given.diagonal(k)
-    if given.ndim != 1:
+    source = array(v, "diag")
+    if source.ndim == 2:
+        return source.diagonal(k)
+    if source.ndim != 1:
         raise ValueError("Input must be 1- or 2-d.")
-    side = given.size + abs(k)
-    made = _core.zeros_like(given, None, "C", shape=(side, side))
-    made.diagonal(k)[...] = given
-    return made
+    side = source.size + abs(k)
+    matrix = _core.zeros_like(source, None, "C", shape=(side, side))
+    matrix.diagonal(k)[...] = source
+    return matrix
 
 
 @public("Matrices and grids")
@@ -179,10 +179,10 @@ def eye(
     [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
     columns = N if M is None else M
-    made = _core.zeros((N, columns), dtype, order, device=device)
+    matrix = _core.zeros((N, columns), dtype, order, device=device)
     if -N < k < columns:
-        made.diagonal(k).fill(1)
-    return made
+        matrix.diagonal(k).fill(1)
+    return matrix
 
 
 @public("Matrices and grids")
@@ -211,13 +211,15 @@ def identity(n: int, dtype: DTypeLike | None = None, *, device: DeviceLike = Non
     return eye(n, dtype=float if dtype is None else dtype, device=device)
 
 
-def _below(rows: int, columns: int, k: int, device: DeviceLike) -> tuple[_core.GPUArray, _core.GPUArray]:
+def _row_and_column_numbers(
+    rows: int, columns: int, k: int, device: DeviceLike
+) -> tuple[_core.GPUArray, _core.GPUArray]:
     """Return row and column numbers, the first not less than the second from a diagonal downwards."""
     # For any request the difference lies within the matrix.
     k = max(-rows, min(k, columns))
     dtype = "int32" if max(rows, columns) < 1 << 30 else "int64"
-    numbers = _core.arange(-k, columns - k, dtype=dtype, device=device)
-    return _core.arange(rows, dtype=dtype, device=device)[:, None], numbers
+    column_numbers = _core.arange(-k, columns - k, dtype=dtype, device=device)
+    return _core.arange(rows, dtype=dtype, device=device)[:, None], column_numbers
 
 
 @public("Matrices and grids")
@@ -248,9 +250,9 @@ def tri(
     [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
     """
     columns = N if M is None else M
-    made = _core.empty((N, columns), dtype, device=device)
-    rows, numbers = _below(N, columns, k, made.device)
-    result: _core.GPUArray = _core.greater_equal(rows, numbers, out=made, casting="unsafe")
+    matrix = _core.empty((N, columns), dtype, device=device)
+    rows, column_numbers = _row_and_column_numbers(N, columns, k, matrix.device)
+    result: _core.GPUArray = _core.greater_equal(rows, column_numbers, out=matrix, casting="unsafe")
     return result
 
 
@@ -275,7 +277,7 @@ def tril(m: _core.GPUArray, k: int = 0) -> _core.GPUArray:
     >>> PyGPU.tril(PyGPU.ones((2, 2), "int64")).tolist()
     [[1, 0], [1, 1]]
     """
-    return _kept(m, k, "tril")
+    return _triangle(m, k, "tril")
 
 
 @public("Matrices and grids")
@@ -299,18 +301,20 @@ def triu(m: _core.GPUArray, k: int = 0) -> _core.GPUArray:
     >>> PyGPU.triu(PyGPU.ones((2, 2), "int64")).tolist()
     [[1, 1], [0, 1]]
     """
-    return _kept(m, k, "triu")
+    return _triangle(m, k, "triu")
 
 
-def _kept(m: _core.GPUArray, k: int, function: str) -> _core.GPUArray:
-    given = array(m, function)
-    if given.ndim == 0:
+def _triangle(m: _core.GPUArray, k: int, function: str) -> _core.GPUArray:
+    source = array(m, function)
+    if source.ndim == 0:
         raise TypeError(f"{function}: an array without axes is no matrix")
-    row = given.shape[-1]
-    rows, columns = _below(given.shape[-2] if given.ndim > 1 else row, row, k, given.device)
-    zero = given.dtype.type(0)
+    row_length = source.shape[-1]
+    rows, columns = _row_and_column_numbers(
+        source.shape[-2] if source.ndim > 1 else row_length, row_length, k, source.device
+    )
+    zero = source.dtype.type(0)
     if function == "tril":
-        kept: _core.GPUArray = _core.where(_core.greater_equal(rows, columns), given, zero)
+        result: _core.GPUArray = _core.where(_core.greater_equal(rows, columns), source, zero)
     else:
-        kept = _core.where(_core.less_equal(rows, columns), given, zero)
-    return kept
+        result = _core.where(_core.less_equal(rows, columns), source, zero)
+    return result

@@ -15,18 +15,18 @@ def flat(a: _core.GPUArray) -> _core.GPUArray:
     return a.reshape(-1) if a.flags.c_contiguous else a.copy("C").reshape(-1)
 
 
-def indices_of(a: _core.GPUArray, given: Any) -> _core.GPUArray:
+def device_indices(a: _core.GPUArray, indices: Any) -> _core.GPUArray:
     """Copy integers to the device of an array; invalid indices raise NumPy's error."""
-    if not isinstance(given, _core.GPUArray):
-        host = np.asarray(given)
-        if host.size == 0 and not isinstance(given, np.ndarray):
-            host = host.astype(np.int64)
-        check_indices(host.dtype)
-        return _core.asarray(host.astype(np.int64), device=a.device)
-    check_indices(given.dtype)
-    if given.device != a.device:
-        raise ValueError(f"the indices are on {given.device} and the array on {a.device}")
-    return given.astype(np.int64) if given.dtype.kind == "b" else given
+    if not isinstance(indices, _core.GPUArray):
+        host_indices = np.asarray(indices)
+        if host_indices.size == 0 and not isinstance(indices, np.ndarray):
+            host_indices = host_indices.astype(np.int64)
+        check_indices(host_indices.dtype)
+        return _core.asarray(host_indices.astype(np.int64), device=a.device)
+    check_indices(indices.dtype)
+    if indices.device != a.device:
+        raise ValueError(f"the indices are on {indices.device} and the array on {a.device}")
+    return indices.astype(np.int64) if indices.dtype.kind == "b" else indices
 
 
 def check_indices(dtype: np.dtype[Any]) -> None:
@@ -35,12 +35,12 @@ def check_indices(dtype: np.dtype[Any]) -> None:
         raise TypeError(f"Cannot cast array data from {dtype!r} to dtype('int64') according to the rule 'safe'")
 
 
-def on_device_of(a: _core.GPUArray, given: Any, dtype: Any = None) -> _core.GPUArray:
+def on_device_of(a: _core.GPUArray, values: Any, dtype: Any = None) -> _core.GPUArray:
     """Copy values to the device of an array, with NumPy's unchecked conversion."""
-    if not isinstance(given, _core.GPUArray):
-        host = np.asarray(given)
-        return _core.asarray(host if dtype is None else host.astype(dtype), device=a.device)
-    moved = given if given.device == a.device else _core.asarray(given, device=a.device)
+    if not isinstance(values, _core.GPUArray):
+        host_values = np.asarray(values)
+        return _core.asarray(host_values if dtype is None else host_values.astype(dtype), device=a.device)
+    moved = values if values.device == a.device else _core.asarray(values, device=a.device)
     return moved if dtype is None or moved.dtype == dtype else moved.astype(dtype)
 
 
@@ -56,8 +56,11 @@ def cycled(values: _core.GPUArray, count: int) -> _core.GPUArray:
     return _core._take(values, _core.arange(count, device=values.device), 0, None, "wrap")
 
 
-def common(several: Sequence[Any]) -> tuple[Any, np.dtype[Any]]:
+def common_shape_and_dtype(operands: Sequence[Any]) -> tuple[Any, np.dtype[Any]]:
     """Return the broadcast shape of several arrays, and their common type."""
-    shapes = [one.shape if isinstance(one, _core.GPUArray) else np.shape(one) for one in several]
-    types = [one.dtype if isinstance(one, (_core.GPUArray, np.ndarray)) else np.asarray(one).dtype for one in several]
+    shapes = [operand.shape if isinstance(operand, _core.GPUArray) else np.shape(operand) for operand in operands]
+    types = [
+        operand.dtype if isinstance(operand, (_core.GPUArray, np.ndarray)) else np.asarray(operand).dtype
+        for operand in operands
+    ]
     return np.broadcast_shapes(*shapes), np.result_type(*types)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import along, array as _array, axis_of
+from PyGPU._functions.array_arguments import along, array as _array, normalize_axis
 from PyGPU._functions.quantiles import median
 from PyGPU._names.public import public
 
@@ -32,18 +32,18 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 
 
-def _pairs(values: Any, ndim: int, *, whole: bool = False) -> list[tuple[Any, Any]]:
+def _pairs(values: Any, ndim: int, *, as_lengths: bool = False) -> list[tuple[Any, Any]]:
     """Return a value for each side of each axis, from one value for all, for each side, or for each of both."""
     if values is None:
         return [(None, None)] * ndim
-    given = np.asarray(values)
-    if whole:
-        given = np.round(given).astype(np.intp, copy=False)
-        if (given < 0).any():
+    array = np.asarray(values)
+    if as_lengths:
+        array = np.round(array).astype(np.intp, copy=False)
+        if (array < 0).any():
             raise ValueError("index can't contain negative values")
-    pairs = np.broadcast_to(given, (ndim, 2))
+    pairs = np.broadcast_to(array, (ndim, 2))
     # NumPy converts one value, or one per side, to the array's type; values of several axes stay Python scalars.
-    is_strong = given.size == 1 or (given.size == 2 and given.shape != (2, 1))
+    is_strong = array.size == 1 or (array.size == 2 and array.shape != (2, 1))
     return [(first, second) for first, second in (pairs if is_strong else pairs.tolist())]
 
 
@@ -51,12 +51,12 @@ def _widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
     if isinstance(pad_width, dict):
         sides = np.zeros((ndim, 2), int)
         for axis, width in pad_width.items():
-            sides[axis_of(axis, ndim)] = width
+            sides[normalize_axis(axis, ndim)] = width
         pad_width = sides
-    given = np.asarray(pad_width)
-    if given.dtype.kind != "i":
+    widths = np.asarray(pad_width)
+    if widths.dtype.kind != "i":
         raise TypeError("`pad_width` must be of integral type.")
-    return _pairs(given, ndim, whole=True)
+    return _pairs(widths, ndim, as_lengths=True)
 
 
 class _Axis:
@@ -78,48 +78,48 @@ class _Axis:
         return self.part(self.begin, self.begin + 1), self.part(self.end - 1, self.end)
 
 
-def _constant(one: _Axis, values: tuple[Any, Any]) -> None:
-    for outer, value in zip(one.outer(), values, strict=True):
+def _constant(padded: _Axis, values: tuple[Any, Any]) -> None:
+    for outer, value in zip(padded.outer(), values, strict=True):
         outer[...] = value
 
 
-def _edge(one: _Axis) -> None:
-    for outer, inner in zip(one.outer(), one.inner(), strict=True):
+def _edge(padded: _Axis) -> None:
+    for outer, inner in zip(padded.outer(), padded.inner(), strict=True):
         outer[...] = inner
 
 
-def _linear_ramp(one: _Axis, ends: tuple[Any, Any]) -> None:
-    dtype = one.whole.dtype
-    for side, (outer, inner, end) in enumerate(zip(one.outer(), one.inner(), ends, strict=True)):
-        count = outer.shape[one.axis]
+def _linear_ramp(padded: _Axis, end_values: tuple[Any, Any]) -> None:
+    dtype = padded.whole.dtype
+    for side, (outer, inner, end_value) in enumerate(zip(padded.outer(), padded.inner(), end_values, strict=True)):
+        count = outer.shape[padded.axis]
         if not count:
             continue
         # As `numpy.linspace`, from the end to the elements: its rounding depends on all steps.
-        kind = np.result_type(end, dtype, 0.0)
-        steps = _core.arange(count, dtype=kind, device=one.whole.device)
-        steps = steps.reshape((-1,) + (1,) * (one.whole.ndim - one.axis - 1))
-        delta = inner.astype(kind) - end
+        ramp_dtype = np.result_type(end_value, dtype, 0.0)
+        steps = _core.arange(count, dtype=ramp_dtype, device=padded.whole.device)
+        steps = steps.reshape((-1,) + (1,) * (padded.whole.ndim - padded.axis - 1))
+        delta = inner.astype(ramp_dtype) - end_value
         step = delta / count
-        ramp = _core.where((step == 0).any(), steps / count * delta, steps * step) + end
+        ramp = _core.where((step == 0).any(), steps / count * delta, steps * step) + end_value
         if dtype.kind in "iu":
             ramp = _core.floor(ramp)
-        outer[...] = ramp[along(one.axis, slice(None, None, -1))] if side else ramp
+        outer[...] = ramp[along(padded.axis, slice(None, None, -1))] if side else ramp
 
 
-def _statistic(one: _Axis, lengths: tuple[Any, Any], name: str) -> None:
-    most = one.end - one.begin
-    first, second = (most if length is None or length > most else length for length in lengths)
+def _statistic(padded: _Axis, lengths: tuple[Any, Any], name: str) -> None:
+    available = padded.end - padded.begin
+    first, second = (available if length is None or length > available else length for length in lengths)
     if (first == 0 or second == 0) and name in ("maximum", "minimum"):
         raise ValueError("stat_length of 0 yields no value for padding")
-    parts = one.part(one.begin, one.begin + first), one.part(one.end - second, one.end)
-    for outer, part in zip(one.outer(), parts, strict=True):
-        found = _found(part, one.axis, name)
-        if one.whole.dtype.kind in "iu" and found.dtype.kind == "f":
-            found = _core.rint(found)
-        _core.copyto(outer, found, "unsafe")
+    parts = padded.part(padded.begin, padded.begin + first), padded.part(padded.end - second, padded.end)
+    for outer, part in zip(padded.outer(), parts, strict=True):
+        statistic = _statistic_values(part, padded.axis, name)
+        if padded.whole.dtype.kind in "iu" and statistic.dtype.kind == "f":
+            statistic = _core.rint(statistic)
+        _core.copyto(outer, statistic, "unsafe")
 
 
-def _found(part: _core.GPUArray, axis: int, name: str) -> _core.GPUArray:
+def _statistic_values(part: _core.GPUArray, axis: int, name: str) -> _core.GPUArray:
     if name == "median":
         return median(part, axis=axis, keepdims=True)
     if name == "mean":
@@ -127,64 +127,64 @@ def _found(part: _core.GPUArray, axis: int, name: str) -> _core.GPUArray:
     return (part.max if name == "maximum" else part.min)(axis=axis, keepdims=True)
 
 
-def _mirrored(one: _Axis, period: int, is_edge_twice: bool, is_odd: bool) -> None:
+def _mirrored(padded: _Axis, period: int, is_edge_twice: bool, is_odd: bool) -> None:
     """Reflect the elements at each end repeatedly; each repetition has more elements."""
-    length = one.whole.shape[one.axis]
+    length = padded.whole.shape[padded.axis]
     shift = 0 if is_edge_twice else 1
-    while one.begin > 0 or one.end < length:
-        there = one.end - one.begin
+    while padded.begin > 0 or padded.end < length:
+        existing = padded.end - padded.begin
         # Whole periods only, so that the reflection continues.
-        there = there // period * period if is_edge_twice else (there - 1) // period * period + 1
-        most = there - shift
-        before, behind = min(most, one.begin), min(most, length - one.end)
-        first, last = one.inner()
-        ahead = one.part(one.begin + shift, one.begin + shift + before)
-        after = one.part(one.end - shift - behind, one.end - shift)
-        turn = along(one.axis, slice(None, None, -1))
-        parts = (ahead[turn], after[turn])
+        existing = existing // period * period if is_edge_twice else (existing - 1) // period * period + 1
+        max_count = existing - shift
+        count_before, count_after = min(max_count, padded.begin), min(max_count, length - padded.end)
+        first, last = padded.inner()
+        first_elements = padded.part(padded.begin + shift, padded.begin + shift + count_before)
+        last_elements = padded.part(padded.end - shift - count_after, padded.end - shift)
+        reversed_index = along(padded.axis, slice(None, None, -1))
+        parts = (first_elements[reversed_index], last_elements[reversed_index])
         if is_odd:
             parts = (2 * first - parts[0], 2 * last - parts[1])
-        one.part(one.begin - before, one.begin)[...] = parts[0]
-        one.part(one.end, one.end + behind)[...] = parts[1]
-        one.begin, one.end = one.begin - before, one.end + behind
+        padded.part(padded.begin - count_before, padded.begin)[...] = parts[0]
+        padded.part(padded.end, padded.end + count_after)[...] = parts[1]
+        padded.begin, padded.end = padded.begin - count_before, padded.end + count_after
 
 
-def _reflect(one: _Axis, kind: str, is_edge_twice: bool) -> None:
-    given = one.end - one.begin
-    if given == 1 and not is_edge_twice:
-        _edge(one)
+def _reflect(padded: _Axis, kind: str, is_edge_twice: bool) -> None:
+    length = padded.end - padded.begin
+    if length == 1 and not is_edge_twice:
+        _edge(padded)
     else:
-        _mirrored(one, given if is_edge_twice else given - 1, is_edge_twice, kind == "odd")
+        _mirrored(padded, length if is_edge_twice else length - 1, is_edge_twice, kind == "odd")
 
 
-def _wrap(one: _Axis) -> None:
-    period = one.end - one.begin
-    length = one.whole.shape[one.axis]
-    while one.begin > 0 or one.end < length:
-        whole = (one.end - one.begin) // period * period
-        before, behind = min(whole, one.begin), min(whole, length - one.end)
-        ahead = one.part(one.begin + whole - before, one.begin + whole)
-        after = one.part(one.end - whole, one.end - whole + behind)
-        one.part(one.begin - before, one.begin)[...] = ahead
-        one.part(one.end, one.end + behind)[...] = after
-        one.begin, one.end = one.begin - before, one.end + behind
+def _wrap(padded: _Axis) -> None:
+    period = padded.end - padded.begin
+    length = padded.whole.shape[padded.axis]
+    while padded.begin > 0 or padded.end < length:
+        whole_periods = (padded.end - padded.begin) // period * period
+        count_before, count_after = min(whole_periods, padded.begin), min(whole_periods, length - padded.end)
+        first_elements = padded.part(padded.begin + whole_periods - count_before, padded.begin + whole_periods)
+        last_elements = padded.part(padded.end - whole_periods, padded.end - whole_periods + count_after)
+        padded.part(padded.begin - count_before, padded.begin)[...] = first_elements
+        padded.part(padded.end, padded.end + count_after)[...] = last_elements
+        padded.begin, padded.end = padded.begin - count_before, padded.end + count_after
 
 
-def _filler(mode: str, given: dict[str, Any], ndim: int) -> Callable[[_Axis], None]:
+def _filler(mode: str, arguments: dict[str, Any], ndim: int) -> Callable[[_Axis], None]:
     """Return the function that fills one axis."""
-    value: Any = next(iter(given.values()), None)
+    argument: Any = next(iter(arguments.values()), None)
     if mode in ("reflect", "symmetric"):
-        return lambda one: _reflect(one, value, mode == "symmetric")
+        return lambda padded: _reflect(padded, argument, mode == "symmetric")
     if mode in ("edge", "wrap"):
         return _edge if mode == "edge" else _wrap
     if mode == "constant":
-        values = _pairs(value, ndim)
-        return lambda one: _constant(one, values[one.axis])
+        values = _pairs(argument, ndim)
+        return lambda padded: _constant(padded, values[padded.axis])
     if mode == "linear_ramp":
-        values = _pairs(value, ndim)
-        return lambda one: _linear_ramp(one, values[one.axis])
-    lengths = _pairs(value, ndim, whole=True)
-    return lambda one: _statistic(one, lengths[one.axis], mode)
+        values = _pairs(argument, ndim)
+        return lambda padded: _linear_ramp(padded, values[padded.axis])
+    lengths = _pairs(argument, ndim, as_lengths=True)
+    return lambda padded: _statistic(padded, lengths[padded.axis], mode)
 
 
 @public("Moving and repeating elements", host=("pad_width",))
@@ -221,8 +221,8 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> _c
     >>> PyGPU.pad(PyGPU.arange(3), (1, 2), "edge").tolist()
     [0, 0, 1, 2, 2, 2]
     """
-    given = _array(array, "pad")
-    widths = _widths(pad_width, given.ndim)
+    source = _array(array, "pad")
+    widths = _widths(pad_width, source.ndim)
     if callable(mode):
         raise NotImplementedError("pad: a function as the mode is called for each row; take the values by .get()")
     if mode not in _ARGUMENTS:
@@ -230,19 +230,19 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> _c
     unknown = set(kwargs) - set(_ARGUMENTS[mode])
     if unknown:
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {unknown}")
-    shape = tuple(length + before + behind for length, (before, behind) in zip(given.shape, widths, strict=True))
-    order = "F" if given.flags.f_contiguous and not given.flags.c_contiguous else "C"
-    made = _core.empty_like(given, None, order, shape=shape)  # type: ignore[arg-type]
-    middle = tuple(slice(before, before + length) for length, (before, _) in zip(given.shape, widths, strict=True))
-    made[middle] = given
+    shape = tuple(length + before + after for length, (before, after) in zip(source.shape, widths, strict=True))
+    order = "F" if source.flags.f_contiguous and not source.flags.c_contiguous else "C"
+    result = _core.empty_like(source, None, order, shape=shape)  # type: ignore[arg-type]
+    middle = tuple(slice(before, before + length) for length, (before, _) in zip(source.shape, widths, strict=True))
+    result[middle] = source
     if mode == "empty":
-        return made
-    fill = _filler(mode, _ARGUMENTS[mode] | kwargs, given.ndim)
+        return result
+    fill = _filler(mode, _ARGUMENTS[mode] | kwargs, source.ndim)
     for axis, width in enumerate(widths):
-        if mode != "constant" and not given.shape[axis]:
+        if mode != "constant" and not source.shape[axis]:
             if any(width):
                 raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
             continue
         # Only the middle of the later axes: the corners follow with these.
-        fill(_Axis(made[(slice(None),) * (axis + 1) + middle[axis + 1 :]], axis, width))
-    return made
+        fill(_Axis(result[(slice(None),) * (axis + 1) + middle[axis + 1 :]], axis, width))
+    return result

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import array, axis_of
+from PyGPU._functions.array_arguments import array, normalize_axis
 from PyGPU._functions.selection import take_along_axis
 from PyGPU._names.public import public
 from PyGPU._native.public.docstrings import documented_like
@@ -68,30 +68,32 @@ def _rows(a: _core.GPUArray, axis: Any) -> tuple[_core.GPUArray, tuple[int, ...]
     if axis is None:
         axes = tuple(range(a.ndim))
     else:
-        axes = tuple(axis_of(one, a.ndim) for one in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+        axes = tuple(
+            normalize_axis(axis_index, a.ndim) for axis_index in (axis if isinstance(axis, (tuple, list)) else (axis,))
+        )
         if len(set(axes)) != len(axes):
             raise ValueError("repeated axis")
-    kept = [one for one in range(a.ndim) if one not in axes]
-    moved = a.transpose([*kept, *axes]) if a.ndim else a
-    length = math.prod(a.shape[one] for one in axes)
-    shape = [*(a.shape[one] for one in kept), length]
+    outer_axes = [axis_index for axis_index in range(a.ndim) if axis_index not in axes]
+    moved = a.transpose([*outer_axes, *axes]) if a.ndim else a
+    length = math.prod(a.shape[axis_index] for axis_index in axes)
+    shape = [*(a.shape[axis_index] for axis_index in outer_axes), length]
     rows = moved if moved.flags.c_contiguous else moved.copy("C")
     return _core.sort(rows.reshape(shape)), axes
 
 
-def _given(
+def _finish_result(
     a: _core.GPUArray,
     result: _core.GPUArray,
-    in_front: tuple[int, ...],
+    leading_shape: tuple[int, ...],
     axes: tuple[int, ...],
     out: Any,
     keepdims: bool,
 ) -> _core.GPUArray:
     """Return a result in its shape and in the output array."""
     if keepdims:
-        kept = (1 if one in axes else length for one, length in enumerate(a.shape))
+        lengths = (1 if axis_index in axes else length for axis_index, length in enumerate(a.shape))
         dense = result if result.flags.c_contiguous else result.copy("C")
-        result = dense.reshape([*in_front, *kept])
+        result = dense.reshape([*leading_shape, *lengths])
     if out is None:
         return result
     if out.shape != result.shape:
@@ -109,67 +111,67 @@ def _with_nan(result: _core.GPUArray, rows: _core.GPUArray) -> _core.GPUArray:
     return _core.where(_core.isnan(last), last, result)
 
 
-def _lerp(below: Any, above: Any, share: Any, dtype: Any = None) -> Any:
+def _lerp(below: Any, above: Any, weight: Any, dtype: Any = None) -> Any:
     """Interpolate between two elements from the nearer one; weights in an array count as typed numbers."""
     difference = above - below
-    if isinstance(share, float):
-        return above - difference * (1 - share) if share >= 0.5 else below + difference * share
-    rest = 1 - share
-    ways = (share, rest) if dtype is None else (share.astype(dtype), rest.astype(dtype))
-    return _core.where(share >= 0.5, above - difference * ways[1], below + difference * ways[0])
+    if isinstance(weight, float):
+        return above - difference * (1 - weight) if weight >= 0.5 else below + difference * weight
+    opposite_weight = 1 - weight
+    weights = (weight, opposite_weight) if dtype is None else (weight.astype(dtype), opposite_weight.astype(dtype))
+    return _core.where(weight >= 0.5, above - difference * weights[1], below + difference * weights[0])
 
 
-def _taken(rows: _core.GPUArray, places: Any) -> _core.GPUArray:
+def _take_from_rows(rows: _core.GPUArray, indices: Any) -> _core.GPUArray:
     """Take the elements at some indices of each row, with the axes of the indices first."""
-    if places.ndim == 0:
-        return rows[..., int(places)]
-    taken = _core._take(rows, _core.asarray(places, device=rows.device), rows.ndim - 1, None, "raise")
-    front = tuple(range(places.ndim))
-    return _core.moveaxis(taken, tuple(one + rows.ndim - 1 for one in front), front)
+    if indices.ndim == 0:
+        return rows[..., int(indices)]
+    taken = _core._take(rows, _core.asarray(indices, device=rows.device), rows.ndim - 1, None, "raise")
+    index_axes = tuple(range(indices.ndim))
+    return _core.moveaxis(taken, tuple(axis_index + rows.ndim - 1 for axis_index in index_axes), index_axes)
 
 
-def _of_rows(rows: _core.GPUArray, q: Any, method: str, is_weak: bool) -> _core.GPUArray:
+def _row_quantiles(rows: _core.GPUArray, q: Any, method: str, is_weak: bool) -> _core.GPUArray:
     count = rows.shape[-1]
     if count == 0:
         raise IndexError("index -1 is out of bounds for axis 0 with size 0")
-    index, share = _virtual(method, count, q)
+    index, weight = _virtual(method, count, q)
     last = count - 1
-    if share is None:
-        return _with_nan(_taken(rows, np.clip(index, 0, last).astype(np.int64)), rows)
+    if weight is None:
+        return _with_nan(_take_from_rows(rows, np.clip(index, 0, last).astype(np.int64)), rows)
     floor = np.floor(index)
-    below = _taken(rows, np.asarray(np.clip(floor, 0, last)).astype(np.int64))
-    above = _taken(rows, np.asarray(np.clip(floor + 1, 0, last)).astype(np.int64))
+    below = _take_from_rows(rows, np.asarray(np.clip(floor, 0, last)).astype(np.int64))
+    above = _take_from_rows(rows, np.asarray(np.clip(floor + 1, 0, last)).astype(np.int64))
     if is_weak:
-        part: Any = float(share)
+        weight_operand: Any = float(weight)
     else:
-        part = np.asarray(share, np.asarray(index).dtype).reshape(np.shape(share) + (1,) * (rows.ndim - 1))
-        part = _core.asarray(part, device=rows.device)
-    return _with_nan(_lerp(below, above, part), rows)
+        weight_operand = np.asarray(weight, np.asarray(index).dtype).reshape(np.shape(weight) + (1,) * (rows.ndim - 1))
+        weight_operand = _core.asarray(weight_operand, device=rows.device)
+    return _with_nan(_lerp(below, above, weight_operand), rows)
 
 
-def _of_rows_without_nan(rows: _core.GPUArray, q: Any, method: str, is_weak: bool) -> _core.GPUArray:
+def _row_nanquantiles(rows: _core.GPUArray, q: Any, method: str, is_weak: bool) -> _core.GPUArray:
     """Compute quantiles of the non-NaN elements, whose number differs between rows."""
     counts = _core.count_nonzero(_core.equal(rows, rows), axis=-1)
-    wide = np.asarray(q).reshape(np.shape(q) + (1,) * (rows.ndim - 1))
-    index, share = _virtual(method, counts, _core.asarray(wide, device=rows.device))
+    broadcast_q = np.asarray(q).reshape(np.shape(q) + (1,) * (rows.ndim - 1))
+    index, weight = _virtual(method, counts, _core.asarray(broadcast_q, device=rows.device))
     last = _core.maximum(counts - 1, 0)
 
-    def taken(places: Any) -> _core.GPUArray:
-        places = _core.minimum(_core.maximum(places, 0).astype(np.int64), last)
-        shape = (*places.shape[: np.ndim(q)], *rows.shape)
-        return take_along_axis(_core.broadcast_to(rows, shape), _core.expand_dims(places, -1), -1)[..., 0]
+    def taken(indices: Any) -> _core.GPUArray:
+        indices = _core.minimum(_core.maximum(indices, 0).astype(np.int64), last)
+        shape = (*indices.shape[: np.ndim(q)], *rows.shape)
+        return take_along_axis(_core.broadcast_to(rows, shape), _core.expand_dims(indices, -1), -1)[..., 0]
 
-    if share is None:
+    if weight is None:
         return taken(index)
     floor = _core.floor(index)
-    result: _core.GPUArray = _lerp(taken(floor), taken(floor + 1), share, rows.dtype if is_weak else None)
+    result: _core.GPUArray = _lerp(taken(floor), taken(floor + 1), weight, rows.dtype if is_weak else None)
     return result
 
 
 def _quantiles(
     name: str,
     a: _core.GPUArray,
-    given: Any,
+    q_argument: Any,
     axis: Any,
     out: Any,
     overwrite_input: bool,
@@ -177,19 +179,19 @@ def _quantiles(
     keepdims: bool,
     weights: Any,
 ) -> _core.GPUArray:
-    is_percent, leaves_nan = "percentile" in name, name.startswith("nan")
+    is_percent, skips_nan = "percentile" in name, name.startswith("nan")
     keywords = {"axis": axis, "out": out, "overwrite_input": overwrite_input, "method": method, "keepdims": keepdims}
     if weights is not None:
         keywords["weights"] = weights
-    done: _core.GPUArray = _core._by_numpy(name, a, (a, given), keywords)
-    if done is not NotImplemented:
-        return done
+    numpy_result: _core.GPUArray = _core._by_numpy(name, a, (a, q_argument), keywords)
+    if numpy_result is not NotImplemented:
+        return numpy_result
     if a.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
     if weights is not None:
         raise NotImplementedError(f"{name}: weights= is not computed by PyGPU on a device; for host memory NumPy does")
-    is_weak = type(given) in (int, float)
-    q = given.get() if isinstance(given, _core.GPUArray) else np.asarray(given)
+    is_weak = type(q_argument) in (int, float)
+    q = q_argument.get() if isinstance(q_argument, _core.GPUArray) else np.asarray(q_argument)
     q = np.asarray(np.true_divide(q, 100) if is_percent else q)
     if q.ndim > 2:
         raise ValueError("q must be a scalar or 1d")
@@ -200,13 +202,13 @@ def _quantiles(
     if method not in _METHODS:
         raise ValueError(f"{method!r} is not a valid method. Use one of: {sorted(_METHODS)}")
     rows, axes = _rows(a, axis)
-    if leaves_nan and a.dtype.kind == "f":
+    if skips_nan and a.dtype.kind == "f":
         if a.size == 0:
-            return _given(a, rows[..., :0].mean(axis=-1), (), axes, out, keepdims)
-        result = _of_rows_without_nan(rows, q, method, is_weak)
+            return _finish_result(a, rows[..., :0].mean(axis=-1), (), axes, out, keepdims)
+        result = _row_nanquantiles(rows, q, method, is_weak)
     else:
-        result = _of_rows(rows, q, method, is_weak)
-    return _given(a, result, q.shape, axes, out, keepdims)
+        result = _row_quantiles(rows, q, method, is_weak)
+    return _finish_result(a, result, q.shape, axes, out, keepdims)
 
 
 @public("Order", host=("q",))
@@ -372,15 +374,15 @@ def median(
     >>> PyGPU.median(PyGPU.to_gpu([[3, 1, 2], [7, 5, 9]]), axis=1).tolist()
     [2.0, 7.0]
     """
-    done: _core.GPUArray = _core._by_numpy("median", a, (a, axis, out, overwrite_input, keepdims))
-    if done is not NotImplemented:
-        return done
+    numpy_result: _core.GPUArray = _core._by_numpy("median", a, (a, axis, out, overwrite_input, keepdims))
+    if numpy_result is not NotImplemented:
+        return numpy_result
     rows, axes = _rows(a, axis)
     count = rows.shape[-1]
     result = rows[..., max((count - 1) // 2, 0) : count // 2 + 1].mean(axis=-1)
     if count > 0:
         result = _with_nan(result, rows)
-    return _given(a, result, (), axes, out, keepdims)
+    return _finish_result(a, result, (), axes, out, keepdims)
 
 
 @public("Order")
@@ -409,13 +411,13 @@ def nanmedian(
     if a.dtype.kind not in "fc" or a.size == 0:
         return median(a, axis, out, overwrite_input, keepdims)
     keywords = {"axis": axis, "out": out, "overwrite_input": overwrite_input, "keepdims": keepdims}
-    done: _core.GPUArray = _core._by_numpy("nanmedian", a, (a,), keywords)
-    if done is not NotImplemented:
-        return done
+    numpy_result: _core.GPUArray = _core._by_numpy("nanmedian", a, (a,), keywords)
+    if numpy_result is not NotImplemented:
+        return numpy_result
     rows, axes = _rows(a, axis)
     counts = _core.expand_dims(_core.count_nonzero(_core.equal(rows, rows), axis=-1), -1)
     middle = _core.empty((*counts.shape[:-1], 2), np.int64, device=a.device)
     middle[..., :1] = _core.maximum(counts - 1, 0) // 2
     middle[..., 1:] = _core.minimum(counts // 2, _core.maximum(counts - 1, 0))
     result = take_along_axis(rows, middle, -1).mean(axis=-1)
-    return _given(a, result, (), axes, out, keepdims)
+    return _finish_result(a, result, (), axes, out, keepdims)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import array, axis_of
+from PyGPU._functions.array_arguments import array, normalize_axis
 from PyGPU._functions.operands import on_device_of
 from PyGPU._functions.selection import take_along_axis
 from PyGPU._names.public import public
@@ -49,30 +49,30 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> _cor
     >>> PyGPU.searchsorted(PyGPU.to_gpu([1, 3, 5]), [3, 4], side="right").tolist()
     [2, 2]
     """
-    own = a if isinstance(a, _core.GPUArray) else v
-    if not isinstance(own, _core.GPUArray):
+    device_array = a if isinstance(a, _core.GPUArray) else v
+    if not isinstance(device_array, _core.GPUArray):
         raise TypeError("searchsorted(): neither operand is an array of PyGPU; copy one, with PyGPU.to_gpu(x)")
-    done: _core.GPUArray = _core._by_numpy("searchsorted", own, (a, v, side, sorter))
-    if done is not NotImplemented:
-        return done
+    numpy_result: _core.GPUArray = _core._by_numpy("searchsorted", device_array, (a, v, side, sorter))
+    if numpy_result is not NotImplemented:
+        return numpy_result
     if side not in ("left", "right"):
         raise ValueError(f"search side must be 'left' or 'right' (got '{side}')")
-    elements, values = on_device_of(own, a), on_device_of(own, v)
+    elements, values = on_device_of(device_array, a), on_device_of(device_array, v)
     if elements.ndim != 1:
         depth = "too deep" if elements.ndim else "of too small depth"
         raise ValueError(f"object {depth} for desired array")
     if sorter is not None:
-        order = on_device_of(own, sorter)
+        order = on_device_of(device_array, sorter)
         if order.dtype.kind not in "iu":
             raise TypeError("sorter must only contain integers")
         if order.shape != elements.shape:
             raise ValueError("sorter.size must equal key.size")
         elements = _core._take(elements, order, 0, None, "raise")
     dtype = np.result_type(elements.dtype, values.dtype)
-    return _core._searchsorted(_as(elements, dtype), _as(values, dtype), side == "right")
+    return _core._searchsorted(_as_dtype(elements, dtype), _as_dtype(values, dtype), side == "right")
 
 
-def _as(a: _core.GPUArray, dtype: Any) -> _core.GPUArray:
+def _as_dtype(a: _core.GPUArray, dtype: Any) -> _core.GPUArray:
     return a if a.dtype == dtype else a.astype(dtype)
 
 
@@ -105,13 +105,13 @@ def digitize(x: Any, bins: Any, right: bool = False) -> _core.GPUArray:
     >>> PyGPU.digitize(PyGPU.to_gpu([0.5, 1.0, 9.0]), [0, 1, 2]).tolist()
     [1, 2, 3]
     """
-    own = x if isinstance(x, _core.GPUArray) else bins
-    if not isinstance(own, _core.GPUArray):
+    device_array = x if isinstance(x, _core.GPUArray) else bins
+    if not isinstance(device_array, _core.GPUArray):
         raise TypeError("digitize(): neither operand is an array of PyGPU; copy one, with PyGPU.to_gpu(x)")
-    done: _core.GPUArray = _core._by_numpy("digitize", own, (x, bins, right))
-    if done is not NotImplemented:
-        return done
-    values = on_device_of(own, x)
+    numpy_result: _core.GPUArray = _core._by_numpy("digitize", device_array, (x, bins, right))
+    if numpy_result is not NotImplemented:
+        return numpy_result
+    values = on_device_of(device_array, x)
     if values.dtype.kind == "c":
         raise TypeError("x may not be complex")
     edges = bins if isinstance(bins, _core.GPUArray) else np.asarray(bins)
@@ -119,11 +119,11 @@ def digitize(x: Any, bins: Any, right: bool = False) -> _core.GPUArray:
         raise ValueError("object too deep for desired array" if edges.ndim else "object of too small depth")
     side = "left" if right else "right"
     if bool((edges[1:] >= edges[:-1]).all()):
-        return searchsorted(on_device_of(own, edges), values, side)
+        return searchsorted(on_device_of(device_array, edges), values, side)
     if not bool((edges[1:] <= edges[:-1]).all()):
         raise ValueError("bins must be monotonically increasing or decreasing")
-    places: _core.GPUArray = len(edges) - searchsorted(on_device_of(own, edges)[::-1], values, side)
-    return places
+    bin_indices: _core.GPUArray = len(edges) - searchsorted(on_device_of(device_array, edges)[::-1], values, side)
+    return bin_indices
 
 
 def _check_partition(a: _core.GPUArray, kth: Any, axis: int | None, kind: str, order: Any) -> None:
@@ -131,25 +131,25 @@ def _check_partition(a: _core.GPUArray, kth: Any, axis: int | None, kind: str, o
         raise ValueError("Cannot specify order when the array has no fields.")
     if kind != "introselect":
         raise ValueError(f"select kind must be 'introselect' (got '{kind}')")
-    places = np.asarray(kth)
-    if places.dtype.kind not in "biu":
+    positions = np.asarray(kth)
+    if positions.dtype.kind not in "biu":
         raise TypeError("Partition index must be integer")
-    if places.ndim > 1:
+    if positions.ndim > 1:
         raise ValueError("object too deep for desired array")
-    length = a.size if axis is None else a.shape[axis_of(axis, a.ndim)]
-    for place in places.reshape(-1).tolist():
-        counted = place + length if place < 0 else place
-        if not 0 <= counted < length:
-            raise ValueError(f"kth(={counted}) out of bounds ({length})")
+    length = a.size if axis is None else a.shape[normalize_axis(axis, a.ndim)]
+    for position in positions.reshape(-1).tolist():
+        index = position + length if position < 0 else position
+        if not 0 <= index < length:
+            raise ValueError(f"kth(={index}) out of bounds ({length})")
 
 
 def _partitioned(
     name: str, sort: Callable[..., _core.GPUArray], a: _core.GPUArray, kth: Any, axis: int | None, kind: str, order: Any
 ) -> _core.GPUArray:
     """Sort all elements with the function of a name."""
-    done: _core.GPUArray = _core._by_numpy(name, a, (a, kth, axis, kind, order))
-    if done is not NotImplemented:
-        return done
+    numpy_result: _core.GPUArray = _core._by_numpy(name, a, (a, kth, axis, kind, order))
+    if numpy_result is not NotImplemented:
+        return numpy_result
     _check_partition(a, kth, axis, kind, order)
     return sort(a, axis)
 
@@ -248,12 +248,12 @@ def topk(a: _core.GPUArray, k: int, axis: int = -1, largest: bool = True) -> Top
     ([3, 2], [0, 2])
     """
     a = array(a, "topk")
-    along = axis_of(axis, a.ndim)
-    if not 0 <= k <= a.shape[along]:
-        raise ValueError(f"topk: k={k}, and axis {axis} has {a.shape[along]} elements")
-    order = _core.argsort(a, along, descending=largest)
-    indices = order[(slice(None),) * along + (slice(0, k),)].copy("C")
-    return TopKResult(take_along_axis(a, indices, along), indices)
+    axis_index = normalize_axis(axis, a.ndim)
+    if not 0 <= k <= a.shape[axis_index]:
+        raise ValueError(f"topk: k={k}, and axis {axis} has {a.shape[axis_index]} elements")
+    order = _core.argsort(a, axis_index, descending=largest)
+    indices = order[(slice(None),) * axis_index + (slice(0, k),)].copy("C")
+    return TopKResult(take_along_axis(a, indices, axis_index), indices)
 
 
 @public("Order")
@@ -279,22 +279,22 @@ def lexsort(keys: Any, axis: int = -1) -> _core.GPUArray:
     >>> PyGPU.lexsort((second, first)).tolist()
     [2, 1, 0]
     """
-    several: Sequence[Any] = keys if isinstance(keys, (list, tuple)) else list(keys)
-    if len(several) == 0:
+    key_list: Sequence[Any] = keys if isinstance(keys, (list, tuple)) else list(keys)
+    if len(key_list) == 0:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
-    own = next((key for key in several if isinstance(key, _core.GPUArray)), None)
-    if own is None:
+    device_array = next((key for key in key_list if isinstance(key, _core.GPUArray)), None)
+    if device_array is None:
         raise TypeError("lexsort(): no key is an array of PyGPU; copy them to a device, with PyGPU.to_gpu(x)")
-    done: _core.GPUArray = _core._by_numpy("lexsort", own, (tuple(several), axis))
-    if done is not NotImplemented:
-        return done
-    arrays = [on_device_of(own, key) for key in several]
+    numpy_result: _core.GPUArray = _core._by_numpy("lexsort", device_array, (tuple(key_list), axis))
+    if numpy_result is not NotImplemented:
+        return numpy_result
+    arrays = [on_device_of(device_array, key) for key in key_list]
     if any(key.shape != arrays[0].shape for key in arrays):
         raise ValueError("all keys need to be the same shape")
-    if own.ndim == 0:
-        return _core.zeros((), np.int64, device=own.device)
-    along = axis_of(axis, own.ndim)
-    order = _core.argsort(arrays[0], along)
+    if device_array.ndim == 0:
+        return _core.zeros((), np.int64, device=device_array.device)
+    axis_index = normalize_axis(axis, device_array.ndim)
+    order = _core.argsort(arrays[0], axis_index)
     for key in arrays[1:]:
-        order = take_along_axis(order, _core.argsort(take_along_axis(key, order, along), along), along)
+        order = take_along_axis(order, _core.argsort(take_along_axis(key, order, axis_index), axis_index), axis_index)
     return order

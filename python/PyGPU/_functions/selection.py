@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import array, axis_of
-from PyGPU._functions.operands import check_indices, common, cycled, flat, indices_of, on_device_of
+from PyGPU._functions.array_arguments import array, normalize_axis
+from PyGPU._functions.operands import check_indices, common_shape_and_dtype, cycled, device_indices, flat, on_device_of
 from PyGPU._names.public import public
 
 _MODES = ("raise", "wrap", "clip")
@@ -49,13 +49,13 @@ def take(
     >>> PyGPU.take(PyGPU.to_gpu([[1, 2, 3], [4, 5, 6]]), [2, 0], axis=1).tolist()
     [[3, 1], [6, 4]]
     """
-    done: _core.GPUArray = _core._by_numpy("take", a, (a, indices, axis, out, mode))
-    if done is not NotImplemented:
-        return done
-    places = indices_of(a, indices)
+    numpy_result: _core.GPUArray = _core._by_numpy("take", a, (a, indices, axis, out, mode))
+    if numpy_result is not NotImplemented:
+        return numpy_result
+    index_array = device_indices(a, indices)
     if axis is None:
-        return _core._take(flat(a), places, 0, out, mode)
-    return _core._take(a.reshape(1) if a.ndim == 0 else a, places, axis, out, mode)
+        return _core._take(flat(a), index_array, 0, out, mode)
+    return _core._take(a.reshape(1) if a.ndim == 0 else a, index_array, axis, out, mode)
 
 
 @public("Selection", host=("ind",))
@@ -85,24 +85,24 @@ def put(a: _core.GPUArray, ind: Any, v: Any, mode: str = "raise") -> None:
     >>> a.tolist()
     [10, 1, 2, 3, 20]
     """
-    done = _core._by_numpy("put", a, (a, ind, v, mode))
-    if done is not NotImplemented:
+    numpy_result = _core._by_numpy("put", a, (a, ind, v, mode))
+    if numpy_result is not NotImplemented:
         return
     if not a.flags.writeable:
         raise ValueError("put: output array is read-only")
-    places, values = flat(indices_of(a, ind)), flat(on_device_of(a, v, a.dtype))
-    if places.size == 0 or values.size == 0:
+    index_array, values = flat(device_indices(a, ind)), flat(on_device_of(a, v, a.dtype))
+    if index_array.size == 0 or values.size == 0:
         return
-    if values.size > places.size:
-        values = values[: places.size]
-    elif 1 < values.size < places.size:
-        values = cycled(values, places.size)
+    if values.size > index_array.size:
+        values = values[: index_array.size]
+    elif 1 < values.size < index_array.size:
+        values = cycled(values, index_array.size)
     if a.flags.c_contiguous:
-        _core._put(a.reshape(-1), places, values, mode)
+        _core._put(a.reshape(-1), index_array, values, mode)
         return
-    copied = a.copy("C")
-    _core._put(copied.reshape(-1), places, values, mode)
-    a[...] = copied
+    dense_copy = a.copy("C")
+    _core._put(dense_copy.reshape(-1), index_array, values, mode)
+    a[...] = dense_copy
 
 
 @public("Selection", host=("a",))
@@ -126,18 +126,18 @@ def choose(a: _core.GPUArray, choices: Any, out: _core.GPUArray | None = None, m
     >>> PyGPU.choose(PyGPU.to_gpu([0, 1, 0]), [PyGPU.arange(3), -1]).tolist()
     [0, -1, 2]
     """
-    several = list(choices)
-    done: _core.GPUArray = _core._by_numpy("choose", a, (a, several, out, mode))
-    if done is not NotImplemented:
-        return done
+    choice_list = list(choices)
+    numpy_result: _core.GPUArray = _core._by_numpy("choose", a, (a, choice_list, out, mode))
+    if numpy_result is not NotImplemented:
+        return numpy_result
     if mode not in _MODES:
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
-    if not several:
+    if not choice_list:
         raise ValueError("invalid entry in choice array")
     check_indices(a.dtype)
-    count = len(several)
-    _, dtype = common(several)
-    shape, _ = common([a, *several])
+    count = len(choice_list)
+    _, dtype = common_shape_and_dtype(choice_list)
+    shape, _ = common_shape_and_dtype([a, *choice_list])
     numbers = a.astype(np.int64)
     if mode == "raise":
         if numbers.size and bool(((numbers < 0) | (numbers >= count)).any().item()):
@@ -146,14 +146,14 @@ def choose(a: _core.GPUArray, choices: Any, out: _core.GPUArray | None = None, m
         numbers = _core.remainder(numbers, count)
     else:
         numbers = _core.clip(numbers, 0, count - 1)
-    made = _core.empty(shape, dtype, device=a.device)
-    for number, choice in enumerate(several):
-        _core.copyto(made, choice, casting="unsafe", where=numbers == number)
+    result = _core.empty(shape, dtype, device=a.device)
+    for number, choice in enumerate(choice_list):
+        _core.copyto(result, choice, casting="unsafe", where=numbers == number)
     if out is None:
-        return made
+        return result
     if out.shape != tuple(shape):
         raise ValueError(f"choose: out has shape {out.shape} and the result {tuple(shape)}")
-    _core.copyto(out, made, casting="unsafe")
+    _core.copyto(out, result, casting="unsafe")
     return out
 
 
@@ -181,24 +181,26 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
         raise ValueError("list of cases must be same length as list of conditions")
     if len(condlist) == 0:
         raise ValueError("select with an empty condition list is not possible")
-    like = next((one for one in (*condlist, *choicelist, default) if isinstance(one, _core.GPUArray)), None)
-    if like is None:
+    device_array = next(
+        (operand for operand in (*condlist, *choicelist, default) if isinstance(operand, _core.GPUArray)), None
+    )
+    if device_array is None:
         raise TypeError(
             "select: none of the conditions and choices is an array of PyGPU; copy one, with PyGPU.to_gpu(x)"
         )
-    done: _core.GPUArray = _core._by_numpy("select", like, (list(condlist), list(choicelist), default))
-    if done is not NotImplemented:
-        return done
-    for number, condition in enumerate(condlist):
+    numpy_result: _core.GPUArray = _core._by_numpy("select", device_array, (list(condlist), list(choicelist), default))
+    if numpy_result is not NotImplemented:
+        return numpy_result
+    for index, condition in enumerate(condlist):
         if getattr(condition, "dtype", None) != np.dtype(bool):
-            raise TypeError(f"invalid entry {number} in condlist: should be boolean ndarray")
-    weak = [one.dtype if isinstance(one, _core.GPUArray) else one for one in (*choicelist, default)]
-    shape, _ = common([*condlist, *choicelist, default])
-    made = _core.empty(shape, np.result_type(*weak), device=like.device)
-    _core.copyto(made, default, casting="unsafe")
+            raise TypeError(f"invalid entry {index} in condlist: should be boolean ndarray")
+    types = [operand.dtype if isinstance(operand, _core.GPUArray) else operand for operand in (*choicelist, default)]
+    shape, _ = common_shape_and_dtype([*condlist, *choicelist, default])
+    result = _core.empty(shape, np.result_type(*types), device=device_array.device)
+    _core.copyto(result, default, casting="unsafe")
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
-        _core.copyto(made, choice, casting="unsafe", where=condition)
-    return made
+        _core.copyto(result, choice, casting="unsafe", where=condition)
+    return result
 
 
 @public("Selection", host=("repeats",))
@@ -219,31 +221,31 @@ def repeat(a: _core.GPUArray, repeats: Any, axis: int | None = None) -> _core.GP
     >>> PyGPU.repeat(PyGPU.arange(3), [1, 0, 2]).tolist()
     [0, 2, 2]
     """
-    done: _core.GPUArray = _core._by_numpy("repeat", a, (a, repeats, axis))
-    if done is not NotImplemented:
-        return done
+    numpy_result: _core.GPUArray = _core._by_numpy("repeat", a, (a, repeats, axis))
+    if numpy_result is not NotImplemented:
+        return numpy_result
     source = flat(a) if axis is None else a
-    place = 0 if axis is None else axis_of(axis, source.ndim)
-    length = source.shape[place]
+    axis_index = 0 if axis is None else normalize_axis(axis, source.ndim)
+    length = source.shape[axis_index]
     if not isinstance(repeats, _core.GPUArray):
         counts = np.asarray(repeats)
         if counts.size == 1:
-            return _repeated(source, int(np.repeat(0, counts).size), place)
-        numbers: Any = np.repeat(np.arange(length), counts)
+            return _repeated(source, int(np.repeat(0, counts).size), axis_index)
+        source_indices: Any = np.repeat(np.arange(length), counts)
     else:
-        numbers = _numbers(source, repeats, length)
-    return _core._take(source, indices_of(source, numbers), place, None, "wrap" if length else "raise")
+        source_indices = _repeat_indices(source, repeats, length)
+    return _core._take(source, device_indices(source, source_indices), axis_index, None, "wrap" if length else "raise")
 
 
 def _repeated(a: _core.GPUArray, count: int, axis: int) -> _core.GPUArray:
     """Repeat each index of an axis with one copy."""
     shape = (*a.shape[: axis + 1], count, *a.shape[axis + 1 :])
-    made = _core.empty(shape, a.dtype, device=a.device)
-    made[...] = _core.expand_dims(a, axis + 1)
-    return made.reshape((*a.shape[:axis], a.shape[axis] * count, *a.shape[axis + 1 :]))
+    result = _core.empty(shape, a.dtype, device=a.device)
+    result[...] = _core.expand_dims(a, axis + 1)
+    return result.reshape((*a.shape[:axis], a.shape[axis] * count, *a.shape[axis + 1 :]))
 
 
-def _numbers(a: _core.GPUArray, repeats: _core.GPUArray, length: int) -> _core.GPUArray:
+def _repeat_indices(a: _core.GPUArray, repeats: _core.GPUArray, length: int) -> _core.GPUArray:
     """Find the source index of each result index, by search in the cumulative counts."""
     check_indices(repeats.dtype)
     counts = flat(repeats.astype(np.int64))
@@ -253,26 +255,26 @@ def _numbers(a: _core.GPUArray, repeats: _core.GPUArray, length: int) -> _core.G
         raise ValueError(f"operands could not be broadcast together with shape ({length},) ({counts.size},)")
     if length == 0:
         return counts
-    least, total = counts.min(), counts.sum().item()
-    if least.item() < 0:
+    minimum, total = counts.min(), counts.sum().item()
+    if minimum.item() < 0:
         raise ValueError("repeats may not contain negative values.")
     return _core._searchsorted(counts.cumsum(), _core.arange(total, device=a.device), True)
 
 
-def _along(arr: _core.GPUArray, indices: _core.GPUArray, axis: int) -> tuple[_core.GPUArray, ...]:
+def _index_key(arr: _core.GPUArray, indices: _core.GPUArray, axis: int) -> tuple[_core.GPUArray, ...]:
     """Return an index key with ranges for the other axes."""
     if indices.dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")
     if arr.ndim != indices.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
-    place = axis_of(axis, arr.ndim)
+    axis_index = normalize_axis(axis, arr.ndim)
     key = []
-    for number, length in enumerate(arr.shape):
-        if number == place:
+    for dimension, length in enumerate(arr.shape):
+        if dimension == axis_index:
             key.append(indices)
         else:
             shape = [1] * arr.ndim
-            shape[number] = length
+            shape[dimension] = length
             key.append(_core.arange(length, device=arr.device).reshape(shape))
     return tuple(key)
 
@@ -297,12 +299,12 @@ def take_along_axis(arr: _core.GPUArray, indices: Any, axis: int | None = -1) ->
     [[9], [7]]
     """
     arr = array(arr, "take_along_axis")
-    places = on_device_of(arr, indices)
+    index_array = on_device_of(arr, indices)
     if axis is None:
-        if places.ndim != 1:
+        if index_array.ndim != 1:
             raise ValueError("when axis=None, `indices` must have a single dimension.")
-        return take_along_axis(flat(arr), places, 0)
-    return arr[_along(arr, places, axis)]
+        return take_along_axis(flat(arr), index_array, 0)
+    return arr[_index_key(arr, index_array, axis)]
 
 
 @public("Selection", host=("indices",))
@@ -328,15 +330,15 @@ def put_along_axis(arr: _core.GPUArray, indices: Any, values: Any, axis: int | N
     [[1, 0, 3], [0, 5, 6]]
     """
     arr = array(arr, "put_along_axis")
-    places = on_device_of(arr, indices)
+    index_array = on_device_of(arr, indices)
     if axis is not None:
-        arr[_along(arr, places, axis)] = values
+        arr[_index_key(arr, index_array, axis)] = values
         return
-    if places.ndim != 1:
+    if index_array.ndim != 1:
         raise ValueError("when axis=None, `indices` must have a single dimension.")
     if arr.flags.c_contiguous:
-        put_along_axis(arr.reshape(-1), places, values, 0)
+        put_along_axis(arr.reshape(-1), index_array, values, 0)
         return
-    copied = arr.copy("C")
-    put_along_axis(copied.reshape(-1), places, values, 0)
-    arr[...] = copied
+    dense_copy = arr.copy("C")
+    put_along_axis(dense_copy.reshape(-1), index_array, values, 0)
+    arr[...] = dense_copy

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, overload
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import axis_of
+from PyGPU._functions.array_arguments import normalize_axis
 from PyGPU._functions.joining import concatenate
 from PyGPU._functions.masks import flatnonzero
 from PyGPU._functions.operands import flat, on_device_of
@@ -125,18 +125,18 @@ def unique(
     >>> values.tolist(), counts.tolist()
     ([1, 3], [1, 2])
     """
-    asked = (return_index, return_inverse, return_counts)
-    done = _core._by_numpy("unique", ar, (ar, *asked, axis), {"equal_nan": equal_nan})
-    if done is not NotImplemented:
-        return done
-    if axis is not None and axis_of(axis, ar.ndim) >= 0 and ar.ndim != 1:
-        return _unique_parts(ar, axis, *asked)
-    values, starts, places, inverse = _core._unique(
+    options = (return_index, return_inverse, return_counts)
+    numpy_result = _core._by_numpy("unique", ar, (ar, *options, axis), {"equal_nan": equal_nan})
+    if numpy_result is not NotImplemented:
+        return numpy_result
+    if axis is not None and normalize_axis(axis, ar.ndim) >= 0 and ar.ndim != 1:
+        return _unique_parts(ar, axis, *options)
+    values, starts, order, inverse = _core._unique(
         flat(ar), return_index or return_counts, return_index, return_inverse, not equal_nan
     )
     result = [values]
-    if places is not None and starts is not None:
-        result.append(_core._take(places, starts[:-1], 0, None, "wrap"))
+    if order is not None and starts is not None:
+        result.append(_core._take(order, starts[:-1], 0, None, "wrap"))
     if inverse is not None:
         result.append(inverse.reshape(ar.shape))
     if return_counts and starts is not None:
@@ -256,12 +256,12 @@ def unique_values(x: _core.GPUArray) -> _core.GPUArray:
     return values
 
 
-def _both(name: str, x: Any, y: Any) -> tuple[_core.GPUArray, _core.GPUArray]:
+def _device_operands(name: str, x: Any, y: Any) -> tuple[_core.GPUArray, _core.GPUArray]:
     """Copy two operands to the device of the one that is an array."""
-    own = x if isinstance(x, _core.GPUArray) else y
-    if not isinstance(own, _core.GPUArray):
+    device_array = x if isinstance(x, _core.GPUArray) else y
+    if not isinstance(device_array, _core.GPUArray):
         raise TypeError(f"{name}(): neither operand is an array of PyGPU; copy one to a device, with PyGPU.to_gpu(x)")
-    return on_device_of(own, x), on_device_of(own, y)
+    return on_device_of(device_array, x), on_device_of(device_array, y)
 
 
 def _joined(x: _core.GPUArray, y: _core.GPUArray) -> _core.GPUArray:
@@ -269,10 +269,10 @@ def _joined(x: _core.GPUArray, y: _core.GPUArray) -> _core.GPUArray:
     return concatenate([flat(x), flat(y)])
 
 
-def _found(x: _core.GPUArray, ordered: _core.GPUArray) -> tuple[_core.GPUArray, _core.GPUArray]:
+def _find_members(x: _core.GPUArray, ordered: _core.GPUArray) -> tuple[_core.GPUArray, _core.GPUArray]:
     """Test which elements occur in a non-empty sorted array of their type, and return the indices."""
-    places = _core._searchsorted(ordered, x, False)
-    return _core.equal(_core._take(ordered, places, 0, None, "clip"), x), places
+    positions = _core._searchsorted(ordered, x, False)
+    return _core.equal(_core._take(ordered, positions, 0, None, "clip"), x), positions
 
 
 @public("Sets")
@@ -311,21 +311,21 @@ def isin(
     >>> PyGPU.isin(PyGPU.to_gpu([1, 2, 3]), [3, 1]).tolist()
     [True, False, True]
     """
-    x, others = _both("isin", element, test_elements)
-    done: _core.GPUArray = _core._by_numpy("isin", x, (x, others, assume_unique, invert), {"kind": kind})
-    if done is not NotImplemented:
-        return done.reshape(x.shape)
+    x, test_array = _device_operands("isin", element, test_elements)
+    numpy_result: _core.GPUArray = _core._by_numpy("isin", x, (x, test_array, assume_unique, invert), {"kind": kind})
+    if numpy_result is not NotImplemented:
+        return numpy_result.reshape(x.shape)
     if kind not in (None, "sort", "table"):
         raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
-    if kind == "table" and not (x.dtype.kind in "biu" and others.dtype.kind in "biu"):
+    if kind == "table" and not (x.dtype.kind in "biu" and test_array.dtype.kind in "biu"):
         raise ValueError(
             "The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind."
         )
-    if others.size == 0:
+    if test_array.size == 0:
         return _core.full(x.shape, invert, bool, device=x.device)
-    dtype = np.result_type(x.dtype, others.dtype)
-    is_in = _found(x.astype(dtype), _core.sort(flat(others).astype(dtype)))[0]
-    return ~is_in if invert else is_in
+    dtype = np.result_type(x.dtype, test_array.dtype)
+    is_member = _find_members(x.astype(dtype), _core.sort(flat(test_array).astype(dtype)))[0]
+    return ~is_member if invert else is_member
 
 
 @public("Sets")
@@ -343,10 +343,10 @@ def union1d(ar1: Any, ar2: Any) -> _core.GPUArray:
     >>> PyGPU.union1d(PyGPU.to_gpu([3, 1]), [2, 3]).tolist()
     [1, 2, 3]
     """
-    x, y = _both("union1d", ar1, ar2)
-    done: _core.GPUArray = _core._by_numpy("union1d", x, (x, y))
-    if done is not NotImplemented:
-        return done
+    x, y = _device_operands("union1d", ar1, ar2)
+    numpy_result: _core.GPUArray = _core._by_numpy("union1d", x, (x, y))
+    if numpy_result is not NotImplemented:
+        return numpy_result
     values: _core.GPUArray = unique(_joined(x, y))
     return values
 
@@ -378,20 +378,20 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
     >>> PyGPU.intersect1d(PyGPU.to_gpu([3, 1, 3]), [2, 3]).tolist()
     [3]
     """
-    x, y = _both("intersect1d", ar1, ar2)
-    done = _core._by_numpy("intersect1d", x, (x, y, assume_unique, return_indices))
-    if done is not NotImplemented:
-        return done
+    x, y = _device_operands("intersect1d", ar1, ar2)
+    numpy_result = _core._by_numpy("intersect1d", x, (x, y, assume_unique, return_indices))
+    if numpy_result is not NotImplemented:
+        return numpy_result
     dtype = np.result_type(x.dtype, y.dtype)
     values, indices = unique(x.astype(dtype), return_index=True)
-    others, of_others = unique(y.astype(dtype), return_index=True)
-    if others.size == 0:
+    other_values, other_indices = unique(y.astype(dtype), return_index=True)
+    if other_values.size == 0:
         values = values[:0]
-        return (values, indices[:0], of_others) if return_indices else values
-    is_in, places = _found(values, others)
+        return (values, indices[:0], other_indices) if return_indices else values
+    is_common, positions = _find_members(values, other_values)
     if not return_indices:
-        return values[is_in]
-    return values[is_in], indices[is_in], _core._take(of_others, places[is_in], 0, None, "wrap")
+        return values[is_common]
+    return values[is_common], indices[is_common], _core._take(other_indices, positions[is_common], 0, None, "wrap")
 
 
 @public("Sets")
@@ -411,10 +411,10 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> _core.GPUArray
     >>> PyGPU.setdiff1d(PyGPU.to_gpu([3, 1, 3]), [2, 3]).tolist()
     [1]
     """
-    x, y = _both("setdiff1d", ar1, ar2)
-    done: _core.GPUArray = _core._by_numpy("setdiff1d", x, (x, y, assume_unique))
-    if done is not NotImplemented:
-        return done
+    x, y = _device_operands("setdiff1d", ar1, ar2)
+    numpy_result: _core.GPUArray = _core._by_numpy("setdiff1d", x, (x, y, assume_unique))
+    if numpy_result is not NotImplemented:
+        return numpy_result
     values: _core.GPUArray = flat(x) if assume_unique else unique(x)
     return values[isin(values, y, invert=True)]
 
@@ -436,10 +436,10 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> _core.GPUArray:
     >>> PyGPU.setxor1d(PyGPU.to_gpu([3, 1]), [2, 3]).tolist()
     [1, 2]
     """
-    x, y = _both("setxor1d", ar1, ar2)
-    done: _core.GPUArray = _core._by_numpy("setxor1d", x, (x, y, assume_unique))
-    if done is not NotImplemented:
-        return done
+    x, y = _device_operands("setxor1d", ar1, ar2)
+    numpy_result: _core.GPUArray = _core._by_numpy("setxor1d", x, (x, y, assume_unique))
+    if numpy_result is not NotImplemented:
+        return numpy_result
     both = _joined(x, y) if assume_unique else _joined(unique(x), unique(y))
     both.sort()
     differs = _core.ones(both.size + 1, bool, device=both.device)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import array, arrays, axis_of
+from PyGPU._functions.array_arguments import array, arrays, normalize_axis
 from PyGPU._names.public import public, public_values
 
 if TYPE_CHECKING:
@@ -48,10 +48,10 @@ def reshape(
     [[0, 1, 2], [3, 4, 5]]
     """
     a = array(a, "reshape")
-    made = a.reshape(shape, order=order)
-    if copy is False and a.size and made.base is None:
+    result = a.reshape(shape, order=order)
+    if copy is False and a.size and result.base is None:
         raise ValueError("Unable to avoid creating a copy while reshaping.")
-    return made.copy() if copy and made.base is not None else made
+    return result.copy() if copy and result.base is not None else result
 
 
 @public("Other shapes")
@@ -209,9 +209,9 @@ def rollaxis(a: _core.GPUArray, axis: int, start: int = 0) -> _core.GPUArray:
     (2, 4, 3)
     """
     a = array(a, "rollaxis")
-    place = axis_of(axis, a.ndim)
-    before = axis_of(start, a.ndim + 1) if start >= 0 else axis_of(start, a.ndim)
-    return _core.moveaxis(a, place, before - (place < before))
+    axis_index = normalize_axis(axis, a.ndim)
+    before = normalize_axis(start, a.ndim + 1) if start >= 0 else normalize_axis(start, a.ndim)
+    return _core.moveaxis(a, axis_index, before - (axis_index < before))
 
 
 @overload
@@ -238,8 +238,8 @@ def atleast_1d(*arys: Any) -> Any:
     >>> PyGPU.atleast_1d(PyGPU.zeros(())).shape
     (1,)
     """
-    found = [array(one, "atleast_1d") for one in arys]
-    return _one_or_all([one if one.ndim else one.reshape(1) for one in found])
+    converted = [array(argument, "atleast_1d") for argument in arys]
+    return _single_or_tuple([argument if argument.ndim else argument.reshape(1) for argument in converted])
 
 
 @overload
@@ -266,8 +266,13 @@ def atleast_2d(*arys: Any) -> Any:
     >>> PyGPU.atleast_2d(PyGPU.arange(3)).shape
     (1, 3)
     """
-    found = [array(one, "atleast_2d") for one in arys]
-    return _one_or_all([one if one.ndim > 1 else one.reshape(1, 1) if not one.ndim else one[None] for one in found])
+    converted = [array(argument, "atleast_2d") for argument in arys]
+    return _single_or_tuple(
+        [
+            argument if argument.ndim > 1 else argument.reshape(1, 1) if not argument.ndim else argument[None]
+            for argument in converted
+        ]
+    )
 
 
 @overload
@@ -295,12 +300,14 @@ def atleast_3d(*arys: Any) -> Any:
     (1, 3, 1)
     """
     indices: tuple[Any, ...] = ((None, None, None), (None, slice(None), None), (slice(None), slice(None), None))
-    found = [array(one, "atleast_3d") for one in arys]
-    return _one_or_all([one if one.ndim > 2 else one[indices[one.ndim]] for one in found])
+    converted = [array(argument, "atleast_3d") for argument in arys]
+    return _single_or_tuple(
+        [argument if argument.ndim > 2 else argument[indices[argument.ndim]] for argument in converted]
+    )
 
 
-def _one_or_all(found: list[_core.GPUArray]) -> Any:
-    return found[0] if len(found) == 1 else tuple(found)
+def _single_or_tuple(results: list[_core.GPUArray]) -> Any:
+    return results[0] if len(results) == 1 else tuple(results)
 
 
 @public("Other shapes")
@@ -356,11 +363,11 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[_core.GPUArray, .
     >>> [a.shape for a in PyGPU.broadcast_arrays(PyGPU.zeros((3, 1)), PyGPU.zeros(4))]
     [(3, 4), (3, 4)]
     """
-    found = arrays(args, "broadcast_arrays")
-    together = np.broadcast_shapes(*(one.shape for one in found))
-    if builtins.all(one.shape == together for one in found):
-        return tuple(found)
-    return tuple(_core.broadcast_to(one, together) for one in found)
+    operands = arrays(args, "broadcast_arrays")
+    common_shape = np.broadcast_shapes(*(operand.shape for operand in operands))
+    if builtins.all(operand.shape == common_shape for operand in operands):
+        return tuple(operands)
+    return tuple(_core.broadcast_to(operand, common_shape) for operand in operands)
 
 
 @public("Other shapes")

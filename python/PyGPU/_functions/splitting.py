@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import along, array, axis_of
+from PyGPU._functions.array_arguments import along, array, normalize_axis
 from PyGPU._names.public import public
 
 
@@ -47,10 +47,10 @@ def array_split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) ->
         if sections <= 0:
             raise ValueError("number sections must be larger than 0.") from None
         short, longer = divmod(length, sections)
-        ends = [place * short + min(place, longer) for place in range(1, sections + 1)]
+        ends = [axis_index * short + min(axis_index, longer) for axis_index in range(1, sections + 1)]
     begins = [0, *ends[:-1]]
-    place = axis_of(axis, ary.ndim)
-    return [ary[along(place, slice(begin, end))] for begin, end in zip(begins, ends, strict=True)]
+    axis_index = normalize_axis(axis, ary.ndim)
+    return [ary[along(axis_index, slice(begin, end))] for begin, end in zip(begins, ends, strict=True)]
 
 
 @public("Joining and splitting")

@@ -119,27 +119,29 @@ def cumulative_prod(
 
 
 def _axes(axis: int | tuple[int, ...], ndim: int) -> tuple[int, ...]:
-    given = axis if isinstance(axis, tuple) else (axis,)
-    for one in given:
-        if not -ndim <= one < ndim:
-            raise np.exceptions.AxisError(one, ndim)
-    axes = tuple(one % ndim for one in given)
+    sequence = axis if isinstance(axis, tuple) else (axis,)
+    for index in sequence:
+        if not -ndim <= index < ndim:
+            raise np.exceptions.AxisError(index, ndim)
+    axes = tuple(index % ndim for index in sequence)
     if len(set(axes)) != len(axes):
         raise ValueError("repeated axis")
     return axes
 
 
-def _fitted(a: _core.GPUArray, axis: int | tuple[int, ...] | None, weights: _core.GPUArray) -> _core.GPUArray:
+def _broadcast_weights(
+    a: _core.GPUArray, axis: int | tuple[int, ...] | None, weights: _core.GPUArray
+) -> _core.GPUArray:
     """Return the weights broadcast along the axes of the array."""
     if a.shape == weights.shape:
         return weights
     if axis is None:
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
     axes = _axes(axis, a.ndim)
-    if weights.shape != tuple(a.shape[one] for one in axes):
+    if weights.shape != tuple(a.shape[index] for index in axes):
         raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
     order = sorted(range(len(axes)), key=axes.__getitem__)
-    return weights.transpose(order).reshape([a.shape[one] if one in axes else 1 for one in range(a.ndim)])
+    return weights.transpose(order).reshape([a.shape[index] if index in axes else 1 for index in range(a.ndim)])
 
 
 @overload
@@ -207,13 +209,13 @@ def average(
         return (mean, _core.full_like(mean, count)) if returned else mean
     if not isinstance(weights, _core.GPUArray):
         raise TypeError("average(): weights= is an array of PyGPU; copy them to the device first, with PyGPU.to_gpu(x)")
-    least = ["float64"] if a.dtype.kind in "biu" else []
-    dtype = np.result_type(a.dtype, weights.dtype, *least)
-    fitted = _fitted(a, axis, weights)
-    total = fitted.sum(axis, dtype=dtype, keepdims=keepdims)
+    min_types = ["float64"] if a.dtype.kind in "biu" else []
+    dtype = np.result_type(a.dtype, weights.dtype, *min_types)
+    broadcast_weights = _broadcast_weights(a, axis, weights)
+    total = broadcast_weights.sum(axis, dtype=dtype, keepdims=keepdims)
     if (total == 0).any():
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-    mean = _core.multiply(a, fitted, dtype=dtype).sum(axis, keepdims=keepdims) / total
+    mean = _core.multiply(a, broadcast_weights, dtype=dtype).sum(axis, keepdims=keepdims) / total
     if not returned:
         return mean
     return mean, total if total.shape == mean.shape else _core.broadcast_to(total, mean.shape).copy()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import array, axes_of
+from PyGPU._functions.array_arguments import array, normalize_axes
 from PyGPU._names.public import public
 
 __all__ = ["matrix_norm", "norm", "vector_norm"]
@@ -154,7 +154,7 @@ def vector_norm(
     5.0
     """
     x = array(x, "vector_norm")
-    axes = tuple(range(x.ndim)) if axis is None else axes_of(axis, x.ndim)
+    axes = tuple(range(x.ndim)) if axis is None else normalize_axes(axis, x.ndim)
     rest = tuple(one for one in range(x.ndim) if one not in axes)
     lengths = tuple(x.shape[one] for one in rest)
     flat = x.transpose((*axes, *rest)).reshape((math.prod(x.shape[one] for one in axes), *lengths))

@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import DTypeLike
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import array, arrays, axis_of
+from PyGPU._functions.array_arguments import array, arrays, normalize_axis
 from PyGPU._functions.products import axes as _axes, cross as _cross
 from PyGPU._functions.shapes import matrix_transpose
 from PyGPU._linalg.operands import check_matrices, check_square, identity
@@ -43,7 +43,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> _core.GPUArray:
     [0, 0, 1]
     """
     x1, x2 = arrays((x1, x2), "cross")
-    lengths = x1.shape[axis_of(axis, x1.ndim)], x2.shape[axis_of(axis, x2.ndim)]
+    lengths = x1.shape[normalize_axis(axis, x1.ndim)], x2.shape[normalize_axis(axis, x2.ndim)]
     if lengths != (3, 3):
         raise ValueError(
             "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "

@@ -52,7 +52,6 @@ struct AsarrayOptions {
 ///     Device of the result. By default device arrays keep theirs, and host data goes to the current device.
 /// copy : bool, optional
 ///     True always copies, False never, None only if needed.
-///     True always copies, False never, None only if needed.
 ///
 /// Returns
 /// -------

@@ -28,7 +28,7 @@ use pygpu_ops::random::{self, Distribution, NUMBERS, PositionSource, RandomFill,
 #[pyclass(frozen, name = "_RandomPlace", module = "PyGPU")]
 struct PyStreamPosition {
     device: Device,
-    here: Mutex<HostPosition>,
+    host_position: Mutex<HostPosition>,
 }
 
 struct HostPosition {
@@ -42,22 +42,22 @@ impl PyStreamPosition {
     #[new]
     #[pyo3(signature = (device: "Device", key: "Sequence[int]", numbers: "Sequence[int]") -> "Self")]
     fn new(device: &Bound<'_, PyDevice>, key: [u64; 2], numbers: [u64; NUMBERS]) -> Self {
-        let here = HostPosition { key, position: StreamPosition::read(numbers), is_on_device: false };
-        Self { device: device.get().device, here: Mutex::new(here) }
+        let host_position = HostPosition { key, position: StreamPosition::read(numbers), is_on_device: false };
+        Self { device: device.get().device, host_position: Mutex::new(host_position) }
     }
 
     /// Return the key and the counters of the position.
     #[pyo3(signature = () -> "tuple[list[int], list[int]]")]
     fn read(&self) -> ([u64; 2], [u64; NUMBERS]) {
-        let here = self.locked();
-        (here.key, here.position.numbers())
+        let host_position = self.locked();
+        (host_position.key, host_position.position.numbers())
     }
 
     /// Set the position.
     #[pyo3(signature = (key: "Sequence[int]", numbers: "Sequence[int]") -> "None")]
     fn write(&self, key: [u64; 2], numbers: [u64; NUMBERS]) {
-        let mut here = self.locked();
-        (here.key, here.position) = (key, StreamPosition::read(numbers));
+        let mut host_position = self.locked();
+        (host_position.key, host_position.position) = (key, StreamPosition::read(numbers));
     }
 
     /// Return the position like `read`, and end the counting by the host.
@@ -158,7 +158,7 @@ impl<'a> DrawRequest<'a> {
 
 impl PyStreamPosition {
     fn locked(&self) -> MutexGuard<'_, HostPosition> {
-        self.here.lock().unwrap_or_else(PoisonError::into_inner)
+        self.host_position.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The range of the stream is reserved first. No other thread receives it, and no lock is held during a launch.
@@ -169,13 +169,13 @@ impl PyStreamPosition {
         stream: &Stream,
     ) -> pygpu_base::error::Result<bool> {
         let fill = {
-            let mut here = self.locked();
-            if here.is_on_device {
+            let mut host_position = self.locked();
+            if host_position.is_on_device {
                 return Ok(false);
             }
-            let key = here.key;
-            let fill = request.fill(key, PositionSource::Here(here.position));
-            here.position.pass(&fill.amount(target.dtype().kind(), target.layout().size() as u64), key);
+            let key = host_position.key;
+            let fill = request.fill(key, PositionSource::Here(host_position.position));
+            host_position.position.pass(&fill.amount(target.dtype().kind(), target.layout().size() as u64), key);
             fill
         };
         random::draw(target, &fill, stream).map(|()| true)

@@ -1,8 +1,8 @@
 //! Python functions called by a stream: `Stream.launch_host_function`.
 //!
 //! On a GPU they run on a driver thread, which does nothing else meanwhile. Values dropped there whose drop would
-//! call the driver are retired (`shutdown::defer_or_none`), and so are the values that the function itself owns: `Kept`
-//! releases them on another thread.
+//! call the driver are retired (`shutdown::defer_drop`). The objects that the function itself owns are [`SendPyObject`]s, which another
+//! thread drops.
 
 use std::sync::Arc;
 

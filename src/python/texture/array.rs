@@ -127,7 +127,7 @@ impl TextureArray {
 
     /// Copies all elements from or to an array of as many, which follow each other.
     fn copy_whole(&self, linear: &Array, direction: ArrayCopy, stream: &Stream) -> Result<(), Error> {
-        // SAFETY: as said.
+        // SAFETY: the linear array has the texture array's shape and element type, and is on its device.
         unsafe { self.array.copy(&self.full_box(), (linear.allocation(), linear.address()), direction, stream) }
     }
 }

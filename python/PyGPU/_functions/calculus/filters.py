@@ -15,13 +15,13 @@ _MODES = ("full", "same", "valid")
 
 
 def _operands(a: Any, v: Any, name: str, mode: str) -> tuple[_core.GPUArray, _core.GPUArray]:
-    own = a if isinstance(a, _core.GPUArray) else v
-    first, second = (on_device_of(own, array(one, name)) for one in (a, v))
-    first, second = (one.reshape(1) if one.ndim == 0 else one for one in (first, second))
-    for one in (first, second):
-        if one.ndim != 1:
+    device_array = a if isinstance(a, _core.GPUArray) else v
+    first, second = (on_device_of(device_array, array(operand, name)) for operand in (a, v))
+    first, second = (operand.reshape(1) if operand.ndim == 0 else operand for operand in (first, second))
+    for operand in (first, second):
+        if operand.ndim != 1:
             raise ValueError("object too deep for desired array")
-        if one.size == 0:
+        if operand.size == 0:
             raise ValueError(f"{name}: an operand is empty")
     if mode not in _MODES:
         raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
@@ -32,10 +32,10 @@ def _sums(a: _core.GPUArray, v: _core.GPUArray, mode: str) -> _core.GPUArray:
     """Multiply the second array with the first at each offset, and sum."""
     dtype = np.result_type(a.dtype, v.dtype)
     width, total = v.size, a.size + v.size - 1
-    around = _core.zeros(a.size + 2 * (width - 1), dtype, device=a.device)
-    around[width - 1 : width - 1 + a.size] = a
+    padded = _core.zeros(a.size + 2 * (width - 1), dtype, device=a.device)
+    padded[width - 1 : width - 1 + a.size] = a
     # Row n of the view begins one element after row n - 1: nothing is copied.
-    rows = _core.GPUArray((total, width), dtype, gpudata=around, strides=(dtype.itemsize, dtype.itemsize))
+    rows = _core.GPUArray((total, width), dtype, gpudata=padded, strides=(dtype.itemsize, dtype.itemsize))
     long, short = max(a.size, width), min(a.size, width)
     if mode == "full":
         first, count = 0, total

@@ -13,12 +13,15 @@ from PyGPU._functions.joining import concatenate
 from PyGPU._names.public import public
 
 
-def _coefficients(*given: Any) -> list[_core.GPUArray]:
+def _coefficients(*polynomials: Any) -> list[_core.GPUArray]:
     """Return arrays of coefficients on one device; lists are copied to it."""
-    own = next((one for one in given if isinstance(one, _core.GPUArray)), None)
-    device = None if own is None else own.device
-    found = [one if isinstance(one, _core.GPUArray) else _core.asarray(one, device=device) for one in given]
-    return [one if one.ndim else one.reshape(1) for one in found]
+    device_array = next((polynomial for polynomial in polynomials if isinstance(polynomial, _core.GPUArray)), None)
+    device = None if device_array is None else device_array.device
+    device_arrays = [
+        polynomial if isinstance(polynomial, _core.GPUArray) else _core.asarray(polynomial, device=device)
+        for polynomial in polynomials
+    ]
+    return [polynomial if polynomial.ndim else polynomial.reshape(1) for polynomial in device_arrays]
 
 
 @public("Slopes, areas, filters, polynomials")
@@ -42,11 +45,11 @@ def polyval(p: Any, x: Any) -> _core.GPUArray:
     >>> PyGPU.polyval([3, 0, 1], PyGPU.to_gpu([1, 2])).tolist()
     [4, 13]
     """
-    several = p if isinstance(p, _core.GPUArray) else np.asarray(p)
-    places = array(x, "polyval") if np.ndim(x) == 0 or isinstance(x, _core.GPUArray) else _core.asarray(x)
-    value: Any = _core.zeros_like(places)
-    for number in range(len(several)):
-        value = value * places + several[number]
+    coefficients = p if isinstance(p, _core.GPUArray) else np.asarray(p)
+    points = array(x, "polyval") if np.ndim(x) == 0 or isinstance(x, _core.GPUArray) else _core.asarray(x)
+    value: Any = _core.zeros_like(points)
+    for power_index in range(len(coefficients)):
+        value = value * points + coefficients[power_index]
     return value  # type: ignore[no-any-return]
 
 
@@ -54,8 +57,12 @@ def _padded(first: _core.GPUArray, second: _core.GPUArray) -> list[_core.GPUArra
     """Pad the shorter coefficients with leading zeros."""
     length = max(first.size, second.size)
     return [
-        one if one.size == length else concatenate([_core.zeros(length - one.size, one.dtype, device=one.device), one])
-        for one in arrays((first, second), "polynomials")
+        polynomial
+        if polynomial.size == length
+        else concatenate(
+            [_core.zeros(length - polynomial.size, polynomial.dtype, device=polynomial.device), polynomial]
+        )
+        for polynomial in arrays((first, second), "polynomials")
     ]
 
 
@@ -79,8 +86,8 @@ def polyadd(a1: Any, a2: Any) -> _core.GPUArray:
     [9, 6, 6]
     """
     first, second = _padded(*_coefficients(a1, a2))
-    made: _core.GPUArray = first + second
-    return made
+    result: _core.GPUArray = first + second
+    return result
 
 
 @public("Slopes, areas, filters, polynomials")
@@ -103,8 +110,8 @@ def polysub(a1: Any, a2: Any) -> _core.GPUArray:
     [2, 7, -12]
     """
     first, second = _padded(*_coefficients(a1, a2))
-    made: _core.GPUArray = first - second
-    return made
+    result: _core.GPUArray = first - second
+    return result
 
 
 @public("Slopes, areas, filters, polynomials")
@@ -153,11 +160,11 @@ def polyder(p: Any, m: int = 1) -> _core.GPUArray:
     """
     if m < 0:
         raise ValueError("Order of derivative must be positive (see polyint)")
-    (made,) = _coefficients(p)
+    (coefficients,) = _coefficients(p)
     for _ in range(m):
-        powers = _core.arange(max(made.size - 1, 0), 0, -1, device=made.device)
-        made = made[:-1] * powers
-    return made
+        powers = _core.arange(max(coefficients.size - 1, 0), 0, -1, device=coefficients.device)
+        coefficients = coefficients[:-1] * powers
+    return coefficients
 
 
 @public("Slopes, areas, filters, polynomials")
@@ -189,11 +196,11 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> _core.GPUArray:
     constants = constants * m if len(constants) == 1 else constants
     if len(constants) < m:
         raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
-    (made,) = _coefficients(p)
+    (coefficients,) = _coefficients(p)
     for constant in constants[:m]:
-        powers = _core.arange(made.size, 0, -1, device=made.device)
-        made = concatenate([made / powers, _core.asarray([constant], device=made.device)])
-    return made
+        powers = _core.arange(coefficients.size, 0, -1, device=coefficients.device)
+        coefficients = concatenate([coefficients / powers, _core.asarray([constant], device=coefficients.device)])
+    return coefficients
 
 
 @public("Slopes, areas, filters, polynomials")
@@ -224,15 +231,15 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> _core.GPUA
     >>> PyGPU.vander(PyGPU.to_gpu([1, 2, 3]), 3).tolist()
     [[1, 1, 1], [4, 2, 1], [9, 3, 1]]
     """
-    given = array(x, "vander")
-    if given.ndim != 1:
+    points = array(x, "vander")
+    if points.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
-    columns = given.size if N is None else N
-    made = _core.empty((given.size, columns), np.promote_types(given.dtype, int), device=given.device)
-    powers = made if increasing else made[:, ::-1]
+    columns = points.size if N is None else N
+    result = _core.empty((points.size, columns), np.promote_types(points.dtype, int), device=points.device)
+    powers = result if increasing else result[:, ::-1]
     if columns > 0:
         powers[:, 0] = 1
     if columns > 1:
-        powers[:, 1:] = given[:, None]
+        powers[:, 1:] = points[:, None]
         powers[:, 1:] = powers[:, 1:].cumprod(1)
-    return made
+    return result

@@ -8,7 +8,7 @@ from typing import Any, SupportsIndex, overload
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import along, array, axes_of, axis_of
+from PyGPU._functions.array_arguments import along, array, normalize_axes, normalize_axis
 from PyGPU._functions.differences import diff
 from PyGPU._functions.joining import concatenate
 from PyGPU._functions.operands import on_device_of
@@ -25,47 +25,47 @@ def _steps(distances: Any, f: _core.GPUArray, axis: int) -> Any:
     if len(distances) != f.shape[axis]:
         raise ValueError("when 1d, distances must match the length of the corresponding dimension")
     if not isinstance(distances, _core.GPUArray):
-        between = np.diff(np.asarray(distances) + 0.0)
-        if (between == between[0]).all():
-            return between[0]
+        spacings = np.diff(np.asarray(distances) + 0.0)
+        if (spacings == spacings[0]).all():
+            return spacings[0]
         distances = _core.asarray(distances, device=f.device)
-    places = distances.astype(np.float64) if distances.dtype.kind in "biu" else distances
-    return diff(places).reshape((-1,) + (1,) * (f.ndim - axis - 1))
+    coordinates = distances.astype(np.float64) if distances.dtype.kind in "biu" else distances
+    return diff(coordinates).reshape((-1,) + (1,) * (f.ndim - axis - 1))
 
 
 def _slopes(f: _core.GPUArray, h: Any, axis: int, edge_order: int, out: _core.GPUArray) -> None:
     """Write the slopes along one axis into `out`."""
 
-    def part(a: Any, where: slice) -> Any:
-        return a[along(axis, where)]
+    def part(a: Any, section: slice) -> Any:
+        return a[along(axis, section)]
 
     first, last, inner = slice(0, 1), slice(-1, None), slice(1, -1)
     is_even = np.ndim(h) == 0
     if is_even:
         out[along(axis, inner)] = (part(f, slice(2, None)) - part(f, slice(None, -2))) / (2.0 * h)
     else:
-        before, behind = h[:-1], h[1:]
-        both = before + behind
+        before, after = h[:-1], h[1:]
+        total = before + after
         out[along(axis, inner)] = (
-            part(f, slice(None, -2)) * (-behind / (before * both))
-            + part(f, inner) * ((behind - before) / (before * behind))
-            + part(f, slice(2, None)) * (before / (behind * both))
+            part(f, slice(None, -2)) * (-after / (before * total))
+            + part(f, inner) * ((after - before) / (before * after))
+            + part(f, slice(2, None)) * (before / (after * total))
         )
     start, end = (h, h) if is_even else (h[:1], h[-1:])
     if edge_order == 1:
         out[along(axis, first)] = (part(f, slice(1, 2)) - part(f, first)) / start
         out[along(axis, last)] = (part(f, last) - part(f, slice(-2, -1))) / end
         return
-    second, last_but_one = (h, h) if is_even else (h[1:2], h[-2:-1])
+    second, before_last = (h, h) if is_even else (h[1:2], h[-2:-1])
     out[along(axis, first)] = _edge([part(f, slice(n, n + 1)) for n in (0, 1, 2)], start, second)
-    behind_f = [part(f, slice(n - 1, n or None)) for n in (0, -1, -2)]
-    out[along(axis, last)] = -_edge(behind_f, end, last_but_one)
+    last_elements = [part(f, slice(n - 1, n or None)) for n in (0, -1, -2)]
+    out[along(axis, last)] = -_edge(last_elements, end, before_last)
 
 
 def _edge(f: list[Any], near: Any, far: Any) -> Any:
     """Return the slope at an edge of the parabola through the three nearest elements."""
-    both = near + far
-    return f[0] * (-(both + near) / (near * both)) + f[1] * (both / (near * far)) - f[2] * (near / (far * both))
+    total = near + far
+    return f[0] * (-(total + near) / (near * total)) + f[1] * (total / (near * far)) - f[2] * (near / (far * total))
 
 
 @overload
@@ -104,25 +104,25 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     >>> PyGPU.gradient(PyGPU.to_gpu([1.0, 2.0, 4.0, 7.0])).tolist()
     [1.0, 1.5, 2.5, 3.0]
     """
-    given = array(f, "gradient")
-    axes = tuple(range(given.ndim)) if axis is None else axes_of(axis, given.ndim)
+    samples = array(f, "gradient")
+    axes = tuple(range(samples.ndim)) if axis is None else normalize_axes(axis, samples.ndim)
     if len(varargs) not in (0, 1, len(axes)) or (len(varargs) == 1 != len(axes) and np.ndim(varargs[0])):
         raise TypeError("invalid number of arguments")
     steps = (1.0,) * len(axes) if not varargs else varargs * (len(axes) if len(varargs) == 1 else 1)
     if edge_order > 2:
         raise ValueError("'edge_order' greater than 2 not supported")
-    values = given if given.dtype.kind in "fc" else given.astype(np.float64)
-    made = []
-    for one, step in zip(axes, steps, strict=True):
-        if values.shape[one] < edge_order + 1:
+    values = samples if samples.dtype.kind in "fc" else samples.astype(np.float64)
+    gradients = []
+    for axis_index, step in zip(axes, steps, strict=True):
+        if values.shape[axis_index] < edge_order + 1:
             raise ValueError(
                 "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are "
                 "required."
             )
         out = _core.empty_like(values)
-        _slopes(values, _steps(step, values, one), one, edge_order, out)
-        made.append(out)
-    return made[0] if len(made) == 1 else tuple(made)
+        _slopes(values, _steps(step, values, axis_index), axis_index, edge_order, out)
+        gradients.append(out)
+    return gradients[0] if len(gradients) == 1 else tuple(gradients)
 
 
 @public("Slopes, areas, filters, polynomials")
@@ -151,28 +151,28 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> _core.GPU
     4.0
     """
     values = array(y, "trapezoid")
-    place = axis_of(axis, values.ndim)
+    axis_index = normalize_axis(axis, values.ndim)
     width = dx
     if x is not None:
-        places = on_device_of(values, x)
-        if places.ndim == 1:
-            width = diff(places).reshape((-1,) + (1,) * (values.ndim - place - 1))
+        coordinates = on_device_of(values, x)
+        if coordinates.ndim == 1:
+            width = diff(coordinates).reshape((-1,) + (1,) * (values.ndim - axis_index - 1))
         else:
-            width = diff(places, axis=place)
-    both = values[along(place, slice(1, None))] + values[along(place, slice(None, -1))]
-    made: _core.GPUArray = (width * both / 2.0).sum(place)
-    return made
+            width = diff(coordinates, axis=axis_index)
+    pair_sums = values[along(axis_index, slice(1, None))] + values[along(axis_index, slice(None, -1))]
+    integral: _core.GPUArray = (width * pair_sums / 2.0).sum(axis_index)
+    return integral
 
 
 def _sorted_period(
     x: _core.GPUArray, xp: _core.GPUArray, fp: _core.GPUArray, period: float
 ) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]:
     """Return coordinates within a period, the sorted samples, and a neighbour beyond each end."""
-    places = xp % period
-    order = _core.argsort(places)
-    places, values = places[order], fp[order]
-    places = concatenate([places[-1:] - period, places, places[:1] + period])
-    return x % period, places, concatenate([values[-1:], values, values[:1]])
+    coordinates = xp % period
+    order = _core.argsort(coordinates)
+    coordinates, values = coordinates[order], fp[order]
+    coordinates = concatenate([coordinates[-1:] - period, coordinates, coordinates[:1] + period])
+    return x % period, coordinates, concatenate([values[-1:], values, values[:1]])
 
 
 @public("Slopes, areas, filters, polynomials")
@@ -210,40 +210,42 @@ def interp(
     >>> PyGPU.interp(PyGPU.to_gpu([0.5, 1.5, 9.0]), [0, 1, 2], [0.0, 10.0, 30.0]).tolist()
     [5.0, 20.0, 30.0]
     """
-    own = next((one for one in (x, xp, fp) if isinstance(one, _core.GPUArray)), None)
-    if own is None:
+    device_array = next((points for points in (x, xp, fp) if isinstance(points, _core.GPUArray)), None)
+    if device_array is None:
         raise TypeError("interp(): no operand is an array of PyGPU; copy one to a device, with PyGPU.to_gpu(x)")
     if period is not None:
         if period == 0:
             raise ValueError("period must be a non-zero value")
         period, left, right = abs(period), None, None
-    done: _core.GPUArray = _core._by_numpy("interp", own, (x, xp, fp, left, right, period))
-    if done is not NotImplemented:
-        return done
-    wanted, places = (on_device_of(own, one, np.dtype(np.float64)) for one in (x, xp))
-    values = on_device_of(own, fp)
-    values = on_device_of(own, values, np.dtype(np.complex128 if values.dtype.kind == "c" else np.float64))
-    if places.ndim != 1 or values.ndim != 1:
+    numpy_result: _core.GPUArray = _core._by_numpy("interp", device_array, (x, xp, fp, left, right, period))
+    if numpy_result is not NotImplemented:
+        return numpy_result
+    query_points, sample_points = (on_device_of(device_array, points, np.dtype(np.float64)) for points in (x, xp))
+    values = on_device_of(device_array, fp)
+    values = on_device_of(device_array, values, np.dtype(np.complex128 if values.dtype.kind == "c" else np.float64))
+    if sample_points.ndim != 1 or values.ndim != 1:
         raise ValueError("Data points must be 1-D sequences" if period else "object too deep for desired array")
-    if places.size != values.size:
+    if sample_points.size != values.size:
         raise ValueError("fp and xp are not of the same length.")
-    if places.size == 0:
+    if sample_points.size == 0:
         raise ValueError("array of sample points is empty")
     if period is not None:
-        wanted, places, values = _sorted_period(wanted, places, values, period)
-    return _between(wanted, places, values, values[0] if left is None else left, values[-1] if right is None else right)
+        query_points, sample_points, values = _sorted_period(query_points, sample_points, values, period)
+    return _between(
+        query_points, sample_points, values, values[0] if left is None else left, values[-1] if right is None else right
+    )
 
 
 def _between(x: _core.GPUArray, xp: _core.GPUArray, fp: _core.GPUArray, left: Any, right: Any) -> _core.GPUArray:
     """Return interpolated values; at a sample's coordinate the sample itself."""
     last = xp.size - 1
-    at = _core.clip(searchsorted(xp, x, "right") - 1, 0, last)
-    behind = _core.minimum(at + 1, last)
-    start, value = xp[at], fp[at]
-    width = _core.where(at == behind, 1.0, xp[behind] - start)
-    made = _core.where(x == start, value, (fp[behind] - value) / width * (x - start) + value)
-    made = _core.where(x < xp[0], left, _core.where(x > xp[last], right, made))
-    return _core.where(_core.isnan(x), x, made)
+    left_index = _core.clip(searchsorted(xp, x, "right") - 1, 0, last)
+    right_index = _core.minimum(left_index + 1, last)
+    start, value = xp[left_index], fp[left_index]
+    width = _core.where(left_index == right_index, 1.0, xp[right_index] - start)
+    result = _core.where(x == start, value, (fp[right_index] - value) / width * (x - start) + value)
+    result = _core.where(x < xp[0], left, _core.where(x > xp[last], right, result))
+    return _core.where(_core.isnan(x), x, result)
 
 
 @public("Slopes, areas, filters, polynomials")
@@ -271,21 +273,21 @@ def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: floa
     >>> PyGPU.unwrap(PyGPU.to_gpu([0, 1, 5, 0]), period=6).tolist()
     [0, 1, -1, 0]
     """
-    given = array(p, "unwrap")
-    place = axis_of(axis, given.ndim)
-    jumps = diff(given, axis=place)
+    angles = array(p, "unwrap")
+    axis_index = normalize_axis(axis, angles.ndim)
+    jumps = diff(angles, axis=axis_index)
     dtype = np.result_type(jumps.dtype, period)
     if dtype.kind in "iu":
         high: Any = period // 2
         is_ambiguous = period % 2 == 0
     else:
         high, is_ambiguous = period / 2, True
-    within = _core.remainder(jumps + high, period) - high
+    wrapped_jumps = _core.remainder(jumps + high, period) - high
     if is_ambiguous:
-        within = _core.where((within == -high) & (jumps > 0), high, within)
+        wrapped_jumps = _core.where((wrapped_jumps == -high) & (jumps > 0), high, wrapped_jumps)
     least = period / 2 if discont is None else discont
-    moved = _core.where(_core.absolute(jumps) < least, 0, within - jumps).cumsum(place)
-    made = given.astype(dtype, copy=True)
-    behind = along(place, slice(1, None))
-    made[behind] = given[behind] + moved
-    return made
+    corrections = _core.where(_core.absolute(jumps) < least, 0, wrapped_jumps - jumps).cumsum(axis_index)
+    result = angles.astype(dtype, copy=True)
+    after_first = along(axis_index, slice(1, None))
+    result[after_first] = angles[after_first] + corrections
+    return result

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from PyGPU.typing import DeviceLike
 
 
-def _uploaded(made: Any, device: DeviceLike) -> _core.GPUArray:
-    return _core.asarray(made, device=device, copy=True)
+def _uploaded(host_array: Any, device: DeviceLike) -> _core.GPUArray:
+    return _core.asarray(host_array, device=device, copy=True)
 
 
 def _on_host(array: Any) -> Any:
@@ -209,11 +209,11 @@ def load(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _co
     >>> PyGPU.load(file).tolist()
     [0, 1, 2]
     """
-    found = np.load(file, *args, **kwargs)
-    if isinstance(found, np.ndarray):
-        return _uploaded(found, device)
-    with found:
-        return {name: _uploaded(found[name], device) for name in found.files}
+    loaded = np.load(file, *args, **kwargs)
+    if isinstance(loaded, np.ndarray):
+        return _uploaded(loaded, device)
+    with loaded:
+        return {name: _uploaded(loaded[name], device) for name in loaded.files}
 
 
 @public("Files")
@@ -276,7 +276,7 @@ def savez(file: Any, *args: Any, **kwds: Any) -> None:
     >>> import io, PyGPU
     >>> PyGPU.savez(io.BytesIO(), x=PyGPU.arange(3))
     """
-    np.savez(file, *map(_on_host, args), **{name: _on_host(one) for name, one in kwds.items()})
+    np.savez(file, *map(_on_host, args), **{name: _on_host(value) for name, value in kwds.items()})
 
 
 @public("Files")
@@ -297,4 +297,4 @@ def savez_compressed(file: Any, *args: Any, **kwds: Any) -> None:
     >>> import io, PyGPU
     >>> PyGPU.savez_compressed(io.BytesIO(), x=PyGPU.arange(3))
     """
-    np.savez_compressed(file, *map(_on_host, args), **{name: _on_host(one) for name, one in kwds.items()})
+    np.savez_compressed(file, *map(_on_host, args), **{name: _on_host(value) for name, value in kwds.items()})

@@ -146,14 +146,14 @@ class _Grid:
 
     def __getitem__(self, key: Any) -> Any:
         # NumPy creates the numbers along each axis; their types depend on all axes.
-        made: Any = np.ogrid[key]
-        if isinstance(made, np.ndarray):
-            return _core.asarray(made)
-        axes = [_core.asarray(one) for one in made]
+        host_grid: Any = np.ogrid[key]
+        if isinstance(host_grid, np.ndarray):
+            return _core.asarray(host_grid)
+        axes = [_core.asarray(coordinates) for coordinates in host_grid]
         if self._is_open:
             return tuple(axes)
-        together = np.broadcast_shapes(*(one.shape for one in made))
-        return stack([_core.broadcast_to(one, together) for one in axes])
+        common_shape = np.broadcast_shapes(*(coordinates.shape for coordinates in host_grid))
+        return stack([_core.broadcast_to(coordinates, common_shape) for coordinates in axes])
 
     def __repr__(self) -> str:
         return f"PyGPU.{'ogrid' if self._is_open else 'mgrid'}"

@@ -64,8 +64,8 @@ def array(
         object = np.array(object, dtype, ndmax=ndmax)
     if device is None and like is not None:
         device = like.device
-    made = _core.asarray(object, dtype, order, device=device, copy=copy)
-    return made.reshape((1,) * (ndmin - made.ndim) + made.shape) if made.ndim < ndmin else made
+    result = _core.asarray(object, dtype, order, device=device, copy=copy)
+    return result.reshape((1,) * (ndmin - result.ndim) + result.shape) if result.ndim < ndmin else result
 
 
 @public("Making arrays")
@@ -137,10 +137,10 @@ def asarray_chkfinite(
     >>> PyGPU.asarray_chkfinite([1.0, 2.0]).tolist()
     [1.0, 2.0]
     """
-    made = _core.asarray(a, dtype, order, device=device)
-    if made.dtype.kind in "fc" and not _core.isfinite(made).all():
+    result = _core.asarray(a, dtype, order, device=device)
+    if result.dtype.kind in "fc" and not _core.isfinite(result).all():
         raise ValueError("array must not contain infs or NaNs")
-    return made
+    return result
 
 
 @public("Making arrays")
@@ -228,13 +228,13 @@ def require(
     >>> PyGPU.require(PyGPU.zeros((2, 3)), requirements="F").flags.f_contiguous
     True
     """
-    wanted = {str(one).upper()[0] for one in requirements or ()}
-    if {"C", "F"} <= wanted:
+    required = {str(requirement).upper()[0] for requirement in requirements or ()}
+    if {"C", "F"} <= required:
         raise ValueError('Cannot specify both "C" and "F" order')
-    order: OrderACFK = "F" if "F" in wanted else "C" if "C" in wanted else None
-    made = _core.asarray(a, dtype, order, device=device)
-    is_refused = ("W" in wanted and not made.flags.writeable) or ("O" in wanted and made.base is not None)
-    return made.copy("K" if order is None else order) if is_refused else made
+    order: OrderACFK = "F" if "F" in required else "C" if "C" in required else None
+    result = _core.asarray(a, dtype, order, device=device)
+    needs_copy = ("W" in required and not result.flags.writeable) or ("O" in required and result.base is not None)
+    return result.copy("K" if order is None else order) if needs_copy else result
 
 
 @public("Making arrays")
@@ -263,12 +263,12 @@ def asnumpy(a: Any, stream: Any = None, order: OrderACFK = "C", out: NDArray[Any
     array([0, 1, 2])
     """
     if not isinstance(a, _core.GPUArray):
-        found = np.asarray(a, order=order)
+        result = np.asarray(a, order=order)
     elif stream is None:
-        found = np.asarray(a.get(), order=order) if out is None else a.get(out)
+        result = np.asarray(a.get(), order=order) if out is None else a.get(out)
     else:
         with stream:
             return asnumpy(a, None, order, out)
-    if out is not None and found is not out:
-        out[...] = found
-    return found if out is None else out
+    if out is not None and result is not out:
+        out[...] = result
+    return result if out is None else out

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import array, axis_of
+from PyGPU._functions.array_arguments import array, normalize_axis
 from PyGPU._functions.joining import stack
 from PyGPU._names.public import public
 
@@ -44,16 +44,19 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     >>> PyGPU.apply_along_axis(PyGPU.max, 1, PyGPU.to_gpu([[1, 5], [7, 3]])).tolist()
     [5, 7]
     """
-    given = array(arr, "apply_along_axis")
-    place = axis_of(axis, given.ndim)
-    moved = _core.moveaxis(given, place, -1)
-    several = moved.shape[:-1]
-    if 0 in several:
+    source = array(arr, "apply_along_axis")
+    axis_index = normalize_axis(axis, source.ndim)
+    moved = _core.moveaxis(source, axis_index, -1)
+    outer_shape = moved.shape[:-1]
+    if 0 in outer_shape:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
-    made = [_core.asarray(func1d(moved[one], *args, **kwargs), device=given.device) for one in np.ndindex(*several)]
-    joined = stack(made).reshape(several + made[0].shape)
-    count = made[0].ndim
-    return _core.moveaxis(joined, tuple(range(-count, 0)), tuple(range(place, place + count)))
+    results = [
+        _core.asarray(func1d(moved[position], *args, **kwargs), device=source.device)
+        for position in np.ndindex(*outer_shape)
+    ]
+    joined = stack(results).reshape(outer_shape + results[0].shape)
+    count = results[0].ndim
+    return _core.moveaxis(joined, tuple(range(-count, 0)), tuple(range(axis_index, axis_index + count)))
 
 
 @public("Functions called for parts")
@@ -80,17 +83,17 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> _core.GPUArr
     >>> PyGPU.apply_over_axes(PyGPU.sum, PyGPU.ones((2, 3), "int64"), [0, 1]).tolist()
     [[6]]
     """
-    made = array(a, "apply_over_axes")
-    ndim = made.ndim
+    result = array(a, "apply_over_axes")
+    ndim = result.ndim
     for axis in np.atleast_1d(axes).tolist():
-        place = axis_of(axis, ndim)
-        found = _core.asarray(func(made, place), device=made.device)
-        if found.ndim != ndim:
-            found = _core.expand_dims(found, place)
-            if found.ndim != ndim:
+        axis_index = normalize_axis(axis, ndim)
+        reduced = _core.asarray(func(result, axis_index), device=result.device)
+        if reduced.ndim != ndim:
+            reduced = _core.expand_dims(reduced, axis_index)
+            if reduced.ndim != ndim:
                 raise ValueError("function is not returning an array of the correct shape")
-        made = found
-    return made
+        result = reduced
+    return result
 
 
 @public("Functions called for parts")
@@ -125,26 +128,26 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     >>> PyGPU.piecewise(x, [x < 0], [lambda x: -x, 7]).tolist()
     [2.0, 7.0]
     """
-    given = array(x, "piecewise")
-    is_list = isinstance(condlist, (list, tuple)) or condlist.ndim > given.ndim
-    several = list(condlist) if is_list else [condlist]
-    conditions = [_core.asarray(one, device=given.device).astype(bool) for one in several]
+    source = array(x, "piecewise")
+    is_list = isinstance(condlist, (list, tuple)) or condlist.ndim > source.ndim
+    condition_list = list(condlist) if is_list else [condlist]
+    conditions = [_core.asarray(condition, device=source.device).astype(bool) for condition in condition_list]
     if len(funclist) == len(conditions) + 1:
-        rest = conditions[0]
-        for one in conditions[1:]:
-            rest = rest | one
-        conditions.append(_core.logical_not(rest))
+        any_condition = conditions[0]
+        for condition in conditions[1:]:
+            any_condition = any_condition | condition
+        conditions.append(_core.logical_not(any_condition))
     elif len(funclist) != len(conditions):
         raise ValueError(
             f"with {len(conditions)} condition(s), either {len(conditions)} or {len(conditions) + 1} functions are "
             "expected"
         )
-    made = _core.zeros_like(given)
+    result = _core.zeros_like(source)
     for condition, function in zip(conditions, funclist, strict=True):
         if not callable(function):
-            made[condition] = function
+            result[condition] = function
             continue
-        elements = given[condition]
+        elements = source[condition]
         if elements.size:
-            made[condition] = function(elements, *args, **kw)
-    return made
+            result[condition] = function(elements, *args, **kw)
+    return result

@@ -115,7 +115,7 @@ def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike
     return nonzero(_core.logical_not(tri(n, m, k - 1, bool, device=device)))
 
 
-def _of_matrix(indices: Callable[..., _Indices], arr: _core.GPUArray, k: int, name: str) -> _Indices:
+def _matrix_indices(indices: Callable[..., _Indices], arr: _core.GPUArray, k: int, name: str) -> _Indices:
     """Return indices of a matrix by a function of its side lengths."""
     arr = array(arr, name)
     if arr.ndim != 2:
@@ -144,7 +144,7 @@ def tril_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
     >>> [one.tolist() for one in PyGPU.tril_indices_from(PyGPU.zeros((2, 2)), -1)]
     [[1], [0]]
     """
-    return _of_matrix(tril_indices, arr, k, "tril_indices_from")
+    return _matrix_indices(tril_indices, arr, k, "tril_indices_from")
 
 
 @public("Matrices and grids")
@@ -158,7 +158,7 @@ def triu_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
     >>> [one.tolist() for one in PyGPU.triu_indices_from(PyGPU.zeros((2, 2)), 1)]
     [[0], [1]]
     """
-    return _of_matrix(triu_indices, arr, k, "triu_indices_from")
+    return _matrix_indices(triu_indices, arr, k, "triu_indices_from")
 
 
 @public("Matrices and grids")
@@ -182,10 +182,10 @@ def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0, *, device: D
     return nonzero(mask_func(_core.ones((n, n), int, device=device), k) != 0)
 
 
-def _of_integers(given: Any) -> _core.GPUArray:
+def _as_index_array(values: Any) -> _core.GPUArray:
     """Return an array; an empty list becomes an array of integers."""
-    made = _core.asarray(given)
-    return made if made.size or isinstance(given, np.ndarray) else made.astype(np.int64)
+    converted = _core.asarray(values)
+    return converted if converted.size or isinstance(values, np.ndarray) else converted.astype(np.int64)
 
 
 @public("Matrices and grids")
@@ -208,11 +208,11 @@ def ix_(*args: Any) -> _Indices:
     >>> PyGPU.arange(6).reshape(2, 3)[PyGPU.ix_(rows, columns)].tolist()
     [[2], [5]]
     """
-    given = [one if isinstance(one, _core.GPUArray) else _of_integers(one) for one in args]
-    made = []
-    for axis, one in enumerate(arrays(given, "ix_")):
-        if one.ndim != 1:
+    sequences = [sequence if isinstance(sequence, _core.GPUArray) else _as_index_array(sequence) for sequence in args]
+    result = []
+    for axis, sequence in enumerate(arrays(sequences, "ix_")):
+        if sequence.ndim != 1:
             raise ValueError("Cross index must be 1 dimensional")
-        numbers = nonzero(one)[0] if one.dtype.kind == "b" else one
-        made.append(numbers.reshape((1,) * axis + (-1,) + (1,) * (len(args) - axis - 1)))
-    return tuple(made)
+        indices = nonzero(sequence)[0] if sequence.dtype.kind == "b" else sequence
+        result.append(indices.reshape((1,) * axis + (-1,) + (1,) * (len(args) - axis - 1)))
+    return tuple(result)

@@ -20,22 +20,24 @@ class _Joined:
 
     def __getitem__(self, key: Any) -> _core.GPUArray:
         items = key if isinstance(key, tuple) else (key,)
-        if any(isinstance(one, str) for one in items):
+        if any(isinstance(item, str) for item in items):
             raise TypeError(f"PyGPU.{self._name} has no directions in texts; use concatenate, stack or reshape")
-        device = next((one.device for one in items if isinstance(one, _core.GPUArray)), None)
+        device = next((item.device for item in items if isinstance(item, _core.GPUArray)), None)
         # A Python scalar does not change the type of the others.
-        types = [one if isinstance(one, (int, float, complex)) else self._made(one, device).dtype for one in items]
-        parts = [self._raised(self._made(one, device)) for one in items]
+        types = [
+            item if isinstance(item, (int, float, complex)) else self._as_array(item, device).dtype for item in items
+        ]
+        parts = [self._as_joinable(self._as_array(item, device)) for item in items]
         return concatenate(parts, 0 if self._name == "r_" else -1, dtype=np.result_type(*types), casting="unsafe")
 
     @staticmethod
-    def _made(one: Any, device: Any) -> _core.GPUArray:
-        return _core.asarray(np.r_[one] if isinstance(one, slice) else one, device=device)
+    def _as_array(item: Any, device: Any) -> _core.GPUArray:
+        return _core.asarray(np.r_[item] if isinstance(item, slice) else item, device=device)
 
-    def _raised(self, one: _core.GPUArray) -> _core.GPUArray:
-        if self._name == "r_" or one.ndim > 1:
-            return one if one.ndim else one.reshape(1)
-        return one.reshape(-1, 1)
+    def _as_joinable(self, item: _core.GPUArray) -> _core.GPUArray:
+        if self._name == "r_" or item.ndim > 1:
+            return item if item.ndim else item.reshape(1)
+        return item.reshape(-1, 1)
 
     def __repr__(self) -> str:
         return f"PyGPU.{self._name}"

@@ -32,8 +32,8 @@ def fix(x: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
     >>> PyGPU.fix(PyGPU.to_gpu([-1.5, 1.5])).tolist()
     [-1.0, 1.0]
     """
-    made: _core.GPUArray = _core.trunc(array(x, "fix"), out=out)
-    return made
+    result: _core.GPUArray = _core.trunc(array(x, "fix"), out=out)
+    return result
 
 
 @public("Moving and repeating elements")
@@ -57,12 +57,12 @@ def real_if_close(a: Any, tol: float = 100) -> _core.GPUArray:
     >>> PyGPU.real_if_close(PyGPU.to_gpu([1 + 1e-15j])).tolist()
     [1.0]
     """
-    given = array(a, "real_if_close")
-    if given.dtype.kind != "c":
-        return given
-    least = float(np.finfo(given.dtype).eps) * tol if tol > 1 else tol
-    found: _core.GPUArray = given.real if bool(_core.all(_core.absolute(given.imag) < least)) else given
-    return found
+    source = array(a, "real_if_close")
+    if source.dtype.kind != "c":
+        return source
+    tolerance = float(np.finfo(source.dtype).eps) * tol if tol > 1 else tol
+    result: _core.GPUArray = source.real if bool(_core.all(_core.absolute(source.imag) < tolerance)) else source
+    return result
 
 
 @public("Moving and repeating elements")
@@ -84,7 +84,7 @@ def sort_complex(a: Any) -> _core.GPUArray:
     >>> PyGPU.sort_complex(PyGPU.to_gpu([2, 1j])).tolist()
     [1j, (2+0j)]
     """
-    made = _core.sort(array(a, "sort_complex"))
-    if made.dtype.kind == "c":
-        return made
-    return made.astype(np.complex64 if made.dtype.char in "bhBH" else np.complex128)
+    result = _core.sort(array(a, "sort_complex"))
+    if result.dtype.kind == "c":
+        return result
+    return result.astype(np.complex64 if result.dtype.char in "bhBH" else np.complex128)

@@ -55,7 +55,7 @@ def may_share_memory(a: Any, b: Any, /, max_work: int = 0) -> bool:
     >>> PyGPU.may_share_memory(a[::2], a[1::2])
     True
     """
-    return _same_memory(np.may_share_memory, a, b, max_work)
+    return _overlaps(np.may_share_memory, a, b, max_work)
 
 
 @public("Comparing arrays")
@@ -80,10 +80,10 @@ def shares_memory(a: Any, b: Any, /, max_work: int = -1) -> bool:
     >>> PyGPU.shares_memory(a[::2], a[1::2])
     False
     """
-    return _same_memory(np.shares_memory, a, b, max_work)
+    return _overlaps(np.shares_memory, a, b, max_work)
 
 
-class _Place:
+class _MemoryRange:
     """Address interface of an array for NumPy, which does not read the memory."""
 
     def __init__(self, array: _core.GPUArray) -> None:
@@ -96,13 +96,13 @@ class _Place:
         }
 
 
-def _same_memory(function: Any, a: Any, b: Any, max_work: int) -> bool:
+def _overlaps(function: Any, a: Any, b: Any, max_work: int) -> bool:
     """Test for overlap with NumPy's address arithmetic; addresses of two devices never overlap."""
     if not isinstance(a, _core.GPUArray) or not isinstance(b, _core.GPUArray) or a.device != b.device:
         return False
     if a.size == 0 or b.size == 0:
         return False
-    first, second = np.asarray(_Place(a)), np.asarray(_Place(b))
+    first, second = np.asarray(_MemoryRange(a)), np.asarray(_MemoryRange(b))
     low, high = byte_bounds(first)
     least, most = byte_bounds(second)
     return bool(low < most and least < high and function(first, second, max_work))

@@ -29,9 +29,9 @@ def common_type(*arrays: Any) -> type[np.inexact[Any]]:
     >>> PyGPU.common_type(PyGPU.zeros(2, "float32"), PyGPU.zeros(2, "int8")).__name__
     'float64'
     """
-    host = (np.empty(0, one.dtype) if isinstance(one, _core.GPUArray) else one for one in arrays)
-    found: type[np.inexact[Any]] = np.common_type(*host)
-    return found
+    host_arrays = (np.empty(0, array.dtype) if isinstance(array, _core.GPUArray) else array for array in arrays)
+    result: type[np.inexact[Any]] = np.common_type(*host_arrays)
+    return result
 
 
 @public("Types and constants")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import array, axis_of
+from PyGPU._functions.array_arguments import array, normalize_axis
 from PyGPU._functions.joining import concatenate
 from PyGPU._functions.operands import flat
 from PyGPU._names.public import public
@@ -16,18 +16,18 @@ from PyGPU._names.public import public
 
 def _moved(a: Any, axis: int | None, name: str) -> tuple[_core.GPUArray, int]:
     """Return the array with the axis at its end, and the index to which that axis returns."""
-    given = array(a, name)
+    source = array(a, name)
     if axis is None:
-        return flat(given), -1
-    return _core.moveaxis(given, axis_of(axis, given.ndim), -1), axis
+        return flat(source), -1
+    return _core.moveaxis(source, normalize_axis(axis, source.ndim), -1), axis
 
 
 def _shifts(bitorder: str, a: _core.GPUArray) -> _core.GPUArray:
     """Return the shift of each bit of a byte."""
     if bitorder not in ("big", "little"):
         raise ValueError("'order' must be either 'little' or 'big'")
-    numbers = np.arange(8, dtype=np.uint8)
-    return _core.asarray(numbers[::-1] if bitorder == "big" else numbers, device=a.device)
+    shifts = np.arange(8, dtype=np.uint8)
+    return _core.asarray(shifts[::-1] if bitorder == "big" else shifts, device=a.device)
 
 
 @public("Moving and repeating elements")
@@ -54,17 +54,17 @@ def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> _core
     >>> PyGPU.packbits(PyGPU.to_gpu([1, 0, 0, 0, 0, 0, 0, 1, 1])).tolist()
     [129, 128]
     """
-    moved, back = _moved(a, axis, "packbits")
+    moved, axis_index = _moved(a, axis, "packbits")
     if moved.dtype.kind not in "biu":
         raise TypeError("Expected an input array of integer or boolean data type")
     shifts = _shifts(bitorder, moved)
     bits = _core.not_equal(moved, 0).view(np.uint8)
-    rest = -bits.shape[-1] % 8
-    if rest:
-        bits = concatenate([bits, _core.zeros((*bits.shape[:-1], rest), np.uint8, device=bits.device)], -1)
+    padding = -bits.shape[-1] % 8
+    if padding:
+        bits = concatenate([bits, _core.zeros((*bits.shape[:-1], padding), np.uint8, device=bits.device)], -1)
     bits = bits.reshape((*bits.shape[:-1], bits.shape[-1] // 8, 8))
-    made = _core.left_shift(bits, shifts).sum(-1, np.uint8)
-    return _core.moveaxis(made, -1, back)
+    packed = _core.left_shift(bits, shifts).sum(-1, np.uint8)
+    return _core.moveaxis(packed, -1, axis_index)
 
 
 @public("Moving and repeating elements")
@@ -93,18 +93,18 @@ def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bit
     >>> PyGPU.unpackbits(PyGPU.to_gpu(bytearray([129])), count=3).tolist()
     [1, 0, 0]
     """
-    moved, back = _moved(a, axis, "unpackbits")
+    moved, axis_index = _moved(a, axis, "unpackbits")
     if moved.dtype != np.uint8:
         raise TypeError("Expected an input array of unsigned byte data type")
     bits = _core.right_shift(moved[..., None], _shifts(bitorder, moved)) & np.uint8(1)
     total = 8 * moved.shape[-1]
     bits = bits.reshape((*moved.shape[:-1], total))
-    wanted = total if count is None else operator.index(count)
-    if wanted < 0:
-        if wanted < -total:
-            raise ValueError(f"-{-wanted} elements are left out of {total}")
-        wanted += total
-    if wanted > total:
-        more = _core.zeros((*bits.shape[:-1], wanted - total), np.uint8, device=bits.device)
-        bits = concatenate([bits, more], -1)
-    return _core.moveaxis(bits[..., :wanted], -1, back)
+    bit_count = total if count is None else operator.index(count)
+    if bit_count < 0:
+        if bit_count < -total:
+            raise ValueError(f"-{-bit_count} elements are left out of {total}")
+        bit_count += total
+    if bit_count > total:
+        padding = _core.zeros((*bits.shape[:-1], bit_count - total), np.uint8, device=bits.device)
+        bits = concatenate([bits, padding], -1)
+    return _core.moveaxis(bits[..., :bit_count], -1, axis_index)

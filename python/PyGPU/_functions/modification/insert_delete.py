@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import along, array, axes_of, axis_of
+from PyGPU._functions.array_arguments import along, array, normalize_axes, normalize_axis
 from PyGPU._functions.masks import argwhere
 from PyGPU._functions.operands import cycled, flat, on_device_of
 from PyGPU._names.public import public
@@ -18,9 +18,9 @@ def _on_host(obj: Any) -> Any:
     return obj.get() if isinstance(obj, _core.GPUArray) else obj
 
 
-def _along_one(arr: Any, axis: int | None, name: str) -> tuple[_core.GPUArray, int]:
-    given = array(arr, name)
-    return (flat(given), 0) if axis is None else (given, axis_of(axis, given.ndim))
+def _source_and_axis(arr: Any, axis: int | None, name: str) -> tuple[_core.GPUArray, int]:
+    source = array(arr, name)
+    return (flat(source), 0) if axis is None else (source, normalize_axis(axis, source.ndim))
 
 
 @public("Moving and repeating elements", host=("obj",))
@@ -46,9 +46,9 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> _core.GPUArray:
     >>> PyGPU.delete(PyGPU.arange(5), [1, 3]).tolist()
     [0, 2, 4]
     """
-    given, place = _along_one(arr, axis, "delete")
-    kept = np.delete(np.arange(given.shape[place]), _on_host(obj))
-    return _core._take(given, _core.asarray(kept, device=given.device), place, None, "raise")
+    source, axis_index = _source_and_axis(arr, axis, "delete")
+    remaining = np.delete(np.arange(source.shape[axis_index]), _on_host(obj))
+    return _core._take(source, _core.asarray(remaining, device=source.device), axis_index, None, "raise")
 
 
 @public("Moving and repeating elements", host=("obj",))
@@ -76,36 +76,36 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> _core.GP
     >>> PyGPU.insert(PyGPU.arange(3), 1, 7).tolist()
     [0, 7, 1, 2]
     """
-    given, place = _along_one(arr, axis, "insert")
-    length = given.shape[place]
-    named = _on_host(obj)
-    indices = np.arange(*named.indices(length)) if isinstance(named, slice) else np.array(named)
+    source, axis_index = _source_and_axis(arr, axis, "insert")
+    length = source.shape[axis_index]
+    host_indices = _on_host(obj)
+    indices = np.arange(*host_indices.indices(length)) if isinstance(host_indices, slice) else np.array(host_indices)
     if indices.ndim > 1:
         raise ValueError("index array argument obj to insert must be one dimensional or scalar")
     if indices.dtype == np.bool_:
         indices = np.flatnonzero(indices)
     elif indices.size == 0:
         indices = indices.astype(np.int64)
-    wrong = indices[(indices < -length) | (indices > length)]
-    if wrong.size:
-        raise IndexError(f"index {wrong.flat[0]} is out of bounds for axis {place} with size {length}")
-    places = np.where(indices < 0, indices + length, indices).reshape(-1)
-    new = on_device_of(given, values, given.dtype)
-    if places.size == 1:
+    invalid = indices[(indices < -length) | (indices > length)]
+    if invalid.size:
+        raise IndexError(f"index {invalid.flat[0]} is out of bounds for axis {axis_index} with size {length}")
+    positions = np.where(indices < 0, indices + length, indices).reshape(-1)
+    inserted = on_device_of(source, values, source.dtype)
+    if positions.size == 1:
         # All values are inserted before one part, regardless of their number.
-        new = new.reshape((1,) * (given.ndim - new.ndim) + new.shape)
-        new = _core.moveaxis(new, 0, place) if indices.ndim == 0 else new
-        places = places.repeat(new.shape[place])
+        inserted = inserted.reshape((1,) * (source.ndim - inserted.ndim) + inserted.shape)
+        inserted = _core.moveaxis(inserted, 0, axis_index) if indices.ndim == 0 else inserted
+        positions = positions.repeat(inserted.shape[axis_index])
     # Each index moves by the number of earlier insertions.
-    order = places.argsort(kind="stable")
-    places[order] += np.arange(len(places))
-    kept = np.ones(length + len(places), bool)
-    kept[places] = False
-    shape = (*given.shape[:place], len(kept), *given.shape[place + 1 :])
-    made = _core.empty(shape, given.dtype, device=given.device)
-    made[along(place, _core.asarray(np.flatnonzero(kept), device=given.device))] = given
-    made[along(place, _core.asarray(places, device=given.device))] = new
-    return made
+    order = positions.argsort(kind="stable")
+    positions[order] += np.arange(len(positions))
+    is_original = np.ones(length + len(positions), bool)
+    is_original[positions] = False
+    shape = (*source.shape[:axis_index], len(is_original), *source.shape[axis_index + 1 :])
+    result = _core.empty(shape, source.dtype, device=source.device)
+    result[along(axis_index, _core.asarray(np.flatnonzero(is_original), device=source.device))] = source
+    result[along(axis_index, _core.asarray(positions, device=source.device))] = inserted
+    return result
 
 
 @public("Moving and repeating elements")
@@ -131,20 +131,20 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> _core.GPUArray:
     >>> PyGPU.trim_zeros(PyGPU.to_gpu([0, 0, 1, 0, 2, 0])).tolist()
     [1, 0, 2]
     """
-    given = array(filt, "trim_zeros")
-    sides = trim.lower()
-    if sides not in ("fb", "bf", "f", "b"):
+    source = array(filt, "trim_zeros")
+    edges = trim.lower()
+    if edges not in ("fb", "bf", "f", "b"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
-    axes = tuple(range(given.ndim)) if axis is None else axes_of(axis, given.ndim)
-    found = argwhere(given).get()
-    key: list[Any] = [slice(None)] * given.ndim
-    for one in axes:
-        if len(found) == 0:
-            key[one] = slice(0, 0)
+    axes = tuple(range(source.ndim)) if axis is None else normalize_axes(axis, source.ndim)
+    nonzero_indices = argwhere(source).get()
+    key: list[Any] = [slice(None)] * source.ndim
+    for axis_index in axes:
+        if len(nonzero_indices) == 0:
+            key[axis_index] = slice(0, 0)
         else:
-            low, high = int(found[:, one].min()), int(found[:, one].max()) + 1
-            key[one] = slice(low if "f" in sides else None, high if "b" in sides else None)
-    return given[tuple(key)]
+            low, high = int(nonzero_indices[:, axis_index].min()), int(nonzero_indices[:, axis_index].max()) + 1
+            key[axis_index] = slice(low if "f" in edges else None, high if "b" in edges else None)
+    return source[tuple(key)]
 
 
 @public("Moving and repeating elements")
@@ -182,14 +182,14 @@ def fill_diagonal(a: _core.GPUArray, val: Any, wrap: bool = False) -> None:
     if a.ndim == 2 and wrap:
         step = a.shape[1] + 1
         parts = [a[first : first + a.shape[1]] for first in range(0, a.shape[0], step)]
-    lines = []
+    diagonals = []
     for part in parts:
         while part.ndim > 1:
             part = part.diagonal()
-        lines.append(part)
+        diagonals.append(part)
     values = on_device_of(a, val).reshape(-1)
-    several = values if values.size == 1 else cycled(values, sum(line.size for line in lines))
+    repeated = values if values.size == 1 else cycled(values, sum(diagonal_part.size for diagonal_part in diagonals))
     first = 0
-    for line in lines:
-        line[...] = several if several.size == 1 else several[first : first + line.size]
-        first += line.size
+    for diagonal_part in diagonals:
+        diagonal_part[...] = repeated if repeated.size == 1 else repeated[first : first + diagonal_part.size]
+        first += diagonal_part.size

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import arrays, axis_of
+from PyGPU._functions.array_arguments import arrays, normalize_axis
 from PyGPU._names.public import public
 
 _CORES = {"matmul": (2, 2), "matvec": (2, 1), "vecmat": (1, 2), "vecdot": (1, 1)}
@@ -26,8 +26,8 @@ def _not_aligned(a: _core.GPUArray, b: _core.GPUArray, axis: int, other: int) ->
 
 
 def _multiplied(a: _core.GPUArray, b: _core.GPUArray, **keywords: Any) -> _core.GPUArray:
-    made: _core.GPUArray = _core.multiply(a, b, **keywords)
-    return made
+    result: _core.GPUArray = _core.multiply(a, b, **keywords)
+    return result
 
 
 @public("Products")
@@ -68,10 +68,10 @@ def dot(a: Any, b: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
         return _multiplied(a, b, out=out)
     if b.ndim <= 2:
         return _core.matmul(a, b, out=out)
-    made = tensordot(a, b, ([-1], [-2]))
+    result = tensordot(a, b, ([-1], [-2]))
     if out is None:
-        return made
-    out[...] = made
+        return result
+    out[...] = result
     return out
 
 
@@ -178,15 +178,15 @@ def kron(a: Any, b: Any) -> _core.GPUArray:
     if not (a.ndim and b.ndim):
         return _multiplied(a, b)
     ndim = max(a.ndim, b.ndim)
-    of_a = (1,) * (ndim - a.ndim) + a.shape
-    of_b = (1,) * (ndim - b.ndim) + b.shape
-    apart = [length for one in of_a for length in (one, 1)]
-    within = [length for one in of_b for length in (1, one)]
-    made = _multiplied(a.reshape(apart), b.reshape(within), order="C")
-    return made.reshape([one * other for one, other in zip(of_a, of_b, strict=True)])
+    shape_a = (1,) * (ndim - a.ndim) + a.shape
+    shape_b = (1,) * (ndim - b.ndim) + b.shape
+    spread_a = [length for length_a in shape_a for length in (length_a, 1)]
+    spread_b = [length for length_a in shape_b for length in (1, length_a)]
+    result = _multiplied(a.reshape(spread_a), b.reshape(spread_b), order="C")
+    return result.reshape([length_a * length_b for length_a, length_b in zip(shape_a, shape_b, strict=True)])
 
 
-def _axes_of(axes: Any, a: _core.GPUArray, b: _core.GPUArray) -> tuple[list[int], list[int]]:
+def _contracted_axes(axes: Any, a: _core.GPUArray, b: _core.GPUArray) -> tuple[list[int], list[int]]:
     """Return the multiplied axes of both arrays as non-negative numbers."""
     if not np.iterable(axes):
         count = int(axes)
@@ -194,14 +194,14 @@ def _axes_of(axes: Any, a: _core.GPUArray, b: _core.GPUArray) -> tuple[list[int]
         if count < 0 or count > min(a.ndim, b.ndim):
             raise ValueError(f"tensordot: {count} axes of arrays with {a.ndim} and {b.ndim}")
     first, second = axes
-    of_a = [axis_of(axis, a.ndim) for axis in (first if np.iterable(first) else (first,))]
-    of_b = [axis_of(axis, b.ndim) for axis in (second if np.iterable(second) else (second,))]
-    if len(set(of_a)) != len(of_a) or len(set(of_b)) != len(of_b):
+    axes_a = [normalize_axis(axis, a.ndim) for axis in (first if np.iterable(first) else (first,))]
+    axes_b = [normalize_axis(axis, b.ndim) for axis in (second if np.iterable(second) else (second,))]
+    if len(set(axes_a)) != len(axes_a) or len(set(axes_b)) != len(axes_b):
         raise ValueError("duplicate axes are not allowed in tensordot")
-    lengths = [a.shape[axis] for axis in of_a]
-    if lengths != [b.shape[axis] for axis in of_b]:
+    lengths = [a.shape[axis] for axis in axes_a]
+    if lengths != [b.shape[axis] for axis in axes_b]:
         raise ValueError("shape-mismatch for sum")
-    return of_a, of_b
+    return axes_a, axes_b
 
 
 @public("Products")
@@ -229,23 +229,23 @@ def tensordot(a: Any, b: Any, /, axes: int | Sequence[Any] = 2) -> _core.GPUArra
     [[56, 68], [68, 84]]
     """
     a, b = arrays((a, b), "tensordot")
-    of_a, of_b = _axes_of(axes, a, b)
-    rest_a = [axis for axis in range(a.ndim) if axis not in of_a]
-    rest_b = [axis for axis in range(b.ndim) if axis not in of_b]
-    depth = math.prod(a.shape[axis] for axis in of_a)
-    kept_a, kept_b = [a.shape[axis] for axis in rest_a], [b.shape[axis] for axis in rest_b]
-    left = a.transpose(rest_a + of_a).reshape(math.prod(kept_a), depth)
-    right = b.transpose(of_b + rest_b).reshape(depth, math.prod(kept_b))
-    return _core.matmul(left, right).reshape(kept_a + kept_b)
+    axes_a, axes_b = _contracted_axes(axes, a, b)
+    free_axes_a = [axis for axis in range(a.ndim) if axis not in axes_a]
+    free_axes_b = [axis for axis in range(b.ndim) if axis not in axes_b]
+    depth = math.prod(a.shape[axis] for axis in axes_a)
+    free_shape_a, free_shape_b = [a.shape[axis] for axis in free_axes_a], [b.shape[axis] for axis in free_axes_b]
+    matrix_a = a.transpose(free_axes_a + axes_a).reshape(math.prod(free_shape_a), depth)
+    matrix_b = b.transpose(axes_b + free_axes_b).reshape(depth, math.prod(free_shape_b))
+    return _core.matmul(matrix_a, matrix_b).reshape(free_shape_a + free_shape_b)
 
 
 def _moved(a: _core.GPUArray, axes: Any, count: int, name: str) -> _core.GPUArray:
     """Return a view with some axes moved behind the others."""
-    given = axes if np.iterable(axes) else (axes,)
-    found = tuple(axis_of(axis, a.ndim) for axis in given)
-    if len(found) != count or len(set(found)) != count:
+    sequence = axes if np.iterable(axes) else (axes,)
+    indices = tuple(normalize_axis(axis, a.ndim) for axis in sequence)
+    if len(indices) != count or len(set(indices)) != count:
         raise ValueError(f"{name}: axes of an operand with {count} of them are {axes}")
-    return _core.moveaxis(a, found, tuple(range(-count, 0)))
+    return _core.moveaxis(a, indices, tuple(range(-count, 0)))
 
 
 def _with_axes(name: str, operands: tuple[Any, ...], keywords: dict[str, Any]) -> _core.GPUArray:
@@ -270,20 +270,24 @@ def _with_axes(name: str, operands: tuple[Any, ...], keywords: dict[str, Any]) -
         )
     a = _moved(a, axes[0], min(first, a.ndim), name)
     b = _moved(b, axes[1], min(second, b.ndim), name)
-    made: _core.GPUArray = getattr(_core, name)(a, b, *operands[2:], **_placed(keywords, axes, cores, name))
-    given: _core.GPUArray | tuple[_core.GPUArray] | None = keywords.get("out")
-    if isinstance(given, tuple):
-        (given,) = given
-    if given is not None:
-        return given
-    return made if len(axes) == 2 or not cores else _core.moveaxis(made, tuple(range(-cores, 0)), _listed(axes[2]))
+    result: _core.GPUArray = getattr(_core, name)(
+        a, b, *operands[2:], **_keywords_with_moved_out(keywords, axes, cores, name)
+    )
+    out: _core.GPUArray | tuple[_core.GPUArray] | None = keywords.get("out")
+    if isinstance(out, tuple):
+        (out,) = out
+    if out is not None:
+        return out
+    return (
+        result if len(axes) == 2 or not cores else _core.moveaxis(result, tuple(range(-cores, 0)), _as_tuple(axes[2]))
+    )
 
 
-def _listed(axes: Any) -> tuple[int, ...]:
+def _as_tuple(axes: Any) -> tuple[int, ...]:
     return tuple(axes) if np.iterable(axes) else (axes,)
 
 
-def _placed(keywords: dict[str, Any], axes: list[Any], cores: int, name: str) -> dict[str, Any]:
+def _keywords_with_moved_out(keywords: dict[str, Any], axes: list[Any], cores: int, name: str) -> dict[str, Any]:
     """Return keywords with the output array in the layout of the product."""
     out = keywords.get("out")
     if isinstance(out, tuple):

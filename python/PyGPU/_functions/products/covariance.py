@@ -18,42 +18,42 @@ from PyGPU._names.public import public
 
 def _observations(m: Any, y: Any, rowvar: bool, dtype: Any) -> _core.GPUArray:
     """Return observations as one row per variable."""
-    given = array(m, "cov")
-    if given.ndim > 2:
+    first = array(m, "cov")
+    if first.ndim > 2:
         raise ValueError("m has more than 2 dimensions")
-    least = [] if y is None else [array(y, "cov").dtype]
-    kind = np.result_type(given.dtype, np.float64, *least) if dtype is None else np.dtype(dtype)
+    second_dtype = [] if y is None else [array(y, "cov").dtype]
+    result_dtype = np.result_type(first.dtype, np.float64, *second_dtype) if dtype is None else np.dtype(dtype)
 
-    def rows(one: _core.GPUArray) -> _core.GPUArray:
-        wide = one.reshape((1,) * (2 - one.ndim) + one.shape)
-        return (wide if rowvar or wide.shape[0] == 1 else wide.T).astype(kind, copy=False)
+    def rows(variables: _core.GPUArray) -> _core.GPUArray:
+        wide = variables.reshape((1,) * (2 - variables.ndim) + variables.shape)
+        return (wide if rowvar or wide.shape[0] == 1 else wide.T).astype(result_dtype, copy=False)
 
-    found = rows(given)
+    first_rows = rows(first)
     if y is None:
-        return found
-    other = array(y, "cov")
-    if other.ndim > 2:
+        return first_rows
+    second = array(y, "cov")
+    if second.ndim > 2:
         raise ValueError("y has more than 2 dimensions")
-    return concatenate([found, rows(other)])
+    return concatenate([first_rows, rows(second)])
 
 
 def _weights(x: _core.GPUArray, fweights: Any, aweights: Any) -> _core.GPUArray | None:
     """Return the product of both kinds of weights."""
     product = None
-    for name, given in (("fweights", fweights), ("aweights", aweights)):
-        if given is None:
+    for name, values in (("fweights", fweights), ("aweights", aweights)):
+        if values is None:
             continue
-        one = on_device_of(x, given)
-        if name == "fweights" and one.dtype.kind not in "iu":
+        weights = on_device_of(x, values)
+        if name == "fweights" and weights.dtype.kind not in "iu":
             raise TypeError("fweights must be integer")
-        if one.ndim > 1:
+        if weights.ndim > 1:
             raise RuntimeError(f"cannot handle multidimensional {name}")
-        if one.shape[0] != x.shape[1]:
+        if weights.shape[0] != x.shape[1]:
             raise RuntimeError(f"incompatible numbers of samples and {name}")
-        if bool((one < 0).any()):
+        if bool((weights < 0).any()):
             raise ValueError(f"{name} cannot be negative")
-        one = one.astype(np.float64)
-        product = one if product is None else product * one
+        weights = weights.astype(np.float64)
+        product = weights if product is None else product * weights
     return product
 
 
@@ -119,12 +119,12 @@ def cov(
     if factor <= 0:
         warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
         factor = 0.0
-    apart = x - mean[:, None]
-    other = apart if weights is None else (apart * weights).astype(apart.dtype, copy=False)
+    deviations = x - mean[:, None]
+    weighted = deviations if weights is None else (deviations * weights).astype(deviations.dtype, copy=False)
     with np.errstate(divide="ignore", invalid="ignore"):
-        made = _core.matmul(apart, _core.conjugate(other).T)
-        made *= np.true_divide(1, factor).item()
-    return made[0, 0] if made.shape == (1, 1) else made
+        result = _core.matmul(deviations, _core.conjugate(weighted).T)
+        result *= np.true_divide(1, factor).item()
+    return result[0, 0] if result.shape == (1, 1) else result
 
 
 @public("Products")
@@ -152,15 +152,15 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike | N
     >>> PyGPU.corrcoef(PyGPU.to_gpu([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])).round(6).tolist()
     [[1.0, -1.0], [-1.0, 1.0]]
     """
-    made = cov(x, y, rowvar, dtype=dtype)
-    if made.ndim == 0:
-        alone: _core.GPUArray = made / made
-        return alone
-    deviations = _core.sqrt(_core.real(made.diagonal()))
-    made /= deviations[:, None]
-    made /= deviations[None, :]
-    if made.dtype.kind != "c":
-        return _core.clip(made, -1, 1)
-    made.real[...] = _core.clip(made.real, -1, 1)
-    made.imag[...] = _core.clip(made.imag, -1, 1)
-    return made
+    result = cov(x, y, rowvar, dtype=dtype)
+    if result.ndim == 0:
+        scalar_result: _core.GPUArray = result / result
+        return scalar_result
+    deviations = _core.sqrt(_core.real(result.diagonal()))
+    result /= deviations[:, None]
+    result /= deviations[None, :]
+    if result.dtype.kind != "c":
+        return _core.clip(result, -1, 1)
+    result.real[...] = _core.clip(result.real, -1, 1)
+    result.imag[...] = _core.clip(result.imag, -1, 1)
+    return result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import arrays, axis_of
+from PyGPU._functions.array_arguments import arrays, normalize_axis
 from PyGPU._functions.joining import stack
 from PyGPU._names.public import public
 
@@ -41,12 +41,12 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     if axis is not None:
         axisa = axisb = axisc = axis
     first, second = arrays((a, b), "cross")
-    first = _core.moveaxis(first, axis_of(axisa, first.ndim), -1)
-    second = _core.moveaxis(second, axis_of(axisb, second.ndim), -1)
+    first = _core.moveaxis(first, normalize_axis(axisa, first.ndim), -1)
+    second = _core.moveaxis(second, normalize_axis(axisb, second.ndim), -1)
     if first.shape[-1] != 3 or second.shape[-1] != 3:
         raise ValueError(
             f"cross: both operands are vectors of 3 numbers, and these have {first.shape[-1]} and {second.shape[-1]}"
         )
-    x, y, z = (first[..., place] for place in range(3))
-    u, v, w = (second[..., place] for place in range(3))
+    x, y, z = (first[..., component] for component in range(3))
+    u, v, w = (second[..., component] for component in range(3))
     return stack([y * w - z * v, z * u - x * w, x * v - y * u], axisc)
