@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from PyGPU._random.stream_position import Place, block
+from PyGPU._random.stream_position import StreamPosition, block
 from support import on_cpu
 
 PyGPU.device_count()
@@ -33,7 +33,7 @@ def assert_equal(got: PyGPU.GPUArray, wanted: Any) -> None:
 
 
 def assert_same_place(rng: Any, numpys: np.random.Generator) -> None:
-    here, there = Place.of_state(rng.state), Place.of_state(numpys.bit_generator.state)
+    here, there = StreamPosition.from_state(rng.state), StreamPosition.from_state(numpys.bit_generator.state)
     assert (here.key, here.number, here.half) == (there.key, there.number, there.half)
 
 

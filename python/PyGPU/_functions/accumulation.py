@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import refusal
+from PyGPU._functions.array_arguments import invalid_array_error
 
 __all__: list[str] = []
 
@@ -15,7 +15,7 @@ __all__: list[str] = []
 def at(name: str, a: _core.GPUArray, indices: Any, *values: Any) -> None:
     """Apply the function of a name, as documented for `Ufunc.at`."""
     if not isinstance(a, _core.GPUArray):
-        raise refusal(a, f"{name}.at")
+        raise invalid_array_error(a, f"{name}.at")
     if a.device.kind == "cpu" and values and np.ndim(values[0]) > 0:
         # NumPy 2.4 reads out of bounds when it repeats operands for indices of several axes.
         values = (_values(a, values[0], a[indices].shape).reshape(a[indices].shape),)

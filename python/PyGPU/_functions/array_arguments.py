@@ -14,7 +14,7 @@ from PyGPU import _core
 __all__: list[str] = []
 
 
-def refusal(invalid: Any, function: str | None = None) -> TypeError:
+def invalid_array_error(invalid: Any, function: str | None = None) -> TypeError:
     """Return the error for an object that is no array of PyGPU: its type, and how to convert it."""
     kind = type(invalid).__name__
     is_list = isinstance(invalid, (list, tuple))
@@ -36,7 +36,7 @@ def array(argument: Any, function: str) -> _core.GPUArray:
     if isinstance(argument, _core.GPUArray):
         return argument
     if isinstance(argument, (list, tuple)) or (isinstance(argument, np.ndarray) and argument.ndim):
-        raise refusal(argument, function)
+        raise invalid_array_error(argument, function)
     return _core.asarray(argument)
 
 

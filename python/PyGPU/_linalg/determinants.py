@@ -7,7 +7,7 @@ from typing import Any
 from PyGPU import _core
 from PyGPU._functions.array_arguments import array
 from PyGPU._linalg import library
-from PyGPU._linalg.operands import as_they_lie, check_square, common_type, real_type
+from PyGPU._linalg.operands import check_square, common_type, copy_in_memory_order, real_type
 from PyGPU._linalg.results import SlogdetResult
 
 __all__ = ["det", "slogdet"]
@@ -15,10 +15,10 @@ __all__ = ["det", "slogdet"]
 
 def _factors(a: _core.GPUArray, dtype: Any) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]:
     """Return the diagonals, the signs of the row exchanges, and a mask of the singular matrices."""
-    factors, _ = as_they_lie(a, dtype)
+    factors, _ = copy_in_memory_order(a, dtype)
     _, pivots, info, _ = library.lu(factors)
-    places = _core.arange(1, a.shape[-1] + 1, dtype="int32", device=a.device)
-    exchanges = (pivots != places).sum(-1) % 2
+    row_numbers = _core.arange(1, a.shape[-1] + 1, dtype="int32", device=a.device)
+    exchanges = (pivots != row_numbers).sum(-1) % 2
     sign: _core.GPUArray = _core.where(exchanges == 1, real_type(dtype).type(-1), real_type(dtype).type(1))
     return factors.diagonal(0, -2, -1), sign, info > 0
 
@@ -44,9 +44,9 @@ def det(a: Any) -> _core.GPUArray:
     a = array(a, "det")
     check_square(a)
     dtype = common_type(a)
-    done: _core.GPUArray = library.by_numpy("det", a)
-    if done is not NotImplemented:
-        return done
+    numpy_result: _core.GPUArray = library.by_numpy("det", a)
+    if numpy_result is not NotImplemented:
+        return numpy_result
     if not a.size:
         return _core.ones(a.shape[:-2], dtype, device=a.device)
     diagonal, sign, is_singular = _factors(a, dtype)
@@ -77,9 +77,9 @@ def slogdet(a: Any) -> SlogdetResult:
     a = array(a, "slogdet")
     check_square(a)
     dtype = common_type(a)
-    done = library.by_numpy("slogdet", a)
-    if done is not NotImplemented:
-        return SlogdetResult(*done)
+    numpy_result = library.by_numpy("slogdet", a)
+    if numpy_result is not NotImplemented:
+        return SlogdetResult(*numpy_result)
     real = real_type(dtype)
     if not a.size:
         shape = a.shape[:-2]

@@ -10,7 +10,7 @@ from numpy.linalg import LinAlgError
 from PyGPU import _core
 from PyGPU._functions.array_arguments import array
 from PyGPU._linalg import library
-from PyGPU._linalg.operands import check_square, columns, common_type, real_type, turned
+from PyGPU._linalg.operands import check_square, common_type, copy_column_major, real_type, transposed
 from PyGPU._linalg.results import EighResult, EigResult
 
 __all__ = ["eig", "eigh", "eigvals", "eigvalsh"]
@@ -21,18 +21,18 @@ _NOT_CONVERGED = "Eigenvalues did not converge"
 def _checked(a: Any, function: str, UPLO: str) -> tuple[_core.GPUArray, np.dtype[Any]]:
     if UPLO.upper() not in ("L", "U"):
         raise ValueError("UPLO argument must be 'L' or 'U'")
-    given = array(a, function)
-    check_square(given)
-    return given, common_type(given)
+    matrices = array(a, function)
+    check_square(matrices)
+    return matrices, common_type(matrices)
 
 
 def _symmetric(a: _core.GPUArray, dtype: np.dtype[Any], is_lower: bool, vectors: bool) -> EighResult:
-    made = columns(a, dtype)
-    if not made.size:
-        return EighResult(_core.empty(a.shape[:-1], real_type(dtype), device=a.device), turned(made))
-    values, info = library.eigh(made, is_lower, vectors)
+    work = copy_column_major(a, dtype)
+    if not work.size:
+        return EighResult(_core.empty(a.shape[:-1], real_type(dtype), device=a.device), transposed(work))
+    values, info = library.eigh(work, is_lower, vectors)
     library.check(info, _NOT_CONVERGED)
-    return EighResult(values, turned(made))
+    return EighResult(values, transposed(work))
 
 
 def eigh(a: Any, UPLO: str = "L") -> EighResult:
@@ -61,9 +61,13 @@ def eigh(a: Any, UPLO: str = "L") -> EighResult:
     >>> PyGPU.linalg.eigh(PyGPU.to_gpu([[2.0, 0.0], [0.0, 1.0]])).eigenvalues.tolist()
     [1.0, 2.0]
     """
-    given, dtype = _checked(a, "eigh", UPLO)
-    done: Any = library.by_numpy("eigh", given, UPLO)
-    return _symmetric(given, dtype, UPLO.upper() == "L", True) if done is NotImplemented else EighResult(*done)
+    matrices, dtype = _checked(a, "eigh", UPLO)
+    numpy_result: Any = library.by_numpy("eigh", matrices, UPLO)
+    return (
+        _symmetric(matrices, dtype, UPLO.upper() == "L", True)
+        if numpy_result is NotImplemented
+        else EighResult(*numpy_result)
+    )
 
 
 def eigvalsh(a: Any, UPLO: str = "L") -> _core.GPUArray:
@@ -86,28 +90,34 @@ def eigvalsh(a: Any, UPLO: str = "L") -> _core.GPUArray:
     >>> PyGPU.linalg.eigvalsh(PyGPU.to_gpu([[2.0, 0.0], [0.0, 1.0]])).tolist()
     [1.0, 2.0]
     """
-    given, dtype = _checked(a, "eigvalsh", UPLO)
-    done: _core.GPUArray = library.by_numpy("eigvalsh", given, UPLO)
-    return _symmetric(given, dtype, UPLO.upper() == "L", False).eigenvalues if done is NotImplemented else done
+    matrices, dtype = _checked(a, "eigvalsh", UPLO)
+    numpy_result: _core.GPUArray = library.by_numpy("eigvalsh", matrices, UPLO)
+    return (
+        _symmetric(matrices, dtype, UPLO.upper() == "L", False).eigenvalues
+        if numpy_result is NotImplemented
+        else numpy_result
+    )
 
 
 def _general(a: Any, function: str, vectors: bool) -> EigResult:
-    given = array(a, function)
-    check_square(given)
-    dtype = np.result_type(common_type(given), np.complex64)
-    done: Any = library.by_numpy(function, given)
-    if done is not NotImplemented:
+    matrices = array(a, function)
+    check_square(matrices)
+    dtype = np.result_type(common_type(matrices), np.complex64)
+    numpy_result: Any = library.by_numpy(function, matrices)
+    if numpy_result is not NotImplemented:
         # NumPy returns real values if no imaginary part remains; here the type does not depend on values.
-        values, columned = (one.astype(dtype) for one in (done if vectors else (done, done)))
-        return EigResult(values, columned)
-    made = columns(given, dtype)
-    if not made.size:
-        return EigResult(_core.empty(given.shape[:-1], dtype, device=given.device), turned(made))
-    if not _core.current_stream(given.device).is_capturing and not _core.isfinite(given).all():
+        values, vectors_by_column = (
+            result.astype(dtype) for result in (numpy_result if vectors else (numpy_result, numpy_result))
+        )
+        return EigResult(values, vectors_by_column)
+    work = copy_column_major(matrices, dtype)
+    if not work.size:
+        return EigResult(_core.empty(matrices.shape[:-1], dtype, device=matrices.device), transposed(work))
+    if not _core.current_stream(matrices.device).is_capturing and not _core.isfinite(matrices).all():
         raise LinAlgError("Array must not contain infs or NaNs")
-    values, columned, info = library.eig(made, vectors)
+    values, vectors_by_column, info = library.eig(work, vectors)
     library.check(info, _NOT_CONVERGED)
-    return EigResult(values, turned(columned))
+    return EigResult(values, transposed(vectors_by_column))
 
 
 def eig(a: Any) -> EigResult:

@@ -11,16 +11,16 @@ from PyGPU._functions.selection import take_along_axis
 from PyGPU._linalg import library
 from PyGPU._linalg.eigen import eigh, eigvalsh
 from PyGPU._linalg.operands import (
-    as_they_lie,
     check_square,
     check_stack,
-    columns,
     common_type,
-    conjugated,
+    conjugate,
+    copy_column_major,
+    copy_in_memory_order,
+    copy_row_major,
     identity,
     real_type,
-    rows,
-    turned,
+    transposed,
 )
 from PyGPU._linalg.results import QRResult, SVDResult
 
@@ -58,17 +58,17 @@ def cholesky(a: Any, /, *, upper: bool = False) -> _core.GPUArray:
     check_square(a)
     dtype = common_type(a)
     # By keyword only if needed: NumPy has `upper` from 2.0 on.
-    done: _core.GPUArray = library.by_numpy("cholesky", a, **({"upper": True} if upper else {}))
-    if done is not NotImplemented:
-        return done
-    made = rows(a, dtype)
+    numpy_result: _core.GPUArray = library.by_numpy("cholesky", a, **({"upper": True} if upper else {}))
+    if numpy_result is not NotImplemented:
+        return numpy_result
+    work = copy_row_major(a, dtype)
     # In column order the lower triangle is the upper one of the conjugates: in row order their factor is the result.
-    info = library.cholesky(made, is_lower=upper) if made.size else None
-    root = triu(made) if upper else tril(made)
+    info = library.cholesky(work, is_lower=upper) if work.size else None
+    factor = triu(work) if upper else tril(work)
     # After the last launch, because the host waits here.
     if info is not None:
         library.check(info, "Matrix is not positive definite")
-    return root
+    return factor
 
 
 @overload
@@ -105,27 +105,27 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     a = array(a, "qr")
     check_stack(a)
     dtype = common_type(a)
-    done: Any = library.by_numpy("qr", a, mode)
-    if done is not NotImplemented:
-        return QRResult(*done) if mode in ("reduced", "complete") else done
+    numpy_result: Any = library.by_numpy("qr", a, mode)
+    if numpy_result is not NotImplemented:
+        return QRResult(*numpy_result) if mode in ("reduced", "complete") else numpy_result
     m, n = a.shape[-2:]
-    few = min(m, n)
-    made = columns(a, dtype)
-    factors = library.qr(made) if made.size else _core.empty((*a.shape[:-2], few), dtype, device=a.device)
+    k = min(m, n)
+    work = copy_column_major(a, dtype)
+    factors = library.qr(work) if work.size else _core.empty((*a.shape[:-2], k), dtype, device=a.device)
     if mode == "raw":
-        return made, factors
-    wide = m if mode == "complete" else few
-    triangle = triu(turned(made)[..., :wide, :])
+        return work, factors
+    column_count = m if mode == "complete" else k
+    triangle = triu(transposed(work)[..., :column_count, :])
     if mode == "r":
         return triangle
-    if not made.size:
-        return QRResult(identity(a, m, wide, dtype), triangle)
-    if wide != n:
-        reflectors = made
-        made = _core.empty((*a.shape[:-2], wide, m), dtype, device=a.device)
-        made[..., :few, :] = reflectors[..., :few, :]
-    library.qr_vectors(made, factors)
-    return QRResult(turned(made), triangle)
+    if not work.size:
+        return QRResult(identity(a, m, column_count, dtype), triangle)
+    if column_count != n:
+        reflectors = work
+        work = _core.empty((*a.shape[:-2], column_count, m), dtype, device=a.device)
+        work[..., :k, :] = reflectors[..., :k, :]
+    library.qr_vectors(work, factors)
+    return QRResult(transposed(work), triangle)
 
 
 def _by_eigh(a: _core.GPUArray, compute_uv: bool) -> Any:
@@ -133,24 +133,26 @@ def _by_eigh(a: _core.GPUArray, compute_uv: bool) -> Any:
     if not compute_uv:
         return _core.flip(_core.sort(_core.abs(eigvalsh(a)), -1), -1)
     values, vectors = eigh(a)
-    sizes: _core.GPUArray = _core.abs(values)
-    order = _core.flip(_core.argsort(sizes, -1), -1)
+    magnitudes: _core.GPUArray = _core.abs(values)
+    order = _core.flip(_core.argsort(magnitudes, -1), -1)
     signs = take_along_axis(_core.copysign(values.dtype.type(1), values), order, -1)
     left = take_along_axis(vectors, order[..., None, :], -1)
-    return SVDResult(left, take_along_axis(sizes, order, -1), conjugated(turned(left * signs[..., None, :])))
+    return SVDResult(left, take_along_axis(magnitudes, order, -1), conjugate(transposed(left * signs[..., None, :])))
 
 
 def _on_device(a: _core.GPUArray, dtype: Any, full: bool, vectors: bool) -> SVDResult:
-    matrices, is_turned = as_they_lie(a, dtype)
+    matrices, is_transposed = copy_in_memory_order(a, dtype)
     u, s, v, info = library.svd(matrices, vectors, full)
     if library.has_worked(info):
         # The library's right vectors are columns; they are the conjugated left vectors of the transposes.
-        sides = (conjugated(turned(v)), u) if is_turned else (turned(u), conjugated(v))
-        return SVDResult(sides[0], s, sides[1])
+        left_and_right = (conjugate(transposed(v)), u) if is_transposed else (transposed(u), conjugate(v))
+        return SVDResult(left_and_right[0], s, left_and_right[1])
     is_wide = a.shape[-1] > a.shape[-2]
-    u, s, v, info = library.svd_by_qr(rows(a, dtype) if is_wide else columns(a, dtype), vectors, full)
+    u, s, v, info = library.svd_by_qr(
+        copy_row_major(a, dtype) if is_wide else copy_column_major(a, dtype), vectors, full
+    )
     library.check(info, _NOT_CONVERGED)
-    return SVDResult(v, s, u) if is_wide else SVDResult(turned(u), s, turned(v))
+    return SVDResult(v, s, u) if is_wide else SVDResult(transposed(u), s, transposed(v))
 
 
 @overload
@@ -195,18 +197,18 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     dtype = common_type(a)
     if hermitian:
         return _by_eigh(a, compute_uv)
-    done: Any = library.by_numpy("svd", a, full_matrices, compute_uv)
-    if done is not NotImplemented:
-        return SVDResult(*done) if compute_uv else done
+    numpy_result: Any = library.by_numpy("svd", a, full_matrices, compute_uv)
+    if numpy_result is not NotImplemented:
+        return SVDResult(*numpy_result) if compute_uv else numpy_result
     m, n = a.shape[-2:]
-    few = min(m, n)
+    k = min(m, n)
     if a.size:
-        made = _on_device(a, dtype, full_matrices, compute_uv)
+        result = _on_device(a, dtype, full_matrices, compute_uv)
     else:
-        left, right = (m, n) if full_matrices else (few, few)
-        values = _core.empty((*a.shape[:-2], few), real_type(dtype), device=a.device)
-        made = SVDResult(identity(a, m, left, dtype), values, identity(a, right, n, dtype))
-    return made if compute_uv else made.S
+        u_columns, v_rows = (m, n) if full_matrices else (k, k)
+        values = _core.empty((*a.shape[:-2], k), real_type(dtype), device=a.device)
+        result = SVDResult(identity(a, m, u_columns, dtype), values, identity(a, v_rows, n, dtype))
+    return result if compute_uv else result.S
 
 
 def svdvals(x: Any, /) -> _core.GPUArray:

@@ -19,7 +19,7 @@ _SMALL_CHOLESKY = 256
 _SMALL_LU = 512
 
 
-def _made(like: _core.GPUArray, shape: tuple[int, ...], dtype: Any) -> _core.GPUArray:
+def _empty(like: _core.GPUArray, shape: tuple[int, ...], dtype: Any) -> _core.GPUArray:
     return _core.empty(shape, dtype, device=like.device)
 
 
@@ -31,18 +31,18 @@ def _stack(a: _core.GPUArray) -> tuple[tuple[int, ...], int, int, int]:
 
 def check(info: _core.GPUArray, sentence: str) -> None:
     """Raise if a factorisation failed: the host waits once for all matrices, except in a capture."""
-    if not has_worked(info):
+    if not succeeded(info):
         raise LinAlgError(sentence)
 
 
-def has_worked(info: _core.GPUArray) -> bool:
+def succeeded(info: _core.GPUArray) -> bool:
     """Return whether all factorisations succeeded; in a capture this is unknown."""
     return _core.current_stream(info.device).is_capturing or not info.get().any()
 
 
-def by_numpy(name: str, *given: Any, **keywords: Any) -> Any:
+def by_numpy(name: str, *arguments: Any, **keywords: Any) -> Any:
     """Compute with NumPy in host memory; return NotImplemented elsewhere."""
-    return _core._by_numpy(f"linalg.{name}", given[0], given, keywords or None)
+    return _core._by_numpy(f"linalg.{name}", arguments[0], arguments, keywords or None)
 
 
 class LU(NamedTuple):
@@ -53,20 +53,20 @@ class LU(NamedTuple):
     """Counted from 1."""
     info: _core.GPUArray
     addresses: _core.GPUArray | None
-    """Where each matrix is, if they are many that were factorised at once."""
+    """Address of each matrix, if many were factorised at once."""
 
 
 def _addresses(a: _core.GPUArray) -> _core.GPUArray:
     """Return the address of each matrix of a stack, computed on the device because captures reject host copies."""
-    _, batch, wide, high = _stack(a)
-    step = wide * high * a.dtype.itemsize
+    _, batch, columns, rows = _stack(a)
+    step = columns * rows * a.dtype.itemsize
     return _core.arange(a.ptr, a.ptr + batch * step, step, dtype="uint64", device=a.device)
 
 
 def lu(a: _core.GPUArray) -> LU:
     """Factorise in place."""
     shape, batch, n, _ = _stack(a)
-    pivots, info = _made(a, (*shape, n), "int32"), _made(a, shape, "int32")
+    pivots, info = _empty(a, (*shape, n), "int32"), _empty(a, shape, "int32")
     # Matrices in sequence each use the whole device, but wait for launches.
     if batch > 1 and n <= min(_SMALL_LU, batch * SMALL):
         addresses = _addresses(a)
@@ -76,22 +76,22 @@ def lu(a: _core.GPUArray) -> LU:
     return LU(a, pivots, info, None)
 
 
-def lu_solve(lu: LU, b: _core.GPUArray, is_turned: bool) -> None:
+def lu_solve(lu: LU, b: _core.GPUArray, is_transposed: bool) -> None:
     """Solve in place: `b` contains the right sides; `is_turned` selects the transposes of the factorised matrices."""
     a, pivots, _, addresses = lu
     shape, batch, n, _ = _stack(a)
     sizes = [n, n, b.size // (n * batch)]
     if addresses is not None:
-        given = [a, addresses, pivots, b, _addresses(b)]
-        if _core._factorize("lu_solve_of_many", given, batch, sizes, is_turned, False):
+        operands = [a, addresses, pivots, b, _addresses(b)]
+        if _core._factorize("lu_solve_of_many", operands, batch, sizes, is_transposed, False):
             return
-    _core._factorize("lu_solve", [a, pivots, b, _made(a, shape, "int32")], batch, sizes, is_turned, False)
+    _core._factorize("lu_solve", [a, pivots, b, _empty(a, shape, "int32")], batch, sizes, is_transposed, False)
 
 
 def cholesky(a: _core.GPUArray, is_lower: bool) -> _core.GPUArray:
     """Factorise in place; return the status."""
     shape, batch, n, _ = _stack(a)
-    info = _made(a, shape, "int32")
+    info = _empty(a, shape, "int32")
     if batch == 1 or n > _SMALL_CHOLESKY:
         _core._factorize("cholesky", [a, info], batch, [n, n, 0], is_lower, False)
     else:
@@ -102,7 +102,7 @@ def cholesky(a: _core.GPUArray, is_lower: bool) -> _core.GPUArray:
 def qr(a: _core.GPUArray) -> _core.GPUArray:
     """Factorise in place into the triangle, with the reflectors below it; return their factors."""
     shape, batch, m, n = _stack(a)
-    factors, info = _made(a, (*shape, min(m, n)), a.dtype), _made(a, shape, "int32")
+    factors, info = _empty(a, (*shape, min(m, n)), a.dtype), _empty(a, shape, "int32")
     _core._factorize("qr", [a, factors, info], batch, [m, n, 0], False, False)
     return factors
 
@@ -110,14 +110,14 @@ def qr(a: _core.GPUArray) -> _core.GPUArray:
 def qr_vectors(a: _core.GPUArray, factors: _core.GPUArray) -> None:
     """Convert reflectors into orthonormal columns in place."""
     shape, batch, m, n = _stack(a)
-    info = _made(a, shape, "int32")
+    info = _empty(a, shape, "int32")
     _core._factorize("qr_vectors", [a, factors, info], batch, [m, n, factors.shape[-1]], False, False)
 
 
 def eigh(a: _core.GPUArray, is_lower: bool, vectors: bool) -> tuple[_core.GPUArray, _core.GPUArray]:
     """Return eigenvalues and the status; the matrices are overwritten by the vectors."""
     shape, batch, n, _ = _stack(a)
-    w, info = _made(a, (*shape, n), real_type(a.dtype)), _made(a, shape, "int32")
+    w, info = _empty(a, (*shape, n), real_type(a.dtype)), _empty(a, shape, "int32")
     name = "eigh_of_many" if batch > 1 and n <= SMALL else "eigh"
     _core._factorize(name, [a, w, info], batch, [n, n, 0], is_lower, vectors)
     return w, info
@@ -126,16 +126,16 @@ def eigh(a: _core.GPUArray, is_lower: bool, vectors: bool) -> tuple[_core.GPUArr
 def svd(a: _core.GPUArray, vectors: bool, full: bool) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray, Any]:
     """Return the left vectors, the values, the right vectors, all in column order, and the status."""
     shape, batch, m, n = _stack(a)
-    few = min(m, n)
+    k = min(m, n)
     is_many = batch > 1 and max(m, n) <= SMALL
-    left, right = (m, n) if is_many or (vectors and full) else (few, few)
+    u_columns, v_columns = (m, n) if is_many or (vectors and full) else (k, k)
     # Buffers for vectors are passed even if none are computed: some versions of the libraries access them.
-    u, v = _made(a, (*shape, left, m), a.dtype), _made(a, (*shape, right, n), a.dtype)
-    s, info = _made(a, (*shape, few), real_type(a.dtype)), _made(a, shape, "int32")
+    u, v = _empty(a, (*shape, u_columns, m), a.dtype), _empty(a, (*shape, v_columns, n), a.dtype)
+    s, info = _empty(a, (*shape, k), real_type(a.dtype)), _empty(a, shape, "int32")
     name = "svd_of_many" if is_many else "svd"
     _core._factorize(name, [a, s, u, v, info], batch, [m, n, 0], vectors, vectors and full)
     if is_many and not full:
-        u, v = u[..., :few, :], v[..., :few, :]
+        u, v = u[..., :k, :], v[..., :k, :]
     return u, s, v, info
 
 
@@ -144,9 +144,9 @@ def svd_by_qr(
 ) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray, Any]:
     """Compute the same by QR iterations, which always terminate; right vectors are conjugated rows, in column order."""
     shape, batch, m, n = _stack(a)
-    u = _made(a, (*shape, m if vectors and full else n, m), a.dtype)
-    v = _made(a, (*shape, n, n), a.dtype)
-    s, info = _made(a, (*shape, n), real_type(a.dtype)), _made(a, shape, "int32")
+    u = _empty(a, (*shape, m if vectors and full else n, m), a.dtype)
+    v = _empty(a, (*shape, n, n), a.dtype)
+    s, info = _empty(a, (*shape, n), real_type(a.dtype)), _empty(a, shape, "int32")
     _core._factorize("svd_by_qr", [a, s, u, v, info], batch, [m, n, 0], vectors, vectors and full)
     return u, s, v, info
 
@@ -154,6 +154,6 @@ def svd_by_qr(
 def eig(a: _core.GPUArray, vectors: bool) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]:
     """Return eigenvalues, vectors in column order, and the status, for complex matrices."""
     shape, batch, n, _ = _stack(a)
-    w, v, info = _made(a, (*shape, n), a.dtype), _made(a, (*shape, n, n), a.dtype), _made(a, shape, "int32")
+    w, v, info = _empty(a, (*shape, n), a.dtype), _empty(a, (*shape, n, n), a.dtype), _empty(a, shape, "int32")
     _core._factorize("eig", [a, w, v, info], batch, [n, n, 0], vectors, False)
     return w, v, info

@@ -14,7 +14,7 @@ from PyGPU._names.public import public
 __all__ = ["matrix_norm", "norm", "vector_norm"]
 
 
-def _of_vectors(x: _core.GPUArray, order: Any, axis: Any, keepdims: bool) -> _core.GPUArray:
+def _vector_norms(x: _core.GPUArray, order: Any, axis: Any, keepdims: bool) -> _core.GPUArray:
     if isinstance(order, str):
         raise ValueError(f"Invalid norm order '{order}' for vectors")
     if order is None or order in (1, 2):
@@ -22,38 +22,38 @@ def _of_vectors(x: _core.GPUArray, order: Any, axis: Any, keepdims: bool) -> _co
             return _core._norm(x, 1 if order == 1 else 2, axis, keepdims)
         order = order or 2
     if order == 0:
-        is_some: _core.GPUArray = x != 0
-        return is_some.sum(axis, dtype=np.empty(0, x.dtype).real.dtype, keepdims=keepdims)
-    sizes: _core.GPUArray = _core.abs(x)
+        is_nonzero: _core.GPUArray = x != 0
+        return is_nonzero.sum(axis, dtype=np.empty(0, x.dtype).real.dtype, keepdims=keepdims)
+    magnitudes: _core.GPUArray = _core.abs(x)
     if order == math.inf:
-        return sizes.max(axis, keepdims=keepdims)
+        return magnitudes.max(axis, keepdims=keepdims)
     if order == -math.inf:
-        return sizes.min(axis, keepdims=keepdims)
+        return magnitudes.min(axis, keepdims=keepdims)
     if order == 1:
-        return sizes.sum(axis, keepdims=keepdims)
-    powers: _core.GPUArray = sizes**order
+        return magnitudes.sum(axis, keepdims=keepdims)
+    powers: _core.GPUArray = magnitudes**order
     root: _core.GPUArray = powers.sum(axis, keepdims=keepdims) ** (1 / order)
     return root
 
 
-def _of_matrices(x: _core.GPUArray, order: Any, axes: tuple[int, int], keepdims: bool) -> _core.GPUArray:
-    row, column = (one % x.ndim for one in axes)
-    if row == column:
+def _matrix_norms(x: _core.GPUArray, order: Any, axes: tuple[int, int], keepdims: bool) -> _core.GPUArray:
+    row_axis, column_axis = (axis_index % x.ndim for axis_index in axes)
+    if row_axis == column_axis:
         raise ValueError("Duplicate axes given.")
     if order is None or order in ("f", "fro"):
-        return _of_vectors(x, 2, axes, keepdims)
+        return _vector_norms(x, 2, axes, keepdims)
     if order in (2, -2, "nuc"):
         from PyGPU._linalg.factors import svdvals
 
-        values = svdvals(_core.moveaxis(x, (row, column), (-2, -1)))
-        made = values.sum(-1) if order == "nuc" else values.max(-1) if order == 2 else values.min(-1)
-        return _core.expand_dims(made, (row, column)) if keepdims else made
+        values = svdvals(_core.moveaxis(x, (row_axis, column_axis), (-2, -1)))
+        result = values.sum(-1) if order == "nuc" else values.max(-1) if order == 2 else values.min(-1)
+        return _core.expand_dims(result, (row_axis, column_axis)) if keepdims else result
     if order not in (1, -1, math.inf, -math.inf):
         raise ValueError("Invalid norm order for matrices.")
-    summed, other = (row, column) if order in (1, -1) else (column, row)
-    sums = _of_vectors(x, 1, summed, True)
-    extreme = sums.max(other, keepdims=True) if order > 0 else sums.min(other, keepdims=True)
-    return extreme if keepdims else extreme.squeeze((row, column))
+    sum_axis, extreme_axis = (row_axis, column_axis) if order in (1, -1) else (column_axis, row_axis)
+    sums = _vector_norms(x, 1, sum_axis, True)
+    extreme = sums.max(extreme_axis, keepdims=True) if order > 0 else sums.min(extreme_axis, keepdims=True)
+    return extreme if keepdims else extreme.squeeze((row_axis, column_axis))
 
 
 @public("Reductions")
@@ -90,15 +90,15 @@ def norm(
     if x.dtype.kind in "biu":
         x = x.astype("float64")
     if axis is None and ord is None:
-        return _of_vectors(x, 2, None, keepdims)
+        return _vector_norms(x, 2, None, keepdims)
     axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    for one in axes:
-        if not -x.ndim <= one < x.ndim:
-            raise np.exceptions.AxisError(one, x.ndim)
+    for axis_index in axes:
+        if not -x.ndim <= axis_index < x.ndim:
+            raise np.exceptions.AxisError(axis_index, x.ndim)
     if len(axes) == 1:
-        return _of_vectors(x, ord, axes[0], keepdims)
+        return _vector_norms(x, ord, axes[0], keepdims)
     if len(axes) == 2:
-        return _of_matrices(x, ord, (axes[0], axes[1]), keepdims)
+        return _matrix_norms(x, ord, (axes[0], axes[1]), keepdims)
     raise ValueError("Improper number of dimensions to norm.")
 
 
@@ -155,8 +155,12 @@ def vector_norm(
     """
     x = array(x, "vector_norm")
     axes = tuple(range(x.ndim)) if axis is None else normalize_axes(axis, x.ndim)
-    rest = tuple(one for one in range(x.ndim) if one not in axes)
-    lengths = tuple(x.shape[one] for one in rest)
-    flat = x.transpose((*axes, *rest)).reshape((math.prod(x.shape[one] for one in axes), *lengths))
-    made = norm(flat, ord, 0)
-    return made.reshape([1 if one in axes else x.shape[one] for one in range(x.ndim)]) if keepdims else made
+    other_axes = tuple(axis_index for axis_index in range(x.ndim) if axis_index not in axes)
+    lengths = tuple(x.shape[axis_index] for axis_index in other_axes)
+    flat = x.transpose((*axes, *other_axes)).reshape((math.prod(x.shape[axis_index] for axis_index in axes), *lengths))
+    result = norm(flat, ord, 0)
+    return (
+        result.reshape([1 if axis_index in axes else x.shape[axis_index] for axis_index in range(x.ndim)])
+        if keepdims
+        else result
+    )

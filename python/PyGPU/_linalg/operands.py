@@ -14,7 +14,10 @@ __all__: list[str] = []
 
 def common_type(*arrays: _core.GPUArray) -> np.dtype[Any]:
     """Return the type of the computation; raise NumPy's error for an unsupported one."""
-    types = [one.dtype if one.dtype.kind in "fcV" or one.dtype.kind not in "biu" else np.dtype(float) for one in arrays]
+    types = [
+        array.dtype if array.dtype.kind in "fcV" or array.dtype.kind not in "biu" else np.dtype(float)
+        for array in arrays
+    ]
     for dtype in types:
         if dtype.name not in ("float32", "float64", "complex64", "complex128"):
             raise TypeError(f"array type {dtype.name} is unsupported in linalg")
@@ -46,38 +49,38 @@ def check_square(a: _core.GPUArray) -> None:
         raise LinAlgError("Last 2 dimensions of the array must be square")
 
 
-def turned(a: _core.GPUArray) -> _core.GPUArray:
+def transposed(a: _core.GPUArray) -> _core.GPUArray:
     """Return a view of the transposed matrices."""
     return a.swapaxes(-1, -2)
 
 
-def rows(a: _core.GPUArray, dtype: np.dtype[Any]) -> _core.GPUArray:
+def copy_row_major(a: _core.GPUArray, dtype: np.dtype[Any]) -> _core.GPUArray:
     """Copy matrices in row order: a column-major library reads their transposes."""
-    made = _core.empty(a.shape, dtype, device=a.device)
-    made[...] = a
-    return made
+    result = _core.empty(a.shape, dtype, device=a.device)
+    result[...] = a
+    return result
 
 
-def columns(a: _core.GPUArray, dtype: np.dtype[Any]) -> _core.GPUArray:
+def copy_column_major(a: _core.GPUArray, dtype: np.dtype[Any]) -> _core.GPUArray:
     """Copy matrices in column order, each as an array with an axis of columns before that of rows."""
-    return rows(turned(a), dtype)
+    return copy_row_major(transposed(a), dtype)
 
 
-def as_they_lie(a: _core.GPUArray, dtype: np.dtype[Any]) -> tuple[_core.GPUArray, bool]:
+def copy_in_memory_order(a: _core.GPUArray, dtype: np.dtype[Any]) -> tuple[_core.GPUArray, bool]:
     """Copy matrices without transposing them; return whether the library reads the transposes."""
-    if turned(a).flags.c_contiguous:
-        return columns(a, dtype), False
-    return rows(a, dtype), True
+    if transposed(a).flags.c_contiguous:
+        return copy_column_major(a, dtype), False
+    return copy_row_major(a, dtype), True
 
 
-def identity(a: _core.GPUArray, count: int, wide: int, dtype: np.dtype[Any]) -> _core.GPUArray:
+def identity(a: _core.GPUArray, row_count: int, column_count: int, dtype: np.dtype[Any]) -> _core.GPUArray:
     """Return a stack of identity matrices with the shape of another stack."""
-    made = _core.zeros((*a.shape[:-2], count, wide), dtype, device=a.device)
-    if made.size:
-        made.diagonal(0, -2, -1).fill(1)
-    return made
+    result = _core.zeros((*a.shape[:-2], row_count, column_count), dtype, device=a.device)
+    if result.size:
+        result.diagonal(0, -2, -1).fill(1)
+    return result
 
 
-def conjugated(a: _core.GPUArray) -> _core.GPUArray:
+def conjugate(a: _core.GPUArray) -> _core.GPUArray:
     """Return the conjugates; real arrays are returned unchanged."""
     return _core.conj(a) if a.dtype.kind == "c" else a

@@ -235,11 +235,11 @@ def matrix_power(a: Any, n: Any) -> _core.GPUArray:
 def _best_order(lengths: list[int]) -> dict[tuple[int, int], int]:
     """Return the split of each run of matrices that minimizes the number of scalar products."""
     count = len(lengths) - 1
-    costs = {(place, place): 0 for place in range(count)}
+    costs = {(index, index): 0 for index in range(count)}
     cuts: dict[tuple[int, int], int] = {}
-    for wide in range(1, count):
-        for first in range(count - wide):
-            last = first + wide
+    for distance in range(1, count):
+        for first in range(count - distance):
+            last = first + distance
             costs[first, last], cuts[first, last] = min(
                 (costs[first, cut] + costs[cut + 1, last] + lengths[first] * lengths[cut + 1] * lengths[last + 1], cut)
                 for cut in range(first, last)
@@ -268,19 +268,19 @@ def multi_dot(arrays: Sequence[Any], *, out: _core.GPUArray | None = None) -> _c
     >>> PyGPU.linalg.multi_dot([a, b, c]).tolist()
     [81.0, 81.0]
     """
-    given = [array(one, "multi_dot") for one in arrays]
-    if len(given) < 2:
+    operands = [array(matrix, "multi_dot") for matrix in arrays]
+    if len(operands) < 2:
         raise ValueError("Expecting at least two arrays.")
-    if len(given) == 2:
-        return _axes.dot(given[0], given[1], out=out)
-    is_row, is_column = given[0].ndim == 1, given[-1].ndim == 1
-    matrices = list(given)
+    if len(operands) == 2:
+        return _axes.dot(operands[0], operands[1], out=out)
+    is_row, is_column = operands[0].ndim == 1, operands[-1].ndim == 1
+    matrices = list(operands)
     if is_row:
-        matrices[0] = given[0][None, :]
+        matrices[0] = operands[0][None, :]
     if is_column:
-        matrices[-1] = given[-1][:, None]
+        matrices[-1] = operands[-1][:, None]
     check_matrices(*matrices)
-    cuts = _best_order([one.shape[0] for one in matrices] + [matrices[-1].shape[1]])
+    cuts = _best_order([matrix.shape[0] for matrix in matrices] + [matrices[-1].shape[1]])
 
     def product(first: int, last: int) -> _core.GPUArray:
         if first == last:

@@ -13,7 +13,15 @@ from PyGPU._functions.array_arguments import array, arrays
 from PyGPU._linalg import library
 from PyGPU._linalg.factors import svd, svdvals
 from PyGPU._linalg.norms import norm
-from PyGPU._linalg.operands import check_matrices, check_square, check_stack, common_type, conjugated, real_type, turned
+from PyGPU._linalg.operands import (
+    check_matrices,
+    check_square,
+    check_stack,
+    common_type,
+    conjugate,
+    real_type,
+    transposed,
+)
 from PyGPU._linalg.systems import inverse
 
 __all__ = ["cond", "lstsq", "matrix_rank", "pinv"]
@@ -21,18 +29,20 @@ __all__ = ["cond", "lstsq", "matrix_rank", "pinv"]
 _NOT_GIVEN: Any = getattr(np, "_NoValue", object())
 
 
-def _tolerance(given: Any, like: _core.GPUArray) -> Any:
+def _tolerance(tolerance: Any, like: _core.GPUArray) -> Any:
     """Return a tolerance for each matrix with an axis for its singular values; a scalar is returned unchanged."""
-    if isinstance(given, _core.GPUArray):
-        return given[..., None]
-    return _core.asarray(np.asarray(given)[..., None], device=like.device) if np.ndim(given) else float(given)
+    if isinstance(tolerance, _core.GPUArray):
+        return tolerance[..., None]
+    return (
+        _core.asarray(np.asarray(tolerance)[..., None], device=like.device) if np.ndim(tolerance) else float(tolerance)
+    )
 
 
 def _inverted(s: _core.GPUArray, cutoff: Any) -> tuple[_core.GPUArray, _core.GPUArray]:
     """Return a mask of the large singular values, and their inverses, with zeros for the others."""
-    large: _core.GPUArray = s > cutoff
+    is_large: _core.GPUArray = s > cutoff
     one = s.dtype.type(1)
-    return large, _core.where(large, one / _core.where(large, s, one), s.dtype.type(0))
+    return is_large, _core.where(is_large, one / _core.where(is_large, s, one), s.dtype.type(0))
 
 
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT_GIVEN) -> _core.GPUArray:
@@ -65,15 +75,15 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
         raise ValueError("`rtol` and `rcond` can't be both set.")
     if not a.size:
         return _core.empty((*a.shape[:-2], a.shape[-1], a.shape[-2]), dtype, device=a.device)
-    bound = rtol if rcond is None else rcond
-    if bound is _NOT_GIVEN:
-        bound = 1e-15 if real_type(dtype).itemsize == 8 else None
-    if bound is None:
-        bound = max(a.shape[-2:]) * float(np.finfo(dtype).eps)
+    tolerance = rtol if rcond is None else rcond
+    if tolerance is _NOT_GIVEN:
+        tolerance = 1e-15 if real_type(dtype).itemsize == 8 else None
+    if tolerance is None:
+        tolerance = max(a.shape[-2:]) * float(np.finfo(dtype).eps)
     u, s, vh = svd(a, full_matrices=False, hermitian=hermitian)
-    _, inverted = _inverted(s, _tolerance(bound, a) * s.max(-1, keepdims=True))
-    made: _core.GPUArray = _core.matmul(conjugated(turned(vh)), inverted[..., None] * conjugated(turned(u)))
-    return made
+    _, inverted = _inverted(s, _tolerance(tolerance, a) * s.max(-1, keepdims=True))
+    result: _core.GPUArray = _core.matmul(conjugate(transposed(vh)), inverted[..., None] * conjugate(transposed(u)))
+    return result
 
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> _core.GPUArray:
@@ -105,8 +115,8 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
         raise ValueError("`tol` and `rtol` can't be both set.")
     A = array(A, "matrix_rank")
     if A.ndim < 2:
-        some: _core.GPUArray = (A != 0).any()
-        return some.astype(np.int64)
+        is_nonzero: _core.GPUArray = (A != 0).any()
+        return is_nonzero.astype(np.int64)
     s = svd(A, compute_uv=False, hermitian=hermitian)
     if tol is not None:
         bound = _tolerance(tol, A)
@@ -145,16 +155,16 @@ def cond(x: Any, p: Any = None) -> _core.GPUArray:
     else:
         check_square(x)
         dtype = common_type(x)
-        made: Any = _core._by_numpy("linalg.cond", x, (x, p))
-        if made is not NotImplemented:
-            result: _core.GPUArray = made
+        numpy_result: Any = _core._by_numpy("linalg.cond", x, (x, p))
+        if numpy_result is not NotImplemented:
+            result: _core.GPUArray = numpy_result
             return result
         inverted, info = inverse(x, dtype)
-        sizes = norm(x, p, (-2, -1)) * norm(inverted, p, (-2, -1))
-        ratio = _core.where(info > 0, real_type(dtype).type(math.inf), sizes.astype(real_type(dtype)))
-    holes = _core.isnan(x).any((-2, -1))
-    fixed: _core.GPUArray = _core.where(_core.isnan(ratio) & ~holes, ratio.dtype.type(math.inf), ratio)
-    return fixed
+        norm_product = norm(x, p, (-2, -1)) * norm(inverted, p, (-2, -1))
+        ratio = _core.where(info > 0, real_type(dtype).type(math.inf), norm_product.astype(real_type(dtype)))
+    has_nan = _core.isnan(x).any((-2, -1))
+    result_without_nan: _core.GPUArray = _core.where(_core.isnan(ratio) & ~has_nan, ratio.dtype.type(math.inf), ratio)
+    return result_without_nan
 
 
 def lstsq(
@@ -192,23 +202,23 @@ def lstsq(
     ([1.0, 1.0], [9.0], 2)
     """
     a, b = arrays((a, b), "lstsq")
-    right = b[:, None] if b.ndim == 1 else b
-    check_matrices(a, right)
-    if a.shape[0] != right.shape[0]:
+    right_sides = b[:, None] if b.ndim == 1 else b
+    check_matrices(a, right_sides)
+    if a.shape[0] != right_sides.shape[0]:
         raise LinAlgError("Incompatible dimensions")
     dtype = common_type(a, b)
-    done: Any = library.by_numpy("lstsq", a, b, rcond)
-    if done is not NotImplemented:
-        return done  # type: ignore[no-any-return]
+    numpy_result: Any = library.by_numpy("lstsq", a, b, rcond)
+    if numpy_result is not NotImplemented:
+        return numpy_result  # type: ignore[no-any-return]
     m, n = a.shape
     if rcond is None or rcond < 0:
         rcond = float(np.finfo(dtype).eps) * max(m, n)
     u, s, vh = svd(a.astype(dtype), full_matrices=False)
-    large, inverted = _inverted(s, s.max(-1, keepdims=True, initial=0) * rcond)
-    right = right.astype(dtype)
-    x = _core.matmul(conjugated(turned(vh)), inverted[:, None] * _core.matmul(conjugated(turned(u)), right))
-    rank = _core.count_nonzero(large, -1)
+    is_large, inverted = _inverted(s, s.max(-1, keepdims=True, initial=0) * rcond)
+    right_sides = right_sides.astype(dtype)
+    x = _core.matmul(conjugate(transposed(vh)), inverted[:, None] * _core.matmul(conjugate(transposed(u)), right_sides))
+    k = _core.count_nonzero(is_large, -1)
     residuals = _core.empty((0,), real_type(dtype), device=a.device)
-    if m > n and rank.item() == n:
-        residuals = _core.square(_core.abs(right - _core.matmul(a.astype(dtype), x))).sum(0)
-    return (x[:, 0] if b.ndim == 1 else x), residuals, rank.astype("int32"), s
+    if m > n and k.item() == n:
+        residuals = _core.square(_core.abs(right_sides - _core.matmul(a.astype(dtype), x))).sum(0)
+    return (x[:, 0] if b.ndim == 1 else x), residuals, k.astype("int32"), s

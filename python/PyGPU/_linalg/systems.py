@@ -12,7 +12,14 @@ from numpy.linalg import LinAlgError
 from PyGPU import _core
 from PyGPU._functions.array_arguments import array, arrays
 from PyGPU._linalg import library
-from PyGPU._linalg.operands import as_they_lie, check_square, columns, common_type, identity, turned
+from PyGPU._linalg.operands import (
+    check_square,
+    common_type,
+    copy_column_major,
+    copy_in_memory_order,
+    identity,
+    transposed,
+)
 
 __all__ = ["inv", "solve", "tensorinv", "tensorsolve"]
 
@@ -49,33 +56,33 @@ def solve(a: Any, b: Any) -> _core.GPUArray:
     a, b = arrays((a, b), "solve")
     check_square(a)
     dtype = common_type(a, b)
-    done: _core.GPUArray = library.by_numpy("solve", a, b)
-    if done is not NotImplemented:
-        return done
-    right = b[:, None] if b.ndim == 1 else b
+    numpy_result: _core.GPUArray = library.by_numpy("solve", a, b)
+    if numpy_result is not NotImplemented:
+        return numpy_result
+    right_sides = b[:, None] if b.ndim == 1 else b
     n = a.shape[-1]
-    if b.ndim == 0 or right.shape[-2] != n:
+    if b.ndim == 0 or right_sides.shape[-2] != n:
         raise ValueError(f"solve: matrices of {n} rows and right sides of shape {b.shape}, which have others")
-    shape = np.broadcast_shapes(a.shape[:-2], right.shape[:-2])
+    shape = np.broadcast_shapes(a.shape[:-2], right_sides.shape[:-2])
     # One matrix: all right sides of the stack become adjacent columns.
-    wide = a if a.ndim == 2 else _core.broadcast_to(a, (*shape, n, n))
-    x = columns(_core.broadcast_to(right, (*shape, *right.shape[-2:])), dtype)
+    broadcast_a = a if a.ndim == 2 else _core.broadcast_to(a, (*shape, n, n))
+    x = copy_column_major(_core.broadcast_to(right_sides, (*shape, *right_sides.shape[-2:])), dtype)
     if x.size:
-        factors, is_turned = as_they_lie(wide, dtype)
+        factors, is_transposed = copy_in_memory_order(broadcast_a, dtype)
         lu = library.lu(factors)
-        library.lu_solve(lu, x, is_turned)
+        library.lu_solve(lu, x, is_transposed)
         library.check(lu.info, _SINGULAR)
-    return turned(x)[..., 0] if b.ndim == 1 else turned(x)
+    return transposed(x)[..., 0] if b.ndim == 1 else transposed(x)
 
 
 def inverse(a: _core.GPUArray, dtype: np.dtype[Any]) -> tuple[_core.GPUArray, _core.GPUArray]:
     """Return the inverses on a GPU, and the status."""
-    factors, is_turned = as_they_lie(a, dtype)
+    factors, is_transposed = copy_in_memory_order(a, dtype)
     lu = library.lu(factors)
-    made = identity(a, a.shape[-1], a.shape[-1], dtype)
-    library.lu_solve(lu, made, False)
+    result = identity(a, a.shape[-1], a.shape[-1], dtype)
+    library.lu_solve(lu, result, False)
     # The inverse of the transpose in column order is the inverse in row order.
-    return (made if is_turned else turned(made)), lu.info
+    return (result if is_transposed else transposed(result)), lu.info
 
 
 def inv(a: Any) -> _core.GPUArray:
@@ -104,14 +111,14 @@ def inv(a: Any) -> _core.GPUArray:
     a = array(a, "inv")
     check_square(a)
     dtype = common_type(a)
-    done: _core.GPUArray = library.by_numpy("inv", a)
-    if done is not NotImplemented:
-        return done
+    numpy_result: _core.GPUArray = library.by_numpy("inv", a)
+    if numpy_result is not NotImplemented:
+        return numpy_result
     if not a.size:
         return _core.empty(a.shape, dtype, device=a.device)
-    made, info = inverse(a, dtype)
+    result, info = inverse(a, dtype)
     library.check(info, _SINGULAR)
-    return made
+    return result
 
 
 def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> _core.GPUArray:

@@ -14,44 +14,48 @@ from PyGPU._protocols import function_table as table
 __all__: list[str] = []
 
 _Function = Callable[..., Any]
-_SEVERAL = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def signature_of(function: _Function) -> inspect.Signature | None:
     """Return the signature of a function; None if it is unknown, or accepts any number of arguments."""
     try:
-        found = inspect.signature(function)
+        signature = inspect.signature(function)
     except (TypeError, ValueError):
         return None
-    if any(parameter.kind in _SEVERAL for parameter in found.parameters.values()) and function is not np.clip:
+    if any(parameter.kind in _VARIADIC for parameter in signature.parameters.values()) and function is not np.clip:
         return None
-    return found
+    return signature
 
 
-class Adapted:
+class ArgumentAdapter:
     """Adapter of a PyGPU function to the signature of NumPy's; the signatures are compared once."""
 
-    __slots__ = ("_aligned", "_named", "_own", "_path", "_theirs")
+    __slots__ = ("_aligned_count", "_function", "_keyword_names", "_numpy_signature", "_path")
 
-    def __init__(self, path: str, func: _Function, own: _Function) -> None:
-        self._path, self._own, self._theirs = path, own, signature_of(func)
-        alone, by_name = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.KEYWORD_ONLY
+    def __init__(self, path: str, func: _Function, function: _Function) -> None:
+        self._path, self._function, self._numpy_signature = path, function, signature_of(func)
+        positional_only, keyword_only = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.KEYWORD_ONLY
         try:
-            parameters = inspect.signature(own).parameters
+            parameters = inspect.signature(function).parameters
         except (TypeError, ValueError):
             parameters = inspect.Signature().parameters
         # Called objects have no useful signature in Python; reductions handle NumPy's defaults themselves.
-        if isinstance(own, _core.Reduction) or all(one.kind in _SEVERAL for one in parameters.values()):
-            self._theirs = None  # PyGPU's function checks its arguments itself
-        self._named = {name for name, one in parameters.items() if one.kind is not alone}
-        self._aligned = self._count_aligned([name for name, one in parameters.items() if one.kind is not by_name])
+        if isinstance(function, _core.Reduction) or all(
+            parameter.kind in _VARIADIC for parameter in parameters.values()
+        ):
+            self._numpy_signature = None  # PyGPU's function checks its arguments itself
+        self._keyword_names = {name for name, parameter in parameters.items() if parameter.kind is not positional_only}
+        self._aligned_count = self._count_aligned(
+            [name for name, parameter in parameters.items() if parameter.kind is not keyword_only]
+        )
 
-    def _count_aligned(self, places: list[str]) -> int:
+    def _count_aligned(self, names: list[str]) -> int:
         """Count the parameters that both have at the same positions; the first may have any name."""
         count = 0
-        for name, parameter in self._theirs.parameters.items() if self._theirs else ():
-            is_same = count < len(places) and table.OTHER_NAMES.get(name, name) == places[count]
-            is_first = count == 0 and bool(places)
+        for name, parameter in self._numpy_signature.parameters.items() if self._numpy_signature else ():
+            is_same = count < len(names) and table.OTHER_NAMES.get(name, name) == names[count]
+            is_first = count == 0 and bool(names)
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY or not (is_same or is_first):
                 break
             count += 1
@@ -59,26 +63,26 @@ class Adapted:
 
     def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Call PyGPU's function with its parameter names, without arguments equal to their defaults."""
-        theirs = self._theirs
-        if theirs is None or (len(args) <= self._aligned and self._named.issuperset(kwargs)):
-            return self._own(*args, **kwargs)
-        places: list[Any] = []
-        named: dict[str, Any] = {}
-        order = {name: number for number, name in enumerate(theirs.parameters)}
-        for name, value in theirs.bind(*args, **kwargs).arguments.items():
-            wanted = table.OTHER_NAMES.get(name, name)
+        numpy_signature = self._numpy_signature
+        if numpy_signature is None or (len(args) <= self._aligned_count and self._keyword_names.issuperset(kwargs)):
+            return self._function(*args, **kwargs)
+        positional: list[Any] = []
+        keywords: dict[str, Any] = {}
+        order = {name: position for position, name in enumerate(numpy_signature.parameters)}
+        for name, value in numpy_signature.bind(*args, **kwargs).arguments.items():
+            own_name = table.OTHER_NAMES.get(name, name)
             if name == "kwargs":
-                named |= value
-            elif len(places) == order[name] < self._aligned:
-                places.append(value)
-            elif wanted in self._named:
-                named[wanted] = value
-            elif name not in table.WITHOUT_EFFECT and not _is_default(theirs.parameters[name].default, value):
+                keywords |= value
+            elif len(positional) == order[name] < self._aligned_count:
+                positional.append(value)
+            elif own_name in self._keyword_names:
+                keywords[own_name] = value
+            elif name not in table.WITHOUT_EFFECT and not _is_default(numpy_signature.parameters[name].default, value):
                 raise TypeError(
                     f"numpy.{self._path}: PyGPU's function has no parameter {name}, given {value!r}; leave it out, or "
                     "take the values to the host by .get()"
                 )
-        return self._own(*places, **named)
+        return self._function(*positional, **keywords)
 
 
 def _is_default(default: Any, value: Any) -> bool:

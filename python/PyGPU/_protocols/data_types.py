@@ -38,20 +38,20 @@ class _Limits:
 
     _NUMBERS: tuple[str, ...] = ()
 
-    def __init__(self, found: Any) -> None:
-        self._found = found
-        self.dtype = np.dtype(found.dtype)
+    def __init__(self, limits: Any) -> None:
+        self._limits = limits
+        self.dtype = np.dtype(limits.dtype)
         for name in self._NUMBERS:
-            value = getattr(found, name)
+            value = getattr(limits, name)
             setattr(self, name, value.item() if isinstance(value, np.generic) else float(value))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return getattr(self._found, name)
+        return getattr(self._limits, name)
 
     def __repr__(self) -> str:
-        return repr(self._found)
+        return repr(self._limits)
 
 
 class _FloatLimits(_Limits):
@@ -59,8 +59,8 @@ class _FloatLimits(_Limits):
 
 
 def _dtype_of(type: Any) -> np.dtype[Any]:
-    found = getattr(type, "dtype", None)
-    return found if isinstance(found, np.dtype) else np.dtype(type)
+    attribute = getattr(type, "dtype", None)
+    return attribute if isinstance(attribute, np.dtype) else np.dtype(type)
 
 
 @public("Types and constants")
@@ -137,12 +137,14 @@ def isdtype(dtype: Any, kind: Any) -> builtins.bool:
     >>> PyGPU.isdtype(PyGPU.float32, "real floating")
     True
     """
-    asked = np.dtype(dtype)
-    several = kind if isinstance(kind, tuple) else (kind,)
-    if asked.name == "bfloat16":  # of no kind for NumPy, because it comes from ml_dtypes
-        wanted = ("real floating", "numeric")
-        return any(one in wanted if isinstance(one, str) else np.dtype(one) == asked for one in several)
-    return np.isdtype(asked, tuple(one if isinstance(one, str) else np.dtype(one) for one in several))
+    tested = np.dtype(dtype)
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    if tested.name == "bfloat16":  # of no kind for NumPy, because it comes from ml_dtypes
+        kind_names = ("real floating", "numeric")
+        return any(
+            element in kind_names if isinstance(element, str) else np.dtype(element) == tested for element in kinds
+        )
+    return np.isdtype(tested, tuple(element if isinstance(element, str) else np.dtype(element) for element in kinds))
 
 
 public_values(

@@ -15,23 +15,23 @@ from PyGPU._names import index
 ON_HOST = frozenset({
     "array2string", "array_repr", "array_str", "save", "savetxt", "savez", "savez_compressed",
 })  # fmt: skip
-"""Functions whose purpose is the host, files and texts: NumPy's own, on what ``get()`` brings there."""
+"""Functions that write files or strings: NumPy's function runs on host copies of the arrays."""
 
 WITH_HOST_ARRAYS = frozenset({"array_equal"})
-"""Functions that take arrays in host memory beside ours, since somebody who looks at the values asks: on the host."""
+"""Functions that also accept host arrays, because their result is read on the host: NumPy's function runs there."""
 
 SUBMODULES = frozenset({"fft", "linalg"})
-"""Modules of NumPy's whose functions are those of our modules of the same names, as far as these have them."""
+"""NumPy's modules whose functions are looked up in PyGPU's module of the same name."""
 
 OTHER_NAMES = {"a_max": "max", "a_min": "min"}
-"""NumPy's names of parameters that have others with us."""
+"""NumPy's names of parameters, and PyGPU's names for them."""
 
 WITHOUT_EFFECT = frozenset({"subok"})
-"""Parameters that change nothing here: the class of a result is always that of our array."""
+"""Parameters that are ignored: a result always has the class of the array."""
 
 
 _DISPATCHED = type(np.sum)
-"""The class of NumPy's functions that ask the classes of their arguments (NEP 18)."""
+"""The class of NumPy's functions that dispatch on the classes of their arguments (NEP 18)."""
 
 
 def is_dispatched(function: object) -> bool:
@@ -47,12 +47,12 @@ def has(name: str) -> bool:
 @functools.cache
 def names() -> frozenset[str]:
     """Return the names of NumPy's main module that dispatch by NEP 18 or NEP 35."""
-    own = {name for name in {*index.HOME, *_core.__all__} if is_dispatched(getattr(np, name, None))}
-    return frozenset(own | ON_HOST | names_with_like())
+    implemented = {name for name in {*index.HOME, *_core.__all__} if is_dispatched(getattr(np, name, None))}
+    return frozenset(implemented | ON_HOST | names_with_like())
 
 
 @functools.cache
 def names_with_like() -> frozenset[str]:
     """Return the names of NumPy's functions with ``like=`` that the package implements (NEP 35)."""
-    alone = {name for name in {*index.HOME, *_core.__all__} if not is_dispatched(getattr(np, name, None))}
-    return frozenset(name for name in alone if "like : array_like" in (getattr(np, name, None).__doc__ or ""))
+    not_dispatched = {name for name in {*index.HOME, *_core.__all__} if not is_dispatched(getattr(np, name, None))}
+    return frozenset(name for name in not_dispatched if "like : array_like" in (getattr(np, name, None).__doc__ or ""))

@@ -36,21 +36,21 @@ MODULES = (
 )
 """The package's public modules."""
 
-_SWITCHES = {"autoinit", "autoprimaryctx"}
-"""Modules that make a context when they are imported: nothing that looks at all names may do that."""
+_ACTIVATING_MODULES = {"autoinit", "autoprimaryctx"}
+"""Modules that create a context when they are imported, and are therefore not listed."""
 
-_STARRED = {"backend", "elementwise", "gpuarray", "reduction", "scan"}
-"""Modules that ``from PyGPU import *`` brings."""
+_STAR_MODULES = {"backend", "elementwise", "gpuarray", "reduction", "scan"}
+"""Modules that ``from PyGPU import *`` imports."""
 
-_OF_THE_ARRAY_API = dict.fromkeys(("__array_api_version__", "__array_namespace_info__"), "PyGPU._protocols.namespace")
-"""Names of the package that the array API asks for and nobody types."""
+_ARRAY_API_NAMES = dict.fromkeys(("__array_api_version__", "__array_namespace_info__"), "PyGPU._protocols.namespace")
+"""Names that the array API requires of a namespace; they are not listed."""
 
-_PYCUDAS = dict.fromkeys(("VERSION", "VERSION_STATUS", "VERSION_TEXT"), "PyGPU._pycuda.version")
-"""Names of PyCUDA's package, for programs that ask `pycuda` for its version; not shown, since PyGPU's is another."""
+_PYCUDA_NAMES = dict.fromkeys(("VERSION", "VERSION_STATUS", "VERSION_TEXT"), "PyGPU._pycuda.version")
+"""Version constants of the `pycuda` package, for programs that check them; not listed, as PyGPU's version differs."""
 
 
-_OF_PYCUDA = ("elementwise", "reduction", "scan", "compiler", "driver", "gpuarray", "tools", "characterize")
-"""Modules of which a name may be looked for in the package, the most likely ones first."""
+_HINT_MODULES = ("elementwise", "reduction", "scan", "compiler", "driver", "gpuarray", "tools", "characterize")
+"""Modules whose names users may search in the package itself, the most likely ones first."""
 
 # Names that users may search here, which are elsewhere or have another name.
 _HINTS = {
@@ -70,7 +70,7 @@ def _hint(name: str) -> str:
         return f"; {_HINTS[name]}"
     if name.startswith("_"):
         return ""  # a query by a program, not by a user: nothing must be imported for it
-    for module in _OF_PYCUDA:
+    for module in _HINT_MODULES:
         if name in importlib.import_module(f"PyGPU.{module}").__all__:
             return f"; it is PyGPU.{module}.{name}"
     # Not by attribute access: some of NumPy's names warn when accessed.
@@ -88,7 +88,7 @@ def find(name: str) -> Any:
     if name in MODULES:
         return importlib.import_module(f"PyGPU.{name}")
     # PybindGPU has many names; a name that is none of the others is searched among them.
-    home = index.HOME.get(name) or (_PYCUDAS | _OF_THE_ARRAY_API).get(name, "PyGPU.backend")
+    home = index.HOME.get(name) or (_PYCUDA_NAMES | _ARRAY_API_NAMES).get(name, "PyGPU.backend")
     try:
         return getattr(importlib.import_module(home), name)
     except AttributeError:
@@ -96,10 +96,10 @@ def find(name: str) -> Any:
         package, hint = sys.modules["PyGPU"], _hint(name)
         if hint and sys._getframe(2).f_code.co_name == "_handle_fromlist":
             # `from PyGPU import name`: Python would raise ImportError and drop the hint of an AttributeError.
-            told = f"cannot import name {name!r} from 'PyGPU'{hint}"
-            raise ImportError(told, name="PyGPU", path=package.__file__) from None
-        told = f"module 'PyGPU' has no attribute {name!r}{hint}"
-        raise AttributeError(told, name=name, obj=package) from None
+            message = f"cannot import name {name!r} from 'PyGPU'{hint}"
+            raise ImportError(message, name="PyGPU", path=package.__file__) from None
+        message = f"module 'PyGPU' has no attribute {name!r}{hint}"
+        raise AttributeError(message, name=name, obj=package) from None
 
 
 def is_asked_by(module: str) -> bool:
@@ -115,9 +115,9 @@ def _native() -> set[str]:
 def everything() -> list[str]:
     """List every public name of `PyGPU`, including PybindGPU's but not Python's; loads the modules."""
     backend = importlib.import_module("PyGPU.backend")
-    return sorted({*_native(), *index.HOME, *_STARRED, *backend.__all__} - set(dir(builtins)))
+    return sorted({*_native(), *index.HOME, *_STAR_MODULES, *backend.__all__} - set(dir(builtins)))
 
 
 def shown() -> list[str]:
     """List the names that users type: without PybindGPU's, which outnumber all others."""
-    return sorted({*_native(), *index.HOME, *MODULES, "__version__"} - _SWITCHES)
+    return sorted({*_native(), *index.HOME, *MODULES, "__version__"} - _ACTIVATING_MODULES)

@@ -11,11 +11,11 @@ from PyGPU import _core
 __all__: list[str] = []
 
 
-def beside(name: str) -> Callable[..., Any]:
+def with_like(name: str) -> Callable[..., Any]:
     """Return the package's function of a name, which receives the array of ``like=`` first."""
-    own: Callable[..., Any] = getattr(importlib.import_module("PyGPU"), name)
+    function: Callable[..., Any] = getattr(importlib.import_module("PyGPU"), name)
 
-    def make(like: _core.GPUArray, *args: Any, device: Any = None, **kwargs: Any) -> Any:
-        return own(*args, device=device or like.device, **kwargs)
+    def call(like: _core.GPUArray, *args: Any, device: Any = None, **kwargs: Any) -> Any:
+        return function(*args, device=device or like.device, **kwargs)
 
-    return make
+    return call

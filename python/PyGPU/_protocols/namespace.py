@@ -23,11 +23,11 @@ _KINDS: dict[str, tuple[str, ...]] = {
     "real floating": ("float32", "float64"),
     "complex floating": ("complex64", "complex128"),
 }
-_SUMS = {
+_KIND_GROUPS = {
     "integral": ("signed integer", "unsigned integer"),
     "numeric": ("signed integer", "unsigned integer", "real floating", "complex floating"),
 }
-_MOST_AXES = 64
+_MAX_NDIM = 64
 
 ndarray = _core.GPUArray
 """The class of arrays, under the name that other namespaces have for theirs."""
@@ -62,7 +62,7 @@ def get_array_module(*args: Any) -> ModuleType:
     >>> PyGPU.get_array_module(PyGPU.zeros(3), 2).__name__
     'PyGPU'
     """
-    return importlib.import_module("PyGPU") if any(isinstance(one, _core.GPUArray) for one in args) else np
+    return importlib.import_module("PyGPU") if any(isinstance(element, _core.GPUArray) for element in args) else np
 
 
 class ArrayNamespaceInfo:
@@ -83,7 +83,7 @@ class ArrayNamespaceInfo:
         dict
             Arrays support boolean masks, results may have data-dependent shapes, and an array has at most 64 axes.
         """
-        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": _MOST_AXES}
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": _MAX_NDIM}
 
     def default_device(self) -> Any:
         """Return the default device of new arrays.
@@ -132,10 +132,10 @@ class ArrayNamespaceInfo:
             The types by their names.
         """
         del device
-        asked = tuple(_KINDS) if kind is None else (kind,) if isinstance(kind, str) else kind
-        parts = {part for one in asked for part in _SUMS.get(one, (one,))}
+        kinds = tuple(_KINDS) if kind is None else (kind,) if isinstance(kind, str) else kind
+        parts = {part for element in kinds for part in _KIND_GROUPS.get(element, (element,))}
         if unknown := parts - set(_KINDS):
-            raise ValueError(f"dtypes: no kind {sorted(unknown)[0]!r}; there are {', '.join([*_KINDS, *_SUMS])}")
+            raise ValueError(f"dtypes: no kind {sorted(unknown)[0]!r}; there are {', '.join([*_KINDS, *_KIND_GROUPS])}")
         return {name: np.dtype(name) for part, names in _KINDS.items() if part in parts for name in names}
 
     def devices(self) -> tuple[Any, ...]:
@@ -146,9 +146,9 @@ class ArrayNamespaceInfo:
         tuple of Device
             Devices of the backend in use, and the host.
         """
-        own = tuple(_core.Device(index) for index in range(_core.device_count()))
+        gpus = tuple(_core.Device(index) for index in range(_core.device_count()))
         host = _core.Device("cpu")
-        return own if host in own else (*own, host)
+        return gpus if host in gpus else (*gpus, host)
 
 
 def __array_namespace_info__() -> ArrayNamespaceInfo:

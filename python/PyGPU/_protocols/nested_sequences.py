@@ -9,26 +9,26 @@ from PyGPU import _core, _functions
 __all__: list[str] = []
 
 
-def joined(given: Any) -> _core.GPUArray | None:
+def joined(values: Any) -> _core.GPUArray | None:
     """Join the arrays in nested sequences; return None if no device array is among them."""
-    found = _first(given)
-    if found is None:
+    first_array = _find_array(values)
+    if first_array is None:
         return None
     stack = _functions.find("stack")
 
-    def one(part: Any) -> _core.GPUArray:
-        if not isinstance(part, (list, tuple)) or _first(part) is None:
-            return _core.asarray(part, device=None if isinstance(part, _core.GPUArray) else found.device)
-        made: _core.GPUArray = stack([one(inner) for inner in part])
-        return made
+    def join(element: Any) -> _core.GPUArray:
+        if not isinstance(element, (list, tuple)) or _find_array(element) is None:
+            return _core.asarray(element, device=None if isinstance(element, _core.GPUArray) else first_array.device)
+        stacked: _core.GPUArray = stack([join(inner) for inner in element])
+        return stacked
 
-    return one(given)
+    return join(values)
 
 
-def _first(given: Any) -> _core.GPUArray | None:
+def _find_array(values: Any) -> _core.GPUArray | None:
     """Find the first array in nested sequences."""
-    if isinstance(given, _core.GPUArray):
-        return given
-    if isinstance(given, (list, tuple)):
-        return next((found for part in given if (found := _first(part)) is not None), None)
+    if isinstance(values, _core.GPUArray):
+        return values
+    if isinstance(values, (list, tuple)):
+        return next((first_array for element in values if (first_array := _find_array(element)) is not None), None)
     return None

@@ -11,7 +11,7 @@ __all__: list[str] = []
 
 def of_reduction(name: str) -> inspect.Signature:
     """Return the parameters of a reduction: the array, and those of the method of its name."""
-    of_method = inspect.signature(getattr(_core.GPUArray, name))
+    method_signature = inspect.signature(getattr(_core.GPUArray, name))
     array = inspect.Parameter("a", inspect.Parameter.POSITIONAL_ONLY)
-    behind = [one for one in of_method.parameters.values() if one.name != "self"]
-    return inspect.Signature([array, *behind])
+    other_parameters = [parameter for parameter in method_signature.parameters.values() if parameter.name != "self"]
+    return inspect.Signature([array, *other_parameters])

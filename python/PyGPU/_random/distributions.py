@@ -10,9 +10,9 @@ from PyGPU import _core
 from PyGPU._random.draws import Source
 
 
-def is_number(given: Any) -> bool:
+def is_scalar(argument: Any) -> bool:
     """Test whether the argument is one number, and no array."""
-    return type(given) in (int, float) or (not isinstance(given, _core.GPUArray) and np.ndim(given) == 0)
+    return type(argument) in (int, float) or (not isinstance(argument, _core.GPUArray) and np.ndim(argument) == 0)
 
 
 class Distributions:
@@ -29,7 +29,7 @@ class Distributions:
         return _core.asarray(np.asarray(values), device=self.device, copy=False)
 
     @staticmethod
-    def _into(out: Any, size: Any, dtype: Any) -> _core.GPUArray:
+    def _check_out(out: Any, size: Any, dtype: Any) -> _core.GPUArray:
         if not isinstance(out, _core.GPUArray):
             raise TypeError(f"out is no GPUArray but a {type(out).__name__}")
         if out.dtype != dtype:
@@ -46,32 +46,33 @@ class Distributions:
         dtype: Any,
         out: _core.GPUArray | None,
     ) -> _core.GPUArray:
-        numpys = self._source.numpys()
+        host_generator = self._source.numpy_generator()
         if out is None:
             return (
-                self._source.made(size, dtype, distribution)
-                if numpys is None
-                else self._wrap(getattr(numpys, name)(size, dtype))
+                self._source.create(size, dtype, distribution)
+                if host_generator is None
+                else self._wrap(getattr(host_generator, name)(size, dtype))
             )
-        target = self._into(out, size, dtype)
-        if numpys is None:
+        target = self._check_out(out, size, dtype)
+        if host_generator is None:
             self._source.draw(target, distribution)
         else:
-            target[...] = getattr(numpys, name)(target.shape, dtype)
+            target[...] = getattr(host_generator, name)(target.shape, dtype)
         return target
 
     def _scaled(self, name: str, distribution: str, size: Any, parameters: tuple[Any, Any]) -> _core.GPUArray:
         """Draw from a distribution with location and scale, which may be arrays."""
-        place, width = parameters
-        if is_number(place) and is_number(width):
-            return self._source.made(size, np.float64, distribution, scale=(float(place), float(width)))
-        given = [
-            one if isinstance(one, _core.GPUArray) else _core.asarray(one, device=self.device) for one in parameters
+        location, width = parameters
+        if is_scalar(location) and is_scalar(width):
+            return self._source.create(size, np.float64, distribution, scale=(float(location), float(width)))
+        arrays = [
+            parameter if isinstance(parameter, _core.GPUArray) else _core.asarray(parameter, device=self.device)
+            for parameter in parameters
         ]
-        shape = np.broadcast_shapes(given[0].shape, given[1].shape) if size is None else size
-        drawn = self._source.made(shape, np.float64, distribution)
-        drawn *= given[1]
-        drawn += given[0]
+        shape = np.broadcast_shapes(arrays[0].shape, arrays[1].shape) if size is None else size
+        drawn = self._source.create(shape, np.float64, distribution)
+        drawn *= arrays[1]
+        drawn += arrays[0]
         return drawn
 
     def random(self, size: Any = None, dtype: Any = np.float64, out: _core.GPUArray | None = None) -> _core.GPUArray:
@@ -153,11 +154,11 @@ class Distributions:
         >>> bool((PyGPU.random.default_rng(1).uniform(-1, 1, 9) < 1).all())
         True
         """
-        if (done := self._by_numpy("uniform", (low, high), size)) is not None:
-            return done
-        if is_number(low) and is_number(high) and not np.isfinite(float(high) - float(low)):
+        if (numpy_result := self._by_numpy("uniform", (low, high), size)) is not None:
+            return numpy_result
+        if is_scalar(low) and is_scalar(high) and not np.isfinite(float(high) - float(low)):
             raise OverflowError("high - low range exceeds valid bounds")
-        width = high - low if is_number(low) == is_number(high) else np.subtract(high, low)
+        width = high - low if is_scalar(low) == is_scalar(high) else np.subtract(high, low)
         return self._scaled("uniform", "uniform", size, (low, width))
 
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> _core.GPUArray:
@@ -176,9 +177,9 @@ class Distributions:
         >>> PyGPU.random.default_rng(1).normal(10, 2, size=(2, 2)).shape
         (2, 2)
         """
-        if (done := self._by_numpy("normal", (loc, scale), size)) is not None:
-            return done
-        if is_number(scale) and scale < 0:
+        if (numpy_result := self._by_numpy("normal", (loc, scale), size)) is not None:
+            return numpy_result
+        if is_scalar(scale) and scale < 0:
             raise ValueError("scale < 0")
         return self._scaled("normal", "normal", size, (loc, scale))
 
@@ -198,9 +199,9 @@ class Distributions:
         >>> bool((PyGPU.random.default_rng(1).lognormal(0, 1, 9) > 0).all())
         True
         """
-        if (done := self._by_numpy("lognormal", (mean, sigma), size)) is not None:
-            return done
-        if is_number(sigma) and sigma < 0:
+        if (numpy_result := self._by_numpy("lognormal", (mean, sigma), size)) is not None:
+            return numpy_result
+        if is_scalar(sigma) and sigma < 0:
             raise ValueError("sigma < 0")
         drawn = self._scaled("normal", "normal", size, (mean, sigma))
         _core.exp(drawn, out=drawn)
@@ -222,9 +223,9 @@ class Distributions:
         >>> PyGPU.random.default_rng(1).exponential(2.0, 5).size
         5
         """
-        if (done := self._by_numpy("exponential", (scale,), size)) is not None:
-            return done
-        if is_number(scale) and scale < 0:
+        if (numpy_result := self._by_numpy("exponential", (scale,), size)) is not None:
+            return numpy_result
+        if is_scalar(scale) and scale < 0:
             raise ValueError("scale < 0")
         return self._scaled("exponential", "exponential", size, (0.0, scale))
 
@@ -244,21 +245,23 @@ class Distributions:
         >>> PyGPU.random.default_rng(1).poisson(3.5, 5).dtype
         dtype('int64')
         """
-        if (done := self._by_numpy("poisson", (lam,), size)) is not None:
-            return done
-        if is_number(lam):
+        if (numpy_result := self._by_numpy("poisson", (lam,), size)) is not None:
+            return numpy_result
+        if is_scalar(lam):
             if not lam >= 0:
                 raise ValueError("lam < 0 or lam is NaN")
-            return self._source.made(size, np.int64, "poisson", scale=(float(lam), 0.0))
-        given = lam if isinstance(lam, _core.GPUArray) else _core.asarray(lam, device=self.device)
-        means = _core.empty(given.shape if size is None else size, np.float64, device=self.device)
-        means[...] = given
+            return self._source.create(size, np.int64, "poisson", scale=(float(lam), 0.0))
+        lam_array = lam if isinstance(lam, _core.GPUArray) else _core.asarray(lam, device=self.device)
+        means = _core.empty(lam_array.shape if size is None else size, np.float64, device=self.device)
+        means[...] = lam_array
         self._source.draw(means, "poisson", means=means)
         return means.astype(np.int64)
 
     def _by_numpy(self, name: str, parameters: tuple[Any, ...], size: Any) -> _core.GPUArray | None:
-        numpys = self._source.numpys()
-        if numpys is None:
+        host_generator = self._source.numpy_generator()
+        if host_generator is None:
             return None
-        given = [one.get() if isinstance(one, _core.GPUArray) else one for one in parameters]
-        return self._wrap(getattr(numpys, name)(*given, size))
+        host_parameters = [
+            parameter.get() if isinstance(parameter, _core.GPUArray) else parameter for parameter in parameters
+        ]
+        return self._wrap(getattr(host_generator, name)(*host_parameters, size))

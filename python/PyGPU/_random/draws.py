@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._random.stream_position import Place
+from PyGPU._random.stream_position import StreamPosition
 
 
 class Source:
@@ -19,20 +19,20 @@ class Source:
     position is in device memory, where the kernels read and advance it.
     """
 
-    def __init__(self, device: _core.Device, place: Place) -> None:
+    def __init__(self, device: _core.Device, position: StreamPosition) -> None:
         self.device = device
-        self._place = _core._RandomPlace(device, place.key, place.numbers())
-        self._there: _core.GPUArray | None = None
+        self._position = _core._RandomPlace(device, position.key, position.numbers())
+        self._device_position: _core.GPUArray | None = None
         self._numpy: np.random.Generator | None = None
         self._lock = threading.RLock()
         if device.kind == "cpu":
             self._numpy = np.random.Generator(np.random.Philox(0))
-            self._numpy.bit_generator.state = place.state()
+            self._numpy.bit_generator.state = position.state()
 
-    def numpys(self) -> np.random.Generator | None:
+    def numpy_generator(self) -> np.random.Generator | None:
         """Return NumPy's generator if it draws: in host memory, unless a capture is or was in use."""
         if self._numpy is not None and _core.current_stream(self.device).is_capturing:
-            self._settle()
+            self._move_to_device()
         return self._numpy
 
     def state(self) -> dict[str, Any]:
@@ -40,30 +40,32 @@ class Source:
         with self._lock:
             if self._numpy is not None:
                 return dict(self._numpy.bit_generator.state)
-            key, numbers = self._place.read()
-            return Place.read(key, numbers if self._there is None else self._there.get()).state()
+            key, numbers = self._position.read()
+            return StreamPosition.read(
+                key, numbers if self._device_position is None else self._device_position.get()
+            ).state()
 
     def set_state(self, state: Any) -> None:
         """Set the position from NumPy's format."""
-        place = Place.of_state(state)
+        position = StreamPosition.from_state(state)
         with self._lock:
             if self._numpy is not None:
                 self._numpy.bit_generator.state = state
-            elif self._there is not None:
-                if list(place.key) != list(self._place.read()[0]):
+            elif self._device_position is not None:
+                if list(position.key) != list(self._position.read()[0]):
                     raise ValueError("a captured graph draws from this generator: the key of its stream stays")
-                self._there.set(np.array(place.numbers(), np.uint64))
+                self._device_position.set(np.array(position.numbers(), np.uint64))
             else:
-                self._place.write(place.key, place.numbers())
+                self._position.write(position.key, position.numbers())
 
     def skip(self, count: int) -> None:
         """Advance by 64-bit numbers."""
         with self._lock:
-            place = Place.of_state(self.state())
-            place.pass_numbers(count)
-            self.set_state(place.state())
+            position = StreamPosition.from_state(self.state())
+            position.advance(count)
+            self.set_state(position.state())
 
-    def made(
+    def create(
         self,
         size: Any,
         dtype: Any,
@@ -73,11 +75,11 @@ class Source:
     ) -> _core.GPUArray:
         """Create an array and fill it, as `draw`."""
         size = () if size is None else size
-        made = self._place.made(size, dtype, distribution, bounds, scale)
-        if made is None:
-            made = _core.empty(size, dtype, device=self.device)
-            self.draw(made, distribution, bounds=bounds, scale=scale)
-        return made
+        result = self._position.made(size, dtype, distribution, bounds, scale)
+        if result is None:
+            result = _core.empty(size, dtype, device=self.device)
+            self.draw(result, distribution, bounds=bounds, scale=scale)
+        return result
 
     def draw(
         self,
@@ -99,22 +101,22 @@ class Source:
         bounds, scale, means : optional
             Parameters of the kernel.
         """
-        if self._place.draw(target, distribution, bounds, scale, means, None):
+        if self._position.draw(target, distribution, bounds, scale, means, None):
             return
         with self._lock:
-            self._settle()
-            self._place.draw(target, distribution, bounds, scale, means, self._there)
+            self._move_to_device()
+            self._position.draw(target, distribution, bounds, scale, means, self._device_position)
 
-    def _settle(self) -> None:
+    def _move_to_device(self) -> None:
         """Copy the position to device memory, outside the active capture."""
         with self._lock:
-            if self._there is not None:
+            if self._device_position is not None:
                 return
             if self._numpy is not None:
-                place = Place.of_state(self._numpy.bit_generator.state)
-                self._place.write(place.key, place.numbers())
+                position = StreamPosition.from_state(self._numpy.bit_generator.state)
+                self._position.write(position.key, position.numbers())
                 self._numpy = None
-            numbers = np.array(self._place.leave()[1], np.uint64)
-            with _core.Stream(device=self.device) as beside:
-                self._there = _core.asarray(numbers, device=self.device)
-                beside.synchronize()
+            numbers = np.array(self._position.leave()[1], np.uint64)
+            with _core.Stream(device=self.device) as side_stream:
+                self._device_position = _core.asarray(numbers, device=self.device)
+                side_stream.synchronize()

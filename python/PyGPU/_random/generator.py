@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._random import unsupported, permutation
-from PyGPU._random.distributions import Distributions, is_number
-from PyGPU._random.stream_position import Place
+from PyGPU._random import permutation, unsupported
+from PyGPU._random.distributions import Distributions, is_scalar
 from PyGPU._random.draws import Source
+from PyGPU._random.stream_position import StreamPosition
 
 __all__ = ["Generator", "default_rng"]
 
@@ -53,8 +53,8 @@ class Generator(Distributions):
     def __init__(self, bit_generator: Any, device: Any = None) -> None:
         if isinstance(bit_generator, type) or not hasattr(bit_generator, "state"):
             raise TypeError(f"Generator() takes a numpy.random.Philox, and default_rng() a seed; not {bit_generator!r}")
-        where = _core.Device(device)
-        self._source = Source(where, Place.of_state(bit_generator.state))
+        target_device = _core.Device(device)
+        self._source = Source(target_device, StreamPosition.from_state(bit_generator.state))
         self._seeds = getattr(bit_generator, "seed_seq", None)
 
     @property
@@ -69,9 +69,9 @@ class Generator(Distributions):
     @property
     def bit_generator(self) -> np.random.Philox:
         """New NumPy bit generator at the same position, independent from here on."""
-        copied: Any = np.random.Philox(0)
-        copied.state = self.state
-        philox: np.random.Philox = copied
+        philox_state: Any = np.random.Philox(0)
+        philox_state.state = self.state
+        philox: np.random.Philox = philox_state
         return philox
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -83,7 +83,7 @@ class Generator(Distributions):
     if not TYPE_CHECKING:  # to type checkers any name would be there
 
         def __getattr__(self, name: str) -> Any:
-            raise AttributeError(unsupported.of_a_generator(name), name=name, obj=self)
+            raise AttributeError(unsupported.generator_attribute_error(name), name=name, obj=self)
 
     def spawn(self, n_children: int) -> list[Generator]:
         """Create generators whose streams are independent of this one and of each other, as in NumPy.
@@ -120,9 +120,9 @@ class Generator(Distributions):
         >>> bool(rng.random(5)[4] == other.advance(1).random())
         True
         """
-        moved = self.bit_generator
-        moved.advance(delta)
-        self.state = moved.state
+        advanced = self.bit_generator
+        advanced.advance(delta)
+        self.state = advanced.state
         return self
 
     def integers(
@@ -147,32 +147,32 @@ class Generator(Distributions):
         >>> bool((PyGPU.random.default_rng(1).integers(6, size=9) < 6).all())
         True
         """
-        if (numpys := self._source.numpys()) is not None:
-            draw: Any = numpys.integers
-            bounds = [one.get() if isinstance(one, _core.GPUArray) else one for one in (low, high)]
+        if (host_generator := self._source.numpy_generator()) is not None:
+            draw: Any = host_generator.integers
+            bounds = [bound.get() if isinstance(bound, _core.GPUArray) else bound for bound in (low, high)]
             return self._wrap(draw(*bounds, size, dtype, endpoint))
         kind = np.dtype(dtype)
         limits = _limits(kind)
         if high is None:
             low, high = 0, low
-        if not (is_number(low) and is_number(high)):
+        if not (is_scalar(low) and is_scalar(high)):
             raise TypeError(
                 "integers(): bounds that are arrays are taken on a CPU only; draw with random() and multiply"
             )
-        least, most = operator.index(low), operator.index(high) - (not endpoint)
-        if least < limits[0]:
+        minimum, maximum = operator.index(low), operator.index(high) - (not endpoint)
+        if minimum < limits[0]:
             raise ValueError(f"low is out of bounds for {kind}")
-        if most > limits[1]:
+        if maximum > limits[1]:
             raise ValueError(f"high is out of bounds for {kind}")
-        if least > most:
+        if minimum > maximum:
             raise ValueError("low > high" if endpoint else "low >= high")
-        base, several = least & (1 << 64) - 1, most - least + 1
-        if several == 1:
-            return _core.full(() if size is None else size, least, kind, device=self.device)
-        if several == 1 << 64:
-            return self._source.made(size, kind, "raw", (0, 0, base))
-        refused = (1 << (32 if several <= 1 << 32 else 64)) % several
-        return self._source.made(size, kind, "bounded", (several, refused, base))
+        base, range_size = minimum & (1 << 64) - 1, maximum - minimum + 1
+        if range_size == 1:
+            return _core.full(() if size is None else size, minimum, kind, device=self.device)
+        if range_size == 1 << 64:
+            return self._source.create(size, kind, "raw", (0, 0, base))
+        rejected_count = (1 << (32 if range_size <= 1 << 32 else 64)) % range_size
+        return self._source.create(size, kind, "bounded", (range_size, rejected_count, base))
 
     def random_raw(self, size: Any = None) -> _core.GPUArray:
         """Draw the raw 64-bit numbers of the stream: those of `numpy.random.Philox.random_raw`.
@@ -188,9 +188,9 @@ class Generator(Distributions):
         >>> PyGPU.random.default_rng(1).random_raw(2).dtype
         dtype('uint64')
         """
-        if (numpys := self._source.numpys()) is not None:
-            return self._wrap(np.asarray(numpys.bit_generator.random_raw(size), np.uint64))
-        return self._source.made(size, np.uint64, "raw")
+        if (host_generator := self._source.numpy_generator()) is not None:
+            return self._wrap(np.asarray(host_generator.bit_generator.random_raw(size), np.uint64))
+        return self._source.create(size, np.uint64, "raw")
 
     def bytes(self, length: int) -> bytes:
         """Draw random bytes on the host, which waits for them: NumPy's.
@@ -206,8 +206,8 @@ class Generator(Distributions):
         >>> len(PyGPU.random.default_rng(1).bytes(10))
         10
         """
-        if (numpys := self._source.numpys()) is not None:
-            return numpys.bytes(length)
+        if (host_generator := self._source.numpy_generator()) is not None:
+            return host_generator.bytes(length)
         return bytes(self.integers(1 << 32, size=-(-length // 4), dtype=np.uint32).get().tobytes()[:length])
 
     def permutation(self, x: Any, axis: int = 0) -> _core.GPUArray:
@@ -272,11 +272,11 @@ class Generator(Distributions):
 
 
 def _restored(state: Any, seeds: Any) -> Generator:
-    bits = np.random.Philox(0 if seeds is None else seeds)
-    bits.state = state
-    made = Generator(bits)
-    made._seeds = seeds
-    return made
+    philox = np.random.Philox(0 if seeds is None else seeds)
+    philox.state = state
+    generator = Generator(philox)
+    generator._seeds = seeds
+    return generator
 
 
 def default_rng(seed: Any = None, device: Any = None) -> Generator:

@@ -23,17 +23,17 @@ def _is_count(x: Any) -> bool:
     return not isinstance(x, _core.GPUArray) and np.ndim(x) == 0
 
 
-def _moved(rng: Generator, x: Any) -> _core.GPUArray:
+def _on_device(rng: Generator, x: Any) -> _core.GPUArray:
     return x if isinstance(x, _core.GPUArray) else _core.asarray(x, device=rng.device)
 
 
 def permutation(rng: Generator, x: Any, axis: int) -> _core.GPUArray:
     """Permute numbers or elements randomly."""
-    if (numpys := rng._source.numpys()) is not None:
-        return rng._wrap(numpys.permutation(x.get() if isinstance(x, _core.GPUArray) else x, axis))
+    if (host_generator := rng._source.numpy_generator()) is not None:
+        return rng._wrap(host_generator.permutation(x.get() if isinstance(x, _core.GPUArray) else x, axis))
     if _is_count(x):
         return _order(rng, operator.index(x))
-    array = _moved(rng, x)
+    array = _on_device(rng, x)
     return array.take(_order(rng, array.shape[axis]), axis)
 
 
@@ -48,56 +48,62 @@ def shuffle(rng: Generator, x: _core.GPUArray, axis: int) -> None:
 
 def choice(rng: Generator, a: Any, size: Any, replace: bool, p: Any, axis: int, shuffle: bool) -> _core.GPUArray:
     """Draw a sample."""
-    if (numpys := rng._source.numpys()) is not None:
-        given = [one.get() if isinstance(one, _core.GPUArray) else one for one in (a, p)]
-        return rng._wrap(numpys.choice(given[0], size, replace, given[1], axis, shuffle))
-    array = None if _is_count(a) else _moved(rng, a)
-    several = operator.index(a) if array is None else array.shape[axis]
+    if (host_generator := rng._source.numpy_generator()) is not None:
+        host_arguments = [argument.get() if isinstance(argument, _core.GPUArray) else argument for argument in (a, p)]
+        return rng._wrap(host_generator.choice(host_arguments[0], size, replace, host_arguments[1], axis, shuffle))
+    array = None if _is_count(a) else _on_device(rng, a)
+    population = operator.index(a) if array is None else array.shape[axis]
     count = 1 if size is None else math.prod(np.broadcast_shapes(size))
-    if several <= 0 and count:
+    if population <= 0 and count:
         raise ValueError("a must be a positive integer unless no samples are taken")
-    if not replace and count > several:
+    if not replace and count > population:
         raise ValueError("Cannot take a larger sample than population when replace is False")
-    chances = None if p is None else _chances(p, several)
-    places = _with(rng, several, chances, size) if replace else _without(rng, several, chances, count, size)
-    return places if array is None else array.take(places, axis)
+    probabilities = None if p is None else _probabilities(p, population)
+    indices = (
+        _with_replacement(rng, population, probabilities, size)
+        if replace
+        else _without_replacement(rng, population, probabilities, count, size)
+    )
+    return indices if array is None else array.take(indices, axis)
 
 
-def _chances(p: Any, several: int) -> np.ndarray[Any, Any]:
-    chances: np.ndarray[Any, Any] = np.asarray(p.get() if isinstance(p, _core.GPUArray) else p, np.float64)
-    if chances.ndim != 1:
+def _probabilities(p: Any, population: int) -> np.ndarray[Any, Any]:
+    probabilities: np.ndarray[Any, Any] = np.asarray(p.get() if isinstance(p, _core.GPUArray) else p, np.float64)
+    if probabilities.ndim != 1:
         raise ValueError("p must be 1-dimensional")
-    if chances.size != several:
+    if probabilities.size != population:
         raise ValueError("a and p must have same size")
-    if np.isnan(chances).any():
+    if np.isnan(probabilities).any():
         raise ValueError("Probabilities contain NaN")
-    if (chances < 0).any():
+    if (probabilities < 0).any():
         raise ValueError("Probabilities are not non-negative")
-    if abs(math.fsum(chances) - 1) > 1e-8:
+    if abs(math.fsum(probabilities) - 1) > 1e-8:
         raise ValueError("Probabilities do not sum to 1. See Notes section of docstring for more information.")
-    return chances
+    return probabilities
 
 
-def _with(rng: Generator, several: int, chances: np.ndarray[Any, Any] | None, size: Any) -> _core.GPUArray:
-    if chances is None:
-        return rng.integers(several, size=size)
-    sums = chances.cumsum()
+def _with_replacement(
+    rng: Generator, population: int, probabilities: np.ndarray[Any, Any] | None, size: Any
+) -> _core.GPUArray:
+    if probabilities is None:
+        return rng.integers(population, size=size)
+    sums = probabilities.cumsum()
     sums /= sums[-1]
     drawn = rng.random(size)
-    places: _core.GPUArray = _core.asarray(sums, device=rng.device).searchsorted(drawn, side="right")
-    return places
+    indices: _core.GPUArray = _core.asarray(sums, device=rng.device).searchsorted(drawn, side="right")
+    return indices
 
 
-def _without(
-    rng: Generator, several: int, chances: np.ndarray[Any, Any] | None, count: int, size: Any
+def _without_replacement(
+    rng: Generator, population: int, probabilities: np.ndarray[Any, Any] | None, count: int, size: Any
 ) -> _core.GPUArray:
-    if chances is None:
-        order = _order(rng, several)
+    if probabilities is None:
+        order = _order(rng, population)
     else:
-        if count > np.count_nonzero(chances):
+        if count > np.count_nonzero(probabilities):
             raise ValueError("Fewer non-zero entries in p than size")
         # The first in a race of exponential times at these rates (Efraimidis and Spirakis).
         with np.errstate(divide="ignore"):
-            waits = _core.asarray(1 / chances, device=rng.device)
-        order = (rng.standard_exponential(several) * waits).argsort()
+            mean_times = _core.asarray(1 / probabilities, device=rng.device)
+        order = (rng.standard_exponential(population) * mean_times).argsort()
     return order[:count].reshape(() if size is None else size)

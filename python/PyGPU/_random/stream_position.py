@@ -14,18 +14,18 @@ _COUNTERS = 1 << 256
 
 def block(counter: int, key: tuple[int, int]) -> list[int]:
     """Compute the four numbers of a counter."""
-    return _core._philox(_parts(counter), key)
+    return _core._philox(_to_words(counter), key)
 
 
-def _joined(words: Any) -> int:
-    return sum(int(word) << 64 * place for place, word in enumerate(words))
+def _from_words(words: Any) -> int:
+    return sum(int(word) << 64 * index for index, word in enumerate(words))
 
 
-def _parts(number: int) -> list[int]:
+def _to_words(number: int) -> list[int]:
     return [number >> shift & _WORD for shift in (0, 64, 128, 192)]
 
 
-class Place:
+class StreamPosition:
     """Position in a stream: the next number, and the remaining half of the last one, if any.
 
     Parameters
@@ -46,40 +46,40 @@ class Place:
         self.half = half
 
     @classmethod
-    def of_state(cls, state: Any) -> Place:
+    def from_state(cls, state: Any) -> StreamPosition:
         """Parse NumPy's state of a bit generator."""
         if state.get("bit_generator") != "Philox":
             raise ValueError(f"the state is of {state.get('bit_generator')!r}, and PyGPU's generators are Philox")
         key = (int(state["state"]["key"][0]), int(state["state"]["key"][1]))
-        counter, within = _joined(state["state"]["counter"]), int(state["buffer_pos"])
-        number = 4 * ((counter + 1) % _COUNTERS) if within >= 4 else 4 * counter + within
+        counter, offset = _from_words(state["state"]["counter"]), int(state["buffer_pos"])
+        number = 4 * ((counter + 1) % _COUNTERS) if offset >= 4 else 4 * counter + offset
         return cls(key, number, int(state["uinteger"]) if state["has_uint32"] else None)
 
     def state(self) -> dict[str, Any]:
         """Return the state in NumPy's format."""
-        counter, within = divmod(self.number, 4)
-        if within == 0:
-            counter, within = (counter - 1) % _COUNTERS, 4
+        counter, offset = divmod(self.number, 4)
+        if offset == 0:
+            counter, offset = (counter - 1) % _COUNTERS, 4
         return {
             "bit_generator": "Philox",
-            "state": {"counter": np.array(_parts(counter), np.uint64), "key": np.array(self.key, np.uint64)},
+            "state": {"counter": np.array(_to_words(counter), np.uint64), "key": np.array(self.key, np.uint64)},
             "buffer": np.array(block(counter, self.key), np.uint64),
-            "buffer_pos": within,
+            "buffer_pos": offset,
             "has_uint32": int(self.half is not None),
             "uinteger": self.half or 0,
         }
 
     def numbers(self) -> list[int]:
         """Return the state as read by a kernel."""
-        return [*_parts(self.number // 4), self.number % 4, int(self.half is not None), self.half or 0, 0]
+        return [*_to_words(self.number // 4), self.number % 4, int(self.half is not None), self.half or 0, 0]
 
     @classmethod
-    def read(cls, key: Any, numbers: Any) -> Place:
+    def read(cls, key: Any, numbers: Any) -> StreamPosition:
         """Parse the state of a kernel."""
         return cls(
-            (key[0], key[1]), 4 * _joined(numbers[:4]) + int(numbers[4]), int(numbers[6]) if numbers[5] else None
+            (key[0], key[1]), 4 * _from_words(numbers[:4]) + int(numbers[4]), int(numbers[6]) if numbers[5] else None
         )
 
-    def pass_numbers(self, count: int) -> None:
+    def advance(self, count: int) -> None:
         """Advance by 64-bit numbers."""
         self.number = (self.number + count) % (4 * _COUNTERS)

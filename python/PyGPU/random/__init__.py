@@ -10,4 +10,4 @@ __all__ = ["Generator", "default_rng"]
 if not TYPE_CHECKING:  # to type checkers any name would be there
 
     def __getattr__(name: str) -> Any:
-        raise AttributeError(unsupported.of_the_module(name))
+        raise AttributeError(unsupported.module_attribute_error(name))

@@ -49,7 +49,7 @@ pub(crate) fn type_error(object: &Bound<'_, PyAny>) -> PyErr {
     let py = object.py();
     finalization::run_python(py, || {
         let module = py.import(intern!(py, "PyGPU._functions.array_arguments"))?;
-        module.call_method1(intern!(py, "refusal"), (object,))
+        module.call_method1(intern!(py, "invalid_array_error"), (object,))
     })
     .map_or_else(|error| error, PyErr::from_value)
 }

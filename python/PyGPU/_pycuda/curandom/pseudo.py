@@ -11,8 +11,8 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._pycuda.curandom import seeds
 from PyGPU._pycuda.curandom.base import Base
-from PyGPU._random.stream_position import Place
 from PyGPU._random.draws import Source
+from PyGPU._random.stream_position import StreamPosition
 
 __all__ = [
     "MRG32k3aRandomNumberGenerator",
@@ -39,22 +39,22 @@ class PseudoRandom(Base):
             given = made.get()
         digest = hashlib.blake2b(given.tobytes(), digest_size=16, person=type(self).__name__.encode()[:16]).digest()
         key = (int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little"))
-        place = Place(key)
-        place.pass_numbers(int(offset) * self._count)
-        self._source = Source(self._device, place)
+        position = StreamPosition(key)
+        position.advance(int(offset) * self._count)
+        self._source = Source(self._device, position)
 
     def _uniform(self, data: _core.GPUArray) -> None:
         seeds.fill_uniform(self._source, data, bits=self.generator_bits, upside_down=True)
 
     def _normal(self, data: _core.GPUArray, mean: float, stddev: float) -> None:
-        if (numpys := self._source.numpys()) is not None:
-            data[...] = mean + stddev * numpys.standard_normal(data.shape, data.dtype)
+        if (host_generator := self._source.numpy_generator()) is not None:
+            data[...] = mean + stddev * host_generator.standard_normal(data.shape, data.dtype)
         else:
             self._source.draw(data, "normal", scale=(mean, stddev))
 
     def _poisson(self, data: _core.GPUArray, mean: float | None) -> None:
-        if (numpys := self._source.numpys()) is not None:
-            data[...] = numpys.poisson(data.get() if mean is None else mean, data.shape).astype(data.dtype)
+        if (host_generator := self._source.numpy_generator()) is not None:
+            data[...] = host_generator.poisson(data.get() if mean is None else mean, data.shape).astype(data.dtype)
         elif mean is not None:
             self._source.draw(data, "poisson", scale=(mean, 0.0))
         elif data.flags.c_contiguous:

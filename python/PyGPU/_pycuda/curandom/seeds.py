@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._random.stream_position import Place
 from PyGPU._random.draws import Source
+from PyGPU._random.stream_position import StreamPosition
 
 __all__ = ["rand", "seed_getter_uniform", "seed_getter_unique"]
 
@@ -40,12 +40,12 @@ def fill_uniform(source: Source, data: _core.GPUArray, *, bits: int, upside_down
     kind = data.dtype
     refuse_but(uniform_types(bits), data, f"uniform numbers of {bits} bits")
     start, width = (1.0, -1.0) if upside_down else (0.0, 1.0)
-    if (numpys := source.numpys()) is not None:
+    if (host_generator := source.numpy_generator()) is not None:
         if kind.kind == "f":
-            data[...] = start + kind.type(width) * numpys.random(data.shape, kind)
+            data[...] = start + kind.type(width) * host_generator.random(data.shape, kind)
         else:
             limits = np.iinfo(kind)
-            data[...] = numpys.integers(limits.min, limits.max, data.shape, kind, endpoint=True)
+            data[...] = host_generator.integers(limits.min, limits.max, data.shape, kind, endpoint=True)
     elif kind.kind == "f":
         source.draw(data, "uniform", scale=(start, width))
     elif kind.itemsize == 8:
@@ -77,7 +77,7 @@ def rand(shape: Any, dtype: Any = np.float32, stream: Any = None) -> _core.GPUAr
     >>> bool((a.get() >= 0).all() and (a.get() < 1).all())
     True
     """
-    source = Source(_core.Device(), Place((int(np.random.randint(2**31 - 1)), _OF_RAND)))
+    source = Source(_core.Device(), StreamPosition((int(np.random.randint(2**31 - 1)), _OF_RAND)))
     with on_stream(stream):
         made = _core.empty(shape, dtype, device=source.device)
         fill_uniform(source, made, bits=32, upside_down=False)
