@@ -252,7 +252,7 @@ def test_ndarray_memory_is_returned_without_gil() -> None:
 FUNCTION = re.compile(
     r'\b(?:unsafe )?extern "C" fn \w+(?:<[^>]*>)?\([^)]*\)(?: -> [^{;]+?)? \{\n(?P<body>.*?)\n\}', re.DOTALL
 )
-DOORS = re.compile(r"^\s*(?://[^\n]*\n\s*)*(?:unsafe \{\s*)?(?:catch_panic|answer)\(")
+DOORS = re.compile(r"^\s*(?://[^\n]*\n\s*)*(?:unsafe \{\s*)?(?:catch_panic|run_as_c_function)\(")
 
 
 @pytest.mark.enough_on("cpu")

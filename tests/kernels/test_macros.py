@@ -70,7 +70,7 @@ def test_preamble_lines_are_counted_from_its_start() -> None:
 
 def test_define_options_are_distinguished() -> None:
     given = ["-O3", "-DN=3", "-D", "T=float", "--define-macro=F(x)=x*x", "-DFLAG", "-DEMPTY=", "-UM"]
-    options, preamble = c_arguments.told_apart(given, "int n;")
+    options, preamble = c_arguments.extract_macros(given, "int n;")
     assert options == ["-O3", "-UM"]
     names = ("N 3", "T float", "F(x) x*x", "FLAG 1", "EMPTY ")
     assert preamble == "".join(f"#define {name}\n" for name in names) + '#line 1 "preamble"\nint n;'
@@ -78,4 +78,4 @@ def test_define_options_are_distinguished() -> None:
 
 def test_macros_stay_options_if_header_precedes_sources() -> None:
     given = ["-DN=3", "-include", "own.h"]
-    assert c_arguments.told_apart(given, "int n;") == (given, "int n;")
+    assert c_arguments.extract_macros(given, "int n;") == (given, "int n;")

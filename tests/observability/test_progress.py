@@ -12,7 +12,7 @@ from PyGPU._native.observability import progress
 
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "PIECE", 1000)
+    monkeypatch.setattr(progress, "PIECE_BYTES", 1000)
 
 
 LAYOUTS = {

@@ -143,7 +143,7 @@ def _by_eigh(a: _core.GPUArray, compute_uv: bool) -> Any:
 def _on_device(a: _core.GPUArray, dtype: Any, full: bool, vectors: bool) -> SVDResult:
     matrices, is_transposed = copy_in_memory_order(a, dtype)
     u, s, v, info = library.svd(matrices, vectors, full)
-    if library.has_worked(info):
+    if library.succeeded(info):
         # The library's right vectors are columns; they are the conjugated left vectors of the transposes.
         left_and_right = (conjugate(transposed(v)), u) if is_transposed else (transposed(u), conjugate(v))
         return SVDResult(left_and_right[0], s, left_and_right[1])

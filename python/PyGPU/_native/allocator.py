@@ -15,14 +15,14 @@ __all__ = ["set_allocator", "using_allocator"]
 class _TorchMemory:
     """A block of torch's caching allocator."""
 
-    __slots__ = ("_give_back", "ptr")
+    __slots__ = ("_free", "ptr")
 
-    def __init__(self, ptr: int, give_back: Callable[[int], None]) -> None:
+    def __init__(self, ptr: int, free: Callable[[int], None]) -> None:
         self.ptr = ptr
-        self._give_back = give_back
+        self._free = free
 
     def __del__(self) -> None:
-        self._give_back(self.ptr)
+        self._free(self.ptr)
 
 
 class _TorchAllocator:
@@ -51,13 +51,13 @@ class _CupyAllocator:
     def allocate(self, nbytes: int, stream: _core.Stream) -> Any:
         cuda = self._cuda
         if not stream.handle:
-            own = cuda.Stream.null
+            external_stream = cuda.Stream.null
         elif hasattr(cuda.Stream, "from_external"):
-            own = cuda.Stream.from_external(stream)
+            external_stream = cuda.Stream.from_external(stream)
         else:  # before CuPy 14
-            own = cuda.ExternalStream(stream.handle, stream.device.index)
+            external_stream = cuda.ExternalStream(stream.handle, stream.device.index)
         # CuPy's pool assigns a block to the stream that is current at the allocation.
-        with own:
+        with external_stream:
             return cuda.alloc(nbytes)
 
     def __repr__(self) -> str:
@@ -79,19 +79,19 @@ class _RmmAllocator:
         return "<RMM's current device resource>"
 
 
-_NAMED: dict[str, Callable[[], Any]] = {"torch": _TorchAllocator, "cupy": _CupyAllocator, "rmm": _RmmAllocator}
+_ALLOCATORS: dict[str, Callable[[], Any]] = {"torch": _TorchAllocator, "cupy": _CupyAllocator, "rmm": _RmmAllocator}
 
 
 def _resolve(allocator: Any) -> Any:
     if not isinstance(allocator, str):
         return allocator
-    if allocator not in _NAMED:
-        raise ValueError(f"allocator {allocator!r} is none of {', '.join(map(repr, _NAMED))}")
+    if allocator not in _ALLOCATORS:
+        raise ValueError(f"allocator {allocator!r} is none of {', '.join(map(repr, _ALLOCATORS))}")
     if _core.backend_name() == "cpu":
         raise _core.NotSupportedError(
             f"set_allocator({allocator!r}): {allocator} allocates GPU memory, and this is the CPU"
         )
-    return _NAMED[allocator]()
+    return _ALLOCATORS[allocator]()
 
 
 @public("Memory")
@@ -160,8 +160,8 @@ def using_allocator(allocator: Any) -> Iterator[None]:
     >>> a.tolist()
     [0.0, 0.0, 0.0]
     """
-    chosen = _core._ThreadsAllocator(_resolve(allocator))
+    scope = _core._ThreadsAllocator(_resolve(allocator))
     try:
         yield
     finally:
-        chosen.put_back()
+        scope.put_back()

@@ -25,7 +25,7 @@ _FLAGS = {
     "OWNDATA": "owndata",
     "O": "owndata",
 }
-_WORDS = {
+_FLAG_DESCRIPTIONS = {
     "c_contiguous": "C-contiguous (x.copy('C') is)",
     "f_contiguous": "F-contiguous (x.copy('F') is)",
     "writeable": "writeable",
@@ -52,28 +52,28 @@ class ArrayArgument:
             If the argument is no array or does not fit; ctypes converts it to an `ArgumentError` with the number.
         """
         if not isinstance(value, _core.GPUArray):
-            raise TypeError(f"a GPUArray{cls._wanted()} is needed, not {type(value).__name__}")
+            raise TypeError(f"a GPUArray{cls._dtype_text()} is needed, not {type(value).__name__}")
         if cls._dtype is not None and value.dtype != cls._dtype:
-            raise cls._refusal(value, f"dtype {cls._dtype}")
+            raise cls._mismatch_error(value, f"dtype {cls._dtype}")
         if cls._ndim is not None and value.ndim != cls._ndim:
-            raise cls._refusal(value, f"{cls._ndim} dimension{'s' * (cls._ndim != 1)}")
-        if cls._shape is not None and not _fits(value.shape, cls._shape):
-            raise cls._refusal(value, f"shape {cls._shape}")
+            raise cls._mismatch_error(value, f"{cls._ndim} dimension{'s' * (cls._ndim != 1)}")
+        if cls._shape is not None and not _shape_matches(value.shape, cls._shape):
+            raise cls._mismatch_error(value, f"shape {cls._shape}")
         if cls._flags:
             flags = value.flags
             for flag in cls._flags:
                 if not getattr(flags, flag):
-                    raise cls._refusal(value, f"an array that is {_WORDS[flag]}")
+                    raise cls._mismatch_error(value, f"an array that is {_FLAG_DESCRIPTIONS[flag]}")
         if cls._device is not None and value.device != cls._device:
-            raise cls._refusal(value, f"device {cls._device}")
+            raise cls._mismatch_error(value, f"device {cls._device}")
         return value._as_parameter_
 
     @classmethod
-    def _wanted(cls) -> str:
+    def _dtype_text(cls) -> str:
         return "" if cls._dtype is None else f" of {cls._dtype}"
 
     @staticmethod
-    def _refusal(value: _core.GPUArray, needed: str) -> TypeError:
+    def _mismatch_error(value: _core.GPUArray, needed: str) -> TypeError:
         locked = "" if value.flags.writeable else ", read-only"
         return TypeError(
             f"{needed} is needed; given is a {type(value).__name__} of {value.dtype}, shape {value.shape}, "
@@ -81,22 +81,22 @@ class ArrayArgument:
         )
 
 
-def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
-    pairs = zip(shape, wanted, strict=False)
-    return len(shape) == len(wanted) and all(length in (found, None) for found, length in pairs)
+def _shape_matches(shape: tuple[int, ...], expected: tuple[int | None, ...]) -> bool:
+    pairs = zip(shape, expected, strict=False)
+    return len(shape) == len(expected) and all(length in (required, None) for required, length in pairs)
 
 
 def _flag_names(flags: str | Sequence[str] | None) -> tuple[str, ...]:
-    words = flags.split(",") if isinstance(flags, str) else flags or ()
+    flag_list = flags.split(",") if isinstance(flags, str) else flags or ()
     names = []
-    for word in (word.strip().upper() for word in words):
-        if word not in _FLAGS:
-            raise ValueError(f"as_argtype: {word!r} is no flag; there are {', '.join(sorted(_FLAGS))}")
-        names.append(_FLAGS[word])
+    for flag in (flag.strip().upper() for flag in flag_list):
+        if flag not in _FLAGS:
+            raise ValueError(f"as_argtype: {flag!r} is no flag; there are {', '.join(sorted(_FLAGS))}")
+        names.append(_FLAGS[flag])
     return tuple(dict.fromkeys(names))
 
 
-_made: dict[Any, type[ArrayArgument]] = {}
+_cache: dict[Any, type[ArrayArgument]] = {}
 
 
 @public("Bindings")
@@ -149,12 +149,14 @@ def as_argtype(
     ...     print('uint8' in str(error), 'float32' in str(error))
     True True
     """
-    wanted = None if dtype is None else numpy.dtype(dtype)
+    checked_dtype = None if dtype is None else numpy.dtype(dtype)
     lengths = (shape,) if isinstance(shape, int) else None if shape is None else tuple(shape)
-    place = None if device is None else _core.Device(device)
-    key = (wanted, ndim, lengths, _flag_names(flags), place)
-    if key not in _made:
+    checked_device = None if device is None else _core.Device(device)
+    key = (checked_dtype, ndim, lengths, _flag_names(flags), checked_device)
+    if key not in _cache:
         fields = dict(zip(("_dtype", "_ndim", "_shape", "_flags", "_device"), key, strict=True))
-        name = f"as_argtype({'any' if wanted is None else wanted}, ndim={'any' if ndim is None else ndim})"
-        _made[key] = type(name, (ArrayArgument,), {**fields, "__module__": "PyGPU"})
-    return _made[key]
+        name = (
+            f"as_argtype({'any' if checked_dtype is None else checked_dtype}, ndim={'any' if ndim is None else ndim})"
+        )
+        _cache[key] = type(name, (ArrayArgument,), {**fields, "__module__": "PyGPU"})
+    return _cache[key]

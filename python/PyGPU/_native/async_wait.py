@@ -9,14 +9,14 @@ from typing import Any
 from PyGPU import _core
 
 
-async def _wait(what: _core.Event | _core.Stream) -> None:
-    if not what.query():
-        await asyncio.to_thread(what.synchronize)
+async def _wait(event_or_stream: _core.Event | _core.Stream) -> None:
+    if not event_or_stream.query():
+        await asyncio.to_thread(event_or_stream.synchronize)
     else:
-        what.synchronize()  # also raises the error of a failed operation
+        event_or_stream.synchronize()  # also raises the error of a failed operation
 
 
-def wait(what: _core.Event | _core.Stream) -> Generator[Any, None, None]:
+def wait(event_or_stream: _core.Event | _core.Stream) -> Generator[Any, None, None]:
     """Return the generator for ``await`` on an event or a stream.
 
     Parameters
@@ -28,4 +28,4 @@ def wait(what: _core.Event | _core.Stream) -> Generator[Any, None, None]:
     -------
     generator
     """
-    return _wait(what).__await__()
+    return _wait(event_or_stream).__await__()

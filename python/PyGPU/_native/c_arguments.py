@@ -13,11 +13,11 @@ from PyGPU._native.library_files import HEADERS
 __all__ = ["ScalarArg", "VectorArg", "get_arg_type", "parse_c_arg"]
 
 # Type names that need no header.
-_EVERYWHERE = {"unsigned", "signed", "char", "short", "int", "long", "float", "double", "bool", "size_t"}
+_BUILTIN_WORDS = {"unsigned", "signed", "char", "short", "int", "long", "float", "double", "bool", "size_t"}
 _DECLARATION = re.compile(r"^(?P<type>.+?)(?P<stars>[\s*]*)\b(?P<name>[A-Za-z_]\w*)\s*(?P<brackets>\[\s*\d*\s*\])?$")
 
 
-def told_apart(options: list[str], preamble: str) -> tuple[list[str], str]:
+def extract_macros(options: list[str], preamble: str) -> tuple[list[str], str]:
     """Return options without their macro definitions, and the preamble with these in front.
 
     The macros then follow the kernel's own headers. They remain options if a header is inserted before every source,
@@ -27,15 +27,15 @@ def told_apart(options: list[str], preamble: str) -> tuple[list[str], str]:
         options = [*options, f"-I{HEADERS}"]
     if any(option.startswith(("-include", "--pre-include")) for option in options):
         return options, preamble
-    left, lines, given = [], [], iter(options)
-    for option in given:
-        found = re.match(r"\s*(?:-D|--define-macro=?)(.*)", option, re.DOTALL)
-        if found is None:
-            left.append(option)
+    remaining, definitions, option_iterator = [], [], iter(options)
+    for option in option_iterator:
+        macro = re.match(r"\s*(?:-D|--define-macro=?)(.*)", option, re.DOTALL)
+        if macro is None:
+            remaining.append(option)
             continue
-        name, sign, value = (found[1] or next(given, "")).strip().partition("=")
-        lines.append(f"#define {name} {value if sign else 1}\n")
-    return left, "".join([*lines, '#line 1 "preamble"\n', preamble]) if lines else preamble
+        name, equals, value = (macro[1] or next(option_iterator, "")).strip().partition("=")
+        definitions.append(f"#define {name} {value if equals else 1}\n")
+    return remaining, "".join([*definitions, '#line 1 "preamble"\n', preamble]) if definitions else preamble
 
 
 class DtypedArgument:
@@ -54,7 +54,7 @@ class DtypedArgument:
     def __init__(self, dtype: Any, name: str) -> None:
         self.dtype = np.dtype(dtype)
         self.name = name
-        self._spelled: str | None = None
+        self._declared_type: str | None = None
 
     def declarator(self) -> str:
         """Return the C declaration of the argument.
@@ -68,7 +68,7 @@ class DtypedArgument:
     @property
     def c_type(self) -> str:
         """C type: as declared, if every compiler supports that."""
-        return self._spelled or dtype_to_ctype(self.dtype)
+        return self._declared_type or dtype_to_ctype(self.dtype)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.dtype!r}, {self.name!r})"
@@ -158,8 +158,8 @@ def parse_c_arg(c_arg: str) -> DtypedArgument:
     >>> parse_c_arg("unsigned char *mask")
     VectorArg(dtype('uint8'), 'mask')
     """
-    pointed_at, _, _ = c_arg.partition("*")
-    constant = re.search(r"\bconst\b", pointed_at) is not None
+    pointee, _, _ = c_arg.partition("*")
+    constant = re.search(r"\bconst\b", pointee) is not None
     # `const` and similar words behind the type belong to the pointer.
     text = " ".join(SILENT.sub(" ", c_arg).split())
     match = _DECLARATION.match(text)
@@ -168,12 +168,12 @@ def parse_c_arg(c_arg: str) -> DtypedArgument:
     stars = match["stars"].count("*") + match["type"].count("*") + (match["brackets"] is not None)
     if stars > 1:
         raise ValueError(f"'{c_arg}' is a pointer to pointers, of which there are no arrays")
-    spelled = match["type"].replace("*", " ").strip()
-    dtype = parse_type(spelled)
+    declared_type = match["type"].replace("*", " ").strip()
+    dtype = parse_type(declared_type)
     argument: DtypedArgument
     argument = VectorArg(dtype, match["name"], constant=constant) if stars else ScalarArg(dtype, match["name"])
-    if spelled in registered or all(word in _EVERYWHERE for word in spelled.split()):
-        argument._spelled = spelled
+    if declared_type in registered or all(word in _BUILTIN_WORDS for word in declared_type.split()):
+        argument._declared_type = declared_type
     return argument
 
 
@@ -218,9 +218,9 @@ def parse_arguments(text: str) -> list[DtypedArgument]:
 def _split(text: str) -> list[str]:
     """Split at commas outside a template's brackets."""
     parts, depth, start = [], 0, 0
-    for place, sign in enumerate(text):
-        depth += (sign == "<") - (sign == ">")
-        if sign == "," and depth == 0:
-            parts.append(text[start:place])
-            start = place + 1
+    for position, character in enumerate(text):
+        depth += (character == "<") - (character == ">")
+        if character == "," and depth == 0:
+            parts.append(text[start:position])
+            start = position + 1
     return [*parts, text[start:]]

@@ -63,15 +63,15 @@ def get_or_register_dtype(c_names: str | Sequence[str], dtype: Any = None) -> np
     names = [c_names] if isinstance(c_names, str) else list(c_names)
     if dtype is None:
         return parse_type(names[0])
-    found: np.dtype[Any] = np.dtype(dtype)
+    registered_dtype: np.dtype[Any] = np.dtype(dtype)
     for name in names:
-        known = _known(name)
-        if known is not None and known != found:
-            raise RuntimeError(f"the name '{name}' means {known} already")
+        existing = _find_dtype(name)
+        if existing is not None and existing != registered_dtype:
+            raise RuntimeError(f"the name '{name}' means {existing} already")
     for name in names:
-        found = registered.setdefault(name, found)
-    _names.setdefault(found, names[0])
-    return found
+        registered_dtype = registered.setdefault(name, registered_dtype)
+    _names.setdefault(registered_dtype, names[0])
+    return registered_dtype
 
 
 def name_of(dtype: np.dtype[Any]) -> str | None:
@@ -109,14 +109,14 @@ def dtype_to_ctype(dtype: Any, with_fp_tex_hack: bool = False) -> str:
         raise ValueError("dtype may not be None")
     dtype = np.dtype(dtype)
     if with_fp_tex_hack:
-        hacked = {
+        texture_types = {
             "float32": "fp_tex_float",
             "float64": "fp_tex_double",
             "complex64": "fp_tex_cfloat",
             "complex128": "fp_tex_cdouble",
         }
-        if dtype.name in hacked:
-            return hacked[dtype.name]
+        if dtype.name in texture_types:
+            return texture_types[dtype.name]
     name = _names.get(dtype) or (None if dtype.names else _core._c_name(dtype))
     if name is None:
         raise ValueError(
@@ -143,13 +143,13 @@ def parse_type(name: str) -> np.dtype[Any]:
         For an unknown name.
     """
     name = " ".join(SILENT.sub(" ", name).split())
-    dtype = _known(name)
+    dtype = _find_dtype(name)
     if dtype is None:
         raise ValueError(f"unknown type '{name}': register its dtype with PyGPU.tools.get_or_register_dtype")
     return dtype
 
 
-def _known(name: str) -> np.dtype[Any] | None:
+def _find_dtype(name: str) -> np.dtype[Any] | None:
     """Return the dtype registered for a name, or the built-in one of C."""
     dtype = registered.get(name)
     if dtype is None and name in _SIXTEEN_BITS:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 __all__ = ["NamedFlag", "NamedNumber"]
 
 
-class _Named:
+class _Enumeration:
     """Common part of both kinds: PyCUDA's tables, and the name as text."""
 
     names: ClassVar[dict[str, Any]]
@@ -24,11 +24,11 @@ class _Named:
             cls.values = {int(member): member for member in members.values()}
 
 
-def _told(member: Any) -> str:
+def _repr(member: Any) -> str:
     return f"PyGPU.driver.{type(member).__name__}.{member}"
 
 
-class NamedNumber(_Named, IntEnum):
+class NamedNumber(_Enumeration, IntEnum):
     """Number whose ``str`` is its name.
 
     Examples
@@ -44,13 +44,13 @@ class NamedNumber(_Named, IntEnum):
         return self.name
 
     def __repr__(self) -> str:
-        return _told(self)
+        return _repr(self)
 
     def __format__(self, format_spec: str) -> str:
         return format(int(self), format_spec) if format_spec else str(self)
 
 
-class NamedFlag(_Named, IntFlag):
+class NamedFlag(_Enumeration, IntFlag):
     """Flag that may be joined by ``|``; a combination without a name prints as the names of its parts.
 
     Examples
@@ -64,7 +64,7 @@ class NamedFlag(_Named, IntFlag):
         return self.name if self.name is not None else str(int(self))
 
     def __repr__(self) -> str:
-        return _told(self)
+        return _repr(self)
 
     def __format__(self, format_spec: str) -> str:
         return format(int(self), format_spec) if format_spec else str(self)

@@ -33,13 +33,13 @@ class ForkedArray:
     def __getattribute__(self, name: str) -> Any:
         if name in {"__class__", "__reduce__", "__reduce_ex__", "__setstate__"}:
             return object.__getattribute__(self, name)
-        _refuse(self)
+        _raise_fork_error(self)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        _refuse(self)
+        _raise_fork_error(self)
 
     def __delattr__(self, name: str) -> None:
-        _refuse(self)
+        _raise_fork_error(self)
 
     def __setstate__(self, state: Any) -> None:
         object.__setattr__(self, "_state", state)
@@ -54,17 +54,17 @@ class ForkedArray:
 
     def __repr__(self) -> str:
         class_, values, _ = object.__getattribute__(self, "_of")
-        about = f"shape {values.shape} and dtype {values.dtype}"
-        return f"<{class_.__name__} of {about}, without a device in a forked process>"
+        description = f"shape {values.shape} and dtype {values.dtype}"
+        return f"<{class_.__name__} of {description}, without a device in a forked process>"
 
     __str__ = __repr__
 
 
-def _refuse(array: ForkedArray, *_: Any, **__: Any) -> NoReturn:
+def _raise_fork_error(array: ForkedArray, *_: Any, **__: Any) -> NoReturn:
     from PyGPU import _core
 
     raise _core.ForkError(object.__getattribute__(array, "_error"))
 
 
 for _name in _SPECIAL:
-    setattr(ForkedArray, f"__{_name}__", _refuse)
+    setattr(ForkedArray, f"__{_name}__", _raise_fork_error)

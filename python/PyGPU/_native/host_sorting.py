@@ -15,12 +15,12 @@ def argsort(view: np.ndarray[Any, Any], axis: int, descending: bool) -> np.ndarr
     # Reversed before and after, so that equal elements keep their order; NaN is then first.
     order = count - 1 - np.flip(np.argsort(np.flip(view, axis), axis=axis, kind="stable"), axis)
     if view.dtype.kind in "biu":
-        turned: np.ndarray[Any, Any] = order
-        return turned
+        rotated: np.ndarray[Any, Any] = order
+        return rotated
     nans = np.count_nonzero(np.isnan(view), axis=axis, keepdims=True)
-    places = np.arange(count).reshape([-1 if other == axis else 1 for other in range(view.ndim)])
-    turned = np.take_along_axis(order, (places + nans) % max(count, 1), axis)
-    return turned
+    positions = np.arange(count).reshape([-1 if dimension == axis else 1 for dimension in range(view.ndim)])
+    rotated = np.take_along_axis(order, (positions + nans) % max(count, 1), axis)
+    return rotated
 
 
 def sort(view: np.ndarray[Any, Any], axis: int, descending: bool) -> None:

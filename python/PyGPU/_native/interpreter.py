@@ -11,9 +11,9 @@ import importlib
 def is_main() -> bool:
     """Return whether this is the main interpreter, or whether that is unknown."""
     # None of these names is public. If all are missing, NumPy and the native module raise their own errors.
-    known = getattr(_thread, "_is_main_interpreter", None)
-    if known is not None:
-        return bool(known())
+    is_main_interpreter = getattr(_thread, "_is_main_interpreter", None)
+    if is_main_interpreter is not None:
+        return bool(is_main_interpreter())
     try:
         interpreters = importlib.import_module("_xxsubinterpreters")  # Python 3.11
     except ImportError:

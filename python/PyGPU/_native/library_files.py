@@ -22,10 +22,10 @@ _CONDA = ("lib", "Library/bin", "targets/x86_64-linux/lib", "targets/sbsa-linux/
 _TOOLKIT = Path("/usr/local/cuda")
 
 HEADERS = Path(__file__).parent.parent / "include" / "user"
-"""PyGPU's own, which kernels may include: ``pycuda-complex.hpp``, ``pycuda-helpers.hpp``."""
+"""Folder of PyGPU's headers for kernels: ``pycuda-complex.hpp``, ``pycuda-helpers.hpp``."""
 
 EMPTY_HEADERS = HEADERS.parent / "nvrtc_stubs"
-"""Headers of the host without what only the host has: for NVRTC where no toolkit is installed."""
+"""Folder of host headers reduced to what device code can use, for NVRTC without an installed toolkit."""
 
 
 def candidates() -> list[str]:
@@ -42,8 +42,8 @@ def candidates() -> list[str]:
     >>> isinstance(library_files.candidates(), list)
     True
     """
-    named = os.environ.get("PYGPU_NVRTC")
-    return [named] if named else list(dict.fromkeys(_files()))
+    override = os.environ.get("PYGPU_NVRTC")
+    return [override] if override else list(dict.fromkeys(_nvrtc_files()))
 
 
 def by_pathfinder() -> list[str]:
@@ -88,7 +88,7 @@ _MATHEMATICS = {
     "nvtx": (lambda: None, "libnv", ("nvidia/nvtx/lib", "nvidia/cu13/lib")),
     "curand": (_named_curand, "libcurand.so.", ("nvidia/cu13/lib", "nvidia/curand/lib")),
 }
-"""The vendors' libraries of mathematics: who names one, how NVIDIA's files begin, and the folders of its wheels."""
+"""Vendor libraries: function that returns the user's override, prefix of the file names, and folders of the wheels."""
 
 
 def mathematics(name: str) -> tuple[str | None, list[str]]:
@@ -112,30 +112,30 @@ def mathematics(name: str) -> tuple[str | None, list[str]]:
     >>> isinstance(files, list)
     True
     """
-    named, start, wheels = _MATHEMATICS[name]
-    if only := named():
-        return only, []
+    override, file_prefix, wheels = _MATHEMATICS[name]
+    if path_override := override():
+        return path_override, []
     folders = [Path(root, folder) for root in sys.path if root for folder in wheels]
     folders += [Path(prefix, folder) for prefix in _conda_prefixes() for folder in _CONDA]
-    found = [path for folder in folders for path in _in(folder, lambda file: file.startswith(start))]
-    by_pathfinder = getattr(_pathfinder("load_nvidia_dynamic_lib", name), "abs_path", None) if not found else None
-    return None, list(dict.fromkeys(found + ([str(by_pathfinder)] if by_pathfinder else [])))
+    paths = [path for folder in folders for path in _listed(folder, lambda file: file.startswith(file_prefix))]
+    pathfinder_path = getattr(_pathfinder("load_nvidia_dynamic_lib", name), "abs_path", None) if not paths else None
+    return None, list(dict.fromkeys(paths + ([str(pathfinder_path)] if pathfinder_path else [])))
 
 
 def nvcc() -> str | None:
     """Find the toolkit's compiler: on ``PATH``, by cuda-pathfinder, or in a toolkit's folder."""
-    return which("nvcc") or _found("find_nvidia_binary_utility", "nvcc") or _in_toolkits("bin/nvcc")
+    return which("nvcc") or _pathfinder_path("find_nvidia_binary_utility", "nvcc") or _in_toolkits("bin/nvcc")
 
 
 def device_library(name: str) -> Path | None:
     """Find a library for device code, such as ``cudadevrt``."""
-    found = _found("find_static_lib", name)
-    if found is not None:
-        return Path(found)
+    static_library = _pathfinder_path("find_static_lib", name)
+    if static_library is not None:
+        return Path(static_library)
     folders = ("lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib")
-    own = _in_toolkits(*(f"{folder}/lib{name}.a" for folder in folders))
-    if own is not None:
-        return Path(own)
+    toolkit_library = _in_toolkits(*(f"{folder}/lib{name}.a" for folder in folders))
+    if toolkit_library is not None:
+        return Path(toolkit_library)
     wheels = (Path(root, folder, f"lib{name}.a") for root in sys.path if root for folder in _RUNTIME_WHEELS)
     return next((path for path in wheels if path.is_file()), None)
 
@@ -148,7 +148,7 @@ def _pathfinder(function: str, name: str) -> object:
         return None
 
 
-def _found(function: str, name: str) -> str | None:
+def _pathfinder_path(function: str, name: str) -> str | None:
     path = _pathfinder(function, name)
     return str(path) if path else None
 
@@ -162,29 +162,29 @@ def _in_toolkits(*names: str) -> str | None:
     return next((str(path) for path in paths if path.is_file()), None)
 
 
-def _files() -> Iterator[str]:
+def _nvrtc_files() -> Iterator[str]:
     for root in sys.path:
         for folder in _WHEELS if root else ():
-            yield from _in(Path(root, folder))
+            yield from _listed(Path(root, folder))
     for prefix in _conda_prefixes():
         for folder in _CONDA:
-            yield from _in(Path(prefix, folder))
+            yield from _listed(Path(prefix, folder))
 
 
 def _conda_prefixes() -> list[str]:
-    own = sys.prefix if Path(sys.prefix, "conda-meta").is_dir() else None
-    return [prefix for prefix in (os.environ.get("CONDA_PREFIX"), own) if prefix]
+    own_prefix = sys.prefix if Path(sys.prefix, "conda-meta").is_dir() else None
+    return [prefix for prefix in (os.environ.get("CONDA_PREFIX"), own_prefix) if prefix]
 
 
-def _in(folder: Path, is_wanted: Callable[[str], bool] | None = None) -> list[str]:
+def _listed(folder: Path, accepts: Callable[[str], bool] | None = None) -> list[str]:
     try:
         names = os.listdir(folder)
     except OSError:
         return []
-    return [str(folder / name) for name in sorted(names, reverse=True) if (is_wanted or _is_nvrtc)(name)]
+    return [str(folder / name) for name in sorted(names, reverse=True) if (accepts or _is_nvrtc)(name)]
 
 
 def _is_nvrtc(name: str) -> bool:
     # libnvrtc.so.13, nvrtc64_130_0.dll; not libnvrtc-builtins, nor the .alt copies, which have other defaults.
-    plain = "builtins" not in name and ".alt" not in name
-    return plain and (name.startswith("libnvrtc.so.") or (name.startswith("nvrtc64_") and name.endswith(".dll")))
+    is_regular = "builtins" not in name and ".alt" not in name
+    return is_regular and (name.startswith("libnvrtc.so.") or (name.startswith("nvrtc64_") and name.endswith(".dll")))

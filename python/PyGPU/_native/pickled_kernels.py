@@ -13,22 +13,22 @@ from typing import Any
 __all__: list[str] = []
 
 
-def reduced(kernel: Any, own: type, given: tuple[Any, ...]) -> tuple[Any, ...]:
+def reduced(kernel: Any, base_class: type, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the `__reduce__` value of a kernel of PyGPU's class `own`, or of a derived class."""
-    if type(kernel) is own and not kernel.__dict__:
-        return shared, (pickle.dumps((own, given)),)
-    return derived, (type(kernel), own, given), kernel.__dict__ or None
+    if type(kernel) is base_class and not kernel.__dict__:
+        return shared, (pickle.dumps((base_class, arguments)),)
+    return derived, (type(kernel), base_class, arguments), kernel.__dict__ or None
 
 
 @functools.lru_cache(maxsize=128)
 def shared(recipe: bytes) -> Any:
     """Return the single kernel of this process for these arguments."""
-    own, given = pickle.loads(recipe)
-    return own(*given)
+    base_class, arguments = pickle.loads(recipe)
+    return base_class(*arguments)
 
 
-def derived(cls: Any, own: Any, given: tuple[Any, ...]) -> Any:
+def derived(cls: Any, base_class: Any, arguments: tuple[Any, ...]) -> Any:
     """Return a kernel of a derived class, whose `__init__` may take other arguments."""
     kernel = cls.__new__(cls)
-    own.__init__(kernel, *given)
+    base_class.__init__(kernel, *arguments)
     return kernel

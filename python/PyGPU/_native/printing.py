@@ -18,7 +18,7 @@ def _edges(length: int, edge_items: int) -> list[slice]:
     return [slice(0, edge_items + 1), slice(length - edge_items, length)]
 
 
-def _fetched_edges(array: GPUArray, edge_items: int) -> numpy.ndarray[Any, Any]:
+def _copy_edges(array: GPUArray, edge_items: int) -> numpy.ndarray[Any, Any]:
     parts = [_edges(length, edge_items) for length in array.shape]
     corner = numpy.empty([sum(part.stop - part.start for part in axis) for axis in parts], array.dtype)
 
@@ -36,11 +36,11 @@ def _fetched_edges(array: GPUArray, edge_items: int) -> numpy.ndarray[Any, Any]:
     return corner
 
 
-def _text(array: GPUArray, prefix: str, separator: str, suffix: str) -> str:
+def _format(array: GPUArray, prefix: str, separator: str, suffix: str) -> str:
     options: dict[str, Any] = dict(numpy.get_printoptions())
     summarized = array.size > options["threshold"]
     # From a view, because `get` of the array itself would change its host mirror.
-    values = _fetched_edges(array, options["edgeitems"]) if summarized else array[...].get()
+    values = _copy_edges(array, options["edgeitems"]) if summarized else array[...].get()
     if array.ndim == 0 and separator == " ":
         return str(values[()])
     if array.size == 0:
@@ -51,16 +51,16 @@ def _text(array: GPUArray, prefix: str, separator: str, suffix: str) -> str:
 
 def array_str(array: GPUArray) -> str:
     """Format the values as `str` of an ndarray."""
-    return _text(array, "", " ", "")
+    return _format(array, "", " ", "")
 
 
 def array_repr(array: GPUArray) -> str:
     """Format the values as `repr` of an ndarray, with dtype and device."""
     name = type(array).__name__
     shape = f"shape={array.shape}, " if array.size == 0 and array.shape != (0,) else ""
-    described = array.dtype if array.dtype.names is not None else array.dtype.name
-    suffix = f", {shape}dtype={described}, device={str(array.device)!r})"
-    text = _text(array, f"{name}(", ", ", ")")
+    dtype_text = array.dtype if array.dtype.names is not None else array.dtype.name
+    suffix = f", {shape}dtype={dtype_text}, device={str(array.device)!r})"
+    text = _format(array, f"{name}(", ", ", ")")
     # As in NumPy: the text after the values moves to a new line if it does not fit.
     last_line = len(text) - (text.rfind("\n") + 1) + (0 if "\n" in text else len(name) + 1)
     if last_line + len(suffix) > numpy.get_printoptions()["linewidth"]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Struct", "pointers"]
 
-_LENDERS = (_core.GPUArray, _core.DeviceAllocation, _core.Texture, _core.Surface)
+_ADDRESS_OWNERS = (_core.GPUArray, _core.DeviceAllocation, _core.Texture, _core.Surface)
 
 
 @public("Kernels")
@@ -68,11 +68,11 @@ class Struct(_core.KernelArgument):
         layout = dtype if isinstance(dtype, numpy.dtype) else numpy.dtype(dtype, align=True)
         _check_layout(layout)
         record: Any = numpy.zeros((), layout)
-        lenders: list[tuple[Any, bool]] = []
-        _fill(record, fields, "", lenders)
-        made = super().__new__(cls, record.tobytes(), lenders)
-        made._value = record[()]
-        return made
+        owners: list[tuple[Any, bool]] = []
+        _fill(record, fields, "", owners)
+        result = super().__new__(cls, record.tobytes(), owners)
+        result._value = record[()]
+        return result
 
     @property
     def dtype(self) -> numpy.dtype[Any]:
@@ -116,7 +116,7 @@ def _alignment(dtype: numpy.dtype[Any]) -> int:
     return max((_alignment(field[0].base) for field in dtype.fields.values()), default=1)
 
 
-def _fill(record: Any, values: Mapping[str, Any], path: str, lenders: list[tuple[Any, bool]]) -> None:
+def _fill(record: Any, values: Mapping[str, Any], path: str, owners: list[tuple[Any, bool]]) -> None:
     """Write values into the fields of a record, and record the owners of addresses."""
     names = record.dtype.names
     for name, value in values.items():
@@ -124,79 +124,79 @@ def _fill(record: Any, values: Mapping[str, Any], path: str, lenders: list[tuple
             raise TypeError(
                 f"the struct has no field {path + name!r}; it has {', '.join(path + known for known in names)}"
             )
-        record[name] = _converted(record.dtype[name], value, path + name, lenders)
+        record[name] = _converted(record.dtype[name], value, path + name, owners)
 
 
-def _converted(dtype: numpy.dtype[Any], value: Any, path: str, lenders: list[tuple[Any, bool]]) -> Any:
+def _converted(dtype: numpy.dtype[Any], value: Any, path: str, owners: list[tuple[Any, bool]]) -> Any:
     """Return the value that NumPy writes into a field of a dtype."""
     if dtype.subdtype is not None and isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         part = numpy.dtype((dtype.base, dtype.shape[1:])) if dtype.shape[1:] else dtype.base
         if len(value) != dtype.shape[0]:
             raise ValueError(f"the field {path!r} has {dtype.shape[0]} elements, and {len(value)} were given")
         filled = numpy.zeros(dtype.shape, dtype.base)
-        for position, one in enumerate(value):
-            filled[position] = _converted(part, one, f"{path}[{position}]", lenders)
+        for position, element in enumerate(value):
+            filled[position] = _converted(part, element, f"{path}[{position}]", owners)
         return filled
     if isinstance(value, Mapping) and dtype.names is not None:
         inner = numpy.zeros((), dtype)
-        _fill(inner, value, f"{path}.", lenders)
+        _fill(inner, value, f"{path}.", owners)
         return inner[()]
     if isinstance(value, Struct) and value.dtype == dtype:
-        lenders.append((value, True))
+        owners.append((value, True))
         return value.value
     if value is None and dtype.kind in "ui":
         return 0
-    if isinstance(value, _LENDERS) or _is_of_another_library(value):
+    if isinstance(value, _ADDRESS_OWNERS) or _is_foreign_array(value):
         if dtype.kind not in "ui" or dtype.itemsize != 8:
             raise TypeError(
                 f"the field {path!r} is {dtype}, and a pointer is 'uint64': {type(value).__name__} was given"
             )
-        return _address(value, lenders)
+        return _address(value, owners)
     return value if dtype.names is not None else _number(dtype, value, path)
 
 
 def _number(dtype: numpy.dtype[Any], value: Any, path: str) -> Any:
     """Return numbers in the type of the field, in which they must fit."""
     try:
-        given = numpy.asarray(value)
-        held = numpy.asarray(value, dtype=dtype.base)
+        original = numpy.asarray(value)
+        converted = numpy.asarray(value, dtype=dtype.base)
     except (OverflowError, ValueError) as error:
         raise ValueError(f"the field {path!r} is {dtype}, which does not hold {value!r}: {error}") from None
     except TypeError as error:
         raise TypeError(f"the field {path!r} is {dtype}, and {type(value).__name__} was given: {error}") from None
-    is_cut = dtype.base.kind in "biu" and given.dtype.kind in "fc"
-    if is_cut or (dtype.base.kind in "iu" and given.dtype.kind in "iu" and (held != given).any()):
+    is_lossy = dtype.base.kind in "biu" and original.dtype.kind in "fc"
+    if is_lossy or (dtype.base.kind in "iu" and original.dtype.kind in "iu" and (converted != original).any()):
         raise ValueError(f"the field {path!r} is {dtype}, which does not hold {value!r}")
-    return held
+    return converted
 
 
-def _is_of_another_library(value: Any) -> bool:
+def _is_foreign_array(value: Any) -> bool:
     return hasattr(value, "__cuda_array_interface__") or (
         hasattr(value, "__dlpack__") and not isinstance(value, (numpy.ndarray, numpy.generic))
     )
 
 
-def _address(value: Any, lenders: list[tuple[Any, bool]], readonly: bool = False) -> int:
+def _address(value: Any, owners: list[tuple[Any, bool]], readonly: bool = False) -> int:
     """Return the kernel's address of an object, and record its owner."""
     if isinstance(value, (_core.Texture, _core.Surface)):
-        lenders.append((value, True))
+        owners.append((value, True))
         return value.handle
     if isinstance(value, _core.DeviceAllocation):
-        lenders.append((value, not readonly))
+        owners.append((value, not readonly))
         return int(value)
     array = value if isinstance(value, _core.GPUArray) else _core.from_dlpack(value)
-    lenders.append((array, array.flags.writeable and not readonly))
+    owners.append((array, array.flags.writeable and not readonly))
     return array.ptr
 
 
 class PointerArray(_core.GPUArray):
     """Addresses of arrays, and the arrays, which views keep alive as well."""
 
-    _lent: _core.KernelArgument | None = None
+    _owners: _core.KernelArgument | None = None
 
     def __array_finalize__(self, like: Any) -> None:
         """Keep the arrays of the base of a view."""
-        self._lent = getattr(like, "_lent", None)
+        self._owners = getattr(like, "_owners", None)
 
 
 @public("Kernels")
@@ -241,32 +241,34 @@ def pointers(
     >>> [row.tolist() for row in rows]
     [[0.0, 0.0], [1.0, 1.0, 1.0]]
     """
-    lenders: list[tuple[Any, bool]] = []
+    owners: list[tuple[Any, bool]] = []
     addresses = numpy.zeros(len(arrays), numpy.uint64)
     for position, value in enumerate(arrays):
-        addresses[position] = _pointer(position, value, lenders, readonly, strided)
-    devices = [lender.device for lender, _ in lenders if isinstance(lender, _core.GPUArray)]
-    for position, other in enumerate(devices):
-        if other != devices[0]:
-            raise ValueError(f"pointers: an array is on {devices[0]} and another one on {other} (array {position})")
-    place = device if device is not None else devices[0] if devices else None
-    uploaded = _core.to_gpu(addresses, device=place)
-    made = PointerArray(uploaded.shape, uploaded.dtype, gpudata=uploaded, base=uploaded)
-    made._lent = _core.KernelArgument(b"", lenders)
-    return made
+        addresses[position] = _pointer(position, value, owners, readonly, strided)
+    devices = [owner.device for owner, _ in owners if isinstance(owner, _core.GPUArray)]
+    for position, device_of_array in enumerate(devices):
+        if device_of_array != devices[0]:
+            raise ValueError(
+                f"pointers: an array is on {devices[0]} and another one on {device_of_array} (array {position})"
+            )
+    target_device = device if device is not None else devices[0] if devices else None
+    uploaded = _core.to_gpu(addresses, device=target_device)
+    result = PointerArray(uploaded.shape, uploaded.dtype, gpudata=uploaded, base=uploaded)
+    result._owners = _core.KernelArgument(b"", owners)
+    return result
 
 
-def _pointer(position: int, value: Any, lenders: list[tuple[Any, bool]], readonly: bool, strided: bool) -> int:
+def _pointer(position: int, value: Any, owners: list[tuple[Any, bool]], readonly: bool, strided: bool) -> int:
     if value is None:
         return 0
     if isinstance(value, (int, numpy.integer)):
         return int(value)
-    if not isinstance(value, (_core.GPUArray, _core.DeviceAllocation)) and not _is_of_another_library(value):
+    if not isinstance(value, (_core.GPUArray, _core.DeviceAllocation)) and not _is_foreign_array(value):
         raise TypeError(
             f"pointers: array {position} is {type(value).__name__}, which has no address on a device; PyGPU.to_gpu(x)"
         )
-    address = _address(value, lenders, readonly)
-    array = lenders[-1][0]
+    address = _address(value, owners, readonly)
+    array = owners[-1][0]
     if isinstance(array, _core.GPUArray) and not strided and not array.flags.forc:
         raise ValueError(
             f"pointers: array {position} is not contiguous (shape {array.shape}, strides {array.strides}), and a "

@@ -8,7 +8,7 @@ import numpy as np
 
 _FIELDS = "xyzw"
 # NumPy's letter of each C type, and the length of its longest vector in PyCUDA.
-_LONGEST = {
+_MAX_LENGTHS = {
     "char": ("b", 4),
     "uchar": ("B", 4),
     "short": ("h", 4),
@@ -25,7 +25,7 @@ _LONGEST = {
 
 VECTORS: dict[str, np.dtype[Any]] = {
     f"{name}{count}": np.dtype([(field, element) for field in _FIELDS[:count]])
-    for name, (element, longest) in _LONGEST.items()
-    for count in range(1, longest + 1)
+    for name, (element, max_length) in _MAX_LENGTHS.items()
+    for count in range(1, max_length + 1)
 }
-"""Their names in C, and what NumPy calls them: without gaps, as they lie on a device."""
+"""The vector types by their C names, as packed structured dtypes."""

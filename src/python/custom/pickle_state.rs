@@ -86,6 +86,6 @@ impl KernelOptions<'_, '_> {
         if options.is_empty() && !preamble.contains("pycuda-") {
             return Ok((options, preamble));
         }
-        py.import("PyGPU._native.c_arguments")?.getattr("told_apart")?.call1((options, preamble))?.extract()
+        py.import("PyGPU._native.c_arguments")?.getattr("extract_macros")?.call1((options, preamble))?.extract()
     }
 }

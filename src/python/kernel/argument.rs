@@ -90,7 +90,7 @@ fn owns_address(value: &Bound<'_, PyAny>) -> bool {
 }
 
 /// Adds the blocks whose addresses an argument contains: those of a `KernelArgument`, and those of an array of
-/// addresses, which has a `KernelArgument` as `_lent`.
+/// addresses, which has a `KernelArgument` as `_owners`.
 ///
 /// # Errors
 /// The driver's `INVALID_VALUE` for freed memory.
@@ -114,7 +114,7 @@ where
     }
     match value.is_exact_instance_of::<GpuArray>() || !value.is_instance_of::<GpuArray>() {
         true => Ok(()),
-        false => match value.getattr_opt(intern!(py, "_lent"))? {
+        false => match value.getattr_opt(intern!(py, "_owners"))? {
             Some(inner) if inner.is_instance_of::<KernelArgument>() => collect(&inner, blocks),
             _ => Ok(()),
         },

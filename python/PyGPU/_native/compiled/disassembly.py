@@ -56,12 +56,14 @@ def sass(backend: str, image: bytes) -> str:
     tools = {"cuobjdump": ["-sass"]}
     if is_cubin:  # the only kind that nvdisasm reads
         tools = {"nvdisasm": ["-c"], **tools}
-    return _by_first(tools, image, "so" if b".nv_fatbin\0" in image else "cubin" if is_cubin else "fatbin", _of_cuda)
+    return _run_first(
+        tools, image, "so" if b".nv_fatbin\0" in image else "cubin" if is_cubin else "fatbin", _cuda_candidates
+    )
 
 
 def ptx_of(image: bytes) -> str:
     """Return the PTX in a fatbin or a library, by cuobjdump."""
-    return _by_first({"cuobjdump": ["-ptx"]}, image, "fatbin" if image.startswith(_FATBIN) else "so", _of_cuda)
+    return _run_first({"cuobjdump": ["-ptx"]}, image, "fatbin" if image.startswith(_FATBIN) else "so", _cuda_candidates)
 
 
 def assembly(backend: str, image: bytes) -> str:
@@ -86,15 +88,15 @@ def assembly(backend: str, image: bytes) -> str:
     if backend == "cuda":
         return sass(backend, image)
     if backend == "hip":
-        return _by_first({"llvm-objdump": ["-d"]}, _unbundled(image), "hsaco", _of_hip)
-    plain = ["-d", "-C", "--no-show-raw-insn"]
-    return _by_first({"objdump": plain, "llvm-objdump": plain}, image, "so", lambda name: iter(()))
+        return _run_first({"llvm-objdump": ["-d"]}, _unbundled(image), "hsaco", _rocm_candidates)
+    arguments = ["-d", "-C", "--no-show-raw-insn"]
+    return _run_first({"objdump": arguments, "llvm-objdump": arguments}, image, "so", lambda name: iter(()))
 
 
-def _of_cuda(name: str) -> Iterator[Path]:
-    found = library_files._found("find_nvidia_binary_utility", name)
-    if found:
-        yield Path(found)
+def _cuda_candidates(name: str) -> Iterator[Path]:
+    utility = library_files._pathfinder_path("find_nvidia_binary_utility", name)
+    if utility:
+        yield Path(utility)
     toolkits = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH")]
     yield from (Path(toolkit, "bin", name) for toolkit in toolkits if toolkit)
     nvcc = which("nvcc")
@@ -107,30 +109,30 @@ def _of_cuda(name: str) -> Iterator[Path]:
         yield Path(conda, "bin", name)
 
 
-def _of_hip(name: str) -> Iterator[Path]:
+def _rocm_candidates(name: str) -> Iterator[Path]:
     toolkits = [os.environ.get(name) for name in ("ROCM_PATH", "HIP_PATH")]
     yield from (Path(toolkit, folder, name) for toolkit in toolkits if toolkit for folder in ("llvm/bin", "bin"))
     yield Path("/opt/rocm/llvm/bin", name)
 
 
-def _by_first(tools: dict[str, list[str]], image: bytes, suffix: str, places: object) -> str:
+def _run_first(tools: dict[str, list[str]], image: bytes, suffix: str, candidates: object) -> str:
     """Run the first available tool on the image in a temporary file."""
-    searched = []
+    failures = []
     for name, options in tools.items():
-        found = which(name)
-        for place in [Path(found)] if found else places(name):  # type: ignore[operator]
-            if place.is_file():
-                return _run(place, options, image, suffix)
-            searched.append(f"\n  {place}: no such file")
-        if not found:
-            searched.append(f"\n  {name}: not on PATH")
+        on_path = which(name)
+        for path in [Path(on_path)] if on_path else candidates(name):  # type: ignore[operator]
+            if path.is_file():
+                return _run(path, options, image, suffix)
+            failures.append(f"\n  {path}: no such file")
+        if not on_path:
+            failures.append(f"\n  {name}: not on PATH")
     raise _core.BackendUnavailableError(
-        f"nothing that disassembles was found: {' or '.join(tools)} is needed ({_where(tools)}); "
-        f"searched:{''.join(searched)}"
+        f"nothing that disassembles was found: {' or '.join(tools)} is needed ({_installation_hint(tools)}); "
+        f"searched:{''.join(failures)}"
     )
 
 
-def _where(tools: dict[str, list[str]]) -> str:
+def _installation_hint(tools: dict[str, list[str]]) -> str:
     if "cuobjdump" in tools:
         return "part of the CUDA toolkit; set CUDA_HOME to one"
     return "part of binutils and of LLVM" if "objdump" in tools else "part of ROCm; set ROCM_PATH"
@@ -140,20 +142,20 @@ def _run(tool: Path, options: list[str], image: bytes, suffix: str) -> str:
     with tempfile.TemporaryDirectory(prefix="pygpu-") as folder:
         file = Path(folder, f"module.{suffix}")
         file.write_bytes(image)
-        done = subprocess.run([tool, *options, file], capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"{tool} {' '.join(options)} ended with {done.returncode}: {done.stderr.strip()}")
-    return done.stdout.replace(str(file), "module")
+        process = subprocess.run([tool, *options, file], capture_output=True, text=True, errors="replace", check=False)
+    if process.returncode != 0:
+        raise RuntimeError(f"{tool} {' '.join(options)} ended with {process.returncode}: {process.stderr.strip()}")
+    return process.stdout.replace(str(file), "module")
 
 
 def _unbundled(image: bytes) -> bytes:
     """Return the first code object of a bundle."""
     if not image.startswith(_BUNDLE):
         return image
-    at = len(_BUNDLE) + 8
-    for _ in range(int.from_bytes(image[at - 8 : at], "little")):
-        start, length, name = struct.unpack_from("<QQQ", image, at)
-        if length and b"host" not in image[at + 24 : at + 24 + name]:
+    offset = len(_BUNDLE) + 8
+    for _ in range(int.from_bytes(image[offset - 8 : offset], "little")):
+        start, length, name_length = struct.unpack_from("<QQQ", image, offset)
+        if length and b"host" not in image[offset + 24 : offset + 24 + name_length]:
             return image[start : start + length]
-        at += 24 + name
+        offset += 24 + name_length
     return image

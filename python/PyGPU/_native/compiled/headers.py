@@ -51,27 +51,27 @@ def _quoted(name: str) -> str:
     return name.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _expanded(text: str, file: str, headers: Mapping[str, str], inside: tuple[str, ...]) -> list[str]:
+def _expanded(text: str, file: str, headers: Mapping[str, str], open_headers: tuple[str, ...]) -> list[str]:
     lines, number = [], 1
     for line in text.split("\n"):
         number += 1  # the number of the next line
-        if (told := _LINE.match(line)) is not None:
-            number, file = int(told[1]), told[2] if told[2] is not None else file
+        if (directive := _LINE.match(line)) is not None:
+            number, file = int(directive[1]), directive[2] if directive[2] is not None else file
         elif (include := _INCLUDE.match(line)) is not None and include[1] in headers:
             header = include[1]
             # A header that includes itself has a guard; the second inclusion is empty.
-            body = [] if header in inside else _header(header, headers, inside)
+            body = [] if header in open_headers else _header(header, headers, open_headers)
             lines += [*body, f'#line {number} "{file}"']
             continue
         lines.append(line)
     return lines
 
 
-def _header(name: str, headers: Mapping[str, str], inside: tuple[str, ...]) -> list[str]:
-    body, once = _ONCE.subn("", headers[name])
+def _header(name: str, headers: Mapping[str, str], open_headers: tuple[str, ...]) -> list[str]:
+    body, occurrences = _ONCE.subn("", headers[name])
     quoted = _quoted(name)
-    lines = [f'#line 1 "{quoted}"', *_expanded(body, quoted, headers, (*inside, name))]
-    if once:
+    lines = [f'#line 1 "{quoted}"', *_expanded(body, quoted, headers, (*open_headers, name))]
+    if occurrences:
         guard = f"PYGPU_ONCE_{sha256(name.encode()).hexdigest()[:16]}"
         lines = [f"#ifndef {guard}", f"#define {guard}", *lines, "#endif"]
     return lines

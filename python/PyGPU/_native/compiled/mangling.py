@@ -38,37 +38,43 @@ def find_mangled(name: str, names: Sequence[str]) -> str | None:
     '_Z5scaleIfLi4EEvPfi'
     """
     demangle = _demangler()
-    wanted = _plain(name)
-    found = [mangled for mangled, told in zip(names, demangle(names), strict=True) if wanted in _forms(told)]
+    searched = _without_spaces(name)
+    matches = [
+        mangled
+        for mangled, demangled in zip(names, demangle(names), strict=True)
+        if searched in _name_variants(demangled)
+    ]
     # nvcc also lists a template's kernel by its host stub's name, which is local to a file ("L").
-    found = [mangled for mangled in found if not _is_local_twin(mangled, found)]
-    if len(found) > 1:
-        raise ValueError(f"several functions are called '{name}': {', '.join(found)}; give the mangled name")
-    return found[0] if found else None
+    matches = [mangled for mangled in matches if not _is_local_duplicate(mangled, matches)]
+    if len(matches) > 1:
+        raise ValueError(f"several functions are called '{name}': {', '.join(matches)}; give the mangled name")
+    return matches[0] if matches else None
 
 
-def _is_local_twin(mangled: str, names: Sequence[str]) -> bool:
-    return any(mangled[at] == "L" and mangled[:at] + mangled[at + 1 :] in names for at in range(len(mangled)))
+def _is_local_duplicate(mangled: str, names: Sequence[str]) -> bool:
+    return any(
+        mangled[index] == "L" and mangled[:index] + mangled[index + 1 :] in names for index in range(len(mangled))
+    )
 
 
-def _plain(text: str) -> str:
+def _without_spaces(text: str) -> str:
     return re.sub(r"\s+", "", text)
 
 
-def _forms(told: str | None) -> set[str]:
+def _name_variants(demangled: str | None) -> set[str]:
     """List the names of one function: with and without result type and parameters."""
-    if not told:
+    if not demangled:
         return set()
-    forms = {told, told.removeprefix("void ")}
-    if told.endswith(")"):
-        depth, at = 0, len(told)
-        while at > 0:
-            at -= 1
-            depth += {")": 1, "(": -1}.get(told[at], 0)
+    variants = {demangled, demangled.removeprefix("void ")}
+    if demangled.endswith(")"):
+        depth, index = 0, len(demangled)
+        while index > 0:
+            index -= 1
+            depth += {")": 1, "(": -1}.get(demangled[index], 0)
             if depth == 0:
                 break
-        forms |= {form[: len(form) - (len(told) - at)] for form in tuple(forms)}
-    return {_plain(form) for form in forms}
+        variants |= {variant[: len(variant) - (len(demangled) - index)] for variant in tuple(variants)}
+    return {_without_spaces(variant) for variant in variants}
 
 
 Demangler = Callable[[Sequence[str]], Sequence[str | None]]
@@ -83,28 +89,28 @@ def _demangler() -> Demangler:
             continue
         function.restype = ctypes.c_void_p
         function.argtypes = (ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-        return lambda names: [_by_library(function, name) for name in names]
+        return lambda names: [_demangle_by_library(function, name) for name in names]
     for program in ("c++filt", "cu++filt", "llvm-cxxfilt"):
         path = shutil.which(program)
         if path:
-            return lambda names, path=path: _by_program(path, names)  # type: ignore[misc]
+            return lambda names, path=path: _demangle_by_program(path, names)  # type: ignore[misc]
     raise ValueError(
         "the image has mangled names, and nothing here reads them (libstdc++, c++filt): give the kernel's mangled name"
     )
 
 
-def _by_library(function: Any, name: str) -> str | None:
+def _demangle_by_library(function: Any, name: str) -> str | None:
     buffer = function(name.encode(), None, None, None)
     if not buffer:
         return None
-    told = ctypes.string_at(buffer).decode(errors="replace")
+    demangled = ctypes.string_at(buffer).decode(errors="replace")
     free = ctypes.CDLL(None)["free"]
     free.argtypes, free.restype = (ctypes.c_void_p,), None
     free(buffer)
-    return told
+    return demangled
 
 
-def _by_program(path: str, names: Sequence[str]) -> list[str | None]:
+def _demangle_by_program(path: str, names: Sequence[str]) -> list[str | None]:
     text = "\n".join(names)
-    told = subprocess.run([path], input=text, capture_output=True, text=True, check=True).stdout
-    return list(told.splitlines())
+    demangled = subprocess.run([path], input=text, capture_output=True, text=True, check=True).stdout
+    return list(demangled.splitlines())

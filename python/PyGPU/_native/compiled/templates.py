@@ -38,11 +38,11 @@ def spelled(name: str, arguments: Iterable[Any], backend: str) -> str:
     >>> spelled("axpy", [np.float32, 4, True, "Tag"], "cuda")
     'axpy<float, 4, true, Tag>'
     """
-    words = [_word(argument, backend) for argument in arguments]
-    return f"{name.split('<')[0].strip()}<{', '.join(words)}>"
+    spelled_arguments = [_spelled_argument(argument, backend) for argument in arguments]
+    return f"{name.split('<')[0].strip()}<{', '.join(spelled_arguments)}>"
 
 
-def _word(argument: Any, backend: str) -> str:
+def _spelled_argument(argument: Any, backend: str) -> str:
     if isinstance(argument, str):
         return argument
     if isinstance(argument, (bool, np.bool_)):

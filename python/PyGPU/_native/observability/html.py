@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from PyGPU import Device, GPUArray, Graph
 
 _CELL = "text-align:left;padding:1px 10px 1px 0;background:none"
-_MOST = 20
+_MAX_NODES = 20
 _ELEMENTS = 200
 # Some notebooks do not set a separate font for `pre` in a cell's output.
 _LINES = "margin:4px 0 0 0;font-family:monospace;line-height:1.3;white-space:pre;overflow-x:auto"
@@ -36,7 +36,7 @@ def _table(title: str, rows: dict[str, str]) -> str:
     return f"<b>{escape(title)}</b><table><tbody>{cells}</tbody></table>"
 
 
-def _text(lines: str) -> str:
+def _preformatted(lines: str) -> str:
     return f'<pre style="{_LINES}">{escape(lines)}</pre>'
 
 
@@ -88,7 +88,7 @@ def array_html(array: GPUArray) -> str:
         "layout": _layout(array),
     }
     values = _values(array)
-    return _table(type(array).__name__, rows) + ("" if values is None else _text(values))
+    return _table(type(array).__name__, rows) + ("" if values is None else _preformatted(values))
 
 
 def device_html(device: Device) -> str:
@@ -104,12 +104,12 @@ def device_html(device: Device) -> str:
     str
         The HTML.
     """
-    known = _core.device_properties(device)
+    properties = _core.device_properties(device)
     rows = {
-        "name": known["name"],
-        "architecture": known["architecture"],
-        "memory": _size(known["total_memory"]),
-        "multiprocessors": str(known["multiprocessor_count"]),
+        "name": properties["name"],
+        "architecture": properties["architecture"],
+        "memory": _size(properties["total_memory"]),
+        "multiprocessors": str(properties["multiprocessor_count"]),
     }
     return _table(f"Device {device}", rows)
 
@@ -133,7 +133,7 @@ def graph_html(graph: Graph) -> str:
         return _table("Graph", {"operations": "none yet"})
     kinds = Counter(node.kind for node in nodes)
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    shown = [repr(node).removeprefix("<PyGPU.GraphNode ").removesuffix(">") for node in nodes[:_MOST]]
-    if len(nodes) > _MOST:
-        shown.append(f"and {len(nodes) - _MOST} more")
-    return _table("Graph", {"device": str(graph.device), "operations": counts}) + _text("\n".join(shown))
+    node_texts = [repr(node).removeprefix("<PyGPU.GraphNode ").removesuffix(">") for node in nodes[:_MAX_NODES]]
+    if len(nodes) > _MAX_NODES:
+        node_texts.append(f"and {len(nodes) - _MAX_NODES} more")
+    return _table("Graph", {"device": str(graph.device), "operations": counts}) + _preformatted("\n".join(node_texts))

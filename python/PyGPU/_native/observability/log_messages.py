@@ -9,7 +9,7 @@ from typing import Any
 _WARNING = 30
 
 
-def log(notes: list[tuple[int, str]]) -> None:
+def log(messages: list[tuple[int, str]]) -> None:
     """Pass messages to the logger ``PyGPU`` if the program uses `logging`; warnings in any case.
 
     Parameters
@@ -20,15 +20,15 @@ def log(notes: list[tuple[int, str]]) -> None:
     # A program without the import has set no handler and no level: Python then prints warnings only.
     logging: Any = sys.modules.get("logging")
     if logging is None:
-        if all(level < _WARNING for level, _ in notes):
+        if all(level < _WARNING for level, _ in messages):
             return
         logging = importlib.import_module("logging")
     logger = logging.getLogger("PyGPU")
-    level_of_program = 1
+    stack_level = 1
     frame = sys._getframe()
     while frame.f_globals.get("__name__", "").split(".")[0] == "PyGPU" and frame.f_back is not None:
         frame = frame.f_back
-        level_of_program += 1
-    for level, text in notes:
+        stack_level += 1
+    for level, text in messages:
         # The line of the program that called the library.
-        logger.log(level, "%s", text, stacklevel=level_of_program)
+        logger.log(level, "%s", text, stacklevel=stack_level)

@@ -11,8 +11,8 @@ import numpy
 if TYPE_CHECKING:
     from PyGPU import GPUArray
 
-PIECE = 16 << 20
-"""Bytes after which a copy says how far it is."""
+PIECE_BYTES = 16 << 20
+"""Bytes of a copy after which the progress is reported."""
 
 
 class Silent:
@@ -56,7 +56,7 @@ def bar(total: int, *, file: TextIO | None = None, **options: Any) -> Any:
 def _pieces(host: numpy.ndarray[Any, Any]) -> tuple[int, int]:
     """Return the axis along which a copy is divided, that of the largest stride, and the length of a piece."""
     axis = max(range(host.ndim), key=lambda axis: (host.shape[axis] > 1, abs(host.strides[axis])))
-    return axis, max(1, PIECE * host.shape[axis] // host.nbytes)
+    return axis, max(1, PIECE_BYTES * host.shape[axis] // host.nbytes)
 
 
 def upload(
@@ -82,29 +82,29 @@ def upload(
     from PyGPU import _core
 
     host = numpy.asanyarray(ary)
-    shown = None if callable(progress) else bar(host.nbytes, desc="to_gpu", unit="B", unit_scale=True)
-    done = 0
+    progress_bar = None if callable(progress) else bar(host.nbytes, desc="to_gpu", unit="B", unit_scale=True)
+    completed = 0
 
-    def tell(nbytes: int) -> None:
-        nonlocal done
-        done += nbytes
-        if shown is not None:
-            shown.update(nbytes)
+    def report(nbytes: int) -> None:
+        nonlocal completed
+        completed += nbytes
+        if progress_bar is not None:
+            progress_bar.update(nbytes)
         elif callable(progress):
-            progress(done, host.nbytes)
+            progress(completed, host.nbytes)
 
     try:
-        if allocator is not None or host.ndim == 0 or host.nbytes <= PIECE:
+        if allocator is not None or host.ndim == 0 or host.nbytes <= PIECE_BYTES:
             array = _core.to_gpu(host, allocator, device=device, stream=stream)
-            tell(host.nbytes)
+            report(host.nbytes)
             return array
         array = _core.empty_like(host, device=device)
         axis, step = _pieces(host)
         for start in range(0, host.shape[axis], step):
-            cut = (*(slice(None),) * axis, slice(start, start + step))
-            array[cut].set(host[cut], stream=stream)
-            tell(host[cut].nbytes)
+            piece = (*(slice(None),) * axis, slice(start, start + step))
+            array[piece].set(host[piece], stream=stream)
+            report(host[piece].nbytes)
         return array
     finally:
-        if shown is not None:
-            shown.close()
+        if progress_bar is not None:
+            progress_bar.close()

@@ -14,8 +14,8 @@ __all__ = ["documented_like"]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _HEADING = re.compile(r"\n\n(?=(\w+)\n-{3,}\n)")
-_OWN = ("", "Examples")
-"""The summary and the examples, which no function inherits."""
+_NOT_INHERITED = ("", "Examples")
+"""Sections that are not inherited: the summary and the examples."""
 
 
 def documented_like(base: Callable[..., Any]) -> Callable[[_Function], _Function]:
@@ -58,13 +58,13 @@ def documented_like(base: Callable[..., Any]) -> Callable[[_Function], _Function
     def complete(function: _Function) -> _Function:
         # Both are None with `python -OO`.
         if base.__doc__ is not None and function.__doc__ is not None:
-            inherited, own = _sections(base.__doc__), _sections(function.__doc__)
-            chosen = {name: text for name, text in inherited.items() if name not in _OWN} | own
+            inherited, own_sections = _sections(base.__doc__), _sections(function.__doc__)
+            sections = {name: text for name, text in inherited.items() if name not in _NOT_INHERITED} | own_sections
             if "Parameters" in inherited:
-                of_both = {**_parameters(inherited["Parameters"]), **_parameters(own.get("Parameters", ""))}
-                chosen["Parameters"] = "\n".join(_in_order(function, of_both))
-            names = ["", *(name for name in inherited if name in chosen and name not in _OWN), "Examples"]
-            function.__doc__ = "\n\n".join(chosen[name] for name in names if name in chosen)
+                entries = {**_parameters(inherited["Parameters"]), **_parameters(own_sections.get("Parameters", ""))}
+                sections["Parameters"] = "\n".join(_parameter_section(function, entries))
+            names = ["", *(name for name in inherited if name in sections and name not in _NOT_INHERITED), "Examples"]
+            function.__doc__ = "\n\n".join(sections[name] for name in names if name in sections)
         return function
 
     return complete
@@ -83,7 +83,7 @@ def _parameters(section: str) -> dict[str, str]:
     return {name: entry for entry in entries for name in entry.partition("\n")[0].partition(" : ")[0].split(", ")}
 
 
-def _in_order(function: Callable[..., Any], entries: dict[str, str]) -> Iterator[str]:
+def _parameter_section(function: Callable[..., Any], entries: dict[str, str]) -> Iterator[str]:
     """Return the section of a function's parameters line by line, each entry once."""
     code = cast(FunctionType, function).__code__
     yield "Parameters\n----------"

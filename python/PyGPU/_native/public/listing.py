@@ -8,5 +8,5 @@ from typing import Any
 
 def listed(namespace: dict[str, Any]) -> list[str]:
     """List the public names that a module imports."""
-    found = (name for name, value in namespace.items() if not isinstance(value, ModuleType))
-    return sorted(name for name in found if not name.startswith("_") and name not in ("TYPE_CHECKING", "annotations"))
+    names = (name for name, value in namespace.items() if not isinstance(value, ModuleType))
+    return sorted(name for name in names if not name.startswith("_") and name not in ("TYPE_CHECKING", "annotations"))
