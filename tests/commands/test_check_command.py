@@ -124,8 +124,8 @@ def test_all_lines_of_an_error_are_told() -> None:
         "  c++: not on PATH",
     ]
     told = "PyGPU.BackendUnavailableError: none was found; looked for:\n      c++: not on PATH"
-    assert checking.last_words(errors) == told
-    assert checking.last_words(["a program that ends itself", ""]) == "a program that ends itself"
+    assert checking.last_message(errors) == told
+    assert checking.last_message(["a program that ends itself", ""]) == "a program that ends itself"
 
 
 def test_the_command_does_not_name_itself() -> None:
@@ -134,4 +134,4 @@ def test_the_command_does_not_name_itself() -> None:
         "  File",
         "CudaError: beyond; python -m PyGPU check shows the line]",
     ]
-    assert checking.last_words(errors) == "CudaError: beyond]"
+    assert checking.last_message(errors) == "CudaError: beyond]"

@@ -74,9 +74,9 @@ def test_without_a_backend_a_command_says_why_and_traces_nothing(
     with pytest.raises(SystemExit) as end:
         main()
     assert end.value.code == 2
-    told = capsys.readouterr().err
-    assert told.startswith(f"python -m PyGPU {command}: PYGPU_BACKEND=cuda asks for the cuda backend\n")
-    assert "usage" not in told
+    environment_lines = capsys.readouterr().err
+    assert environment_lines.startswith(f"python -m PyGPU {command}: PYGPU_BACKEND=cuda asks for the cuda backend\n")
+    assert "usage" not in environment_lines
 
 
 def test_the_variables_that_are_known_are_those_of_the_page() -> None:
@@ -85,14 +85,18 @@ def test_the_variables_that_are_known_are_those_of_the_page() -> None:
 
 
 def test_a_misspelt_variable_is_told() -> None:
-    lines = [*environment.told({"PYGPU_BACKNED": "cpu", "PYGPU_STRICT": "1", "PYGPU_BACKEND": "cpu", "HOME": "/"})]
+    lines = [
+        *environment.environment_lines(
+            {"PYGPU_BACKNED": "cpu", "PYGPU_STRICT": "1", "PYGPU_BACKEND": "cpu", "HOME": "/"}
+        )
+    ]
     assert lines == ["PYGPU_BACKNED: no variable of PyGPU; PYGPU_BACKEND is one", "PYGPU_STRICT: 1"]
 
 
 def test_without_a_compiler_a_line_says_what_to_install() -> None:
     error = PyGPU.BackendUnavailableError("none was found; install g++ or clang++; looked for:\n  c++: not on PATH")
-    told = testing.without_a_compiler(error)
-    assert told == "no compiler of kernels: none was found; install g++ or clang++"
+    environment_lines = testing.without_a_compiler(error)
+    assert environment_lines == "no compiler of kernels: none was found; install g++ or clang++"
 
 
 @pytest.mark.enough_on("cpu")

@@ -152,9 +152,9 @@ def test_options_for_all_sources_can_be_put_in_place_under_both_names(package: s
 import sys, PyGPU
 sys.modules["pycuda"] = PyGPU
 import {package}.compiler
-from PyGPU._pycuda.compiler.source import flags_of_all
-before = flags_of_all()
+from PyGPU._pycuda.compiler.source import default_options
+before = default_options()
 sys.modules["{package}.compiler"].DEFAULT_NVCC_FLAGS = ["-DN=5"]
-print(before, flags_of_all())
+print(before, default_options())
 """
     assert run(code) == "[] ['-DN=5']\n"

@@ -12,7 +12,7 @@ import pytest
 from PyGPU import _core
 from PyGPU._pybindgpu import error_table as _error_table
 from PyGPU._pybindgpu.status import (
-    Refusal,
+    StatusError,
     cudaError_t,
     cudaGetErrorName,
     cudaGetErrorString,
@@ -133,7 +133,7 @@ def test_the_table_is_that_of_cuda_bindings() -> None:
 @pytest.mark.parametrize(
     ("error", "code"),
     [
-        (Refusal(400), 400),
+        (StatusError(400), 400),
         (MemoryError(), 2),
         (_core.NotSupportedError("no such thing"), 801),
         (RuntimeError("no backend"), 3),
@@ -163,7 +163,7 @@ def test_what_is_not_a_device_error_is_raised(error: BaseException) -> None:
 
 
 def test_the_last_error_is_given_once_and_peeked_at_often() -> None:
-    status_of(raiser(Refusal(101)))
+    status_of(raiser(StatusError(101)))
     status_of(int)
     assert cudaPeekAtLastError() == 101
     assert cudaPeekAtLastError() == 101
@@ -172,12 +172,12 @@ def test_the_last_error_is_given_once_and_peeked_at_often() -> None:
 
 
 def test_every_thread_has_its_own_last_error() -> None:
-    status_of(raiser(Refusal(1)))
+    status_of(raiser(StatusError(1)))
     seen: list[cudaError_t] = []
 
     def other() -> None:
         seen.append(cudaGetLastError())
-        status_of(raiser(Refusal(400)))
+        status_of(raiser(StatusError(400)))
 
     thread = threading.Thread(target=other)
     thread.start()

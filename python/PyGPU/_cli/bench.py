@@ -75,7 +75,7 @@ def label(size: int) -> str:
     return f"{size} B"
 
 
-def step(progress: Any, what: str) -> None:
+def report_step(progress: Any, what: str) -> None:
     """Print the next step."""
     progress.set_description_str(what)
     progress.update()
@@ -92,7 +92,7 @@ def median_seconds(call: Callable[[], Any], budget: float) -> float:
     return statistics.median(times[1:])
 
 
-def ways(size: int) -> dict[str, Callable[[], Any]]:
+def copy_calls(size: int) -> dict[str, Callable[[], Any]]:
     """Prepare copies of one size: to the device and back, pageable and pinned, and NumPy's in host memory."""
     host = numpy.arange(size // 4, dtype=numpy.float32)
     pinned = PyGPU.empty_like_pinned(host)
@@ -115,25 +115,25 @@ def ways(size: int) -> dict[str, Callable[[], Any]]:
 def transfers(sizes: list[int], budget: float, progress: Any) -> Iterator[Row]:
     """Time the copies of each size."""
     for size in sizes:
-        step(progress, f"{label(size)}: host memory")
-        for what, call in ways(size).items():
-            step(progress, f"{label(size)}: {what}")
+        report_step(progress, f"{label(size)}: host memory")
+        for what, call in copy_calls(size).items():
+            report_step(progress, f"{label(size)}: {what}")
             yield Row(what, size, median_seconds(call, budget))
 
 
 def calls(budget: float, progress: Any) -> Iterator[Row]:
     """Time small calls in batches, including the loop's cost of a few nanoseconds."""
     a = PyGPU.to_gpu(numpy.zeros((4, 8, 16), numpy.float32))
-    five = numpy.arange(5, dtype=numpy.float32)
-    names = {"g": PyGPU, "float32": numpy.float32, "a": a, "five": five, "short": PyGPU.to_gpu(five)}
+    five_floats = numpy.arange(5, dtype=numpy.float32)
+    names = {"g": PyGPU, "float32": numpy.float32, "a": a, "five": five_floats, "short": PyGPU.to_gpu(five_floats)}
     names |= {"stream": PyGPU.Stream(), "event": PyGPU.Event()}
     for what, statement in CALLS.items():
-        step(progress, what)
+        report_step(progress, what)
         timer = timeit.Timer(statement, globals=names)
-        turns = max(1, int(budget / BATCHES / max(timer.timeit(100) / 100, 1e-9)))
+        repetitions = max(1, int(budget / BATCHES / max(timer.timeit(100) / 100, 1e-9)))
         times = []
         for _ in range(BATCHES):
-            times.append(timer.timeit(turns) / turns)
+            times.append(timer.timeit(repetitions) / repetitions)
             PyGPU.synchronize()
         yield Row(what, None, statistics.median(times))
 
@@ -169,9 +169,9 @@ def comparison(rows: list[Row], before: dict[tuple[str, int | None], float], pat
     """Format the ratio of each time to that in a file."""
     lines = [f"{f'time now / time in {path}':<40}"]
     for row in rows:
-        if earlier := before.get((row.what, row.nbytes)):
+        if previous_seconds := before.get((row.what, row.nbytes)):
             what = row.what if row.nbytes is None else f"{row.what}, {label(row.nbytes)}"
-            lines.append(f"{what:<40}{row.seconds / earlier:>8.2f}")
+            lines.append(f"{what:<40}{row.seconds / previous_seconds:>8.2f}")
     return "\n".join(lines if len(lines) > 1 else [*lines, "no figure is in both"])
 
 
@@ -226,9 +226,9 @@ def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
         parser.error(str(error))
     sizes = sorted(set(arguments.size or (QUICK_SIZES if arguments.quick else SIZES)))
     budget = 0.03 if arguments.quick else 0.3
-    made = machine()
-    versions = ", ".join(f"{name} {made[name]}" for name in ("PyGPU", "python", "numpy"))
-    print(f"{made['device']} ({made['backend']}), {versions}\n")
+    machine_info = machine()
+    versions = ", ".join(f"{name} {machine_info[name]}" for name in ("PyGPU", "python", "numpy"))
+    print(f"{machine_info['device']} ({machine_info['backend']}), {versions}\n")
     progress = bars.bar(6 * len(sizes) + len(CALLS), file=sys.stderr, leave=False)
     try:
         rows = [*transfers(sizes, budget, progress), *calls(budget, progress)]
@@ -239,7 +239,7 @@ def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
         print("\n" + comparison(rows, before, arguments.compare))
     if arguments.save:
         figures = [{**row._asdict(), "gigabytes_per_second": row.rate} for row in rows]
-        content = {"machine": made, "rows": figures}
+        content = {"machine": machine_info, "rows": figures}
         Path(arguments.save).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     if arguments.plot:
-        plot(rows, f"{made['device']}, PyGPU {made['PyGPU']}", arguments.plot)
+        plot(rows, f"{machine_info['device']}, PyGPU {machine_info['PyGPU']}", arguments.plot)

@@ -35,7 +35,7 @@ class Run(NamedTuple):
     settings: dict[str, str]
 
 
-class Ended(NamedTuple):
+class RunResult(NamedTuple):
     """Result of one run."""
 
     status: int
@@ -53,39 +53,39 @@ class Finding(NamedTuple):
 
 def runs(arguments: argparse.Namespace, folder: Path, library: str | None) -> list[Run]:
     """List the configurations; the first two are equal."""
-    plain = {"PYGPU_BACKEND": "cpu", "TMPDIR": str(folder), "PYGPU_CACHE_DIR": str(folder / "cache")}
+    base_settings = {"PYGPU_BACKEND": "cpu", "TMPDIR": str(folder), "PYGPU_CACHE_DIR": str(folder / "cache")}
     # Line information has no cost until a failing run needs it.
-    plain["PYGPU_CPU_OPTIONS"] = "-g1"
+    base_settings["PYGPU_CPU_OPTIONS"] = "-g1"
     orders = ["reversed", *(f"shuffled:{seed}" for seed in range(1, arguments.shuffles + 1))]
-    found = [Run("as it is", plain), Run("once more", plain)]
-    found += [Run(order, {**plain, "PYGPU_CPU_ORDER": order}) for order in orders]
+    result = [Run("as it is", base_settings), Run("once more", base_settings)]
+    result += [Run(order, {**base_settings, "PYGPU_CPU_ORDER": order}) for order in orders]
     if library is not None:
         options = {"PYGPU_CPU_OPTIONS": "-fsanitize=address -fsanitize-recover=address -g"}
-        preloaded = {"LD_PRELOAD": library, "ASAN_OPTIONS": SANITIZER + str(folder / "report")}
-        found.append(Run("sanitizer", {**plain, **options, **preloaded}))
-    return found
+        sanitizer_settings = {"LD_PRELOAD": library, "ASAN_OPTIONS": SANITIZER + str(folder / "report")}
+        result.append(Run("sanitizer", {**base_settings, **options, **sanitizer_settings}))
+    return result
 
 
 def sanitizer() -> str | None:
     """Query the compiler for the sanitizer's library."""
-    named = os.environ.get("PYGPU_CXX") or os.environ.get("CXX") or "c++"
-    compiler = shutil.which(shlex.split(named)[0])
+    compiler_command = os.environ.get("PYGPU_CXX") or os.environ.get("CXX") or "c++"
+    compiler = shutil.which(shlex.split(compiler_command)[0])
     if compiler is None:
         return None
     for name in ("libasan.so", "libclang_rt.asan.so"):
-        asked = subprocess.run([compiler, f"-print-file-name={name}"], capture_output=True, text=True, check=False)
-        if Path(asked.stdout.strip()).is_absolute():
-            return asked.stdout.strip()
+        process = subprocess.run([compiler, f"-print-file-name={name}"], capture_output=True, text=True, check=False)
+        if Path(process.stdout.strip()).is_absolute():
+            return process.stdout.strip()
     return None
 
 
-def execute(program: list[str], run: Run, folder: Path, limit: float | None) -> Ended:
+def execute(program: list[str], run: Run, folder: Path, limit: float | None) -> RunResult:
     """Run the program once; a timeout counts as termination by a signal."""
-    written = folder / "held"
-    written.unlink(missing_ok=True)
+    record_file = folder / "held"
+    record_file.unlink(missing_ok=True)
     try:
-        done = subprocess.run(
-            [sys.executable, run_observed.__file__, str(written), *program],
+        process = subprocess.run(
+            [sys.executable, run_observed.__file__, str(record_file), *program],
             env={**environ, **run.settings},
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -95,55 +95,57 @@ def execute(program: list[str], run: Run, folder: Path, limit: float | None) -> 
             timeout=limit,
         )
     except subprocess.TimeoutExpired:
-        return Ended(-1, [], [f"it did not end within {limit} seconds"], {})
-    return Ended(done.returncode, done.stdout.splitlines(), done.stderr.splitlines(), local_arrays.read(written))
+        return RunResult(-1, [], [f"it did not end within {limit} seconds"], {})
+    return RunResult(
+        process.returncode, process.stdout.splitlines(), process.stderr.splitlines(), local_arrays.read(record_file)
+    )
 
 
-def with_line(place: str, folder: Path, path: str | None = None) -> str:
+def location_with_line(location: str, folder: Path, path: str | None = None) -> str:
     """Format a location with its source line, if the source was kept."""
-    name, _, number = place.rpartition(":")
+    name, _, number = location.rpartition(":")
     candidates = [Path(path)] if path else []
     candidates += sorted(folder.glob(f"pygpu-*/{Path(name).name}"))
     for file in candidates:
         if file.is_file() and number.isdigit():
             lines = file.read_text(errors="replace").splitlines()
             if 0 < int(number) <= len(lines):
-                return f"{place}\n      {lines[int(number) - 1].strip()}"
-    return place
+                return f"{location}\n      {lines[int(number) - 1].strip()}"
+    return location
 
 
-def last_words(errors: list[str]) -> str:
+def last_message(errors: list[str]) -> str:
     """Return the message of an exception, which may have several lines, or else the last line."""
-    starts = [number for number, line in enumerate(errors) if line.startswith("Traceback (most recent call last)")]
+    starts = [index for index, line in enumerate(errors) if line.startswith("Traceback (most recent call last)")]
     if starts:
-        rest = errors[starts[-1] + 1 :]
-        said = next((number for number, line in enumerate(rest) if line[:1].strip()), len(rest))
-        if said < len(rest):
+        report = errors[starts[-1] + 1 :]
+        message_line = next((index for index, line in enumerate(report) if line[:1].strip()), len(report))
+        if message_line < len(report):
             # A compiler may print more than is useful here. The message need not mention the purpose of this command.
-            words = "\n      ".join(line.strip() for line in rest[said : said + 8] if line.strip())
-            return words.replace("; python -m PyGPU check shows the line", "")
+            message = "\n      ".join(line.strip() for line in report[message_line : message_line + 8] if line.strip())
+            return message.replace("; python -m PyGPU check shows the line", "")
     return next((line for line in reversed(errors) if line.strip()), "")
 
 
-def failure(ended: Ended, folder: Path) -> str | None:
+def failure(result: RunResult, folder: Path) -> str | None:
     """Describe the failure of a run: its last lines, with the line of the kernel if they name one."""
-    if ended.status == 0:
+    if result.status == 0:
         return None
-    words = last_words(ended.errors)
-    how = f"ended by signal {-ended.status}" if ended.status < 0 else f"exit status {ended.status}"
-    place = re.search(r"at (\S+:\d+)\]?$", words)
-    if place:
-        words = words[: place.start(1)] + with_line(place[1], folder)
-    return f"{words}\n      ({how})" if words else how
+    message = last_message(result.errors)
+    exit_text = f"ended by signal {-result.status}" if result.status < 0 else f"exit status {result.status}"
+    location = re.search(r"at (\S+:\d+)\]?$", message)
+    if location:
+        message = message[: location.start(1)] + location_with_line(location[1], folder)
+    return f"{message}\n      ({exit_text})" if message else exit_text
 
 
-def difference(first: list[str], second: list[str], other: list[str]) -> str | None:
+def difference(first: list[str], second: list[str], reordered: list[str]) -> str | None:
     """Find the first line that differs in another order although two equal runs agree on it."""
-    if len(first) == len(second) != len(other):
-        return f"it prints {len(other)} lines, not {len(first)}"
-    for number, (one, again, now) in enumerate(zip(first, second, other, strict=False), 1):
-        if one == again != now:
-            return f"line {number} of the output is\n      {now}\n    and as it is\n      {one}"
+    if len(first) == len(second) != len(reordered):
+        return f"it prints {len(reordered)} lines, not {len(first)}"
+    for number, (expected, repeated, actual) in enumerate(zip(first, second, reordered, strict=False), 1):
+        if expected == repeated != actual:
+            return f"line {number} of the output is\n      {actual}\n    and as it is\n      {expected}"
     return None
 
 
@@ -153,15 +155,17 @@ def reports(folder: Path) -> Iterator[str]:
         for text in file.read_text(errors="replace").split(
             "================================================================="
         )[1:]:
-            what = re.search(r"ERROR: AddressSanitizer: (\S+)", text)
+            error = re.search(r"ERROR: AddressSanitizer: (\S+)", text)
             frame = next(
-                (one for one in FRAME.finditer(text) if "pygpu-" in one["path"] or one["path"].endswith(".cu")), None
+                (match for match in FRAME.finditer(text) if "pygpu-" in match["path"] or match["path"].endswith(".cu")),
+                None,
             )
-            if what is None or frame is None or "/include/pygpu_cpu" in frame["path"]:
+            if error is None or frame is None or "/include/pygpu_cpu" in frame["path"]:
                 continue
             access = re.search(r"^(READ|WRITE) of size \d+", text, re.MULTILINE)
-            place = with_line(f"{Path(frame['path']).name}:{frame['line']}", folder, frame["path"])
-            yield f"{what[1]}: {access[0] if access else 'access'}{block_of(text)}, in {frame['function']} at {place}"
+            location = location_with_line(f"{Path(frame['path']).name}:{frame['line']}", folder, frame["path"])
+            kind = access[0] if access else "access"
+            yield f"{error[1]}: {kind}{block_of(text)}, in {frame['function']} at {location}"
 
 
 def block_of(report: str) -> str:
@@ -176,41 +180,43 @@ def block_of(report: str) -> str:
     return f" at {variable[1]}" if variable else f", {block[1]}" if block else ""
 
 
-def search(program: list[str], ways: list[Run], folder: Path, limit: float | None, progress: Any) -> list[Finding]:
+def search(
+    program: list[str], configurations: list[Run], folder: Path, limit: float | None, progress: Any
+) -> list[Finding]:
     """Run the program in each configuration and collect the defects, each once."""
-    found: dict[str, list[str]] = {}
-    ended: dict[str, Ended] = {}
-    unordered: list[tuple[str, str]] = []
-    for run in ways:
+    findings: dict[str, list[str]] = {}
+    results: dict[str, RunResult] = {}
+    order_dependent: list[tuple[str, str]] = []
+    for run in configurations:
         progress.set_description_str(run.name)
         progress.update()
-        ended[run.name] = done = execute(program, run, folder, limit)
+        results[run.name] = result = execute(program, run, folder, limit)
         is_sanitized = run.name == "sanitizer"
-        told = list(reports(folder)) if is_sanitized else []
-        failed = failure(done, folder)
-        if failed is not None and not told:
-            told.append(failed)
-        elif not is_sanitized and len(ended) > 2:
-            first, second = ended["as it is"], ended["once more"]
-            differs = difference(first.output, second.output, done.output)
-            differs = differs or local_arrays.difference(first.held, second.held, done.held)
+        messages = list(reports(folder)) if is_sanitized else []
+        failure_text = failure(result, folder)
+        if failure_text is not None and not messages:
+            messages.append(failure_text)
+        elif not is_sanitized and len(results) > 2:
+            first, second = results["as it is"], results["once more"]
+            differs = difference(first.output, second.output, result.output)
+            differs = differs or local_arrays.difference(first.held, second.held, result.held)
             if differs is not None:
-                unordered.append((run.name, differs))
-        for one in told:
-            found.setdefault(one, []).append(run.name)
-    if unordered:
+                order_dependent.append((run.name, differs))
+        for message_text in messages:
+            findings.setdefault(message_text, []).append(run.name)
+    if order_dependent:
         text = "the result depends on the order in which blocks and threads run (a missing barrier, or a race): "
-        found[text + unordered[0][1]] = [name for name, _ in unordered]
-    return merged(found)
+        findings[text + order_dependent[0][1]] = [name for name, _ in order_dependent]
+    return merged(findings)
 
 
-def merged(found: dict[str, list[str]]) -> list[Finding]:
+def merged(findings: dict[str, list[str]]) -> list[Finding]:
     """Merge findings that differ only in the first thread or in an address."""
-    kept: dict[str, Finding] = {}
-    for what, names in found.items():
+    merged_findings: dict[str, Finding] = {}
+    for what, names in findings.items():
         key = re.sub(r"\(\d+,\d+,\d+\)|0x[0-9a-f]+", "", what)
-        kept.setdefault(key, Finding(what, [])).runs.extend(names)
-    return list(kept.values())
+        merged_findings.setdefault(key, Finding(what, [])).runs.extend(names)
+    return list(merged_findings.values())
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -237,15 +243,15 @@ def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     program = [arguments.program, *arguments.arguments]
     with tempfile.TemporaryDirectory(prefix="pygpu-check-") as name:
         folder = Path(name)
-        ways = runs(arguments, folder, library)
-        progress = bars.bar(len(ways), file=sys.stderr, leave=False)
+        configurations = runs(arguments, folder, library)
+        progress = bars.bar(len(configurations), file=sys.stderr, leave=False)
         try:
-            found = search(program, ways, folder, arguments.timeout, progress)
+            findings = search(program, configurations, folder, arguments.timeout, progress)
         finally:
             progress.close()
-    names = ", ".join(run.name for run in ways)
-    for number, finding in enumerate(found, 1):
+    names = ", ".join(run.name for run in configurations)
+    for number, finding in enumerate(findings, 1):
         print(f"{number}. {finding.what}\n    [{', '.join(finding.runs)}]")
-    if found:
+    if findings:
         sys.exit(1)
     print(f"nothing found: {names}")

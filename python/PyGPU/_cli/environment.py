@@ -15,11 +15,11 @@ KNOWN = frozenset(
 """Those of docs/environment.md."""
 
 
-def told(environment: Mapping[str, str]) -> Iterator[str]:
+def environment_lines(environment: Mapping[str, str]) -> Iterator[str]:
     """Format a line for each set variable that `show` prints nowhere else."""
     for name, value in sorted(environment.items()):
         if name in KNOWN and name != "PYGPU_BACKEND":
             yield f"{name}: {value}"
         elif name.startswith("PYGPU_") and name not in KNOWN:
-            near = difflib.get_close_matches(name, KNOWN, 1)
-            yield f"{name}: no variable of PyGPU{f'; {near[0]} is one' if near else ''}"
+            close_matches = difflib.get_close_matches(name, KNOWN, 1)
+            yield f"{name}: no variable of PyGPU{f'; {close_matches[0]} is one' if close_matches else ''}"

@@ -21,53 +21,54 @@ ROUNDING = 1000
 def read(file: Path) -> Held:
     """Read the record of a run; return nothing if the run ended early."""
     try:
-        with file.open("rb") as opened:
-            held: Held = pickle.load(opened)
-            return held
+        with file.open("rb") as stream:
+            contents: Held = pickle.load(stream)
+            return contents
     except (OSError, EOFError, pickle.UnpicklingError):
         return {}
 
 
-def arrays(one: Values, other: Values) -> tuple[np.ndarray, np.ndarray] | None:
+def arrays(first: Values, second: Values) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the values of a variable in two runs, if both are complete and of equal shape."""
     import numpy as np
 
-    (dtype, shape, values), (other_dtype, other_shape, other_values) = one, other
+    (dtype, shape, values), (second_dtype, second_shape, second_values) = first, second
     size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-    if (dtype, shape) != (other_dtype, other_shape) or not size == len(values) == len(other_values):
+    if (dtype, shape) != (second_dtype, second_shape) or not size == len(values) == len(second_values):
         return None
-    return np.frombuffer(values, dtype).reshape(shape), np.frombuffer(other_values, dtype).reshape(shape)
+    return np.frombuffer(values, dtype).reshape(shape), np.frombuffer(second_values, dtype).reshape(shape)
 
 
-def differing(one: np.ndarray, other: np.ndarray) -> Any:
+def differing(first: np.ndarray, second: np.ndarray) -> Any:
     """Test which elements differ by more than the rounding of sums."""
     import numpy as np
 
-    if one.dtype.kind not in "fc":
-        return one != other
+    if first.dtype.kind not in "fc":
+        return first != second
     with np.errstate(all="ignore"):
-        is_finite = np.isfinite(one) & np.isfinite(other)
-        greatest = np.max(np.abs(one), where=np.isfinite(one), initial=0)
-        near = np.abs(one - other) <= ROUNDING * np.finfo(one.dtype).eps * greatest
-        same = (one == other) | ((one != one) & (other != other))
-    return ~(same | (is_finite & near))
+        is_finite = np.isfinite(first) & np.isfinite(second)
+        maximum = np.max(np.abs(first), where=np.isfinite(first), initial=0)
+        is_close = np.abs(first - second) <= ROUNDING * np.finfo(first.dtype).eps * maximum
+        is_same = (first == second) | ((first != first) & (second != second))
+    return ~(is_same | (is_finite & is_close))
 
 
-def difference(first: Held, second: Held, other: Held) -> str | None:
+def difference(first: Held, second: Held, reordered: Held) -> str | None:
     """Find the first array that differs in another order although two equal runs agree on it."""
     import numpy as np
 
-    for (function, name), one in first.items():
-        now = other.get((function, name))
-        if now is None or second.get((function, name)) != one or now == one:
+    for (function, name), expected in first.items():
+        actual = reordered.get((function, name))
+        if actual is None or second.get((function, name)) != expected or actual == expected:
             continue
-        where = f"the array {name}" if function == "<module>" else f"the array {name} of {function}()"
-        both = arrays(one, now)
-        if both is None:
-            return f"{where} holds\n      other values, or has another shape, than as it is"
-        found = np.argwhere(differing(*both))
-        if len(found):
-            at = tuple(int(index) for index in found[0])
-            place = f" at [{', '.join(map(str, at))}]" if at else ""
-            return f"{where} holds{place}\n      {both[1][at]}\n    and as it is\n      {both[0][at]}"
+        description = f"the array {name}" if function == "<module>" else f"the array {name} of {function}()"
+        values = arrays(expected, actual)
+        if values is None:
+            return f"{description} holds\n      other values, or has another shape, than as it is"
+        differing_indices = np.argwhere(differing(*values))
+        if len(differing_indices):
+            element_index = tuple(int(axis_index) for axis_index in differing_indices[0])
+            position = f" at [{', '.join(map(str, element_index))}]" if element_index else ""
+            before, after = (array[element_index] for array in values)
+            return f"{description} holds{position}\n      {after}\n    and as it is\n      {before}"
     return None

@@ -8,17 +8,17 @@ from pathlib import PurePath
 from typing import Any
 
 from PyGPU import BackendUnavailableError, __version__, backend_name, config, show_config
-from PyGPU._cli import bench as timing, check as checking, test as testing, environment, warm as compiling
+from PyGPU._cli import bench as timing, check as checking, environment, test as testing, warm as compiling
 from PyGPU._native import include_paths
 
-_PLACES = {
+_PATH_OPTIONS = {
     "--includes": (lambda: f"-I{include_paths.get_include()}", "print the compiler's option for the headers"),
     "--cmakedir": (include_paths.cmake_folder, "print the folder of PyGPUConfig.cmake"),
     "--pkgconfigdir": (include_paths.pkgconfig_folder, "print the folder of pygpu.pc"),
 }
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """Return a JSON value for a value of `config` that JSON does not support."""
     return value.hex() if isinstance(value, bytes) else str(value) if isinstance(value, PurePath) else list(value)
 
@@ -26,14 +26,14 @@ def _plain(value: Any) -> Any:
 def _show(arguments: argparse.Namespace) -> None:
     """Print the configuration."""
     if arguments.json:
-        print(json.dumps(config(), indent=1, default=_plain))
+        print(json.dumps(config(), indent=1, default=_json_value))
     else:
         show_config()
-        for line in environment.told(environ):
+        for line in environment.environment_lines(environ):
             print(line)
 
 
-def _need_a_backend(command: str) -> None:
+def _require_backend(command: str) -> None:
     """Exit with a message if no backend is available: a wrong setting needs no traceback."""
     try:
         backend_name()
@@ -49,9 +49,9 @@ def main() -> None:
         description="Without a command, or with `show`: print the backends, and why those that cannot be used cannot.",
     )
     parser.add_argument("--version", action="version", version=f"PyGPU {__version__}")
-    places = parser.add_mutually_exclusive_group()
-    for option, (place, text) in _PLACES.items():
-        places.add_argument(option, action="store_const", const=place, dest="place", help=text)
+    path_options = parser.add_mutually_exclusive_group()
+    for option, (path_function, text) in _PATH_OPTIONS.items():
+        path_options.add_argument(option, action="store_const", const=path_function, dest="place", help=text)
     parser.add_argument("--json", action="store_true", help="print it as JSON")
     commands = parser.add_subparsers(dest="command", metavar="command")
     show = commands.add_parser("show", help="print what was found here, as without a command")
@@ -66,7 +66,7 @@ def main() -> None:
     checking.add_options(check)
     arguments = parser.parse_args()
     if arguments.place is None and arguments.command in ("bench", "test", "warm"):
-        _need_a_backend(arguments.command)
+        _require_backend(arguments.command)
     if arguments.place is not None:
         print(arguments.place())
     elif arguments.command == "bench":

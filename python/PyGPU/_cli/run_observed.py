@@ -14,7 +14,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 # Larger arrays, in bytes, are recorded by a checksum only.
-WHOLE = 1 << 24
+MAX_RECORDED_BYTES = 1 << 24
 # Maximum number of recorded calls of one function.
 CALLS = 1000
 
@@ -54,16 +54,16 @@ class Observer:
             array = host_copy(value)
             if array is None:
                 return
-            whole = array.tobytes()
+            contents = array.tobytes()
         except Exception:  # an unallocated array, or one under graph capture: both are allowed
             return
-        values = whole if len(whole) <= WHOLE else hashlib.blake2b(whole).digest()
+        values = contents if len(contents) <= MAX_RECORDED_BYTES else hashlib.blake2b(contents).digest()
         self.held[function, name] = (array.dtype, array.shape, values)
 
 
 def main() -> None:
     """Run the program as Python would."""
-    written, program = sys.argv[1:3]
+    record_file, program = sys.argv[1:3]
     sys.argv = sys.argv[2:]
     sys.path[0] = str(Path(program).resolve().parent)
     observer = Observer(program)
@@ -74,7 +74,7 @@ def main() -> None:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
-        with Path(written).open("wb") as file:
+        with Path(record_file).open("wb") as file:
             pickle.dump(observer.held, file)
 
 

@@ -54,34 +54,37 @@ def values() -> numpy.ndarray[Any, Any]:
     return numpy.arange(1, 48 * 64 + 1, dtype=numpy.float32).reshape(48, 64)
 
 
-def same(got: Any, wanted: Any, what: str = "values", tolerance: float = 0) -> None:
+def same(got: Any, expected: Any, what: str = "values", tolerance: float = 0) -> None:
     """Compare values with NumPy's."""
-    got, wanted = numpy.asarray(got), numpy.asarray(wanted)
-    if got.shape != wanted.shape:
-        raise Wrong(f"{what}: the shape is {got.shape}, and {wanted.shape} is right")
-    wrong = numpy.argwhere(~numpy.isclose(got, wanted, rtol=tolerance, atol=0))
-    if len(wrong):
-        at = tuple(map(int, wrong[0]))
-        raise Wrong(f"{what}: {len(wrong)} of {got.size} are wrong, at {at} {got[at]} in the place of {wanted[at]}")
+    got, expected = numpy.asarray(got), numpy.asarray(expected)
+    if got.shape != expected.shape:
+        raise Wrong(f"{what}: the shape is {got.shape}, and {expected.shape} is right")
+    wrong_indices = numpy.argwhere(~numpy.isclose(got, expected, rtol=tolerance, atol=0))
+    if len(wrong_indices):
+        index = tuple(map(int, wrong_indices[0]))
+        raise Wrong(
+            f"{what}: {len(wrong_indices)} of {got.size} are wrong, at {index} {got[index]} in the place "
+            f"of {expected[index]}"
+        )
 
 
-def copies_up(device: PyGPU.Device) -> str:
+def check_upload(device: PyGPU.Device) -> str:
     """Upload every memory layout."""
-    for name, cut in LAYOUTS.items():
-        host = cut(values())
+    for name, select in LAYOUTS.items():
+        host = select(values())
         same(PyGPU.to_gpu(host, device=device).get(), host, name)
     return f"{len(LAYOUTS)} layouts"
 
 
-def copies_down(device: PyGPU.Device) -> str:
+def check_download(device: PyGPU.Device) -> str:
     """Download every memory layout, and write into it."""
     host, array = values(), PyGPU.to_gpu(values(), device=device)
-    for name, cut in LAYOUTS.items():
-        same(cut(array)[...].get(), cut(host), name)
-        into, onto = PyGPU.to_gpu(host, device=device), host.copy()
-        cut(into)[...] = cut(host) + 1
-        cut(onto)[...] = cut(host) + 1
-        same(into.get(), onto, name)
+    for name, select in LAYOUTS.items():
+        same(select(array)[...].get(), select(host), name)
+        target, host_target = PyGPU.to_gpu(host, device=device), host.copy()
+        select(target)[...] = select(host) + 1
+        select(host_target)[...] = select(host) + 1
+        same(target.get(), host_target, name)
     return f"{len(LAYOUTS)} layouts, and written into"
 
 
@@ -98,9 +101,9 @@ def large_copy(device: PyGPU.Device) -> str:
 def same_device_copy(device: PyGPU.Device) -> str:
     """Copy within the device, also onto itself."""
     host, array = values(), PyGPU.to_gpu(values(), device=device)
-    turned = PyGPU.empty((64, 48), numpy.float32, device=device)
-    turned[...] = array.T
-    same(turned.get(), host.T)
+    transposed = PyGPU.empty((64, 48), numpy.float32, device=device)
+    transposed[...] = array.T
+    same(transposed.get(), host.T)
     array[1:] = array[:-1]
     host[1:] = host[:-1].copy()
     same(array.get(), host)
@@ -147,16 +150,16 @@ def cached_kernel(device: PyGPU.Device) -> str:
 def order(device: PyGPU.Device) -> str:
     """Use one array on two streams and free it without synchronization."""
     with device:
-        one, other = PyGPU.Stream(), PyGPU.Stream()
-    for turn in range(20):
-        with one:
-            array = PyGPU.full(1 << 18, turn, numpy.int32, device=device)
-        with other:
-            copied = array.copy()
-        with one:
+        first, second = PyGPU.Stream(), PyGPU.Stream()
+    for repetition in range(20):
+        with first:
+            array = PyGPU.full(1 << 18, repetition, numpy.int32, device=device)
+        with second:
+            array_copy = array.copy()
+        with first:
             array.fill(-1)
         del array
-        same(copied.get(), numpy.full(1 << 18, turn, numpy.int32))
+        same(array_copy.get(), numpy.full(1 << 18, repetition, numpy.int32))
     return "20 times write, read on another stream, write, free"
 
 
@@ -171,12 +174,12 @@ def event(device: PyGPU.Device) -> None:
             raise Wrong("an event that was waited for is not reached")
 
 
-def needing_a_compiler(work: Callable[[PyGPU.Device], str | None]) -> Callable[[PyGPU.Device], str | None]:
+def requires_compiler(check: Callable[[PyGPU.Device], str | None]) -> Callable[[PyGPU.Device], str | None]:
     """Skip a check if the compiler is missing."""
 
     def checked(device: PyGPU.Device) -> str | None:
         try:
-            return work(device)
+            return check(device)
         except PyGPU.BackendUnavailableError as error:
             raise Skipped(without_a_compiler(error)) from None
 
@@ -207,25 +210,25 @@ def products(device: PyGPU.Device) -> str:
 
 
 CHECKS = [
-    Check("copies to the device", copies_up),
-    Check("copies from the device", copies_down),
+    Check("copies to the device", check_upload),
+    Check("copies from the device", check_download),
     Check("large copies", large_copy),
-    Check("copies within the device", needing_a_compiler(same_device_copy)),
+    Check("copies within the device", requires_compiler(same_device_copy)),
     Check("kernel", kernel),
     Check("kernel from the cache", cached_kernel),
-    Check("order across streams", needing_a_compiler(order)),
+    Check("order across streams", requires_compiler(order)),
     Check("events", event),
-    Check("arithmetic", needing_a_compiler(arithmetic)),
-    Check("reductions", needing_a_compiler(reductions)),
-    Check("products", needing_a_compiler(products)),
+    Check("arithmetic", requires_compiler(arithmetic)),
+    Check("reductions", requires_compiler(reductions)),
+    Check("products", requires_compiler(products)),
 ]
 
 
-def handed(device: PyGPU.Device, take: Callable[[PyGPU.GPUArray], Any]) -> None:
+def exchange(device: PyGPU.Device, import_array: Callable[[PyGPU.GPUArray], Any]) -> None:
     """Pass an array to another library, which adds one to each element, and read it back."""
-    other = take(PyGPU.to_gpu(values(), device=device))
-    other += 1
-    same(PyGPU.from_dlpack(other).get(), values() + 1)
+    imported = import_array(PyGPU.to_gpu(values(), device=device))
+    imported += 1
+    same(PyGPU.from_dlpack(imported).get(), values() + 1)
 
 
 def with_torch(device: PyGPU.Device) -> str:
@@ -233,7 +236,7 @@ def with_torch(device: PyGPU.Device) -> str:
     torch = importlib.import_module("torch")
     if device.kind != "cpu" and not torch.cuda.is_available():
         raise Skipped(f"torch {torch.__version__} sees no GPU")
-    handed(device, torch.from_dlpack)
+    exchange(device, torch.from_dlpack)
     return f"{torch.__version__}, shared both ways"
 
 
@@ -242,7 +245,7 @@ def with_cupy(device: PyGPU.Device) -> str:
     cupy = importlib.import_module("cupy")
     if device.kind == "cpu" or not cupy.cuda.runtime.getDeviceCount():
         raise Skipped("no GPU for it")
-    handed(device, cupy.from_dlpack)
+    exchange(device, cupy.from_dlpack)
     return f"{cupy.__version__}, shared both ways"
 
 
@@ -251,7 +254,7 @@ def with_jax(device: PyGPU.Device) -> str:
     jax = importlib.import_module("jax")
     if device.kind != "cpu" and jax.default_backend() == "cpu":
         raise Skipped(f"jax {jax.__version__} sees no GPU")
-    handed(device, jax.dlpack.from_dlpack)
+    exchange(device, jax.dlpack.from_dlpack)
     return f"{jax.__version__}, both ways"
 
 
@@ -270,9 +273,9 @@ def with_mpi(device: PyGPU.Device) -> str:
     mpi = importlib.import_module("mpi4py.MPI")
     if device.kind != "cpu":
         raise Skipped("sends from a device need an MPI that was built for it")
-    array, got = PyGPU.to_gpu(values(), device=device), PyGPU.empty((48, 64), numpy.float32, device=device)
-    mpi.COMM_SELF.Sendrecv(array, 0, recvbuf=got, source=0)
-    same(got.get(), values())
+    array, received = PyGPU.to_gpu(values(), device=device), PyGPU.empty((48, 64), numpy.float32, device=device)
+    mpi.COMM_SELF.Sendrecv(array, 0, recvbuf=received, source=0)
+    same(received.get(), values())
     return "sent and received"
 
 
@@ -298,23 +301,23 @@ def is_installed(name: str) -> bool:
         return False
 
 
-def devices(wanted: list[str] | None) -> list[PyGPU.Device]:
+def devices(names: list[str] | None) -> list[PyGPU.Device]:
     """Name the requested devices, or all devices of the backend."""
-    return [PyGPU.Device(name) for name in wanted] if wanted else [*map(PyGPU.Device, range(PyGPU.device_count()))]
+    return [PyGPU.Device(name) for name in names] if names else [*map(PyGPU.Device, range(PyGPU.device_count()))]
 
 
-def lines(chosen: list[PyGPU.Device], has_neighbours: bool, end: float) -> Iterator[tuple[str, str, str]]:
+def lines(selected_devices: list[PyGPU.Device], has_neighbours: bool, end: float) -> Iterator[tuple[str, str, str]]:
     """Run the checks within the time limit; the first device also tests the other libraries."""
-    every = [(f"{device}: {check.what}", check.make, device) for device in chosen for check in CHECKS]
+    checks = [(f"{device}: {check.what}", check.make, device) for device in selected_devices for check in CHECKS]
     if has_neighbours:
-        found = [name for name in NEIGHBOURS if is_installed(name)]
-        every += [(f"{chosen[0]}: {name}", NEIGHBOURS[name], chosen[0]) for name in found]
-    for what, make, device in every:
+        installed = [name for name in NEIGHBOURS if is_installed(name)]
+        checks += [(f"{selected_devices[0]}: {name}", NEIGHBOURS[name], selected_devices[0]) for name in installed]
+    for what, make, device in checks:
         if time.perf_counter() > end:
             yield what, "skipped", "no time left (--seconds)"
             continue
-        how, said = verdict(make, device)
-        yield what, how, said
+        outcome, message = verdict(make, device)
+        yield what, outcome, message
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -329,18 +332,18 @@ def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """Run the checks; return 1 if one failed."""
     begin = time.perf_counter()
     try:
-        chosen = devices(arguments.device)
+        selected_devices = devices(arguments.device)
     except (ValueError, PyGPU.BackendUnavailableError, PyGPU.CudaError) as error:
         parser.error(str(error))
     versions = f"PyGPU {PyGPU.__version__}, Python {sys.version.split()[0]}, NumPy {numpy.__version__}"
     print(f"{versions}, backend {PyGPU.backend_name()}", flush=True)
-    for device in chosen:
+    for device in selected_devices:
         print(f"{device}: {PyGPU.device_properties(device)['name']}", flush=True)
     counts = {"ok": 0, "skipped": 0, "FAILED": 0}
-    for what, how, said in lines(chosen, not arguments.no_neighbours, begin + arguments.seconds):
-        counts[how] += 1
-        print(f"{how:<8} {what}{f': {said}' if said else ''}", flush=True)
-    told = ", ".join(f"{count} {how}" for how, count in counts.items() if count)
-    print(f"{told} in {time.perf_counter() - begin:.1f} s")
+    for what, outcome, message in lines(selected_devices, not arguments.no_neighbours, begin + arguments.seconds):
+        counts[outcome] += 1
+        print(f"{outcome:<8} {what}{f': {message}' if message else ''}", flush=True)
+    summary = ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count)
+    print(f"{summary} in {time.perf_counter() - begin:.1f} s")
     if counts["FAILED"]:
         sys.exit(1)

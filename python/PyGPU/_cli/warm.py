@@ -55,23 +55,23 @@ def square(dtype: str) -> Any:
     return PyGPU.ones((EDGE, EDGE), dtype)
 
 
-def alone(function: Any, dtype: str, layout: Layout) -> None:
+def call_unary(function: Any, dtype: str, layout: Layout) -> None:
     """Call a function of one operand."""
     function(layout[0](square(dtype)))
 
 
-def together(function: Any, one: str, other: str, layout: Layout) -> None:
+def call_binary(function: Any, first_dtype: str, second_dtype: str, layout: Layout) -> None:
     """Call a function of two arrays."""
-    function(layout[0](square(one)), layout[1](square(other)))
+    function(layout[0](square(first_dtype)), layout[1](square(second_dtype)))
 
 
-def with_number(function: Any, dtype: str, is_first: bool) -> None:
+def call_with_scalar(function: Any, dtype: str, is_first: bool) -> None:
     """Call a function of an array and a Python scalar."""
     operands = square(dtype), numpy.dtype(dtype).type(1).item()
     function(*operands[::-1] if is_first else operands)
 
 
-def into_itself(function: Any, dtype: str) -> None:
+def call_in_place(function: Any, dtype: str) -> None:
     """Call as an in-place operator does."""
     array = square(dtype)
     function(array, square(dtype), out=array)
@@ -82,20 +82,22 @@ def calls_of(name: str, dtypes: list[str]) -> Iterator[Call]:
     function = getattr(PyGPU, name)
     for dtype in dtypes:
         if function.nin == 1:
-            yield from (Call(name, (dtype,), partial(alone, function, dtype, layout)) for layout in LAYOUTS.values())
+            yield from (
+                Call(name, (dtype,), partial(call_unary, function, dtype, layout)) for layout in LAYOUTS.values()
+            )
             continue
-        yield Call(name, (dtype,), partial(with_number, function, dtype, False))
-        yield Call(name, (dtype,), partial(with_number, function, dtype, True))
-        yield Call(name, (dtype,), partial(into_itself, function, dtype))
+        yield Call(name, (dtype,), partial(call_with_scalar, function, dtype, False))
+        yield Call(name, (dtype,), partial(call_with_scalar, function, dtype, True))
+        yield Call(name, (dtype,), partial(call_in_place, function, dtype))
         for layout in LAYOUTS.values():
-            yield Call(name, (dtype, dtype), partial(together, function, dtype, dtype, layout))
-        for other in dtypes:
-            if other != dtype:
+            yield Call(name, (dtype, dtype), partial(call_binary, function, dtype, dtype, layout))
+        for other_dtype in dtypes:
+            if other_dtype != dtype:
                 layout = LAYOUTS["side by side"]
-                yield Call(name, (dtype, other), partial(together, function, dtype, other, layout))
+                yield Call(name, (dtype, other_dtype), partial(call_binary, function, dtype, other_dtype, layout))
 
 
-def meet(call: Call, device: int) -> str | None:
+def compile_call(call: Call, device: int) -> str | None:
     """Make a call and return its error; a function without a loop for some types is no error."""
     try:
         with PyGPU.Device(device), PyGPU.fusion("off"):  # a discarded result would never be launched
@@ -107,7 +109,7 @@ def meet(call: Call, device: int) -> str | None:
     return None
 
 
-def kept() -> tuple[int, int]:
+def cached_kernels() -> tuple[int, int]:
     """Count the kernels of the cache and their bytes."""
     folder = PyGPU.config()["kernel_cache"]
     sizes = [path.stat().st_size for path in Path(folder).glob("*.pgk")] if folder else []
@@ -116,10 +118,10 @@ def kept() -> tuple[int, int]:
 
 def architectures() -> dict[str, int]:
     """Name one device for each architecture, because kernels are compiled for an architecture."""
-    found: dict[str, int] = {}
+    devices: dict[str, int] = {}
     for device in range(PyGPU.device_count()):
-        found.setdefault(PyGPU.device_properties(device)["architecture"], device)
-    return found
+        devices.setdefault(PyGPU.device_properties(device)["architecture"], device)
+    return devices
 
 
 def dtype_name(text: str) -> str:
@@ -128,7 +130,7 @@ def dtype_name(text: str) -> str:
         name = numpy.dtype(text).name
     except TypeError:
         name = ""
-    if name not in {one for loop in PyGPU.add.types for one in loop.split("->")}:
+    if name not in {letter for loop in PyGPU.add.types for letter in loop.split("->")}:
         raise argparse.ArgumentTypeError(f"{text!r} is no dtype that PyGPU computes with, such as float32")
     return name
 
@@ -165,20 +167,22 @@ def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     if arguments.threads < 1:
         parser.error("--threads is at least 1")
     calls = [call for name in arguments.functions for call in calls_of(name, arguments.dtypes)]
-    before, _ = kept()
-    wrong: list[str] = []
+    before, _ = cached_kernels()
+    errors: list[str] = []
     for architecture, device in architectures().items():
         progress = bars.bar(len(calls), file=sys.stderr, leave=False)
         with ThreadPoolExecutor(arguments.threads) as threads:
             try:
-                for call, fault in zip(calls, threads.map(meet, calls, itertools.repeat(device)), strict=True):
+                for call, message in zip(
+                    calls, threads.map(compile_call, calls, itertools.repeat(device)), strict=True
+                ):
                     progress.set_description_str(f"{architecture}: {call.function} of {', '.join(call.dtypes)}")
                     progress.update()
-                    wrong += [fault] if fault else []
+                    errors += [message] if message else []
             finally:
                 progress.close()
                 threads.shutdown(cancel_futures=True)
-    count, size = kept()
+    count, size = cached_kernels()
     print(f"{count - before} kernels compiled; {count} of {size / 2**20:.1f} MiB in {PyGPU.config()['kernel_cache']}")
-    if wrong:
-        sys.exit("\n".join([f"{len(wrong)} could not be compiled:", *wrong]))
+    if errors:
+        sys.exit("\n".join([f"{len(errors)} could not be compiled:", *errors]))

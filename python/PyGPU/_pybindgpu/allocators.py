@@ -18,9 +18,9 @@ import numpy
 
 from PyGPU import _core
 from PyGPU._names.public import public
-from PyGPU._pybindgpu.owned_block import DeviceBlock, checked_nbytes
 from PyGPU._pybindgpu.dtype_classes import class_of
 from PyGPU._pybindgpu.labels import labelled_dtype
+from PyGPU._pybindgpu.owned_block import DeviceBlock, checked_nbytes
 from PyGPU._pybindgpu.pointer import PointerWrapper
 from PyGPU._pybindgpu.typed_allocators import TypedAllocator, TypedHostAllocator, TypedPagelockedAllocator
 
@@ -216,8 +216,8 @@ class Allocator:
             self._block = DeviceBlock(checked_nbytes(self._shape, self._dtype.itemsize))
             self._device_ptr = self._block.address
             if self.host_data is not None and self._device_ptr:
-                rows = numpy.ascontiguousarray(self.host_data)
-                _core.raw_copy(self._device_ptr, rows.ctypes.data, rows.nbytes, "host_to_device")
+                contiguous = numpy.ascontiguousarray(self.host_data)
+                _core.raw_copy(self._device_ptr, contiguous.ctypes.data, contiguous.nbytes, "host_to_device")
         else:
             self._device_ptr = int(buffer.ptr)
 

@@ -17,14 +17,14 @@ from PyGPU._pybindgpu.address import plain_address
 from PyGPU._pybindgpu.owned_block import Block, DeviceBlock, checked_nbytes
 from PyGPU._pybindgpu.pointer import PointerWrapper, host_pointer, pointer_to
 from PyGPU._pybindgpu.runtime.stream import StreamLike, as_stream
-from PyGPU._pybindgpu.status import INVALID_VALUE, SUCCESS, Refusal, cudaError_t, status_of
+from PyGPU._pybindgpu.status import INVALID_VALUE, SUCCESS, StatusError, cudaError_t, status_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from PyGPU.typing import CopyKind
 
-_FORMS = (
+_SIGNATURES = (
     ("n",),
     ("l", "flag_c_contiguous"),
     ("a", "l", "flag_c_contiguous"),
@@ -92,32 +92,32 @@ class DeviceArray:
         self._owns_device = False
         self._order = "C"
         self._status = SUCCESS
-        for form in _FORMS:
-            given = _bound(form, args, kwargs)
-            if given is not None and _fits(form[0], given[form[0]]):
-                self._shape = self._describe(form[0], given)
+        for signature in _SIGNATURES:
+            arguments = _bind(signature, args, kwargs)
+            if arguments is not None and _accepts(signature[0], arguments[signature[0]]):
+                self._shape = self._describe(signature[0], arguments)
                 self._nbytes = checked_nbytes(self._shape, self._dtype.itemsize)
                 return
-        kinds = [type(value).__name__ for value in args] + [f"{k}={type(v).__name__}" for k, v in kwargs.items()]
+        type_names = [type(value).__name__ for value in args] + [f"{k}={type(v).__name__}" for k, v in kwargs.items()]
         raise TypeError(
             f"{type(self).__name__} takes (n), (l, flag_c_contiguous=1), (a, l, flag_c_contiguous=1), "
-            f"(host_addr, device_addr, l, flag_c_contiguous=1) or (b), not ({', '.join(kinds)})"
+            f"(host_addr, device_addr, l, flag_c_contiguous=1) or (b), not ({', '.join(type_names)})"
         )
 
-    def _describe(self, form: str, given: dict[str, Any]) -> tuple[int, ...]:
+    def _describe(self, signature: str, arguments: dict[str, Any]) -> tuple[int, ...]:
         """Take over the arguments of one form of the constructor and return the shape."""
-        if form == "b":
-            self._host = _contiguous(given["b"], self._dtype)
+        if signature == "b":
+            self._host = _contiguous(arguments["b"], self._dtype)
             self._order = "C" if self._host.flags.c_contiguous else "F"
             return self._host.shape
-        shape = tuple(operator.index(extent) for extent in (given["l"] if form != "n" else (given["n"],)))
-        self._order = "C" if operator.index(given.get("flag_c_contiguous", 1)) else "F"
+        shape = tuple(operator.index(extent) for extent in (arguments["l"] if signature != "n" else (arguments["n"],)))
+        self._order = "C" if operator.index(arguments.get("flag_c_contiguous", 1)) else "F"
         nbytes = checked_nbytes(shape, self._dtype.itemsize)
-        if form == "a":
-            self._host = self._host_at(given["a"], shape, nbytes)
-        elif form == "host_addr":
-            self._host = self._host_at(given["host_addr"], shape, nbytes)
-            device = self._block_at(given["device_addr"], nbytes, on_device=True)
+        if signature == "a":
+            self._host = self._host_at(arguments["a"], shape, nbytes)
+        elif signature == "host_addr":
+            self._host = self._host_at(arguments["host_addr"], shape, nbytes)
+            device = self._block_at(arguments["device_addr"], nbytes, on_device=True)
             self._device = device if device.address else None
         else:
             self._host = numpy.empty(shape, self._dtype, self._order)
@@ -167,7 +167,7 @@ class DeviceArray:
 
         def copy() -> None:
             if self._host is None:
-                raise Refusal(INVALID_VALUE)
+                raise StatusError(INVALID_VALUE)
             self._copy(self._ensure_device().address, self._host.ctypes.data, "host_to_device", stream)
 
         self._status = status_of(copy)
@@ -193,7 +193,7 @@ class DeviceArray:
 
         def copy() -> None:
             if self._device is None or self._host is None or not self._host.flags.writeable:
-                raise Refusal(INVALID_VALUE)
+                raise StatusError(INVALID_VALUE)
             self._copy(self._host.ctypes.data, self._device.address, "device_to_host", stream)
 
         self._status = status_of(copy)
@@ -225,7 +225,7 @@ class DeviceArray:
 
         def copy() -> None:
             if not block.address and self._nbytes:
-                raise Refusal(INVALID_VALUE)
+                raise StatusError(INVALID_VALUE)
             self._copy(self._ensure_device().address, block.address, "host_to_device", stream)
 
         self._status = status_of(copy)
@@ -285,16 +285,16 @@ class DeviceArray:
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
-        return self._exported().__array_interface__
+        return self._checked_host().__array_interface__
 
     def __buffer__(self, flags: int, /) -> memoryview:
         # The interpreter compares the flags with this view and rejects unsupported requests.
-        return self._exported().data
+        return self._checked_host().data
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} shape={self.shape()} allocated={int(self.allocated())}>"
 
-    def _exported(self) -> NDArray[Any]:
+    def _checked_host(self) -> NDArray[Any]:
         if self._host is None:
             raise BufferError("this array has no host side")
         return self._host
@@ -326,21 +326,21 @@ def write_element(
 
     def write() -> None:
         if not address or not 0 <= index < size:
-            raise Refusal(INVALID_VALUE)
+            raise StatusError(INVALID_VALUE)
         _core.raw_copy(address + index * dtype.itemsize, element.ctypes.data, dtype.itemsize, "host_to_device")
 
     return status_of(write)
 
 
-def _bound(form: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
+def _bind(signature: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
     """Return the arguments by name if a form of the constructor takes them."""
-    given = dict(zip(form, args, strict=False)) | kwargs
-    required = {name for name in form if name != "flag_c_contiguous"}
-    complete = len(given) == len(args) + len(kwargs) and required <= given.keys() <= set(form)
-    return given if complete else None
+    arguments = dict(zip(signature, args, strict=False)) | kwargs
+    required = {name for name in signature if name != "flag_c_contiguous"}
+    complete = len(arguments) == len(args) + len(kwargs) and required <= arguments.keys() <= set(signature)
+    return arguments if complete else None
 
 
-def _fits(name: str, value: object) -> bool:
+def _accepts(name: str, value: object) -> bool:
     """Test whether the first argument of a form has the form's kind."""
     if name == "n":
         return isinstance(value, int | numpy.integer)

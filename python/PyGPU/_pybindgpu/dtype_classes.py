@@ -33,8 +33,8 @@ def class_of(family: str, label: str) -> type[Any]:
         return pointer_class(dtype)
     name, base = f"{family}_{label}", _FAMILIES[family]
     names = {"__slots__": (), "__module__": "PyGPU.backend", "__doc__": base.__doc__, "_dtype": dtype}
-    made: type[Any] = globals().setdefault(name, type(name, (base,), names))
-    return made
+    new_class: type[Any] = globals().setdefault(name, type(name, (base,), names))
+    return new_class
 
 
 def __getattr__(name: str) -> type[Any]:

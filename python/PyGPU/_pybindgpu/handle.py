@@ -6,36 +6,36 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from PyGPU import _core
-from PyGPU._pybindgpu.status import INVALID_RESOURCE_HANDLE, Refusal, cudaError_t, value_of
+from PyGPU._pybindgpu.status import INVALID_RESOURCE_HANDLE, StatusError, cudaError_t, value_of
 
-Own = TypeVar("Own", _core.Stream, _core.Event)
+Object = TypeVar("Object", _core.Stream, _core.Event)
 
 
-class Handle(Generic[Own]):
+class Handle(Generic[Object]):
     """Driver object whose creation may have failed."""
 
-    __slots__ = ("__weakref__", "_own", "_status")
+    __slots__ = ("__weakref__", "_object", "_status")
 
-    _own: Own | None
+    _object: Object | None
 
-    def __init__(self, make: Callable[[], Own]) -> None:
-        self._own, self._status = value_of(None, make)
+    def __init__(self, create: Callable[[], Object]) -> None:
+        self._object, self._status = value_of(None, create)
 
-    def _living(self) -> Own:
+    def _checked_object(self) -> Object:
         """Return PyGPU's object; if it is missing, the call fails with status 400."""
-        if self._own is None:
-            raise Refusal(INVALID_RESOURCE_HANDLE)
-        return self._own
+        if self._object is None:
+            raise StatusError(INVALID_RESOURCE_HANDLE)
+        return self._object
 
-    def _end(self) -> None:
+    def _drop(self) -> None:
         """Drop the object."""
-        self._living()
-        self._own = None
+        self._checked_object()
+        self._object = None
 
     @property
     def handle(self) -> int:
         """Driver's handle as an integer; 0 if the creation failed, or after the destruction."""
-        return 0 if self._own is None else self._own.handle
+        return 0 if self._object is None else self._object.handle
 
     def get(self) -> int:
         """Return the driver's handle as an integer."""

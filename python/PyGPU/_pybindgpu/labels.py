@@ -156,12 +156,12 @@ def labelled_dtype(candidate: DTypeLike) -> numpy.dtype[numpy.generic]:
         If it is not one of `SUPPORTED_DTYPES` in the machine's byte order.
     """
     try:
-        found = numpy.dtype(candidate)
+        result = numpy.dtype(candidate)
     except TypeError as error:
         raise UnsupportedDataType(f"{candidate!r} is no dtype; supported are {', '.join(SUPPORTED_DTYPES)}") from error
-    if found.name not in SUPPORTED_DTYPES or not found.isnative:
-        raise UnsupportedDataType(f"dtype {found} is not supported here; supported are {', '.join(SUPPORTED_DTYPES)}")
-    return found
+    if result.name not in SUPPORTED_DTYPES or not result.isnative:
+        raise UnsupportedDataType(f"dtype {result} is not supported here; supported are {', '.join(SUPPORTED_DTYPES)}")
+    return result
 
 
 public_values("PybindGPU's classes and constants", "SUPPORTED_DTYPES")

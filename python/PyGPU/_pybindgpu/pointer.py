@@ -47,7 +47,7 @@ class PointerWrapper:
         self._created = False
 
     @classmethod
-    def _over(cls, block: Block | None) -> PointerWrapper:
+    def _from_block(cls, block: Block | None) -> PointerWrapper:
         wrapper = cls()
         wrapper._block = block
         return wrapper
@@ -114,8 +114,8 @@ class PointerWrapper:
         True
         """
         if not self.is_safe():
-            what = "is null" if int(self) == 0 else "points to device memory"
-            raise ValueError(f"{self!r} {what}, which the host cannot follow: int() gives the address as it is")
+            reason = "is null" if int(self) == 0 else "points to device memory"
+            raise ValueError(f"{self!r} {reason}, which the host cannot follow: int() gives the address as it is")
         return int(self)
 
     def __int__(self) -> int:
@@ -144,16 +144,16 @@ def pointer_class(dtype: numpy.dtype[Any]) -> type[PointerWrapper]:
 
     Arrays of any dtype can return pointers; only the classes of the ten labels have public names.
     """
-    found = _classes.get(dtype)
-    if found is None:
+    wrapper_class = _classes.get(dtype)
+    if wrapper_class is None:
         names = {"__slots__": (), "__module__": "PyGPU.backend", "__doc__": PointerWrapper.__doc__, "_dtype": dtype}
-        found = _classes.setdefault(dtype, type(f"ptr_wrapper_{dtype.name}", (PointerWrapper,), names))
-    return found
+        wrapper_class = _classes.setdefault(dtype, type(f"ptr_wrapper_{dtype.name}", (PointerWrapper,), names))
+    return wrapper_class
 
 
 def pointer_to(block: Block | None, dtype: numpy.dtype[Any]) -> PointerWrapper:
     """Return a pointer to the start of a block, or null without a block."""
-    return pointer_class(dtype)._over(block)
+    return pointer_class(dtype)._from_block(block)
 
 
 def host_pointer(array: NDArray[numpy.generic] | None, dtype: numpy.dtype[Any]) -> PointerWrapper:

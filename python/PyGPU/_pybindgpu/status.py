@@ -137,7 +137,7 @@ SUCCESS = cudaError_t(0)
 """The one success; statuses never change, so it is shared."""
 
 
-class Refusal(Exception):
+class StatusError(Exception):
     """Error of this package's own checks; becomes the status of the call, like a driver's error."""
 
     def __init__(self, code: int) -> None:
@@ -159,7 +159,7 @@ def _code_of(error: Exception) -> int:
     # Insufficient memory is a CudaError too, but one of the host or the pool has no driver number.
     if isinstance(error, MemoryError):
         return MEMORY_ALLOCATION
-    if isinstance(error, Refusal | _core.CudaError):
+    if isinstance(error, StatusError | _core.CudaError):
         return int(error.code)
     if isinstance(error, _core.NotSupportedError):
         return NOT_SUPPORTED
@@ -173,7 +173,7 @@ def value_of(default: _T, function: Callable[_P, _T], *args: _P.args, **kwargs: 
         return function(*args, **kwargs), SUCCESS
     except RecursionError:
         raise
-    except (MemoryError, RuntimeError, Refusal, _core.CudaError) as error:
+    except (MemoryError, RuntimeError, StatusError, _core.CudaError) as error:
         status = cudaError_t(_code_of(error))
     _thread.last = status
     return default, status

@@ -12,7 +12,7 @@ import numpy
 
 from PyGPU._pybindgpu.owned_block import Block, DeviceBlock, HostBlock, PinnedBlock
 from PyGPU._pybindgpu.pointer import PointerWrapper, pointer_to
-from PyGPU._pybindgpu.status import MEMORY_ALLOCATION, Refusal, cudaError_t, status_of
+from PyGPU._pybindgpu.status import MEMORY_ALLOCATION, StatusError, cudaError_t, status_of
 
 
 class TypedAllocator:
@@ -116,7 +116,7 @@ class TypedDeviceAllocator(TypedAllocator):
     def take(self, nbytes: int) -> None:
         """Allocate bytes as `allocate`, but raise errors."""
         if nbytes >= 1 << 63:
-            raise Refusal(MEMORY_ALLOCATION)
+            raise StatusError(MEMORY_ALLOCATION)
         self._block = self._kind(nbytes)
 
 

@@ -29,12 +29,12 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     ) -> importlib.machinery.ModuleSpec | None:
         if not fullname.startswith(f"{_NAME}."):
             return None
-        if importlib.util.find_spec(_own(fullname)) is None:
+        if importlib.util.find_spec(_pygpu_name(fullname)) is None:
             return None
-        return importlib.machinery.ModuleSpec(fullname, self, origin=_own(fullname))
+        return importlib.machinery.ModuleSpec(fullname, self, origin=_pygpu_name(fullname))
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
-        module = importlib.import_module(_own(spec.name))
+        module = importlib.import_module(_pygpu_name(spec.name))
         self._specs[spec.name] = module.__spec__
         return module
 
@@ -45,11 +45,11 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             module.__spec__ = self._specs.pop(spec.name, spec)
 
 
-def _own(name: str) -> str:
+def _pygpu_name(name: str) -> str:
     return f"PyGPU{name.removeprefix(_NAME)}"
 
 
-def _is_ours(module: ModuleType) -> bool:
+def _is_pygpu(module: ModuleType) -> bool:
     # By its file: a second copy of a PyGPU module has PyCUDA's name.
     return Path(getattr(module, "__file__", None) or "").is_relative_to(Path(__file__).parents[1])
 
@@ -87,17 +87,17 @@ def as_pycuda(*, replace: bool = False) -> ModuleType:
     >>> cuda is PyGPU.driver
     True
     """
-    own = importlib.import_module("PyGPU")
-    others = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == _NAME}
-    foreign = sorted(name for name, module in others.items() if not _is_ours(module))
+    package = importlib.import_module("PyGPU")
+    loaded = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == _NAME}
+    foreign = sorted(name for name, module in loaded.items() if not _is_pygpu(module))
     if foreign and not replace:
         raise RuntimeError(
             f"{', '.join(foreign[:3])} was imported before, and is not PyGPU: call PyGPU.as_pycuda() before anything "
             "imports pycuda, or as_pycuda(replace=True) to put PyGPU in its place"
         )
-    for name in others:
+    for name in loaded:
         del sys.modules[name]
-    sys.modules[_NAME] = own
+    sys.modules[_NAME] = package
     if not any(isinstance(finder, _Alias) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Alias())
-    return own
+    return package

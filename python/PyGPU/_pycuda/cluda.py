@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_WORDS = {
+_MACROS = {
     "local_barrier()": "__syncthreads();",
     "WITHIN_KERNEL": "__device__",
     "KERNEL": 'extern "C" __global__',
@@ -12,15 +12,15 @@ _WORDS = {
     "REQD_WG_SIZE(X,Y,Z)": "__launch_bounds__(X*Y*Z, 1)",
 }
 
-_PLACES = {"LID": "threadIdx", "GID": "blockIdx", "LDIM": "blockDim", "GDIM": "gridDim"}
+_INDICES = {"LID": "threadIdx", "GID": "blockIdx", "LDIM": "blockDim", "GDIM": "gridDim"}
 
 CLUDA_PREAMBLE = "".join(
     [
-        *(f"#define {word} {meaning}\n" for word, meaning in _WORDS.items()),
+        *(f"#define {macro} {meaning}\n" for macro, meaning in _MACROS.items()),
         *(
-            f"#define {word}_{number} {place}.{axis}\n"
-            for word, place in _PLACES.items()
-            for number, axis in enumerate("xyz")
+            f"#define {macro}_{dimension} {variable}.{axis}\n"
+            for macro, variable in _INDICES.items()
+            for dimension, axis in enumerate("xyz")
         ),
     ]
 )

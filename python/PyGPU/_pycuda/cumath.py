@@ -116,7 +116,7 @@ cosh = _unary("cosh")
 tanh = _unary("tanh")
 
 
-def _of_floats(array: _core.GPUArray) -> _core.GPUArray:
+def _as_float(array: _core.GPUArray) -> _core.GPUArray:
     return array if array.dtype.kind == "f" else array + 0.0
 
 
@@ -169,7 +169,7 @@ def frexp(arg: _core.GPUArray, stream: Any = None) -> tuple[_core.GPUArray, _cor
     [[0.75], [3.0]]
     """
     with on(stream):
-        arg = _of_floats(arg)
+        arg = _as_float(arg)
         parts: tuple[_core.GPUArray, _core.GPUArray] = _core.frexp(
             arg, out=(_core.empty_like(arg), _core.empty_like(arg)), casting="unsafe"
         )
@@ -199,8 +199,8 @@ def ldexp(significand: _core.GPUArray, exponent: _core.GPUArray, stream: Any = N
     [6.0]
     """
     with on(stream):
-        whole = _core.trunc(exponent, out=_core.empty_like(exponent, np.int64), casting="unsafe")
-        return like_first(_core.ldexp, (significand, whole), None)
+        integer_exponent = _core.trunc(exponent, out=_core.empty_like(exponent, np.int64), casting="unsafe")
+        return like_first(_core.ldexp, (significand, integer_exponent), None)
 
 
 def modf(arg: _core.GPUArray, stream: Any = None) -> tuple[_core.GPUArray, _core.GPUArray]:
@@ -225,5 +225,5 @@ def modf(arg: _core.GPUArray, stream: Any = None) -> tuple[_core.GPUArray, _core
     [[-0.5], [-2.0]]
     """
     with on(stream):
-        parts: tuple[_core.GPUArray, _core.GPUArray] = _core.modf(_of_floats(arg))
+        parts: tuple[_core.GPUArray, _core.GPUArray] = _core.modf(_as_float(arg))
         return parts

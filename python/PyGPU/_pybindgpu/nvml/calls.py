@@ -33,8 +33,8 @@ def nvmlInit() -> nvmlReturn_t:
     >>> err == 0 or PyGPU.nvmlShutdown() != 0
     True
     """
-    found = library()
-    return nvmlReturn_t(NOT_SUPPORTED if found is None else found.initialize())
+    nvml_library = library()
+    return nvmlReturn_t(NOT_SUPPORTED if nvml_library is None else nvml_library.initialize())
 
 
 def nvmlShutdown() -> nvmlReturn_t:
@@ -52,8 +52,8 @@ def nvmlShutdown() -> nvmlReturn_t:
     >>> PyGPU.nvmlShutdown() == err
     True
     """
-    found = library()
-    return nvmlReturn_t(NOT_SUPPORTED if found is None else found.shutdown())
+    nvml_library = library()
+    return nvmlReturn_t(NOT_SUPPORTED if nvml_library is None else nvml_library.shutdown())
 
 
 class nvmlDevice:
@@ -94,9 +94,9 @@ class nvmlDevice:
         self._library = library()
         self._device = None
         code = NOT_SUPPORTED
-        uuid, refused = _uuid(operator.index(index))
-        if refused:
-            code = refused
+        uuid, error_code = _uuid(operator.index(index))
+        if error_code:
+            code = error_code
         elif self._library is not None:
             self._device, code = self._library.find(f"GPU-{uuid}")
             if code == NOT_FOUND:

@@ -122,10 +122,10 @@ def library() -> Library | None:
     if _library is None:
         try:
             # The package may be installed without its library, and then reports "uninitialized".
-            found: Library = SharedLibrary()
+            loaded: Library = SharedLibrary()
         except OSError:
             return None
         with contextlib.suppress(ImportError):
-            found = NvidiaMlPy(importlib.import_module("pynvml"))
-        _library = found
+            loaded = NvidiaMlPy(importlib.import_module("pynvml"))
+        _library = loaded
     return _library

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, SupportsIndex
 
 from PyGPU import _core
 from PyGPU._pybindgpu.address import Address, address_of
-from PyGPU._pybindgpu.runtime.device import known_device
-from PyGPU._pybindgpu.status import INVALID_VALUE, Refusal, cudaError_t, value_of
+from PyGPU._pybindgpu.runtime.device import checked_device
+from PyGPU._pybindgpu.status import INVALID_VALUE, StatusError, cudaError_t, value_of
 
 if TYPE_CHECKING:
     from PyGPU._core import Function, Kernel
@@ -200,13 +200,13 @@ def cudaDeviceGetAttribute(attr: SupportsIndex, device: SupportsIndex) -> tuple[
     """
     number, ordinal = operator.index(attr), operator.index(device)
 
-    def ask() -> int:
-        known_device(ordinal)
+    def query() -> int:
+        checked_device(ordinal)
         if not 0 < number < 1 << 31:
-            raise Refusal(INVALID_VALUE)
+            raise StatusError(INVALID_VALUE)
         return _core.device_attribute(number, ordinal)
 
-    return value_of(0, ask)
+    return value_of(0, query)
 
 
 @dataclass(frozen=True)
@@ -270,14 +270,14 @@ def cudaPointerGetAttributes(ptr: Address) -> tuple[cudaPointerAttributes, cudaE
     """
     address = address_of(ptr, 0)
 
-    def ask() -> cudaPointerAttributes:
-        known = _core.pointer_attributes(address)
-        if known is None:
+    def query() -> cudaPointerAttributes:
+        attributes = _core.pointer_attributes(address)
+        if attributes is None:
             return cudaPointerAttributes(cudaMemoryTypeUnregistered, cudaInvalidDeviceId, 0, address)
-        kind, device, of_device, of_host = known
-        return cudaPointerAttributes(_TYPES[kind], device, of_device, of_host)
+        kind, device, device_pointer, host_pointer = attributes
+        return cudaPointerAttributes(_TYPES[kind], device, device_pointer, host_pointer)
 
-    return value_of(cudaPointerAttributes(cudaMemoryTypeUnregistered, cudaInvalidDeviceId, 0, 0), ask)
+    return value_of(cudaPointerAttributes(cudaMemoryTypeUnregistered, cudaInvalidDeviceId, 0, 0), query)
 
 
 @dataclass(frozen=True)
@@ -355,18 +355,18 @@ def cudaFuncGetAttributes(func: Kernel | Function) -> tuple[cudaFuncAttributes, 
     if not isinstance(func, _core.Kernel | _core.Function):
         raise TypeError(f"func is a PyGPU.Kernel or a PyGPU.driver.Function, not {type(func).__name__}")
 
-    def ask() -> cudaFuncAttributes:
-        known = _core.Function(func) if isinstance(func, _core.Kernel) else func
+    def query() -> cudaFuncAttributes:
+        attributes = _core.Function(func) if isinstance(func, _core.Kernel) else func
         return cudaFuncAttributes(
-            known.shared_size_bytes,
-            known.const_size_bytes,
-            known.local_size_bytes,
-            known.max_threads_per_block,
-            known.num_regs,
-            known.ptx_version,
-            known.binary_version,
-            known.max_dynamic_shared_size_bytes,
-            known.preferred_shared_memory_carveout,
+            attributes.shared_size_bytes,
+            attributes.const_size_bytes,
+            attributes.local_size_bytes,
+            attributes.max_threads_per_block,
+            attributes.num_regs,
+            attributes.ptx_version,
+            attributes.binary_version,
+            attributes.max_dynamic_shared_size_bytes,
+            attributes.preferred_shared_memory_carveout,
         )
 
-    return value_of(cudaFuncAttributes(*(0,) * 9), ask)
+    return value_of(cudaFuncAttributes(*(0,) * 9), query)

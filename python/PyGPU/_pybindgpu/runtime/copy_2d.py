@@ -7,14 +7,14 @@ from typing import SupportsIndex
 
 from PyGPU import _core
 from PyGPU._pybindgpu.address import Address, address_of, byte_count
-from PyGPU._pybindgpu.runtime.device import known_device
+from PyGPU._pybindgpu.runtime.device import checked_device
 from PyGPU._pybindgpu.runtime.memory import KINDS, cudaMemcpyDefault
 from PyGPU._pybindgpu.runtime.stream import StreamLike, as_stream
 from PyGPU._pybindgpu.status import (
     INVALID_MEMCPY_DIRECTION,
     INVALID_PITCH_VALUE,
     INVALID_VALUE,
-    Refusal,
+    StatusError,
     cudaError_t,
     status_of,
 )
@@ -23,24 +23,24 @@ __all__ = ["cudaMemcpy2D", "cudaMemcpy2DAsync", "cudaMemcpyPeer", "cudaMemcpyPee
 
 
 def _copy_rows(
-    to: tuple[Address, int],
+    destination: tuple[Address, int],
     source: tuple[Address, int],
     extent: tuple[int, int],
     kind: int,
     stream: _core.Stream | None,
 ) -> None:
     if not 0 <= kind < len(KINDS):
-        raise Refusal(INVALID_MEMCPY_DIRECTION)
-    (dst, dpitch), (src, spitch), (width, height) = to, source, extent
+        raise StatusError(INVALID_MEMCPY_DIRECTION)
+    (dst, dpitch), (src, spitch), (width, height) = destination, source, extent
     if width == 0 or height == 0:
         return
     if width > dpitch or width > spitch:
-        raise Refusal(INVALID_PITCH_VALUE)
-    target = address_of(dst, dpitch * (height - 1) + width, written=True)
-    first = address_of(src, spitch * (height - 1) + width)
-    if not target or not first:
-        raise Refusal(INVALID_VALUE)
-    _core.raw_copy_rows(target, dpitch, first, spitch, width, height, KINDS[kind], stream)
+        raise StatusError(INVALID_PITCH_VALUE)
+    dst_address = address_of(dst, dpitch * (height - 1) + width, written=True)
+    src_address = address_of(src, spitch * (height - 1) + width)
+    if not dst_address or not src_address:
+        raise StatusError(INVALID_VALUE)
+    _core.raw_copy_rows(dst_address, dpitch, src_address, spitch, width, height, KINDS[kind], stream)
 
 
 def cudaMemcpy2D(
@@ -91,9 +91,9 @@ def cudaMemcpy2D(
     array([[0, 1],
            [3, 4]], dtype=uint8)
     """
-    to, source = (dst, byte_count(dpitch)), (src, byte_count(spitch))
+    destination, source = (dst, byte_count(dpitch)), (src, byte_count(spitch))
     extent = byte_count(width), byte_count(height)
-    return status_of(_copy_rows, to, source, extent, operator.index(kind), None)
+    return status_of(_copy_rows, destination, source, extent, operator.index(kind), None)
 
 
 def cudaMemcpy2DAsync(
@@ -119,23 +119,23 @@ def cudaMemcpy2DAsync(
     >>> PyGPU.cudaDeviceSynchronize(), result
     (<cudaError: code=0>, array([0, 2], dtype=uint8))
     """
-    to, source = (dst, byte_count(dpitch)), (src, byte_count(spitch))
+    destination, source = (dst, byte_count(dpitch)), (src, byte_count(spitch))
     extent, direction = (byte_count(width), byte_count(height)), operator.index(kind)
-    return status_of(lambda: _copy_rows(to, source, extent, direction, as_stream(stream)))
+    return status_of(lambda: _copy_rows(destination, source, extent, direction, as_stream(stream)))
 
 
 def _copy_to_peer(
-    dst: Address, of_dst: int, src: Address, of_src: int, count: int, stream: _core.Stream | None
+    dst: Address, dst_device: int, src: Address, src_device: int, count: int, stream: _core.Stream | None
 ) -> None:
-    devices = known_device(of_dst), known_device(of_src)
-    to, source = address_of(dst, count, written=True), address_of(src, count)
+    devices = checked_device(dst_device), checked_device(src_device)
+    dst_address, src_address = address_of(dst, count, written=True), address_of(src, count)
     if count == 0:
         return
-    for address, device in zip((to, source), devices, strict=True):
-        known = _core.pointer_attributes(address)
-        if known is None or known[0] == "host" or (known[0] == "device" and known[1] != device):
-            raise Refusal(INVALID_VALUE)
-    _core.raw_copy(to, source, count, "default", stream)
+    for address, device in zip((dst_address, src_address), devices, strict=True):
+        attributes = _core.pointer_attributes(address)
+        if attributes is None or attributes[0] == "host" or (attributes[0] == "device" and attributes[1] != device):
+            raise StatusError(INVALID_VALUE)
+    _core.raw_copy(dst_address, src_address, count, "default", stream)
 
 
 def cudaMemcpyPeer(
@@ -205,5 +205,5 @@ def cudaMemcpyPeerAsync(
     >>> PyGPU.cudaFree(first), PyGPU.cudaFree(second)
     (<cudaError: code=0>, <cudaError: code=0>)
     """
-    of_dst, of_src, nbytes = operator.index(dstDevice), operator.index(srcDevice), byte_count(count)
-    return status_of(lambda: _copy_to_peer(dst, of_dst, src, of_src, nbytes, as_stream(stream)))
+    dst_device, src_device, nbytes = operator.index(dstDevice), operator.index(srcDevice), byte_count(count)
+    return status_of(lambda: _copy_to_peer(dst, dst_device, src, src_device, nbytes, as_stream(stream)))

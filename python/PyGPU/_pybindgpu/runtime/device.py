@@ -6,7 +6,15 @@ import operator
 from typing import Any, SupportsIndex
 
 from PyGPU import _core
-from PyGPU._pybindgpu.status import INVALID_DEVICE, INVALID_VALUE, NO_DEVICE, Refusal, cudaError_t, status_of, value_of
+from PyGPU._pybindgpu.status import (
+    INVALID_DEVICE,
+    INVALID_VALUE,
+    NO_DEVICE,
+    StatusError,
+    cudaError_t,
+    status_of,
+    value_of,
+)
 
 __all__ = [
     "cudaDeviceCanAccessPeer",
@@ -21,18 +29,18 @@ __all__ = [
 ]
 
 
-def known_device(device: SupportsIndex) -> int:
+def checked_device(device: SupportsIndex) -> int:
     """Return the ordinal of an existing device; a missing one is a device error, not an invalid argument."""
     ordinal = operator.index(device)
-    if not 0 <= ordinal < _counted():
-        raise Refusal(INVALID_DEVICE)
+    if not 0 <= ordinal < _device_count():
+        raise StatusError(INVALID_DEVICE)
     return ordinal
 
 
-def _counted() -> int:
+def _device_count() -> int:
     count = _core.device_count()
     if count == 0:
-        raise Refusal(NO_DEVICE)
+        raise StatusError(NO_DEVICE)
     return count
 
 
@@ -53,7 +61,7 @@ def cudaGetDeviceCount() -> tuple[int, cudaError_t]:
     >>> count > 0, err
     (True, <cudaError: code=0>)
     """
-    return value_of(0, _counted)
+    return value_of(0, _device_count)
 
 
 def cudaGetDevice() -> tuple[int, cudaError_t]:
@@ -100,7 +108,7 @@ def cudaSetDevice(device: SupportsIndex) -> cudaError_t:
     """
 
     def set_device() -> None:
-        _core.set_device(known_device(device))
+        _core.set_device(checked_device(device))
 
     return status_of(set_device)
 
@@ -184,7 +192,7 @@ def cudaDeviceCanAccessPeer(device: SupportsIndex, peerDevice: SupportsIndex) ->
     """
 
     def can_access() -> bool:
-        ordinal, peer = known_device(device), known_device(peerDevice)
+        ordinal, peer = checked_device(device), checked_device(peerDevice)
         return ordinal != peer and _core.can_access_peer(ordinal, peer)
 
     return value_of(False, can_access)
@@ -219,10 +227,10 @@ def cudaDeviceEnablePeerAccess(peerDevice: SupportsIndex, flags: SupportsIndex =
 
     def enable() -> None:
         if operator.index(flags) != 0:
-            raise Refusal(INVALID_VALUE)
-        ordinal, peer = _core.current_device(), known_device(peerDevice)
+            raise StatusError(INVALID_VALUE)
+        ordinal, peer = _core.current_device(), checked_device(peerDevice)
         if ordinal == peer:
-            raise Refusal(INVALID_DEVICE)
+            raise StatusError(INVALID_DEVICE)
         _core.enable_peer_access(ordinal, peer)
 
     return status_of(enable)
@@ -253,10 +261,10 @@ class cudaDeviceProp:
 
     def __init__(self, device: SupportsIndex) -> None:
         def read() -> dict[str, Any]:
-            return _core.device_properties(known_device(device))
+            return _core.device_properties(checked_device(device))
 
-        nothing: dict[str, Any] = {}
-        self._properties, self._status = value_of(nothing, read)
+        no_properties: dict[str, Any] = {}
+        self._properties, self._status = value_of(no_properties, read)
 
     def name(self) -> str:
         """Return the marketing name of the device."""

@@ -13,7 +13,7 @@ from PyGPU._pybindgpu.status import (
     INVALID_RESOURCE_HANDLE,
     INVALID_VALUE,
     NOT_READY,
-    Refusal,
+    StatusError,
     cudaError_t,
     status_of,
     value_of,
@@ -85,29 +85,29 @@ class cudaEvent_t(Handle[_core.Event]):
     def __init__(self, flags: SupportsIndex = cudaEventDefault) -> None:
         bits = operator.index(flags)
 
-        def make() -> _core.Event:
+        def create() -> _core.Event:
             timing = not bits & cudaEventDisableTiming
             if bits & ~_ALL_FLAGS or (bits & cudaEventInterprocess and timing):
-                raise Refusal(INVALID_VALUE)
+                raise StatusError(INVALID_VALUE)
             return _core.Event(
                 timing=timing,
                 blocking_sync=bool(bits & cudaEventBlockingSync),
                 interprocess=bool(bits & cudaEventInterprocess),
             )
 
-        super().__init__(make)
+        super().__init__(create)
 
     @classmethod
-    def _made_by(cls, make: Callable[[], _core.Event]) -> cudaEvent_t:
+    def _from_factory(cls, create: Callable[[], _core.Event]) -> cudaEvent_t:
         """Return an instance over an event that is created in another way."""
-        made = cls.__new__(cls)
-        Handle.__init__(made, make)
-        return made
+        instance = cls.__new__(cls)
+        Handle.__init__(instance, create)
+        return instance
 
     @property
     def event(self) -> _core.Event | None:
         """PyGPU's event object; None if the creation failed."""
-        return self._own
+        return self._object
 
 
 def as_event(event: EventLike) -> _core.Event:
@@ -121,7 +121,7 @@ def as_event(event: EventLike) -> _core.Event:
         400 for a `cudaEvent_t` whose creation failed.
     """
     if isinstance(event, cudaEvent_t):
-        return event._living()
+        return event._checked_object()
     if isinstance(event, _core.Event):
         return event
     raise TypeError(f"expected an event (cudaEvent_t or PyGPU.Event), not {type(event).__name__}")
@@ -209,7 +209,7 @@ def cudaEventQuery(event: EventLike) -> cudaError_t:
 
     def query() -> None:
         if not as_event(event).query():
-            raise Refusal(NOT_READY)
+            raise StatusError(NOT_READY)
 
     return status_of(query)
 
@@ -278,7 +278,7 @@ def cudaStreamWaitEvent(stream: StreamLike, event: EventLike, flags: SupportsInd
 
     def wait() -> None:
         if operator.index(flags) != 0:
-            raise Refusal(INVALID_VALUE)
+            raise StatusError(INVALID_VALUE)
         as_stream(stream).wait_event(as_event(event))
 
     return status_of(wait)
@@ -347,7 +347,7 @@ def cudaEventDestroy(event: EventLike) -> cudaError_t:
     def destroy() -> None:
         if not isinstance(event, cudaEvent_t):
             as_event(event)
-            raise Refusal(INVALID_RESOURCE_HANDLE)
-        event._end()
+            raise StatusError(INVALID_RESOURCE_HANDLE)
+        event._drop()
 
     return status_of(destroy)

@@ -7,7 +7,7 @@ from typing import SupportsIndex
 
 from PyGPU import _core
 from PyGPU._pybindgpu.address import Address, address_of, byte_count, plain_address
-from PyGPU._pybindgpu.status import INVALID_VALUE, NOT_SUPPORTED, Refusal, cudaError_t, status_of, value_of
+from PyGPU._pybindgpu.status import INVALID_VALUE, NOT_SUPPORTED, StatusError, cudaError_t, status_of, value_of
 
 __all__ = [
     "cudaFreeHost",
@@ -84,7 +84,7 @@ def cudaHostAlloc(size: SupportsIndex, flags: SupportsIndex = cudaHostAllocDefau
 
     def allocate() -> int:
         if bits & ~(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined):
-            raise Refusal(INVALID_VALUE)
+            raise StatusError(INVALID_VALUE)
         if nbytes == 0:
             return 0
         return _core.host_allocate(
@@ -184,9 +184,9 @@ def cudaHostRegister(ptr: Address, size: SupportsIndex, flags: SupportsIndex = c
 
     def register() -> None:
         if bits & ~0b1111 or not address or not nbytes:
-            raise Refusal(INVALID_VALUE)
+            raise StatusError(INVALID_VALUE)
         if bits & (cudaHostRegisterIoMemory | cudaHostRegisterReadOnly):
-            raise Refusal(NOT_SUPPORTED)
+            raise StatusError(NOT_SUPPORTED)
         _core.host_register(
             address,
             nbytes,

@@ -8,7 +8,7 @@ from typing import SupportsIndex
 from PyGPU import _core
 from PyGPU._pybindgpu.address import Address, plain_address
 from PyGPU._pybindgpu.runtime.event import EventLike, as_event, cudaEvent_t
-from PyGPU._pybindgpu.status import INVALID_VALUE, Refusal, cudaError_t, status_of, value_of
+from PyGPU._pybindgpu.status import INVALID_VALUE, StatusError, cudaError_t, status_of, value_of
 
 __all__ = [
     "cudaIpcCloseMemHandle",
@@ -24,7 +24,7 @@ __all__ = [
 cudaIpcMemLazyEnablePeerAccess = 1
 """Access to the memory of another device is enabled once it is needed; the only flag there is."""
 
-_LENGTH = 64
+_HANDLE_BYTES = 64
 # Opened memory by address. The driver returns the same address for a handle that is opened twice.
 _opened: dict[int, list[_core.DeviceAllocation]] = {}
 
@@ -32,9 +32,9 @@ _opened: dict[int, list[_core.DeviceAllocation]] = {}
 class _Handle(bytes):
     __slots__ = ()
 
-    def __new__(cls, handle: bytes | bytearray = bytes(_LENGTH)) -> _Handle:
-        if len(handle) != _LENGTH:
-            raise ValueError(f"a {cls.__name__} has {_LENGTH} bytes, not {len(handle)}")
+    def __new__(cls, handle: bytes | bytearray = bytes(_HANDLE_BYTES)) -> _Handle:
+        if len(handle) != _HANDLE_BYTES:
+            raise ValueError(f"a {cls.__name__} has {_HANDLE_BYTES} bytes, not {len(handle)}")
         return super().__new__(cls, handle)
 
     def __repr__(self) -> str:
@@ -142,12 +142,12 @@ def cudaIpcOpenMemHandle(
     >>> address, bool(err)
     (0, True)
     """
-    given, bits = cudaIpcMemHandle_t(handle), operator.index(flags)
+    checked_handle, bits = cudaIpcMemHandle_t(handle), operator.index(flags)
 
     def open_handle() -> int:
         if bits != cudaIpcMemLazyEnablePeerAccess:
-            raise Refusal(INVALID_VALUE)
-        memory = _core.open_shared_memory(given)
+            raise StatusError(INVALID_VALUE)
+        memory = _core.open_shared_memory(checked_handle)
         _opened.setdefault(memory.ptr, []).append(memory)
         return memory.ptr
 
@@ -183,7 +183,7 @@ def cudaIpcCloseMemHandle(devPtr: Address) -> cudaError_t:
     def close() -> None:
         memories = _opened.get(address)
         if not memories:
-            raise Refusal(INVALID_VALUE)
+            raise StatusError(INVALID_VALUE)
         memory = memories.pop()
         if not memories:
             _opened.pop(address, None)
@@ -251,6 +251,6 @@ def cudaIpcOpenEventHandle(handle: cudaIpcEventHandle_t | bytes | bytearray) -> 
     >>> event.handle, bool(err)
     (0, True)
     """
-    given = cudaIpcEventHandle_t(handle)
-    event = cudaEvent_t._made_by(lambda: _core.Event.from_ipc_handle(given))
+    checked_handle = cudaIpcEventHandle_t(handle)
+    event = cudaEvent_t._from_factory(lambda: _core.Event.from_ipc_handle(checked_handle))
     return event, event.last_status()

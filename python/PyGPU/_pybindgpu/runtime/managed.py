@@ -8,7 +8,7 @@ from typing import SupportsIndex
 from PyGPU import _core
 from PyGPU._pybindgpu.address import Address, address_of, byte_count
 from PyGPU._pybindgpu.runtime.stream import StreamLike, as_stream
-from PyGPU._pybindgpu.status import INVALID_DEVICE, INVALID_VALUE, Refusal, cudaError_t, status_of, value_of
+from PyGPU._pybindgpu.status import INVALID_DEVICE, INVALID_VALUE, StatusError, cudaError_t, status_of, value_of
 
 __all__ = [
     "cudaCpuDeviceId",
@@ -91,15 +91,15 @@ def cudaMallocManaged(size: SupportsIndex, flags: SupportsIndex = cudaMemAttachG
 
     def allocate() -> int:
         if bits not in (cudaMemAttachGlobal, cudaMemAttachHost):
-            raise Refusal(INVALID_VALUE)
+            raise StatusError(INVALID_VALUE)
         return _core.raw_allocate_managed(nbytes, of_host=bits == cudaMemAttachHost)
 
     return value_of(0, allocate)
 
 
-def _place(device: int) -> int:
+def _checked_location(device: int) -> int:
     if not cudaCpuDeviceId <= device < _core.device_count():
-        raise Refusal(INVALID_DEVICE)
+        raise StatusError(INVALID_DEVICE)
     return device
 
 
@@ -143,7 +143,7 @@ def cudaMemPrefetchAsync(
     """
     nbytes, device = byte_count(count), operator.index(dstDevice)
     address = address_of(devPtr, nbytes)
-    return status_of(lambda: _core.prefetch_managed(address, nbytes, _place(device), as_stream(stream)))
+    return status_of(lambda: _core.prefetch_managed(address, nbytes, _checked_location(device), as_stream(stream)))
 
 
 def cudaMemAdvise(devPtr: Address, count: SupportsIndex, advice: SupportsIndex, device: SupportsIndex) -> cudaError_t:
@@ -183,12 +183,12 @@ def cudaMemAdvise(devPtr: Address, count: SupportsIndex, advice: SupportsIndex, 
     <cudaError: code=1>
     >>> err = PyGPU.cudaFree(address)
     """
-    nbytes, told, place = byte_count(count), operator.index(advice), operator.index(device)
+    nbytes, advice_number, location = byte_count(count), operator.index(advice), operator.index(device)
     address = address_of(devPtr, nbytes)
 
     def advise() -> None:
-        if told not in _ADVICE:
-            raise Refusal(INVALID_VALUE)
-        _core.advise_managed(address, nbytes, _ADVICE[told], _place(place))
+        if advice_number not in _ADVICE:
+            raise StatusError(INVALID_VALUE)
+        _core.advise_managed(address, nbytes, _ADVICE[advice_number], _checked_location(location))
 
     return status_of(advise)

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, SupportsIndex
 from PyGPU import _core
 from PyGPU._pybindgpu.address import Address, address_of, byte_count, plain_address
 from PyGPU._pybindgpu.runtime.stream import StreamLike, as_stream
-from PyGPU._pybindgpu.status import INVALID_MEMCPY_DIRECTION, INVALID_VALUE, Refusal, cudaError_t, status_of, value_of
+from PyGPU._pybindgpu.status import (
+    INVALID_MEMCPY_DIRECTION,
+    INVALID_VALUE,
+    StatusError,
+    cudaError_t,
+    status_of,
+    value_of,
+)
 
 if TYPE_CHECKING:
     from PyGPU.typing import CopyKind
@@ -140,13 +147,13 @@ def cudaMemGetInfo() -> tuple[tuple[int, int], cudaError_t]:
 
 def _copy(dst: Address, src: Address, count: int, kind: int, stream: _core.Stream | None) -> None:
     if not 0 <= kind < len(KINDS):
-        raise Refusal(INVALID_MEMCPY_DIRECTION)
-    to, source = address_of(dst, count, written=True), address_of(src, count)
+        raise StatusError(INVALID_MEMCPY_DIRECTION)
+    dst_address, src_address = address_of(dst, count, written=True), address_of(src, count)
     if count == 0:
         return
-    if not to or not source:
-        raise Refusal(INVALID_VALUE)
-    _core.raw_copy(to, source, count, KINDS[kind], stream)
+    if not dst_address or not src_address:
+        raise StatusError(INVALID_VALUE)
+    _core.raw_copy(dst_address, src_address, count, KINDS[kind], stream)
 
 
 def cudaMemcpy(
@@ -232,7 +239,7 @@ def _fill(devPtr: Address, value: int, count: int, stream: _core.Stream | None) 
     if count == 0:
         return
     if not address:
-        raise Refusal(INVALID_VALUE)
+        raise StatusError(INVALID_VALUE)
     # C converts the value to an unsigned char: -1 fills with 255.
     _core.raw_fill(address, value & 0xFF, count, stream)
 

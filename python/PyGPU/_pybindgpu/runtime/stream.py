@@ -14,7 +14,7 @@ from PyGPU._pybindgpu.status import (
     INVALID_RESOURCE_HANDLE,
     INVALID_VALUE,
     NOT_READY,
-    Refusal,
+    StatusError,
     cudaError_t,
     status_of,
 )
@@ -79,25 +79,25 @@ class cudaStream_t(Handle[_core.Stream]):
     __slots__ = ()
 
     def __init__(self, flags: SupportsIndex = cudaStreamDefault, priority: SupportsIndex = 0) -> None:
-        bits, rank = operator.index(flags), operator.index(priority)
+        bits, priority_number = operator.index(flags), operator.index(priority)
 
-        def make() -> _core.Stream:
+        def create() -> _core.Stream:
             if bits not in (cudaStreamDefault, cudaStreamNonBlocking):
-                raise Refusal(INVALID_VALUE)
-            return _core.Stream(non_blocking=bits == cudaStreamNonBlocking, priority=rank)
+                raise StatusError(INVALID_VALUE)
+            return _core.Stream(non_blocking=bits == cudaStreamNonBlocking, priority=priority_number)
 
-        super().__init__(make)
+        super().__init__(create)
 
     @property
     def stream(self) -> _core.Stream | None:
         """PyGPU's stream object; None if the creation failed."""
-        return self._own
+        return self._object
 
     def __cuda_stream__(self) -> tuple[int, int]:
         # A null handle would mean the default stream to every consumer.
-        if self._own is None:
+        if self._object is None:
             raise RuntimeError(f"this cudaStream_t was destroyed, or could not be made: {self._status!r}")
-        return 0, self._own.handle
+        return 0, self._object.handle
 
 
 def as_stream(stream: StreamLike) -> _core.Stream:
@@ -111,7 +111,7 @@ def as_stream(stream: StreamLike) -> _core.Stream:
         400 for a `cudaStream_t` whose creation failed.
     """
     if isinstance(stream, cudaStream_t):
-        return stream._living()
+        return stream._checked_object()
     if isinstance(stream, _core.Stream):
         return stream
     # None and 0 are the runtime's default stream, regardless of the stream that `with` made current in PyGPU.
@@ -184,7 +184,7 @@ def cudaStreamQuery(stream: StreamLike = None) -> cudaError_t:
 
     def query() -> None:
         if not as_stream(stream).query():
-            raise Refusal(NOT_READY)
+            raise StatusError(NOT_READY)
 
     return status_of(query)
 
@@ -267,8 +267,8 @@ def cudaStreamDestroy(stream: StreamLike) -> cudaError_t:
     def destroy() -> None:
         if not isinstance(stream, cudaStream_t):
             as_stream(stream)
-            raise Refusal(INVALID_RESOURCE_HANDLE)
-        stream._end()
+            raise StatusError(INVALID_RESOURCE_HANDLE)
+        stream._drop()
 
     return status_of(destroy)
 

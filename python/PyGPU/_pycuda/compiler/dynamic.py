@@ -8,7 +8,7 @@ from typing import Self
 
 from PyGPU import _core
 from PyGPU._native import library_files
-from PyGPU._pycuda.compiler.source import CudaModule, SourceModule, check_architecture, compile, flags_of_all
+from PyGPU._pycuda.compiler.source import CudaModule, SourceModule, check_architecture, compile, default_options
 from PyGPU._pycuda.driver.enums import jit_input_type
 from PyGPU._pycuda.driver.module import Handler, Linker, Options
 
@@ -59,7 +59,7 @@ class DynamicModule(CudaModule):
             )
         check_architecture(arch)
         self.linker = Linker(message_handler, link_options, log_verbose)
-        self._how = (nvcc, keep, no_extern_c, arch, code, cache_dir, include_dirs)
+        self._compiler_arguments = (nvcc, keep, no_extern_c, arch, code, cache_dir, include_dirs)
         self._libdir = cuda_libdir
 
     def add_source(self, source: str, nvcc_options: Sequence[str] | None = None, name: str = "kernel.ptx") -> Self:
@@ -83,8 +83,8 @@ class DynamicModule(CudaModule):
         --------
         >>> module.add_source('extern __device__ int f(int);')  # doctest: +SKIP
         """
-        nvcc, keep, no_extern_c, arch, code, cache_dir, include_dirs = self._how
-        options = flags_of_all() if nvcc_options is None else list(nvcc_options)
+        nvcc, keep, no_extern_c, arch, code, cache_dir, include_dirs = self._compiler_arguments
+        options = default_options() if nvcc_options is None else list(nvcc_options)
         # Linker options, and the defaults of parts, are not passed to the compiler.
         options = [text for text in options if not text.startswith("-l") or text.startswith("-lineinfo")]
         if not any("rdc" in text for text in options):
@@ -125,8 +125,12 @@ class DynamicModule(CudaModule):
         --------
         >>> module.add_stdlib('cudadevrt')  # doctest: +SKIP
         """
-        own = None if self._libdir is None else Path(self._libdir) / f"lib{libname}.a"
-        path = own if own is not None and own.exists() else library_files.device_library(libname)
+        given_library = None if self._libdir is None else Path(self._libdir) / f"lib{libname}.a"
+        path = (
+            given_library
+            if given_library is not None and given_library.exists()
+            else library_files.device_library(libname)
+        )
         if path is None:
             raise FileNotFoundError(
                 f"lib{libname}.a was not found: it is part of the CUDA toolkit and of the wheel nvidia-cuda-runtime; "
@@ -188,8 +192,8 @@ class DynamicSourceModule(DynamicModule):
     ) -> None:
         if _core.backend_name() == "cpu":
             # One part needs no linking, and the compiler rejects a kernel that launches kernels.
-            whole = SourceModule(source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
-            self.module = whole.module
+            source_module = SourceModule(source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
+            self.module = source_module.module
             return
         super().__init__(
             nvcc=nvcc,

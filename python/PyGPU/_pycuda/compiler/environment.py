@@ -11,7 +11,7 @@ def default_flags() -> list[str]:
     return shlex.split(os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", ""))
 
 
-def cache_of(cache_dir: str | os.PathLike[str] | bool | None) -> str | os.PathLike[str] | bool:
+def cache_setting(cache_dir: str | os.PathLike[str] | bool | None) -> str | os.PathLike[str] | bool:
     """Return the image cache: a folder, or whether the default is used. An argument overrides a variable."""
     if cache_dir is None:
         if os.environ.get("PYCUDA_DISABLE_CACHE"):

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from PyGPU import _core
 from PyGPU._native import library_files
-from PyGPU._pycuda.compiler.environment import cache_of, default_flags
+from PyGPU._pycuda.compiler.environment import cache_setting, default_flags
 from PyGPU._pycuda.driver.debugging import debugging_options
 from PyGPU._pycuda.driver.module import Function, Module
 from PyGPU._pycuda.driver.textures import SurfaceReference, TextureReference
@@ -31,11 +31,11 @@ _PUBLIC = ("PyGPU.compiler", "pycuda.compiler")
 Result = TypeVar("Result")
 
 
-def flags_of_all() -> list[str]:
+def default_options() -> list[str]:
     """Return the options of every source, as currently set by the program."""
     homes = (sys.modules.get(name) for name in _PUBLIC)
-    found = (getattr(home, "DEFAULT_NVCC_FLAGS", DEFAULT_NVCC_FLAGS) for home in homes)
-    return list(next((flags for flags in found if flags is not DEFAULT_NVCC_FLAGS), DEFAULT_NVCC_FLAGS))
+    candidates = (getattr(module, "DEFAULT_NVCC_FLAGS", DEFAULT_NVCC_FLAGS) for module in homes)
+    return list(next((flags for flags in candidates if flags is not DEFAULT_NVCC_FLAGS), DEFAULT_NVCC_FLAGS))
 
 
 def _options(
@@ -45,20 +45,20 @@ def _options(
     include_dirs: Sequence[str] | None,
 ) -> list[str]:
     """Return all options in nvcc's notation."""
-    found = flags_of_all() if options is None else list(options)
-    found += debugging_options()
+    result = default_options() if options is None else list(options)
+    result += debugging_options()
     if _core.backend_name() == "hip":
-        found = _without_resource_usage(found)
-    found += [f"-arch={arch}"] if arch else []
-    found += [f"-code={code}"] if code else []
-    return [*found, *(f"-I{folder}" for folder in [*(include_dirs or ()), library_files.HEADERS])]
+        result = _without_resource_usage(result)
+    result += [f"-arch={arch}"] if arch else []
+    result += [f"-code={code}"] if code else []
+    return [*result, *(f"-I{folder}" for folder in [*(include_dirs or ()), library_files.HEADERS])]
 
 
 def _without_resource_usage(options: list[str]) -> list[str]:
     """Remove the request for the resource usage of kernels, which only NVIDIA's compilers support."""
     text = "\0".join(["", *options, ""])
-    for wish in ("-Xptxas\0-v", "-Xptxas=-v", "--ptxas-options\0-v", "--ptxas-options=-v"):
-        text = text.replace(f"\0{wish}\0", "\0")
+    for request in ("-Xptxas\0-v", "-Xptxas=-v", "--ptxas-options\0-v", "--ptxas-options=-v"):
+        text = text.replace(f"\0{request}\0", "\0")
     return [option for option in text.split("\0") if option]
 
 
@@ -67,26 +67,28 @@ def _compiler(nvcc: str) -> str | None:
     return None if nvcc == "nvcc" or _core.backend_name() == "cpu" else nvcc
 
 
-def _by_some_compiler(work: Callable[[list[str], str | None], Result], options: list[str], nvcc: str) -> Result:
+def _compile_with_fallback(
+    compile_with: Callable[[list[str], str | None], Result], options: list[str], nvcc: str
+) -> Result:
     """Compile by the library, or by nvcc if the library fails and nvcc is available."""
     compiler = _compiler(nvcc)
     try:
-        return work(options, compiler)
+        return compile_with(options, compiler)
     except ValueError:
         # An option that only nvcc supports.
         program = None if compiler is not None or _core.backend_name() != "cuda" else library_files.nvcc()
         if program is None:
             raise
-        return work(options, program)
+        return compile_with(options, program)
     except _core.CompileError as error:
         # Host headers without a toolkit. NVRTC and hiprtc have built-in versions of the parts usable in device code.
         lacks_headers = "has no headers of the host" in error.log
         if compiler is not None or _core.backend_name() == "cpu" or not lacks_headers:
             raise
-        return work([*options, f"-I{library_files.EMPTY_HEADERS}"], None)
+        return compile_with([*options, f"-I{library_files.EMPTY_HEADERS}"], None)
 
 
-def _tell(log: str) -> None:
+def _warn_about_log(log: str) -> None:
     if log.strip():
         text = f"The CUDA compiler succeeded, but said the following:\n{log.strip()}"
         warnings.warn(text, stacklevel=3)
@@ -96,21 +98,22 @@ def check_architecture(arch: str | None) -> None:
     if arch is None or _core.backend_name() != "cuda":
         return
     digits = "".join(filter(str.isdigit, arch))
-    own = _core.Device().properties["compute_capability"]
-    if len(digits) >= 2 and (int(digits[:-1]), int(digits[-1])) > tuple(own):
+    capability = _core.Device().properties["compute_capability"]
+    if len(digits) >= 2 and (int(digits[:-1]), int(digits[-1])) > tuple(capability):
         warnings.warn(
-            f"trying to compile for {arch}, and the device has compute capability {own[0]}.{own[1]}", stacklevel=3
+            f"trying to compile for {arch}, and the device has compute capability {capability[0]}.{capability[1]}",
+            stacklevel=3,
         )
 
 
-def text_of(source: object) -> str:
+def source_text(source: object) -> str:
     """Return a source as a string: templates and generated code are objects that convert to one."""
     if isinstance(source, bytes | bytearray | None):
         raise TypeError(f"source is a text, not {type(source).__name__}")
     return str(source)
 
 
-def _keep(source: str, image: bytes) -> None:
+def _write_output(source: str, image: bytes) -> None:
     folder = Path(tempfile.mkdtemp(prefix="pygpu-"))
     (folder / "kernel.cu").write_text(source)
     (folder / "kernel.image").write_bytes(image)
@@ -153,22 +156,22 @@ def compile(
     >>> from PyGPU.compiler import compile
     >>> image = compile('__global__ void one(int *x) { *x = 1; }')
     """
-    source = text_of(source)
+    source = source_text(source)
     if target not in ("cubin", "ptx", "fatbin"):
         raise ValueError(f"target is 'cubin', 'ptx' or 'fatbin', not {target!r}")
     if target == "ptx" and _core.backend_name() == "cuda":
-        asked = arch or str(_core.Device().properties["architecture"])
-        arch, code = asked.replace("sm_", "compute_"), None
+        architecture = arch or str(_core.Device().properties["architecture"])
+        arch, code = architecture.replace("sm_", "compute_"), None
     all_options = _options(options, arch, code, include_dirs)
-    cache = cache_of(cache_dir)
+    cache = cache_setting(cache_dir)
 
-    def work(options: list[str], compiler: str | None) -> tuple[bytes, str]:
+    def compile_with(options: list[str], compiler: str | None) -> tuple[bytes, str]:
         return _core.compile_source(source, options, compiler, not no_extern_c, cache)
 
-    image, log = _by_some_compiler(work, all_options, nvcc)
-    _tell(log)
+    image, log = _compile_with_fallback(compile_with, all_options, nvcc)
+    _warn_about_log(log)
     if keep:
-        _keep(source, image)
+        _write_output(source, image)
     return image
 
 
@@ -253,16 +256,16 @@ class SourceModule(CudaModule):
         cache_dir: str | bool | None = None,
         include_dirs: Sequence[str] | None = None,
     ) -> None:
-        source = text_of(source)
+        source = source_text(source)
         check_architecture(arch)
         all_options = _options(options, arch, code, include_dirs)
-        cache = cache_of(cache_dir)
+        cache = cache_setting(cache_dir)
 
-        def work(options: list[str], compiler: str | None) -> _core.Module:
+        def compile_with(options: list[str], compiler: str | None) -> _core.Module:
             return _core.load_source(source, options, compiler, not no_extern_c, cache)
 
-        module = _by_some_compiler(work, all_options, nvcc)
-        _tell(module.log)
+        module = _compile_with_fallback(compile_with, all_options, nvcc)
+        _warn_about_log(module.log)
         if keep:
-            _keep(source, module.image)
+            _write_output(source, module.image)
         self.module = Module(module)

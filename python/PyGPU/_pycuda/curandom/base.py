@@ -6,7 +6,7 @@ import abc
 from typing import Any
 
 from PyGPU import _core
-from PyGPU._pycuda.curandom.seeds import on_stream, refuse_but
+from PyGPU._pycuda.curandom.seeds import check_type, on_stream
 
 # PyCUDA's kernel shapes have no meaning here; programs use their product, and create seeds for it.
 _GENERATORS_PER_BLOCK = 256
@@ -39,7 +39,7 @@ class Base(abc.ABC):
     @abc.abstractmethod
     def _skip(self, numbers: int) -> None: ...
 
-    def _made(self, shape: Any, dtype: Any, stream: Any) -> _core.GPUArray:
+    def _empty(self, shape: Any, dtype: Any, stream: Any) -> _core.GPUArray:
         with on_stream(stream):
             return _core.empty(shape, dtype, device=self._device)
 
@@ -57,9 +57,9 @@ class Base(abc.ABC):
 
     def gen_uniform(self, shape: Any, dtype: Any, stream: Any = None) -> _core.GPUArray:
         """Create an array and fill it as `fill_uniform`."""
-        made = self._made(shape, dtype, stream)
-        self.fill_uniform(made, stream)
-        return made
+        result = self._empty(shape, dtype, stream)
+        self.fill_uniform(result, stream)
+        return result
 
     def fill_normal(self, data: _core.GPUArray, stream: Any = None) -> None:
         """Fill an array of float32 or float64 with normally distributed numbers of mean 0 and deviation 1.
@@ -76,9 +76,9 @@ class Base(abc.ABC):
 
     def gen_normal(self, shape: Any, dtype: Any, stream: Any = None) -> _core.GPUArray:
         """Create an array and fill it as `fill_normal`."""
-        made = self._made(shape, dtype, stream)
-        self.fill_normal(made, stream)
-        return made
+        result = self._empty(shape, dtype, stream)
+        self.fill_normal(result, stream)
+        return result
 
     def fill_log_normal(self, data: _core.GPUArray, mean: float, stddev: float, stream: Any = None) -> None:
         """Fill an array of float32 or float64 with numbers whose logarithm is normally distributed.
@@ -98,9 +98,9 @@ class Base(abc.ABC):
 
     def gen_log_normal(self, shape: Any, dtype: Any, mean: float, stddev: float, stream: Any = None) -> _core.GPUArray:
         """Create an array and fill it as `fill_log_normal`."""
-        made = self._made(shape, dtype, stream)
-        self.fill_log_normal(made, mean, stddev, stream)
-        return made
+        result = self._empty(shape, dtype, stream)
+        self.fill_log_normal(result, mean, stddev, stream)
+        return result
 
     def fill_poisson(self, data: _core.GPUArray, lambda_value: float | None = None, stream: Any = None) -> None:
         """Fill an array with Poisson-distributed counts.
@@ -113,16 +113,16 @@ class Base(abc.ABC):
             The mean; without it each element is the mean of its replacement.
         stream : Stream, optional
         """
-        taken = ("uint32",) if lambda_value is not None else ("uint32", "float32", "float64")
-        refuse_but(taken, data, "counts" if lambda_value is None else "counts of one mean")
+        allowed_types = ("uint32",) if lambda_value is not None else ("uint32", "float32", "float64")
+        check_type(allowed_types, data, "counts" if lambda_value is None else "counts of one mean")
         with on_stream(stream):
             self._poisson(data, None if lambda_value is None else float(lambda_value))
 
     def gen_poisson(self, shape: Any, dtype: Any, lambda_value: float, stream: Any = None) -> _core.GPUArray:
         """Create an array and fill it as `fill_poisson`."""
-        made = self._made(shape, dtype, stream)
-        self.fill_poisson(made, lambda_value, stream)
-        return made
+        result = self._empty(shape, dtype, stream)
+        self.fill_poisson(result, lambda_value, stream)
+        return result
 
     def call_skip_ahead(self, i: int, stream: Any = None) -> None:
         """Skip numbers of each of the `block_count * generators_per_block` parts of the stream.
@@ -151,4 +151,4 @@ class Base(abc.ABC):
 
     @staticmethod
     def _check_float(data: _core.GPUArray) -> None:
-        refuse_but(("float32", "float64"), data, "normally distributed numbers")
+        check_type(("float32", "float64"), data, "normally distributed numbers")

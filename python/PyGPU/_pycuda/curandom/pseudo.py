@@ -31,20 +31,26 @@ class PseudoRandom(Base):
     def __init__(self, seed_getter: SeedGetter | None = None, offset: int = 0) -> None:
         super().__init__()
         if seed_getter is None:
-            given = np.random.randint(0, (1 << 31) - 1, self._count).astype(np.int32)
+            seed_values = np.random.randint(0, (1 << 31) - 1, self._count).astype(np.int32)
         else:
-            made: Any = seed_getter(self._count)
-            if not (isinstance(made, _core.GPUArray) and made.dtype == np.int32 and made.size == self._count):
+            seed_array: Any = seed_getter(self._count)
+            if not (
+                isinstance(seed_array, _core.GPUArray)
+                and seed_array.dtype == np.int32
+                and seed_array.size == self._count
+            ):
                 raise TypeError(f"seed must be GPUArray of integers of right length: {self._count} of int32")
-            given = made.get()
-        digest = hashlib.blake2b(given.tobytes(), digest_size=16, person=type(self).__name__.encode()[:16]).digest()
+            seed_values = seed_array.get()
+        digest = hashlib.blake2b(
+            seed_values.tobytes(), digest_size=16, person=type(self).__name__.encode()[:16]
+        ).digest()
         key = (int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little"))
         position = StreamPosition(key)
         position.advance(int(offset) * self._count)
         self._source = Source(self._device, position)
 
     def _uniform(self, data: _core.GPUArray) -> None:
-        seeds.fill_uniform(self._source, data, bits=self.generator_bits, upside_down=True)
+        seeds.fill_uniform(self._source, data, bits=self.generator_bits, excludes_zero=True)
 
     def _normal(self, data: _core.GPUArray, mean: float, stddev: float) -> None:
         if (host_generator := self._source.numpy_generator()) is not None:

@@ -15,7 +15,7 @@ from PyGPU._random.stream_position import StreamPosition
 __all__ = ["rand", "seed_getter_uniform", "seed_getter_unique"]
 
 # `rand` and the generators have separate streams, also for equal seeds.
-_OF_RAND = 0x72616E64
+_RAND_KEY = 0x72616E64
 
 
 def on_stream(stream: Any) -> Any:
@@ -23,10 +23,10 @@ def on_stream(stream: Any) -> Any:
     return contextlib.nullcontext() if stream is None else stream
 
 
-def refuse_but(names: tuple[str, ...], data: _core.GPUArray, what: str) -> None:
+def check_type(names: tuple[str, ...], data: _core.GPUArray, description: str) -> None:
     """Reject an array whose type is not among the listed ones."""
     if data.dtype.name not in names:
-        raise NotImplementedError(f"{what} are made as {', '.join(names)}, not as {data.dtype}")
+        raise NotImplementedError(f"{description} are made as {', '.join(names)}, not as {data.dtype}")
 
 
 def uniform_types(bits: int) -> tuple[str, ...]:
@@ -35,11 +35,11 @@ def uniform_types(bits: int) -> tuple[str, ...]:
     return (*names, "int64", "uint64") if bits == 64 else names
 
 
-def fill_uniform(source: Source, data: _core.GPUArray, *, bits: int, upside_down: bool) -> None:
+def fill_uniform(source: Source, data: _core.GPUArray, *, bits: int, excludes_zero: bool) -> None:
     """Fill an array with numbers in [0, 1), or in (0, 1]; integers are arbitrary."""
     kind = data.dtype
-    refuse_but(uniform_types(bits), data, f"uniform numbers of {bits} bits")
-    start, width = (1.0, -1.0) if upside_down else (0.0, 1.0)
+    check_type(uniform_types(bits), data, f"uniform numbers of {bits} bits")
+    start, width = (1.0, -1.0) if excludes_zero else (0.0, 1.0)
     if (host_generator := source.numpy_generator()) is not None:
         if kind.kind == "f":
             data[...] = start + kind.type(width) * host_generator.random(data.shape, kind)
@@ -77,11 +77,11 @@ def rand(shape: Any, dtype: Any = np.float32, stream: Any = None) -> _core.GPUAr
     >>> bool((a.get() >= 0).all() and (a.get() < 1).all())
     True
     """
-    source = Source(_core.Device(), StreamPosition((int(np.random.randint(2**31 - 1)), _OF_RAND)))
+    source = Source(_core.Device(), StreamPosition((int(np.random.randint(2**31 - 1)), _RAND_KEY)))
     with on_stream(stream):
-        made = _core.empty(shape, dtype, device=source.device)
-        fill_uniform(source, made, bits=32, upside_down=False)
-    return made
+        result = _core.empty(shape, dtype, device=source.device)
+        fill_uniform(source, result, bits=32, excludes_zero=False)
+    return result
 
 
 def seed_getter_uniform(n: int) -> _core.GPUArray:

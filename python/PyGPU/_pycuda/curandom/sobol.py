@@ -11,7 +11,7 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._pycuda.curandom import tables
 from PyGPU._pycuda.curandom.base import Base
-from PyGPU._pycuda.curandom.seeds import refuse_but, uniform_types
+from PyGPU._pycuda.curandom.seeds import check_type, uniform_types
 
 __all__ = [
     "ScrambledSobol32RandomNumberGenerator",
@@ -60,43 +60,45 @@ _C_TYPES = {
 
 
 @functools.cache
-def _kernel(what: str, dtype: str, bits: int, scrambled: bool) -> _core.ElementwiseKernel:
+def _kernel(value_kind: str, dtype: str, bits: int, scrambled: bool) -> _core.ElementwiseKernel:
     unsigned = _C_TYPES[f"uint{bits}"]
-    result = _RESULTS[what].format(T=_C_TYPES[dtype])
+    result = _RESULTS[value_kind].format(T=_C_TYPES[dtype])
     start = "scramble[i % count]" if scrambled else "0"
     text = _POINT.format(U=unsigned, B=bits, start=start, unit=_UNIT[bits], result=result)
-    tables_given = f"const {unsigned} *vectors, " + (f"const {unsigned} *scramble, " if scrambled else "")
-    numbers = "unsigned long long first, unsigned long long count, double mean, double stddev"
-    return _core.ElementwiseKernel(f"{_C_TYPES[dtype]} *data, {tables_given}{numbers}", text, f"sobol{bits}_{what}")
+    table_parameters = f"const {unsigned} *vectors, " + (f"const {unsigned} *scramble, " if scrambled else "")
+    number_parameters = "unsigned long long first, unsigned long long count, double mean, double stddev"
+    return _core.ElementwiseKernel(
+        f"{_C_TYPES[dtype]} *data, {table_parameters}{number_parameters}", text, f"sobol{bits}_{value_kind}"
+    )
 
 
 class _Sobol(Base):
     """Points of a sequence in `block_count * generators_per_block` dimensions, which fill an array in order."""
 
-    _set: tables.direction_vector_set
+    _vector_set: tables.direction_vector_set
 
     def __init__(self, dir_vector: _core.GPUArray | None = None, offset: int = 0) -> None:
         super().__init__()
         self._unsigned = np.dtype(f"uint{self.generator_bits}")
         if dir_vector is None:
-            dir_vector = tables.generate_direction_vectors(self._count, self._set)
+            dir_vector = tables.generate_direction_vectors(self._count, self._vector_set)
         self._check("dir_vector", dir_vector, (self._count, self.generator_bits))
         self._vectors = dir_vector.reshape(-1)
         self._scramble: _core.GPUArray | None = None
         self._first = int(offset)
 
-    def _check(self, name: str, given: Any, shape: tuple[int, ...]) -> None:
-        if not (isinstance(given, _core.GPUArray) and given.dtype == self._unsigned and given.shape == shape):
+    def _check(self, name: str, table: Any, shape: tuple[int, ...]) -> None:
+        if not (isinstance(table, _core.GPUArray) and table.dtype == self._unsigned and table.shape == shape):
             raise TypeError(f"{name} must be a GPUArray of {self._unsigned} and of the shape {shape}")
 
-    def _draw(self, data: _core.GPUArray, what: str, mean: float = 0.0, stddev: float = 1.0) -> None:
-        kernel = _kernel(what, data.dtype.name, self.generator_bits, self._scramble is not None)
+    def _draw(self, data: _core.GPUArray, value_kind: str, mean: float = 0.0, stddev: float = 1.0) -> None:
+        kernel = _kernel(value_kind, data.dtype.name, self.generator_bits, self._scramble is not None)
         vectors = (self._vectors,) if self._scramble is None else (self._vectors, self._scramble)
         kernel(data, *vectors, self._first, self._count, mean, stddev)
         self._first += -(-data.size // self._count)
 
     def _uniform(self, data: _core.GPUArray) -> None:
-        refuse_but(uniform_types(self.generator_bits), data, f"uniform numbers of {self.generator_bits} bits")
+        check_type(uniform_types(self.generator_bits), data, f"uniform numbers of {self.generator_bits} bits")
         self._draw(data, "bits" if data.dtype.kind in "iu" else "uniform")
 
     def _normal(self, data: _core.GPUArray, mean: float, stddev: float) -> None:
@@ -105,8 +107,8 @@ class _Sobol(Base):
     def _poisson(self, data: _core.GPUArray, mean: float | None) -> None:
         self._draw(data, "poisson_in_place" if mean is None else "poisson", mean or 0.0)
 
-    def _skip(self, numbers: int) -> None:
-        self._first += numbers // self._count
+    def _skip(self, number_parameters: int) -> None:
+        self._first += number_parameters // self._count
 
 
 class _Scrambled(_Sobol):
@@ -144,7 +146,7 @@ class Sobol32RandomNumberGenerator(_Sobol):
     begins with a new point of all dimensions.
     """
 
-    _set = tables.direction_vector_set.VECTOR_32
+    _vector_set = tables.direction_vector_set.VECTOR_32
 
 
 class ScrambledSobol32RandomNumberGenerator(_Scrambled):
@@ -158,7 +160,7 @@ class ScrambledSobol32RandomNumberGenerator(_Scrambled):
         Bits to invert in each dimension; defaults to those of `generate_scramble_constants32`.
     """
 
-    _set = tables.direction_vector_set.SCRAMBLED_VECTOR_32
+    _vector_set = tables.direction_vector_set.SCRAMBLED_VECTOR_32
     _constants = staticmethod(tables.generate_scramble_constants32)
 
 
@@ -171,7 +173,7 @@ class Sobol64RandomNumberGenerator(_Sobol):
         As of `Sobol32RandomNumberGenerator`, with 64 vectors of uint64 for each dimension.
     """
 
-    _set = tables.direction_vector_set.VECTOR_64
+    _vector_set = tables.direction_vector_set.VECTOR_64
     generator_bits = 64
 
 
@@ -184,6 +186,6 @@ class ScrambledSobol64RandomNumberGenerator(_Scrambled):
         As of `ScrambledSobol32RandomNumberGenerator`, with 64 vectors of uint64 for each dimension.
     """
 
-    _set = tables.direction_vector_set.SCRAMBLED_VECTOR_64
+    _vector_set = tables.direction_vector_set.SCRAMBLED_VECTOR_64
     generator_bits = 64
     _constants = staticmethod(tables.generate_scramble_constants64)

@@ -45,10 +45,10 @@ def get_curand_version() -> tuple[int, int, int] | None:
     return None if version is None else (version // 1000, version % 1000 // 10, version % 10)
 
 
-def _table(what: int, count: int, columns: int, dtype: Any) -> _core.GPUArray:
+def _table(table_number: int, count: int, columns: int, dtype: Any) -> _core.GPUArray:
     rows = min(count, _DIMENSIONS)
-    taken = rows * columns * np.dtype(dtype).itemsize
-    table = np.frombuffer(_core._rand_library_table(what, taken), dtype)
+    nbytes = rows * columns * np.dtype(dtype).itemsize
+    table = np.frombuffer(_core._rand_library_table(table_number, nbytes), dtype)
     table = table.reshape(rows, columns)[np.arange(count) % _DIMENSIONS]
     return _core.to_gpu(table if columns > 1 else table.reshape(count))
 
@@ -68,9 +68,9 @@ def generate_direction_vectors(count: int, direction: Any = direction_vector_set
     RuntimeError
         Without the library; the message names the package to install.
     """
-    which = direction_vector_set(direction)
-    bits = 32 if which in (direction_vector_set.VECTOR_32, direction_vector_set.SCRAMBLED_VECTOR_32) else 64
-    return _table(int(which), count, bits, f"uint{bits}")
+    vector_set = direction_vector_set(direction)
+    bits = 32 if vector_set in (direction_vector_set.VECTOR_32, direction_vector_set.SCRAMBLED_VECTOR_32) else 64
+    return _table(int(vector_set), count, bits, f"uint{bits}")
 
 
 def generate_scramble_constants32(count: int) -> _core.GPUArray:

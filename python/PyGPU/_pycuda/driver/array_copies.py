@@ -16,8 +16,8 @@ from PyGPU._pycuda.driver.arrays import (
     dtype_to_array_format,
     native,
 )
-from PyGPU._pycuda.driver.pitched_copies import Memcpy2D, Memcpy3D
 from PyGPU._pycuda.driver.enums import array_format
+from PyGPU._pycuda.driver.pitched_copies import Memcpy2D, Memcpy3D
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,24 +37,24 @@ __all__ = [
 ]
 
 # Elements wider than 32 bits are read as several integers of 32 bits.
-_WIDE = {"float64": 2, "complex64": 2, "complex128": 4}
+_WORDS_PER_ELEMENT = {"float64": 2, "complex64": 2, "complex128": 4}
 
 
-def _line(count: SupportsIndex) -> Memcpy2D:
+def _row_copy(count: SupportsIndex) -> Memcpy2D:
     copy = Memcpy2D()
     copy.width_in_bytes, copy.height = operator.index(count), 1
     return copy
 
 
-def _out_of(array: Any, index: SupportsIndex, count: SupportsIndex) -> Memcpy2D:
-    copy = _line(count)
+def _copy_from(array: Any, index: SupportsIndex, count: SupportsIndex) -> Memcpy2D:
+    copy = _row_copy(count)
     copy.set_src_array(array)
     copy.src_x_in_bytes = operator.index(index)
     return copy
 
 
-def _into(array: Any, index: SupportsIndex, count: SupportsIndex) -> Memcpy2D:
-    copy = _line(count)
+def _copy_into(array: Any, index: SupportsIndex, count: SupportsIndex) -> Memcpy2D:
+    copy = _row_copy(count)
     copy.set_dst_array(array)
     copy.dst_x_in_bytes = operator.index(index)
     return copy
@@ -87,21 +87,21 @@ def memcpy_dtoa(ary: Any, index: SupportsIndex, src: AddressLike, len: SupportsI
     >>> result
     bytearray(b'bc')
     """
-    copy = _into(ary, index, len)
+    copy = _copy_into(ary, index, len)
     copy.set_src_device(src)
     copy()
 
 
 def memcpy_atod(dest: AddressLike, ary: Any, index: SupportsIndex, len: SupportsIndex) -> None:
     """Copy out of an array of one axis into device memory, otherwise as `memcpy_dtoa`."""
-    copy = _out_of(ary, index, len)
+    copy = _copy_from(ary, index, len)
     copy.set_dst_device(dest)
     copy()
 
 
 def memcpy_atoa(dest: Any, dest_index: SupportsIndex, src: Any, src_index: SupportsIndex, len: SupportsIndex) -> None:
     """Copy between arrays of one axis, otherwise as `memcpy_dtoa`."""
-    copy = _out_of(src, src_index, len)
+    copy = _copy_from(src, src_index, len)
     copy.set_dst_array(dest)
     copy.dst_x_in_bytes = operator.index(dest_index)
     copy()
@@ -109,14 +109,14 @@ def memcpy_atoa(dest: Any, dest_index: SupportsIndex, src: Any, src_index: Suppo
 
 def py_memcpy_htoa(ary: Any, index: SupportsIndex, src: HostBuffer) -> None:
     """Copy host memory into an array of one axis, otherwise as `memcpy_dtoa`."""
-    copy = _into(ary, index, bytes_of(src).size)
+    copy = _copy_into(ary, index, bytes_of(src).size)
     copy.set_src_host(src)
     copy()
 
 
 def py_memcpy_atoh(dest: HostBuffer, ary: Any, index: SupportsIndex) -> None:
     """Copy out of an array of one axis into host memory, otherwise as `memcpy_dtoa`."""
-    copy = _out_of(ary, index, bytes_of(dest).size)
+    copy = _copy_from(ary, index, bytes_of(dest).size)
     copy.set_dst_host(dest)
     copy()
 
@@ -127,11 +127,11 @@ def _order(order: str) -> str:
     return str(order).upper()
 
 
-def _elements(dtype: Any, wide: Any) -> tuple[int, int]:
+def _elements(dtype: Any, split_types: Any) -> tuple[int, int]:
     """Return the format and the channels of elements; those named in `wide` count as several integers."""
     name = numpy.dtype(dtype).name
-    if name in wide:
-        return array_format.SIGNED_INT32, _WIDE[name]
+    if name in split_types:
+        return array_format.SIGNED_INT32, _WORDS_PER_ELEMENT[name]
     return dtype_to_array_format(dtype), 1
 
 
@@ -158,12 +158,12 @@ def matrix_to_array(matrix: Any, order: str, allow_double_hack: bool = False) ->
     >>> drv.matrix_to_array(numpy.zeros((2, 3), "float32"), "F").array.shape
     (3, 2)
     """
-    given = numpy.asarray(matrix)
-    if given.ndim != 2:
-        raise ValueError(f"a matrix has two axes, not {given.ndim}")
-    rows = numpy.ascontiguousarray(given if _order(order) == "C" else given.T)
-    form, channels = _elements(rows.dtype, ("float64",) if allow_double_hack else ())
-    return _filled(rows, rows.shape, form, channels)
+    source = numpy.asarray(matrix)
+    if source.ndim != 2:
+        raise ValueError(f"a matrix has two axes, not {source.ndim}")
+    rows = numpy.ascontiguousarray(source if _order(order) == "C" else source.T)
+    format_number, channels = _elements(rows.dtype, ("float64",) if allow_double_hack else ())
+    return _new_array(rows, rows.shape, format_number, channels)
 
 
 def make_multichannel_2d_array(matrix: Any, order: str) -> Array:
@@ -187,17 +187,17 @@ def make_multichannel_2d_array(matrix: Any, order: str) -> Array:
     >>> drv.make_multichannel_2d_array(numpy.zeros((2, 3, 4), "float32"), "C").array.channels
     4
     """
-    given = numpy.asarray(matrix)
-    if given.ndim != 3:
-        raise ValueError(f"a matrix with channels has three axes, not {given.ndim}")
-    rows = numpy.ascontiguousarray(given if _order(order) == "C" else given.T)
-    return _filled(rows, rows.shape[:2], dtype_to_array_format(rows.dtype), rows.shape[2])
+    source = numpy.asarray(matrix)
+    if source.ndim != 3:
+        raise ValueError(f"a matrix with channels has three axes, not {source.ndim}")
+    rows = numpy.ascontiguousarray(source if _order(order) == "C" else source.T)
+    return _new_array(rows, rows.shape[:2], dtype_to_array_format(rows.dtype), rows.shape[2])
 
 
-def _filled(rows: NDArray[Any], shape: tuple[int, ...], form: int, channels: int) -> Array:
+def _new_array(rows: NDArray[Any], shape: tuple[int, ...], format_number: int, channels: int) -> Array:
     descriptor = ArrayDescriptor()
     descriptor.height, descriptor.width = shape
-    descriptor.format, descriptor.num_channels = form, channels
+    descriptor.format, descriptor.num_channels = format_number, channels
     array = Array(descriptor)
     copy = Memcpy2D()
     copy.set_src_host(rows)
@@ -208,7 +208,7 @@ def _filled(rows: NDArray[Any], shape: tuple[int, ...], form: int, channels: int
     return array
 
 
-def _described(matrix: Any, order: str, writable: bool) -> Array:
+def _empty_array_for(matrix: Any, order: str, writable: bool) -> Array:
     """Return an empty array for a matrix or a cube; a writable matrix is one layer."""
     if order not in ("C", "F"):
         raise ValueError(f"order must be either F or C, not {order!r}")
@@ -217,7 +217,7 @@ def _described(matrix: Any, order: str, writable: bool) -> Array:
         raise ValueError(f"arrays of two or three axes become arrays of the driver, not of {len(shape)}")
     descriptor = ArrayDescriptor3D()
     descriptor.height, descriptor.width = shape[-2:]
-    descriptor.format, descriptor.num_channels = _elements(matrix.dtype, _WIDE)
+    descriptor.format, descriptor.num_channels = _elements(matrix.dtype, _WORDS_PER_ELEMENT)
     if len(shape) == 3:
         descriptor.depth = shape[0]
     if writable:
@@ -228,14 +228,16 @@ def _described(matrix: Any, order: str, writable: bool) -> Array:
     return Array(descriptor)
 
 
-def _box(array: Array) -> Memcpy3D:
+def _whole_copy(array: Array) -> Memcpy3D:
     """Return a copy of a whole array."""
-    own = native(array)
+    texture_array = native(array)
     copy = Memcpy3D()
     copy.set_dst_array(array)
-    copy.width_in_bytes = copy.src_pitch = own.shape[-1] * own.channels * own.dtype.itemsize
-    copy.height = copy.src_height = own.shape[-2] if len(own.shape) > 1 else 1
-    copy.depth = own.shape[0] if len(own.shape) == 3 else 1
+    copy.width_in_bytes = copy.src_pitch = (
+        texture_array.shape[-1] * texture_array.channels * texture_array.dtype.itemsize
+    )
+    copy.height = copy.src_height = texture_array.shape[-2] if len(texture_array.shape) > 1 else 1
+    copy.depth = texture_array.shape[0] if len(texture_array.shape) == 3 else 1
     return copy
 
 
@@ -263,8 +265,8 @@ def np_to_array(nparray: Any, order: str, allowSurfaceBind: bool = False) -> Arr
     >>> drv.np_to_array(numpy.zeros((2, 3), "complex64"), "C").array.channels
     2
     """
-    array = _described(nparray, order, allowSurfaceBind)
-    copy = _box(array)
+    array = _empty_array_for(nparray, order, allowSurfaceBind)
+    copy = _whole_copy(array)
     copy.set_src_host(nparray)
     copy()
     return array
@@ -272,10 +274,10 @@ def np_to_array(nparray: Any, order: str, allowSurfaceBind: bool = False) -> Arr
 
 def gpuarray_to_array(gpuarray: Any, order: str, allowSurfaceBind: bool = False) -> Array:
     """Create a driver array with the elements of a GPUArray, otherwise as `np_to_array`."""
-    array = _described(gpuarray, order, allowSurfaceBind)
+    array = _empty_array_for(gpuarray, order, allowSurfaceBind)
     if not (gpuarray.flags.c_contiguous or gpuarray.flags.f_contiguous):
         gpuarray = gpuarray.copy()
-    copy = _box(array)
+    copy = _whole_copy(array)
     copy.set_src_device(gpuarray)
     copy()
     return array

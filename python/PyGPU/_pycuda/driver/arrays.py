@@ -130,10 +130,10 @@ def _shape(descriptor: ArrayDescriptor) -> tuple[tuple[int, ...], int]:
     """Return the shape and the flags of a descriptor."""
     width, height = int(descriptor.width), int(descriptor.height)
     depth, flags = int(getattr(descriptor, "depth", 0)), int(getattr(descriptor, "flags", 0))
-    other = flags & ~(array3d_flags.ARRAY3D_LAYERED | array3d_flags.SURFACE_LDST)
-    if other:
+    unsupported = flags & ~(array3d_flags.ARRAY3D_LAYERED | array3d_flags.SURFACE_LDST)
+    if unsupported:
         raise _core.NotSupportedError(
-            f"arrays with the flags {other:#x} are not supported: ARRAY3D_LAYERED and SURFACE_LDST are"
+            f"arrays with the flags {unsupported:#x} are not supported: ARRAY3D_LAYERED and SURFACE_LDST are"
         )
     if flags & array3d_flags.ARRAY3D_LAYERED:
         return ((depth, height, width) if height else (depth, width)), flags

@@ -65,7 +65,7 @@ def get_driver_version() -> int:
     return _core.driver_version() or 1000 * major + 10 * minor
 
 
-def _found(ordinal: SupportsIndex | str) -> _core.Device:
+def _find_device(ordinal: SupportsIndex | str) -> _core.Device:
     if isinstance(ordinal, str):
         for index in range(_core.device_count()):
             device = _core.Device(index)
@@ -106,7 +106,7 @@ class Device:
     """
 
     def __init__(self, ordinal: SupportsIndex | str) -> None:
-        self._device = _found(ordinal)
+        self._device = _find_device(ordinal)
 
     @staticmethod
     def count() -> int:
@@ -234,15 +234,15 @@ class Device:
         >>> drv.device_attribute.WARP_SIZE in drv.Device(0).get_attributes()
         True
         """
-        found = {}
+        attributes = {}
         for attr in device_attribute:
             try:
-                found[attr] = self.get_attribute(attr)
+                attributes[attr] = self.get_attribute(attr)
             except _core.NotSupportedError:
                 pass  # only CUDA's driver supports it
             except _core.LogicError as error:
                 warnings.warn(f"the driver does not tell {attr.name}: {error}", stacklevel=2)
-        return found
+        return attributes
 
     def __getattr__(self, name: str) -> int:
         attr = None if name.startswith("_") else device_attribute.__members__.get(name.upper())

@@ -28,14 +28,14 @@ __all__ = [
 ]
 
 
-def _flags(flags: SupportsIndex, known: int, name: str) -> int:
-    number = operator.index(flags)
-    if number & ~known:
-        raise ValueError(f"flags {number:#x} are not among {name} ({known:#x})")
-    return number
+def _flags(flags: SupportsIndex, allowed: int, name: str) -> int:
+    checked_flags = operator.index(flags)
+    if checked_flags & ~allowed:
+        raise ValueError(f"flags {checked_flags:#x} are not among {name} ({allowed:#x})")
+    return checked_flags
 
 
-def new_over(allocation: Any, address: int, shape: ShapeLike, dtype: DTypeLike, order: str) -> NDArray[Any]:
+def array_over(allocation: Any, address: int, shape: ShapeLike, dtype: DTypeLike, order: str) -> NDArray[Any]:
     """Return an ndarray over memory whose owner becomes its ``base``."""
     return _core.ndarray_at(allocation, address, shape, dtype, order)
 
@@ -74,8 +74,8 @@ class PagelockedHostAllocation:
     """
 
     def __init__(self, nbytes: SupportsIndex, flags: SupportsIndex = 0) -> None:
-        every = int(host_alloc_flags.PORTABLE | host_alloc_flags.DEVICEMAP | host_alloc_flags.WRITECOMBINED)
-        self._flags = _flags(flags, every, "host_alloc_flags")
+        allowed_flags = int(host_alloc_flags.PORTABLE | host_alloc_flags.DEVICEMAP | host_alloc_flags.WRITECOMBINED)
+        self._flags = _flags(flags, allowed_flags, "host_alloc_flags")
         memory: Any = _core.empty_pinned(
             operator.index(nbytes),
             "u1",
@@ -94,10 +94,10 @@ class PagelockedHostAllocation:
         CudaError
             With code 1, if it was already freed.
         """
-        self._living()
+        self._checked_address()
         self._memory = None
 
-    def _living(self) -> int:
+    def _checked_address(self) -> int:
         if self._memory is None:
             _core.raise_freed(type(self).__name__)
         return self._address
@@ -118,7 +118,7 @@ class PagelockedHostAllocation:
         -------
         int
         """
-        return _core.device_address(self._living())
+        return _core.device_address(self._checked_address())
 
 
 HostAllocation = PagelockedHostAllocation
@@ -161,7 +161,7 @@ class AlignedHostAllocation:
         self._memory = None
 
 
-def _unregister(address: int, keeper: object) -> None:
+def _unregister(address: int, owner: object) -> None:
     _core.host_unregister(address)
 
 
@@ -186,18 +186,18 @@ class RegisteredHostMemory:
     """
 
     def __init__(self, ary: NDArray[Any], flags: SupportsIndex = 0) -> None:
-        every = int(mem_host_register_flags.PORTABLE | mem_host_register_flags.DEVICEMAP)
-        number = _flags(flags, every, "mem_host_register_flags")
+        allowed_flags = int(mem_host_register_flags.PORTABLE | mem_host_register_flags.DEVICEMAP)
+        checked_flags = _flags(flags, allowed_flags, "mem_host_register_flags")
         self._address: int = ary.ctypes.data
         _core.host_register(
             self._address,
             ary.nbytes,
-            portable=bool(number & mem_host_register_flags.PORTABLE),
-            mapped=bool(number & mem_host_register_flags.DEVICEMAP),
+            portable=bool(checked_flags & mem_host_register_flags.PORTABLE),
+            mapped=bool(checked_flags & mem_host_register_flags.DEVICEMAP),
         )
-        self._end = weakref.finalize(self, _unregister, self._address, ary)
+        self._finalizer = weakref.finalize(self, _unregister, self._address, ary)
         # The end of the process frees everything, and the driver may be partly shut down by then.
-        self._end.atexit = False
+        self._finalizer.atexit = False
         self.base = ary
 
     def unregister(self) -> None:
@@ -208,7 +208,7 @@ class RegisteredHostMemory:
         CudaError
             With code 713, if it was already unlocked.
         """
-        self._end.detach()
+        self._finalizer.detach()
         _core.host_unregister(self._address)
 
     def get_device_pointer(self) -> int:
@@ -221,7 +221,7 @@ class RegisteredHostMemory:
         return _core.device_address(self._address)
 
 
-def _place(device: PlaceLike) -> int:
+def _device_index(device: PlaceLike) -> int:
     """Return the number of a device; -1 for the host."""
     if device is None:
         return _core.current_device()
@@ -312,7 +312,7 @@ class ManagedAllocation:
         >>> a = managed_zeros(4, "f4")
         >>> a.base.prefetch("host")
         """
-        _core.prefetch_managed(self._memory, self._memory.nbytes, _place(device), stream)
+        _core.prefetch_managed(self._memory, self._memory.nbytes, _device_index(device), stream)
 
     def advise(self, advice: str, device: PlaceLike = None) -> None:
         """Advise the driver about the use of the memory.
@@ -338,7 +338,7 @@ class ManagedAllocation:
         >>> a = managed_zeros(4, "f4")
         >>> a.base.advise("read_mostly")
         """
-        _core.advise_managed(self._memory, self._memory.nbytes, advice, _place(device))
+        _core.advise_managed(self._memory, self._memory.nbytes, advice, _device_index(device))
 
     @property
     def ptr(self) -> int:
@@ -407,7 +407,7 @@ def register_host_memory(ary: NDArray[Any], flags: SupportsIndex = 0) -> NDArray
     if ary.dtype.hasobject:
         raise TypeError(f"memory of Python objects ({ary.dtype}) means nothing to a device")
     memory = RegisteredHostMemory(ary, flags)
-    result = new_over(memory, ary.ctypes.data, ary.shape, ary.dtype, order)
+    result = array_over(memory, ary.ctypes.data, ary.shape, ary.dtype, order)
     if not ary.flags.writeable:
         result.flags.writeable = False
     return result

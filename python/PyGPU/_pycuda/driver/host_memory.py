@@ -13,7 +13,7 @@ from PyGPU._pycuda.driver.host_allocations import (
     AlignedHostAllocation,
     ManagedAllocation,
     PagelockedHostAllocation,
-    new_over,
+    array_over,
     order_of,
     size_of,
 )
@@ -96,7 +96,7 @@ def pagelocked_empty(
     np.float64(0.0)
     """
     memory = PagelockedHostAllocation(size_of(shape, dtype, order), mem_flags)
-    return new_over(memory, memory._address, shape, dtype, order)
+    return array_over(memory, memory._address, shape, dtype, order)
 
 
 def aligned_empty(
@@ -104,7 +104,7 @@ def aligned_empty(
 ) -> NDArray[Any]:
     """Create an ndarray over memory aligned to `alignment`, as `pagelocked_empty`."""
     memory = AlignedHostAllocation(size_of(shape, dtype, order), alignment)
-    return new_over(memory, memory._address, shape, dtype, order)
+    return array_over(memory, memory._address, shape, dtype, order)
 
 
 def managed_empty(shape: ShapeLike, dtype: DTypeLike, order: str = "C", mem_flags: SupportsIndex = 0) -> NDArray[Any]:
@@ -113,7 +113,7 @@ def managed_empty(shape: ShapeLike, dtype: DTypeLike, order: str = "C", mem_flag
     if nbytes == 0:
         return numpy.empty(shape, dtype, order)  # type: ignore[call-overload, no-any-return]
     memory = ManagedAllocation(nbytes, mem_flags)
-    return new_over(memory, memory.ptr, shape, dtype, order)
+    return array_over(memory, memory.ptr, shape, dtype, order)
 
 
 def pagelocked_zeros(

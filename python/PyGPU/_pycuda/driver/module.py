@@ -19,9 +19,9 @@ Options = Iterable[tuple[int, Any]]
 
 def _not_found(error: ValueError) -> _core.InvalidValueError:
     """Return a driver's error for a missing name."""
-    found = _core.InvalidValueError(str(error))
-    found.code, found.name = 500, "CUDA_ERROR_NOT_FOUND"
-    return found
+    result = _core.InvalidValueError(str(error))
+    result.code, result.name = 500, "CUDA_ERROR_NOT_FOUND"
+    return result
 
 
 class Module:
@@ -134,14 +134,14 @@ class Module:
         >>> line = module.get_texref('line')
         """
         try:
-            return TextureReference._of(self._references, name)
+            return TextureReference._from_module(self._references, name)
         except ValueError as error:
             raise _not_found(error) from error
 
     def get_surfref(self, name: str) -> SurfaceReference:
         """Return a surface reference, as `get_texref` returns a texture's."""
         try:
-            return SurfaceReference._of(self._references, name)
+            return SurfaceReference._from_module(self._references, name)
         except ValueError as error:
             raise _not_found(error) from error
 
@@ -320,13 +320,13 @@ class Linker:
         >>> import PyGPU.driver as drv
         >>> module = drv.Linker().link_module()  # doctest: +SKIP
         """
-        known = self._options
+        options = self._options
         try:
             image, log = _core.link(
                 self._parts,
-                max_registers=known.get(jit_option.MAX_REGISTERS),
-                debug=bool(known.get(jit_option.GENERATE_DEBUG_INFO, False)),
-                line_info=bool(known.get(jit_option.GENERATE_LINE_INFO, False)),
+                max_registers=options.get(jit_option.MAX_REGISTERS),
+                debug=bool(options.get(jit_option.GENERATE_DEBUG_INFO, False)),
+                line_info=bool(options.get(jit_option.GENERATE_LINE_INFO, False)),
             )
         except _core.CudaError as error:
             if self._handler is not None:

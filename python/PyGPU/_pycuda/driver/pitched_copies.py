@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Memcpy2D", "Memcpy3D", "Memcpy3DPeer"]
 
 
-class _Side:
+class _LinearEndpoint:
     """Endpoint of a copy: a host buffer, or an address."""
 
     __slots__ = ("address", "host")
@@ -28,7 +28,7 @@ class _Side:
         self.host = host
         self.address = address
 
-    def placed(
+    def box(
         self, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], stream: StreamLike
     ) -> NDArray[numpy.uint8] | _core.GPUArray:
         """Return the box as an array."""
@@ -43,7 +43,7 @@ class _Side:
         return numpy.ndarray(shape, numpy.uint8, self.host, offset, strides)
 
 
-class _ArraySide:
+class _ArrayEndpoint:
     """Endpoint of a copy: a driver array."""
 
     __slots__ = ("array",)
@@ -51,17 +51,19 @@ class _ArraySide:
     def __init__(self, array: Any) -> None:
         self.array = native(array)
 
-    def copy(self, memory: _core.GPUArray, at: tuple[int, int, int], stream: StreamLike, *, written: bool) -> None:
+    def copy(
+        self, memory: _core.GPUArray, box_offset: tuple[int, int, int], stream: StreamLike, *, written: bool
+    ) -> None:
         """Copy device bytes of three axes into the array or out of it."""
-        self.array._copy_box(memory, at, written, on_stream(memory, stream))
+        self.array._copy_box(memory, box_offset, written, on_stream(memory, stream))
 
 
-class _Box:
+class _PitchedCopy:
     """Base of the three classes; a copy of two dimensions is one plane of three."""
 
     def __init__(self) -> None:
-        self._source: _Side | _ArraySide | None = None
-        self._target: _Side | _ArraySide | None = None
+        self._source: _LinearEndpoint | _ArrayEndpoint | None = None
+        self._target: _LinearEndpoint | _ArrayEndpoint | None = None
         self.src_x_in_bytes = self.src_y = self.src_z = self.src_pitch = self.src_height = 0
         self.dst_x_in_bytes = self.dst_y = self.dst_z = self.dst_pitch = self.dst_height = 0
         self.width_in_bytes = self.height = 0
@@ -75,11 +77,11 @@ class _Box:
         buffer : buffer
             Contiguous host buffer.
         """
-        self._source = _Side(host=bytes_of(buffer))
+        self._source = _LinearEndpoint(host=bytes_of(buffer))
 
     def set_dst_host(self, buffer: HostBuffer) -> None:
         """Copy to writable host memory, otherwise as `set_src_host`."""
-        self._target = _Side(host=bytes_of(buffer, written=True))
+        self._target = _LinearEndpoint(host=bytes_of(buffer, written=True))
 
     def set_src_device(self, devptr: AddressLike) -> None:
         """Copy from device memory.
@@ -89,11 +91,11 @@ class _Box:
         devptr : int or object with an address
             Source address.
         """
-        self._source = _Side(address=devptr)
+        self._source = _LinearEndpoint(address=devptr)
 
     def set_dst_device(self, devptr: AddressLike) -> None:
         """Copy to device memory, otherwise as `set_src_device`."""
-        self._target = _Side(address=devptr)
+        self._target = _LinearEndpoint(address=devptr)
 
     def set_src_unified(self, buffer: HostBuffer | AddressLike) -> None:
         """Copy from host or device memory.
@@ -123,32 +125,32 @@ class _Box:
         array : Array or PyGPU.TextureArray
             The copy keeps it alive.
         """
-        self._source = _ArraySide(array)
+        self._source = _ArrayEndpoint(array)
 
     def set_dst_array(self, array: Any) -> None:
         """Copy to a driver array, as `set_src_array`."""
-        self._target = _ArraySide(array)
+        self._target = _ArrayEndpoint(array)
 
-    def _number(self, field: str) -> int:
+    def _field(self, field: str) -> int:
         value = operator.index(getattr(self, field))
         if not 0 <= value < 1 << 63:
             raise ValueError(f"{field} is {value}: it must be in 0 .. 2**63 - 1")
         return value
 
-    def _at(self, name: str) -> tuple[int, int, int]:
+    def _offset(self, name: str) -> tuple[int, int, int]:
         """Return the offset of the box."""
-        x, y, z = (self._number(f"{name}_{field}") for field in ("x_in_bytes", "y", "z"))
+        x, y, z = (self._field(f"{name}_{field}") for field in ("x_in_bytes", "y", "z"))
         return x, y, z
 
-    def _place(
-        self, name: str, side: _Side | None, extent: tuple[int, int, int], stream: StreamLike
+    def _box_of(
+        self, name: str, endpoint: _LinearEndpoint | None, extent: tuple[int, int, int], stream: StreamLike
     ) -> NDArray[numpy.uint8] | _core.GPUArray:
         depth, height, width = extent
-        if side is None:
+        if endpoint is None:
             raise ValueError(f"set_{name}_host() or set_{name}_device() was not called")
 
-        x, y, z = self._at(name)
-        pitch, rows = self._number(f"{name}_pitch"), self._number(f"{name}_height")
+        x, y, z = self._offset(name)
+        pitch, rows = self._field(f"{name}_pitch"), self._field(f"{name}_height")
         if (height > 1 or depth > 1 or y or z) and pitch < x + width:
             raise ValueError(f"{name}_pitch is {pitch}, and a row takes {x} + {width} bytes")
         if (depth > 1 or z) and rows < y + height:
@@ -156,7 +158,7 @@ class _Box:
         plane = pitch * rows
         # An unused stride may have any value; 1 keeps it within the limits of an array.
         strides = (plane if depth > 1 else 1, pitch if height > 1 else 1, 1)
-        return side.placed(x + y * pitch + z * plane, extent, strides, stream)
+        return endpoint.box(x + y * pitch + z * plane, extent, strides, stream)
 
     def _copy(self, wait: bool, stream: StreamLike) -> None:
         fields = ("depth", "height", "width_in_bytes")
@@ -164,40 +166,42 @@ class _Box:
         for field, length in zip(fields, extent, strict=True):
             if length < 0:
                 raise ValueError(f"{field} is {length}, and cannot be negative")
-        if isinstance(self._target, _ArraySide) or isinstance(self._source, _ArraySide):
+        if isinstance(self._target, _ArrayEndpoint) or isinstance(self._source, _ArrayEndpoint):
             self._copy_array(extent, wait, stream)  # type: ignore[arg-type]
             return
-        target = self._place("dst", self._target, extent, stream)  # type: ignore[arg-type]
-        source = self._place("src", self._source, extent, stream)  # type: ignore[arg-type]
-        _move(target, source, wait, stream)
+        target = self._box_of("dst", self._target, extent, stream)  # type: ignore[arg-type]
+        source = self._box_of("src", self._source, extent, stream)  # type: ignore[arg-type]
+        _copy_between(target, source, wait, stream)
 
     def _copy_array(self, extent: tuple[int, int, int], wait: bool, stream: StreamLike) -> None:
         """Copy to or from an array, through memory with contiguous rows."""
         # Both endpoints are checked before any copy.
-        if isinstance(self._source, _ArraySide):
-            memory = _new(self._source, extent)
-            target = None if isinstance(self._target, _ArraySide) else self._place("dst", self._target, extent, stream)
-            self._source.copy(memory, self._at("src"), stream, written=False)
+        if isinstance(self._source, _ArrayEndpoint):
+            memory = _new_buffer(self._source, extent)
+            target = (
+                None if isinstance(self._target, _ArrayEndpoint) else self._box_of("dst", self._target, extent, stream)
+            )
+            self._source.copy(memory, self._offset("src"), stream, written=False)
         else:
-            assert isinstance(self._target, _ArraySide)
-            source, target = self._place("src", self._source, extent, stream), None
-            memory = _new(self._target, extent)
-            _move(memory, source, False, stream)
-        if isinstance(self._target, _ArraySide):
-            self._target.copy(memory, self._at("dst"), stream, written=True)
+            assert isinstance(self._target, _ArrayEndpoint)
+            source, target = self._box_of("src", self._source, extent, stream), None
+            memory = _new_buffer(self._target, extent)
+            _copy_between(memory, source, False, stream)
+        if isinstance(self._target, _ArrayEndpoint):
+            self._target.copy(memory, self._offset("dst"), stream, written=True)
             if wait:
                 on_stream(memory, stream).synchronize()  # type: ignore[union-attr]
         elif target is not None:
-            _move(target, memory, wait, stream)
+            _copy_between(target, memory, wait, stream)
 
 
-def _new(side: _ArraySide, extent: tuple[int, int, int]) -> _core.GPUArray:
+def _new_buffer(endpoint: _ArrayEndpoint, extent: tuple[int, int, int]) -> _core.GPUArray:
     """Return new bytes on the device of an array."""
-    with side.array.device:
+    with endpoint.array.device:
         return _core.empty(extent, "u1")
 
 
-def _move(
+def _copy_between(
     target: NDArray[numpy.uint8] | _core.GPUArray,
     source: NDArray[numpy.uint8] | _core.GPUArray,
     wait: bool,
@@ -229,7 +233,7 @@ def _is_buffer(memory: object) -> bool:
     return True
 
 
-class Memcpy2D(_Box):
+class Memcpy2D(_PitchedCopy):
     """Copy of rows at equal distances.
 
     Set both endpoints and the fields, then call it. Without arguments, or with a bool (in PyCUDA: "the driver chose
@@ -283,7 +287,7 @@ class Memcpy2D(_Box):
             self._copy(False, stream)
 
 
-class Memcpy3D(_Box):
+class Memcpy3D(_PitchedCopy):
     """Copy of planes of rows.
 
     Set both endpoints and the fields, then call it: without arguments it waits, with a stream it does not.

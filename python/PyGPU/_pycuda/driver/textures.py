@@ -35,9 +35,9 @@ TRSF_NORMALIZED_COORDINATES = 2
 TR_DEFAULT = -1
 
 # Properties of a texture by the size of its variable (texture_references.h).
-_READS_INTEGERS, _READS_THEM_AS_FLOATS = 16, 24
+_READS_INTEGERS, _READS_INTEGERS_AS_FLOATS = 16, 24
 # CUDA's number of the attribute, and the maximum requirement of other drivers.
-_TEXTURE_ALIGNMENT, _USUAL_ALIGNMENT = 14, 256
+_TEXTURE_ALIGNMENT, _MAX_ALIGNMENT = 14, 256
 
 
 class TextureReference:
@@ -76,22 +76,22 @@ class TextureReference:
         self._modes = [address_mode.WRAP] * 3
         self._filter = filter_mode.POINT
         self._flags = 0
-        self._is_waiting = False
+        self._is_bind_scheduled = False
 
     @classmethod
-    def _of(cls, references: _core.References, name: str) -> TextureReference:
+    def _from_module(cls, references: _core.References, name: str) -> TextureReference:
         reference = cls()
         reference._owner, reference._size = (references, name), references.size(name)
         return reference
 
-    def _changed(self) -> None:
+    def _schedule_bind(self) -> None:
         is_bound = self._array is not None or self._memory is not None
-        if self._owner is not None and is_bound and not self._is_waiting:
-            self._is_waiting = True
+        if self._owner is not None and is_bound and not self._is_bind_scheduled:
+            self._is_bind_scheduled = True
             self._owner[0].call_before_launch(self._bind)
 
     def _bind(self) -> None:
-        self._is_waiting = False
+        self._is_bind_scheduled = False
         if self._owner is not None:
             references, name = self._owner
             references.bind(name, self._texture())
@@ -101,7 +101,7 @@ class TextureReference:
         dtype = source.dtype
         is_narrow = dtype.kind in "iu" and dtype.itemsize < 4
         as_integer = self._size == _READS_INTEGERS or (
-            self._size != _READS_THEM_AS_FLOATS and bool(self._flags & TRSF_READ_AS_INTEGER)
+            self._size != _READS_INTEGERS_AS_FLOATS and bool(self._flags & TRSF_READ_AS_INTEGER)
         )
         return _core.Texture(
             source,
@@ -116,16 +116,16 @@ class TextureReference:
         if self._array is not None:
             return native(self._array), 1
         assert self._memory is not None
-        place, count = self._memory
+        address, count = self._memory
         dtype, channels = dtype_of_format(self._format), self._channels
         inner = (channels,) if channels > 1 else ()
         item = dtype.itemsize * channels
         if self._rows is None:
-            return _core.array_at(place, (count // item, *inner), dtype), channels
+            return _core.array_at(address, (count // item, *inner), dtype), channels
         descriptor, pitch = self._rows
         shape = (int(descriptor.height), int(descriptor.width), *inner)
         strides = (pitch, item, *((dtype.itemsize,) if inner else ()))
-        return _core.array_at(place, shape, dtype, strides), channels
+        return _core.array_at(address, shape, dtype, strides), channels
 
     def set_array(self, array: Array) -> None:
         """Read from an array, whose format applies from then on.
@@ -135,10 +135,10 @@ class TextureReference:
         array : Array or PyGPU.TextureArray
             The reference keeps it alive.
         """
-        own = native(array)
-        self._format, self._channels = int(dtype_to_array_format(own.dtype)), own.channels
+        texture_array = native(array)
+        self._format, self._channels = int(dtype_to_array_format(texture_array.dtype)), texture_array.channels
         self._array, self._memory, self._rows = array, None, None
-        self._changed()
+        self._schedule_bind()
 
     def set_address(self, devptr: AddressLike, bytes: int, allow_offset: bool = False) -> int:
         """Read contiguous memory, by ``tex1Dfetch``.
@@ -162,14 +162,14 @@ class TextureReference:
         ValueError
             If an offset is required, but not allowed.
         """
-        place, offset = _aligned(devptr, int(bytes))
+        address, offset = _aligned(devptr, int(bytes))
         if offset and not allow_offset:
             raise ValueError(
                 f"the memory begins {offset} bytes behind where a texture can begin, and allow_offset was false"
             )
         self._array, self._rows = None, None
-        self._memory, self._address = (place, int(bytes) + offset), _core.array_at(place, 1, "u1").ptr
-        self._changed()
+        self._memory, self._address = (address, int(bytes) + offset), _core.array_at(address, 1, "u1").ptr
+        self._schedule_bind()
         return offset
 
     def set_address_2d(self, devptr: AddressLike, descr: ArrayDescriptor, pitch: int) -> None:
@@ -188,7 +188,7 @@ class TextureReference:
         dtype_of_format(self._format)
         self._array, self._rows = None, (descr, int(pitch))
         self._memory, self._address = (devptr, 0), _core.array_at(devptr, 1, "u1").ptr
-        self._changed()
+        self._schedule_bind()
 
     def set_format(self, format: int, num_components: int) -> None:
         """Set the format of elements in memory.
@@ -202,7 +202,7 @@ class TextureReference:
         """
         dtype_of_format(format)
         self._format, self._channels = int(format), int(num_components)
-        self._changed()
+        self._schedule_bind()
 
     def set_address_mode(self, dim: int, am: int) -> None:
         """Set the address mode beyond the edges.
@@ -215,7 +215,7 @@ class TextureReference:
             `WRAP` and `MIRROR` are `CLAMP` unless coordinates are normalised.
         """
         self._modes[_axis(dim)] = address_mode(am)
-        self._changed()
+        self._schedule_bind()
 
     def set_filter_mode(self, fm: int) -> None:
         """Set the filter mode.
@@ -226,7 +226,7 @@ class TextureReference:
             `POINT` or `LINEAR`.
         """
         self._filter = filter_mode(fm)
-        self._changed()
+        self._schedule_bind()
 
     def set_flags(self, flags: int) -> None:
         """Set the reading of elements and coordinates.
@@ -237,7 +237,7 @@ class TextureReference:
             `TRSF_READ_AS_INTEGER`, `TRSF_NORMALIZED_COORDINATES`, or both.
         """
         self._flags = int(flags)
-        self._changed()
+        self._schedule_bind()
 
     def get_address(self) -> int:
         """Return the address of the source memory; 0 for an array."""
@@ -289,7 +289,7 @@ def _aligned(devptr: AddressLike, count: int) -> tuple[Any, int]:
     backend = _core.backend_name()
     if backend == "cpu":
         return devptr, 0
-    alignment = _core.device_attribute(_TEXTURE_ALIGNMENT) if backend == "cuda" else _USUAL_ALIGNMENT
+    alignment = _core.device_attribute(_TEXTURE_ALIGNMENT) if backend == "cuda" else _MAX_ALIGNMENT
     address = _core.array_at(devptr, max(count, 1), "u1").ptr
     return (devptr if address % alignment == 0 else address - address % alignment), address % alignment
 
@@ -315,7 +315,7 @@ class SurfaceReference:
         raise TypeError("surface references are made by Module.get_surfref")
 
     @classmethod
-    def _of(cls, references: _core.References, name: str) -> SurfaceReference:
+    def _from_module(cls, references: _core.References, name: str) -> SurfaceReference:
         references.size(name)
         reference = object.__new__(cls)
         reference._owner, reference._array = (references, name), None
@@ -404,16 +404,16 @@ def bind_gpuarray_with_format(
         "complex64": (allow_complex_hack, array_format.UNSIGNED_INT32, 2),
         "complex128": (allow_complex_hack, array_format.SIGNED_INT32, 4),
     }
-    is_allowed, form, count = hacks.get(name, (False, array_format.FLOAT, 1))
+    is_allowed, format_number, count = hacks.get(name, (False, array_format.FLOAT, 1))
     as_integer = is_allowed
     if is_allowed:
         if channels != 1:
             raise ValueError(f"a texture of {name} elements can have one channel only")
     else:
-        form, count = array_format(dtype_to_array_format(array.dtype)), channels
+        format_number, count = array_format(dtype_to_array_format(array.dtype)), channels
         as_integer = numpy.issubdtype(array.dtype, numpy.integer)
     offset = texref.set_address(array, array.nbytes, allow_offset=allow_offset)
-    texref.set_format(form, count)
+    texref.set_format(format_number, count)
     if as_integer:
         texref.set_flags(texref.get_flags() | TRSF_READ_AS_INTEGER)
     return offset / array.dtype.itemsize

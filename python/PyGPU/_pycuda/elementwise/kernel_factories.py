@@ -45,16 +45,19 @@ __all__ = [
     "get_where_kernel",
 ]
 
-Maker = TypeVar("Maker", bound=Callable[..., Any])
+Factory = TypeVar("Factory", bound=Callable[..., Any])
 
 
-def _once(maker: Maker) -> Maker:
-    return context_dependent_memoize(maker)  # type: ignore[return-value]
+def _cached(factory: Factory) -> Factory:
+    return context_dependent_memoize(factory)  # type: ignore[return-value]
 
 
-def _arrays(**dtypes: Any) -> list[DtypedArgument]:
+def _declare(**dtypes: Any) -> list[DtypedArgument]:
     """Declare an array for each name, or a number for a dtype in a list."""
-    return [ScalarArg(one[0], name) if isinstance(one, list) else VectorArg(one, name) for name, one in dtypes.items()]
+    return [
+        ScalarArg(dtype_or_list[0], name) if isinstance(dtype_or_list, list) else VectorArg(dtype_or_list, name)
+        for name, dtype_or_list in dtypes.items()
+    ]
 
 
 def _cast(dtype: Any, dtype_z: Any) -> str:
@@ -64,7 +67,7 @@ def _cast(dtype: Any, dtype_z: Any) -> str:
     return c_name(np.empty(0, dtype_z).real.dtype if real else dtype_z)
 
 
-@_once
+@_cached
 def get_axpbyz_kernel(
     dtype_x: Any, dtype_y: Any, dtype_z: Any, x_is_scalar: bool = False, y_is_scalar: bool = False
 ) -> Function:
@@ -96,19 +99,19 @@ def get_axpbyz_kernel(
     x_type, y_type = _cast(dtype_x, dtype_z), _cast(dtype_y, dtype_z)
     x, y = ("x[0]" if x_is_scalar else "x[i]"), ("y[0]" if y_is_scalar else "y[i]")
     return get_elwise_kernel(
-        _arrays(a=[dtype_x], x=dtype_x, b=[dtype_y], y=dtype_y, z=dtype_z),
+        _declare(a=[dtype_x], x=dtype_x, b=[dtype_y], y=dtype_y, z=dtype_z),
         f"z[i] = ({x_type})a * ({x_type}){x} + ({y_type})b * ({y_type}){y}",
         "axpbyz",
     )
 
 
-@_once
+@_cached
 def get_axpbz_kernel(dtype_x: Any, dtype_z: Any) -> Function:
     """Create the kernel of ``z = a * x + b``, of ``a, x, b, z, n``; types as for `get_axpbyz_kernel`."""
-    return get_elwise_kernel(_arrays(a=[dtype_z], x=dtype_x, b=[dtype_z], z=dtype_z), "z[i] = a * x[i] + b", "axpbz")
+    return get_elwise_kernel(_declare(a=[dtype_z], x=dtype_x, b=[dtype_z], z=dtype_z), "z[i] = a * x[i] + b", "axpbz")
 
 
-@_once
+@_cached
 def get_binary_op_kernel(
     dtype_x: Any,
     dtype_y: Any,
@@ -120,28 +123,28 @@ def get_binary_op_kernel(
     """Create the kernel of ``z = x operator y``, of ``x, y, z, n``; arguments as for `get_axpbyz_kernel`."""
     x, y = ("x[0]" if x_is_scalar else "x[i]"), ("y[0]" if y_is_scalar else "y[i]")
     return get_elwise_kernel(
-        _arrays(x=dtype_x, y=dtype_y, z=dtype_z),
+        _declare(x=dtype_x, y=dtype_y, z=dtype_z),
         f"z[i] = ({c_name(dtype_z)})(({_cast(dtype_x, dtype_z)}){x} {operator} ({_cast(dtype_y, dtype_z)}){y})",
         "binary_op",
     )
 
 
-@_once
+@_cached
 def get_scalar_op_kernel(dtype_x: Any, dtype_a: Any, dtype_y: Any, operator: str) -> Function:
     """Create the kernel of ``y = x operator a``, of ``x, a, y, n``, where `a` is a number.
 
     Types as for `get_axpbyz_kernel`.
     """
-    return get_elwise_kernel(_arrays(x=dtype_x, a=[dtype_a], y=dtype_y), f"y[i] = x[i] {operator} a", "scalar_op")
+    return get_elwise_kernel(_declare(x=dtype_x, a=[dtype_a], y=dtype_y), f"y[i] = x[i] {operator} a", "scalar_op")
 
 
-@_once
+@_cached
 def get_rdivide_elwise_kernel(dtype_x: Any, dtype_z: Any) -> Function:
     """Make the kernel of ``z = y / x``, of ``x, y, z, n``, where `y` is a number; types as for `get_axpbyz_kernel`."""
-    return get_elwise_kernel(_arrays(x=dtype_x, y=[dtype_z], z=dtype_z), "z[i] = y / x[i]", "divide_r")
+    return get_elwise_kernel(_declare(x=dtype_x, y=[dtype_z], z=dtype_z), "z[i] = y / x[i]", "divide_r")
 
 
-@_once
+@_cached
 def get_unary_func_kernel(func_name: str, in_dtype: Any, out_dtype: Any = None) -> Function:
     """Create the kernel of ``z = function(y)``, of ``y, z, n``.
 
@@ -168,25 +171,27 @@ def get_unary_func_kernel(func_name: str, in_dtype: Any, out_dtype: Any = None) 
     """
     out_dtype = np.dtype(in_dtype if out_dtype is None else out_dtype)
     # For an integer a device's compiler cannot resolve the overload of a function.
-    is_whole, is_real = np.dtype(in_dtype).kind in "biu", out_dtype.kind in "fc"
-    cast = f"({c_name(out_dtype if is_real else np.float64)}) " if is_whole else ""
-    return get_elwise_kernel(_arrays(y=in_dtype, z=out_dtype), f"z[i] = {func_name}({cast}y[i])", f"{func_name}_kernel")
+    is_integer, is_real = np.dtype(in_dtype).kind in "biu", out_dtype.kind in "fc"
+    cast = f"({c_name(out_dtype if is_real else np.float64)}) " if is_integer else ""
+    return get_elwise_kernel(
+        _declare(y=in_dtype, z=out_dtype), f"z[i] = {func_name}({cast}y[i])", f"{func_name}_kernel"
+    )
 
 
-@_once
+@_cached
 def get_binary_func_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any) -> Function:
     """Create the kernel of ``z = function(x, y)``, of ``x, y, z, n``; types as for `get_axpbyz_kernel`."""
-    arguments = _arrays(x=dtype_x, y=dtype_y, z=dtype_z)
+    arguments = _declare(x=dtype_x, y=dtype_y, z=dtype_z)
     return get_elwise_kernel(arguments, f"z[i] = {func}(x[i], y[i])", f"{func}_kernel")
 
 
-@_once
+@_cached
 def get_binary_func_scalar_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any) -> Function:
     """Create the kernel of ``z = function(x, y)``, of ``x, y, z, n``, where `y` is a number.
 
     Types as for `get_axpbyz_kernel`.
     """
-    arguments = _arrays(x=dtype_x, y=[dtype_y], z=dtype_z)
+    arguments = _declare(x=dtype_x, y=[dtype_y], z=dtype_z)
     return get_elwise_kernel(arguments, f"z[i] = {func}(x[i], y)", f"{func}_kernel")
 
 
@@ -197,20 +202,20 @@ def get_binary_minmax_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any
     """
     kinds = [np.dtype(dtype).kind for dtype in (dtype_x, dtype_y, dtype_z)]
     name = f"f{func}" if "f" in kinds else func
-    make = get_binary_func_scalar_kernel if use_scalar else get_binary_func_kernel
-    return make(name, dtype_x, dtype_y, dtype_z)
+    make_kernel = get_binary_func_scalar_kernel if use_scalar else get_binary_func_kernel
+    return make_kernel(name, dtype_x, dtype_y, dtype_z)
 
 
-@_once
+@_cached
 def get_pow_kernel(dtype: Any) -> Function:
     """Create the kernel of ``z = y ** value``, of ``value, y, z, n``, where `value` is a number.
 
     Types as for `get_axpbyz_kernel`.
     """
-    return get_elwise_kernel(_arrays(value=[dtype], y=dtype, z=dtype), "z[i] = pow(y[i], value)", "pow_method")
+    return get_elwise_kernel(_declare(value=[dtype], y=dtype, z=dtype), "z[i] = pow(y[i], value)", "pow_method")
 
 
-@_once
+@_cached
 def get_pow_array_kernel(dtype_x: Any, dtype_y: Any, dtype_z: Any, is_base_array: bool, is_exp_array: bool) -> Function:
     """Create the kernel of ``z = x ** y``, of ``x, y, z, n``; one of `x` and `y` may be a number.
 
@@ -219,108 +224,108 @@ def get_pow_array_kernel(dtype_x: Any, dtype_y: Any, dtype_z: Any, is_base_array
     if not (is_base_array or is_exp_array):
         raise ValueError("get_pow_array_kernel: base and exponent are both numbers")
     x, y = ("x[i]" if is_base_array else "x"), ("y[i]" if is_exp_array else "y")
-    arguments = _arrays(x=dtype_x if is_base_array else [dtype_x], y=dtype_y if is_exp_array else [dtype_y], z=dtype_z)
+    arguments = _declare(x=dtype_x if is_base_array else [dtype_x], y=dtype_y if is_exp_array else [dtype_y], z=dtype_z)
     return get_elwise_kernel(arguments, f"z[i] = pow({x}, {y})", "pow_method")
 
 
-@_once
+@_cached
 def get_fmod_kernel() -> Function:
     """Create the kernel of ``z = fmod(arg, mod)`` in float32, of ``arg, mod, z, n``."""
     return get_elwise_kernel("float *arg, float *mod, float *z", "z[i] = fmod(arg[i], mod[i])", "fmod_kernel")
 
 
-@_once
+@_cached
 def get_modf_kernel() -> Function:
     """Create the kernel of the integer and fractional part in float32, of ``x, intpart, fracpart, n``."""
     operation = "float whole; fracpart[i] = modf(x[i], &whole); intpart[i] = whole"
     return get_elwise_kernel("float *x, float *intpart, float *fracpart", operation, "modf_kernel")
 
 
-@_once
+@_cached
 def get_frexp_kernel() -> Function:
     """Create the kernel of ``x = significand * 2**exponent`` in float32, of ``x, significand, exponent, n``."""
     operation = "int power = 0; significand[i] = frexp(x[i], &power); exponent[i] = power"
     return get_elwise_kernel("float *x, float *significand, float *exponent", operation, "frexp_kernel")
 
 
-@_once
+@_cached
 def get_ldexp_kernel() -> Function:
     """Create the kernel of ``z = sig * 2**expt`` in float32, of ``sig, expt, z, n``."""
     return get_elwise_kernel("float *sig, float *expt, float *z", "z[i] = ldexp(sig[i], (int)expt[i])", "ldexp_kernel")
 
 
-@_once
+@_cached
 def get_fill_kernel(dtype: Any) -> Function:
     """Create the kernel of ``z = a``, of ``a, z, n``, where `a` is a number; types as for `get_axpbyz_kernel`."""
-    return get_elwise_kernel(_arrays(a=[dtype], z=dtype), "z[i] = a", "fill")
+    return get_elwise_kernel(_declare(a=[dtype], z=dtype), "z[i] = a", "fill")
 
 
-@_once
+@_cached
 def get_arange_kernel(dtype: Any) -> Function:
     """Create the kernel of ``z = start + i * step``, of ``z, start, step, n``; types as for `get_axpbyz_kernel`."""
-    return get_elwise_kernel(_arrays(z=dtype, start=[dtype], step=[dtype]), "z[i] = start + i * step", "arange")
+    return get_elwise_kernel(_declare(z=dtype, start=[dtype], step=[dtype]), "z[i] = start + i * step", "arange")
 
 
-@_once
+@_cached
 def get_reverse_kernel(dtype: Any) -> Function:
     """Create the kernel of ``z = y[::-1]``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
-    return get_elwise_kernel(_arrays(y=dtype, z=dtype), "z[i] = y[n - 1 - i]", "reverse")
+    return get_elwise_kernel(_declare(y=dtype, z=dtype), "z[i] = y[n - 1 - i]", "reverse")
 
 
-@_once
+@_cached
 def get_copy_kernel(dtype_dest: Any, dtype_src: Any) -> Function:
     """Create the kernel of ``dest = src``, of ``dest, src, n``; types as for `get_axpbyz_kernel`."""
-    return get_elwise_kernel(_arrays(dest=dtype_dest, src=dtype_src), "dest[i] = src[i]", "copy")
+    return get_elwise_kernel(_declare(dest=dtype_dest, src=dtype_src), "dest[i] = src[i]", "copy")
 
 
-@_once
+@_cached
 def get_real_kernel(dtype: Any, real_dtype: Any) -> Function:
     """Create the kernel of ``z = real(y)``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
-    return get_elwise_kernel(_arrays(y=dtype, z=real_dtype), "z[i] = y[i].real()", "real_kernel")
+    return get_elwise_kernel(_declare(y=dtype, z=real_dtype), "z[i] = y[i].real()", "real_kernel")
 
 
-@_once
+@_cached
 def get_imag_kernel(dtype: Any, real_dtype: Any) -> Function:
     """Create the kernel of ``z = imag(y)``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
-    return get_elwise_kernel(_arrays(y=dtype, z=real_dtype), "z[i] = y[i].imag()", "imag_kernel")
+    return get_elwise_kernel(_declare(y=dtype, z=real_dtype), "z[i] = y[i].imag()", "imag_kernel")
 
 
-@_once
+@_cached
 def get_conj_kernel(dtype: Any, conj_dtype: Any) -> Function:
     """Create the kernel of ``z = conj(y)``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
-    return get_elwise_kernel(_arrays(y=dtype, z=conj_dtype), "z[i] = pycuda::conj(y[i])", "conj_kernel")
+    return get_elwise_kernel(_declare(y=dtype, z=conj_dtype), "z[i] = pycuda::conj(y[i])", "conj_kernel")
 
 
-def _choosing(condition: str, crit_dtype: Any, dtype: Any) -> Function:
-    arguments = _arrays(crit=crit_dtype, then_=dtype, else_=dtype, result=dtype)
+def _select_kernel(condition: str, crit_dtype: Any, dtype: Any) -> Function:
+    arguments = _declare(crit=crit_dtype, then_=dtype, else_=dtype, result=dtype)
     return get_elwise_kernel(arguments, f"result[i] = {condition} ? then_[i] : else_[i]", "choose")
 
 
-@_once
+@_cached
 def get_if_positive_kernel(crit_dtype: Any, dtype: Any) -> Function:
     """Create the kernel of ``result = crit > 0 ? then_ : else_``, of ``crit, then_, else_, result, n``.
 
     Types as for `get_axpbyz_kernel`.
     """
-    return _choosing("crit[i] > 0", crit_dtype, dtype)
+    return _select_kernel("crit[i] > 0", crit_dtype, dtype)
 
 
-@_once
+@_cached
 def get_where_kernel(crit_dtype: Any, dtype: Any) -> Function:
     """Create the kernel of ``result = crit != 0 ? then_ : else_``, of ``crit, then_, else_, result, n``.
 
     Types as for `get_axpbyz_kernel`.
     """
-    return _choosing("crit[i] != 0", crit_dtype, dtype)
+    return _select_kernel("crit[i] != 0", crit_dtype, dtype)
 
 
-@_once
+@_cached
 def get_logical_not_kernel(dtype_x: Any, dtype_out: Any) -> Function:
     """Create the kernel of ``out = x == 0``, of ``x, out, n``; types as for `get_axpbyz_kernel`."""
-    return get_elwise_kernel(_arrays(x=dtype_x, out=dtype_out), "out[i] = x[i] == 0", "logical_not")
+    return get_elwise_kernel(_declare(x=dtype_x, out=dtype_out), "out[i] = x[i] == 0", "logical_not")
 
 
-@_once
+@_cached
 def get_put_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> Function:
     """Create the kernel of ``dest[index] = src`` for several arrays, of ``index, dest0, ..., src0, ..., n``.
 
@@ -343,7 +348,7 @@ def get_put_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> Function:
     'put'
     """
     arguments: list[DtypedArgument] = [VectorArg(idx_dtype, "index")]
-    arguments += [VectorArg(dtype, f"{side}{place}") for side in ("dest", "src") for place in range(vec_count)]
+    arguments += [VectorArg(dtype, f"{side}{index}") for side in ("dest", "src") for index in range(vec_count)]
     arguments.append(ScalarArg(np.intp, "n"))
-    body = "; ".join(f"dest{place}[index[i]] = src{place}[i]" for place in range(vec_count))
+    body = "; ".join(f"dest{index}[index[i]] = src{index}[i]" for index in range(vec_count))
     return prepared(get_elwise_module(arguments, body, "put"), "put", arguments)

@@ -13,8 +13,8 @@ from PyGPU._pycuda.compiler.source import SourceModule
 
 __all__ = ["get_elwise_kernel", "get_elwise_kernel_and_types", "get_elwise_module", "get_elwise_range_module"]
 
-_WHOLE = "for (i = cta_start + tid; i < n; i += total_threads)"
-_RANGE = (
+_FULL_LOOP = "for (i = cta_start + tid; i < n; i += total_threads)"
+_RANGE_LOOP = (
     "for (i = start + (long)(cta_start + tid) * step; step < 0 ? i > stop : i < stop; i += (long)total_threads * step)"
 )
 
@@ -87,7 +87,7 @@ def get_elwise_module(
     >>> get_elwise_module(arguments, "z[i] = i", "count").get_function("count").name
     'count'
     """
-    return _module("size_t", _WHOLE, arguments, operation, name, keep, options, preamble, loop_prep, after_loop)
+    return _module("size_t", _FULL_LOOP, arguments, operation, name, keep, options, preamble, loop_prep, after_loop)
 
 
 def get_elwise_range_module(
@@ -101,7 +101,7 @@ def get_elwise_range_module(
     after_loop: str = "",
 ) -> SourceModule:
     """Compile a kernel as `get_elwise_module`, for each ``i`` from ``start`` to ``stop`` by ``step``."""
-    return _module("long", _RANGE, arguments, operation, name, keep, options, preamble, loop_prep, after_loop)
+    return _module("long", _RANGE_LOOP, arguments, operation, name, keep, options, preamble, loop_prep, after_loop)
 
 
 def get_elwise_kernel_and_types(
@@ -141,8 +141,8 @@ def get_elwise_kernel_and_types(
         declared += [ScalarArg(np.intp, bound) for bound in ("start", "stop", "step")]
     else:
         declared.append(ScalarArg(np.uintp, "n"))
-    make = get_elwise_range_module if use_range else get_elwise_module
-    module = make(declared, operation, name, keep, options, **kwargs)
+    make_module = get_elwise_range_module if use_range else get_elwise_module
+    module = make_module(declared, operation, name, keep, options, **kwargs)
     return module, prepared(module, name, declared), declared
 
 

@@ -17,18 +17,18 @@ __all__ = ["get_linear_combination_kernel", "get_take_kernel", "get_take_put_ker
 _HELPERS = "#include <pycuda-helpers.hpp>\n"
 
 
-Maker = TypeVar("Maker", bound=Callable[..., Any])
+Factory = TypeVar("Factory", bound=Callable[..., Any])
 
 
-def _once(maker: Maker) -> Maker:
-    return context_dependent_memoize(maker)  # type: ignore[return-value]
+def _cached(factory: Factory) -> Factory:
+    return context_dependent_memoize(factory)  # type: ignore[return-value]
 
 
 def _texture(dtype: Any, name: str) -> str:
     return f"texture<{dtype_to_ctype(dtype, with_fp_tex_hack=True)}, 1, cudaReadModeElementType> {name};\n"
 
 
-def _made(
+def _kernel_and_textures(
     arguments: list[DtypedArgument], operation: str, name: str, textures: dict[str, Any], **kwargs: Any
 ) -> tuple[Function, list[TextureReference]]:
     preamble = _HELPERS + "".join(_texture(dtype, texture) for texture, dtype in textures.items())
@@ -36,7 +36,7 @@ def _made(
     return function, [module.get_texref(texture) for texture in textures]
 
 
-@_once
+@_cached
 def get_linear_combination_kernel(
     summand_descriptors: Sequence[tuple[bool, Any, Any]], dtype_z: Any
 ) -> tuple[Function, list[TextureReference]]:
@@ -65,22 +65,24 @@ def get_linear_combination_kernel(
     """
     arguments: list[DtypedArgument] = []
     textures: dict[str, Any] = {}
-    before = []
-    for place, (is_array, factor, summand) in enumerate(summand_descriptors):
+    loop_preparation = []
+    for index, (is_array, factor, summand) in enumerate(summand_descriptors):
         if is_array:
-            textures[f"tex_a{place}"] = factor
-            before.append(f"{dtype_to_ctype(factor)} a{place} = fp_tex1Dfetch(tex_a{place}, 0)")
+            textures[f"tex_a{index}"] = factor
+            loop_preparation.append(f"{dtype_to_ctype(factor)} a{index} = fp_tex1Dfetch(tex_a{index}, 0)")
         else:
-            arguments.append(ScalarArg(factor, f"a{place}"))
-        arguments.append(VectorArg(summand, f"x{place}"))
-    total = " + ".join(f"a{place} * x{place}[i]" for place in range(len(summand_descriptors)))
+            arguments.append(ScalarArg(factor, f"a{index}"))
+        arguments.append(VectorArg(summand, f"x{index}"))
+    total = " + ".join(f"a{index} * x{index}[i]" for index in range(len(summand_descriptors)))
     arguments.append(VectorArg(dtype_z, "z"))
     if not textures:
         return get_elwise_kernel_and_types(arguments, f"z[i] = {total}", "linear_combination")[1], []
-    return _made(arguments, f"z[i] = {total}", "linear_combination", textures, loop_prep="; ".join(before))
+    return _kernel_and_textures(
+        arguments, f"z[i] = {total}", "linear_combination", textures, loop_prep="; ".join(loop_preparation)
+    )
 
 
-@_once
+@_cached
 def get_take_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> tuple[Function, list[TextureReference]]:
     """Create the kernel of ``dest = source[idx]``, of ``idx, dest0, dest1, ..., n``.
 
@@ -109,24 +111,24 @@ def get_take_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> tuple[Fun
     [3.0, 1.0]
     """
     arguments: list[DtypedArgument] = [VectorArg(idx_dtype, "idx")]
-    arguments += [VectorArg(dtype, f"dest{place}") for place in range(vec_count)]
-    steps = [f"dest{place}[i] = fp_tex1Dfetch(tex_src{place}, src_idx)" for place in range(vec_count)]
+    arguments += [VectorArg(dtype, f"dest{index}") for index in range(vec_count)]
+    steps = [f"dest{index}[i] = fp_tex1Dfetch(tex_src{index}, src_idx)" for index in range(vec_count)]
     operation = ";\n".join([f"{dtype_to_ctype(idx_dtype)} src_idx = idx[i]", *steps])
-    return _made(arguments, operation, "take", {f"tex_src{place}": dtype for place in range(vec_count)})
+    return _kernel_and_textures(arguments, operation, "take", {f"tex_src{index}": dtype for index in range(vec_count)})
 
 
-@_once
+@_cached
 def get_take_put_kernel(
     dtype: Any, idx_dtype: Any, with_offsets: bool, vec_count: int = 1
 ) -> tuple[Function, list[TextureReference]]:
     """Create the kernel of ``dest[dest_idx] = source[src_idx + offset]``, otherwise as `get_take_kernel`."""
     arguments: list[DtypedArgument] = [VectorArg(idx_dtype, "gmem_dest_idx"), VectorArg(idx_dtype, "gmem_src_idx")]
-    arguments += [VectorArg(dtype, f"dest{place}") for place in range(vec_count)]
-    arguments += [ScalarArg(idx_dtype, f"offset{place}") for place in range(vec_count if with_offsets else 0)]
-    index = dtype_to_ctype(idx_dtype)
-    steps = [f"{index} src_idx = gmem_src_idx[i]", f"{index} dest_idx = gmem_dest_idx[i]"]
-    for place in range(vec_count):
-        offset = f" + offset{place}" if with_offsets else ""
-        steps.append(f"dest{place}[dest_idx] = fp_tex1Dfetch(tex_src{place}, src_idx{offset})")
-    textures = {f"tex_src{place}": dtype for place in range(vec_count)}
-    return _made(arguments, ";\n".join(steps), "take_put", textures)
+    arguments += [VectorArg(dtype, f"dest{number}") for number in range(vec_count)]
+    arguments += [ScalarArg(idx_dtype, f"offset{number}") for number in range(vec_count if with_offsets else 0)]
+    index_type = dtype_to_ctype(idx_dtype)
+    steps = [f"{index_type} src_idx = gmem_src_idx[i]", f"{index_type} dest_idx = gmem_dest_idx[i]"]
+    for number in range(vec_count):
+        offset = f" + offset{number}" if with_offsets else ""
+        steps.append(f"dest{number}[dest_idx] = fp_tex1Dfetch(tex_src{number}, src_idx{offset})")
+    textures = {f"tex_src{number}": dtype for number in range(vec_count)}
+    return _kernel_and_textures(arguments, ";\n".join(steps), "take_put", textures)

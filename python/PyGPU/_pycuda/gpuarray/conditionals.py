@@ -11,11 +11,11 @@ from PyGPU._pycuda.gpuarray.results import allocating, like_first, on
 __all__ = ["if_positive", "logical_and", "logical_not", "logical_or", "maximum", "minimum", "where"]
 
 
-def _either(condition: _core.GPUArray, then_: Any, else_: Any, out: _core.GPUArray | None) -> _core.GPUArray:
-    chosen: _core.GPUArray = _core.where(condition, then_, else_)
+def _select(condition: _core.GPUArray, then_: Any, else_: Any, out: _core.GPUArray | None) -> _core.GPUArray:
+    selected: _core.GPUArray = _core.where(condition, then_, else_)
     if out is None:
-        return chosen
-    out[...] = chosen
+        return selected
+    out[...] = selected
     return out
 
 
@@ -49,7 +49,7 @@ def where(
     [2, 0, 4]
     """
     with on(stream):
-        return _either(criterion, then_, else_, out)
+        return _select(criterion, then_, else_, out)
 
 
 @documented_like(where)
@@ -70,7 +70,7 @@ def if_positive(
     [2, 0, -1]
     """
     with on(stream):
-        return _either(_core.greater(criterion, 0), then_, else_, out)
+        return _select(_core.greater(criterion, 0), then_, else_, out)
 
 
 def minimum(a: Any, b: Any, out: _core.GPUArray | None = None, stream: Any = None) -> _core.GPUArray:
@@ -96,7 +96,7 @@ def minimum(a: Any, b: Any, out: _core.GPUArray | None = None, stream: Any = Non
     >>> gpuarray.minimum(gpuarray.to_gpu([1.0, float("nan"), 3.0]), 2).tolist()
     [1.0, 2.0, 2.0]
     """
-    return _least_or_greatest(_core.fmin, a, b, out, stream)
+    return _extreme(_core.fmin, a, b, out, stream)
 
 
 @documented_like(minimum)
@@ -109,12 +109,10 @@ def maximum(a: Any, b: Any, out: _core.GPUArray | None = None, stream: Any = Non
     >>> gpuarray.maximum(gpuarray.to_gpu([1.0, float("nan"), 3.0]), 2).tolist()
     [2.0, 2.0, 3.0]
     """
-    return _least_or_greatest(_core.fmax, a, b, out, stream)
+    return _extreme(_core.fmax, a, b, out, stream)
 
 
-def _least_or_greatest(
-    function: _core.Ufunc, a: Any, b: Any, out: _core.GPUArray | None, stream: Any
-) -> _core.GPUArray:
+def _extreme(function: _core.Ufunc, a: Any, b: Any, out: _core.GPUArray | None, stream: Any) -> _core.GPUArray:
     with on(stream):
         return like_first(function, (a, b), out)
 

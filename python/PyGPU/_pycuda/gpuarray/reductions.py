@@ -106,8 +106,8 @@ def dot(
     >>> gpuarray.dot(gpuarray.to_gpu([1.0, 2.0]), gpuarray.to_gpu([3.0, 4.0])).get()
     array(11.)
     """
-    result = np.result_type(a.dtype, b.dtype) if dtype is None else np.dtype(dtype)
-    kernel = _sum_of(result, _product(a.dtype, b.dtype, "i"), (("a", a.dtype), ("b", b.dtype)))
+    result_dtype = np.result_type(a.dtype, b.dtype) if dtype is None else np.dtype(dtype)
+    kernel = _sum_kernel(result_dtype, _product(a.dtype, b.dtype, "i"), (("a", a.dtype), ("b", b.dtype)))
     return kernel(a, b, stream=stream, allocator=allocator)
 
 
@@ -130,8 +130,8 @@ def subset_sum(
     >>> gpuarray.subset_sum(gpuarray.to_gpu([0, 2]), gpuarray.to_gpu([1.0, 2.0, 4.0])).get()
     array(5.)
     """
-    result = a.dtype if dtype is None else np.dtype(dtype)
-    kernel = _sum_of(result, "in[lookup_tbl[i]]", (("lookup_tbl", subset.dtype), ("in", a.dtype)))
+    result_dtype = a.dtype if dtype is None else np.dtype(dtype)
+    kernel = _sum_kernel(result_dtype, "in[lookup_tbl[i]]", (("lookup_tbl", subset.dtype), ("in", a.dtype)))
     return kernel(subset, a.ravel(), stream=stream, allocator=allocator)
 
 
@@ -160,9 +160,9 @@ def subset_dot(
     >>> gpuarray.subset_dot(gpuarray.to_gpu([0, 2]), a, a).get()
     array(17.)
     """
-    result = a.dtype if dtype is None else np.dtype(dtype)
-    of = (("lookup_tbl", subset.dtype), ("a", a.dtype), ("b", b.dtype))
-    kernel = _sum_of(result, _product(a.dtype, b.dtype, "lookup_tbl[i]"), of)
+    result_dtype = a.dtype if dtype is None else np.dtype(dtype)
+    parameters = (("lookup_tbl", subset.dtype), ("a", a.dtype), ("b", b.dtype))
+    kernel = _sum_kernel(result_dtype, _product(a.dtype, b.dtype, "lookup_tbl[i]"), parameters)
     return kernel(subset, a.ravel(), b.ravel(), stream=stream, allocator=allocator)
 
 
@@ -192,7 +192,7 @@ def min(a: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
     >>> gpuarray.min(gpuarray.to_gpu([2.0, float("nan"), 1.0])).get()
     array(1.)
     """
-    return _extreme("min", a.dtype, None)(a, stream=stream)
+    return _extreme_kernel("min", a.dtype, None)(a, stream=stream)
 
 
 @documented_like(min)
@@ -205,7 +205,7 @@ def max(a: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
     >>> gpuarray.max(gpuarray.to_gpu([2.0, float("nan"), 1.0])).get()
     array(2.)
     """
-    return _extreme("max", a.dtype, None)(a, stream=stream)
+    return _extreme_kernel("max", a.dtype, None)(a, stream=stream)
 
 
 @documented_like(subset_sum)
@@ -223,7 +223,7 @@ def subset_min(subset: _core.GPUArray, a: _core.GPUArray, stream: Any = None) ->
     >>> gpuarray.subset_min(gpuarray.to_gpu([0, 2]), gpuarray.to_gpu([2.0, 1.0, 4.0])).get()
     array(2.)
     """
-    return _extreme("min", a.dtype, subset.dtype)(subset, a.ravel(), stream=stream)
+    return _extreme_kernel("min", a.dtype, subset.dtype)(subset, a.ravel(), stream=stream)
 
 
 @documented_like(subset_min)
@@ -236,40 +236,44 @@ def subset_max(subset: _core.GPUArray, a: _core.GPUArray, stream: Any = None) ->
     >>> gpuarray.subset_max(gpuarray.to_gpu([0, 1]), gpuarray.to_gpu([2.0, 1.0, 4.0])).get()
     array(2.)
     """
-    return _extreme("max", a.dtype, subset.dtype)(subset, a.ravel(), stream=stream)
+    return _extreme_kernel("max", a.dtype, subset.dtype)(subset, a.ravel(), stream=stream)
 
 
-def _declared(arrays: tuple[tuple[str, Any], ...]) -> str:
+def _declarations(arrays: tuple[tuple[str, Any], ...]) -> str:
     return ", ".join(f"const {dtype_to_ctype(dtype)} *{name}" for name, dtype in arrays)
 
 
-def _product(a: np.dtype[Any], b: np.dtype[Any], place: str) -> str:
+def _product(a: np.dtype[Any], b: np.dtype[Any], index: str) -> str:
     """Write the product of two elements, in the common type if C does not define the product of theirs."""
     if a.kind != "c" and b.kind != "c":
-        return f"a[{place}] * b[{place}]"
+        return f"a[{index}] * b[{index}]"
     common = dtype_to_ctype(np.result_type(a, b))
-    return f"({common})a[{place}] * ({common})b[{place}]"
+    return f"({common})a[{index}] * ({common})b[{index}]"
 
 
 @functools.cache
-def _sum_of(result: np.dtype[Any], element: str, arrays: tuple[tuple[str, Any], ...]) -> _core.ReductionKernel:
-    return _core.ReductionKernel(result, "0", "a + b", element, _declared(arrays), name="pygpu_sum")
+def _sum_kernel(
+    result_dtype: np.dtype[Any], element: str, arrays: tuple[tuple[str, Any], ...]
+) -> _core.ReductionKernel:
+    return _core.ReductionKernel(result_dtype, "0", "a + b", element, _declarations(arrays), name="pygpu_sum")
 
 
 @functools.cache
-def _extreme(which: str, dtype: np.dtype[Any], places: np.dtype[Any] | None) -> _core.ReductionKernel:
-    sign = -1 if which == "max" else 1
+def _extreme_kernel(function: str, dtype: np.dtype[Any], index_dtype: np.dtype[Any] | None) -> _core.ReductionKernel:
+    sign = -1 if function == "max" else 1
     if dtype in (np.float32, np.float64):
         neutral: Any = sign * np.inf
-        joined = f"f{which}{'f' if dtype == np.float32 else ''}(a, b)"
+        expression = f"f{function}{'f' if dtype == np.float32 else ''}(a, b)"
     elif dtype.kind in "iu":
         limits = np.iinfo(dtype)
-        least = f"(({dtype_to_ctype(dtype)}){limits.min + 1} - 1)" if dtype.kind == "i" else "0"
-        neutral = least if which == "max" else f"(({dtype_to_ctype(dtype)}){limits.max}{'u' * (dtype.kind == 'u')})"
-        joined = f"a {'<' if which == 'min' else '>'} b ? a : b"
+        minimum = f"(({dtype_to_ctype(dtype)}){limits.min + 1} - 1)" if dtype.kind == "i" else "0"
+        neutral = (
+            minimum if function == "max" else f"(({dtype_to_ctype(dtype)}){limits.max}{'u' * (dtype.kind == 'u')})"
+        )
+        expression = f"a {'<' if function == 'min' else '>'} b ? a : b"
     else:
-        raise TypeError(f"gpuarray.{which}: float32, float64 and whole numbers have one, and {dtype} has none")
+        raise TypeError(f"gpuarray.{function}: float32, float64 and whole numbers have one, and {dtype} has none")
     element, arrays = "in[i]", (("in", dtype),)
-    if places is not None:
-        element, arrays = "in[lookup_tbl[i]]", (("lookup_tbl", places), *arrays)  # type: ignore[assignment]
-    return _core.ReductionKernel(dtype, neutral, joined, element, _declared(arrays), name=f"pygpu_{which}")
+    if index_dtype is not None:
+        element, arrays = "in[lookup_tbl[i]]", (("lookup_tbl", index_dtype), *arrays)  # type: ignore[assignment]
+    return _core.ReductionKernel(dtype, neutral, expression, element, _declarations(arrays), name=f"pygpu_{function}")

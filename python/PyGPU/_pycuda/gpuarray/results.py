@@ -25,23 +25,23 @@ class allocating:
 
     def __init__(self, allocator: Any) -> None:
         self._allocator = allocator
-        self._chosen: Any = None
+        self._scope: Any = None
 
     def __enter__(self) -> None:
         if self._allocator is not None:
-            self._chosen = _core._ThreadsAllocator(self._allocator, True)
+            self._scope = _core._ThreadsAllocator(self._allocator, True)
 
     def __exit__(self, *exception: object) -> None:
-        if self._chosen is not None:
-            self._chosen.put_back()
+        if self._scope is not None:
+            self._scope.put_back()
 
 
 def like_first(
     function: _core.Ufunc, operands: tuple[Any, ...], out: _core.GPUArray | None, dtype: Any = None
 ) -> _core.GPUArray:
     """Compute into `out`, or into a new array of the first array's dtype; `dtype` selects the loop."""
-    arrays = [one for one in operands if isinstance(one, _core.GPUArray)]
+    arrays = [operand for operand in operands if isinstance(operand, _core.GPUArray)]
     if out is None:
-        out = _core.empty_like(arrays[0], shape=np.broadcast_shapes(*(one.shape for one in arrays)))
+        out = _core.empty_like(arrays[0], shape=np.broadcast_shapes(*(operand.shape for operand in arrays)))
     result: _core.GPUArray = function(*operands, out=out, casting="unsafe", dtype=dtype)
     return result

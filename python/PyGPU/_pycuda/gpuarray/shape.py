@@ -41,8 +41,8 @@ def splay(n: int, dev: Device | None = None) -> tuple[tuple[int, int], tuple[int
     data = DeviceData(dev)
     threads = _THREADS if n > data.warp_size else data.warp_size
     properties = _core.device_properties(_core.current_device())
-    most = 4 * getattr(data, "thread_blocks_per_mp", _BLOCKS) * int(properties["multiprocessor_count"])
-    return (max(min(-(-n // threads), most), 1), 1), (threads, 1, 1)
+    max_blocks = 4 * getattr(data, "thread_blocks_per_mp", _BLOCKS) * int(properties["multiprocessor_count"])
+    return (max(min(-(-n // threads), max_blocks), 1), 1), (threads, 1, 1)
 
 
 def transpose(a: _core.GPUArray, axes: Any = None) -> _core.GPUArray:

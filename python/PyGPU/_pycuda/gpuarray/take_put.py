@@ -23,7 +23,7 @@ __all__ = ["multi_put", "multi_take", "multi_take_put", "take"]
 Arrays = Sequence[_core.GPUArray]
 
 
-def _made_by(array: _core.GPUArray) -> AbstractContextManager[Any]:
+def _using_allocator_of(array: _core.GPUArray) -> AbstractContextManager[Any]:
     allocator = getattr(array, "allocator", None)
     return nullcontext() if allocator is None else using_allocator(allocator)
 
@@ -31,14 +31,14 @@ def _made_by(array: _core.GPUArray) -> AbstractContextManager[Any]:
 def _outputs(arrays: Arrays, shape: Any, out: Arrays | None) -> list[_core.GPUArray]:
     """Return the given output arrays, or a new array for each."""
     dtype = arrays[0].dtype
-    if any(one.dtype != dtype for one in arrays):
+    if any(array.dtype != dtype for array in arrays):
         raise ValueError("the arrays must have the same dtype")
     if out is None:
         if shape is None:
             raise TypeError("dest_shape is needed where out is not given")
-        with _made_by(arrays[0]):
+        with _using_allocator_of(arrays[0]):
             return [_core.empty(shape, dtype) for _ in arrays]
-    if any(one.dtype != dtype for one in out):
+    if any(array.dtype != dtype for array in out):
         raise TypeError("arrays and out must have the same dtype")
     if len(out) != len(arrays):
         raise ValueError("out and arrays must have the same length")
@@ -76,7 +76,7 @@ def take(
     [7.0, 5.0]
     """
     assert len(indices.shape) == 1
-    with on(stream), _made_by(a):
+    with on(stream), _using_allocator_of(a):
         return selection.take(a, indices, None, out, "clip")
 
 
@@ -210,7 +210,9 @@ def multi_take_put(
         raise ValueError("src_indices and src_offsets must have the same length")
     with on(stream):
         results = _outputs(arrays, dest_shape, out)
-        for number, (array, result) in enumerate(_pairs(arrays, results)):
-            places = src_indices.astype(np.int64) + int(src_offsets[number]) if src_offsets is not None else src_indices
-            selection.put(result, dest_indices, selection.take(array, places, None, None, "clip"), "clip")
+        for position, (array, result) in enumerate(_pairs(arrays, results)):
+            offset_indices = (
+                src_indices.astype(np.int64) + int(src_offsets[position]) if src_offsets is not None else src_indices
+            )
+            selection.put(result, dest_indices, selection.take(array, offset_indices, None, None, "clip"), "clip")
     return results

@@ -40,18 +40,18 @@ class vec(metaclass=_Names):
 def _maker(dtype: np.dtype[Any]) -> Callable[..., np.ndarray[Any, Any]]:
     fields = dtype.names or ()
 
-    def make(*values: Any, **named: Any) -> np.ndarray[Any, Any]:
-        given = dict(zip(fields, values, strict=False)) | named
-        if len(values) + len(named) != len(fields) or set(given) != set(fields):
+    def make(*values: Any, **keywords: Any) -> np.ndarray[Any, Any]:
+        elements = dict(zip(fields, values, strict=False)) | keywords
+        if len(values) + len(keywords) != len(fields) or set(elements) != set(fields):
             raise TypeError(f"{make.__name__}() takes {', '.join(fields)}")
-        return np.array(tuple(given[field] for field in fields), dtype)
+        return np.array(tuple(elements[field] for field in fields), dtype)
 
     return make
 
 
 for _name, _dtype in VECTORS.items():
-    _make = _maker(_dtype)
-    _make.__name__ = _make.__qualname__ = f"make_{_name}"
-    _make.__doc__ = f"Make one {_name} of its elements."
+    _constructor = _maker(_dtype)
+    _constructor.__name__ = _constructor.__qualname__ = f"make_{_name}"
+    _constructor.__doc__ = f"Make one {_name} of its elements."
     setattr(vec, _name, _dtype)
-    setattr(vec, _make.__name__, staticmethod(_make))
+    setattr(vec, _constructor.__name__, staticmethod(_constructor))

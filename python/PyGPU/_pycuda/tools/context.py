@@ -28,7 +28,7 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 
-def _wanted_device() -> int | None:
+def _device_setting() -> int | None:
     """Read the device named by ``CUDA_DEVICE`` or ``~/.cuda_device``."""
     text = os.environ.get("CUDA_DEVICE")
     if text is None:
@@ -69,17 +69,17 @@ def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -
     >>> context = make_default_context()
     >>> context.pop()
     """
-    make = ctx_maker or (lambda device: device.make_context())
-    wanted = _wanted_device()
-    if wanted is not None:
+    create = ctx_maker or (lambda device: device.make_context())
+    configured = _device_setting()
+    if configured is not None:
         try:
-            return make(Device(wanted))
+            return create(Device(configured))
         except _core.Error as error:
-            raise RuntimeError(f"device {wanted}, which CUDA_DEVICE or ~/.cuda_device name: {error}") from error
+            raise RuntimeError(f"device {configured}, which CUDA_DEVICE or ~/.cuda_device name: {error}") from error
     failures = []
     for ordinal in range(Device.count()):
         try:
-            return make(Device(ordinal))
+            return create(Device(ordinal))
         except _core.Error as error:
             failures.append(str(error))
     raise RuntimeError(f"make_default_context(): no device works: {'; '.join(failures)}")
@@ -105,8 +105,8 @@ def get_default_device(default: int = 0) -> Device:
     ...     device = get_default_device()
     """
     warnings.warn("get_default_device() is deprecated; use make_default_context()", DeprecationWarning, stacklevel=2)
-    wanted = _wanted_device()
-    return Device(default if wanted is None else wanted)
+    ordinal = _device_setting()
+    return Device(default if ordinal is None else ordinal)
 
 
 context_dependent_memoized_functions: list[dict[Hashable, Any]] = []
@@ -134,19 +134,19 @@ def context_dependent_memoize(func: Callable[Parameters, Result]) -> Callable[Pa
     >>> square(3)
     9
     """
-    known: dict[Hashable, Any] = {}
-    context_dependent_memoized_functions.append(known)
+    cache: dict[Hashable, Any] = {}
+    context_dependent_memoized_functions.append(cache)
 
     @functools.wraps(func)
-    def remembering(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+    def cached(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         key = (_core.current_device(), args, frozenset(kwargs.items()))
         try:
-            return cast(Result, known[key])
+            return cast(Result, cache[key])
         except KeyError:
-            result = known[key] = func(*args, **kwargs)
+            result = cache[key] = func(*args, **kwargs)
             return result
 
-    return remembering
+    return cached
 
 
 def clear_context_caches() -> None:
@@ -157,8 +157,8 @@ def clear_context_caches() -> None:
     >>> from PyGPU.tools import clear_context_caches
     >>> clear_context_caches()
     """
-    for known in context_dependent_memoized_functions:
-        known.clear()
+    for cache in context_dependent_memoized_functions:
+        cache.clear()
 
 
 def init_cuda_context_fixture() -> Iterator[None]:
@@ -212,7 +212,7 @@ def mark_cuda_test(func: Callable[Parameters, Result]) -> Callable[Parameters, R
     """
 
     @functools.wraps(func)
-    def within(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+    def wrapper(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         steps = init_cuda_context_fixture()
         next(steps)
         try:
@@ -221,4 +221,4 @@ def mark_cuda_test(func: Callable[Parameters, Result]) -> Callable[Parameters, R
             for _ in steps:
                 pass
 
-    return within
+    return wrapper

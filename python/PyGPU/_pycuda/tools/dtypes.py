@@ -49,6 +49,6 @@ def register_dtype(dtype: Any, name: str | Iterable[str], alias_ok: bool = False
     warnings.warn("register_dtype: use get_or_register_dtype", DeprecationWarning, stacklevel=2)
     dtype = np.dtype(dtype)
     names = [name] if isinstance(name, str) else list(name)
-    if (known := name_of(dtype)) is not None and not alias_ok:
-        raise RuntimeError(f"dtype {dtype} has the name '{known}' already")
+    if (existing := name_of(dtype)) is not None and not alias_ok:
+        raise RuntimeError(f"dtype {dtype} has the name '{existing}' already")
     get_or_register_dtype(names, dtype)

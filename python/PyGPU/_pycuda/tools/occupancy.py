@@ -55,17 +55,17 @@ class DeviceData:
 
     def __getattr__(self, name: str) -> int:
         if name == "warps_per_mp":
-            threads = self._ask(name, attribute.MAX_THREADS_PER_MULTIPROCESSOR)
+            threads = self._query(name, attribute.MAX_THREADS_PER_MULTIPROCESSOR)
             return threads // self.warp_size
         if name.startswith("_") or name not in self._sources:
             raise AttributeError(
                 f"DeviceData has no {name!r}: drivers do not tell it; Kernel.active_blocks() tells what comes of it"
             )
-        return self._ask(name, self._sources[name])
+        return self._query(name, self._sources[name])
 
-    def _ask(self, name: str, which: attribute) -> int:
+    def _query(self, name: str, attribute_number: attribute) -> int:
         try:
-            return self._device.get_attribute(which)
+            return self._device.get_attribute(attribute_number)
         except _core.Error as error:
             raise AttributeError(f"DeviceData has no {name!r} here: {error}") from error
 
@@ -115,10 +115,10 @@ class DeviceData:
         >>> DeviceData().align_bytes(8)
         128
         """
-        known = {4: 64, 8: 128, 16: 128}
-        if word_size not in known:
+        alignments = {4: 64, 8: 128, 16: 128}
+        if word_size not in alignments:
             raise ValueError(f"a word has 4, 8 or 16 bytes, not {word_size}")
-        return known[word_size]
+        return alignments[word_size]
 
     def align_words(self, word_size: int) -> int:
         """Return the alignment of words of a size, in words.

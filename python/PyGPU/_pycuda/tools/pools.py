@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TextIO, TypeVar
 
 from PyGPU import _core
-from PyGPU._pycuda.driver.host_allocations import PagelockedHostAllocation, new_over, size_of
+from PyGPU._pycuda.driver.host_allocations import PagelockedHostAllocation, array_over, size_of
 from PyGPU._pycuda.driver.memory import mem_get_info
 from PyGPU._pycuda.tools.bin_numbers import bitlog2
 
@@ -43,7 +43,7 @@ class _Pool(Generic[Block]):
         self._bins: dict[int, list[Block]] = {}
         # Reentrant: the collector may free a block of the pool while it is locked.
         self._lock = threading.RLock()
-        self._holds = True
+        self._is_holding = True
         self._held_blocks = self._active_blocks = self._managed_bytes = self._active_bytes = 0
 
     @property
@@ -114,7 +114,7 @@ class _Pool(Generic[Block]):
 
     def stop_holding(self) -> None:
         """Return all free blocks to the driver, and from now on every block when it is freed."""
-        self._holds = False
+        self._is_holding = False
         self.free_held()
 
     def _free_one(self) -> bool:
@@ -129,12 +129,12 @@ class _Pool(Generic[Block]):
         self._free(block)
         return True
 
-    def _take(self, size: int) -> Block:
+    def _acquire(self, size: int) -> Block:
         bin = self.bin_number(size)
         nbytes = self.alloc_size(bin)
         with self._lock:
-            held = self._bins.get(bin)
-            block = held.pop() if held else None
+            free_blocks = self._bins.get(bin)
+            block = free_blocks.pop() if free_blocks else None
             if block is not None:
                 self._held_blocks -= 1
         if block is None:
@@ -162,13 +162,13 @@ class _Pool(Generic[Block]):
                 if not self._free_one():
                     raise
 
-    def _give_back(self, block: Block, size: int) -> None:
+    def _release(self, block: Block, size: int) -> None:
         bin = self.bin_number(size)
         with self._lock:
             self._active_blocks -= 1
             self._active_bytes -= size
             # A block that arrays continue to use belongs to them from here on.
-            if self._holds and not self._is_shared(block):
+            if self._is_holding and not self._is_shared(block):
                 self._bins.setdefault(bin, []).append(block)
                 self._held_blocks += 1
                 return
@@ -176,16 +176,16 @@ class _Pool(Generic[Block]):
         self._free(block)
 
 
-class _Pooled(Generic[Block]):
+class _PooledAllocation(Generic[Block]):
     """Block in use, which returns to its pool."""
 
     def __init__(self, pool: _Pool[Block], size: int) -> None:
         self._size = size
         self._pool = pool
         self._block: Block | None = None  # __del__ needs it if the next line fails
-        self._block = pool._take(size)
+        self._block = pool._acquire(size)
 
-    def _living(self) -> Block:
+    def _live_block(self) -> Block:
         if self._block is None:
             _core.raise_freed(type(self).__name__)
         return self._block
@@ -198,21 +198,21 @@ class _Pooled(Generic[Block]):
         CudaError
             With code 1, if it was already freed.
         """
-        block = self._living()
+        block = self._live_block()
         self._block = None
-        self._pool._give_back(block, self._size)
+        self._pool._release(block, self._size)
 
     def __del__(self) -> None:
         block, self._block = self._block, None
         # At the end of the process nothing is freed.
         if block is not None and not sys.is_finalizing():
-            self._pool._give_back(block, self._size)
+            self._pool._release(block, self._size)
 
     def __len__(self) -> int:
         return self._size
 
 
-class PooledDeviceAllocation(_Pooled[_core.DeviceAllocation]):
+class PooledDeviceAllocation(_PooledAllocation[_core.DeviceAllocation]):
     """Device memory of a `DeviceMemoryPool`, accepted as an address everywhere.
 
     It returns to the pool by ``free()``, or with its last reference. ``len()`` is the number of requested
@@ -236,7 +236,7 @@ class PooledDeviceAllocation(_Pooled[_core.DeviceAllocation]):
     @property
     def ptr(self) -> int:
         """The address."""
-        return self._living().ptr
+        return self._live_block().ptr
 
     def __int__(self) -> int:
         return self.ptr
@@ -259,7 +259,7 @@ class PooledDeviceAllocation(_Pooled[_core.DeviceAllocation]):
         memoryview
             Reading it on the host crashes the process, except on the CPU backend.
         """
-        return self._living().as_buffer(size, offset)
+        return self._live_block().as_buffer(size, offset)
 
     def __bool__(self) -> bool:
         return True
@@ -341,7 +341,7 @@ class PageLockedAllocator:
         return PagelockedHostAllocation(nbytes, self._flags)
 
 
-class PooledHostAllocation(_Pooled[PagelockedHostAllocation]):
+class PooledHostAllocation(_PooledAllocation[PagelockedHostAllocation]):
     """Memory of a `PageLockedMemoryPool`: the ``base`` of its arrays.
 
     Parameters
@@ -381,8 +381,8 @@ class PageLockedMemoryPool(_Pool[PagelockedHostAllocation]):
     """
 
     def __init__(self, allocator: PageLockedAllocator | None = None) -> None:
-        source = PageLockedAllocator() if allocator is None else allocator
-        super().__init__(source.allocate, PagelockedHostAllocation.free)
+        page_locked_allocator = PageLockedAllocator() if allocator is None else allocator
+        super().__init__(page_locked_allocator.allocate, PagelockedHostAllocation.free)
 
     def allocate(self, shape: Iterable[SupportsIndex], dtype: DTypeLike, order: str = "C") -> NDArray[Any]:
         """Return an ndarray over memory of the pool, reusing a free block of that bin if available.
@@ -403,7 +403,7 @@ class PageLockedMemoryPool(_Pool[PagelockedHostAllocation]):
         """
         lengths = tuple(operator.index(length) for length in shape)
         memory = PooledHostAllocation(self, size_of(lengths, dtype, order))
-        return new_over(memory, memory._living()._address, lengths, dtype, order)
+        return array_over(memory, memory._live_block()._address, lengths, dtype, order)
 
 
 class DebugMemoryPool(DeviceMemoryPool):
