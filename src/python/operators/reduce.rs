@@ -1,5 +1,4 @@
-//! Reductions over axes: read operands and keywords, allocate the result, enqueue the kernel on the current stream. NumPy reduces
-//! arrays in host memory through views of the same memory.
+//! Reductions over axes: by kernels on the current stream, or by NumPy on views of arrays in host memory.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -19,8 +18,7 @@ use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_copy as copy;
 use pygpu_device::stream;
-use pygpu_layout::tuple_text;
-use pygpu_layout::{Dims, Layout, MemoryOrder, normalize_axis};
+use pygpu_layout::{Dims, Layout, MemoryOrder, normalize_axis, tuple_text};
 use pygpu_memory::capture;
 use pygpu_ops::fusion::{DeferredOp, DeferredReduction, Operands};
 use pygpu_ops::reductions::{self, AxisReduction, Elements, ReductionEntry};
@@ -90,10 +88,9 @@ fn computed(entry: &ReductionEntry, kind: ScalarType, args: &ReductionArgs<'_>) 
 /// `TypeError`.
 pub(super) fn check_kinds(entry: &ReductionEntry, kind: ScalarType, compute_kind: ScalarType) -> PyResult<()> {
     let is_integral = |kind: ScalarType| kind == ScalarType::Bool || values::is_integer(kind);
-    let has_loop = |kind: ScalarType| {
-        has_kernels(kind) && (entry.of_complex || !kind.is_complex()) && (entry.of_floats || is_integral(kind))
-    };
-    if has_loop(compute_kind) && has_kernels(kind) && (entry.of_floats || is_integral(kind)) {
+    let accepts = |kind: ScalarType| entry.of_floats || is_integral(kind);
+    let has_loop = |kind: ScalarType| has_kernels(kind) && (entry.of_complex || !kind.is_complex()) && accepts(kind);
+    if has_loop(compute_kind) && has_kernels(kind) && accepts(kind) {
         return Ok(());
     }
     let name = DType::new(if has_kernels(kind) { compute_kind } else { kind }).name();
@@ -259,17 +256,12 @@ impl ResolvedReduction {
         array: &Array,
         args: &ReductionArgs<'py>,
     ) -> PyResult<Bound<'py, GpuArray>> {
-        let shape_of_result = self.shape(args);
-        if let Some(out) = checked_output(self.entry, array, args, shape_of_result, self.result)? {
+        let shape = self.shape(args);
+        if let Some(out) = checked_output(self.entry, array, args, shape, self.result)? {
             return Ok(out);
         }
-        let result = device_arrays::new_array(
-            operand.py(),
-            shape_of_result,
-            DType::new(self.result),
-            MemoryOrder::C,
-            array.device(),
-        )?;
+        let result =
+            device_arrays::new_array(operand.py(), shape, DType::new(self.result), MemoryOrder::C, array.device())?;
         new_like(operand, GpuArray::from_array(result))
     }
 
@@ -291,16 +283,8 @@ impl ResolvedReduction {
             false => Ok(None),
         };
         let copies = (copy_if_overlapping(array)?, mask.map(copy_if_overlapping).transpose()?.flatten());
-        let (input, mask) = (copies.0.as_ref().unwrap_or(array), copies.1.as_ref().or(mask));
-        let call = AxisReduction {
-            row: entry,
-            computed,
-            input: Elements::Array(input),
-            mask,
-            out: &view,
-            reduced,
-            less: args.ddof,
-        };
+        let (input, mask) = (Elements::Array(copies.0.as_ref().unwrap_or(array)), copies.1.as_ref().or(mask));
+        let call = AxisReduction { row: entry, computed, input, mask, out: &view, reduced, less: args.ddof };
         let stream = stream::current(array.device());
         Ok(py.without_gil(|| reductions::run(&call, &stream))?)
     }
@@ -340,9 +324,9 @@ pub(super) fn call<'py>(
         false => resolved.run(py, array, mask.as_ref(), target, args)?,
     }
     if let (Some(initial), Some(combiner)) = (initial, combiner(entry)) {
-        ufunc_call::call(py, combiner, &[out.as_any(), initial], &UfuncKeywords::into_array(&out))?.ok_or_else(
-            || PyTypeError::new_err(format!("{}: initial= is {initial}, which is no number", entry.name)),
-        )?;
+        let error = || PyTypeError::new_err(format!("{}: initial= is {initial}, which is no number", entry.name));
+        ufunc_call::call(py, combiner, &[out.as_any(), initial], &UfuncKeywords::into_array(&out))?
+            .ok_or_else(error)?;
     }
     Ok(out)
 }
@@ -363,9 +347,9 @@ fn defer_if_pending<'py>(
     let dtype = DType::new(result);
     let contiguous_layout = |shape: &Dims| Layout::contiguous(shape, dtype.itemsize() as i64, MemoryOrder::C);
     let (layout, kept) = (contiguous_layout(resolved.shape(args))?, contiguous_layout(&resolved.keepdims_shape)?);
-    let work =
-        DeferredOp::Reduction(Box::new(DeferredReduction { row: entry, computed, reduced, less: args.ddof, kept }));
-    new_pending(operand.py(), work, Operands::of(array), (layout, dtype), stream).map(Some)
+    let reduction = DeferredReduction { row: entry, computed, reduced, less: args.ddof, kept };
+    let op = DeferredOp::Reduction(Box::new(reduction));
+    new_pending(operand.py(), op, Operands::of(array), (layout, dtype), stream).map(Some)
 }
 
 /// Returns a view of the results with the reduced axes as length 1.
@@ -416,8 +400,7 @@ fn reduce_with_numpy(
         false => numpy.getattr(entry.name)?,
     };
     if entry.name == "count_nonzero" {
-        let count = function.call((input,), Some(&keywords))?;
-        return result.as_any().set_item(py.Ellipsis(), count);
+        return result.as_any().set_item(py.Ellipsis(), function.call((input,), Some(&keywords))?);
     }
     keywords.set_item("out", result)?;
     if let Some(dtype) = args.dtype.as_ref().filter(|_| takes_dtype(entry)) {
