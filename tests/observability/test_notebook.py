@@ -31,7 +31,7 @@ def shown(source: str, names: dict[str, Any]) -> str | None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs_from_its_first_cell_to_its_last(path: Path) -> None:
+def test_notebook_runs_all_cells(path: Path) -> None:
     try:
         PyGPU.Module('extern "C" __global__ void first() {}')
     except (PyGPU.BackendUnavailableError, PyGPU.NotSupportedError) as error:
@@ -42,6 +42,6 @@ def test_a_notebook_runs_from_its_first_cell_to_its_last(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_is_committed_without_what_it_printed(path: Path) -> None:
+def test_notebook_is_committed_without_output(path: Path) -> None:
     assert NOTEBOOKS
     assert [cell["outputs"] for cell in cells(path) if cell["outputs"] or cell["execution_count"] is not None] == []

@@ -36,13 +36,13 @@ def made(path: Path) -> Path:
     return path
 
 
-def test_nothing_is_found_where_nothing_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_without_toolkit_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [folder for folder in sys.path if not Path(folder, "nvidia").is_dir()])
     assert (library_files.nvcc(), library_files.device_library("cudadevrt")) == (None, None)
     assert library_files.by_pathfinder() == []
 
 
-def test_cuda_pathfinder_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_uses_cuda_pathfinder(monkeypatch: pytest.MonkeyPatch) -> None:
     pathfinder(
         monkeypatch,
         load_nvidia_dynamic_lib=lambda name: SimpleNamespace(abs_path=f"/x/lib{name}.so"),
@@ -54,9 +54,7 @@ def test_cuda_pathfinder_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert library_files.device_library("cudadevrt") == Path("/x/libcudadevrt.a")
 
 
-def test_a_toolkit_is_found_where_cuda_pathfinder_finds_nothing(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_toolkit_is_found_if_cuda_pathfinder_finds_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def refuse(name: str) -> str:
         raise RuntimeError(f"{name} is nowhere")
 
@@ -68,14 +66,14 @@ def test_a_toolkit_is_found_where_cuda_pathfinder_finds_nothing(
     assert library_files.device_library("cudadevrt") == library
 
 
-def test_an_older_cuda_pathfinder_lacks_functions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_search_works_with_older_cuda_pathfinder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pathfinder(monkeypatch)
     library = made(tmp_path / "toolkit/targets/x86_64-linux/lib/libcudadevrt.a")
     monkeypatch.setattr(library_files, "_TOOLKIT", tmp_path / "toolkit")
     assert library_files.device_library("cudadevrt") == library
 
 
-def test_the_compiler_on_the_path_is_the_one_that_is_meant(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_compiler_on_path_precedes_cuda_pathfinder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pathfinder(monkeypatch, find_nvidia_binary_utility=lambda name: "/x/bin/nvcc")
     program = made(tmp_path / "mine/nvcc")
     monkeypatch.setenv("PATH", str(program.parent))

@@ -172,13 +172,13 @@ def test_private_modules_import_no_public_ones() -> None:
     assert public_by_private(package()) == []
 
 
-def test_folders_import_each_other_along_the_line() -> None:
+def test_folders_import_only_lower_layers() -> None:
     sources = package()
     assert len(sources) > 200, "the package was not found: this test would hold nothing"
     assert against_the_line(sources) == []
 
 
-def test_every_lookup_that_is_listed_exists() -> None:
+def test_every_listed_lookup_exists() -> None:
     texts = {module_name(path): text for path, text in package().items()}
     assert [module for module in LOOKUPS if not list(looked_up(texts.get(module, "")))] == []
 
@@ -209,7 +209,7 @@ def test_every_lookup_that_is_listed_exists() -> None:
         ("PyGPU/_cli/a.py", "from PyGPU import _cellar"),
     ],
 )
-def test_a_planted_violation_is_found(path: str, text: str) -> None:
+def test_finds_planted_violation(path: str, text: str) -> None:
     assert len(against_the_line({path: text})) == 1
 
 
@@ -221,7 +221,10 @@ def test_a_planted_violation_is_found(path: str, text: str) -> None:
             "PyGPU/_native/a.py",
             "if TYPE_CHECKING:\n    from PyGPU import GPUArray\n    from PyGPU.typing import DeviceLike",
         ),
-        ("PyGPU/_linalg/a.py", "from PyGPU._functions.array_arguments import array\ndef f():\n    from PyGPU._linalg import b"),
+        (
+            "PyGPU/_linalg/a.py",
+            "from PyGPU._functions.array_arguments import array\ndef f():\n    from PyGPU._linalg import b",
+        ),
         ("PyGPU/_protocols/like.py", "import_module('PyGPU')"),
         ("PyGPU/_native/a.py", "import_module('tqdm.auto' if x else 'tqdm')"),
         ("PyGPU/_mymako/__init__.py", "from PyGPU import driver"),
@@ -230,17 +233,17 @@ def test_a_planted_violation_is_found(path: str, text: str) -> None:
         ("PyGPU/_cli/a.py", "import PyGPU\nfrom PyGPU import driver"),
     ],
 )
-def test_what_is_allowed_passes(path: str, text: str) -> None:
+def test_accepts_allowed_imports(path: str, text: str) -> None:
     assert against_the_line({path: text}) == []
 
 
-def test_a_violation_names_its_line() -> None:
+def test_violation_names_its_line() -> None:
     assert against_the_line({"PyGPU/_native/a.py": "\n\nimport PyGPU.driver"}) == [
         "PyGPU._native.a:3: _native must not import PyGPU.driver, of public modules"
     ]
 
 
-def test_a_circle_is_found() -> None:
+def test_finds_import_cycle() -> None:
     sources = {
         "p/__init__.py": "from p.a import f",
         "p/a.py": "if True:\n    import p.b",
@@ -250,12 +253,12 @@ def test_a_circle_is_found() -> None:
     assert circles(sources) == ["p -> p.a -> p.b -> p.c -> p"]
 
 
-def test_a_circle_by_an_import_in_a_function_is_found() -> None:
+def test_finds_import_cycle_through_function() -> None:
     sources = {"p/a.py": "from p import b", "p/b.py": "class B:\n    def f(self):\n        from p import a"}
     assert circles(sources) == ["p.a -> p.b -> p.a"]
 
 
-def test_imports_for_type_checkers_are_no_circle() -> None:
+def test_ignores_imports_for_type_checkers() -> None:
     sources = {
         "p/a.py": "from p import b",
         "p/b.py": "if TYPE_CHECKING:\n    import p.a",
@@ -265,6 +268,6 @@ def test_imports_for_type_checkers_are_no_circle() -> None:
     assert circles(sources) == ["p.c -> p.c"]
 
 
-def test_a_private_module_that_imports_a_public_one_is_found() -> None:
+def test_finds_private_module_importing_public_one() -> None:
     sources = {"p/__init__.py": "", "p/a.py": "", "p/_b.py": "from p import a\nimport p", "p/c.py": "import p.a"}
     assert public_by_private(sources) == ["p._b imports p.a"]

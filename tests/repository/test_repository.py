@@ -75,37 +75,37 @@ def tracked_files() -> list[Path]:
     return [ROOT / name for name in listing.split("\0") if name]
 
 
-def test_files_can_be_read_in_one_sitting() -> None:
+def test_files_have_at_most_500_lines() -> None:
     assert too_long(texts_of(path for pattern in SOURCES for path in ROOT.glob(pattern))) == []
 
 
-def test_no_folder_is_a_warehouse() -> None:
+def test_folders_have_at_most_20_files() -> None:
     names = [str(path.relative_to(ROOT)) for path in tracked_files() if path.is_file()]
     in_rooms = [name for name in names if name.startswith(tuple(f"{room}/" for room in ROOMS))]
     assert too_full(in_rooms) == {}
 
 
-def test_a_folder_that_is_too_full_is_found() -> None:
+def test_finds_folder_with_too_many_files() -> None:
     names = [f"src/a/{number}.rs" for number in range(MAX_FILES)]
     assert too_full([*names, "src/a/notes.md", "src/a/b/more.rs"]) == {}
     assert too_full([*names, "src/a/one_more.rs"]) == {"src/a": 21}
 
 
-def test_no_file_names_a_path_of_somebodys_machine() -> None:
+def test_no_file_contains_machine_path() -> None:
     assert machine_paths(texts_of(tracked_files())) == []
 
 
-def test_a_file_that_is_too_long_is_found() -> None:
+def test_finds_file_that_is_too_long() -> None:
     lines = "x\n" * MAX_LINES
     assert too_long({"right.rs": lines, "long.rs": lines + "x\n"}) == ["long.rs has 501 of at most 500 lines"]
 
 
 @pytest.mark.parametrize("folder", ["work", "root", "home", "Users"])
-def test_a_machine_path_is_found(folder: str) -> None:
+def test_finds_machine_path(folder: str) -> None:
     line = f'include = "/{folder}/someone/file"'
     assert machine_paths({"a.toml": f"\n{line}\n"}) == [f"a.toml:2: {line}"]
 
 
 @pytest.mark.parametrize("line", ["https://example.org/home/page", "src/work/file", "~/work/x"])
-def test_an_ordinary_path_is_no_machine_path(line: str) -> None:
+def test_accepts_other_paths(line: str) -> None:
     assert machine_paths({"a.md": line}) == []

@@ -101,12 +101,12 @@ def test_right_programs_run(path: Path) -> None:
     module.main()
 
 
-def test_the_programs_use_many_functions() -> None:
+def test_right_programs_use_at_least_60_functions() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in RIGHT)
     used = Counter(re.findall(r"\bPyGPU\.([a-z]\w*)\(", text))
     assert len([name for name in used if callable(getattr(PyGPU, name))]) >= 60
 
 
-def test_an_error_is_read_from_the_output() -> None:
+def test_error_is_parsed_from_mypy_output() -> None:
     text = 'a/b.py:3: error: Unsupported operand types for + ("GPUArray" and "str")  [operator]\nnote: x'
     assert errors_of_mypy(text) == {("b.py", 3): {"operator"}}
