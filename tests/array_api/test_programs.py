@@ -175,7 +175,7 @@ def check(ours: Any, reference: Any) -> None:
 
 
 @pytest.mark.parametrize("program", of_few(list(PROGRAMS), [k_means, edges]), ids=lambda program: program.__name__)
-def test_a_program_for_the_standard_gives_what_the_strict_reference_gives(program: Callable[..., Arrays]) -> None:
+def test_array_api_program_matches_strict_reference(program: Callable[..., Arrays]) -> None:
     hosts = PROGRAMS[program]
     reference = program(*(strict.asarray(host) for host in hosts))
     check(program(*(PyGPU.to_gpu(host) for host in hosts)), reference)

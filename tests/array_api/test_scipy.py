@@ -56,7 +56,7 @@ def compute(call: str, xp: Any) -> Any:
 
 
 @pytest.mark.parametrize("call", of_few(ALL, FEW))
-def test_a_function_of_scipys_computes_where_the_arrays_are(call: str) -> None:
+def test_scipy_function_computes_on_device(call: str) -> None:
     ours, numpys = compute(call, PyGPU), compute(call, np)
     assert isinstance(ours, PyGPU.GPUArray)
     np.testing.assert_allclose(ours.get(), np.asarray(numpys), rtol=1e-9, atol=1e-12)
@@ -80,7 +80,7 @@ SKLEARN_FEW = ("preprocessing.StandardScaler().fit_transform(x)", "metrics.f1_sc
 @pytest.mark.parametrize(
     "call", of_few([one.strip() for one in SKLEARN.replace("\n", ";").split(";") if one.strip()], SKLEARN_FEW)
 )
-def test_a_function_of_scikit_learns_computes_where_the_arrays_are(call: str) -> None:
+def test_scikit_learn_function_computes_on_device(call: str) -> None:
     sklearn = pytest.importorskip("sklearn")
     from sklearn import metrics, model_selection, preprocessing
 

@@ -21,7 +21,7 @@ PSEUDO = [
 ]
 
 
-def test_rand_draws_from_0_on_below_1_and_repeats_by_numpys_seed() -> None:
+def test_rand_is_in_unit_interval_and_repeats_with_numpy_seed() -> None:
     for dtype in (np.float32, np.float64):
         a = curandom.rand((10, 100), dtype=dtype)
         assert (a.dtype, a.shape) == (dtype, (10, 100))
@@ -39,7 +39,7 @@ def test_rand_draws_from_0_on_below_1_and_repeats_by_numpys_seed() -> None:
 
 
 @pytest.mark.parametrize("maker", of_few(PSEUDO, PSEUDO[:1]))
-def test_generators_have_pycudas_methods(maker: type) -> None:
+def test_generators_have_pycuda_methods(maker: type) -> None:
     generator = maker()
     for dtype in of_few(("float32", "float64"), ("float32",)):
         uniform = generator.gen_uniform(10_001, dtype).get()
@@ -65,7 +65,7 @@ def test_generators_have_pycudas_methods(maker: type) -> None:
         generator.gen_poisson(3, np.float32, 2.0)
 
 
-def test_seeds_and_skips_say_what_is_drawn() -> None:
+def test_seed_and_skip_ahead_determine_values() -> None:
     def seeds(count: int) -> PyGPU.GPUArray:
         return PyGPU.full(count, 5, np.int32)
 
@@ -90,7 +90,7 @@ def test_seeds_and_skips_say_what_is_drawn() -> None:
 
 
 @pytest.mark.enough_on("cuda")
-def test_sobols_points_are_those_of_the_direction_vectors() -> None:
+def test_sobol_points_follow_direction_vectors() -> None:
     count = PSEUDO[0]()._count
     rng = np.random.default_rng(1)
     vectors = (1 << np.arange(31, -1, -1, dtype=np.uint64)) | rng.integers(0, 1 << 20, (count, 32), np.uint64)
@@ -119,7 +119,7 @@ def test_sobols_points_are_those_of_the_direction_vectors() -> None:
 @pytest.mark.parametrize(
     "maker", [curandom.Sobol32RandomNumberGenerator, curandom.ScrambledSobol64RandomNumberGenerator]
 )
-def test_points_by_the_librarys_tables_fill_the_cube_evenly(maker: type) -> None:
+def test_points_of_library_tables_fill_cube_evenly(maker: type) -> None:
     if curandom.get_curand_version() is None:
         pytest.skip("the vendor's library is not there")
     generator = maker()
@@ -167,7 +167,7 @@ def output(program: str, library: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.mark.starts_processes
 @pytest.mark.skipif(on_cpu(), reason="a library of a GPU's vendor")
-def test_tables_are_the_librarys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_come_from_vendor_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, library = tmp_path / "stand_in.c", tmp_path / "libcurand.so.10"
     prefix = {"cuda": "curand", "hip": "hiprand"}[PyGPU.backend_name()]
     source.write_text(STAND_IN.replace("NAME", prefix))
@@ -201,14 +201,14 @@ PyGPU.show_config()
 
 
 @pytest.mark.skipif(not on_cpu(), reason="about the CPU")
-def test_the_cpu_has_no_tables() -> None:
+def test_cpu_has_no_tables() -> None:
     assert curandom.get_curand_version() is None
     with pytest.raises(PyGPU.NotSupportedError, match="of your own"):
         curandom.ScrambledSobol64RandomNumberGenerator()
 
 
 @pytest.mark.enough_on("cuda")
-def test_a_program_for_pycuda_finds_it() -> None:
+def test_pycuda_program_imports_curandom() -> None:
     program = (
         "import PyGPU; PyGPU.as_pycuda(); import pycuda.curandom as c; print(c is PyGPU.curandom, c.rand(2).shape)"
     )
