@@ -22,7 +22,7 @@ HOST: dict[str, Any] = {
     "v": np.array([0.0, 1.0, 4.0, 9.0]),
 }
 
-# Calls of array-api-extra, whose functions find the namespace by the arrays or are told it.
+# Calls of array-api-extra, which takes the namespace from the arrays or from an argument.
 CALLS = """
 angle(c); angle(c, deg=True)
 apply_where(m, a, lambda x: x * 2, lambda x: -x); apply_where(m, (a, a + 1), lambda x, y: x * y, fill_value=7.0)

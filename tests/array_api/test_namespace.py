@@ -113,7 +113,7 @@ def test_asarray_joins_nested_arrays_on_device() -> None:
 
 
 def test_where_accepts_arrays_without_elements() -> None:
-    # NumPy's copyto reads one at the address of its result, whatever its shape.
+    # NumPy's copyto reads one byte at the address of its result for any shape.
     mask, empty = PyGPU.zeros((2, 1), bool), PyGPU.zeros((1, 0), np.int8)
     assert PyGPU.where(mask, empty, np.uint8(1)).shape == (2, 0)
     whole = PyGPU.zeros(3, np.int8)

@@ -1,6 +1,6 @@
 """Test SciPy and scikit-learn, if installed: functions that use the array API compute on the arrays' device.
 
-What SciPy computes by its own compiled code asks NumPy for the values, which is refused for an array of a device.
+SciPy's compiled code converts arguments to NumPy, which raises an error for an array on a device.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ model_selection.train_test_split(x, y, random_state=0)[0]
 SKLEARN_FEW = ("preprocessing.StandardScaler().fit_transform(x)", "metrics.f1_score(y, z)")
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # on the CPU NumPy computes, and warns
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # on the CPU NumPy computes and warns
 @pytest.mark.parametrize(
     "call", of_few([one.strip() for one in SKLEARN.replace("\n", ";").split(";") if one.strip()], SKLEARN_FEW)
 )

@@ -67,7 +67,7 @@ def check(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=110)
 
 
-def test_nothing_is_found_where_nothing_is_wrong(tmp_path: Path) -> None:
+def test_correct_program_has_no_findings(tmp_path: Path) -> None:
     done = check(tmp_path, "right")
     assert (done.returncode, done.stdout[:13]) == (0, "nothing found"), done.stdout + done.stderr
 
@@ -87,7 +87,7 @@ def test_array_depending_on_thread_order_is_detected_without_output(tmp_path: Pa
         "(a missing barrier, or a race): the array winner of main() holds at [0]\n      0\n    and as it is\n      31\n"
     )
     assert found in done.stdout, done.stdout + done.stderr
-    assert "total" not in done.stdout  # which differs by its rounding
+    assert "total" not in done.stdout  # differs by rounding
     assert "noise" not in done.stdout
 
 

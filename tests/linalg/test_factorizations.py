@@ -10,7 +10,7 @@ from linear_algebra import adjoint, close, given, hermitian
 from PyGPU import linalg
 from support import of_few, on_cpu, outcome
 
-# On a simulated GPU each kernel of each type is compiled.
+# A simulated GPU compiles each kernel for each dtype.
 TYPES = of_few(["float32", "float64", "complex64", "complex128"], ["float32", "complex128"])
 SHAPES = of_few(
     [(4, 4), (5, 3), (3, 5), (2, 5, 3), (2, 3, 5), (2, 1, 33, 34), (1, 1), (3, 2, 2)], [(5, 3), (2, 3, 5), (33, 34)]
@@ -20,7 +20,7 @@ EVERYWHERE = pytest.mark.enough_on("cpu", "cuda")
 
 
 def laid(a: np.ndarray) -> list[PyGPU.GPUArray]:
-    """The same matrices by rows, and on the CPU also by columns, backwards, and with gaps."""
+    """Return the matrices in C order, and on the CPU also in F order, reversed, and with gaps."""
     by_rows = PyGPU.to_gpu(a)
     by_columns = PyGPU.to_gpu(np.ascontiguousarray(np.swapaxes(a, -1, -2))).swapaxes(-1, -2)
     if not on_cpu():
@@ -61,7 +61,7 @@ def test_cholesky_matches_numpy(dtype: str) -> None:
         a = hermitian(dtype, *shape)
         for array in laid(a)[:2]:
             close(linalg.cholesky(array), np.linalg.cholesky(a))
-        # Only the triangle that is asked for is read.
+        # Only the requested triangle is read.
         close(linalg.cholesky(PyGPU.to_gpu(np.triu(a)), upper=True), adjoint(np.linalg.cholesky(a)))
 
 
@@ -148,7 +148,7 @@ def test_empty_matrices_match_numpy(shape: tuple[int, ...]) -> None:
     for name in names:
         ours, numpys = getattr(linalg, name)(array), getattr(np.linalg, name)(a)
         for one, other in zip(*((got if isinstance(got, tuple) else (got,)) for got in (ours, numpys)), strict=True):
-            # NumPy's pseudo-inverse of such has the type that was given, and ours is none of integers.
+            # NumPy's pseudo-inverse of an empty matrix keeps the input dtype; PyGPU's is never an integer.
             close(one, other)
 
 

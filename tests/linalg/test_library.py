@@ -23,11 +23,11 @@ pytestmark = [
 NAME = {"cuda": "cuSOLVER", "hip": "hipSOLVER"}.get(PyGPU.backend_name(), "")
 
 
-INFO = 2**32 - 1  # the stand-in's word for iterations that do not come to an end
+INFO = 2**32 - 1  # code of the stand-in library for iterations without convergence
 
 
 def fails(library: str, name: str, code: int) -> None:
-    """Let the next call of a function fail."""
+    """Make the next call of a function fail."""
     files = {"blas": "libhipblas.so.3", "solver": "libhipsolver.so.1"}
     if PyGPU.backend_name() == "cuda":
         files = {"blas": "libcublas.so.12", "solver": "libcusolver.so.11"}
@@ -104,5 +104,5 @@ print(PyGPU.linalg.norm(PyGPU.to_gpu([[3.0, 4.0]])).item())
     package = "hipsolver" if NAME == "hipSOLVER" else "PyGPU[cuda12-math]"
     for part in (f"{NAME} was not found", package, "/no/such/file.so: "):
         assert part in said.stdout
-    # What needs no factorisation needs no library.
+    # Functions without a factorization need no library.
     assert said.stdout.splitlines()[-1] == "5.0"

@@ -17,7 +17,7 @@ from PyGPU._cli.main import main
 def said(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
 ) -> tuple[int | str | None, str]:
-    """The exit status and the output of the command, in this process."""
+    """Run the command in this process and return its exit status and output."""
     monkeypatch.setattr(sys, "argv", ["PyGPU", *arguments])
     status: int | str | None = 0
     try:

@@ -1,7 +1,7 @@
-"""Test the notebooks of examples/, cell after cell.
+"""Test the notebooks of examples/ by running their cells in order.
 
-By these few lines and not by nbclient, which needs a kernel in a process of its own and some forty packages for that:
-the cells are plain Python without magics, and each last line is shown as a notebook would show it.
+The test does not use nbclient, which needs a kernel in a separate process and about forty packages. The cells are plain
+Python without magics, and each last line is displayed as in a notebook.
 """
 
 import ast
@@ -22,7 +22,7 @@ def cells(path: Path) -> list[dict[str, Any]]:
 
 
 def shown(source: str, names: dict[str, Any]) -> str | None:
-    """Run a cell, and show its last line if that is an expression."""
+    """Run a cell and return the display of its last line if that is an expression."""
     tree = ast.parse(source)
     last = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None  # type: ignore[attr-defined]
     exec(compile(tree, "cell", "exec"), names)

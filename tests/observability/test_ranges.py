@@ -28,7 +28,7 @@ int open_ranges(void) { return depth; }
 
 
 class Recorder:
-    """A library in the place of a vendor's."""
+    """Replacement of a vendor's library."""
 
     def __init__(self, path: Path) -> None:
         self.path = str(path)

@@ -1,4 +1,4 @@
-"""Check the tables of driver codes against the bindings that cargo has fetched."""
+"""Test the tables of driver codes against the bindings that cargo has fetched."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ MEMORY = {
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    """tools/driver_tables.py, where there are bindings for it to read."""
+    """Load tools/driver_tables.py as a module; skip the test if the bindings are missing."""
     spec = importlib.util.spec_from_file_location("driver_tables", ROOT / "tools" / "driver_tables.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["driver_tables"] = module  # a dataclass looks its module up
+    sys.modules["driver_tables"] = module  # dataclasses look up their module
     spec.loader.exec_module(module)
     try:
         module.driver()

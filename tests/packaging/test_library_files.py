@@ -13,7 +13,7 @@ from PyGPU._native import library_files
 
 @pytest.fixture(autouse=True)
 def no_toolkit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A machine without a toolkit and without cuda-pathfinder."""
+    """Simulate a machine without a toolkit and without cuda-pathfinder."""
     for name in ("CUDA_HOME", "CUDA_PATH", "PYGPU_NVRTC", "CONDA_PREFIX"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
@@ -22,7 +22,7 @@ def no_toolkit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def pathfinder(monkeypatch: pytest.MonkeyPatch, **functions: object) -> None:
-    """Let cuda-pathfinder be installed."""
+    """Simulate an installed cuda-pathfinder."""
     module = ModuleType("cuda.pathfinder")
     vars(module).update(functions)
     monkeypatch.setitem(sys.modules, "cuda", ModuleType("cuda"))
@@ -30,7 +30,7 @@ def pathfinder(monkeypatch: pytest.MonkeyPatch, **functions: object) -> None:
 
 
 def made(path: Path) -> Path:
-    """A program or library."""
+    """Create a file that stands for a program or library."""
     path.parent.mkdir(parents=True)
     path.touch(mode=0o755)
     return path

@@ -1,4 +1,4 @@
-"""Check that the wheel names the licenses of the code in it."""
+"""Test that the wheel names the licenses of the code in it."""
 
 import importlib.util
 import re

@@ -1,4 +1,4 @@
-"""Check that every import path of 0.1.0 still exists with the same kind of object."""
+"""Test that every import path of 0.1.0 still exists with the same kind of object."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def still(before: str, now: str) -> bool:
 
 def test_every_name_of_0_1_0_still_exists() -> None:
     script = ROOT / "tools" / "public_names.py"
-    # In a process of its own: looking at autoinit makes a context current.
+    # In a separate process, because access to autoinit makes a context current.
     said = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True).stdout
     assert lost(read(TABLE.read_text().splitlines()), read(said.splitlines())) == []
 

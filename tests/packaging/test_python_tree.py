@@ -40,12 +40,12 @@ LOOKUPS = {
 
 
 def module_name(path: str) -> str:
-    """``PyGPU._cli`` for ``PyGPU/_cli/__init__.py``."""
+    """Return the name of the module of a file: ``PyGPU._cli`` for ``PyGPU/_cli/__init__.py``."""
     return path.removesuffix(".py").removesuffix(".pyi").removesuffix("/__init__").replace("/", ".")
 
 
 def imports(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
-    """Find the imports of a module, of its functions too, but for those that are for type checkers only."""
+    """Find the imports of a module and of its functions, except imports for type checkers."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield node
@@ -82,7 +82,7 @@ def looked_up(text: str) -> Iterator[tuple[int, str]]:
 
 
 def folder(module: str) -> str:
-    """The folder of a module in the line; ``PyGPU`` itself is a public module."""
+    """Return the folder of a module within the line; ``PyGPU`` itself is a public module."""
     name = module.removeprefix("PyGPU").removeprefix(".").partition(".")[0]
     return FOLDERS.get(name, name if name.startswith("_") else PUBLIC)
 
@@ -124,7 +124,7 @@ def modules_named(text: str, modules: set[str]) -> Iterator[tuple[int, str]]:
 
 
 def circles(sources: Mapping[str, str]) -> list[str]:
-    """The circles among modules, given the text of each file by its path below the package's parent."""
+    """Return the import cycles among modules, given the text of each file by its path."""
     texts = {module_name(path): text for path, text in sources.items()}
     graph = {module: uses(text, set(texts)) for module, text in texts.items()}
     found: list[str] = []
@@ -144,7 +144,7 @@ def circles(sources: Mapping[str, str]) -> list[str]:
 
 
 def public_by_private(sources: Mapping[str, str]) -> list[str]:
-    """Private modules that import a public one, of which there may be a second under PyCUDA's name."""
+    """Return private modules that import a public one, which may exist twice under PyCUDA's name."""
     texts = {module_name(path): text for path, text in sources.items()}
     public = {module for module in texts if "._" not in module and "." in module}
     users = {module: uses(text, set(texts)) & public for module, text in texts.items() if module not in public}
@@ -152,7 +152,7 @@ def public_by_private(sources: Mapping[str, str]) -> list[str]:
 
 
 def python_files() -> list[Path]:
-    """The files of the package, stubs included."""
+    """Return the files of the package, including stubs."""
     return [path for pattern in ("*.py", "*.pyi") for path in sorted((ROOT / "python").rglob(pattern))]
 
 

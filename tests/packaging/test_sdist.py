@@ -1,4 +1,4 @@
-"""Check that the sdist has all files of the repository, as `make test` needs them, and no ignored ones."""
+"""Test that the sdist has all files of the repository, as `make test` needs them, and no ignored ones."""
 
 import subprocess
 import sysconfig

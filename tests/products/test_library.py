@@ -212,7 +212,7 @@ def test_capture_uses_open_library_and_opens_none() -> None:
     assert lines[0].startswith("own kernels; ")
     assert lines[1].startswith(NAME)
     if support.is_simulated():
-        # Two while the second graph was captured, and one beside each graph.
+        # Two during the capture of the second graph, and one outside each graph.
         assert lines[2] == "4"
 
 

@@ -14,13 +14,13 @@ from gpu import support
 from products import check, numbers
 
 IS_GPU = PyGPU.backend_name() != "cpu"
-# There a kernel takes a third of a second to compile.
+# A simulated GPU compiles each kernel in 0.3 s.
 IS_SIMULATED = IS_GPU and support.is_simulated()
 ALL = [
     *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 ]
-# One of each type in which is added up.
+# One dtype of each accumulator type.
 TYPES = ["bool", "int8", "uint64", "float16", "float32", "complex64", "complex128"] if IS_SIMULATED else ALL
 if IS_SIMULATED and PyGPU.backend_name() == "hip":
     TYPES = ["int8", "float32"]
@@ -152,7 +152,7 @@ def test_vector_lengths_need_not_be_multiples_of_pack() -> None:
     for length in (4096, 4099, 21):
         compare(operator.matmul, numbers("float32", length), numbers("float32", length))
         compare(np.vecdot, numbers("float32", 3, length), numbers("float32", length))
-    # Contiguous rows are also read as packs.
+    # Contiguous rows are read as packs too.
     for rows in (64, 66):
         compare(operator.matmul, numbers("float32", 500), numbers("float32", 500, rows))
         compare(operator.matmul, numbers("float32", 2, 1, 21), numbers("float32", 2, 21, rows))

@@ -10,7 +10,7 @@ import pytest
 import PyGPU
 from products import check, numbers
 
-# What is added is in Python.
+# Only the code in Python differs.
 pytestmark = pytest.mark.enough_on("cpu", "cuda")
 
 

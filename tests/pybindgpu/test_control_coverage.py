@@ -23,7 +23,7 @@ def moves_pages() -> bool:
 
 
 def made(pair: tuple[object, int], end: Callable[..., int]) -> int:
-    """The first status that is none of success."""
+    """Return the first status that is not success."""
     thing, status = pair
     return status or end(thing)
 
@@ -59,7 +59,7 @@ def peers(*stream: object) -> int:
 
 
 def shared(is_opened: bool) -> int:
-    """A handle; and memory by it, where a handle opens in its own process."""
+    """Return the status of a handle, and of memory opened by it if its own process may open it."""
     address, _ = runtime.cudaMalloc(16)
     handle, status = runtime.cudaIpcGetMemHandle(address)
     if not status and is_opened and simulated.driver() is not None:

@@ -34,7 +34,7 @@ def stream() -> Iterator[runtime.cudaStream_t]:
 
 @pytest.fixture
 def managed() -> Iterator[int]:
-    """4096 bytes of managed memory."""
+    """Yield the address of 4096 bytes of managed memory."""
     address, status = runtime.cudaMallocManaged(4096)
     assert status == 0
     yield address
@@ -138,7 +138,7 @@ def test_free_async_on_other_stream_waits_for_its_use(late: None, stream: runtim
         runtime.cudaStreamWaitEvent(other, ready)
         runtime.cudaMemcpyAsync(result, address, 4096, runtime.cudaMemcpyDeviceToHost, other)
         assert runtime.cudaFreeAsync(address, other) == 0
-        # Most likely the same memory again, on the stream that has not seen the copy.
+        # Probably the same memory again, on the stream that has not waited for the copy.
         again, _ = runtime.cudaMallocAsync(4096, stream)
         runtime.cudaMemsetAsync(again, 99, 4096, stream)
         assert runtime.cudaFreeAsync(again, stream) == 0
@@ -264,7 +264,7 @@ def test_malloc_managed_checks_flags_and_size() -> None:
     assert runtime.cudaFree(address) == 0
 
 
-# Rows, and from device to device
+# 2D copies, and copies between devices
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -382,7 +382,7 @@ def test_memory_is_shared_with_other_process() -> None:
         assert result.stdout.strip() == str(values.tolist()), result.stderr
         assert runtime.cudaMemcpy(values, address, 16) == 0
         assert (values == 9).all()
-    else:  # a simulated device lies in its process's own memory, and its handles open there
+    else:  # a simulated device is in memory of the process, where its handles can be opened
         assert status == 0
         opened, status = runtime.cudaIpcOpenMemHandle(handle)
         assert status == 0

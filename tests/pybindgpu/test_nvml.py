@@ -18,7 +18,7 @@ SPELLED = "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f"
 
 @pytest.fixture
 def absent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No NVML on the machine."""
+    """Simulate a machine without NVML."""
 
     def fail(name: str) -> None:
         raise OSError(f"{name}: cannot open shared object file")
@@ -29,14 +29,14 @@ def absent(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def cuda(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two CUDA devices, the second with a known UUID."""
+    """Simulate two CUDA devices, the second with a known UUID."""
     monkeypatch.setattr(_core, "backend_name", lambda: "cuda")
     monkeypatch.setattr(_core, "device_count", lambda: 2)
     monkeypatch.setattr(_core, "device_properties", lambda index: {"uuid": UUID if index == 1 else bytes(16)})
 
 
 class NVMLError(Exception):
-    """As in nvidia-ml-py."""
+    """Error class like that of nvidia-ml-py."""
 
     def __init__(self, value: int) -> None:
         super().__init__(value)
@@ -138,7 +138,7 @@ def test_rejects_index_that_is_no_integer() -> None:
 
 
 class FakeLibrary:
-    """A replacement of NVIDIA's library, as called by ctypes."""
+    """Replacement of NVIDIA's library, as called by ctypes."""
 
     def __init__(self, name: str) -> None:
         assert name == "libnvidia-ml.so.1"

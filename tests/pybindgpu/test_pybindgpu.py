@@ -21,11 +21,11 @@ LABELS = SUPPORTED_DTYPES
 
 
 def values(label: str) -> NDArray[Any]:
-    """Return a few values of a dtype."""
+    """Return three values of a dtype."""
     return numpy.array([1, 2, 3], label)
 
 
-# The surface
+# Names and signatures
 
 
 def test_backend_has_fifty_classes() -> None:
@@ -176,7 +176,7 @@ def test_device_pointer_of_array_is_unsafe_wrapper() -> None:
     assert not pointer.is_safe()
 
 
-# What its test programs do
+# Behaviour of its test programs
 
 
 def test_program_dtype() -> None:

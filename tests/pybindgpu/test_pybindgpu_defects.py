@@ -24,7 +24,7 @@ from PyGPU.gpuarray import UnsupportedDataType
 
 @pytest.fixture
 def freed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The addresses that are freed."""
+    """Return the list of freed addresses."""
     gc.collect()
     addresses: list[int] = []
     for name in ("raw_free", "host_free"):

@@ -1,4 +1,4 @@
-"""Test the seed programs of PyGPU, and the promises of their prose.
+"""Test the seed programs of PyGPU and the behaviour that their text describes.
 
 In the order of the texts: PybindGPU's page in its two versions, an introduction to PyCUDA with textures and MPI, a
 first look at PyCUDA, and a kernel by NVIDIA's own `cuda.bindings`. The numbers are made up anew and NumPy is the judge.
@@ -69,7 +69,7 @@ def test_runtime_calls_and_arrays_share_primary_context() -> None:
 
 @pytest.fixture(scope="module")
 def fn() -> Callable[[Any], None]:
-    """Device code that is there already, and takes a pointer."""
+    """Return existing device code that accepts a pointer."""
     kernel = PyGPU.Kernel("__global__ void increase(long long *values) { values[threadIdx.x] += 1; }")
     return lambda pointer: kernel[1, 6](pointer)
 
@@ -265,7 +265,7 @@ def test_kernel_accepts_gpudata_of_arrays(context: None) -> None:
     func(y_gpu.gpudata, x_gpu.gpudata, info_gpu.gpudata, block=(32, 1, 1), grid=(4, 1))
     assert numpy.array_equal(y_gpu.get(), 2 * x)
     assert numpy.array_equal(y_gpu.get(), (2 * x_gpu).get())
-    func(y_gpu, x_gpu, info_gpu, block=(32, 1, 1))  # the arrays themselves do as well
+    func(y_gpu, x_gpu, info_gpu, block=(32, 1, 1))  # the arrays themselves are accepted too
     assert numpy.array_equal(y_gpu.get(), 2 * x)
 
 
@@ -298,7 +298,7 @@ def test_array_can_be_bound_to_texture(context: None) -> None:
 
 
 def scattered(comm: Comm, nr_gpus: int, N: int, K: int, results: dict[str, Any]) -> None:
-    """The program with mpi4py, for one process. There may be fewer devices than processes."""
+    """Run the mpi4py program in one process. There may be fewer devices than processes."""
     root, rank = 0, comm.rank
     sendbuf: Any = []
     if rank == 0:
@@ -355,7 +355,7 @@ def test_in_and_out_arrays_are_copied_around_launch() -> None:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         mod = SourceModule(MULTIPLY, options=["--ptxas-options=-v"])
-    # What the compiler says of registers, where it says anything.
+    # Messages of the compiler about registers, if any.
     assert all(str(one.message).startswith("The CUDA compiler succeeded, but said the following:\n") for one in told)
     vec_elm_mul = mod.get_function("vec_elm_mul")
 
@@ -372,7 +372,7 @@ def test_same_source_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     dest = gpuarray.zeros(4, numpy.float32)
     ones = gpuarray.to_gpu(numpy.ones(4, numpy.float32))
     first(dest, ones, ones, block=(4, 1, 1))
-    # A compiler that is not there cannot be asked again.
+    # Without a compiler on the path, a second compilation would fail.
     monkeypatch.setenv("PATH", "")
     again = SourceModule(MULTIPLY).get_function("vec_elm_mul")
     again(dest, dest, dest, block=(4, 1, 1))
@@ -401,7 +401,7 @@ NUM_THREADS = 512  # Threads per block
 
 
 def blocks() -> int:
-    """Blocks per grid: as many as the program has on a GPU, which does them in no time."""
+    """Return the number of blocks per grid: on a GPU that of the program, fewer elsewhere."""
     return 32768 if PyGPU.backend_name() != "cpu" and simulated.driver() is None else 16
 
 
@@ -442,7 +442,7 @@ def test_saxpy_by_addresses_and_numpy_scalars() -> None:
 
 
 def bindings() -> tuple[ModuleType, ModuleType]:
-    """NVIDIA's package under its present name, or the one of the program."""
+    """Import NVIDIA's package by its current name, or by that of the program."""
     for name in ("cuda.bindings.driver cuda.bindings.nvrtc", "cuda.cuda cuda.nvrtc"):
         driver, compiler = name.split()
         try:
@@ -469,7 +469,7 @@ def test_saxpy_by_cuda_bindings_together_with_pygpu() -> None:
 
     checked(driver.cuInit(0))
     device = checked(driver.cuDeviceGet(0))
-    # The program makes a context of its own; the primary one is that of everybody else in this process.
+    # The program creates its own context; all other code of this process uses the primary context.
     checked(driver.cuCtxSetCurrent(checked(driver.cuDevicePrimaryCtxRetain(device))))
     image = numpy.char.array(ptx)
     module = checked(driver.cuModuleLoadData(image.ctypes.data))
@@ -489,7 +489,7 @@ def test_saxpy_by_cuda_bindings_together_with_pygpu() -> None:
     checked(driver.cuLaunchKernel(kernel, blocks(), 1, 1, NUM_THREADS, 1, 1, 0, stream, args.ctypes.data, 0))
     checked(driver.cuStreamSynchronize(stream))
     assert numpy.array_equal(arrays[2].get(), a * hX + hY)
-    # And PyGPU's own launch of the same source gives the same bits.
+    # PyGPU's launch of the same source gives the same bits.
     again = PyGPU.empty(size, numpy.float32)
     PyGPU.Kernel(SAXPY, options=["--fmad=false"])[blocks(), NUM_THREADS](2.0, arrays[0], arrays[1], again, size)
     assert numpy.array_equal(again.get(), arrays[2].get())

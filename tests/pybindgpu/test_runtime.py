@@ -25,7 +25,7 @@ def _no_error_is_left() -> None:
 
 @pytest.fixture
 def memory() -> Iterator[int]:
-    """64 bytes of device memory."""
+    """Yield the address of 64 bytes of device memory."""
     address, status = runtime.cudaMalloc(64)
     assert status == 0
     yield address
@@ -91,7 +91,7 @@ def test_device_synchronize_succeeds() -> None:
 
 
 def test_device_reset_calls_backend(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Really done, it would take the memory of every other test with it.
+    # A real reset would destroy the memory of all other tests.
     called: list[bool] = []
     monkeypatch.setattr(_core, "reset_device", lambda: called.append(True))
     assert runtime.cudaDeviceReset() == 0
@@ -134,7 +134,7 @@ def test_stream_synchronize_and_query_succeed(flags: int) -> None:
 
 
 class Foreign:
-    """A stream of another library."""
+    """Stream of another library."""
 
     def __init__(self, handle: int) -> None:
         self.handle = handle
@@ -372,7 +372,7 @@ def test_free_of_unknown_address_returns_invalid_value(free: Any) -> None:
     assert runtime.cudaGetLastError() == 1
 
 
-def test_memory_is_freed_once() -> None:
+def test_second_free_returns_invalid_value() -> None:
     address, status = runtime.cudaMalloc(32)
     assert status == 0
     assert runtime.cudaFree(address) == 0
@@ -390,7 +390,7 @@ def test_rejects_free_of_allocator_memory() -> None:
 
 
 @pytest.mark.parametrize("flags", range(8))
-def test_pinned_memory_is_host_memory(flags: int, memory: int) -> None:
+def test_pinned_memory_is_accessible_from_host(flags: int, memory: int) -> None:
     address, status = runtime.cudaHostAlloc(64, flags)
     assert status == 0
     ctypes.memset(address, 0x77, 64)

@@ -125,7 +125,7 @@ def test_error_table_matches_cuda_bindings() -> None:
         pytest.skip("cuda-bindings is not installed")
     runtime = importlib.import_module("cuda.bindings.runtime")
     for name, member in runtime.cudaError_t.__members__.items():
-        # A newer release may know more; what both know must agree.
+        # A newer release may have more codes; common codes must agree.
         if int(member) in _error_table.CUDA_ERRORS:
             assert _error_table.CUDA_ERRORS[int(member)][0] == name
 

@@ -125,9 +125,9 @@ def test_points_of_library_tables_fill_cube_evenly(maker: type) -> None:
     generator = maker()
     points = generator.gen_uniform((64, generator._count), np.float64).get()[:, :10]
     if not maker.__name__.startswith("Scrambled"):
-        # The first dimension is van der Corput's sequence.
+        # The first dimension is the van der Corput sequence.
         assert sorted(points[:4, 0].round(6).tolist()) == [0.0, 0.25, 0.5, 0.75]
-    # Among 64 successive points each 64th of each axis has one, and each quarter of a square of two axes four.
+    # Of 64 successive points, each 64th of every axis contains one, and each cell of a 4x4 grid of two axes four.
     for axis in points.T:
         np.testing.assert_array_equal(np.sort((axis * 64).astype(int)), np.arange(64))
     quarters = (points[:, 0] * 4).astype(int) * 4 + (points[:, 1] * 4).astype(int)
@@ -196,7 +196,7 @@ PyGPU.show_config()
     assert "None (3,)" in text
     assert {"cuda": "-math]", "hip": "ROCM_PATH"}[PyGPU.backend_name()] in text
     assert text.count(f"searched {tmp_path / 'none.so'}") == 1
-    # What is there, and is something else.
+    # An existing file that is another library.
     assert "None" in output("import PyGPU\nprint(PyGPU.curandom.get_curand_version())", "libc.so.6", monkeypatch)
 
 

@@ -1,6 +1,6 @@
 """Test distributions: moments, and the Kolmogorov distance.
 
-A bound is so wide that one seed in ten million misses it.
+Each bound is exceeded by one seed in ten million.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def generator() -> Any:
 
 
 def assert_distributed(drawn: PyGPU.GPUArray, cumulative: Any) -> None:
-    """Hold Kolmogorov's distance: by Massart's bound it is above 2.9 / sqrt(n) once in ten million times."""
+    """Check the Kolmogorov distance: by Massart's bound one seed in ten million exceeds 2.9 / sqrt(n)."""
     values = np.sort(drawn.get().astype(np.float64).ravel())
     expected = cumulative(values)
     steps = np.arange(values.size + 1) / values.size
@@ -54,7 +54,7 @@ def test_normal_numbers_are_normal_and_independent(dtype: str) -> None:
     values = drawn.get().astype(np.float64)
     for lag in (1, 2, 8):
         assert abs((values[lag:] * values[:-lag]).mean()) < 5.5 / math.sqrt(COUNT)
-    # The squares of two neighbours are independent too.
+    # The squares of adjacent values are independent too.
     squares = values[: COUNT // 2 * 2].reshape(-1, 2) ** 2 - 1
     assert abs((squares[:, 0] * squares[:, 1]).mean()) < 5.5 * 2 / math.sqrt(COUNT / 2)
     assert abs(values).max() > 3

@@ -78,7 +78,7 @@ def test_integers_match_numpy_without_rejection() -> None:
 
 @pytest.mark.enough_on("cuda")
 def test_rejected_integers_are_redrawn_to_be_uniform() -> None:
-    # A third of the products are refused. Without that the first half of the numbers would come twice as often.
+    # A third of the products are rejected. Otherwise the first half of the numbers would occur twice as often.
     width = 3 << 30
     print("seed", SEED)
     drawn = PyGPU.random.default_rng(SEED).integers(width, size=30_000, dtype="int64").get()

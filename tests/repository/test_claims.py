@@ -1,4 +1,4 @@
-"""Check that tests cover the claims of the README, and that its figures are the measured ones."""
+"""Test that tests cover the claims of the README, and that its figures are the measured ones."""
 
 import functools
 import importlib.util
@@ -18,13 +18,13 @@ REFERENCE = re.compile(r"`((?:[\w.-]+/)*[\w.-]+\.\w+|\.ci/run|Makefile)(?:::(\w+
 
 
 def plain(text: str) -> str:
-    """A page's words without its markup, in one line."""
+    """Return the words of a page in one line, without markup."""
     text = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)
     return re.sub(r"[*`\s]+", " ", text)
 
 
 def rows(text: str) -> list[list[str]]:
-    """The cells of a page's tables, without their heads."""
+    """Return the cells of the tables of a page, without their header."""
     lines = [line for line in text.splitlines() if line.startswith("|")]
     cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
     heads = {place - 1 for place, row in enumerate(cells) if set("".join(row)) <= set("-|")}
@@ -47,7 +47,7 @@ def missing(held_by: str) -> list[str]:
 
 @functools.cache
 def names(path: Path) -> set[str]:
-    """The functions that a file defines."""
+    """Return the functions that a file defines."""
     return set(re.findall(r"^(?:async )?def (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE))
 
 

@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parents[2] / "benches" / "python"
 
 
 def module(name: str) -> ModuleType:
-    """A module of the program; they import each other by name."""
+    """Import a module of the program; the modules import each other by name."""
     if str(FOLDER) not in sys.path:
         sys.path.append(str(FOLDER))
     return importlib.import_module(name)
@@ -33,7 +33,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess:
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small result of PyGPU and NumPy."""
+    """Return the path of a small result of PyGPU and NumPy."""
     path = tmp_path_factory.mktemp("compare") / "result.json"
     libraries = ["--libraries", "PyGPU", "NumPy", "cuda.core"]
     done = run("--quick", "--only", "device", "--sizes", "65536", "--json", str(path), *libraries)
@@ -100,7 +100,7 @@ def test_ratio_is_median_of_ratios_per_round() -> None:
 
 
 def goal(what: str, calls: dict[str, float], transfers: dict[str, float] | None = None) -> dict[str, Any]:
-    """A row of the goals, with one call's figures or one way's."""
+    """Evaluate one goal with the figures of one call or one transfer."""
     rows = [{"case": "event.record(stream)", "nanoseconds": calls}]
     ways = [{"way": "to device", "bytes": 1 << 30, "gigabytes_per_second": transfers or {}}]
     results = {"backend": "cuda", "calls": rows, "transfers": ways}

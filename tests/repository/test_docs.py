@@ -1,4 +1,4 @@
-"""Check the documentation: its reference, the form of docstrings, and their examples.
+"""Test the documentation: its reference, the form of docstrings, and their examples.
 
 The blocks of README.md and docs/ are run by pytest itself, through the conftest of the repository.
 """
@@ -24,7 +24,7 @@ from PyGPU._names import index
 pytestmark = [pytest.mark.reads_in_place, pytest.mark.enough_on("cpu")]
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("**/*.md")])
-# All but those that do something when they are imported.
+# All modules except those whose import has effects.
 MODULES = (
     PyGPU,
     PyGPU.gpuarray,
@@ -53,12 +53,12 @@ REFERS = re.compile(r"\b(?:as|like|same as|see)\b[^.]*`\w[\w.]*`", re.IGNORECASE
 
 
 def make_reference() -> ModuleType:
-    """The script docs/make_reference.py as a module."""
+    """Load docs/make_reference.py as a module."""
     return script("make_reference")
 
 
 def script(name: str) -> ModuleType:
-    """A script of docs/ as a module."""
+    """Load a script of docs/ as a module."""
     spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
@@ -68,8 +68,8 @@ def script(name: str) -> ModuleType:
 
 
 def _members(name: str, owner: type) -> Iterator[tuple[str, Any]]:
-    """Methods and properties of a class and of those of its bases that are the package's own."""
-    # What a class says of its attributes, such as slots and constants, needs no docstring of its own.
+    """Return methods and properties of a class and of its bases within the package."""
+    # Attributes that the docstring of a class describes, such as slots and constants, need no docstring.
     described = listed_parameters(sections(inspect.getdoc(owner) or "").get("Attributes", ""))
     own = [base for base in owner.__mro__ if base.__module__.split(".")[0] == "PyGPU"]
     for base in own if not issubclass(owner, enum.Enum) else ():
@@ -110,7 +110,7 @@ def documented() -> dict[str, Any]:
 
 
 def parameters(thing: Any) -> list[str]:
-    """Names of the parameters that a caller gives by name or by place."""
+    """Return the names of positional and keyword parameters."""
     try:
         signature = inspect.signature(thing)
     except (TypeError, ValueError):
@@ -125,13 +125,13 @@ def parameters(thing: Any) -> list[str]:
 
 
 def sections(text: str) -> dict[str, str]:
-    """The sections of a docstring in NumPy's form, by title."""
+    """Return the sections of a numpydoc docstring by title."""
     parts = SECTION.split(text)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
 def listed_parameters(section: str) -> set[str]:
-    """The names on the left of a section of parameters."""
+    """Return the parameter names of a section."""
     heads = [line.partition(" :")[0] for line in section.splitlines() if line and not line[0].isspace()]
     return {name.strip().lstrip("*") for head in heads for name in head.split(",")}
 
@@ -161,7 +161,7 @@ def faults(thing: Any) -> list[str]:
 DOCUMENTED = documented()
 
 
-# What an example calls that needs a compiler for kernels.
+# Calls in examples that need a compiler for kernels.
 COMPILING = re.compile(r"\b(Kernel|Module|SourceModule|sizeof|compile|load_source|compile_source)\(")
 
 
@@ -195,7 +195,7 @@ def test_docstring_example_gives_shown_output(test: doctest.DocTest) -> None:
 
 def test_docstrings_of_functions_differ() -> None:
     by_text: dict[str, list[str]] = {}
-    for name, thing in DOCUMENTED.items():  # where an object has two names, under one of them
+    for name, thing in DOCUMENTED.items():  # an object with two names counts once
         if not isinstance(thing, type) and "." not in name:
             by_text.setdefault(inspect.getdoc(thing) or "", []).append(name)
     assert [names for names in by_text.values() if len(names) > 1] == []

@@ -70,7 +70,7 @@ def test_mandelbrot_example_matches_numpy() -> None:
         z = np.where(inside, z * z + c, z)
         inside &= np.abs(z) <= 2
     black = (image == 0).all(axis=2)
-    # The last bit of a coordinate may decide at the edge.
+    # At the edge the last bit of a coordinate may decide.
     assert (black != inside).sum() <= 2
     assert 0.1 < black.mean() < 0.5
 
@@ -109,7 +109,7 @@ def test_zones_example_assigns_nearest_city() -> None:
     points = example.directions(np.degrees([latitude.ravel(), longitude.ravel()]).T)
     products = points @ places.T
     chosen = example.zones(places, width, height).get().ravel()
-    # Where two are as near as each other, either is.
+    # Either city is right if both are equally near.
     np.testing.assert_allclose(products[np.arange(len(points)), chosen], products.max(axis=1), atol=1e-5)
 
 

@@ -17,7 +17,7 @@ CPU = PyGPU.backend_name() == "cpu"
 
 
 def module(name: str) -> ModuleType:
-    """A module of the program; they import each other by name."""
+    """Import a module of the program; the modules import each other by name."""
     if str(FOLDER) not in sys.path:
         sys.path.append(str(FOLDER))
     return importlib.import_module(name)

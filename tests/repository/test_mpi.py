@@ -22,7 +22,7 @@ EXAMPLES = ROOT / "examples"
 
 
 def run(processes: int, *program: str, devices: int = 4) -> subprocess.CompletedProcess[str]:
-    """Run a program in so many processes."""
+    """Run a program in the given number of processes."""
     return mpi.run(processes, *program, PYGPU_CPU_DEVICES=str(devices), PYGPU_BACKEND="cpu")
 
 
@@ -48,7 +48,7 @@ def test_process_without_device_reports_it_and_ends_others() -> None:
 
 
 def test_seed_program_runs_with_gpuarrays_of_four_processes() -> None:
-    """Its calls with small letters, which pickle, and those with capital letters, which take arrays as they are."""
+    """Lower-case calls pickle arrays, and upper-case calls transfer their memory directly."""
     done = run(
         4,
         "-c",

@@ -19,7 +19,7 @@ PYTHON = ROOT / "python/PyGPU/_functions/sorting.py"
 
 @pytest.fixture
 def tools(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[ModuleType, ModuleType, ModuleType]]:
-    """The modules names, stub and rust_declarations of the folder tools."""
+    """Return the modules names, stub and rust_declarations of the folder tools."""
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     import names
     import rust_declarations
@@ -195,7 +195,7 @@ def test_finds_unreadable_mark(tools: Tools, text: str, message: str) -> None:
 
 
 def returned(text: str) -> Iterator[tuple[str, str]]:
-    """The functions and methods of a module, overloads too, with the types of their results."""
+    """Yield the functions and methods of a module, including overloads, with their result types."""
     for node in ast.walk(ast.parse(text)):
         for one in getattr(node, "body", ()) if isinstance(node, ast.Module | ast.ClassDef) else ():
             if isinstance(one, ast.FunctionDef):
@@ -213,7 +213,7 @@ def test_operators_and_functions_do_not_return_any(tools: Tools) -> None:
             found.setdefault(name, set()).add(kind)
     functions = {one.name for one in declared} & set(found)
     assert len(functions) > 250
-    # An overloaded function may have Any as the type of its body, which callers do not see.
+    # The implementation of an overloaded function may return Any, which callers do not see.
     assert {name for name in functions if found[name] <= {"Any", "nothing"}} == {"get_allocator"}
     kinds = [found[f"GPUArray.__{name}__"] for name in OPERATORS]
     assert set().union(*kinds) == {"GPUArray", "Self", "tuple[GPUArray, GPUArray]"}

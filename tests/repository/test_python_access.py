@@ -1,4 +1,4 @@
-"""Check that each function that attaches to the interpreter first checks that its thread launches no batch."""
+"""Test that each function that attaches to the interpreter first checks that its thread launches no batch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.enough_on("cpu")
 ROOT = Path(__file__).parents[2]
 ATTACHES = re.compile(r"\bPython::(?:attach|try_attach|with_gil)\(|\bPyGILState_Ensure\(\)\s*\}")
 FUNCTION = re.compile(r"^ *(?:pub(?:\([\w ]+\))? )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)", re.MULTILINE)
-# Called by functions that have checked: the guard of the GIL itself, and the end of an object behind `let_go`.
+# Called by functions that have checked: the guard of the GIL itself, and the drop of an object after `let_go`.
 BEHIND_A_CHECK = {("interpreter.rs", "new"), ("callback.rs", "let_go_with_gil")}
 
 

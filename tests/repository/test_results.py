@@ -1,4 +1,4 @@
-"""Check that the folder of measured results is small, and that generated files are marked."""
+"""Test that the folder of measured results is small, and that generated files are marked."""
 
 import re
 import subprocess

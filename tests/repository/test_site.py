@@ -1,4 +1,4 @@
-"""Check the generated pages of the interface, which `make docs` writes: no public name is missing."""
+"""Test that no public name is missing on the generated API pages of `make docs`."""
 
 import importlib.util
 import pkgutil
@@ -16,7 +16,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 @pytest.fixture(scope="module")
 def api_pages() -> ModuleType:
-    """The script docs/site/api_pages.py as a module."""
+    """Load docs/site/api_pages.py as a module."""
     sys.path.insert(0, str(DOCS))
     try:
         spec = importlib.util.spec_from_file_location("api_pages", DOCS / "site" / "api_pages.py")

@@ -15,7 +15,7 @@ from support import assert_same, assert_same_refusal, of_few, outcome, told
 PyGPU.device_count()
 IS_SIMULATED = simulated.driver() is not None
 SEED = random.randrange(1 << 32)
-# Around the sizes of tiles, and beyond what one block does.
+# Sizes near those of tiles, and more than one block processes.
 SIZES = [0, 1, 15, 16, 17, 4095, 4097, 8192, 8193, 70_001]
 DENSITIES = [0.0, 0.01, 0.5, 1.0]
 
@@ -148,7 +148,7 @@ def test_masked_assignment_matches_numpy_without_wait() -> None:
 def test_masked_fill_can_be_captured() -> None:
     host = np.arange(40, dtype="float32")
     array, mask = PyGPU.to_gpu(host), PyGPU.to_gpu(host % 3 == 0)
-    array[mask] = 0.0  # compiled before
+    array[mask] = 0.0  # compiles the kernel
     array[...] = host
     PyGPU.synchronize()
     stream = PyGPU.Stream()

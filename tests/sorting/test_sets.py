@@ -39,7 +39,7 @@ def generator() -> np.random.Generator:
 
 
 def values(rng: np.random.Generator, shape: Any, dtype: str, most: int = 50) -> np.ndarray:
-    """Few different numbers; of floating-point ones some are NaN or -0."""
+    """Return few distinct numbers; floating-point ones include NaN and -0."""
     kind = np.dtype(dtype)
     whole = rng.integers(0, most, shape)
     if kind.kind in "biu":
@@ -104,7 +104,7 @@ def test_array_api_unique_functions_distinguish_nans(dtype: str) -> None:
     array = PyGPU.to_gpu(host)
     got, wanted = PyGPU.unique_all(array), np.unique_all(host)
     assert got._fields == wanted._fields
-    if host.dtype.kind == "c":  # NumPy does not say in which order NaNs stand
+    if host.dtype.kind == "c":  # the order of NaNs is unspecified in NumPy
         assert got.counts.sum().item() == host.size
         assert got.values.size == wanted.values.size
         return

@@ -13,7 +13,7 @@ import simulated
 from PyGPU._native import host_sorting
 
 PyGPU.device_count()
-# There each kernel is compiled as a program of the host: a few of each kind are enough.
+# A simulated GPU compiles each kernel for the host, therefore it runs few cases of each kind.
 IS_SIMULATED = simulated.driver() is not None
 WHOLE = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 KINDS = [*WHOLE, "float16", "float32", "float64", "complex64", "complex128"]
@@ -22,7 +22,7 @@ RNG = np.random.default_rng(5)
 
 
 def values(shape: int | tuple[int, ...], dtype: str) -> np.ndarray:
-    """Numbers of which many are equal; of floating-point ones some are NaN, infinite, or 0 with either sign."""
+    """Return numbers with many equal ones; floating-point ones include NaN, infinities and signed zeros."""
     kind = np.dtype(dtype)
     if kind.kind == "b":
         return RNG.integers(0, 2, shape).astype(bool)

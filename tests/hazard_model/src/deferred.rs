@@ -236,7 +236,7 @@ fn operand_is_read_before_others_may_write_it() {
 }
 
 #[test]
-fn operand_is_read_before_others_may_write_it_while_several_threads_begin_to_defer() {
+fn operand_is_read_before_writes_of_others_while_threads_begin_to_defer() {
     model(|| {
         let library = Library::new();
         let (operand, other) = (Arc::new(Block::new(1)), Arc::new(Block::new(1)));
