@@ -221,7 +221,10 @@ def test_a_planted_violation_is_found(path: str, text: str) -> None:
             "PyGPU/_native/a.py",
             "if TYPE_CHECKING:\n    from PyGPU import GPUArray\n    from PyGPU.typing import DeviceLike",
         ),
-        ("PyGPU/_linalg/a.py", "from PyGPU._functions.array_arguments import array\ndef f():\n    from PyGPU._linalg import b"),
+        (
+            "PyGPU/_linalg/a.py",
+            "from PyGPU._functions.array_arguments import array\ndef f():\n    from PyGPU._linalg import b",
+        ),
         ("PyGPU/_protocols/like.py", "import_module('PyGPU')"),
         ("PyGPU/_native/a.py", "import_module('tqdm.auto' if x else 'tqdm')"),
         ("PyGPU/_mymako/__init__.py", "from PyGPU import driver"),

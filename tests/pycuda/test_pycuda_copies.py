@@ -11,8 +11,8 @@ import pytest
 import PyGPU
 from PyGPU import driver as host
 from PyGPU._pycuda.driver import copies, memset
-from PyGPU._pycuda.driver.pitched_copies import Memcpy2D, Memcpy3D, Memcpy3DPeer
 from PyGPU._pycuda.driver.memory import from_device, from_device_like, mem_alloc, to_device
+from PyGPU._pycuda.driver.pitched_copies import Memcpy2D, Memcpy3D, Memcpy3DPeer
 
 VALUES = numpy.arange(24, dtype=numpy.float32).reshape(4, 6)
 CPU = PyGPU.backend_name() == "cpu"
