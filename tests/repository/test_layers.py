@@ -3,8 +3,8 @@
 The folders of `src/python` import one way:
 
     init_cell, library_search, names, py_once <- finalization <- ffi <- callback <- errors, gil, settings
-    <- fusion, atexit <- convert <- runtime <- array <- host <- interop <- views <- create <- texture <- kernel
-    <- custom, operators <- compat
+    <- fusion, atexit <- convert <- runtime <- array <- host <- interop <- views <- create
+    <- texture <- kernel <- custom, operators <- compat
 
 In `src/backend`, `cuda` and `hip` never import each other, and `vendor`, which both share, imports neither. Files
 never import in a circle (`test_import_cycles.py`). Test code is exempt.
@@ -23,8 +23,8 @@ pytestmark = pytest.mark.enough_on("cpu")
 ROOT = Path(__file__).parents[2]
 PYTHON_LINE = (
     "init_cell, library_search, names, py_once <- finalization <- ffi <- callback <- errors, gil, settings"
-    " <- fusion, atexit <- convert <- runtime <- array <- host <- interop <- views <- create <- texture <- kernel"
-    " <- custom, operators <- compat"
+    " <- fusion, atexit <- convert <- runtime <- array <- host <- interop <- views <- create"
+    " <- texture <- kernel <- custom, operators <- compat"
 )
 
 

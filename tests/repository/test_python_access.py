@@ -12,8 +12,8 @@ pytestmark = pytest.mark.enough_on("cpu")
 ROOT = Path(__file__).parents[2]
 ATTACHES = re.compile(r"\bPython::(?:attach|try_attach|with_gil)\(|\bPyGILState_Ensure\(\)\s*\}")
 FUNCTION = re.compile(r"^ *(?:pub(?:\([\w ]+\))? )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)", re.MULTILINE)
-# Called by functions that have checked: the guard of the GIL itself, and the drop of an object after `let_go`.
-BEHIND_A_CHECK = {("interpreter.rs", "new"), ("callback.rs", "let_go_with_gil")}
+# Called by functions that have checked: the guard of the GIL itself, and the drop of an object after `release_object`.
+BEHIND_A_CHECK = {("interpreter.rs", "new"), ("callback.rs", "release_with_gil")}
 
 
 def unchecked(name: str, text: str) -> list[str]:
