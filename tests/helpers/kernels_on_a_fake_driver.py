@@ -101,7 +101,7 @@ def test_rejects_stream_of_other_device() -> None:
         kernel_of("", "")[1, 1, PyGPU.Stream(device=1)]()
 
 
-# Arguments that are taken
+# Accepted arguments
 
 
 def test_arrays_numbers_and_null_pointers_are_passed(x: PyGPU.GPUArray) -> None:
@@ -192,7 +192,7 @@ def test_prepared_signature_precedes_declaration(x: PyGPU.GPUArray) -> None:
 
 
 def test_driver_sizes_precede_declaration(x: PyGPU.GPUArray) -> None:
-    # Between the lines of an #if the parser sees both.
+    # The parser reads both branches of an #if.
     kernel = kernel_of("\n#if A\nfloat v\n#else\ndouble v\n#endif\n", "8")
     with pytest.raises(TypeError, match="not known"):
         kernel[1, 1](1.0)
@@ -242,13 +242,13 @@ def test_host_arrays_are_copied_around_launch() -> None:
     kernel = kernel_of("const float *a, float *b, float *c", "8 8 8")
     kernel[1, 1](PyGPU.In(values_in), PyGPU.InOut(values_out), PyGPU.Out(numpy.zeros(3, "f4")))
     assert all(launched()[1])
-    # Nothing runs on this driver, so what was copied there comes back.
+    # No kernel runs on this driver, so the copied values are returned unchanged.
     assert (values_out == 1).all()
     with pytest.raises(TypeError, match="float64"):
         kernel[1, 1](PyGPU.In(numpy.zeros(3)), None, None)
 
 
-# Arguments that are refused, before anything is launched
+# Arguments that are rejected before a launch
 
 
 @pytest.mark.parametrize(
@@ -394,7 +394,7 @@ def test_compile_error_has_source_lines() -> None:
 
 
 def test_compiler_warning_becomes_python_warning() -> None:
-    for _ in range(2):  # also from the cache
+    for _ in range(2):  # the second time from the cache
         with pytest.warns(UserWarning, match="warning: odd"):
             PyGPU.Kernel("//!k k\n__global__ void k(); // odd", "k")
 
