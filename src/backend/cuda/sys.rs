@@ -395,7 +395,7 @@ mod tests {
 
     /// Compile-time check of the launch structures shared by both vendors.
     const _: () = {
-        use crate::vendor::{RawAttribute, RawConfig, launch_attributes as ours};
+        use crate::vendor::{RawAttribute, RawConfig, raw_launch_attributes as ours};
         use sys::CUlaunchAttributeID as Attribute;
         assert!(size_of::<RawAttribute>() == size_of::<sys::CUlaunchAttribute>());
         assert!(offset_of!(RawAttribute, value) == offset_of!(sys::CUlaunchAttribute, value));

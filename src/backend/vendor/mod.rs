@@ -43,7 +43,7 @@ pub(super) use events::VendorEvents;
 pub(super) use exit_guard::DriverCallGuard;
 pub(super) use graphs::VendorGraphs;
 #[cfg(test)]
-pub(super) use launch_attributes::{RawAttribute, attributes as launch_attributes};
+pub(super) use launch_attributes::{RawAttribute, attributes as raw_launch_attributes};
 pub(super) use launch_attributes::{RawConfig, VendorLaunches};
 pub(super) use memory::{PoolAttributes, VendorMemory};
 pub(super) use open_library::{VendorOpening, open};
