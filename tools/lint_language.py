@@ -60,7 +60,6 @@ WORDS = {
 ALLOWED = {
     ("tools/lint_language.py", ""): "names the words",
     ("docs/design/style.md", "who calls"): "an example of what to replace",
-    ("docs/design/interop_regressions.md", "pain"): "title of the page, until the page is renamed",
     ("src/python/fusion/mod.rs", "meetings"): "name of a parameter",
     ("src/python/kernel/argument.rs", "lenders"): "name of a parameter",
 }
