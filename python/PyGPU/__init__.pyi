@@ -490,8 +490,8 @@ from PyGPU._linalg.norms import norm as norm
 from PyGPU._native.allocator import set_allocator as set_allocator, using_allocator as using_allocator
 from PyGPU._native.argtypes import as_argtype as as_argtype
 from PyGPU._native.host_arguments import In as In, InOut as InOut, Out as Out
-from PyGPU._native.struct_arguments import Struct as Struct, pointers as pointers
 from PyGPU._native.include_paths import get_include as get_include
+from PyGPU._native.struct_arguments import Struct as Struct, pointers as pointers
 from PyGPU._protocols.data_types import (
     bool as bool,
     complex64 as complex64,

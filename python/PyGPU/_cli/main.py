@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from PyGPU import BackendUnavailableError, __version__, backend_name, config, show_config
-from PyGPU._cli import bench as timing, check as checking, test as testing, environment, warm as compiling
+from PyGPU._cli import bench as timing, check as checking, environment, test as testing, warm as compiling
 from PyGPU._native import include_paths
 
 _PLACES = {

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._random import unsupported, permutation
+from PyGPU._random import permutation, unsupported
 from PyGPU._random.distributions import Distributions, is_number
-from PyGPU._random.stream_position import Place
 from PyGPU._random.draws import Source
+from PyGPU._random.stream_position import Place
 
 __all__ = ["Generator", "default_rng"]
 

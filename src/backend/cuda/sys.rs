@@ -454,12 +454,12 @@ mod tests {
     };
 
     #[test]
-    fn a_code_is_as_wide_as_the_header_says() {
+    fn error_code_has_size_of_header_type() {
         assert_eq!(size_of::<sys::CUresult>(), size_of::<Code>());
     }
 
     #[test]
-    fn a_library_that_is_no_driver_is_refused_with_every_name_it_lacks() {
+    fn rejects_library_without_driver_symbols_and_lists_them() {
         let library = crate::Library::open(&["libc.so.6", "libSystem.dylib", "kernel32.dll"]).unwrap();
         // SAFETY: no function is called.
         let missing = unsafe { Api::load(&library) }.err().unwrap();

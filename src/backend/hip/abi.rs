@@ -342,6 +342,6 @@ newest_values! {
 }
 
 #[test]
-fn no_number_is_left_unchecked() {
+fn every_constant_is_checked_against_headers() {
     assert_eq!(NAMES, NAMES_IN_THE_NEWEST);
 }

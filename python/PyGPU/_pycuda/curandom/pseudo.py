@@ -11,8 +11,8 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._pycuda.curandom import seeds
 from PyGPU._pycuda.curandom.base import Base
-from PyGPU._random.stream_position import Place
 from PyGPU._random.draws import Source
+from PyGPU._random.stream_position import Place
 
 __all__ = [
     "MRG32k3aRandomNumberGenerator",

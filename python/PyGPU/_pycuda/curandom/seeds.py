@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._random.stream_position import Place
 from PyGPU._random.draws import Source
+from PyGPU._random.stream_position import Place
 
 __all__ = ["rand", "seed_getter_uniform", "seed_getter_unique"]
 

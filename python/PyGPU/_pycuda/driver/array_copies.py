@@ -16,8 +16,8 @@ from PyGPU._pycuda.driver.arrays import (
     dtype_to_array_format,
     native,
 )
-from PyGPU._pycuda.driver.pitched_copies import Memcpy2D, Memcpy3D
 from PyGPU._pycuda.driver.enums import array_format
+from PyGPU._pycuda.driver.pitched_copies import Memcpy2D, Memcpy3D
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
