@@ -256,7 +256,8 @@ build/torch/.ready: tests/fetch_torch.sh .venv/.created
 build/amd/.ready build/fortran/.ready build/torch/.ready: build/%/.ready: tests/unpack_packages.sh
 	$(filter tests/fetch_%,$^) build/$* $(if $(filter torch,$*),$(BIN)/python)
 
-# An unoptimised build takes less than half as long and is quick enough for a hundred crates. NAME-VERSION.
+# An unoptimised build without debug information takes less than half as long, and suffices for a hundred crates. NAME-VERSION.
+.tools/.cargo-%: export CARGO_PROFILE_DEV_DEBUG := false
 .tools/.cargo-%:
 	mkdir -p .tools
 	$(CARGO) $(firstword $(subst -, ,$*)) --version 2> /dev/null | grep -qx 'cargo-$(subst -, ,$*)' || $(CARGO) install --quiet --locked --debug \

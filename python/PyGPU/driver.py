@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from PyGPU._pycuda.driver.array_copies import *
 from PyGPU._pycuda.driver.arrays import *
-from PyGPU._pycuda.driver.pitched_copies import *
+from PyGPU._pycuda.driver.common import *
 from PyGPU._pycuda.driver.context import *
 from PyGPU._pycuda.driver.copies import *
 from PyGPU._pycuda.driver.debugging import *
@@ -28,10 +28,10 @@ from PyGPU._pycuda.driver.host_allocations import *
 from PyGPU._pycuda.driver.host_memory import *
 from PyGPU._pycuda.driver.memory import *
 from PyGPU._pycuda.driver.memory_flags import *
-from PyGPU._pycuda.driver.module import *
-from PyGPU._pycuda.driver.profiler import *
 from PyGPU._pycuda.driver.memset import *
-from PyGPU._pycuda.driver.common import *
+from PyGPU._pycuda.driver.module import *
+from PyGPU._pycuda.driver.pitched_copies import *
+from PyGPU._pycuda.driver.profiler import *
 from PyGPU._pycuda.driver.streams import *
 from PyGPU._pycuda.driver.textures import *
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from PyGPU._core import ElementwiseKernel as ElementwiseKernel
 from PyGPU._native.c_arguments import ScalarArg as ScalarArg, VectorArg as VectorArg
-from PyGPU._pycuda.elementwise.texture_kernels import *
 from PyGPU._pycuda.elementwise.kernel_factories import *
 from PyGPU._pycuda.elementwise.source import *
+from PyGPU._pycuda.elementwise.texture_kernels import *
 
 if not TYPE_CHECKING:
     from PyGPU._native.public import listing as _listing

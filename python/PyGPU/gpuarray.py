@@ -47,12 +47,6 @@ from PyGPU._pycuda.gpuarray.conditionals import (
     minimum as minimum,
     where as where,
 )
-from PyGPU._pycuda.gpuarray.take_put import (
-    multi_put as multi_put,
-    multi_take as multi_take,
-    multi_take_put as multi_take_put,
-    take as take,
-)
 from PyGPU._pycuda.gpuarray.reductions import (
     all as all,
     any as any,
@@ -71,6 +65,12 @@ from PyGPU._pycuda.gpuarray.shape import (
     splay as splay,
     stack as stack,
     transpose as transpose,
+)
+from PyGPU._pycuda.gpuarray.take_put import (
+    multi_put as multi_put,
+    multi_take as multi_take,
+    multi_take_put as multi_take_put,
+    take as take,
 )
 from PyGPU._pycuda.gpuarray.vectors import vec as vec
 

@@ -9,15 +9,15 @@ backend, including HIP and the CPU. No library is opened before a function is ca
 from typing import TYPE_CHECKING
 
 from PyGPU._pybindgpu.runtime.attributes import *
+from PyGPU._pybindgpu.runtime.copy_2d import *
 from PyGPU._pybindgpu.runtime.device import *
 from PyGPU._pybindgpu.runtime.event import *
 from PyGPU._pybindgpu.runtime.host import *
 from PyGPU._pybindgpu.runtime.ipc import *
 from PyGPU._pybindgpu.runtime.managed import *
 from PyGPU._pybindgpu.runtime.memory import *
-from PyGPU._pybindgpu.runtime.stream_ordered import *
-from PyGPU._pybindgpu.runtime.copy_2d import *
 from PyGPU._pybindgpu.runtime.stream import *
+from PyGPU._pybindgpu.runtime.stream_ordered import *
 from PyGPU._pybindgpu.runtime.version import *
 from PyGPU._pybindgpu.status import *
 

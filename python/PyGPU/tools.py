@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from PyGPU._native.c_arguments import *
 from PyGPU._native.c_types import *
+from PyGPU._pycuda.tools.bin_numbers import *
 from PyGPU._pycuda.tools.context import *
 from PyGPU._pycuda.tools.dtypes import *
-from PyGPU._pycuda.tools.bin_numbers import *
 from PyGPU._pycuda.tools.occupancy import *
 from PyGPU._pycuda.tools.pools import *
 

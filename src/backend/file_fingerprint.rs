@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn c1_a_file_that_changed_does_not_hold_whatever_its_times_say() {
+    fn c1_changed_file_is_detected_despite_same_times() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("v.h");
         std::fs::write(&path, "int a;").unwrap();
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn c1_a_file_that_changed_while_the_compiler_ran_is_no_witness() {
+    fn c1_file_changed_during_compilation_has_no_fingerprint() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("v.h");
         let begun = SystemTime::now();
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn c1_a_file_that_appears_or_goes_is_noticed() {
+    fn c1_created_or_deleted_file_is_detected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("v.h");
         let absent = FileFingerprint::looked(path.clone());

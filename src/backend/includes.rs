@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn c1_every_way_to_write_an_include_is_found() {
+    fn c1_every_spelling_of_include_is_found() {
         for text in [
             "#include \"v.h\"",
             "  #  include <v.h>",
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn c1_what_cannot_be_told_is_not_guessed() {
+    fn c1_computed_include_is_not_guessed() {
         for text in [
             "#define H \"v.h\"\n#include H",
             "#define H \"v.h\"\n%: include H",
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn c1_every_place_of_every_name_is_watched() {
+    fn c1_every_candidate_path_of_every_name_is_watched() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         for made in ["first", "second/deep"] {
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn c1_a_file_that_would_be_taken_instead_is_watched_where_the_compiler_tells_what_it_read() {
+    fn c1_shadowing_file_is_watched_if_compiler_lists_dependencies() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         for made in ["first", "second", "third"] {
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_may_name_a_file_are_known() {
+    fn options_that_may_name_a_file_are_recognized() {
         assert!(name_no_file(["-O3", "-fno-strict-aliasing", "-Wall", "-DX=a.b", "-ffp-contract=off"]));
         for option in
             ["@options", "x.o", "-fplugin=x.so", "-imacros", "--use-pch", "-Wl,-T,x", "-specs=x", "-fprofile-use=d"]

@@ -17,7 +17,7 @@ mod file_fingerprint;
 mod graphs;
 mod hip;
 mod includes;
-mod launches;
+mod launch_attributes;
 pub mod libraries;
 mod memory;
 mod open_result;
@@ -46,7 +46,7 @@ pub use graphs::{
     NodeHandle, NodeKind,
 };
 pub use includes::{included_by_list, included_names};
-pub use launches::{ClusterPolicy, LaunchAttributes, Launches};
+pub use launch_attributes::{ClusterPolicy, LaunchAttributes, Launches};
 pub use memory::{Address, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics};
 pub use programs::{
     CompileOption, CompileRequest, Compiled, Compiler, FunctionAttributes, FunctionHandle, FunctionSetting,

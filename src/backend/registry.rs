@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unknown_name_is_told_the_three_that_exist() {
+    fn unknown_backend_error_lists_the_three_backends() {
         let error = by_name("opencl").err().unwrap();
         assert!(matches!(error, Error::Value(_)));
         for name in ["'opencl'", "'cuda'", "'hip'", "'cpu'"] {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cpu_is_always_there_and_opened_once() {
+    fn cpu_backend_always_exists_and_is_opened_once() {
         let backend = by_name("cpu").unwrap();
         assert_eq!((backend.kind(), backend.device_count()), (BackendKind::Cpu, 1));
         assert!(std::ptr::addr_eq(backend, by_name("cpu").unwrap()));
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_report_has_an_entry_for_each_backend_in_order() {
+    fn report_has_an_entry_for_each_backend_in_order() {
         let report = report();
         let kinds: Vec<_> = report.backends.iter().map(|entry| entry.kind).collect();
         assert_eq!(kinds, [BackendKind::Cuda, BackendKind::Hip, BackendKind::Cpu]);

@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_in_the_order_of_kind() {
+    fn dtype_table_is_in_order_of_kind() {
         for (position, row) in TABLE.iter().enumerate() {
             assert_eq!(row.kind as usize, position, "{}", row.name);
         }
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_comes_back_from_its_names_and_codes() {
+    fn every_dtype_roundtrips_through_names_and_codes() {
         for row in &TABLE {
             let dtype = DType::new(row.kind);
             assert_eq!(DType::from_name(row.name), Some(dtype));
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn other_byte_orders_and_vector_lanes_are_refused() {
+    fn rejects_other_byte_orders_and_vector_lanes() {
         assert!(matches!(DType::from_typestr(">f4"), Err(Error::Type(_))));
         assert!(matches!(DType::from_typestr("|O"), Err(Error::Type(_))));
         assert!(matches!(DType::from_typestr(""), Err(Error::Type(_))));
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_typestr_is_a_byte_order_a_letter_and_a_size_that_is_not_zero() {
+    fn rejects_malformed_typestr() {
         for odd in ["|V0", "|V+8", "|V", "|V99999999999", "xf4", "f4", "\u{e9}f4", "<f4 "] {
             assert!(matches!(DType::from_typestr(odd), Err(Error::Type(_))), "{odd}");
         }

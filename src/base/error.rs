@@ -242,7 +242,7 @@ mod tests {
     use super::distinct_lines;
 
     #[test]
-    fn what_a_compiler_says_again_is_left_out_with_its_details() {
+    fn repeated_compiler_messages_are_dropped_with_their_details() {
         let first = "a(1): error: no x\n  x = 1\n  ^";
         let other = "a(2): error: no y\n  y = 1\n  ^";
         let log = format!("{first}\n\n{other}\n\n{first}\n\n2 errors detected\n");

@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_is_answered_and_goes_no_further() {
+    fn ffi_guard_stops_panic_and_returns_fallback() {
         assert_eq!(catch_panic(7, || 3), 3);
         assert_eq!(catch_panic(7, || panic!("of a test")), 7);
     }

@@ -326,7 +326,7 @@ mod tests {
     use super::{FlushToken, PythonAccess};
 
     #[test]
-    fn python_is_refused_while_the_thread_launches_a_batch() {
+    fn python_access_is_denied_while_thread_launches_a_batch() {
         assert!(PythonAccess::here().is_some());
         let token = FlushToken::begin();
         assert!(PythonAccess::here().is_none());

@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_finds_every_lock_free_whatever_other_threads_do_with_them() {
+    fn forked_child_finds_every_lock_free() {
         static STOP: AtomicBool = AtomicBool::new(false);
         let work = |first: &'static ForkSafeMutex<u32>, second: &'static ForkSafeMutex<u32>| {
             move || {
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_a_lock_may_fork_and_has_it_on_both_sides() {
+    fn lock_held_at_fork_is_held_in_parent_and_child() {
         static OWN: ForkSafeMutex<u32> = ForkSafeMutex::new(5);
         let mut own = OWN.lock();
         *own += 1;
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_finds_made_what_another_thread_was_making() {
+    fn forked_child_sees_value_that_other_thread_was_initializing() {
         let maker = thread::spawn(|| {
             MADE.get_or_init(|| {
                 thread::sleep(Duration::from_millis(200));

@@ -102,14 +102,14 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_of_a_million_owners_ends_without_a_million_frames() {
+    fn chain_of_a_million_owners_drops_without_recursion() {
         drop(chain(1_000_000));
         assert!(WAITING.with_borrow(Vec::is_empty));
         assert_eq!(CHAIN.with(|chain| chain.depth.get()), 0);
     }
 
     #[test]
-    fn a_short_chain_ends_where_it_is_dropped() {
+    fn short_chain_is_dropped_in_place() {
         thread_local! { static ENDED: Cell<usize> = const { Cell::new(0) }; }
         struct Counted;
         impl Drop for Counted {

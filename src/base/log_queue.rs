@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notes_are_kept_in_order_once_somebody_listens_and_not_without_bound() {
+    fn log_records_are_queued_in_order_up_to_a_bound_after_wakeup_is_set() {
         log(LogLevel::Info, || "lost".to_owned());
         assert!(take().is_empty());
         set_wakeup(|| {});

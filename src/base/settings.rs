@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_variable_counts_as_none_where_a_value_is_wanted() {
+    fn empty_variable_counts_as_unset_if_value_is_required() {
         let settings = settings(&[("PYGPU_CACHE", ""), ("CXX", " g++ "), ("TMPDIR", "/there")]);
         assert_eq!(settings.get(Variable::CACHE), Some(OsStr::new("")));
         assert_eq!(settings.filled(Variable::CACHE), None);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_first_is_what_there_is() {
+    fn settings_are_read_once() {
         assert!(std::ptr::eq(get(), get()));
     }
 }

@@ -17,7 +17,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_are_sorted_and_equals_stay_in_order() {
+    fn small_sort_is_stable() {
         for length in 0..7 {
             for seed in 0..500usize {
                 let mut list: Vec<(usize, usize)> =

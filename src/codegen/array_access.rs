@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_product_and_a_shift_divide_every_number_below_2_to_the_31() {
+    fn multiply_and_shift_divides_every_number_below_2_to_the_31() {
         let lengths = [1, 2, 3, 5, 7, 63, 64, 65, 1000, 46_341, 65_535, 65_537, 1 << 30, (1 << 30) + 1, (1 << 31) - 1];
         for length in lengths {
             let divisor = divisor(length);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_is_laid_out_as_the_device_declares_it() {
+    fn loop_nest_parameters_match_device_declaration() {
         let layout = Layout::strided(&[3, 5, 7], &[1000, 100, 8], 0, 4).unwrap();
         let walk = LoopNest::plan(&[&layout, &layout], LoopNestRules::default()).unwrap();
         let laid = |span| {
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_more_than_32_bits_is_wide() {
+    fn offsets_beyond_32_bits_use_wide_index() {
         let span = |shape: &[i64], strides: &[i64]| {
             let walk = LoopNest::c_order(&Layout::strided(shape, strides, 0, 1).unwrap());
             IndexWidth::of(&walk, 0..1)
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_aligned_and_bytes_filled_up() {
+    fn parameter_members_are_aligned_and_padded() {
         let mut record = ParameterBlock::new();
         record.push(1);
         record.push_word(2 << 32 | 3);

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_of_eight_bytes_is_two_memsets_and_one_of_sixteen_four() {
+    fn word_fill_uses_one_memset_per_distinct_word_of_item() {
         for (itemsize, wanted) in [(8, 2), (16, 4), (12, 3), (3, 3), (6, 3), (40, 10)] {
             let item: Vec<u8> = (1..=itemsize).collect();
             let words = words(&dense(&[1000], itemsize.into()), 1 << 20, &item);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_axis_gives_the_rows_and_the_others_repeat() {
+    fn longest_axis_becomes_rows_and_other_axes_repeat() {
         let cube = dense(&[4, 30, 9], 8).index(&[slice(0), slice(0), step(2)]).unwrap();
         let words = words(&cube, 1 << 20, &1.5f64.to_le_bytes());
         assert_eq!((words.count(), words.rows.len), (2 * 5, 120));

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_gets_back_what_it_gave_and_never_more_than_it_may_keep() {
+    fn thread_reuses_returned_stacks_up_to_its_limit() {
         const BYTES: c_ulonglong = 32 * 69_632;
         let first = take(BYTES);
         // SAFETY: each comes from `take`.

@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_ends_something_on_purpose_is_told_and_nobody_else() {
+    fn destructor_error_reaches_innermost_collector_only() {
         let result = collect_errors(|| {
             defer(Err(Error::value("inner")));
             assert!(collect_errors(|| defer(Err(Error::value("innermost")))).is_err());
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_destructors_error_is_reported_once_by_the_next_call() {
+    fn destructor_error_is_reported_once_by_next_call() {
         defer(Err(Error::value("first")));
         defer(Err(Error::value("second")));
         assert!(matches!(report_deferred(), Err(Error::Value(text)) if text == "first"));

@@ -135,7 +135,7 @@ mod tests {
     use pygpu_layout::{Dims, MemoryOrder};
 
     #[test]
-    fn a_forbidden_stream_and_an_odd_address_are_refused_before_a_device_is_asked() {
+    fn rejects_forbidden_stream_and_misaligned_address_before_device_call() {
         let description = |address| ImportedMemory {
             address,
             shape: Dims::from_slice(&[2]),
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_array_names_no_stream() {
+    fn host_array_export_has_no_stream() {
         let stream = Stream::default_of(Device::cpu().unwrap());
         let array = Array::empty(&[3], DType::new(ScalarType::Int8), MemoryOrder::C, stream).unwrap();
         assert_eq!(export(&array).unwrap(), None);

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn claims_that_cannot_be_true_are_refused() {
+    fn rejects_impossible_memory_descriptions() {
         for (address, shape, strides) in [
             (0, &[1][..], None),
             (64, &[-1], None),
@@ -169,13 +169,13 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_array_needs_no_memory_and_its_strides_mean_nothing() {
+    fn empty_array_needs_no_memory_and_its_strides_are_ignored() {
         let array = adopt(&float32(0, &[3, 0, 2], Some(&[i64::MIN, i64::MAX, 7]))).unwrap();
         assert_eq!((array.layout().size(), array.address()), (0, 0));
     }
 
     #[test]
-    fn the_stride_of_an_axis_of_one_element_is_not_believed() {
+    fn stride_of_length_one_axis_is_ignored() {
         let array = adopt(&float32(64, &[3, 1], Some(&[4, i64::MAX]))).unwrap();
         assert!(array.layout().is_c_contiguous());
         assert_eq!(array.layout().strides().collect::<Vec<_>>(), [4, 4]);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn an_odd_address_is_refused_by_name() {
+    fn rejects_misaligned_address_and_names_it() {
         let text = float32(0x1001, &[1], None).check_alignment(true).unwrap_err().to_string();
         assert!(text.contains("0x1001"), "{text}");
         let mut complex = float32(0x1008, &[1], None);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_owner_is_let_go_once_with_the_last_view_or_with_the_refusal() {
+    fn owner_is_dropped_once_with_last_view_or_on_rejection() {
         static DROPS: AtomicUsize = AtomicUsize::new(0);
         let stream = Stream::default_of(Device::cpu().unwrap());
         // SAFETY: as in `adopt`: no element is accessed.

@@ -104,7 +104,7 @@ mod tests {
     use BackendKind::{Cpu, Cuda, Hip};
 
     #[test]
-    fn a_consumers_number_means_what_its_vendor_says() {
+    fn consumer_stream_number_follows_vendor_rules() {
         let nobody = Some(None);
         let stream = |handle| Some(Some(StreamHandle(handle)));
         let table = [
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_producers_interface_never_says_zero() {
+    fn producer_interface_never_reports_stream_zero() {
         assert_eq!(of_cai_producer(None).unwrap(), None);
         assert_eq!(of_cai_producer(Some(1)).unwrap(), Some(StreamHandle::DEFAULT));
         assert_eq!(of_cai_producer(Some(2)).unwrap(), Some(StreamHandle(2)));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_host_is_asked_without_a_stream() {
+    fn host_consumer_requests_no_stream() {
         let stream = Stream::default_of(Device::cpu().unwrap());
         let (value, ready) = as_dlpack_consumer(&stream);
         assert_eq!(value, None);

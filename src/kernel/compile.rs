@@ -210,7 +210,7 @@ mod tests {
     use pygpu_backend::CompileOption;
 
     #[test]
-    fn the_wrapper_keeps_the_users_lines() {
+    fn wrapper_keeps_line_numbers() {
         let mut source = KernelSource { text: "int a;".into(), name: "a\"b.cu".into(), ..KernelSource::default() };
         assert_eq!(wrapped(&source), "int a;");
         source.extern_c = true;
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn only_sources_with_textures_or_surfaces_at_file_scope_pay_for_them() {
+    fn texture_support_is_included_for_file_scope_references_only() {
         for text in ["texture<float, 2> t;", "static surface <void, 2> s;", "extern \"C\" {texture\n<int> t;}"] {
             assert!(has_references(text), "{text}");
         }
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_matters_is_in_the_key() {
+    fn cache_key_depends_on_every_input() {
         let instances = ["k<int>".to_owned()];
         let options = [CompileOption::Define("N".into(), None)];
         let first = CompileRequest { source: "s", name: "n", architecture: "sm_90", options: &[], expressions: &[] };
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_header_is_recognised_in_each_compilers_words() {
+    fn missing_header_is_recognized_in_messages_of_each_compiler() {
         assert!(lacks_header(
             "kernel.cu(1): error: cannot open source file \"stdio.h\" (no directories in search list)"
         ));

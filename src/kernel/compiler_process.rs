@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_that_is_not_there_is_told_with_what_was_searched() {
+    fn missing_compiler_error_names_searched_path() {
         let error = CompilerProcess::find(BackendKind::Cuda, "/no/such/folder/nvcc").err().unwrap();
         assert!(
             error.to_string().contains("/no/such/folder/nvcc") && error.to_string().contains("CUDA_HOME"),

@@ -286,7 +286,7 @@ mod tests {
     const ANY: ParameterKind = ParameterKind::Pointer { element: Element::Any, constant: false };
 
     #[test]
-    fn a_plain_kernel_is_read_with_names_and_types() {
+    fn plain_kernel_is_parsed_with_names_and_types() {
         let source = "extern \"C\" __global__ void __launch_bounds__(256, 2)\nscale(const float *__restrict__ x, double y[], \
                       unsigned long long n, /* int gone, */ float a = 2.0f) { x[0] = f(1, 2); }";
         let parameters = Declarations::read(source, &[]).parameters("scale").unwrap();
@@ -304,20 +304,20 @@ mod tests {
     }
 
     #[test]
-    fn a_const_pointer_is_not_a_pointer_to_const() {
+    fn const_pointer_is_not_pointer_to_const() {
         assert_eq!(read("__global__ void k(float *const p);", "k"), [pointer(ScalarType::Float32, false)]);
         assert_eq!(read("__global__ void k(float const *p);", "k"), [pointer(ScalarType::Float32, true)]);
         assert_eq!(read("__global__ void k(const float *const);", "k"), [pointer(ScalarType::Float32, true)]);
     }
 
     #[test]
-    fn no_parameters_are_none() {
+    fn kernel_without_parameters_has_none() {
         assert_eq!(read("__global__ void k() {}", "k"), []);
         assert_eq!(read("__global__ void k(void) {}", "k"), []);
     }
 
     #[test]
-    fn what_is_not_understood_is_unknown_and_never_wrong() {
+    fn unsupported_types_are_unknown_and_never_wrong() {
         let source = "struct P { int a, b; }; __global__ void k(P p, struct P *q, float **r, void (*f)(int), const P &s, \
                       long double t, void *u, std::array<int, 3> v, float4 w, float4 *x, decltype(3) y, const P);";
         let unknown = ParameterKind::Unknown;
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn typedefs_macros_and_options_are_followed() {
+    fn typedefs_macros_and_options_are_resolved() {
         let source = "typedef unsigned int u32; using real = float;\n#define INDEX long long\n#if A\n#define B int\n#else\n\
                       #define B float\n#endif\n__global__ void k(real *x, u32 n, INDEX i, B b, D d);";
         let options = [CompileOption::Define("D".into(), Some("double".into()))];
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn overloads_that_differ_have_no_signature_and_a_forward_declaration_does_no_harm() {
+    fn different_overloads_have_no_signature_unlike_forward_declarations() {
         let source = "__global__ void k(float *x); __global__ void k(float *y) {} __global__ void l(int); __global__ void \
                       l(float); __global__ void m();";
         let declarations = Declarations::read(source, &[]);
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn names_made_by_macros_and_broken_sources_are_passed_over() {
+    fn macro_generated_names_and_broken_sources_are_skipped() {
         let source = "#define K(n) __global__ void n(float *x) {}\nK(a)\n__global__ void NAME(b)(int);\n// __global__ void \
                       c();\n/* __global__ void d(); */ const char *t = \"__global__ void e();\"; __global__ void f(int";
         assert!(Declarations::read(source, &[]).described().is_empty());

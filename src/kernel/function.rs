@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_declaration_is_believed_as_far_as_the_driver_agrees() {
+    fn declaration_is_used_as_far_as_driver_sizes_agree() {
         let scalar = |kind| Parameter::unnamed("t", ParameterKind::Scalar(kind));
         let declared = vec![
             scalar(ScalarType::Float32),

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_in_cxx_is_read_before_the_wrapper() {
+    fn cxx_headers_are_included_before_wrapper() {
         let source = "#include <cuda_fp16.h>\n#include \"own.cuh\"\n#include <math.h>\n#include <thrust/complex.h>\n#include <limits>\n";
         let lines = hoisted(source);
         for name in ["cuda_fp16.h", "thrust/complex.h", "limits"] {

@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_pointer_leads_to_its_value_however_many_there_are() {
+    fn argument_pointers_lead_to_their_values_for_any_count() {
         for count in [0, 1, USUAL, 3 * USUAL] {
             let mut arguments = Arguments::new();
             for number in 0..count {
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_a_type_that_may_be_aligned_so_lies_at_a_multiple_of_that() {
+    fn argument_values_have_alignment_of_widest_possible_type() {
         for before in 0..40 {
             let mut arguments = Arguments::new();
             for number in 0..before {

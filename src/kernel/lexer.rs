@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_texts_and_directives_are_no_words() {
+    fn comments_strings_and_directives_are_not_tokens() {
         let source = "int a; // b\n/* c\n */ x = \"d \\\" e\"; y = 'f'; z = R\"k(g \" )h)k\";\n#if i \\\n j\nstd::l->m";
         let wanted = ["int", "a", ";", "x", "=", ";", "y", "=", ";", "z", "=", ";", "std", "::", "l", "->", "m"];
         assert_eq!(words(source).list, wanted);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_macro_that_is_defined_in_two_ways_means_neither() {
+    fn macro_with_two_definitions_has_no_value() {
         let macros = words("#define T float\n # define U unsigned   int\n#define T double\n#define F(x) x\n").macros;
         assert_eq!(macros["T"], None);
         assert_eq!(macros["U"].as_deref(), Some("unsigned int"));

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_may_be_joined_or_follow() {
+    fn option_value_may_be_joined_or_separate() {
         let define = [Define("N".into(), Some("3".into()))];
         for texts in [&["-DN=3"][..], &["-D", "N=3"], &["-D N=3"], &["--define-macro=N=3"], &["--define-macro", "N=3"]]
         {
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn nvccs_flags_become_words() {
+    fn nvcc_flags_are_parsed() {
         let list = parsed(&["-use_fast_math", "-O3", "-G", "-lineinfo", "--maxrregcount=32", "-w", "-fmad=false"]).list;
         let wanted = [FastMath, Optimize(3), Debug, LineInfo, MaxRegisters(32), NoWarnings, FusedMultiplyAdd(false)];
         assert_eq!(list, wanted);
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn one_architecture_is_taken_and_a_list_is_not() {
+    fn accepts_one_architecture_and_rejects_list() {
         assert_eq!(parsed(&["-arch=sm_86"]).architecture.as_deref(), Some("sm_86"));
         assert_eq!(parsed(&["-arch", "compute_80", "-code", "sm_86"]).architecture.as_deref(), Some("sm_86"));
         assert_eq!(parsed(&["-code=sm_86", "-arch=compute_80"]).architecture.as_deref(), Some("sm_86"));
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_for_host_code_or_the_linker_is_passed_over_with_a_note_and_other_forms_are_refused() {
+    fn host_and_linker_options_are_skipped_with_note_and_others_rejected() {
         for (texts, part) in [
             (&["-Xcompiler=-Wall"][..], "the host's compiler"),
             (&["-Xcompiler", "-fPIC"], "the host's compiler"),
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_the_wrong_kind_is_refused_with_what_it_should_be() {
+    fn rejects_option_value_of_wrong_kind_and_names_expected() {
         assert!(refusal(&["--maxrregcount=many"]).contains("a number of registers, not 'many'"));
         assert!(refusal(&["-O9"]).contains("from 0 to 3"));
         assert!(refusal(&["-fmad=perhaps"]).contains("true or false"));

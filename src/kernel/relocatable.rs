@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_runtime_is_looked_for_beside_the_compiler_and_named_where_it_is_absent() {
+    fn device_runtime_is_searched_near_compiler_and_named_if_absent() {
         let root = tempfile::tempdir().unwrap();
         let hint = root.path().join("nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
         let folder = root.path().join("nvidia/cuda_runtime/lib");

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_are_read_one_by_one_and_numbers_repeat_or_measure() {
+    fn signature_letters_are_parsed_with_counts_and_sizes() {
         let kinds: Vec<_> = of_letters("P i2f16s").unwrap().into_iter().map(|one| one.kind).collect();
         let pointer = ParameterKind::Pointer { element: Element::Any, constant: false };
         let scalar = ParameterKind::Scalar;
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_type_is_named() {
+    fn invalid_type_letter_is_named() {
         assert!(of_letters("Px").unwrap_err().to_string().contains("'x' in 'Px'"));
         assert!(of_letters("P3").unwrap_err().to_string().contains("ends with a number"));
         assert!(of_letters("99999999999999999999i").is_err());

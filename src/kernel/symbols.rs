@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_found_as_it_is_or_mangled_if_only_one_fits() {
+    fn symbol_is_found_by_plain_or_unique_mangled_name() {
         let image = b"\0plain\0_Z5scalePffi\0.text._Z5scalePffi\0_Z5scalePffi_param_0\0_Z4twicef\0_Z4twiced\0_Z6scale2f\0_ZN2ns1kEPf\0";
         assert_eq!(find(image, "plain").as_deref(), Some("plain"));
         assert_eq!(find(image, "scale").as_deref(), Some("_Z5scalePffi"));

@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn basic_types_may_be_spelled_in_any_order() {
+    fn basic_types_are_parsed_in_any_word_order() {
         for (text, kind) in [
             ("unsigned", ScalarType::UInt32),
             ("unsigned int", ScalarType::UInt32),
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_followed_to_what_it_stands_for_unless_it_means_two_things() {
+    fn type_alias_is_resolved_unless_ambiguous() {
         let alias = |name: &str, meaning: Option<&str>| (name.to_owned(), meaning.map(str::to_owned));
         let aliases: Aliases =
             [alias("real", Some("value_t")), alias("value_t", Some("double")), alias("T", None), alias("A", Some("A"))]
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn size_and_family_decide_what_fits() {
+    fn size_and_kind_decide_whether_dtype_matches() {
         let takes = |text: &str, kind: ScalarType| of(text).takes(DType::new(kind));
         assert!(
             takes("float", ScalarType::Float32)

@@ -110,7 +110,7 @@ mod tests {
     use super::super::{Index, Layout, MemoryOrder};
 
     #[test]
-    fn a_dense_layout_keeps_the_order_of_axes_and_drops_gaps_and_signs() {
+    fn dense_layout_keeps_axis_order_without_gaps_or_negative_strides() {
         let base = Layout::contiguous(&[4, 6, 8], 4, MemoryOrder::C).unwrap();
         let slice = |step| Index::Slice { start: None, stop: None, step: Some(step) };
         let view = base.index(&[slice(2), slice(-1), slice(3)]).unwrap().transpose(Some(&[2, 0, 1])).unwrap();
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn strides_that_mean_nothing_may_be_any_value_when_the_itemsize_changes() {
+    fn unused_strides_may_have_any_value_when_itemsize_changes() {
         let empty = Layout::strided(&[0, 3], &[i64::MAX, i64::MIN], 0, 1).unwrap();
         assert!(empty.with_itemsize(8).unwrap().is_empty());
         let single = Layout::strided(&[2, 1], &[1, i64::MAX], 0, 1).unwrap().with_itemsize(8).unwrap();
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn contiguous_layouts_stay_as_they_are() {
+    fn contiguous_layouts_are_unchanged() {
         let base = Layout::contiguous(&[2, 3], 8, MemoryOrder::F).unwrap();
         assert_eq!(base.dense_like(), base);
     }

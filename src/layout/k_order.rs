@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn operands_that_agree_decide_and_others_do_not() {
+    fn operands_with_same_order_decide_result_order() {
         let plain = Layout::contiguous(&[2, 3, 4], 4, MemoryOrder::C).unwrap();
         let back = Layout::contiguous(&[2, 3, 4], 4, MemoryOrder::F).unwrap();
         let mixed = Layout::contiguous(&[3, 2, 4], 4, MemoryOrder::C).unwrap().transpose(Some(&[1, 0, 2])).unwrap();
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operand_says_nothing_of_axes_along_which_it_is_repeated() {
+    fn operand_does_not_decide_order_of_broadcast_axes() {
         let row = Layout::contiguous(&[4], 4, MemoryOrder::C).unwrap();
         let across = Layout::contiguous(&[3, 4], 4, MemoryOrder::F).unwrap();
         assert_eq!(strides(&[3, 4], &[&row, &across]), [8, 24]);

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn each_byte_of_a_living_block_finds_it_and_none_beyond() {
+    fn address_of_each_byte_finds_live_block() {
         let own = block(100);
         assert!(!finds(own.address(), &own));
         register(&own, AddressedMemory::Own);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_was_freed_by_hand_is_freed_though_an_array_keeps_it() {
+    fn forgotten_block_is_reported_freed_while_array_keeps_it() {
         let own = block(64);
         register(&own, AddressedMemory::Own);
         forget(&own);
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_was_lent_is_found_where_no_block_of_our_own_is() {
+    fn lent_part_is_found_unless_own_block_contains_it() {
         let (own, stream) = (block(64), Stream::default_of(Device::cpu().unwrap()));
         // SAFETY: `own` keeps the memory alive.
         let part = Arc::new(unsafe { Allocation::unowned(own.address() + 16, 8, stream) });
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_forgets_the_dead() {
+    fn registry_sweeps_dropped_blocks() {
         for _ in 0..1000 {
             register(&block(32), AddressedMemory::Own);
         }

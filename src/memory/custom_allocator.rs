@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_threads_own_allocator_gives_its_memory_until_the_choice_is_taken_back() {
+    fn thread_allocator_is_used_until_choice_is_reset() {
         let stream = Stream::default_of(Device::cpu().unwrap());
         let allocator = Counting::default();
         let live = Arc::clone(&allocator.live);

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_nobody_holds_is_given_out_again() {
+    fn freed_block_is_reused() {
         let _turn = turn();
         let first = allocate(5 << 20).unwrap();
         assert_eq!((first % HUGE, size(first)), (0, 6 << 20));
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn two_holders_have_different_memory() {
+    fn live_blocks_do_not_overlap() {
         let _turn = turn();
         let (one, two) = (allocate(HUGE).unwrap(), allocate(HUGE).unwrap());
         assert!(one.abs_diff(two) >= HUGE);
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_is_much_too_large_is_not_wasted_on_a_small_wish() {
+    fn large_cached_block_is_not_used_for_small_request() {
         let _turn = turn();
         let large = allocate(32 << 20).unwrap();
         unsafe { free(large) };
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_kept_than_the_limit_and_the_oldest_goes_first() {
+    fn cache_stays_within_limit_and_evicts_oldest_first() {
         let _turn = turn();
         set_limit(8 << 20);
         let blocks: Vec<_> = (0..3).map(|_| allocate(4 << 20).unwrap()).collect();
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_no_address_space_holds_is_refused() {
+    fn rejects_size_beyond_address_space() {
         let _turn = turn();
         assert_eq!(allocate(usize::MAX), None);
         assert_eq!(allocate(usize::MAX / 2), None);

@@ -25,12 +25,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_text_defines_can_be_undone() {
+    fn defined_macros_are_undefined() {
         assert_eq!(undone("#define N 3\nint n;\n#define F(x) x\n#define G"), "#undef N\n#undef F\n#undef G\n");
     }
 
     #[test]
-    fn a_macro_is_a_number_or_may_be_anything() {
+    fn numeric_macros_are_recognized() {
         assert!(["#define N 3", "#define E -1.5f", "#define H .5"].into_iter().all(is_number));
         assert!(!["#define N", "#define N x", "#define F(x) 3", "#define N 3*f(x)"].into_iter().any(is_number));
     }

@@ -53,7 +53,7 @@ ALL = {
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("name", ALL)
-def test_what_dask_asks_first_gives_an_array_of_the_device(name: str) -> None:
+def test_dask_functions_return_array_on_same_device(name: str) -> None:
     host = np.array([[4.0, 1.0, 2.0], [0.0, 5.0, 3.0]])
     array = PyGPU.to_gpu(host)
     made = ALL[name](array)
@@ -62,11 +62,11 @@ def test_what_dask_asks_first_gives_an_array_of_the_device(name: str) -> None:
     assert_same(made, ALL[name](host))
 
 
-def test_there_are_as_many_as_dask_needs() -> None:
+def test_dask_function_list_has_27_entries() -> None:
     assert len(ALL) == 27
 
 
-def test_an_empty_part_has_a_shape_and_a_type_for_meta() -> None:
+def test_empty_part_has_shape_and_dtype_for_dask_meta() -> None:
     array = PyGPU.to_gpu(np.ones((2, 3), "f4"))
     part = array[:0, None]
     assert (part.shape, part.dtype, part.ndim, part.nbytes) == ((0, 1, 3), np.dtype("f4"), 3, 0)

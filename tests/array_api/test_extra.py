@@ -22,7 +22,7 @@ HOST: dict[str, Any] = {
     "v": np.array([0.0, 1.0, 4.0, 9.0]),
 }
 
-# Calls of array-api-extra, whose functions find the namespace by the arrays or are told it.
+# Calls of array-api-extra, which takes the namespace from the arrays or from an argument.
 CALLS = """
 angle(c); angle(c, deg=True)
 apply_where(m, a, lambda x: x * 2, lambda x: -x); apply_where(m, (a, a + 1), lambda x, y: x * y, fill_value=7.0)
@@ -69,11 +69,11 @@ def same(ours: Any, numpys: Any) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*is deprecated and will be removed:DeprecationWarning")
 @pytest.mark.parametrize("call", of_few(ALL, FEW))
-def test_a_function_of_array_api_extra_computes_where_the_arrays_are(call: str) -> None:
+def test_array_api_extra_function_matches_numpy(call: str) -> None:
     same(compute(call, PyGPU), compute(call, np))
 
 
-def test_array_api_compat_knows_the_arrays() -> None:
+def test_array_api_compat_recognizes_arrays() -> None:
     array = PyGPU.arange(6.0).reshape(2, 3)
     assert compat.is_array_api_obj(array)
     assert compat.is_array_api_strict_namespace(PyGPU) is False
@@ -90,6 +90,6 @@ def test_array_api_compat_knows_the_arrays() -> None:
         compat.array_namespace(array, np.zeros(3))
 
 
-def test_array_api_extra_brings_nothing_to_the_host_for_numpys_functions() -> None:
+def test_array_api_extra_does_not_copy_to_host_for_numpy_functions() -> None:
     with pytest.raises(TypeError, match=r"use \.get\(\)"):
         extra.lazy_apply(np.cumsum, PyGPU.arange(3.0), as_numpy=True)

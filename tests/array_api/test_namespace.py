@@ -13,7 +13,7 @@ import PyGPU
 from support import assert_same
 
 
-def test_an_arrays_namespace_is_the_package() -> None:
+def test_array_namespace_is_package() -> None:
     array = PyGPU.zeros(3)
     assert array.__array_namespace__() is PyGPU
     for version in ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12", None):
@@ -23,14 +23,14 @@ def test_an_arrays_namespace_is_the_package() -> None:
     assert PyGPU.__array_api_version__ == "2025.12"
 
 
-def test_types_and_constants_are_numpys() -> None:
+def test_dtypes_and_constants_are_from_numpy() -> None:
     for name in ("float32", "complex128", "int8", "uint64", "bool", "e", "inf", "newaxis", "pi"):
         assert getattr(PyGPU, name) is getattr(np, name)
     assert np.isnan(PyGPU.nan)
     assert PyGPU.zeros(3, PyGPU.float32).dtype == PyGPU.float32
 
 
-def test_the_package_tells_what_it_can() -> None:
+def test_namespace_info_reports_capabilities() -> None:
     info = PyGPU.__array_namespace_info__()
     assert info.capabilities() == {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
     assert PyGPU.zeros(()).reshape((1,) * 64).ndim == 64
@@ -47,7 +47,7 @@ def test_the_package_tells_what_it_can() -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.complex128, "f8"])
-def test_limits_of_floating_types_are_numbers_of_python(dtype: Any) -> None:
+def test_finfo_values_are_python_floats(dtype: Any) -> None:
     ours, numpys = PyGPU.finfo(dtype), np.finfo(dtype)
     for name in ("eps", "max", "min", "smallest_normal"):
         assert type(getattr(ours, name)) is float
@@ -56,14 +56,14 @@ def test_limits_of_floating_types_are_numbers_of_python(dtype: Any) -> None:
     assert PyGPU.finfo(PyGPU.zeros(1, dtype)).dtype == ours.dtype
 
 
-def test_limits_of_bfloat16_and_of_integers_are_told() -> None:
+def test_finfo_and_iinfo_support_bfloat16_and_integers() -> None:
     assert PyGPU.finfo(ml_dtypes.bfloat16).eps == 2**-7
     assert PyGPU.iinfo(PyGPU.zeros(1, "i2")).max == 2**15 - 1
     with pytest.raises(ValueError, match=r"not inexact|not compatible with finfo"):
         PyGPU.finfo("i4")
 
 
-def test_a_type_is_of_kinds() -> None:
+def test_isdtype_recognizes_kinds() -> None:
     assert PyGPU.isdtype(np.dtype("f4"), "real floating")
     assert PyGPU.isdtype(PyGPU.int8, ("bool", "signed integer"))
     assert not PyGPU.isdtype(PyGPU.bool, "numeric")
@@ -74,7 +74,7 @@ def test_a_type_is_of_kinds() -> None:
         PyGPU.isdtype(PyGPU.uint8, "text")
 
 
-def test_an_array_is_moved_to_a_device_or_is_there() -> None:
+def test_to_device_moves_array_or_returns_itself() -> None:
     array = PyGPU.arange(6).reshape(2, 3)[:, ::2]
     assert array.to_device(array.device) is array
     assert array.to_device(array.device, stream=PyGPU.current_stream()) is array
@@ -87,7 +87,7 @@ def test_an_array_is_moved_to_a_device_or_is_there() -> None:
         array.to_device("nowhere")
 
 
-def test_without_a_device_the_host_side_is_uploaded() -> None:
+def test_to_device_without_device_uploads_host_side() -> None:
     host = np.zeros(3)
     array = PyGPU.GPUArray(host)
     host[1] = 5
@@ -99,7 +99,7 @@ def test_without_a_device_the_host_side_is_uploaded() -> None:
         PyGPU.zeros(3).to_device()
 
 
-def test_rows_of_arrays_are_joined_where_they_are() -> None:
+def test_asarray_joins_nested_arrays_on_device() -> None:
     host = np.arange(6.0, dtype="f4").reshape(2, 3)
     array = PyGPU.to_gpu(host)
     joined = PyGPU.asarray([[array[0, 0], array[1, 2]], [array[1, 1], 7]])
@@ -112,15 +112,15 @@ def test_rows_of_arrays_are_joined_where_they_are() -> None:
         PyGPU.asarray([array, array], copy=False)
 
 
-def test_arrays_without_elements_have_a_byte_that_numpy_may_read() -> None:
-    # NumPy's copyto reads one at the address of its result, whatever its shape.
+def test_where_accepts_arrays_without_elements() -> None:
+    # NumPy's copyto reads one byte at the address of its result for any shape.
     mask, empty = PyGPU.zeros((2, 1), bool), PyGPU.zeros((1, 0), np.int8)
     assert PyGPU.where(mask, empty, np.uint8(1)).shape == (2, 0)
     whole = PyGPU.zeros(3, np.int8)
     assert PyGPU.where(mask, whole[3:], np.uint8(1)).shape == (2, 0)
 
 
-def test_what_the_package_tells_of_itself_is_new_each_time() -> None:
+def test_namespace_info_returns_new_dicts() -> None:
     info = PyGPU.__array_namespace_info__()
     info.dtypes().clear()
     assert len(info.dtypes()) == 13

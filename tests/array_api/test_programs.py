@@ -1,6 +1,6 @@
 """Test programs written for the array API: PyGPU gives the results of the strict reference.
 
-The reference, array-api-strict, refuses whatever the standard does not say, so that no program leans on NumPy's ways.
+The reference, array-api-strict, rejects everything outside the standard, so that no program relies on NumPy alone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Arrays = tuple[Any, ...]
 
 
 def k_means(points: Any, centres: Any) -> Arrays:
-    """Lloyd's iteration: each point belongs to the nearest centre, each centre is the mean of its points."""
+    """Run Lloyd's iteration: each point belongs to the nearest centre, each centre is the mean of its points."""
     xp = points.__array_namespace__()
     for _ in range(4):
         apart = points[:, None, :] - centres[None, :, :]
@@ -33,7 +33,7 @@ def k_means(points: Any, centres: Any) -> Arrays:
 
 
 def power_iteration(x: Any) -> Arrays:
-    """The first principal axis and its variance, without a decomposition."""
+    """Return the first principal axis and its variance, without a decomposition."""
     xp = x.__array_namespace__()
     centred = x - xp.mean(x, axis=0, keepdims=True)
     covariance = centred.mT @ centred / (x.shape[0] - 1)
@@ -45,7 +45,7 @@ def power_iteration(x: Any) -> Arrays:
 
 
 def logistic_regression(x: Any, y: Any) -> Arrays:
-    """Steps of gradient descent, and the loss after them."""
+    """Run steps of gradient descent and return the final loss."""
     xp = x.__array_namespace__()
     weights = xp.zeros((x.shape[1],), dtype=x.dtype, device=x.device)
     for _ in range(8):
@@ -56,7 +56,7 @@ def logistic_regression(x: Any, y: Any) -> Arrays:
 
 
 def gaussian_process(x: Any, y: Any, wanted: Any) -> Arrays:
-    """The mean of a Gaussian process at places, by conjugate gradients."""
+    """Return the mean of a Gaussian process at given points, by conjugate gradients."""
     xp = x.__array_namespace__()
 
     def kernel(one: Any, other: Any) -> Any:
@@ -76,7 +76,7 @@ def gaussian_process(x: Any, y: Any, wanted: Any) -> Arrays:
 
 
 def edges(image: Any, weights: Any) -> Arrays:
-    """A convolution with a small matrix by slices, its size as uint8, and a histogram of that by sorting."""
+    """Return a convolution by slices, its magnitude as uint8, and a histogram of it by sorting."""
     xp = image.__array_namespace__()
     rows, columns = image.shape
     total = xp.zeros((rows - 2, columns - 2), dtype=image.dtype, device=image.device)
@@ -94,7 +94,7 @@ def edges(image: Any, weights: Any) -> Arrays:
 
 
 def attention(query: Any, key: Any, value: Any) -> Arrays:
-    """Attention of several heads, with a mask and a softmax that cannot overflow."""
+    """Return attention of several heads, with a mask and a softmax without overflow."""
     xp = query.__array_namespace__()
     scores = query @ xp.permute_dims(key, (0, 2, 1)) / query.shape[-1] ** 0.5
     length = scores.shape[-1]
@@ -107,7 +107,7 @@ def attention(query: Any, key: Any, value: Any) -> Arrays:
 
 
 def life(cells: Any) -> Arrays:
-    """Generations of Conway's game on a torus."""
+    """Run generations of Conway's game of life on a torus."""
     xp = cells.__array_namespace__()
     for _ in range(5):
         count = xp.zeros(cells.shape, dtype=xp.int8, device=cells.device)
@@ -175,7 +175,7 @@ def check(ours: Any, reference: Any) -> None:
 
 
 @pytest.mark.parametrize("program", of_few(list(PROGRAMS), [k_means, edges]), ids=lambda program: program.__name__)
-def test_a_program_for_the_standard_gives_what_the_strict_reference_gives(program: Callable[..., Arrays]) -> None:
+def test_array_api_program_matches_strict_reference(program: Callable[..., Arrays]) -> None:
     hosts = PROGRAMS[program]
     reference = program(*(strict.asarray(host) for host in hosts))
     check(program(*(PyGPU.to_gpu(host) for host in hosts)), reference)

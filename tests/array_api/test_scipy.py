@@ -1,6 +1,6 @@
 """Test SciPy and scikit-learn, if installed: functions that use the array API compute on the arrays' device.
 
-What SciPy computes by its own compiled code asks NumPy for the values, which is refused for an array of a device.
+SciPy's compiled code converts arguments to NumPy, which raises an error for an array on a device.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def compute(call: str, xp: Any) -> Any:
 
 
 @pytest.mark.parametrize("call", of_few(ALL, FEW))
-def test_a_function_of_scipys_computes_where_the_arrays_are(call: str) -> None:
+def test_scipy_function_computes_on_device(call: str) -> None:
     ours, numpys = compute(call, PyGPU), compute(call, np)
     assert isinstance(ours, PyGPU.GPUArray)
     np.testing.assert_allclose(ours.get(), np.asarray(numpys), rtol=1e-9, atol=1e-12)
@@ -76,11 +76,11 @@ model_selection.train_test_split(x, y, random_state=0)[0]
 SKLEARN_FEW = ("preprocessing.StandardScaler().fit_transform(x)", "metrics.f1_score(y, z)")
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # on the CPU NumPy computes, and warns
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # on the CPU NumPy computes and warns
 @pytest.mark.parametrize(
     "call", of_few([one.strip() for one in SKLEARN.replace("\n", ";").split(";") if one.strip()], SKLEARN_FEW)
 )
-def test_a_function_of_scikit_learns_computes_where_the_arrays_are(call: str) -> None:
+def test_scikit_learn_function_computes_on_device(call: str) -> None:
     sklearn = pytest.importorskip("sklearn")
     from sklearn import metrics, model_selection, preprocessing
 

@@ -33,7 +33,7 @@ def test_command_prints_rates_and_times_without_progress_bar_off_terminal() -> N
 
 
 @pytest.mark.enough_on("cpu")
-def test_the_figures_are_written_with_what_they_were_made_on(tmp_path: Path) -> None:
+def test_saved_figures_include_machine(tmp_path: Path) -> None:
     path = tmp_path / "figures.json"
     assert bench("--save", str(path)).returncode == 0
     content = json.loads(path.read_text())
@@ -47,9 +47,7 @@ def test_the_figures_are_written_with_what_they_were_made_on(tmp_path: Path) -> 
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("size", ["3", "0", "much", "1.5M", "4T"])
-def test_a_size_that_is_none_is_refused(
-    size: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rejects_invalid_size(size: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "argv", ["PyGPU", "bench", "--size", size])
     with pytest.raises(SystemExit) as ended:
         main()
@@ -59,7 +57,7 @@ def test_a_size_that_is_none_is_refused(
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("text", [None, "no json", "{}", '{"rows": [1]}'])
-def test_a_file_without_figures_is_refused_before_anything_is_measured(
+def test_rejects_file_without_figures_before_measuring(
     text: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "figures.json"
@@ -73,14 +71,14 @@ def test_a_file_without_figures_is_refused_before_anything_is_measured(
 
 
 @pytest.mark.enough_on("cpu")
-def test_a_plot_without_matplotlib_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
+def test_rejects_plot_without_matplotlib_before_measuring(tmp_path: Path) -> None:
     done = bench("--plot", str(tmp_path / "plot.svg"), program=("-c", WITHOUT_MATPLOTLIB))
     assert (done.returncode, done.stdout) == (2, "")
     assert "pip install matplotlib" in done.stderr
 
 
 @pytest.mark.enough_on("cpu")
-def test_a_plot_is_drawn(tmp_path: Path) -> None:
+def test_plot_option_writes_svg(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     done = bench("--plot", str(tmp_path / "plot.svg"))
     assert done.returncode == 0, done.stderr

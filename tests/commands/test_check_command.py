@@ -67,12 +67,12 @@ def check(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=110)
 
 
-def test_nothing_is_found_where_nothing_is_wrong(tmp_path: Path) -> None:
+def test_correct_program_has_no_findings(tmp_path: Path) -> None:
     done = check(tmp_path, "right")
     assert (done.returncode, done.stdout[:13]) == (0, "nothing found"), done.stdout + done.stderr
 
 
-def test_a_result_that_depends_on_the_order_is_found(tmp_path: Path) -> None:
+def test_finds_result_depending_on_thread_order(tmp_path: Path) -> None:
     done = check(tmp_path, "--no-sanitizer", "without_a_barrier")
     assert done.returncode == 1
     assert "1. the result depends on the order in which blocks and threads run" in done.stdout
@@ -87,11 +87,11 @@ def test_array_depending_on_thread_order_is_detected_without_output(tmp_path: Pa
         "(a missing barrier, or a race): the array winner of main() holds at [0]\n      0\n    and as it is\n      31\n"
     )
     assert found in done.stdout, done.stdout + done.stderr
-    assert "total" not in done.stdout  # which differs by its rounding
+    assert "total" not in done.stdout  # differs by rounding
     assert "noise" not in done.stdout
 
 
-def test_a_line_that_writes_behind_an_array_is_shown(tmp_path: Path) -> None:
+def test_line_writing_beyond_array_is_shown(tmp_path: Path) -> None:
     if checking.sanitizer() is None:
         pytest.skip("the compiler has no sanitizer of addresses")
     done = check(tmp_path, "beyond")
@@ -100,7 +100,7 @@ def test_a_line_that_writes_behind_an_array_is_shown(tmp_path: Path) -> None:
     assert "0 bytes behind the end of an array of 128 bytes, in beyond at kernel.cu:15\n      o[i] = 1;" in done.stdout
 
 
-def test_a_fault_is_told_once_with_its_line(tmp_path: Path) -> None:
+def test_fault_is_reported_once_with_line(tmp_path: Path) -> None:
     done = check(tmp_path, "--no-sanitizer", "null")
     assert done.returncode == 1
     assert "kernel null, block (0,0,0), thread (" in done.stdout
@@ -108,14 +108,14 @@ def test_a_fault_is_told_once_with_its_line(tmp_path: Path) -> None:
     assert "\n2. " not in done.stdout
 
 
-def test_a_program_that_is_not_there_is_a_wrong_call() -> None:
+def test_rejects_missing_program() -> None:
     command = [sys.executable, "-m", "PyGPU", "check", "no_such_program.py"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=110)
     assert done.returncode == 2
     assert "there is no file 'no_such_program.py'" in done.stderr
 
 
-def test_all_lines_of_an_error_are_told() -> None:
+def test_all_lines_of_error_are_reported() -> None:
     errors = [
         "Traceback (most recent call last):",
         '  File "program.py", line 1, in <module>',
@@ -128,7 +128,7 @@ def test_all_lines_of_an_error_are_told() -> None:
     assert checking.last_message(["a program that ends itself", ""]) == "a program that ends itself"
 
 
-def test_the_command_does_not_name_itself() -> None:
+def test_error_text_does_not_name_check_command() -> None:
     errors = [
         "Traceback (most recent call last):",
         "  File",

@@ -34,7 +34,7 @@ def test_kernels_are_compiled_once_and_kept(tmp_path: Path) -> None:
 
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cuda")
-def test_a_program_compiles_nothing_that_was_met(tmp_path: Path) -> None:
+def test_warmed_kernels_are_not_compiled_again(tmp_path: Path) -> None:
     assert warm(tmp_path, "--functions", "less", "--dtypes", "int32", "float32").returncode == 0
     before = sorted((tmp_path / "kernels").glob("*.pgk"))
     program = (
@@ -56,7 +56,7 @@ def test_a_program_compiles_nothing_that_was_met(tmp_path: Path) -> None:
         (["--dtypes", "U3"], "'U3' is no dtype that PyGPU computes with"),
     ],
 )
-def test_what_there_is_not_is_refused(
+def test_rejects_unknown_functions_and_dtypes(
     arguments: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["PyGPU", "warm", *arguments])

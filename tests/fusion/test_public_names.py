@@ -17,7 +17,16 @@ import pytest
 import PyGPU
 from fusion_support import calls
 from fusion_support.figures import waiting
-from fusion_support.names import HOST, UNINITIALISED, attributes, first_that_works, hosts, public_functions, same, ways_of
+from fusion_support.names import (
+    HOST,
+    UNINITIALISED,
+    attributes,
+    first_that_works,
+    hosts,
+    public_functions,
+    same,
+    ways_of,
+)
 from support import told
 
 pytestmark = [pytest.mark.enough_on("cuda"), pytest.mark.filterwarnings("ignore")]

@@ -208,7 +208,9 @@ def main() -> None:
     # What runs as a program was imported without the hooks that see which lines are reached.
     for name in ("dlpack_forge", "forgeries"):
         del sys.modules[name]
-    with atheris.instrument_imports(include=["dlpack_forge", "forgeries", "fuzz_interfaces"], enable_loader_override=False):
+    with atheris.instrument_imports(
+        include=["dlpack_forge", "forgeries", "fuzz_interfaces"], enable_loader_override=False
+    ):
         import fuzz_interfaces
     atheris.Setup(sys.argv, fuzz_interfaces.run)
     atheris.Fuzz()

@@ -12,7 +12,7 @@ from gpu.kernel_library import Kernels
 support.require_gpu()
 pytestmark = pytest.mark.starts_processes
 
-# Beside those of `test_lifetime.py` and `test_pain_15`.
+# Beside those of `test_lifetime.py` and `test_regression_15`.
 SCRIPTS = {
     "arrays on streams": """
         streams = [PyGPU.Stream(), PyGPU.Stream(non_blocking=True)]

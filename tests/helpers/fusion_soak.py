@@ -6,8 +6,9 @@
 
 `--resume` goes on where a report ended, with its options, and adds to its totals. Processes with seeds that lie far
 apart share nothing, so a long run may be spread over them.
-`fusion_support/state_machine.py` has the programs. On a difference the seed of its program and the last steps are printed; the seed
-repeats it. A device is needed, simulated or real. Fragments come from a catalogue, so that few kernels are compiled.
+`fusion_support/state_machine.py` has the programs. On a difference the seed of its program and the last steps are
+printed; the seed repeats it. A device is needed, simulated or real. Fragments come from a catalogue, so that
+few kernels are compiled.
 """
 
 from __future__ import annotations

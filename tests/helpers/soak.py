@@ -378,7 +378,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--operations", type=int, default=100_000, help="of each thread")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--pairs", type=int, default=len(soak_operations.arithmetic.PAIRS), help="of types, in arithmetic")
+    parser.add_argument(
+        "--pairs", type=int, default=len(soak_operations.arithmetic.PAIRS), help="of types, in arithmetic"
+    )
     parser.add_argument("--seed", type=int, default=None, help="random by default, and printed")
     parser.add_argument("--json", type=Path, default=None, help="also write the report there")
     arguments = parser.parse_args()

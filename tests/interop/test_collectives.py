@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import PyGPU
 import process_group
+import PyGPU
 
 pytest.importorskip("torch.distributed")
 pytestmark = [

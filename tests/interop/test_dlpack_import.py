@@ -232,7 +232,9 @@ class TestCapsules:
         forged = Forged(versioned=versioned)
         capsule = forged.capsule()
         a = PyGPU.from_dlpack(capsule)
-        assert dlpack_forge.capsule_name(capsule) == b"used_" + (dlpack_forge.VERSIONED if versioned else dlpack_forge.LEGACY)
+        assert dlpack_forge.capsule_name(capsule) == b"used_" + (
+            dlpack_forge.VERSIONED if versioned else dlpack_forge.LEGACY
+        )
         with pytest.raises(ValueError, match="consumed"):
             PyGPU.from_dlpack(capsule)
         del capsule

@@ -45,7 +45,9 @@ class TestOurs:
         class Mine(PyGPU.GPUArray):
             pass
 
-        assert dlpack_forge.capsule_pointer(Mine.__dlpack_c_exchange_api__, dlpack_forge.TABLE) == ctypes.addressof(table())
+        assert dlpack_forge.capsule_pointer(Mine.__dlpack_c_exchange_api__, dlpack_forge.TABLE) == ctypes.addressof(
+            table()
+        )
 
     def test_exported_tensor_keeps_array_memory(self) -> None:
         owner = np.arange(6, dtype=np.float32).reshape(2, 3)

@@ -1,4 +1,4 @@
-"""Check that the page of interop regressions and the tests list the same numbers."""
+"""Test that the page of interop regressions and the tests list the same numbers."""
 
 import re
 from pathlib import Path
@@ -12,13 +12,13 @@ PAGE = FOLDER.parent.parent / "docs" / "design" / "interop_regressions.md"
 WITH_THE_KERNELS = {"22", "23"}
 
 
-def test_every_pain_has_a_row_and_every_row_a_test() -> None:
+def test_page_entries_and_tests_have_same_numbers() -> None:
     text = PAGE.read_text(encoding="utf-8")
     tests = {
         number
         for path in FOLDER.glob("test_*.py")
-        for number in re.findall(r"^def test_pain_(\d\d)_", path.read_text(encoding="utf-8"), re.MULTILINE)
+        for number in re.findall(r"^def test_regression_(\d\d)_", path.read_text(encoding="utf-8"), re.MULTILINE)
     }
     rows = {f"{int(number):02}" for number in re.findall(r"^\| (\d+) \|", text, re.MULTILINE)}
     assert rows == {f"{number:02}" for number in range(1, 26)}
-    assert set(re.findall(r"`test_pain_(\d\d)`", text)) == tests == rows - WITH_THE_KERNELS
+    assert set(re.findall(r"`test_regression_(\d\d)`", text)) == tests == rows - WITH_THE_KERNELS

@@ -50,8 +50,8 @@ def driver() -> Iterator[simulated.Driver]:
 
 
 @pytest.mark.starts_processes
-def test_pain_16_the_import_opens_no_driver() -> None:
-    """A mere import makes a context on device 0, of some hundred MiB."""
+def test_regression_16_import_opens_no_driver() -> None:
+    """Defect: an import creates a context on device 0, which takes hundreds of MiB."""
     script = """
         import PyGPU
         assert PyGPU.zeros(3, device="cpu").__dlpack_device__() == (1, 0)
@@ -66,7 +66,7 @@ def test_pain_16_the_import_opens_no_driver() -> None:
 @two_devices
 @pytest.mark.starts_processes
 @pytest.mark.skipif(BACKEND != "cuda", reason="HIP has no contexts to ask for")
-def test_pain_16_an_array_on_one_device_makes_no_context_on_the_other() -> None:
+def test_regression_16_array_creates_context_on_its_device_only() -> None:
     """Defect: every process creates a stray context on device 0."""
     script = """
         import PyGPU
@@ -81,8 +81,8 @@ def test_pain_16_an_array_on_one_device_makes_no_context_on_the_other() -> None:
 
 
 @two_devices
-def test_pain_16_the_current_device_is_left_as_others_set_it() -> None:
-    """A library sets the device it likes, and the next kernel of another runs on the wrong one."""
+def test_regression_16_current_device_of_others_is_kept() -> None:
+    """Defect: a library sets its device, and the next kernel of another library runs on the wrong one."""
     foreign = shared.Vendor()
     arrays = [PyGPU.full(5, device, device=device) for device in (0, 1)]
     for current in (1, 0, 1):
@@ -104,7 +104,7 @@ def test_pain_16_the_current_device_is_left_as_others_set_it() -> None:
 
 
 @two_devices
-def test_pain_16_the_device_of_one_thread_is_not_that_of_another() -> None:
+def test_regression_16_current_device_is_per_thread() -> None:
     """Defect: a device made current in one thread is current in all."""
     seen: list[int] = []
 
@@ -156,8 +156,8 @@ print("ended")
 
 
 @pytest.mark.starts_processes
-def test_pain_17_forked_child_gets_remedy_and_its_host_arrays_work() -> None:
-    """A hang, or an error of initialisation that names nothing one could change."""
+def test_regression_17_forked_child_gets_remedy_and_host_arrays_work() -> None:
+    """Defect: the child hangs, or an initialization error names no remedy."""
     assert run(FORK) == "ended"
 
 
@@ -183,7 +183,7 @@ def little_memory() -> Iterator[int]:
 
 @gpu_only
 @pytest.mark.provokes_errors
-def test_pain_18_device_is_filled_freed_and_refilled_in_other_sizes() -> None:
+def test_regression_18_device_is_filled_and_refilled_in_other_sizes() -> None:
     """Defect: fragments in the pool prevent a large array: out of memory on an empty device."""
     with little_memory() as free:
         for turn in range(2):
@@ -200,8 +200,8 @@ def test_pain_18_device_is_filled_freed_and_refilled_in_other_sizes() -> None:
 
 @gpu_only
 @pytest.mark.provokes_errors
-def test_pain_18_out_of_memory_says_what_was_asked_used_and_free() -> None:
-    """ "out of memory", and nothing else."""
+def test_regression_18_error_gives_requested_used_and_free_bytes() -> None:
+    """Defect: the message is "out of memory" without sizes."""
     held = PyGPU.zeros(MIB, "uint8")
     with little_memory():
         free, total = PyGPU.memory_info()
@@ -219,8 +219,8 @@ def test_pain_18_out_of_memory_says_what_was_asked_used_and_free() -> None:
     assert PyGPU.full(5, 3).tolist() == [3] * 5
 
 
-def test_pain_18_an_allocation_is_tried_twice(driver: simulated.Driver) -> None:
-    """The pool's own garbage is called a full device."""
+def test_regression_18_allocation_is_tried_twice(driver: simulated.Driver) -> None:
+    """Defect: free blocks of the pool count as used, and the allocation fails."""
     name = "hipMallocFromPoolAsync" if driver.is_hip else "cuMemAllocFromPoolAsync"
     before = driver.call_count(name)
     driver.fault(name, 2)
@@ -243,8 +243,8 @@ def made(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
     return {name: after[name] - before[name] for name in after if after[name] != before[name]}
 
 
-def test_pain_20_what_needs_no_device_makes_no_call(driver: simulated.Driver) -> None:
-    """A slice takes microseconds, most of them in a driver that has nothing to do."""
+def test_regression_20_views_and_exports_make_no_driver_call(driver: simulated.Driver) -> None:
+    """Defect: a slice takes microseconds, most of them in unnecessary driver calls."""
     array = PyGPU.zeros((6, 8), "float32")
     gc.collect()  # what tests before this one left in cycles is not to be freed meanwhile
     PyGPU.synchronize()
@@ -276,7 +276,7 @@ def test_pain_20_what_needs_no_device_makes_no_call(driver: simulated.Driver) ->
     del capsules
 
 
-def test_pain_20_a_new_array_is_one_allocation_and_no_more(driver: simulated.Driver) -> None:
+def test_regression_20_new_array_makes_one_allocation(driver: simulated.Driver) -> None:
     """Defect: each new array queries the device, the stream and the properties again."""
     for make, work in ((lambda: PyGPU.empty((3, 4)), ""), (lambda: PyGPU.zeros((3, 4)), "Memset|hipMemset")):
         make()
@@ -300,8 +300,8 @@ def test_pain_20_a_new_array_is_one_allocation_and_no_more(driver: simulated.Dri
 
 
 @two_devices
-def test_pain_21_an_export_names_the_arrays_device_whichever_is_current() -> None:
-    """An export is refused, or names the wrong device, unless the array's device happens to be current."""
+def test_regression_21_export_names_device_of_array() -> None:
+    """Defect: an export fails or names the wrong device, unless the device of the array is current."""
     values = np.arange(6.0)
     array = PyGPU.to_gpu(values, device=1)
     foreign = shared.Vendor()
@@ -319,8 +319,8 @@ def test_pain_21_an_export_names_the_arrays_device_whichever_is_current() -> Non
 
 
 @two_devices
-def test_pain_21_copy_to_another_device_needs_request() -> None:
-    """Copies between devices are silent, or go wrong where the devices do not reach each other."""
+def test_regression_21_copy_to_other_device_needs_request() -> None:
+    """Defect: copies between devices are implicit, or fail if the devices have no peer access."""
     array = PyGPU.to_gpu(np.arange(24.0).reshape(4, 6), device=1)[::-1, ::2]
     moved = PyGPU.asarray(array, device=0)
     assert (moved.device.index, array.device.index) == (0, 1)
@@ -333,8 +333,8 @@ def test_pain_21_copy_to_another_device_needs_request() -> None:
 # 24. Errors
 
 
-def test_pain_24_a_drivers_error_says_what_failed_where_and_why(driver: simulated.Driver) -> None:
-    """A number, or "unknown error", of some earlier call."""
+def test_regression_24_driver_error_names_call_device_and_code(driver: simulated.Driver) -> None:
+    """Defect: the error is a number, or "unknown error", of an earlier call."""
     call = "hipMallocFromPoolAsync" if driver.is_hip else "cuMemAllocFromPoolAsync"
     name = "hipErrorInvalidValue" if driver.is_hip else "CUDA_ERROR_INVALID_VALUE"
     driver.fault(call, 1)
@@ -346,7 +346,7 @@ def test_pain_24_a_drivers_error_says_what_failed_where_and_why(driver: simulate
     assert "48" in str(error), "how much was asked for"
 
 
-def test_pain_24_an_error_in_a_destructor_is_raised_once_by_the_next_wait(driver: simulated.Driver) -> None:
+def test_regression_24_destructor_error_is_raised_once_by_next_wait(driver: simulated.Driver) -> None:
     """Defect: it is swallowed, ends the process, or makes an unrelated call fail (A9)."""
     call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
     array, other = PyGPU.zeros(3), PyGPU.zeros(3)
@@ -361,7 +361,7 @@ def test_pain_24_an_error_in_a_destructor_is_raised_once_by_the_next_wait(driver
 
 
 @pytest.mark.starts_processes
-def test_pain_24_unraised_destructor_error_is_reported_at_exit(driver: simulated.Driver) -> None:
+def test_regression_24_unraised_destructor_error_is_reported_at_exit(driver: simulated.Driver) -> None:
     """Defect: it is lost with the process."""
     call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
     script = f"""
@@ -380,7 +380,7 @@ def test_pain_24_unraised_destructor_error_is_reported_at_exit(driver: simulated
 
 @gpu_only
 @pytest.mark.starts_processes
-def test_pain_24_a_lost_context_is_recognised_and_said(kernels: Kernels) -> None:
+def test_regression_24_lost_context_is_detected_and_reported(kernels: Kernels) -> None:
     """Defect: every later call fails with the same unclear error, which does not name the remedy, a new process."""
     script = """
         import ctypes
@@ -404,8 +404,8 @@ def test_pain_24_a_lost_context_is_recognised_and_said(kernels: Kernels) -> None
     assert all("process" in line for line in lines[1:]), lines
 
 
-def test_pain_24_bad_arguments_are_pythons_own_errors_and_name_the_values() -> None:
-    """A driver's error, or an assertion, for a mistake in the program."""
+def test_regression_24_bad_arguments_raise_python_errors_with_values() -> None:
+    """Defect: a mistake in the program raises a driver error or an assertion."""
     array = PyGPU.zeros((3, 4))
     for call, error, text in (
         (lambda: array[5], IndexError, "5.*3"),
@@ -422,15 +422,15 @@ def test_pain_24_bad_arguments_are_pythons_own_errors_and_name_the_values() -> N
 # 25. Installing
 
 
-def test_pain_25_numpy_is_all_that_has_to_be_installed() -> None:
-    """A toolkit, a compiler, or a package of another name for each version of each vendor."""
+def test_regression_25_only_numpy_is_required() -> None:
+    """Defect: a toolkit, a compiler, or a separate package for each version of each vendor is required."""
     required = importlib.metadata.requires("PyGPU") or []
     assert [re.split(r"\W", name)[0] for name in required if "extra ==" not in name] == ["numpy"]
 
 
 @pytest.mark.starts_processes
-def test_pain_25_the_host_works_where_there_is_no_gpu() -> None:
-    """The import fails on machines without a GPU, so that nothing can be built or tested there."""
+def test_regression_25_cpu_backend_works_without_gpu() -> None:
+    """Defect: the import fails without a GPU, so that nothing can be built or tested there."""
     script = """
         import PyGPU
         array = PyGPU.arange(6).reshape(2, 3)
@@ -441,8 +441,8 @@ def test_pain_25_the_host_works_where_there_is_no_gpu() -> None:
     assert run(script, PYGPU_BACKEND="cpu") == "ended"
 
 
-def test_pain_25_configuration_reports_search_and_failure_reason() -> None:
-    """ "no CUDA-capable device", and a search for the reason."""
+def test_regression_25_config_reports_search_and_failure_reason() -> None:
+    """Defect: the error is "no CUDA-capable device" without the reason."""
     for backend in PyGPU.config()["backends"]:
         assert backend["available"] or backend["reason"]
         if not backend["available"] and backend["searched"]:

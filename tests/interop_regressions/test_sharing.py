@@ -44,8 +44,8 @@ def tensor_of(array: Any) -> tuple[object, dlpack_forge.DLTensor]:
 # 1. AMD users were refused by the protocol itself
 
 
-def test_pain_01_dlpack_names_the_vendor_and_knows_its_streams() -> None:
-    """Stream numbers of CUDA crash on ROCm, and one library refuses AMD altogether."""
+def test_regression_01_dlpack_reports_vendor_and_checks_stream() -> None:
+    """Defect: stream numbers of CUDA crash on ROCm, and one library rejects AMD devices."""
     array = PyGPU.arange(3)
     assert array.__dlpack_device__() == (DEVICE_TYPE, 0)
     allowed, forbidden = STREAM_NUMBERS
@@ -57,18 +57,18 @@ def test_pain_01_dlpack_names_the_vendor_and_knows_its_streams() -> None:
 
 
 @pytest.mark.reads_in_place
-def test_pain_01_an_interface_that_is_not_there_is_an_attribute_error() -> None:
-    """A property that raises RuntimeError makes `hasattr` blow up."""
+def test_regression_01_missing_interface_is_no_attribute() -> None:
+    """Defect: a property raises RuntimeError, which `hasattr` propagates."""
     array = PyGPU.zeros(3)
     assert hasattr(array, "__cuda_array_interface__") is (BACKEND != "cpu")
     assert hasattr(array, "__array_interface__") is (BACKEND == "cpu")
 
 
 @pytest.mark.skipif(BACKEND != "hip", reason="of AMD")
-def test_pain_01_on_hip_the_interface_names_no_stream_and_the_work_is_over(
+def test_regression_01_hip_interface_has_no_stream_and_work_is_complete(
     kernels: Any, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
-    """A number of a stream of CUDA means nothing, or a crash, on ROCm."""
+    """Defect: a stream number of CUDA is invalid on ROCm, or crashes."""
     kernels.spin(0.05, slow.handle)
     block.fill(2, stream=slow)
     assert block.__cuda_array_interface__["stream"] is None
@@ -78,16 +78,16 @@ def test_pain_01_on_hip_the_interface_names_no_stream_and_the_work_is_over(
 # 2. A protocol too many
 
 
-def test_pain_02_there_is_no_buffer_slot() -> None:
-    """PyTorch tries the buffer slot first: an array of a GPU that has one cannot be taken at all."""
+def test_regression_02_array_has_no_buffer_slot() -> None:
+    """Defect: PyTorch tries the buffer slot first, and cannot import a GPU array that has one."""
     array = PyGPU.zeros(3)
     with pytest.raises(TypeError, match="bytes-like"):
         memoryview(array)  # type: ignore[arg-type]
 
 
 @gpu_only
-def test_pain_02_numpy_gets_nothing_without_being_told_to() -> None:
-    """A successful `__array__` copies a whole array to the host unasked, each time."""
+def test_regression_02_numpy_conversion_raises_type_error() -> None:
+    """Defect: `__array__` implicitly copies the whole array to the host on each call."""
     with pytest.raises(TypeError, match=r"\.get\(\)"):
         np.asarray(PyGPU.zeros(3))
 
@@ -95,7 +95,7 @@ def test_pain_02_numpy_gets_nothing_without_being_told_to() -> None:
 # 3. Zero-copy that copies
 
 
-def test_pain_03_an_import_is_the_same_memory() -> None:
+def test_regression_03_import_shares_memory() -> None:
     """Defect: `torch.as_tensor(gpu_array)` silently copies to the CPU."""
     array = PyGPU.arange(6, dtype="float32").reshape(2, 3)[:, ::-1]
     for shared in (PyGPU.asarray(array), PyGPU.from_dlpack(array), PyGPU.from_dlpack(array.__dlpack__())):
@@ -105,8 +105,8 @@ def test_pain_03_an_import_is_the_same_memory() -> None:
 
 
 @gpu_only
-def test_pain_03_an_import_never_changes_the_device_unasked() -> None:
-    """An importer that prefers its own device moves the data through the bus in silence."""
+def test_regression_03_import_changes_device_only_on_request() -> None:
+    """Defect: the importer implicitly copies the data to its preferred device."""
     host = PyGPU.zeros(3, device="cpu")
     shared = PyGPU.from_dlpack(host)
     assert shared.device.kind == "cpu"
@@ -116,8 +116,8 @@ def test_pain_03_an_import_never_changes_the_device_unasked() -> None:
 
 
 @gpu_only
-def test_pain_03_torch_sees_the_same_memory() -> None:
-    """The one recipe for PyTorch is `torch.from_dlpack`."""
+def test_regression_03_torch_shares_memory() -> None:
+    """Defect: only `torch.from_dlpack` shares memory, other functions of PyTorch copy."""
     torch = pytest.importorskip("torch")
     if BACKEND != "cuda" or simulated.driver() is not None:
         pytest.skip("PyTorch is made for real CUDA")
@@ -130,8 +130,8 @@ def test_pain_03_torch_sees_the_same_memory() -> None:
 
 
 @pytest.mark.parametrize("shape", [(0,), (3, 0, 2), ()])
-def test_pain_04_arrays_of_no_elements_keep_what_they_are(shape: tuple[int, ...]) -> None:
-    """Null pointers are rejected or invented, dtypes lost, and the wrong device chosen for arrays of size 0."""
+def test_regression_04_empty_arrays_keep_dtype_shape_and_device(shape: tuple[int, ...]) -> None:
+    """Defect: for arrays of size 0 null pointers are rejected or invented, the dtype is lost, the device is wrong."""
     array = PyGPU.zeros(shape, "int16")
     capsule, tensor = tensor_of(array)
     assert tensor.data == (array.ptr if array.size else None)
@@ -149,8 +149,8 @@ def test_pain_04_arrays_of_no_elements_keep_what_they_are(shape: tuple[int, ...]
 
 
 @given(key=basic_keys((4, 5, 6)))
-def test_pain_05_random_views_are_shared_as_they_are(key: Any) -> None:
-    """Strides are divided as if they had no sign, or the consumer's process is aborted."""
+def test_regression_05_random_views_are_shared_unchanged(key: Any) -> None:
+    """Defect: strides are divided as unsigned numbers, or the process of the consumer aborts."""
     host, array = pair((4, 5, 6), "int32")
     try:
         expected = host[key]
@@ -163,8 +163,8 @@ def test_pain_05_random_views_are_shared_as_they_are(key: Any) -> None:
 
 
 @pytest.mark.parametrize("key", [np.s_[::-1], np.s_[:, ::-1], np.s_[::-2, ::-3]])
-def test_pain_05_negative_strides_are_exported_as_they_are(key: Any) -> None:
-    """A reversed array comes out as another one."""
+def test_regression_05_negative_strides_are_exported_unchanged(key: Any) -> None:
+    """Defect: a reversed array is exported with other values."""
     host, array = pair((5, 7), "float32")
     view, expected = array[key], host[key]
     _, tensor = tensor_of(view)
@@ -184,7 +184,7 @@ def test_pain_05_negative_strides_are_exported_as_they_are(key: Any) -> None:
 
 
 @pytest.mark.reads_in_place
-def test_pain_06_what_may_not_be_written_stays_so() -> None:
+def test_regression_06_read_only_arrays_stay_read_only() -> None:
     """Defect: the flag is lost, and a constant of another library is overwritten."""
     array = PyGPU.asarray(Readonly(PyGPU.zeros((2, 3), "float32")))
     for view in (array, array[0], array.T):
@@ -205,8 +205,8 @@ def test_pain_06_what_may_not_be_written_stays_so() -> None:
 
 
 @pytest.mark.reads_in_place
-def test_pain_06_a_consumer_that_cannot_be_told_is_named() -> None:
-    """A bare BufferError does not say that the consumer has to pass `max_version`."""
+def test_regression_06_export_error_names_max_version() -> None:
+    """Defect: the BufferError does not name `max_version`, which the consumer must pass."""
     with pytest.raises(BufferError, match="max_version"):
         PyGPU.asarray(Readonly(PyGPU.zeros(3))).__dlpack__()
 
@@ -216,8 +216,8 @@ def test_pain_06_a_consumer_that_cannot_be_told_is_named() -> None:
 
 @pytest.mark.reads_in_place
 @pytest.mark.parametrize("name", [*NUMPYS_OWN, *ML_DTYPES])
-def test_pain_07_every_dtype_passes_through_every_protocol(name: str) -> None:
-    """bool, bfloat16 and the small floats are refused, renamed or crash."""
+def test_regression_07_every_dtype_roundtrips_through_every_protocol(name: str) -> None:
+    """Defect: bool, bfloat16 and 8-bit floats are rejected, renamed or crash."""
     dtype = np.dtype(getattr(ml_dtypes, name) if name in ML_DTYPES else name)
     host, array = pair((2, 3), dtype)
     _, tensor = tensor_of(array)
@@ -237,8 +237,8 @@ def test_pain_07_every_dtype_passes_through_every_protocol(name: str) -> None:
 
 
 @pytest.mark.parametrize("shape", [(1, 77), (77, 1), (1, 1, 5)])
-def test_pain_08_strides_of_length_one_axes_mean_nothing(shape: tuple[int, ...]) -> None:
-    """Strides that no element ever uses make an array "not contiguous", or another array."""
+def test_regression_08_strides_of_length_one_axes_are_ignored(shape: tuple[int, ...]) -> None:
+    """Defect: strides that no element uses make an array "not contiguous", or change its values."""
     host, array = pair(shape, "float32")
     assert array.flags.c_contiguous
     product = [int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
@@ -254,8 +254,8 @@ def test_pain_08_strides_of_length_one_axes_mean_nothing(shape: tuple[int, ...])
     assert taken.tolist() == host.tolist()
 
 
-def test_pain_08_view_with_new_axis_or_one_column_exports_its_shape() -> None:
-    """`x[:, :1]` and `x[None]` are the views at which normalising goes wrong."""
+def test_regression_08_view_with_new_axis_or_one_column_exports_its_shape() -> None:
+    """Defect: strides of the views `x[:, :1]` and `x[None]` are normalized incorrectly."""
     host, array = pair((4, 6), "float32")
     for take in (lambda x: x[:, :1], lambda x: x[None], lambda x: x[:1, None, ::2]):
         assert take(array).flags.c_contiguous is take(host).flags.c_contiguous
@@ -273,8 +273,8 @@ def forged_on_device(array: PyGPU.GPUArray, **claims: Any) -> dlpack_forge.Forge
     return forged.set(**claims)
 
 
-def test_pain_12_an_offset_is_added_on_import_and_folded_on_export() -> None:
-    """Half of the libraries forget the offset: wrong data and no error."""
+def test_regression_12_byte_offset_is_added_on_import_and_export() -> None:
+    """Defect: the byte offset is ignored, which gives wrong data without an error."""
     host, array = pair((64,), "float32")
     taken = PyGPU.from_dlpack(forged_on_device(array, byte_offset=8 * 4).capsule())
     assert taken.ptr == array.ptr + 32
@@ -283,8 +283,8 @@ def test_pain_12_an_offset_is_added_on_import_and_folded_on_export() -> None:
     assert (tensor.data, tensor.byte_offset) == (array.ptr + 32 + 12, 0)
 
 
-def test_pain_12_alignment_is_asked_to_the_item_and_no_further() -> None:
-    """Consumers that insist on 64 or 256 bytes refuse views, others read across items."""
+def test_regression_12_alignment_to_item_size_suffices() -> None:
+    """Defect: consumers that require 64 or 256 bytes reject views, others read across items."""
     host, array = pair((64,), "float32")
     assert_same(PyGPU.from_dlpack(array[1:]), host[1:])
     with pytest.raises((BufferError, ValueError), match="align"):
@@ -294,8 +294,8 @@ def test_pain_12_alignment_is_asked_to_the_item_and_no_further() -> None:
 # 13. What the exchange of one array costs
 
 
-def test_pain_13_the_exchange_table_is_published() -> None:
-    """An exchange in Python costs ten times as much as one through the table of C functions."""
+def test_regression_13_c_exchange_table_is_exported() -> None:
+    """Defect: an exchange in Python takes ten times as long as one through the table of C functions."""
     name = b"dlpack_exchange_api"
     address = dlpack_forge.capsule_pointer(PyGPU.GPUArray.__dlpack_c_exchange_api__, name)
     table = dlpack_forge.DLPackExchangeAPI.from_address(address)
@@ -307,7 +307,7 @@ def test_pain_13_the_exchange_table_is_published() -> None:
 
 
 @pytest.mark.reads_in_place
-def test_pain_13_the_exchange_table_of_others_is_used_first() -> None:
+def test_regression_13_exchange_table_of_other_library_is_used_first() -> None:
     """Defect: a library with a table is still called through Python."""
     array = PyGPU.zeros((2, 3))
 

@@ -43,10 +43,10 @@ def holds(array: PyGPU.GPUArray, value: float) -> bool:
 
 @gpu_only
 @pytest.mark.parametrize("protocol", ["dlpack", "interface"])
-def test_pain_09_consumer_on_another_stream_sees_late_write_without_host(
+def test_regression_09_consumer_stream_sees_late_write_without_host(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray, protocol: str
 ) -> None:
-    """The consumer reads old values, or every exchange stops the host."""
+    """Defect: the consumer reads old values, or every exchange blocks the host."""
     result = PyGPU.zeros(COUNT, "float32")
     PyGPU.synchronize()
     if protocol == "interface" and BACKEND == "hip":
@@ -68,10 +68,10 @@ def test_pain_09_consumer_on_another_stream_sees_late_write_without_host(
 
 
 @gpu_only
-def test_pain_09_no_stream_is_default_stream_and_minus_one_is_no_order(
+def test_regression_09_none_is_default_stream_and_minus_one_is_no_order(
     kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
-    """`None` means no order to some and a stop of the host to others, and -1 is not heeded."""
+    """Defect: for `None` libraries omit ordering or block the host, and they ignore -1."""
     result = PyGPU.zeros(COUNT, "float32")
     PyGPU.synchronize()
     block.fill(3, stream=slow)
@@ -90,10 +90,8 @@ def test_pain_09_no_stream_is_default_stream_and_minus_one_is_no_order(
 
 @gpu_only
 @pytest.mark.parametrize("tell", ["export", "record_stream"])
-def test_pain_10_memory_is_freed_behind_the_work_of_a_consumers_stream(
-    kernels: Kernels, slow: PyGPU.Stream, tell: str
-) -> None:
-    """The allocator gives memory to the next array while a foreign kernel still reads it."""
+def test_regression_10_free_waits_for_work_of_consumer_stream(kernels: Kernels, slow: PyGPU.Stream, tell: str) -> None:
+    """Defect: the allocator reuses memory while a foreign kernel still reads it."""
     result = PyGPU.zeros(COUNT, "float32")
     array = PyGPU.full(COUNT, 4, "float32")
     PyGPU.synchronize()
@@ -111,10 +109,10 @@ def test_pain_10_memory_is_freed_behind_the_work_of_a_consumers_stream(
 
 @gpu_only
 @pytest.mark.parametrize("known_by", ["record_stream", "export", "interface", "current"])
-def test_pain_10_a_foreign_stream_may_be_destroyed_by_its_owner(
+def test_regression_10_foreign_stream_may_be_destroyed_by_owner(
     kernels: Kernels, block: PyGPU.GPUArray, known_by: str
 ) -> None:
-    """A library that has learned of a stream uses it after its owner destroyed it: a crash, or no order."""
+    """Defect: a library uses a stream after its owner destroyed it, which crashes or loses the order."""
     if known_by == "interface" and BACKEND == "hip":
         pytest.skip("on ROCm the interface names no stream")
     foreign = shared.Vendor()
@@ -152,8 +150,8 @@ def test_pain_10_a_foreign_stream_may_be_destroyed_by_its_owner(
 
 @pytest.mark.provokes_findings
 @pytest.mark.skipif(BACKEND == "cpu", reason="host memory has no streams")
-def test_pain_10_work_on_a_destroyed_stream_is_an_error_and_harms_nothing(block: PyGPU.GPUArray) -> None:
-    """The error, where there is one, comes late and names nothing."""
+def test_regression_10_work_on_destroyed_stream_raises_harmless_error(block: PyGPU.GPUArray) -> None:
+    """Defect: the error, if any, is raised late and names no cause."""
     if simulated.driver() is None:
         pytest.skip("a real driver takes the number for an address")
     foreign = shared.Vendor()
@@ -172,7 +170,7 @@ def test_pain_10_work_on_a_destroyed_stream_is_an_error_and_harms_nothing(block:
 # 14. The GIL against the driver's lock
 
 
-def test_pain_14_allocating_and_dropping_threads_do_not_block_each_other() -> None:
+def test_regression_14_allocating_and_dropping_threads_do_not_deadlock() -> None:
     """Defect: a destructor inside the driver waits for the GIL, whose holder waits for the driver."""
     script = """
 import random, threading
@@ -232,7 +230,7 @@ print("ended")
         "array[...] = numpy.ones(1)",
     ],
 )
-def test_pain_14_host_function_gets_gil_while_a_call_waits(call: str) -> None:
+def test_regression_14_host_function_gets_gil_while_call_waits(call: str) -> None:
     """Defect: a driver callback waits for the GIL while its holder waits for the stream of the callback."""
     script = f"""
 import time, numpy
@@ -264,7 +262,7 @@ print("ended")
 
 @gpu_only
 @pytest.mark.parametrize("count", [5, COUNT])
-def test_pain_19_async_upload_snapshots_source(kernels: Kernels, slow: PyGPU.Stream, count: int) -> None:
+def test_regression_19_async_upload_snapshots_source(kernels: Kernels, slow: PyGPU.Stream, count: int) -> None:
     """Defect: the copy engine reads data written after the call."""
     host = np.full(count, 5, "float32")
     kernels.spin(SECONDS / 2, slow.handle)
@@ -275,8 +273,8 @@ def test_pain_19_async_upload_snapshots_source(kernels: Kernels, slow: PyGPU.Str
 
 
 @gpu_only
-def test_pain_19_a_copy_of_pinned_memory_does_not_wait_and_keeps_it(kernels: Kernels, slow: PyGPU.Stream) -> None:
-    """A copy called asynchronous waits for the stream, or the memory is gone before it runs."""
+def test_regression_19_copy_of_pinned_memory_is_async_and_keeps_it(kernels: Kernels, slow: PyGPU.Stream) -> None:
+    """Defect: an asynchronous copy waits for the stream, or the memory is freed before it runs."""
     pinned = PyGPU.empty_pinned(COUNT, "float32")
     pinned[:] = 6
     array = PyGPU.empty(COUNT, "float32")

@@ -26,8 +26,8 @@ gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="host memory has no strea
 
 @pytest.mark.parametrize("versioned", [False, True])
 @pytest.mark.parametrize("owner", ["PyGPU", "somebody else"])
-def test_pain_11_a_deleter_runs_on_a_thread_that_python_does_not_know(owner: str, versioned: bool) -> None:
-    """A deleter that takes the GIL, or does not, crashes or hangs on a consumer's own thread."""
+def test_regression_11_deleter_runs_on_thread_unknown_to_python(owner: str, versioned: bool) -> None:
+    """Defect: a deleter crashes or hangs on a thread of the consumer, with or without the GIL."""
     host = np.arange(1000.0)
     before = sys.getrefcount(host)
     capsules = []
@@ -46,8 +46,8 @@ def test_pain_11_a_deleter_runs_on_a_thread_that_python_does_not_know(owner: str
 
 
 @gpu_only
-def test_pain_11_a_deleter_runs_while_this_thread_waits_for_the_device(kernels: Kernels, slow: PyGPU.Stream) -> None:
-    """The thread with the GIL waits for the driver, and the deleter for the GIL."""
+def test_regression_11_deleter_runs_while_other_thread_waits_for_device(kernels: Kernels, slow: PyGPU.Stream) -> None:
+    """Defect: the thread with the GIL waits for the driver, and the deleter for the GIL."""
     tensors = [dlpack_forge.consume(PyGPU.zeros(1000).__dlpack__()) for _ in range(4)]
     kernels.spin(SECONDS / 2, slow.handle)
     thread = threading.Thread(target=lambda: [kernels.delete_in_thread(tensor) for tensor in tensors])
@@ -120,13 +120,13 @@ del arrays
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("when", LATE_DELETERS)
-def test_pain_11_a_deleter_may_be_called_at_the_end_of_the_process(when: str) -> None:
-    """The consumer is destroyed last, and its deleter meets a Python or a driver that is gone."""
+def test_regression_11_deleter_may_run_at_process_exit(when: str) -> None:
+    """Defect: the consumer is destroyed last, and its deleter runs after Python or the driver has ended."""
     printed = run(MAKE_TENSORS + LATE_DELETERS[when] + "print('ended')\n", PYGPU_SIM_DELAY_US="0-500")
     assert printed.split("\n") == ["ended", "all deleted"][: 2 if "gone" in when else 1]
 
 
-def test_pain_11_memory_in_a_cycle_is_given_back() -> None:
+def test_regression_11_memory_in_reference_cycle_is_freed() -> None:
     """Defect: an array that the collector cannot traverse is never freed."""
     gc.collect()
     held = PyGPU.memory_statistics()["count"]
@@ -167,15 +167,15 @@ time.sleep(0.1)
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("name", ENDS)
-def test_pain_15_the_process_ends_well_with(name: str) -> None:
-    """Segmentation faults at exit, or "context stack was not empty"."""
+def test_regression_15_process_exits_cleanly_with(name: str) -> None:
+    """Defect: the process ends with a segmentation fault, or "context stack was not empty"."""
     # A simulated driver is told to be late, so that work is in flight; `test_lifetime.py` has the ends of idle ones.
     run(f"import PyGPU\n{ENDS[name]}\n", PYGPU_SIM_DELAY_US="0-2000")
 
 
 @gpu_only
 @pytest.mark.starts_processes
-def test_pain_15_the_process_ends_well_with_a_kernel_running(kernels: Kernels) -> None:
+def test_regression_15_process_exits_cleanly_with_running_kernel(kernels: Kernels) -> None:
     """Defect: process exit never returns, or frees memory that the kernel uses."""
     script = """
 import ctypes
@@ -212,7 +212,7 @@ def in_another(code):
 
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("first", ["the main interpreter", "the subinterpreter"])
-def test_pain_15_a_subinterpreter_is_refused_in_one_sentence(first: str) -> None:
+def test_regression_15_rejects_subinterpreter_with_remedy(first: str) -> None:
     """Defect: a later crash, or the end of the subinterpreter closes the library for the main one too."""
     use = "import PyGPU\narray = PyGPU.arange(3)\nassert array.tolist() == [0, 1, 2]\n"
     ask = "in_another('import PyGPU')\n"

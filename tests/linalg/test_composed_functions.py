@@ -34,7 +34,7 @@ np.linalg.vecdot(a, b, axis=1)     np.linalg.vector_norm(b, axis=(0, 2)) np.lina
 np.linalg.matrix_rank(h, hermitian=True) np.linalg.cond(z, np.inf)     np.linalg.pinv(z)
 """
 PROGRAMS = [f"np.linalg.{one.strip()}" for one in CALLS.replace("\n", " ").split("np.linalg.") if one.strip()]
-# Elsewhere each new kernel is compiled by the simulated driver.
+# Elsewhere the simulated driver compiles each new kernel.
 FEW = [one for one in PROGRAMS if any(name in one for name in ("lstsq(a[:, :2], a)[1]", "cond(a, 1)", "pinv(z", "nuc"))]
 
 
@@ -44,20 +44,20 @@ def values(is_host: bool) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("program", PROGRAMS if on_cpu() else FEW)
-def test_a_function_gives_what_numpys_gives_and_where_the_array_is(program: str) -> None:
+def test_composed_function_matches_numpy_on_device(program: str) -> None:
     ours, numpys = (eval(program, values(is_host)) for is_host in (False, True))
     assert isinstance(ours, PyGPU.GPUArray)
     close(ours, numpys)
 
 
-def test_functions_that_only_numpys_module_has_are_those_of_the_package() -> None:
+def test_linalg_has_all_names_of_numpy_linalg() -> None:
     assert set(np.linalg.__all__) - {"LinAlgError", "linalg"} <= set(linalg.__all__)
     assert linalg.LinAlgError is np.linalg.LinAlgError
     assert linalg.norm is PyGPU.norm
     assert PyGPU.zeros(1).__array_namespace__().linalg is linalg
 
 
-def test_results_have_names_as_numpys_have() -> None:
+def test_result_tuples_have_numpy_field_names() -> None:
     a = PyGPU.eye(2)
     for name in ("eigh", "qr", "slogdet", "svd"):
         ours, numpys = getattr(linalg, name)(a), getattr(np.linalg, name)(np.eye(2))
@@ -66,7 +66,7 @@ def test_results_have_names_as_numpys_have() -> None:
 
 
 @pytest.mark.skipif(not on_cpu(), reason="the same everywhere")
-def test_integers_are_factorised_as_float64() -> None:
+def test_integers_are_factorized_as_float64() -> None:
     a = np.array([[2, 1], [1, 3]])
     for name in ("inv", "cholesky", "det", "svdvals", "eigvalsh"):
         close(getattr(linalg, name)(PyGPU.to_gpu(a)), getattr(np.linalg, name)(a))

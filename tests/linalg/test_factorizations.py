@@ -10,7 +10,7 @@ from linear_algebra import adjoint, close, given, hermitian
 from PyGPU import linalg
 from support import of_few, on_cpu, outcome
 
-# On a simulated GPU each kernel of each type is compiled.
+# A simulated GPU compiles each kernel for each dtype.
 TYPES = of_few(["float32", "float64", "complex64", "complex128"], ["float32", "complex128"])
 SHAPES = of_few(
     [(4, 4), (5, 3), (3, 5), (2, 5, 3), (2, 3, 5), (2, 1, 33, 34), (1, 1), (3, 2, 2)], [(5, 3), (2, 3, 5), (33, 34)]
@@ -20,7 +20,7 @@ EVERYWHERE = pytest.mark.enough_on("cpu", "cuda")
 
 
 def laid(a: np.ndarray) -> list[PyGPU.GPUArray]:
-    """The same matrices by rows, and on the CPU also by columns, backwards, and with gaps."""
+    """Return the matrices in C order, and on the CPU also in F order, reversed, and with gaps."""
     by_rows = PyGPU.to_gpu(a)
     by_columns = PyGPU.to_gpu(np.ascontiguousarray(np.swapaxes(a, -1, -2))).swapaxes(-1, -2)
     if not on_cpu():
@@ -32,7 +32,7 @@ def laid(a: np.ndarray) -> list[PyGPU.GPUArray]:
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_equations_are_solved_and_matrices_inverted(dtype: str) -> None:
+def test_solve_and_inv_match_numpy(dtype: str) -> None:
     a, many = given(dtype, 4, 4), given(dtype, 3, 4, 4)
     for array in laid(a):
         close(linalg.solve(array, PyGPU.to_gpu(a[0])), np.linalg.solve(a, a[0]))
@@ -45,7 +45,7 @@ def test_equations_are_solved_and_matrices_inverted(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", TYPES if on_cpu() else TYPES[:1])
 @EVERYWHERE
-def test_determinants_know_the_order_of_the_rows(dtype: str) -> None:
+def test_det_and_slogdet_match_numpy(dtype: str) -> None:
     a = given(dtype, 3, 4, 4)
     for ours, numpys in zip(linalg.slogdet(PyGPU.to_gpu(a)), np.linalg.slogdet(a), strict=True):
         close(ours, numpys)
@@ -56,19 +56,19 @@ def test_determinants_know_the_order_of_the_rows(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_positive_definite_matrices_have_a_triangular_root(dtype: str) -> None:
+def test_cholesky_matches_numpy(dtype: str) -> None:
     for shape in ((4, 4), (3, 4, 4)):
         a = hermitian(dtype, *shape)
         for array in laid(a)[:2]:
             close(linalg.cholesky(array), np.linalg.cholesky(a))
-        # Only the triangle that is asked for is read.
+        # Only the requested triangle is read.
         close(linalg.cholesky(PyGPU.to_gpu(np.triu(a)), upper=True), adjoint(np.linalg.cholesky(a)))
 
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @EVERYWHERE
-def test_matrices_are_products_of_orthonormal_columns_and_a_triangle(dtype: str, shape: tuple[int, ...]) -> None:
+def test_qr_factors_multiply_to_input(dtype: str, shape: tuple[int, ...]) -> None:
     a = given(dtype, *shape)
     for array in laid(a):
         for mode in ("reduced", "complete"):
@@ -91,7 +91,7 @@ def test_matrices_are_products_of_orthonormal_columns_and_a_triangle(dtype: str,
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @EVERYWHERE
-def test_matrices_are_products_by_their_singular_values(dtype: str, shape: tuple[int, ...]) -> None:
+def test_svd_factors_multiply_to_input(dtype: str, shape: tuple[int, ...]) -> None:
     a = given(dtype, *shape)
     values = np.linalg.svd(a, compute_uv=False)
     for array in laid(a):
@@ -109,7 +109,7 @@ def test_matrices_are_products_by_their_singular_values(dtype: str, shape: tuple
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_hermitian_matrices_have_real_eigenvalues_and_orthonormal_vectors(dtype: str) -> None:
+def test_eigh_satisfies_eigenvalue_equation(dtype: str) -> None:
     for shape in ((4, 4), (3, 4, 4)):
         a = hermitian(dtype, *shape)
         for array, triangle in zip(laid(a)[:2], "LU", strict=True):
@@ -123,7 +123,7 @@ def test_hermitian_matrices_have_real_eigenvalues_and_orthonormal_vectors(dtype:
 @EVERYWHERE
 @pytest.mark.skipif(PyGPU.backend_name() == "hip", reason="hipSOLVER has no such function, as the next test says")
 @pytest.mark.parametrize("dtype", TYPES)
-def test_any_matrices_have_eigenvalues_and_vectors(dtype: str) -> None:
+def test_eig_satisfies_eigenvalue_equation(dtype: str) -> None:
     a = given(dtype, 2, 4, 4)
     w, v = linalg.eig(PyGPU.to_gpu(a))
     vectors, values = v.get(), w.get()
@@ -140,7 +140,7 @@ def test_hipsolver_has_no_general_eigenvalues() -> None:
 
 @EVERYWHERE
 @pytest.mark.parametrize("shape", EMPTY, ids=str)
-def test_matrices_without_elements_have_results(shape: tuple[int, ...]) -> None:
+def test_empty_matrices_match_numpy(shape: tuple[int, ...]) -> None:
     a = np.ones(shape, "float32")
     array = PyGPU.to_gpu(a)
     names = ["svd", "qr", "svdvals", "pinv", "matrix_rank"]
@@ -148,7 +148,7 @@ def test_matrices_without_elements_have_results(shape: tuple[int, ...]) -> None:
     for name in names:
         ours, numpys = getattr(linalg, name)(array), getattr(np.linalg, name)(a)
         for one, other in zip(*((got if isinstance(got, tuple) else (got,)) for got in (ours, numpys)), strict=True):
-            # NumPy's pseudo-inverse of such has the type that was given, and ours is none of integers.
+            # NumPy's pseudo-inverse of an empty matrix keeps the input dtype; PyGPU's is never an integer.
             close(one, other)
 
 
@@ -174,7 +174,7 @@ REFUSED = {
 
 @EVERYWHERE
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_numpy_refuses_is_refused_by_the_same_exception(case: str) -> None:
+def test_linalg_raises_same_exception_as_numpy(case: str) -> None:
     a = 2 * np.eye(3)
     ours = outcome(lambda: REFUSED[case](linalg, PyGPU.to_gpu(a)))
     numpys = outcome(lambda: REFUSED[case](np.linalg, a))
@@ -184,7 +184,7 @@ def test_what_numpy_refuses_is_refused_by_the_same_exception(case: str) -> None:
         assert str(ours[1]) == str(numpys[1])
 
 
-def test_one_singular_matrix_of_a_batch_is_enough() -> None:
+def test_singular_matrix_in_batch_raises_linalg_error() -> None:
     a = np.stack([np.eye(3), np.ones((3, 3)), np.eye(3)]).astype("float32")
     with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
         linalg.solve(PyGPU.to_gpu(a), PyGPU.to_gpu(a))
@@ -193,7 +193,7 @@ def test_one_singular_matrix_of_a_batch_is_enough() -> None:
 
 
 @pytest.mark.skipif(on_cpu(), reason="NumPy computes there")
-def test_a_graph_solves_each_time_for_what_is_there() -> None:
+def test_captured_solve_uses_current_values() -> None:
     a, b = PyGPU.to_gpu(given("float32", 4, 4)), PyGPU.to_gpu(given("float32", 4, 1))
     many = PyGPU.to_gpu(given("float32", 3, 4, 4))
     linalg.solve(a, b)
@@ -212,7 +212,7 @@ def test_a_graph_solves_each_time_for_what_is_there() -> None:
 
 
 @pytest.mark.skipif(not on_cpu(), reason="NumPy computes on the CPU only")
-def test_numpy_is_not_captured() -> None:
+def test_cpu_capture_rejects_linalg() -> None:
     a = PyGPU.eye(2)
     with PyGPU.Stream() as stream:
         stream.begin_capture()

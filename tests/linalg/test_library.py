@@ -23,11 +23,11 @@ pytestmark = [
 NAME = {"cuda": "cuSOLVER", "hip": "hipSOLVER"}.get(PyGPU.backend_name(), "")
 
 
-INFO = 2**32 - 1  # the stand-in's word for iterations that do not come to an end
+INFO = 2**32 - 1  # code of the stand-in library for iterations without convergence
 
 
 def fails(library: str, name: str, code: int) -> None:
-    """Let the next call of a function fail."""
+    """Make the next call of a function fail."""
     files = {"blas": "libhipblas.so.3", "solver": "libhipsolver.so.1"}
     if PyGPU.backend_name() == "cuda":
         files = {"blas": "libcublas.so.12", "solver": "libcusolver.so.11"}
@@ -36,7 +36,7 @@ def fails(library: str, name: str, code: int) -> None:
     stand_in.sim_mathematics_fault(name.encode(), 1, code)
 
 
-def test_a_refusal_is_told_in_the_librarys_words() -> None:
+def test_library_error_has_status_name() -> None:
     a = PyGPU.to_gpu(np.eye(3, dtype="float32"))
     linalg.inv(a)
     fails("solver", "getrf", 2)
@@ -45,7 +45,7 @@ def test_a_refusal_is_told_in_the_librarys_words() -> None:
     close(linalg.inv(a), np.eye(3, dtype="float32"))
 
 
-def test_a_refusal_of_many_is_told_in_the_librarys_words() -> None:
+def test_batched_library_error_has_status_name() -> None:
     a = PyGPU.to_gpu(np.stack([np.eye(3, dtype="float32")] * 2))
     linalg.inv(a)
     fails("blas", "getrfBatched", 3)
@@ -53,7 +53,7 @@ def test_a_refusal_of_many_is_told_in_the_librarys_words() -> None:
         linalg.inv(a)
 
 
-def test_iterations_are_not_captured() -> None:
+def test_capture_rejects_iterative_functions() -> None:
     a = PyGPU.to_gpu(np.eye(3, dtype="float32"))
     linalg.svd(a)
     with PyGPU.Stream() as stream:
@@ -69,7 +69,7 @@ def test_iterations_are_not_captured() -> None:
 
 @pytest.mark.parametrize("shape", [(5, 3), (3, 5)], ids=str)
 @pytest.mark.enough_on("cuda")
-def test_singular_values_that_do_not_converge_are_found_by_another_way(
+def test_svd_falls_back_if_jacobi_does_not_converge(
     shape: tuple[int, ...],
 ) -> None:
     a = given("float32", *shape)
@@ -83,7 +83,7 @@ def test_singular_values_that_do_not_converge_are_found_by_another_way(
 
 
 @pytest.mark.enough_on("cuda")
-def test_what_converges_in_no_way_is_an_error() -> None:
+def test_eigenvalues_without_convergence_raise_linalg_error() -> None:
     fails("solver", "syevd", INFO)
     with pytest.raises(np.linalg.LinAlgError, match="Eigenvalues did not converge"):
         linalg.eigvalsh(PyGPU.to_gpu(np.eye(3, dtype="float32")))
@@ -104,5 +104,5 @@ print(PyGPU.linalg.norm(PyGPU.to_gpu([[3.0, 4.0]])).item())
     package = "hipsolver" if NAME == "hipSOLVER" else "PyGPU[cuda12-math]"
     for part in (f"{NAME} was not found", package, "/no/such/file.so: "):
         assert part in said.stdout
-    # What needs no factorisation needs no library.
+    # Functions without a factorization need no library.
     assert said.stdout.splitlines()[-1] == "5.0"

@@ -17,7 +17,7 @@ from PyGPU._cli.main import main
 def said(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
 ) -> tuple[int | str | None, str]:
-    """The exit status and the output of the command, in this process."""
+    """Run the command in this process and return its exit status and output."""
     monkeypatch.setattr(sys, "argv", ["PyGPU", *arguments])
     status: int | str | None = 0
     try:
@@ -28,16 +28,14 @@ def said(
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_the_same_is_shown_with_the_command_and_without(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_show_command_is_default(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     plain = said(monkeypatch, capsys)
     assert said(monkeypatch, capsys, "show") == plain
     assert f"backend: {PyGPU.backend_name()}" in plain[1]
 
 
 @pytest.mark.parametrize("arguments", [["--json"], ["show", "--json"]])
-def test_json_has_what_config_has(
+def test_json_output_matches_config(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status, text = said(monkeypatch, capsys, *arguments)
@@ -48,9 +46,7 @@ def test_json_has_what_config_has(
     assert [entry["name"] for entry in shown["backends"]] == ["cuda", "hip", "cpu"]
 
 
-def test_every_check_of_the_self_test_passes_here(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_check_of_self_test_passes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     device = str(PyGPU.Device())
     status, text = said(monkeypatch, capsys, "test", "--no-neighbours", "--device", device, "--seconds", "100")
     lines = text.splitlines()
@@ -63,7 +59,7 @@ def test_every_check_of_the_self_test_passes_here(
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("command", ["bench", "test", "warm"])
-def test_without_a_backend_a_command_says_why_and_traces_nothing(
+def test_command_without_backend_prints_reason_without_traceback(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def none() -> str:
@@ -74,17 +70,17 @@ def test_without_a_backend_a_command_says_why_and_traces_nothing(
     with pytest.raises(SystemExit) as end:
         main()
     assert end.value.code == 2
-    environment_lines = capsys.readouterr().err
-    assert environment_lines.startswith(f"python -m PyGPU {command}: PYGPU_BACKEND=cuda asks for the cuda backend\n")
-    assert "usage" not in environment_lines
+    told = capsys.readouterr().err
+    assert told.startswith(f"python -m PyGPU {command}: PYGPU_BACKEND=cuda asks for the cuda backend\n")
+    assert "usage" not in told
 
 
-def test_the_variables_that_are_known_are_those_of_the_page() -> None:
+def test_known_variables_match_page() -> None:
     page = (Path(__file__).parents[2] / "docs" / "environment.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^\| `(PYGPU_\w+)`", page, re.MULTILINE)) == environment.KNOWN
 
 
-def test_a_misspelt_variable_is_told() -> None:
+def test_misspelt_variable_is_reported() -> None:
     lines = [
         *environment.environment_lines(
             {"PYGPU_BACKNED": "cpu", "PYGPU_STRICT": "1", "PYGPU_BACKEND": "cpu", "HOME": "/"}
@@ -93,14 +89,14 @@ def test_a_misspelt_variable_is_told() -> None:
     assert lines == ["PYGPU_BACKNED: no variable of PyGPU; PYGPU_BACKEND is one", "PYGPU_STRICT: 1"]
 
 
-def test_without_a_compiler_a_line_says_what_to_install() -> None:
+def test_missing_compiler_message_names_package_to_install() -> None:
     error = PyGPU.BackendUnavailableError("none was found; install g++ or clang++; looked for:\n  c++: not on PATH")
-    environment_lines = testing.without_a_compiler(error)
-    assert environment_lines == "no compiler of kernels: none was found; install g++ or clang++"
+    told = testing.without_a_compiler(error)
+    assert told == "no compiler of kernels: none was found; install g++ or clang++"
 
 
 @pytest.mark.enough_on("cpu")
-def test_what_fails_is_told_and_the_status_says_so(
+def test_failed_check_is_printed_and_sets_exit_status(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def wrong(device: PyGPU.Device) -> None:
@@ -119,7 +115,7 @@ def test_what_fails_is_told_and_the_status_says_so(
 
 
 @pytest.mark.enough_on("cpu")
-def test_neighbours_that_are_there_are_met_and_others_are_not_named(
+def test_only_installed_neighbours_are_checked(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(testing, "CHECKS", [])
@@ -131,20 +127,18 @@ def test_neighbours_that_are_there_are_met_and_others_are_not_named(
 
 
 @pytest.mark.enough_on("cpu")
-def test_a_device_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rejects_unknown_device(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert said(monkeypatch, capsys, "test", "--device", "cpu:77")[0] == 2
 
 
 @pytest.mark.enough_on("cpu")
-def test_checks_begin_no_later_than_they_may(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_checks_stop_after_time_limit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     status, text = said(monkeypatch, capsys, "test", "--no-neighbours", "--seconds", "0")
     assert (status, text.count("no time left")) == (0, PyGPU.device_count() * len(testing.CHECKS))
 
 
 @pytest.mark.enough_on("cpu")
-def test_figures_are_compared_with_saved_ones() -> None:
+def test_comparison_shows_ratios_to_saved_figures() -> None:
     rows = [bench.Row("get", 65536, 2e-6), bench.Row("a.T", None, 3e-8), bench.Row("new", None, 1e-8)]
     text = bench.comparison(rows, {("get", 65536): 1e-6, ("a.T", None): 6e-8}, "old.json")
     assert [line.split()[-1] for line in text.splitlines()] == ["old.json", "2.00", "0.50"]

@@ -24,7 +24,7 @@ def _compiler() -> None:
 
 
 @pytest.mark.usefixtures("_compiler")
-def test_a_compilation_is_told_with_what_by_whom_and_how_long(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+def test_compilation_is_logged_with_source_compiler_and_time(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     from PyGPU.compiler import SourceModule
 
     with caplog.at_level(logging.DEBUG, "PyGPU"):
@@ -40,7 +40,7 @@ def test_a_compilation_is_told_with_what_by_whom_and_how_long(caplog: pytest.Log
 
 
 @pytest.mark.usefixtures("_compiler")
-def test_nothing_is_told_above_the_level_that_is_wanted(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+def test_warning_level_logs_no_compilation(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     from PyGPU.compiler import SourceModule
 
     with caplog.at_level(logging.WARNING, "PyGPU"):
@@ -49,7 +49,7 @@ def test_nothing_is_told_above_the_level_that_is_wanted(caplog: pytest.LogCaptur
 
 
 @pytest.mark.usefixtures("_compiler")
-def test_a_handler_that_raises_harms_no_work(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_raising_log_filter_does_not_affect_calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from PyGPU.compiler import SourceModule
 
     class Hostile(logging.Filter):
@@ -72,7 +72,7 @@ def test_a_handler_that_raises_harms_no_work(monkeypatch: pytest.MonkeyPatch, tm
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="arrays of the host go over no bus")
-def test_a_detour_over_the_host_is_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_host_fallback_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     array = PyGPU.to_gpu(np.arange(6))
     with caplog.at_level(logging.INFO, "PyGPU"), pytest.raises(IndexError):
         array[np.array([7])]
@@ -80,13 +80,13 @@ def test_a_detour_over_the_host_is_told(caplog: pytest.LogCaptureFixture) -> Non
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="arrays of the host never wait")
-def test_each_launch_of_what_waited_is_told_within_a_reports_block(caplog: pytest.LogCaptureFixture) -> None:
+def test_deferred_launches_are_logged_within_fusion_report(caplog: pytest.LogCaptureFixture) -> None:
     x = PyGPU.ones(5)
 
     def told() -> list[str]:
         return [text for record in caplog.records if "deferred" in (text := record.getMessage())]
 
-    _core._bound_fusion_age(0)  # a slow driver is not to be overtaken by the helper thread
+    _core._bound_fusion_age(0)  # otherwise the helper thread might launch first on a slow driver
     with caplog.at_level(logging.DEBUG, "PyGPU"), PyGPU.fusion("auto"):
         assert (x + 1).get().sum() == 10
         assert told() == []
@@ -104,7 +104,7 @@ def test_each_launch_of_what_waited_is_told_within_a_reports_block(caplog: pytes
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.starts_processes
-def test_a_program_that_does_not_log_does_not_import_logging() -> None:
+def test_program_without_logging_does_not_import_logging() -> None:
     script = (
         "import sys, PyGPU\nhad = 'logging' in sys.modules\n"
         "PyGPU.Module('extern \"C\" __global__ void first() {}')\n"
@@ -125,9 +125,7 @@ def test_a_program_that_does_not_log_does_not_import_logging() -> None:
         ("PYGPU_PROFILE", "all", "PYGPU_PROFILE asks for ranges: 'all' is no kind of ranges"),
     ],
 )
-def test_a_warning_is_seen_once_though_the_program_does_not_log(
-    variable: str, value: str, told: str, tmp_path: Path
-) -> None:
+def test_warning_is_printed_once_without_logging(variable: str, value: str, told: str, tmp_path: Path) -> None:
     script = (
         "import PyGPU\n"
         "for name in ('one', 'two'):\n"

@@ -1,7 +1,7 @@
-"""Test the notebooks of examples/, cell after cell.
+"""Test the notebooks of examples/ by running their cells in order.
 
-By these few lines and not by nbclient, which needs a kernel in a process of its own and some forty packages for that:
-the cells are plain Python without magics, and each last line is shown as a notebook would show it.
+The test does not use nbclient, which needs a kernel in a separate process and about forty packages. The cells are plain
+Python without magics, and each last line is displayed as in a notebook.
 """
 
 import ast
@@ -22,7 +22,7 @@ def cells(path: Path) -> list[dict[str, Any]]:
 
 
 def shown(source: str, names: dict[str, Any]) -> str | None:
-    """Run a cell, and show its last line if that is an expression."""
+    """Run a cell and return the display of its last line if that is an expression."""
     tree = ast.parse(source)
     last = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None  # type: ignore[attr-defined]
     exec(compile(tree, "cell", "exec"), names)
@@ -31,7 +31,7 @@ def shown(source: str, names: dict[str, Any]) -> str | None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs_from_its_first_cell_to_its_last(path: Path) -> None:
+def test_notebook_runs_all_cells(path: Path) -> None:
     try:
         PyGPU.Module('extern "C" __global__ void first() {}')
     except (PyGPU.BackendUnavailableError, PyGPU.NotSupportedError) as error:
@@ -42,6 +42,6 @@ def test_a_notebook_runs_from_its_first_cell_to_its_last(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_is_committed_without_what_it_printed(path: Path) -> None:
+def test_notebook_is_committed_without_output(path: Path) -> None:
     assert NOTEBOOKS
     assert [cell["outputs"] for cell in cells(path) if cell["outputs"] or cell["execution_count"] is not None] == []

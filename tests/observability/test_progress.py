@@ -29,7 +29,7 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_function_is_told_each_step_and_the_copy_is_that_without_it(layout: str) -> None:
+def test_progress_function_gets_each_step_and_copy_is_unchanged(layout: str) -> None:
     host = LAYOUTS[layout](np.arange(2000, dtype=np.float32).reshape(50, 40))
     told: list[tuple[int, int]] = []
     array = PyGPU.to_gpu(host, progress=lambda done, total: told.append((done, total)))
@@ -40,7 +40,7 @@ def test_a_function_is_told_each_step_and_the_copy_is_that_without_it(layout: st
     assert len(told) > 1 or host.nbytes <= 1000
 
 
-def test_a_bar_is_tqdms_where_that_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_bar_uses_tqdm_if_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[float] = []
 
     class Bar:
@@ -61,13 +61,15 @@ def test_a_bar_is_tqdms_where_that_is_installed(monkeypatch: pytest.MonkeyPatch)
     assert (steps[0], sum(steps), steps[-1]) == (-4000, 0, 0)
 
 
-def test_without_tqdm_the_copy_is_silent(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_without_tqdm_prints_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     assert PyGPU.to_gpu(np.arange(500), progress=True).sum().get() == 124750
     assert capsys.readouterr() == ("", "")
 
 
-def test_what_the_function_raises_ends_the_copy() -> None:
+def test_exception_of_progress_function_ends_copy() -> None:
     def stop(done: int, total: int) -> None:
         raise KeyboardInterrupt
 

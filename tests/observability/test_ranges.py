@@ -28,7 +28,7 @@ int open_ranges(void) { return depth; }
 
 
 class Recorder:
-    """A library in the place of a vendor's."""
+    """Replacement of a vendor's library."""
 
     def __init__(self, path: Path) -> None:
         self.path = str(path)
@@ -71,26 +71,26 @@ def test_copies_and_launches_have_ranges(recorder: Recorder) -> None:
         assert "PyGPU download 12 bytes" in names
 
 
-def test_a_program_names_its_own_also_where_it_raises(recorder: Recorder) -> None:
+def test_user_ranges_are_recorded_despite_exception(recorder: Recorder) -> None:
     with pytest.raises(KeyError), PyGPU.profile.range("outer"), PyGPU.profile.range("inner"):
         raise KeyError
     assert recorder.names() == ["outer", "inner"]
 
 
-def test_ranges_that_are_off_are_nowhere(recorder: Recorder) -> None:
+def test_disabled_ranges_are_not_recorded(recorder: Recorder) -> None:
     PyGPU.profile.annotate(False)
     with PyGPU.profile.range("unseen"):
         PyGPU.to_gpu(np.zeros(3))
     assert recorder.names() == []
 
 
-def test_a_range_that_was_begun_ends_though_ranges_were_switched_off(recorder: Recorder) -> None:
+def test_open_range_ends_after_ranges_are_disabled(recorder: Recorder) -> None:
     with PyGPU.profile.range("begun"):
         PyGPU.profile.annotate(False)
     assert recorder.names() == ["begun"]
 
 
-def test_a_library_that_is_none_is_told(tmp_path: Path) -> None:
+def test_rejects_missing_or_unknown_range_library(tmp_path: Path) -> None:
     with pytest.raises(PyGPU.BackendUnavailableError, match="was not found"):
         PyGPU.profile.annotate(str(tmp_path / "libnone.so"))
     with pytest.raises(ValueError, match="'nvtx', 'roctx'"):

@@ -8,7 +8,7 @@ import pytest
 import PyGPU
 
 
-def test_a_notebook_shows_what_an_array_is_and_its_values() -> None:
+def test_html_shows_array_properties_and_values() -> None:
     shown = PyGPU.to_gpu(np.arange(6, dtype=np.float32).reshape(2, 3))._repr_html_()
     for part in (
         "GPUArray",
@@ -22,7 +22,7 @@ def test_a_notebook_shows_what_an_array_is_and_its_values() -> None:
         assert part in shown
 
 
-def test_a_layout_that_is_not_contiguous_shows_its_strides() -> None:
+def test_html_shows_strides_of_noncontiguous_array() -> None:
     array = PyGPU.zeros((4, 6), np.int16)
     assert "strides (-12, 4)" in array[::-1, ::2]._repr_html_()
     assert "F-contiguous" in array.T._repr_html_()
@@ -30,7 +30,7 @@ def test_a_layout_that_is_not_contiguous_shows_its_strides() -> None:
     assert "0.0" in PyGPU.zeros(())._repr_html_()
 
 
-def test_a_large_array_shows_its_edges_and_one_of_many_axes_none() -> None:
+def test_html_shows_edges_of_large_array_and_no_values_beyond_2d() -> None:
     assert "..." in PyGPU.arange(100_000)._repr_html_()
     assert len(PyGPU.arange(1000)._repr_html_()) < 1500
     assert "..." not in PyGPU.arange(200)._repr_html_()
@@ -38,13 +38,13 @@ def test_a_large_array_shows_its_edges_and_one_of_many_axes_none() -> None:
     assert "<pre" not in PyGPU.zeros((5, 5, 100))._repr_html_()
 
 
-def test_names_of_fields_are_text_in_html() -> None:
+def test_html_escapes_field_names() -> None:
     shown = PyGPU.to_gpu(np.zeros(2, [("<b>", np.int32)]))._repr_html_()
     assert "&lt;b&gt;" in shown
     assert "<b>'" not in shown
 
 
-def test_a_view_in_a_capture_records_nothing() -> None:
+def test_html_during_capture_records_nothing() -> None:
     array = PyGPU.zeros(3, np.float32)
     with PyGPU.Graph() as graph:
         array.fill(1)
@@ -53,7 +53,7 @@ def test_a_view_in_a_capture_records_nothing() -> None:
     assert array.tolist() == [1, 1, 1]
 
 
-def test_a_notebook_shows_a_devices_name_and_memory() -> None:
+def test_html_shows_device_name_and_memory() -> None:
     device = PyGPU.Device()
     assert device.name in device._repr_html_()
     assert "memory" in device._repr_html_()
@@ -65,7 +65,7 @@ def test_help_is_short_and_star_import_complete() -> None:
     assert "to_gpu" in PyGPU.__all__
 
 
-def test_a_notebook_shows_what_a_graph_does() -> None:
+def test_html_shows_graph_operations() -> None:
     array = PyGPU.zeros(3, np.float32)
     graph = PyGPU.Graph()
     assert "none yet" in graph._repr_html_()
@@ -81,7 +81,7 @@ def test_a_notebook_shows_what_a_graph_does() -> None:
     assert array.tolist() == [1, 2, 2]
 
 
-def test_of_many_operations_of_a_graph_the_first_are_shown() -> None:
+def test_html_shows_first_operations_of_long_graph() -> None:
     array = PyGPU.zeros(3, np.float32)
     with PyGPU.Graph() as graph:
         for _ in range(30):

@@ -1,4 +1,4 @@
-"""Check the tables of driver codes against the bindings that cargo has fetched."""
+"""Test the tables of driver codes against the bindings that cargo has fetched."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ MEMORY = {
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    """tools/driver_tables.py, where there are bindings for it to read."""
+    """Load tools/driver_tables.py as a module; skip the test if the bindings are missing."""
     spec = importlib.util.spec_from_file_location("driver_tables", ROOT / "tools" / "driver_tables.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["driver_tables"] = module  # a dataclass looks its module up
+    sys.modules["driver_tables"] = module  # dataclasses look up their module
     spec.loader.exec_module(module)
     try:
         module.driver()
@@ -41,12 +41,12 @@ def script() -> ModuleType:
     return module
 
 
-def test_the_tables_are_what_the_script_writes(script: ModuleType) -> None:
+def test_driver_tables_match_script_output(script: ModuleType) -> None:
     for path, text in script.tables().items():
         assert path.read_text() == text, f"{path.name} is out of date: python tools/driver_tables.py"
 
 
-def test_the_flags_of_memory_have_the_drivers_numbers(script: ModuleType) -> None:
+def test_memory_flags_have_driver_values(script: ModuleType) -> None:
     enumerations, constants = script.driver()
     for prefix, flags in FLAGS.items():
         assert {name: int(flag) for name, flag in flags.__members__.items()} == {
@@ -59,7 +59,7 @@ def test_the_flags_of_memory_have_the_drivers_numbers(script: ModuleType) -> Non
         }
 
 
-def test_the_constants_of_the_runtime_have_its_numbers(script: ModuleType) -> None:
+def test_runtime_constants_have_cuda_values(script: ModuleType) -> None:
     text = script.crate("cudarc", "runtime/sys/mod.rs")[-1].read_text()
     kinds = script.enumerations(text)["cudaMemcpyKind"]
     constants = {name: int(number) for name, number in script.CONSTANT.findall(text)}
@@ -71,7 +71,7 @@ def test_the_constants_of_the_runtime_have_its_numbers(script: ModuleType) -> No
     assert runtime.cudaHostAllocMapped == constants["cudaHostAllocMapped"]
 
 
-def test_hips_own_errors_have_its_names(script: ModuleType) -> None:
+def test_hip_errors_have_hip_names(script: ModuleType) -> None:
     known = script.hip_errors()
     assert {number: name for number, (name, _) in HIP_ERRORS.items()} == {
         number: known[number] for number in HIP_ERRORS

@@ -26,11 +26,11 @@ def run(code: str) -> str:
 
 @pytest.mark.sampled(on="cpu")
 @pytest.mark.parametrize("module", MODULES)
-def test_a_public_module_is_an_attribute_of_the_package(module: str) -> None:
+def test_public_module_is_attribute_of_package(module: str) -> None:
     assert run(f"import PyGPU; print(PyGPU.{module}.__name__)") == f"PyGPU.{module}\n"
 
 
-def test_a_name_that_is_not_there_is_no_attribute() -> None:
+def test_missing_name_raises_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'PyGPU' has no attribute 'zeross'"):
         PyGPU.zeross  # noqa: B018
 
@@ -45,19 +45,19 @@ def test_a_name_that_is_not_there_is_no_attribute() -> None:
         ("polyfit", "NumPy has it, for values on the host"),
     ],
 )
-def test_a_name_that_is_elsewhere_says_where(name: str, hint: str) -> None:
+def test_misplaced_name_error_names_location(name: str, hint: str) -> None:
     with pytest.raises(AttributeError, match=f"module 'PyGPU' has no attribute '{name}'; {hint}"):
         getattr(PyGPU, name)
     with pytest.raises(ImportError, match=f"cannot import name '{name}' from 'PyGPU'; {hint}"):
         exec(f"from PyGPU import {name}")
 
 
-def test_a_name_that_is_nowhere_is_pythons_own_import_error() -> None:
+def test_missing_name_raises_import_error_without_hint() -> None:
     with pytest.raises(ImportError, match="cannot import name 'zeross' from 'PyGPU' "):
         from PyGPU import zeross  # noqa: F401
 
 
-def test_every_submodule_can_be_imported_from_the_package() -> None:
+def test_every_submodule_is_importable_from_package() -> None:
     names = [each.name for each in pkgutil.iter_modules(PyGPU.__path__) if not each.name.startswith(("__", "auto"))]
     assert {"debug", "profile", "sparse", "gl", "_core"} <= set(names)
     refused = []
@@ -65,16 +65,16 @@ def test_every_submodule_can_be_imported_from_the_package() -> None:
         try:
             exec(f"from PyGPU import {name}")
         except (ImportError, PyGPU.NotSupportedError) as error:
-            refused.append(str(error))  # what PyCUDA has and PyGPU refuses, with its sentence
+            refused.append(str(error))  # names of PyCUDA that PyGPU rejects with a message
     assert [text for text in refused if "cannot import name" in text] == []
 
 
-def test_importing_the_package_loads_the_native_module_and_two_files() -> None:
+def test_import_of_package_loads_native_module_and_two_files() -> None:
     code = "import PyGPU, sys; print(sorted(name for name in sys.modules if name.startswith('PyGPU')))"
     assert run(code) == "['PyGPU', 'PyGPU._core', 'PyGPU._native', 'PyGPU._native.interpreter']\n"
 
 
-def test_dir_shows_what_a_person_would_type() -> None:
+def test_dir_lists_fewer_than_120_names_beyond_numpy() -> None:
     shown = set(dir(PyGPU))
     assert {"GPUArray", "zeros", "Stream", "set_allocator", "driver", "compiler", "gpuarray", "backend"} <= shown
     assert len(shown - set(vars(np))) < 120
@@ -82,21 +82,21 @@ def test_dir_shows_what_a_person_would_type() -> None:
     assert [name for name in shown if name.startswith("cuda") or name.endswith(labelled)] == []
 
 
-def test_dir_stays_as_it_is_when_other_names_were_used() -> None:
+def test_dir_is_unchanged_after_other_names_are_used() -> None:
     before = dir(PyGPU)
     assert callable(PyGPU.cudaMalloc)
     assert dir(PyGPU) == before
 
 
-def test_everything_in_dir_is_there() -> None:
+def test_every_name_in_dir_exists() -> None:
     assert [name for name in dir(PyGPU) if not hasattr(PyGPU, name)] == []
 
 
-def test_looking_at_all_that_dir_shows_makes_no_context() -> None:
+def test_dir_omits_modules_that_create_contexts() -> None:
     assert {"autoinit", "autoprimaryctx"}.isdisjoint(dir(PyGPU))
 
 
-def test_the_names_of_pybindgpu_are_in_a_star_import() -> None:
+def test_star_import_has_pybindgpu_names() -> None:
     names = PyGPU.__all__
     assert sum(name.startswith("cuda") for name in names) >= 56
     assert sum(name.rpartition("_")[2] in PyGPU.SUPPORTED_DTYPES for name in names if "_" in name) == 60
@@ -120,7 +120,7 @@ def test_the_names_of_pybindgpu_are_in_a_star_import() -> None:
         "from pycuda.characterize import platform_bits",
     ],
 )
-def test_a_program_for_pycuda_runs_when_pygpu_stands_in_its_place(first: str) -> None:
+def test_pycuda_program_runs_with_pygpu_as_pycuda(first: str) -> None:
     code = f"""
 import sys, PyGPU
 sys.modules["pycuda"] = PyGPU
@@ -136,7 +136,7 @@ print(cuda.Context is Context, gpuarray.GPUArray is PyGPU.GPUArray, pycuda.autoi
     assert run(code) == "True True True\n"
 
 
-def test_autoinit_makes_one_context_under_both_names() -> None:
+def test_autoinit_creates_one_context_under_both_names() -> None:
     code = """
 import sys, PyGPU, PyGPU.autoinit
 sys.modules["pycuda"] = PyGPU
@@ -147,7 +147,7 @@ print(pycuda.autoinit.context is PyGPU.autoinit.context, pycuda.autoinit.device 
 
 
 @pytest.mark.parametrize("package", ["PyGPU", "pycuda"])
-def test_options_for_all_sources_can_be_put_in_place_under_both_names(package: str) -> None:
+def test_default_options_can_be_set_under_both_names(package: str) -> None:
     code = f"""
 import sys, PyGPU
 sys.modules["pycuda"] = PyGPU

@@ -13,7 +13,7 @@ from PyGPU._native import library_files
 
 @pytest.fixture(autouse=True)
 def no_toolkit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A machine without a toolkit and without cuda-pathfinder."""
+    """Simulate a machine without a toolkit and without cuda-pathfinder."""
     for name in ("CUDA_HOME", "CUDA_PATH", "PYGPU_NVRTC", "CONDA_PREFIX"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
@@ -22,7 +22,7 @@ def no_toolkit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def pathfinder(monkeypatch: pytest.MonkeyPatch, **functions: object) -> None:
-    """Let cuda-pathfinder be installed."""
+    """Simulate an installed cuda-pathfinder."""
     module = ModuleType("cuda.pathfinder")
     vars(module).update(functions)
     monkeypatch.setitem(sys.modules, "cuda", ModuleType("cuda"))
@@ -30,19 +30,19 @@ def pathfinder(monkeypatch: pytest.MonkeyPatch, **functions: object) -> None:
 
 
 def made(path: Path) -> Path:
-    """A program or library."""
+    """Create a file that stands for a program or library."""
     path.parent.mkdir(parents=True)
     path.touch(mode=0o755)
     return path
 
 
-def test_nothing_is_found_where_nothing_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_without_toolkit_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [folder for folder in sys.path if not Path(folder, "nvidia").is_dir()])
     assert (library_files.nvcc(), library_files.device_library("cudadevrt")) == (None, None)
     assert library_files.by_pathfinder() == []
 
 
-def test_cuda_pathfinder_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_uses_cuda_pathfinder(monkeypatch: pytest.MonkeyPatch) -> None:
     pathfinder(
         monkeypatch,
         load_nvidia_dynamic_lib=lambda name: SimpleNamespace(abs_path=f"/x/lib{name}.so"),
@@ -54,9 +54,7 @@ def test_cuda_pathfinder_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert library_files.device_library("cudadevrt") == Path("/x/libcudadevrt.a")
 
 
-def test_a_toolkit_is_found_where_cuda_pathfinder_finds_nothing(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_toolkit_is_found_if_cuda_pathfinder_finds_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def refuse(name: str) -> str:
         raise RuntimeError(f"{name} is nowhere")
 
@@ -68,14 +66,14 @@ def test_a_toolkit_is_found_where_cuda_pathfinder_finds_nothing(
     assert library_files.device_library("cudadevrt") == library
 
 
-def test_an_older_cuda_pathfinder_lacks_functions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_search_works_with_older_cuda_pathfinder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pathfinder(monkeypatch)
     library = made(tmp_path / "toolkit/targets/x86_64-linux/lib/libcudadevrt.a")
     monkeypatch.setattr(library_files, "_TOOLKIT", tmp_path / "toolkit")
     assert library_files.device_library("cudadevrt") == library
 
 
-def test_the_compiler_on_the_path_is_the_one_that_is_meant(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_compiler_on_path_precedes_cuda_pathfinder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pathfinder(monkeypatch, find_nvidia_binary_utility=lambda name: "/x/bin/nvcc")
     program = made(tmp_path / "mine/nvcc")
     monkeypatch.setenv("PATH", str(program.parent))

@@ -1,4 +1,4 @@
-"""Check that the wheel names the licenses of the code in it."""
+"""Test that the wheel names the licenses of the code in it."""
 
 import importlib.util
 import re
@@ -14,12 +14,12 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "licenses_of_crates.txt").read_text(encoding="utf-8")
 
 
-def test_the_wheel_takes_along_the_licenses_of_crates() -> None:
+def test_wheel_includes_licenses_of_crates() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert "docs/licenses_of_crates.txt" in project["license-files"]
 
 
-def test_the_licenses_are_those_of_the_crates_that_are_linked() -> None:
+def test_licenses_match_linked_crates() -> None:
     if shutil.which("cargo") is None:
         pytest.skip("no cargo")
     spec = importlib.util.spec_from_file_location("licenses", ROOT / "tools" / "licenses.py")
@@ -34,7 +34,7 @@ def test_the_licenses_are_those_of_the_crates_that_are_linked() -> None:
     assert written == PAGE, "run: python tools/licenses.py"
 
 
-def test_a_crate_without_apache_has_its_text() -> None:
+def test_crate_without_apache_license_has_its_text() -> None:
     crates = re.findall(r"^(\S+ [\d.]+): (.+)$", PAGE.partition("\n----")[0], re.MULTILINE)
     assert len(crates) > 20
     for crate, terms in crates:

@@ -1,4 +1,4 @@
-"""Check that every import path of 0.1.0 still exists with the same kind of object."""
+"""Test that every import path of 0.1.0 still exists with the same kind of object."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def still(before: str, now: str) -> bool:
     return [name for name in takes[1].split(", ") if name in known] == known
 
 
-def test_every_name_of_0_1_0_is_still_there() -> None:
+def test_every_name_of_0_1_0_still_exists() -> None:
     script = ROOT / "tools" / "public_names.py"
-    # In a process of its own: looking at autoinit makes a context current.
+    # In a separate process, because access to autoinit makes a context current.
     said = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True).stdout
     assert lost(read(TABLE.read_text().splitlines()), read(said.splitlines())) == []
 
 
-def test_a_lost_name_is_found() -> None:
+def test_finds_lost_name() -> None:
     old = read(["PyGPU empty function(shape, dtype)", "PyGPU ones function(shape)", "PyGPU Stream class"])
     new = read(["PyGPU empty function(dtype, shape)", "PyGPU Stream function()"])
     assert lost(old, new) == [
@@ -62,5 +62,5 @@ def test_a_lost_name_is_found() -> None:
     ]
 
 
-def test_a_function_may_take_more() -> None:
+def test_function_may_gain_parameters() -> None:
     assert lost(read(["PyGPU empty function(shape)"]), read(["PyGPU empty function(shape, dtype)"])) == []

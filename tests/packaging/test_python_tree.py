@@ -40,12 +40,12 @@ LOOKUPS = {
 
 
 def module_name(path: str) -> str:
-    """``PyGPU._cli`` for ``PyGPU/_cli/__init__.py``."""
+    """Return the name of the module of a file: ``PyGPU._cli`` for ``PyGPU/_cli/__init__.py``."""
     return path.removesuffix(".py").removesuffix(".pyi").removesuffix("/__init__").replace("/", ".")
 
 
 def imports(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
-    """Find the imports of a module, of its functions too, but for those that are for type checkers only."""
+    """Find the imports of a module and of its functions, except imports for type checkers."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield node
@@ -82,7 +82,7 @@ def looked_up(text: str) -> Iterator[tuple[int, str]]:
 
 
 def folder(module: str) -> str:
-    """The folder of a module in the line; ``PyGPU`` itself is a public module."""
+    """Return the folder of a module within the line; ``PyGPU`` itself is a public module."""
     name = module.removeprefix("PyGPU").removeprefix(".").partition(".")[0]
     return FOLDERS.get(name, name if name.startswith("_") else PUBLIC)
 
@@ -124,7 +124,7 @@ def modules_named(text: str, modules: set[str]) -> Iterator[tuple[int, str]]:
 
 
 def circles(sources: Mapping[str, str]) -> list[str]:
-    """The circles among modules, given the text of each file by its path below the package's parent."""
+    """Return the import cycles among modules, given the text of each file by its path."""
     texts = {module_name(path): text for path, text in sources.items()}
     graph = {module: uses(text, set(texts)) for module, text in texts.items()}
     found: list[str] = []
@@ -144,7 +144,7 @@ def circles(sources: Mapping[str, str]) -> list[str]:
 
 
 def public_by_private(sources: Mapping[str, str]) -> list[str]:
-    """Private modules that import a public one, of which there may be a second under PyCUDA's name."""
+    """Return private modules that import a public one, which may exist twice under PyCUDA's name."""
     texts = {module_name(path): text for path, text in sources.items()}
     public = {module for module in texts if "._" not in module and "." in module}
     users = {module: uses(text, set(texts)) & public for module, text in texts.items() if module not in public}
@@ -152,7 +152,7 @@ def public_by_private(sources: Mapping[str, str]) -> list[str]:
 
 
 def python_files() -> list[Path]:
-    """The files of the package, stubs included."""
+    """Return the files of the package, including stubs."""
     return [path for pattern in ("*.py", "*.pyi") for path in sorted((ROOT / "python").rglob(pattern))]
 
 
@@ -172,13 +172,13 @@ def test_private_modules_import_no_public_ones() -> None:
     assert public_by_private(package()) == []
 
 
-def test_folders_import_each_other_along_the_line() -> None:
+def test_folders_import_only_lower_layers() -> None:
     sources = package()
     assert len(sources) > 200, "the package was not found: this test would hold nothing"
     assert against_the_line(sources) == []
 
 
-def test_every_lookup_that_is_listed_exists() -> None:
+def test_every_listed_lookup_exists() -> None:
     texts = {module_name(path): text for path, text in package().items()}
     assert [module for module in LOOKUPS if not list(looked_up(texts.get(module, "")))] == []
 
@@ -209,7 +209,7 @@ def test_every_lookup_that_is_listed_exists() -> None:
         ("PyGPU/_cli/a.py", "from PyGPU import _cellar"),
     ],
 )
-def test_a_planted_violation_is_found(path: str, text: str) -> None:
+def test_finds_planted_violation(path: str, text: str) -> None:
     assert len(against_the_line({path: text})) == 1
 
 
@@ -221,7 +221,10 @@ def test_a_planted_violation_is_found(path: str, text: str) -> None:
             "PyGPU/_native/a.py",
             "if TYPE_CHECKING:\n    from PyGPU import GPUArray\n    from PyGPU.typing import DeviceLike",
         ),
-        ("PyGPU/_linalg/a.py", "from PyGPU._functions.array_arguments import array\ndef f():\n    from PyGPU._linalg import b"),
+        (
+            "PyGPU/_linalg/a.py",
+            "from PyGPU._functions.array_arguments import array\ndef f():\n    from PyGPU._linalg import b",
+        ),
         ("PyGPU/_protocols/like.py", "import_module('PyGPU')"),
         ("PyGPU/_native/a.py", "import_module('tqdm.auto' if x else 'tqdm')"),
         ("PyGPU/_mymako/__init__.py", "from PyGPU import driver"),
@@ -230,17 +233,17 @@ def test_a_planted_violation_is_found(path: str, text: str) -> None:
         ("PyGPU/_cli/a.py", "import PyGPU\nfrom PyGPU import driver"),
     ],
 )
-def test_what_is_allowed_passes(path: str, text: str) -> None:
+def test_accepts_allowed_imports(path: str, text: str) -> None:
     assert against_the_line({path: text}) == []
 
 
-def test_a_violation_names_its_line() -> None:
+def test_violation_names_its_line() -> None:
     assert against_the_line({"PyGPU/_native/a.py": "\n\nimport PyGPU.driver"}) == [
         "PyGPU._native.a:3: _native must not import PyGPU.driver, of public modules"
     ]
 
 
-def test_a_circle_is_found() -> None:
+def test_finds_import_cycle() -> None:
     sources = {
         "p/__init__.py": "from p.a import f",
         "p/a.py": "if True:\n    import p.b",
@@ -250,12 +253,12 @@ def test_a_circle_is_found() -> None:
     assert circles(sources) == ["p -> p.a -> p.b -> p.c -> p"]
 
 
-def test_a_circle_by_an_import_in_a_function_is_found() -> None:
+def test_finds_import_cycle_through_function() -> None:
     sources = {"p/a.py": "from p import b", "p/b.py": "class B:\n    def f(self):\n        from p import a"}
     assert circles(sources) == ["p.a -> p.b -> p.a"]
 
 
-def test_imports_for_type_checkers_are_no_circle() -> None:
+def test_ignores_imports_for_type_checkers() -> None:
     sources = {
         "p/a.py": "from p import b",
         "p/b.py": "if TYPE_CHECKING:\n    import p.a",
@@ -265,6 +268,6 @@ def test_imports_for_type_checkers_are_no_circle() -> None:
     assert circles(sources) == ["p.c -> p.c"]
 
 
-def test_a_private_module_that_imports_a_public_one_is_found() -> None:
+def test_finds_private_module_importing_public_one() -> None:
     sources = {"p/__init__.py": "", "p/a.py": "", "p/_b.py": "from p import a\nimport p", "p/c.py": "import p.a"}
     assert public_by_private(sources) == ["p._b imports p.a"]

@@ -1,4 +1,4 @@
-"""Check that the sdist has all files of the repository, as `make test` needs them, and no ignored ones."""
+"""Test that the sdist has all files of the repository, as `make test` needs them, and no ignored ones."""
 
 import subprocess
 import sysconfig
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.enough_on("cpu")
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_sdist_has_every_file_of_the_repository(tmp_path: Path) -> None:
+def test_sdist_has_every_file_of_repository(tmp_path: Path) -> None:
     maturin = Path(sysconfig.get_path("scripts")) / "maturin"
     if not maturin.exists():
         pytest.skip("no maturin beside this Python")

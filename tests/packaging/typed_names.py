@@ -1,6 +1,6 @@
-"""Check that type checkers find exactly the public names: `make check` runs mypy over this file; it is not executed.
+"""Test that type checkers find exactly the public names: `make check` runs mypy over this file; it is not executed.
 
-An error that is expected and does not come is an error of mypy too.
+mypy also reports an expected error that does not occur.
 """
 
 from typing import assert_type

@@ -111,7 +111,7 @@ print(PyGPU.config()["products"])
 
 
 @on_gpus
-def test_the_library_gives_the_same_for_every_type_and_layout() -> None:
+def test_library_products_match_numpy_for_every_dtype_and_layout() -> None:
     text = run(LAYOUTS + ("print(calls())" if support.is_simulated() else ""))
     assert text.startswith(f"{NAME} for large ones of floats, "), text
     assert "refuses" not in text
@@ -133,7 +133,7 @@ PyGPU.show_config()
 
 
 @on_gpus
-def test_small_products_and_those_who_ask_for_it_have_own_kernels() -> None:
+def test_own_kernels_are_used_for_small_products_or_on_request() -> None:
     lines = run(CHOICES, PYGPU_BLAS="own").splitlines()
     assert lines[:2] == ['own kernels: PYGPU_BLAS is "own"'] * 2
     lines = run(CHOICES, PYGPU_BLAS="").splitlines()
@@ -142,7 +142,7 @@ def test_small_products_and_those_who_ask_for_it_have_own_kernels() -> None:
 
 
 @on_gpus
-def test_own_kernels_are_taken_where_there_is_no_library(tmp_path: Path) -> None:
+def test_own_kernels_are_used_without_library(tmp_path: Path) -> None:
     lines = run(CHOICES, PYGPU_CUBLAS=str(tmp_path / "none.so")).splitlines()
     assert lines[1].startswith(f"own kernels: {NAME} was not found; ")
     assert f"    searched {tmp_path / 'none.so'}: " in "\n".join(lines)
@@ -150,7 +150,7 @@ def test_own_kernels_are_taken_where_there_is_no_library(tmp_path: Path) -> None
 
 
 @on_gpus
-def test_a_library_that_is_too_old_is_told_from_one_that_is_none(tmp_path: Path) -> None:
+def test_too_old_library_is_reported_as_such(tmp_path: Path) -> None:
     prefix, version = {"cuda": ("cublas", "_v2"), "hip": ("hipblas", "")}[BACKEND]
     source, library = tmp_path / "old.c", tmp_path / "libold.so"
     source.write_text(
@@ -177,7 +177,7 @@ assert calls() == before + 1
 
 @on_gpus
 @pytest.mark.skipif(BACKEND != "cpu" and not support.is_simulated(), reason="faults are planted in a simulated library")
-def test_own_kernels_are_taken_where_the_library_refuses() -> None:
+def test_own_kernels_are_used_if_library_fails() -> None:
     lines = run(REFUSALS).splitlines()
     assert "the last time it made no handle: code 14" in lines[0]
     assert "the last time a product of Float32 with code 14" in lines[1]
@@ -207,12 +207,12 @@ for _ in range(2):
 
 
 @on_gpus
-def test_a_capture_takes_a_library_that_is_open_and_opens_none() -> None:
+def test_capture_uses_open_library_and_opens_none() -> None:
     lines = run(CAPTURES + ("print(calls())" if support.is_simulated() else "")).splitlines()
     assert lines[0].startswith("own kernels; ")
     assert lines[1].startswith(NAME)
     if support.is_simulated():
-        # Two while the second graph was captured, and one beside each graph.
+        # Two during the capture of the second graph, and one outside each graph.
         assert lines[2] == "4"
 
 
@@ -240,11 +240,11 @@ print("done")
 
 
 @on_gpus
-def test_threads_and_streams_share_no_handle() -> None:
+def test_threads_and_streams_use_separate_handles() -> None:
     assert run(STREAMS) == "done\n"
 
 
 @pytest.mark.skipif(BACKEND != "cpu", reason="about the CPU")
-def test_arrays_in_host_memory_are_multiplied_by_numpy() -> None:
+def test_cpu_products_use_numpy() -> None:
     text = run('print(PyGPU.config()["products"])\na = PyGPU.ones((20, 20))\nassert (a @ a).tolist()[0][0] == 20')
     assert text == "NumPy\n"

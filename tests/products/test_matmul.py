@@ -14,13 +14,13 @@ from gpu import support
 from products import check, numbers
 
 IS_GPU = PyGPU.backend_name() != "cpu"
-# There a kernel takes a third of a second to compile.
+# A simulated GPU compiles each kernel in 0.3 s.
 IS_SIMULATED = IS_GPU and support.is_simulated()
 ALL = [
     *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 ]
-# One of each type in which is added up.
+# One dtype of each accumulator type.
 TYPES = ["bool", "int8", "uint64", "float16", "float32", "complex64", "complex128"] if IS_SIMULATED else ALL
 if IS_SIMULATED and PyGPU.backend_name() == "hip":
     TYPES = ["int8", "float32"]
@@ -32,7 +32,7 @@ def compare(function: Callable[..., Any], *hosts: Any, **keywords: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_every_type_has_a_product(dtype: str) -> None:
+def test_matmul_supports_every_dtype(dtype: str) -> None:
     compare(operator.matmul, numbers(dtype, 3, 3), numbers(dtype, 3, 3))
     compare(operator.matmul, numbers(dtype, 33, 40), numbers(dtype, 40, 34))
     compare(operator.matmul, numbers(dtype, 70, 90), numbers(dtype, 90))
@@ -46,7 +46,7 @@ def test_type_promotion_matches_numpy(types: tuple[str, str]) -> None:
     compare(operator.matmul, numbers(types[0], 33, 40), numbers(types[1], 40, 34))
 
 
-def test_numbers_of_16_bits_are_added_up_in_32() -> None:
+def test_16_bit_products_accumulate_in_32_bits() -> None:
     ones = PyGPU.ones((1, 4096), "float16")
     assert (ones @ ones.T).item() == 4096
     name = "bfloat16"
@@ -84,7 +84,7 @@ SHAPES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
 
 
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)
-def test_shapes_are_numpys(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
+def test_matmul_shapes_match_numpy(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
     compare(np.matmul, numbers("float32", *shapes[0]), numbers("float32", *shapes[1]))
 
 
@@ -103,7 +103,7 @@ LYING: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.enough_on("cpu", "cuda")
 @pytest.mark.parametrize("left", LYING)
-def test_operands_lie_anyhow(left: str) -> None:
+def test_matmul_matches_numpy_for_any_layout(left: str) -> None:
     host = numbers("float32", 80, 80)
     array = PyGPU.to_gpu(host)
     a, own_a = LYING[left](host), LYING[left](array)
@@ -116,7 +116,7 @@ def test_operands_lie_anyhow(left: str) -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_rows_and_batches_may_be_repeated() -> None:
+def test_matmul_accepts_broadcast_rows_and_batches() -> None:
     row, batch = numbers("float32", 1, 40), numbers("float32", 1, 40, 36)
     a, b = PyGPU.broadcast_to(PyGPU.to_gpu(row), (33, 40)), PyGPU.broadcast_to(PyGPU.to_gpu(batch), (4, 40, 36))
     check(a @ b, np.broadcast_to(row, (33, 40)) @ np.broadcast_to(batch, (4, 40, 36)))
@@ -125,7 +125,7 @@ def test_rows_and_batches_may_be_repeated() -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_elements_at_odd_addresses_are_multiplied() -> None:
+def test_matmul_accepts_unaligned_elements() -> None:
     host = np.zeros(4 * 9 + 1, np.uint8)
     host[1:] = np.arange(9, dtype=np.float32).view(np.uint8)
     odd = PyGPU.to_gpu(host)[1:].view("float32").reshape(3, 3)
@@ -136,7 +136,7 @@ def test_elements_at_odd_addresses_are_multiplied() -> None:
 
 @pytest.mark.enough_on("cpu", "cuda")
 @pytest.mark.parametrize("depth", [4096, 5000])
-def test_long_inner_axes_are_shared_by_blocks(depth: int) -> None:
+def test_long_inner_axis_is_split_across_blocks(depth: int) -> None:
     a, b = numbers("float32", 5, depth), numbers("float32", depth, 6)
     compare(operator.matmul, a, b)
     compare(operator.matmul, b.T, a.T)
@@ -148,11 +148,11 @@ def test_long_inner_axes_are_shared_by_blocks(depth: int) -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_vectors_need_not_be_whole_packs() -> None:
+def test_vector_lengths_need_not_be_multiples_of_pack() -> None:
     for length in (4096, 4099, 21):
         compare(operator.matmul, numbers("float32", length), numbers("float32", length))
         compare(np.vecdot, numbers("float32", 3, length), numbers("float32", length))
-    # Contiguous rows are also read as packs.
+    # Contiguous rows are read as packs too.
     for rows in (64, 66):
         compare(operator.matmul, numbers("float32", 500), numbers("float32", 500, rows))
         compare(operator.matmul, numbers("float32", 2, 1, 21), numbers("float32", 2, 21, rows))
@@ -160,12 +160,12 @@ def test_vectors_need_not_be_whole_packs() -> None:
 
 @pytest.mark.enough_on("cpu", "cuda")
 @pytest.mark.parametrize("dtype", ["bool", "int8", "float16", "complex64"])
-def test_long_inner_axes_of_other_types(dtype: str) -> None:
+def test_long_inner_axis_of_other_dtypes_matches_numpy(dtype: str) -> None:
     compare(operator.matmul, numbers(dtype, 5, 4100), numbers(dtype, 4100, 6))
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_the_result_goes_where_it_is_asked_to_go() -> None:
+def test_matmul_writes_to_out_of_any_layout() -> None:
     a, b = numbers("float32", 33, 40), numbers("float32", 40, 34)
     own = PyGPU.to_gpu(a), PyGPU.to_gpu(b)
     for out in (
@@ -182,7 +182,7 @@ def test_the_result_goes_where_it_is_asked_to_go() -> None:
     check(PyGPU.matmul(*own, dtype="float64"), np.matmul(a, b, dtype="float64"))
 
 
-def test_the_result_may_be_an_operand() -> None:
+def test_matmul_accepts_operand_as_out() -> None:
     host = numbers("float32", 40, 40)
     for view in (lambda a: a, lambda a: a.T, lambda a: a[::-1]):
         a = PyGPU.to_gpu(host)
@@ -195,7 +195,7 @@ def test_the_result_may_be_an_operand() -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_vectors_are_what_the_function_says() -> None:
+def test_matvec_vecmat_and_vecdot_match_numpy() -> None:
     a, x = numbers("complex64", 3, 40, 33), numbers("complex64", 3, 33)
     y = numbers("complex64", 3, 40)
     own = {name: PyGPU.to_gpu(value) for name, value in (("a", a), ("x", x), ("y", y))}
@@ -208,7 +208,7 @@ def test_vectors_are_what_the_function_says() -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_axes_may_be_named() -> None:
+def test_matmul_accepts_axes() -> None:
     a, b = numbers("float32", 3, 4, 5), numbers("float32", 4, 5, 6)
     own = PyGPU.to_gpu(a), PyGPU.to_gpu(b)
     axes = [(0, 1), (0, 2), (1, 2)]
@@ -247,14 +247,14 @@ def test_rejects_same_arguments_as_numpy(name: str) -> None:
         assert str(ours.value) == str(numpys.value)
 
 
-def test_values_in_host_memory_are_not_taken() -> None:
+def test_rejects_operand_in_host_memory() -> None:
     array = PyGPU.to_gpu(np.eye(3, dtype="float32"))
     for call in (lambda: array @ np.eye(3), lambda: np.eye(3) @ array, lambda: np.matmul(array, np.eye(3))):
         with pytest.raises(TypeError, match="copy it to a device first"):
             call()
 
 
-def test_a_stranger_is_asked_first() -> None:
+def test_unknown_operand_type_may_handle_matmul() -> None:
     class Stranger:
         def __rmatmul__(self, other: Any) -> str:
             return "mine"
@@ -262,7 +262,7 @@ def test_a_stranger_is_asked_first() -> None:
     assert PyGPU.ones((3, 3)) @ Stranger() == "mine"
 
 
-def test_products_are_captured() -> None:
+def test_products_can_be_captured() -> None:
     a, out = PyGPU.to_gpu(numbers("float32", 3, 4)), PyGPU.empty((3, 3), "float32")
     stream = PyGPU.Stream()
     with stream:

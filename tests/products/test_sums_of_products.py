@@ -10,7 +10,7 @@ import pytest
 import PyGPU
 from products import check, numbers
 
-# What is added is in Python.
+# Only the code in Python differs.
 pytestmark = pytest.mark.enough_on("cpu", "cuda")
 
 
@@ -34,7 +34,7 @@ SHAPES = [
 
 
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)
-def test_dot_is_numpys(shapes: Any) -> None:
+def test_dot_matches_numpy(shapes: Any) -> None:
     a, b = (np.asarray(numbers("float32", *shape)) for shape in shapes)
     both("dot", a, b)
     check(PyGPU.to_gpu(a).dot(PyGPU.to_gpu(b)), np.asarray(np.dot(a, b)))
@@ -43,7 +43,7 @@ def test_dot_is_numpys(shapes: Any) -> None:
     check(out, np.asarray(np.dot(a, b)))
 
 
-def test_inner_outer_and_kron_are_numpys() -> None:
+def test_inner_outer_and_kron_match_numpy() -> None:
     a, b = numbers("float32", 2, 3), numbers("float32", 4, 5, 3)
     both("inner", a, b)
     both("inner", a[0], a[0])
@@ -56,7 +56,7 @@ def test_inner_outer_and_kron_are_numpys() -> None:
     assert PyGPU.inner(PyGPU.to_gpu(a), 2).tolist() == (a * 2).tolist()
 
 
-def test_tensordot_is_numpys() -> None:
+def test_tensordot_matches_numpy() -> None:
     a, b = numbers("float32", 3, 4, 5), numbers("float32", 4, 3, 2)
     both("tensordot", a, b, axes=([1, 0], [0, 1]))
     both("tensordot", a, b, axes=([-3, -2], [1, 0]))
@@ -69,7 +69,7 @@ def test_tensordot_is_numpys() -> None:
             PyGPU.tensordot(PyGPU.to_gpu(a), PyGPU.to_gpu(b), axes=axes)
 
 
-def test_what_is_not_aligned_is_named() -> None:
+def test_dot_error_names_mismatched_axes() -> None:
     a = PyGPU.zeros((2, 3))
     with pytest.raises(ValueError, match=r"shapes \(2,3\) and \(2,3\) not aligned: 3 \(dim 1\) != 2 \(dim 0\)"):
         PyGPU.dot(a, a)
@@ -107,12 +107,12 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_letters_mean_what_they_mean_to_numpy(text: str) -> None:
+def test_einsum_matches_numpy(text: str) -> None:
     hosts = [np.asarray(numbers("float32", *shape)) for shape in TEXTS[text]]
     both("einsum", text, *hosts)
 
 
-def test_sums_of_products_take_numpys_keywords() -> None:
+def test_einsum_accepts_numpy_keywords() -> None:
     a, b = numbers("float32", 3, 4), numbers("float32", 4, 5)
     own = PyGPU.to_gpu(a), PyGPU.to_gpu(b)
     check(PyGPU.einsum(own[0], [0, 1], own[1], [1, 2], [2, 0]), np.einsum(a, [0, 1], b, [1, 2], [2, 0]))
@@ -128,12 +128,12 @@ def test_sums_of_products_take_numpys_keywords() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "complex64"])
-def test_sums_of_other_types_are_numpys(dtype: str) -> None:
+def test_einsum_of_other_dtypes_matches_numpy(dtype: str) -> None:
     both("einsum", "ij,jk->k", numbers(dtype, 3, 4), numbers(dtype, 4, 5))
     both("einsum", "ii->", numbers(dtype, 4, 4))
 
 
-def test_a_diagonal_by_letters_is_a_view() -> None:
+def test_einsum_diagonal_is_view() -> None:
     a = PyGPU.zeros((3, 3))
     PyGPU.einsum("ii->i", a)[...] = 1
     assert a.tolist() == np.eye(3).tolist()
@@ -154,7 +154,7 @@ def test_a_diagonal_by_letters_is_a_view() -> None:
         ("ii", ((2, 3),)),
     ],
 )
-def test_letters_that_numpy_refuses_are_refused(text: str, shapes: Any) -> None:
+def test_einsum_rejects_same_subscripts_as_numpy(text: str, shapes: Any) -> None:
     with pytest.raises(ValueError):  # noqa: PT011
         np.einsum(text, *(np.zeros(shape) for shape in shapes))
     with pytest.raises(ValueError):  # noqa: PT011

@@ -23,7 +23,7 @@ def moves_pages() -> bool:
 
 
 def made(pair: tuple[object, int], end: Callable[..., int]) -> int:
-    """The first status that is none of success."""
+    """Return the first status that is not success."""
     thing, status = pair
     return status or end(thing)
 
@@ -59,7 +59,7 @@ def peers(*stream: object) -> int:
 
 
 def shared(is_opened: bool) -> int:
-    """A handle; and memory by it, where a handle opens in its own process."""
+    """Return the status of a handle, and of memory opened by it if its own process may open it."""
     address, _ = runtime.cudaMalloc(16)
     handle, status = runtime.cudaIpcGetMemHandle(address)
     if not status and is_opened and simulated.driver() is not None:
@@ -102,7 +102,7 @@ CONTROLS: dict[str, Callable[[], int]] = {
 
 
 @pytest.mark.parametrize("name", CONTROLS)
-def test_each_control_does_its_work_or_gives_a_status(name: str) -> None:
+def test_each_control_succeeds_or_returns_status(name: str) -> None:
     assert callable(getattr(runtime, name))
     runtime.cudaGetLastError()
     stated = {
@@ -117,7 +117,7 @@ def test_each_control_does_its_work_or_gives_a_status(name: str) -> None:
 
 
 @needs_kernels
-def test_what_a_kernel_needs_is_told() -> None:
+def test_kernel_attributes_are_reported() -> None:
     kernel = PyGPU.Kernel("__global__ void one(int *x) { x[threadIdx.x] += 1; }")
     attributes, status = runtime.cudaFuncGetAttributes(kernel)
     assert status == 0
@@ -137,7 +137,7 @@ ATTRIBUTES = {
 
 @needs_kernels
 @pytest.mark.parametrize("name", ATTRIBUTES)
-def test_each_attribute_of_a_launch_is_taken_or_refused_with_a_sentence(name: str) -> None:
+def test_launch_attribute_is_applied_or_rejected(name: str) -> None:
     kernel = PyGPU.Kernel("__global__ void one(int *x) { x[blockIdx.x * blockDim.x + threadIdx.x] += 1; }")
     x = PyGPU.zeros(64, "int32")
     config = PyGPU.LaunchConfig(2, 32, **ATTRIBUTES[name])  # type: ignore[arg-type]

@@ -34,7 +34,7 @@ def stream() -> Iterator[runtime.cudaStream_t]:
 
 @pytest.fixture
 def managed() -> Iterator[int]:
-    """4096 bytes of managed memory."""
+    """Yield the address of 4096 bytes of managed memory."""
     address, status = runtime.cudaMallocManaged(4096)
     assert status == 0
     yield address
@@ -49,7 +49,7 @@ def moves_pages() -> bool:
 # Streams and events
 
 
-def test_a_stream_is_made_and_destroyed_by_calls() -> None:
+def test_stream_create_and_destroy() -> None:
     for stream, status in (
         runtime.cudaStreamCreate(),
         runtime.cudaStreamCreateWithFlags(runtime.cudaStreamNonBlocking),
@@ -66,7 +66,7 @@ def test_a_stream_is_made_and_destroyed_by_calls() -> None:
             stream.__cuda_stream__()
 
 
-def test_a_stream_with_unknown_flags_is_a_status() -> None:
+def test_stream_with_unknown_flags_returns_status() -> None:
     stream, status = runtime.cudaStreamCreateWithFlags(99)
     assert status == 1
     assert runtime.cudaGetLastError() == 1
@@ -74,7 +74,7 @@ def test_a_stream_with_unknown_flags_is_a_status() -> None:
     assert runtime.cudaStreamDestroy(stream) == 400
 
 
-def test_who_did_not_make_a_stream_does_not_destroy_it() -> None:
+def test_stream_destroy_rejects_foreign_streams() -> None:
     assert runtime.cudaStreamDestroy(0) == 400
     assert runtime.cudaStreamDestroy(None) == 400
     own = PyGPU.Stream()
@@ -84,7 +84,7 @@ def test_who_did_not_make_a_stream_does_not_destroy_it() -> None:
         runtime.cudaStreamDestroy("stream")
 
 
-def test_work_of_a_destroyed_stream_is_done() -> None:
+def test_work_of_destroyed_stream_completes() -> None:
     array = PyGPU.zeros(1000, "u1")
     stream, _ = runtime.cudaStreamCreate()
     assert runtime.cudaMemsetAsync(array.ptr, 7, 1000, stream) == 0
@@ -93,7 +93,7 @@ def test_work_of_a_destroyed_stream_is_done() -> None:
     assert (array.get() == 7).all()
 
 
-def test_an_event_is_made_and_destroyed_by_calls() -> None:
+def test_event_create_and_destroy() -> None:
     for event, status in (
         runtime.cudaEventCreate(),
         runtime.cudaEventCreateWithFlags(runtime.cudaEventDisableTiming),
@@ -114,7 +114,7 @@ def test_an_event_is_made_and_destroyed_by_calls() -> None:
 # Memory in the order of a stream
 
 
-def test_memory_comes_and_goes_in_the_order_of_a_stream(stream: runtime.cudaStream_t) -> None:
+def test_malloc_async_and_free_async_run_in_stream_order(stream: runtime.cudaStream_t) -> None:
     result = PyGPU.empty_pinned(64, "u1")
     for value in range(20):
         address, status = runtime.cudaMallocAsync(64, stream)
@@ -127,7 +127,7 @@ def test_memory_comes_and_goes_in_the_order_of_a_stream(stream: runtime.cudaStre
     assert (result == 19).all()
 
 
-def test_what_is_used_on_another_stream_is_freed_there(late: None, stream: runtime.cudaStream_t) -> None:
+def test_free_async_on_other_stream_waits_for_its_use(late: None, stream: runtime.cudaStream_t) -> None:
     other, _ = runtime.cudaStreamCreateWithFlags(runtime.cudaStreamNonBlocking)
     ready, _ = runtime.cudaEventCreate()
     result = PyGPU.empty_pinned(4096, "u1")
@@ -138,7 +138,7 @@ def test_what_is_used_on_another_stream_is_freed_there(late: None, stream: runti
         runtime.cudaStreamWaitEvent(other, ready)
         runtime.cudaMemcpyAsync(result, address, 4096, runtime.cudaMemcpyDeviceToHost, other)
         assert runtime.cudaFreeAsync(address, other) == 0
-        # Most likely the same memory again, on the stream that has not seen the copy.
+        # Probably the same memory again, on the stream that has not waited for the copy.
         again, _ = runtime.cudaMallocAsync(4096, stream)
         runtime.cudaMemsetAsync(again, 99, 4096, stream)
         assert runtime.cudaFreeAsync(again, stream) == 0
@@ -146,14 +146,14 @@ def test_what_is_used_on_another_stream_is_freed_there(late: None, stream: runti
         assert (result == value).all()
 
 
-def test_memory_of_a_stream_may_be_freed_as_other_memory(stream: runtime.cudaStream_t) -> None:
+def test_stream_ordered_memory_can_be_freed_by_cuda_free(stream: runtime.cudaStream_t) -> None:
     address, _ = runtime.cudaMallocAsync(64, stream)
     assert runtime.cudaMemsetAsync(address, 1, 64, stream) == 0
     assert runtime.cudaFree(address) == 0
     assert runtime.cudaFree(address) == 1
 
 
-def test_other_memory_is_not_freed_in_order(stream: runtime.cudaStream_t) -> None:
+def test_free_async_rejects_other_memory(stream: runtime.cudaStream_t) -> None:
     address, _ = runtime.cudaMalloc(64)
     assert runtime.cudaFreeAsync(address, stream) == 1
     assert runtime.cudaFree(address) == 0
@@ -167,12 +167,12 @@ def test_other_memory_is_not_freed_in_order(stream: runtime.cudaStream_t) -> Non
         runtime.cudaMallocAsync(64, "stream")
 
 
-def test_more_than_there_is_is_a_status(stream: runtime.cudaStream_t) -> None:
+def test_allocation_beyond_memory_returns_status(stream: runtime.cudaStream_t) -> None:
     for call in (runtime.cudaMallocAsync, lambda size, _: runtime.cudaMallocManaged(size)):
         assert call(1 << 60, stream) == (0, 2)
 
 
-def test_a_capture_takes_in_no_memory_by_its_address() -> None:
+def test_malloc_async_during_capture_is_not_supported() -> None:
     graph = PyGPU.Graph()
     with graph:
         assert runtime.cudaMallocAsync(64, PyGPU.current_stream()) == (0, 801)
@@ -207,7 +207,7 @@ def test_managed_memory_attributes_are_reported_on_every_backend() -> None:
 
 
 @pytest.mark.provokes_findings
-def test_managed_memory_is_brought_to_where_it_is_used(managed: int, stream: runtime.cudaStream_t) -> None:
+def test_managed_memory_prefetch_returns_status(managed: int, stream: runtime.cudaStream_t) -> None:
     expected = 0 if ON_CPU or moves_pages() or simulated.driver() is not None else 101
     for place in (0, runtime.cudaCpuDeviceId):
         assert runtime.cudaMemPrefetchAsync(managed, 4096, place, stream) == expected
@@ -220,7 +220,7 @@ def test_managed_memory_is_brought_to_where_it_is_used(managed: int, stream: run
 
 
 @pytest.mark.provokes_findings
-def test_advice_is_given_of_managed_memory(managed: int) -> None:
+def test_managed_memory_advice_returns_status(managed: int) -> None:
     expected = 0 if ON_CPU or moves_pages() or simulated.driver() is not None else 101
     assert runtime.cudaMemAdvise(managed, 4096, runtime.cudaMemAdviseSetReadMostly, 0) == 0
     assert runtime.cudaMemAdvise(managed, 4096, runtime.cudaMemAdviseUnsetReadMostly, 0) == 0
@@ -236,7 +236,7 @@ def test_advice_is_given_of_managed_memory(managed: int) -> None:
     assert runtime.cudaFree(plain) == 0
 
 
-def test_an_array_over_managed_memory_says_where_it_is_used() -> None:
+def test_managed_array_accepts_prefetch_and_advice() -> None:
     array = PyGPU.driver.managed_zeros(1000, "f4")
     array.base.prefetch("host")
     array.base.prefetch(-1)
@@ -256,7 +256,7 @@ def test_an_array_over_managed_memory_says_where_it_is_used() -> None:
         array.base.prefetch(99)
 
 
-def test_other_flags_of_managed_memory_are_a_status() -> None:
+def test_malloc_managed_checks_flags_and_size() -> None:
     assert runtime.cudaMallocManaged(64, 9) == (0, 1)
     assert runtime.cudaMallocManaged(0) == (0, 0)
     address, status = runtime.cudaMallocManaged(64, runtime.cudaMemAttachHost)
@@ -264,11 +264,11 @@ def test_other_flags_of_managed_memory_are_a_status() -> None:
     assert runtime.cudaFree(address) == 0
 
 
-# Rows, and from device to device
+# 2D copies, and copies between devices
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
-def test_rows_go_to_a_device_and_back(asynchronous: bool, stream: runtime.cudaStream_t) -> None:
+def test_memcpy_2d_roundtrip(asynchronous: bool, stream: runtime.cudaStream_t) -> None:
     source = PyGPU.empty_pinned((5, 12), "u1")
     source[:] = numpy.arange(60).reshape(5, 12)
     memory, _ = runtime.cudaMalloc(5 * 32)
@@ -290,7 +290,7 @@ def test_rows_go_to_a_device_and_back(asynchronous: bool, stream: runtime.cudaSt
     assert runtime.cudaFree(memory) == runtime.cudaFree(other) == 0
 
 
-def test_rows_are_checked() -> None:
+def test_memcpy_2d_rejects_wrong_pitch_and_bounds() -> None:
     host = numpy.zeros((4, 8), "u1")
     memory, _ = runtime.cudaMalloc(32)
     assert runtime.cudaMemcpy2D(memory, 4, host, 8, 5, 4) == 12
@@ -308,7 +308,7 @@ def test_rows_are_checked() -> None:
     assert runtime.cudaFree(memory) == 0
 
 
-def test_rows_of_the_host_stay_there(stream: runtime.cudaStream_t) -> None:
+def test_memcpy_2d_copies_within_host(stream: runtime.cudaStream_t) -> None:
     source, result = numpy.arange(12, dtype="u1").reshape(3, 4), numpy.zeros((3, 2), "u1")
     assert runtime.cudaMemcpy2D(result, 2, source, 4, 2, 3, runtime.cudaMemcpyHostToHost) == 0
     assert result.tolist() == [[0, 1], [4, 5], [8, 9]]
@@ -317,7 +317,7 @@ def test_rows_of_the_host_stay_there(stream: runtime.cudaStream_t) -> None:
     assert result.tolist() == [[1, 2], [5, 6], [9, 10]]
 
 
-def test_a_device_is_its_own_peer_in_a_copy(stream: runtime.cudaStream_t) -> None:
+def test_peer_copy_within_one_device(stream: runtime.cudaStream_t) -> None:
     source, result = PyGPU.arange(16, dtype="u1"), PyGPU.zeros(16, "u1")
     assert runtime.cudaMemcpyPeer(result.ptr, 0, source.ptr, 0, 16) == 0
     assert result.tolist() == list(range(16))
@@ -333,7 +333,7 @@ def test_a_device_is_its_own_peer_in_a_copy(stream: runtime.cudaStream_t) -> Non
 
 
 @two_devices
-def test_a_copy_goes_from_one_device_to_another() -> None:
+def test_peer_copy_between_devices() -> None:
     source = PyGPU.arange(1000, device=0)
     result = PyGPU.zeros(1000, source.dtype, device=1)
     PyGPU.synchronize(1)
@@ -366,7 +366,7 @@ print(values.tolist())
 
 
 @pytest.mark.starts_processes
-def test_memory_is_shared_with_another_process() -> None:
+def test_memory_is_shared_with_other_process() -> None:
     values = numpy.arange(16, dtype="u1")
     address, _ = runtime.cudaMalloc(16)
     assert runtime.cudaMemcpy(address, values, 16) == 0
@@ -382,7 +382,7 @@ def test_memory_is_shared_with_another_process() -> None:
         assert result.stdout.strip() == str(values.tolist()), result.stderr
         assert runtime.cudaMemcpy(values, address, 16) == 0
         assert (values == 9).all()
-    else:  # a simulated device lies in its process's own memory, and its handles open there
+    else:  # a simulated device is in memory of the process, where its handles can be opened
         assert status == 0
         opened, status = runtime.cudaIpcOpenMemHandle(handle)
         assert status == 0
@@ -395,7 +395,7 @@ def test_memory_is_shared_with_another_process() -> None:
 
 
 @pytest.mark.provokes_findings
-def test_what_cannot_be_shared_is_a_status() -> None:
+def test_invalid_ipc_memory_returns_status() -> None:
     stream, _ = runtime.cudaStreamCreate()
     address, _ = runtime.cudaMallocAsync(64, stream)
     handle, status = runtime.cudaIpcGetMemHandle(address)
@@ -412,7 +412,7 @@ def test_what_cannot_be_shared_is_a_status() -> None:
 
 
 @pytest.mark.provokes_findings
-def test_events_are_shared_by_handles_too() -> None:
+def test_ipc_event_handles_return_status() -> None:
     event, made = runtime.cudaEventCreateWithFlags(runtime.cudaEventInterprocess | runtime.cudaEventDisableTiming)
     handle, status = runtime.cudaIpcGetEventHandle(event)
     assert len(handle) == 64
@@ -426,7 +426,7 @@ def test_events_are_shared_by_handles_too() -> None:
 # Attributes
 
 
-def test_attributes_of_a_device_are_those_of_its_properties() -> None:
+def test_device_attributes_equal_properties() -> None:
     attribute = runtime.cudaDeviceAttr
     known = PyGPU.device_properties(0)
     for asked, name in (
@@ -443,7 +443,7 @@ def test_attributes_of_a_device_are_those_of_its_properties() -> None:
         runtime.cudaDeviceGetAttribute("warp", 0)
 
 
-def test_attributes_are_numbered_as_in_the_driver() -> None:
+def test_attribute_numbers_match_driver_module() -> None:
     drivers = {
         name.replace("_", "").lower(): number for name, number in PyGPU.driver.device_attribute.__members__.items()
     }
@@ -455,7 +455,7 @@ def test_attributes_are_numbered_as_in_the_driver() -> None:
     assert {name: mine[name] for name in same} == {name: drivers[name] for name in same}
 
 
-def test_an_address_says_what_it_is() -> None:
+def test_pointer_attributes_report_memory_type() -> None:
     plain, _ = runtime.cudaMalloc(64)
     pinned, _ = runtime.cudaMallocHost(64)
     array = PyGPU.zeros(4)
@@ -478,7 +478,7 @@ def test_an_address_says_what_it_is() -> None:
         runtime.cudaPointerGetAttributes("address")
 
 
-def test_a_kernel_says_what_it_needs() -> None:
+def test_function_attributes_match_kernel() -> None:
     kernel = PyGPU.Kernel("__global__ void one(int *x) { *x = 1; }")
     for func in (kernel, PyGPU.driver.Function(kernel)):
         found, status = runtime.cudaFuncGetAttributes(func)
@@ -490,6 +490,6 @@ def test_a_kernel_says_what_it_needs() -> None:
         runtime.cudaFuncGetAttributes(len)  # type: ignore[arg-type]
 
 
-def test_whether_it_is_hip_is_asked_when_it_is_looked_at() -> None:
+def test_use_hip_reflects_current_backend() -> None:
     assert PyGPU.use_hip is (PyGPU.backend_name() == "hip")
     assert PyGPU.cuda_enabled is True

@@ -18,7 +18,7 @@ SPELLED = "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f"
 
 @pytest.fixture
 def absent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No NVML on the machine."""
+    """Simulate a machine without NVML."""
 
     def fail(name: str) -> None:
         raise OSError(f"{name}: cannot open shared object file")
@@ -29,14 +29,14 @@ def absent(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def cuda(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two CUDA devices, the second with a known UUID."""
+    """Simulate two CUDA devices, the second with a known UUID."""
     monkeypatch.setattr(_core, "backend_name", lambda: "cuda")
     monkeypatch.setattr(_core, "device_count", lambda: 2)
     monkeypatch.setattr(_core, "device_properties", lambda index: {"uuid": UUID if index == 1 else bytes(16)})
 
 
 class NVMLError(Exception):
-    """As in nvidia-ml-py."""
+    """Error class like that of nvidia-ml-py."""
 
     def __init__(self, value: int) -> None:
         super().__init__(value)
@@ -77,7 +77,7 @@ def package(prefix: str = "GPU-") -> types.SimpleNamespace:
     )
 
 
-def test_a_machine_without_nvml_gives_not_supported_and_zeros(absent: None, cuda: None) -> None:
+def test_missing_nvml_returns_not_supported_and_zeros(absent: None, cuda: None) -> None:
     assert nvml.nvmlInit() == 3
     assert repr(nvml.nvmlShutdown()) == "<nvmlReturn: code=3>"
     device = nvml.nvmlDevice(0)
@@ -96,7 +96,7 @@ def test_devices_of_other_backends_are_not_supported(backend: str, monkeypatch: 
     assert device.memory_info() == (0, 0, 0)
 
 
-def test_no_backend_at_all_is_not_supported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_backend_returns_not_supported(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> str:
         raise RuntimeError("no backend")
 
@@ -105,7 +105,7 @@ def test_no_backend_at_all_is_not_supported(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("prefix", ["GPU-", "MIG-"])
-def test_a_device_is_found_by_its_uuid(prefix: str, cuda: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_device_is_found_by_uuid(prefix: str, cuda: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_nvml_library, "_library", _nvml_library.NvidiaMlPy(package(prefix)))
     assert nvml.nvmlInit() == 0
     device = nvml.nvmlDevice(1)
@@ -119,26 +119,26 @@ def test_a_device_is_found_by_its_uuid(prefix: str, cuda: None, monkeypatch: pyt
     assert device.last_status() == 1
 
 
-def test_nvml_that_is_not_open_is_uninitialized(cuda: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_nvml_returns_uninitialized(cuda: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_nvml_library, "_library", _nvml_library.NvidiaMlPy(package()))
     assert nvml.nvmlShutdown() == 1
     assert nvml.nvmlDevice(1).last_status() == 1
 
 
 @pytest.mark.parametrize("index", [-1, 2, 2**70])
-def test_a_device_that_is_not_there_is_an_invalid_argument(index: int, cuda: None) -> None:
+def test_missing_device_returns_invalid_argument(index: int, cuda: None) -> None:
     device = nvml.nvmlDevice(index)
     assert device.last_status() == 2
     assert device.utilization_rates() == (0, 0)
 
 
-def test_an_index_is_an_integer() -> None:
+def test_rejects_index_that_is_no_integer() -> None:
     with pytest.raises(TypeError):
         nvml.nvmlDevice("0")  # type: ignore[arg-type]
 
 
 class FakeLibrary:
-    """A replacement of NVIDIA's library, as called by ctypes."""
+    """Replacement of NVIDIA's library, as called by ctypes."""
 
     def __init__(self, name: str) -> None:
         assert name == "libnvidia-ml.so.1"
@@ -161,7 +161,7 @@ class FakeLibrary:
         return 0
 
 
-def test_the_library_itself_serves_where_the_package_is_missing(cuda: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_library_is_used_if_package_is_missing(cuda: None, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> None:
         raise ImportError(name)
 
@@ -180,7 +180,7 @@ def test_the_library_itself_serves_where_the_package_is_missing(cuda: None, monk
 
 @pytest.mark.gpu
 @pytest.mark.skipif(PyGPU.backend_name() != "cuda", reason="NVML knows NVIDIA's devices")
-def test_the_devices_own_memory_is_seen_by_nvml() -> None:
+def test_nvml_reports_memory_of_device() -> None:
     if PyGPU.nvmlInit() != 0:
         pytest.skip("no NVML")
     device = PyGPU.nvmlDevice(0)

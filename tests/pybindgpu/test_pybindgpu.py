@@ -21,14 +21,14 @@ LABELS = SUPPORTED_DTYPES
 
 
 def values(label: str) -> NDArray[Any]:
-    """Return a few values of a dtype."""
+    """Return three values of a dtype."""
     return numpy.array([1, 2, 3], label)
 
 
-# The surface
+# Names and signatures
 
 
-def test_there_are_fifty_classes() -> None:
+def test_backend_has_fifty_classes() -> None:
     kinds = ("DeviceArray", "HostAllocator", "DeviceAllocator", "PagelockedAllocator", "ptr_wrapper")
     classes = {typed(kind, label) for kind in kinds for label in LABELS}
     assert len(classes) == 50
@@ -36,7 +36,7 @@ def test_there_are_fifty_classes() -> None:
     assert {cls.__name__ for cls in classes} <= set(backend.__all__)
 
 
-def test_every_name_of_the_backend_is_there() -> None:
+def test_every_name_of_backend_exists() -> None:
     assert [name for name in backend.__all__ if not hasattr(backend, name)] == []
     assert len(set(backend.__all__)) == len(backend.__all__)
     assert isinstance(backend.use_hip, bool)
@@ -44,12 +44,12 @@ def test_every_name_of_the_backend_is_there() -> None:
 
 
 @pytest.mark.parametrize("name", ["DeviceArray_bool", "DeviceArray", "DeviceArray_", "ptr_wrapper_void", "no_such"])
-def test_there_are_no_other_classes(name: str) -> None:
+def test_rejects_unknown_class_names(name: str) -> None:
     with pytest.raises(AttributeError, match=name):
         getattr(backend, name)
 
 
-def test_the_dtype_enumeration_prints_and_compares_as_pybind11s() -> None:
+def test_dtype_enumeration_prints_and_compares_like_pybind11() -> None:
     assert repr(dtype.int16) == "<dtype.int16: 0>"
     assert str(dtype.float_alias) == "dtype.float32"
     assert repr(dtype(99)) == "<dtype.???: 99>"
@@ -67,7 +67,7 @@ def test_the_dtype_enumeration_prints_and_compares_as_pybind11s() -> None:
         dtype.int16.value = 3
 
 
-def test_the_members_are_labels_then_aliases_then_the_end_marker() -> None:
+def test_dtype_members_are_labels_then_aliases_then_end_marker() -> None:
     names = list(dtype.__members__)
     assert tuple(names[:10]) == LABELS
     assert all(name.endswith("_alias") for name in names[10:21])
@@ -76,7 +76,7 @@ def test_the_members_are_labels_then_aliases_then_the_end_marker() -> None:
 
 
 @pytest.mark.parametrize("label", LABELS)
-def test_a_device_array_of_every_dtype_makes_the_round_trip(label: str) -> None:
+def test_device_array_roundtrip_for_every_dtype(label: str) -> None:
     source = values(label)
     array = typed("DeviceArray", label)(source)
     array.allocate()
@@ -89,7 +89,7 @@ def test_a_device_array_of_every_dtype_makes_the_round_trip(label: str) -> None:
     assert array.strides() == [source.itemsize]
 
 
-def test_every_form_of_the_constructor_is_there() -> None:
+def test_device_array_accepts_every_constructor_form() -> None:
     DeviceArray = PyGPU.DeviceArray_float32
     pointer = PyGPU.ptr_wrapper_float32()
     pointer.create(6)
@@ -108,14 +108,14 @@ def test_every_form_of_the_constructor_is_there() -> None:
 @pytest.mark.parametrize(
     "arguments", [(), (1.5,), (None,), ([2], 1, 1), ("ab",), ([2.5],), (["2"],), ({},), (0, 0), (0, 0, 3), ([2], "C")]
 )
-def test_other_arguments_are_type_errors(arguments: tuple[Any, ...]) -> None:
+def test_device_array_rejects_other_arguments(arguments: tuple[Any, ...]) -> None:
     with pytest.raises(TypeError):
         PyGPU.DeviceArray_float64(*arguments)
     with pytest.raises(TypeError):
         PyGPU.DeviceArray_float64(3, order="F")
 
 
-def test_a_copy_without_a_side_is_an_invalid_value() -> None:
+def test_copy_without_host_side_returns_invalid_value() -> None:
     array = PyGPU.DeviceArray_float64(0, 0, [3])
     for call in (array.to_device, array.to_host):
         call()
@@ -147,7 +147,7 @@ def test_set_copies_from_a_host_address() -> None:
     assert array.last_status() == 1
 
 
-def test_pointer_wrappers_print_as_pybindgpus(capsys: pytest.CaptureFixture[str]) -> None:
+def test_pointer_wrapper_prints_like_pybindgpu(capsys: pytest.CaptureFixture[str]) -> None:
     pointer = PyGPU.ptr_wrapper_float32()
     assert repr(pointer) == "<ptr_wrapper<float32>, is_safe=0, addr=0>"
     pointer.create(3)
@@ -157,7 +157,7 @@ def test_pointer_wrappers_print_as_pybindgpus(capsys: pytest.CaptureFixture[str]
     assert not hasattr(pointer, "__index__")
 
 
-def test_ctypes_takes_a_pointer_wrapper_for_a_void_pointer() -> None:
+def test_ctypes_accepts_pointer_wrapper_as_void_pointer() -> None:
     pointer = PyGPU.ptr_wrapper_int32()
     pointer.create(2)
     ctypes.memset(int(pointer), 0, 8)
@@ -168,7 +168,7 @@ def test_ctypes_takes_a_pointer_wrapper_for_a_void_pointer() -> None:
     assert numpy.asarray(PyGPU.DeviceArray_int32(pointer, [2])).tolist() == [7, 8]
 
 
-def test_an_array_gives_out_a_device_pointer() -> None:
+def test_device_pointer_of_array_is_unsafe_wrapper() -> None:
     array = gpuarray.to_gpu(numpy.array([1.0, 2.0]))
     pointer = _pointer.device_pointer(array)
     assert type(pointer) is PyGPU.ptr_wrapper_float64
@@ -176,7 +176,7 @@ def test_an_array_gives_out_a_device_pointer() -> None:
     assert not pointer.is_safe()
 
 
-# What its test programs do
+# Behaviour of its test programs
 
 
 def test_program_dtype() -> None:
@@ -273,7 +273,7 @@ def test_program_allocator_import(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == ""
 
 
-def test_program_allocator_import_of_a_cupy_array() -> None:
+def test_program_allocator_import_of_cupy_array() -> None:
     cupy = pytest.importorskip("cupy")
     if _core.backend_name() != "cuda":
         pytest.skip("CuPy's memory is on a CUDA device")

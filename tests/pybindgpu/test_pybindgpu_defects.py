@@ -24,7 +24,7 @@ from PyGPU.gpuarray import UnsupportedDataType
 
 @pytest.fixture
 def freed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The addresses that are freed."""
+    """Return the list of freed addresses."""
     gc.collect()
     addresses: list[int] = []
     for name in ("raw_free", "host_free"):
@@ -61,7 +61,7 @@ def test_single_element_write_copies_and_wrong_index_sets_status_only(  # D2
 
 
 @pytest.mark.parametrize("spelling", ["float32", "f4", numpy.float32, numpy.dtype("f4")])
-def test_a_dtype_is_taken_in_every_spelling_of_numpy(spelling: Any) -> None:  # D6
+def test_allocator_accepts_every_dtype_spelling_of_numpy(spelling: Any) -> None:  # D6
     assert allocators.HostAllocator((2,), spelling).get().dtype == numpy.float32
     assert allocators.HostAllocator((2,), float).get().dtype == numpy.float64
     for wrong in ("bool", "float16", ">f4", "no such", numpy.dtype("V3")):
@@ -69,7 +69,7 @@ def test_a_dtype_is_taken_in_every_spelling_of_numpy(spelling: Any) -> None:  # 
             allocators.HostAllocator((2,), wrong)
 
 
-def test_every_status_is_a_success_before_the_first_call() -> None:  # D8
+def test_status_before_first_call_is_success() -> None:  # D8
     assert PyGPU.DeviceArray_int16(2).last_status() == 0
     assert PyGPU.cudaDeviceProp(0).last_status() == 0
     assert PyGPU.cudaStream_t().last_status() == 0
@@ -84,13 +84,13 @@ def test_bus_device_and_domain_are_three_numbers(monkeypatch: pytest.MonkeyPatch
     assert (found.pciBusID(), found.pciDeviceID(), found.pciDomainID()) == (0x65, 3, 2)
 
 
-def test_a_uuid_is_32_hexadecimal_digits(monkeypatch: pytest.MonkeyPatch) -> None:  # D10
+def test_uuid_is_32_hexadecimal_digits(monkeypatch: pytest.MonkeyPatch) -> None:  # D10
     assert len(PyGPU.cudaDeviceProp(0).uuid()) == 32
     monkeypatch.setattr(_core, "device_properties", lambda index: {"uuid": bytes(range(0xF0, 0x100))})
     assert PyGPU.cudaDeviceProp(0).uuid() == "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff"
 
 
-def test_sizes_are_counted_in_64_bits_and_never_wrap() -> None:  # D11
+def test_sizes_have_64_bits_and_never_wrap() -> None:  # D11
     array = PyGPU.DeviceArray_int64(0, 0, [65536, 65536])
     assert (array.size(), array.nbytes()) == (2**32, 2**35)
     assert array.strides() == [65536 * 8, 8]
@@ -142,7 +142,7 @@ def test_device_memory_is_never_safe_and_borrowed_memory_is_not_destroyed() -> N
     assert int(borrowed) == int(pinned.ptr())
 
 
-def test_whatever_is_borrowed_is_kept_alive(freed: list[int]) -> None:  # D14
+def test_borrowed_memory_is_kept_alive(freed: list[int]) -> None:  # D14
     source = numpy.arange(3.0)
     array = PyGPU.DeviceArray_float64(source)
     seen = weakref.ref(source)
@@ -170,7 +170,7 @@ def test_whatever_is_borrowed_is_kept_alive(freed: list[int]) -> None:  # D14
     assert address in freed
 
 
-def test_a_view_of_an_array_keeps_pinned_memory_alive(freed: list[int]) -> None:  # D14
+def test_array_view_keeps_pinned_memory_alive(freed: list[int]) -> None:  # D14
     allocator = PyGPU.PagelockedAllocator_float64()
     assert allocator.allocate(4) == 0
     address = int(allocator.ptr())
@@ -184,7 +184,7 @@ def test_a_view_of_an_array_keeps_pinned_memory_alive(freed: list[int]) -> None:
     assert address in freed
 
 
-def test_a_high_level_allocator_is_kept_alive_by_its_view(freed: list[int]) -> None:  # D14
+def test_view_keeps_high_level_allocator_alive(freed: list[int]) -> None:  # D14
     allocator = allocators.PagelockedAllocator((2, 2), "float32")
     address = allocator.host_ptr()
     view = allocator.get()
@@ -197,7 +197,7 @@ def test_a_high_level_allocator_is_kept_alive_by_its_view(freed: list[int]) -> N
 
 
 @pytest.mark.parametrize("kind", ["HostAllocator", "DeviceAllocator", "PagelockedAllocator"])
-def test_reallocation_leaves_memory_in_use_alone(kind: str, freed: list[int]) -> None:  # D15
+def test_reallocation_keeps_memory_in_use(kind: str, freed: list[int]) -> None:  # D15
     allocator = typed(kind)()
     allocator.allocate(3)
     first = allocator.ptr()
@@ -211,7 +211,7 @@ def test_reallocation_leaves_memory_in_use_alone(kind: str, freed: list[int]) ->
 
 
 @pytest.mark.parametrize("kind", ["DeviceAllocator", "PagelockedAllocator"])
-def test_a_failed_allocation_owns_nothing_and_keeps_the_old_block(kind: str, freed: list[int]) -> None:  # D16
+def test_failed_allocation_keeps_previous_block(kind: str, freed: list[int]) -> None:  # D16
     allocator = typed(kind)()
     assert allocator.allocate(1 << 57) == 2
     assert int(allocator.ptr()) == 0
@@ -225,7 +225,7 @@ def test_a_failed_allocation_owns_nothing_and_keeps_the_old_block(kind: str, fre
     assert freed.count(address) == 1
 
 
-def test_a_failed_allocation_of_an_array_owns_nothing(freed: list[int], monkeypatch: pytest.MonkeyPatch) -> None:  # D16
+def test_failed_array_allocation_owns_nothing(freed: list[int], monkeypatch: pytest.MonkeyPatch) -> None:  # D16
     def fail(nbytes: int) -> int:
         raise MemoryError
 
@@ -240,7 +240,7 @@ def test_a_failed_allocation_of_an_array_owns_nothing(freed: list[int], monkeypa
     assert 0 not in freed
 
 
-def test_a_free_that_fails_is_quiet_and_kept(
+def test_failed_free_is_silent_and_recorded(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:  # D16
     def fail(address: int) -> None:
@@ -258,7 +258,7 @@ def test_a_free_that_fails_is_quiet_and_kept(
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_buffer_is_checked_and_one_with_gaps_is_copied() -> None:  # D17
+def test_buffer_is_checked_and_copied_if_not_contiguous() -> None:  # D17
     for wrong in (
         numpy.zeros(4, "f4"),
         numpy.zeros(4, ">f8"),
@@ -284,7 +284,7 @@ def test_a_buffer_is_checked_and_one_with_gaps_is_copied() -> None:  # D17
     assert int(aliased.host_data()) == fortran.ctypes.data
 
 
-def test_a_read_only_buffer_is_never_written() -> None:  # D17
+def test_read_only_buffer_is_never_written() -> None:  # D17
     source = numpy.arange(3.0)
     source.flags.writeable = False
     constant = PyGPU.DeviceArray_float64(source)
@@ -303,7 +303,7 @@ def test_a_read_only_buffer_is_never_written() -> None:  # D17
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="classes give out buffers from Python 3.12 on")
-def test_the_buffer_protocol_gives_the_host_side() -> None:
+def test_buffer_protocol_exports_host_side() -> None:
     source = numpy.asfortranarray(numpy.arange(6.0).reshape(2, 3))
     view = memoryview(PyGPU.DeviceArray_float64(source))  # type: ignore[arg-type,unused-ignore]
     assert (view.shape, view.strides, view.format) == ((2, 3), (8, 16), "d")
@@ -313,7 +313,7 @@ def test_the_buffer_protocol_gives_the_host_side() -> None:
     assert memoryview(PyGPU.DeviceArray_float64(source)).readonly  # type: ignore[arg-type,unused-ignore]
 
 
-def test_copies_without_device_memory_allocate_or_refuse() -> None:  # D19
+def test_copy_without_device_memory_allocates_or_fails() -> None:  # D19
     array = PyGPU.DeviceArray_float64([3])
     numpy.asarray(array)[:] = [1, 2, 3]
     array.to_host()
@@ -325,7 +325,7 @@ def test_copies_without_device_memory_allocate_or_refuse() -> None:  # D19
     assert device_content(array.device_data(), 3) == [1, 2, 3]
 
 
-def test_allocating_over_borrowed_device_memory_does_nothing() -> None:  # D20
+def test_allocate_keeps_borrowed_device_memory() -> None:  # D20
     allocator = PyGPU.DeviceAllocator_float64()
     assert allocator.allocate(3) == 0
     host = numpy.arange(3.0)
@@ -348,7 +348,7 @@ def test_allocating_over_borrowed_device_memory_does_nothing() -> None:  # D20
 
 
 @pytest.mark.parametrize("kind", [allocators.HostAllocator, allocators.PagelockedAllocator])
-def test_an_allocator_of_host_memory_is_the_host_side_of_an_array(kind: Any) -> None:  # D21
+def test_host_allocator_becomes_host_side_of_array(kind: Any) -> None:  # D21
     allocator = kind((2, 3), "int32")
     host = allocator.get()
     host[:] = numpy.arange(6).reshape(2, 3)
@@ -366,7 +366,7 @@ def test_an_allocator_of_host_memory_is_the_host_side_of_an_array(kind: Any) -> 
     assert kind(4, "int32").get().shape == (4,)
 
 
-def test_pinned_memory_is_not_taken_for_device_memory() -> None:  # D22
+def test_pinned_memory_is_not_used_as_device_memory() -> None:  # D22
     pinned = allocators.PagelockedAllocator((3,), "float64")
     pinned.get()[:] = [1, 2, 3]
     described = allocators.Allocator(pinned)
@@ -378,7 +378,7 @@ def test_pinned_memory_is_not_taken_for_device_memory() -> None:  # D22
     assert device_content(described.ptr(), 3) == [1, 2, 3]
 
 
-def test_an_allocator_describes_arrays_of_others() -> None:
+def test_allocator_describes_foreign_arrays() -> None:
     class Memory:
         ptr, status = PyGPU.cudaMalloc(24)
 
@@ -400,7 +400,7 @@ def test_an_allocator_describes_arrays_of_others() -> None:
             allocators.Allocator(wrong)
 
 
-def test_a_given_host_side_must_fit() -> None:
+def test_rejects_host_side_that_does_not_fit() -> None:
     first = gpuarray.to_gpu(numpy.zeros((2, 3)))
     host = numpy.zeros((2, 3))
     assert allocators.Allocator(first, host).host_data is host
@@ -429,7 +429,7 @@ def test_statuses_compare_with_numbers() -> None:  # D25
     assert status
 
 
-def test_copies_take_a_stream() -> None:  # D28
+def test_copies_accept_stream() -> None:  # D28
     stream = PyGPU.cudaStream_t(PyGPU.cudaStreamNonBlocking)
     source = numpy.arange(4.0)
     array = PyGPU.DeviceArray_float64(source)
@@ -447,7 +447,7 @@ def test_copies_take_a_stream() -> None:  # D28
         array.to_device("stream")
 
 
-def test_numpy_integers_are_integers() -> None:  # D32
+def test_numpy_integers_are_accepted_as_lengths() -> None:  # D32
     assert PyGPU.DeviceArray_int64(numpy.int64(3)).shape() == [3]
     assert PyGPU.DeviceArray_float64(numpy.uint8(3)).shape() == [3]
     assert PyGPU.DeviceArray_float64([numpy.int32(2), numpy.int64(3)]).shape() == [2, 3]
@@ -456,7 +456,7 @@ def test_numpy_integers_are_integers() -> None:  # D32
 
 
 @pytest.mark.parametrize("order", [0, 1])
-def test_arrays_of_no_axes_and_of_no_elements_work(order: int, freed: list[int]) -> None:  # D33
+def test_arrays_without_axes_or_elements_work(order: int, freed: list[int]) -> None:  # D33
     point = PyGPU.DeviceArray_float64([], order)
     assert (point.shape(), point.size(), point.nbytes(), point.strides()) == ([], 1, 8, [])
     numpy.asarray(point)[...] = 7

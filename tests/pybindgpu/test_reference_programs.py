@@ -1,4 +1,4 @@
-"""Test the seed programs of PyGPU, and the promises of their prose.
+"""Test the seed programs of PyGPU and the behaviour that their text describes.
 
 In the order of the texts: PybindGPU's page in its two versions, an introduction to PyCUDA with textures and MPI, a
 first look at PyCUDA, and a kernel by NVIDIA's own `cuda.bindings`. The numbers are made up anew and NumPy is the judge.
@@ -30,26 +30,26 @@ SUCCESS = "<cudaError: code=0>"
 # PybindGPU: control the device context
 
 
-def test_a_call_without_a_value_returns_its_status() -> None:
+def test_call_without_value_returns_status() -> None:
     status = PyGPU.cudaSetDevice(0)
     assert repr(status) == SUCCESS
     assert status.as_int() == 0
 
 
-def test_a_call_with_a_value_returns_it_and_the_status() -> None:
+def test_call_with_value_returns_value_and_status() -> None:
     assert repr(PyGPU.cudaGetDevice()) == f"(0, {SUCCESS})"
     idx, err = PyGPU.cudaGetDevice()
     assert (idx, repr(err)) == (0, SUCCESS)
 
 
-def test_a_device_that_is_not_there_has_a_code_to_look_up() -> None:
+def test_missing_device_status_has_error_name() -> None:
     status = PyGPU.cudaSetDevice(PyGPU.cudaGetDeviceCount()[0] + 2)
     assert repr(status) == "<cudaError: code=101>"
     assert PyGPU.cudaGetErrorName(status) == "cudaErrorInvalidDevice"
     assert PyGPU.cudaGetDevice()[0] == 0
 
 
-def test_events_and_streams_are_made_by_their_constructors() -> None:
+def test_constructors_create_events_and_streams() -> None:
     stream, event = PyGPU.cudaStream_t(), PyGPU.cudaEvent_t()
     assert int(stream) != 0
     assert int(event) != 0
@@ -57,7 +57,7 @@ def test_events_and_streams_are_made_by_their_constructors() -> None:
     assert repr(PyGPU.cudaEventSynchronize(event)) == SUCCESS
 
 
-def test_it_works_in_the_primary_context_which_others_share() -> None:
+def test_runtime_calls_and_arrays_share_primary_context() -> None:
     address, _ = PyGPU.cudaMalloc(64)
     array = PyGPU.zeros(16, "f4")
     assert PyGPU.cudaMemcpy(array.ptr, address, 64, PyGPU.cudaMemcpyDeviceToDevice) == 0
@@ -69,12 +69,12 @@ def test_it_works_in_the_primary_context_which_others_share() -> None:
 
 @pytest.fixture(scope="module")
 def fn() -> Callable[[Any], None]:
-    """Device code that is there already, and takes a pointer."""
+    """Return existing device code that accepts a pointer."""
     kernel = PyGPU.Kernel("__global__ void increase(long long *values) { values[threadIdx.x] += 1; }")
     return lambda pointer: kernel[1, 6](pointer)
 
 
-def test_low_level_data_makes_a_round_trip(fn: Callable[[Any], None]) -> None:
+def test_low_level_array_roundtrip(fn: Callable[[Any], None]) -> None:
     A = numpy.array([1, 2, 3, 4, 5, 6])
 
     da = PyGPU.DeviceArray_int64(A)  # Point host_data() to the data pointer in A
@@ -92,7 +92,7 @@ def test_low_level_data_makes_a_round_trip(fn: Callable[[Any], None]) -> None:
 
 
 @pytest.mark.parametrize("label", LABELS)
-def test_every_label_has_its_classes(label: str) -> None:
+def test_every_label_has_array_and_pointer_class(label: str) -> None:
     host = numpy.array([1, 2, 3], label)
     da = getattr(PyGPU, f"DeviceArray_{label}")(host)
     da.to_device()
@@ -102,12 +102,12 @@ def test_every_label_has_its_classes(label: str) -> None:
     assert getattr(PyGPU, f"pointer_wrapper_{label}") is getattr(PyGPU, f"ptr_wrapper_{label}")
 
 
-def test_the_label_must_match_the_buffer() -> None:
+def test_rejects_buffer_of_other_label() -> None:
     with pytest.raises(TypeError, match="int64"):
         PyGPU.DeviceArray_float64(numpy.array([1, 2, 3]))
 
 
-def test_high_level_data_goes_to_the_device_and_back() -> None:
+def test_high_level_array_roundtrip() -> None:
     gpuarray = gpuarray_of_page
     complex_dtype = numpy.complex64
     # Send a numpy array to the device
@@ -125,7 +125,7 @@ def test_high_level_data_goes_to_the_device_and_back() -> None:
     assert k_gpu[::-2].get().tolist() == k[::-2].tolist()
 
 
-def test_to_gpu_is_a_method_too_and_sends_the_host_side() -> None:
+def test_to_gpu_method_uploads_host_side() -> None:
     x = numpy.zeros((2, 3))
     a = PyGPU.GPUArray(x)
     x[1] = [1, 2, 3]
@@ -139,7 +139,7 @@ def test_to_gpu_is_a_method_too_and_sends_the_host_side() -> None:
         PyGPU.zeros(3).to_gpu()
 
 
-def test_the_pointer_of_an_array_is_an_integer_for_ctypes(fn: Callable[[Any], None]) -> None:
+def test_array_pointer_is_integer_for_ctypes(fn: Callable[[Any], None]) -> None:
     array = PyGPU.to_gpu(numpy.arange(6))
     assert type(array.ptr) is int
     assert ctypes.c_void_p(array.ptr).value == array.ptr
@@ -149,7 +149,7 @@ def test_the_pointer_of_an_array_is_an_integer_for_ctypes(fn: Callable[[Any], No
 # PybindGPU: abstract pointers
 
 
-def test_a_safe_pointer_is_accessed_by_get() -> None:
+def test_safe_pointer_get_returns_host_address() -> None:
     host = numpy.arange(4, dtype="f4")
     da = PyGPU.DeviceArray_float32(host)
     pointer = da.host_data()
@@ -162,7 +162,7 @@ def test_a_safe_pointer_is_accessed_by_get() -> None:
     assert own.get() == int(own) != 0
 
 
-def test_a_raw_pointer_is_passed_as_an_integer_only() -> None:
+def test_raw_pointer_converts_to_integer_but_rejects_get() -> None:
     da = PyGPU.DeviceArray_float32(numpy.zeros(4, "f4"))
     da.allocate()
     pointer = da.device_data()
@@ -174,7 +174,7 @@ def test_a_raw_pointer_is_passed_as_an_integer_only() -> None:
         PyGPU.ptr_wrapper_int16().get()
 
 
-def test_a_pointer_keeps_what_it_points_to() -> None:
+def test_pointer_keeps_memory_alive() -> None:
     pointer = PyGPU.DeviceArray_int64(numpy.array([7, 8])).host_data()
     assert numpy.ctypeslib.as_array((ctypes.c_int64 * 2).from_address(pointer.get())).tolist() == [7, 8]
 
@@ -205,13 +205,13 @@ def context() -> Iterator[None]:
     context.detach()  # delete it
 
 
-def test_autoinit_makes_the_first_device_ready() -> None:
+def test_autoinit_selects_first_device() -> None:
     autoinit = importlib.import_module("PyGPU.autoinit")
     assert autoinit.device == cuda.Device(0)
     assert PyGPU.cudaGetDevice()[0] == 0
 
 
-def test_memory_is_allocated_filled_used_and_freed_by_hand(context: None) -> None:
+def test_manual_allocation_copy_launch_and_free(context: None) -> None:
     mod = SourceModule(DOUBLE)
     func = mod.get_function("double_array_new")
     N = 128
@@ -241,7 +241,7 @@ def test_memory_is_allocated_filled_used_and_freed_by_hand(context: None) -> Non
     info_gpu.free()
 
 
-def test_arrays_print_compute_and_are_sliced_as_numpys(context: None) -> None:
+def test_arrays_print_compute_and_slice_like_numpy(context: None) -> None:
     x = numpy.random.default_rng(0).standard_normal(5).astype(numpy.float32)
     x_gpu = gpuarray.to_gpu(x)
     assert str(x_gpu) == str(x)
@@ -254,7 +254,7 @@ def test_arrays_print_compute_and_are_sliced_as_numpys(context: None) -> None:
     assert float(x_gpu[1]) == x[1]  # which PyCUDA could not do then
 
 
-def test_a_kernel_takes_the_memory_of_arrays(context: None) -> None:
+def test_kernel_accepts_gpudata_of_arrays(context: None) -> None:
     func = SourceModule(DOUBLE).get_function("double_array_new")
     x = numpy.random.default_rng(1).standard_normal(5).astype(numpy.float32)
     x_gpu = gpuarray.to_gpu(x)
@@ -265,7 +265,7 @@ def test_a_kernel_takes_the_memory_of_arrays(context: None) -> None:
     func(y_gpu.gpudata, x_gpu.gpudata, info_gpu.gpudata, block=(32, 1, 1), grid=(4, 1))
     assert numpy.array_equal(y_gpu.get(), 2 * x)
     assert numpy.array_equal(y_gpu.get(), (2 * x_gpu).get())
-    func(y_gpu, x_gpu, info_gpu, block=(32, 1, 1))  # the arrays themselves do as well
+    func(y_gpu, x_gpu, info_gpu, block=(32, 1, 1))  # the arrays themselves are accepted too
     assert numpy.array_equal(y_gpu.get(), 2 * x)
 
 
@@ -281,7 +281,7 @@ __global__ void read(float *plane, float *line)
 """
 
 
-def test_an_array_is_bound_to_a_texture(context: None) -> None:
+def test_array_can_be_bound_to_texture(context: None) -> None:
     texture_mode = SourceModule(TEXTURES)
     MyTexture = texture_mode.get_texref("MyTexture")
     values = numpy.arange(8, dtype=numpy.float32).reshape(2, 4)
@@ -298,7 +298,7 @@ def test_an_array_is_bound_to_a_texture(context: None) -> None:
 
 
 def scattered(comm: Comm, nr_gpus: int, N: int, K: int, results: dict[str, Any]) -> None:
-    """The program with mpi4py, for one process. There may be fewer devices than processes."""
+    """Run the mpi4py program in one process. There may be fewer devices than processes."""
     root, rank = 0, comm.rank
     sendbuf: Any = []
     if rank == 0:
@@ -328,7 +328,7 @@ def scattered(comm: Comm, nr_gpus: int, N: int, K: int, results: dict[str, Any])
         results["made of it"] = numpy.array(recvbuf).reshape(N)
 
 
-def test_processes_of_mpi_share_the_work_of_the_devices() -> None:
+def test_mpi_processes_share_work_of_devices() -> None:
     nr_gpus, N, K = 4, 2**10 * 4, 20
     results: dict[str, Any] = {}
     World(nr_gpus).run(lambda comm: scattered(comm, nr_gpus, N, K, results))
@@ -350,12 +350,12 @@ __global__ void vec_elm_mul(float *dest, float *a, float *b)
 """
 
 
-def test_arrays_are_copied_around_a_launch() -> None:
+def test_in_and_out_arrays_are_copied_around_launch() -> None:
     drv = cuda
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         mod = SourceModule(MULTIPLY, options=["--ptxas-options=-v"])
-    # What the compiler says of registers, where it says anything.
+    # Messages of the compiler about registers, if any.
     assert all(str(one.message).startswith("The CUDA compiler succeeded, but said the following:\n") for one in told)
     vec_elm_mul = mod.get_function("vec_elm_mul")
 
@@ -367,19 +367,19 @@ def test_arrays_are_copied_around_a_launch() -> None:
     assert numpy.array_equal(dest, a * b)
 
 
-def test_a_source_that_is_the_same_is_not_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_same_source_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     first = SourceModule(MULTIPLY).get_function("vec_elm_mul")
     dest = gpuarray.zeros(4, numpy.float32)
     ones = gpuarray.to_gpu(numpy.ones(4, numpy.float32))
     first(dest, ones, ones, block=(4, 1, 1))
-    # A compiler that is not there cannot be asked again.
+    # Without a compiler on the path, a second compilation would fail.
     monkeypatch.setenv("PATH", "")
     again = SourceModule(MULTIPLY).get_function("vec_elm_mul")
     again(dest, dest, dest, block=(4, 1, 1))
     assert dest.get().tolist() == [1, 1, 1, 1]
 
 
-def test_what_the_driver_says_of_a_kernel_is_at_hand() -> None:
+def test_function_reports_registers_and_memory() -> None:
     function = SourceModule(MULTIPLY).get_function("vec_elm_mul")
     assert function.num_regs >= 0
     assert function.local_size_bytes == function.shared_size_bytes == 0
@@ -401,11 +401,11 @@ NUM_THREADS = 512  # Threads per block
 
 
 def blocks() -> int:
-    """Blocks per grid: as many as the program has on a GPU, which does them in no time."""
+    """Return the number of blocks per grid: on a GPU that of the program, fewer elsewhere."""
     return 32768 if PyGPU.backend_name() != "cpu" and simulated.driver() is None else 16
 
 
-def test_saxpy_by_a_kernel_of_pygpu() -> None:
+def test_saxpy_by_pygpu_kernel() -> None:
     n = NUM_THREADS * blocks()
     random = numpy.random.default_rng(4)
     hX, hY = random.random(n, numpy.float32), random.random(n, numpy.float32)
@@ -418,7 +418,7 @@ def test_saxpy_by_a_kernel_of_pygpu() -> None:
     numpy.testing.assert_allclose(hOut, numpy.float32(2) * hX + hY, rtol=1e-6)
 
 
-def test_saxpy_by_addresses_and_scalars_of_numpy() -> None:
+def test_saxpy_by_addresses_and_numpy_scalars() -> None:
     n = numpy.array(NUM_THREADS * blocks(), dtype=numpy.uint32)
     random = numpy.random.default_rng(5)
     hX, hY = random.random(int(n), numpy.float32), random.random(int(n), numpy.float32)
@@ -442,7 +442,7 @@ def test_saxpy_by_addresses_and_scalars_of_numpy() -> None:
 
 
 def bindings() -> tuple[ModuleType, ModuleType]:
-    """NVIDIA's package under its present name, or the one of the program."""
+    """Import NVIDIA's package by its current name, or by that of the program."""
     for name in ("cuda.bindings.driver cuda.bindings.nvrtc", "cuda.cuda cuda.nvrtc"):
         driver, compiler = name.split()
         try:
@@ -455,7 +455,7 @@ def bindings() -> tuple[ModuleType, ModuleType]:
 @pytest.mark.skipif(
     PyGPU.backend_name() != "cuda" or simulated.driver() is not None, reason="NVIDIA's package needs NVIDIA's driver"
 )
-def test_saxpy_by_nvidias_bindings_beside_pygpu() -> None:
+def test_saxpy_by_cuda_bindings_together_with_pygpu() -> None:
     driver, nvrtc = bindings()
 
     def checked(answer: tuple[Any, ...]) -> Any:
@@ -469,7 +469,7 @@ def test_saxpy_by_nvidias_bindings_beside_pygpu() -> None:
 
     checked(driver.cuInit(0))
     device = checked(driver.cuDeviceGet(0))
-    # The program makes a context of its own; the primary one is that of everybody else in this process.
+    # The program creates its own context; all other code of this process uses the primary context.
     checked(driver.cuCtxSetCurrent(checked(driver.cuDevicePrimaryCtxRetain(device))))
     image = numpy.char.array(ptx)
     module = checked(driver.cuModuleLoadData(image.ctypes.data))
@@ -489,7 +489,7 @@ def test_saxpy_by_nvidias_bindings_beside_pygpu() -> None:
     checked(driver.cuLaunchKernel(kernel, blocks(), 1, 1, NUM_THREADS, 1, 1, 0, stream, args.ctypes.data, 0))
     checked(driver.cuStreamSynchronize(stream))
     assert numpy.array_equal(arrays[2].get(), a * hX + hY)
-    # And PyGPU's own launch of the same source gives the same bits.
+    # PyGPU's launch of the same source gives the same bits.
     again = PyGPU.empty(size, numpy.float32)
     PyGPU.Kernel(SAXPY, options=["--fmad=false"])[blocks(), NUM_THREADS](2.0, arrays[0], arrays[1], again, size)
     assert numpy.array_equal(again.get(), arrays[2].get())

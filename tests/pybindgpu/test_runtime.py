@@ -25,7 +25,7 @@ def _no_error_is_left() -> None:
 
 @pytest.fixture
 def memory() -> Iterator[int]:
-    """64 bytes of device memory."""
+    """Yield the address of 64 bytes of device memory."""
     address, status = runtime.cudaMalloc(64)
     assert status == 0
     yield address
@@ -41,7 +41,7 @@ def content(address: int, nbytes: int = 64) -> bytes:
 # Devices
 
 
-def test_devices_are_counted_and_one_is_current() -> None:
+def test_device_count_and_current_device_are_reported() -> None:
     count, status = runtime.cudaGetDeviceCount()
     assert status == 0
     assert count >= 1
@@ -51,14 +51,14 @@ def test_devices_are_counted_and_one_is_current() -> None:
     assert runtime.cudaSetDevice(device) == 0
 
 
-def test_no_device_is_an_error_and_not_an_exception(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_devices_return_status(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_core, "device_count", lambda: 0)
     assert runtime.cudaGetDeviceCount() == (0, 100)
     assert runtime.cudaSetDevice(0) == 100
 
 
 @pytest.mark.parametrize("device", [-1, 99, 2**40, 2**70])
-def test_a_device_that_is_not_there_gives_invalid_device(device: int) -> None:
+def test_missing_device_returns_invalid_device(device: int) -> None:
     current = runtime.cudaGetDevice()[0]
     assert runtime.cudaSetDevice(device) == 101
     assert runtime.cudaGetDevice() == (current, 0)
@@ -68,43 +68,43 @@ def test_a_device_that_is_not_there_gives_invalid_device(device: int) -> None:
     assert runtime.cudaDeviceProp(device).last_status() == 101
 
 
-def test_a_device_is_an_integer() -> None:
+def test_rejects_device_that_is_no_integer() -> None:
     for call in (runtime.cudaSetDevice, runtime.cudaDeviceProp, runtime.cudaDeviceEnablePeerAccess):
         with pytest.raises(TypeError):
             call("0")
 
 
-def test_no_device_is_its_own_peer() -> None:
+def test_device_is_not_its_own_peer() -> None:
     assert runtime.cudaDeviceCanAccessPeer(0, 0) == (False, 0)
     assert runtime.cudaDeviceEnablePeerAccess(runtime.cudaGetDevice()[0]) == 101
     assert runtime.cudaDeviceEnablePeerAccess(0, 1) == 1
 
 
-def test_the_driver_has_a_version() -> None:
+def test_driver_version_is_reported() -> None:
     version, status = runtime.cudaDriverGetVersion()
     assert status == 0
     assert version == 0 if _core.backend_name() == "cpu" else version > 0
 
 
-def test_a_device_is_synchronized() -> None:
+def test_device_synchronize_succeeds() -> None:
     assert runtime.cudaDeviceSynchronize() == 0
 
 
-def test_a_reset_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Really done, it would take the memory of every other test with it.
+def test_device_reset_calls_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A real reset would destroy the memory of all other tests.
     called: list[bool] = []
     monkeypatch.setattr(_core, "reset_device", lambda: called.append(True))
     assert runtime.cudaDeviceReset() == 0
     assert called
 
 
-def test_memory_figures_come_as_a_pair() -> None:
+def test_mem_get_info_returns_pair_and_status() -> None:
     (free, total), status = runtime.cudaMemGetInfo()
     assert status == 0
     assert 0 < free <= total
 
 
-def test_properties_are_those_of_the_device() -> None:
+def test_device_prop_matches_device_properties() -> None:
     found = runtime.cudaDeviceProp(0)
     expected = _core.device_properties(0)
     assert found.last_status() == 0
@@ -117,7 +117,7 @@ def test_properties_are_those_of_the_device() -> None:
 # Streams and events
 
 
-def test_a_stream_has_a_handle_and_is_a_stream_for_everybody() -> None:
+def test_stream_has_handle_and_cuda_stream_protocol() -> None:
     stream = runtime.cudaStream_t()
     assert stream.last_status() == 0
     assert stream.stream is not None
@@ -126,7 +126,7 @@ def test_a_stream_has_a_handle_and_is_a_stream_for_everybody() -> None:
 
 
 @pytest.mark.parametrize("flags", [runtime.cudaStreamDefault, runtime.cudaStreamNonBlocking])
-def test_a_stream_is_waited_for_and_asked(flags: int) -> None:
+def test_stream_synchronize_and_query_succeed(flags: int) -> None:
     stream = runtime.cudaStream_t(flags)
     assert stream.last_status() == 0
     assert runtime.cudaStreamSynchronize(stream) == 0
@@ -134,7 +134,7 @@ def test_a_stream_is_waited_for_and_asked(flags: int) -> None:
 
 
 class Foreign:
-    """A stream of another library."""
+    """Stream of another library."""
 
     def __init__(self, handle: int) -> None:
         self.handle = handle
@@ -143,14 +143,14 @@ class Foreign:
         return 0, self.handle
 
 
-def test_every_kind_of_stream_is_taken() -> None:
+def test_accepts_every_kind_of_stream() -> None:
     own = runtime.cudaStream_t()
     for stream in (None, 0, numpy.int64(0), own, own.stream, own.handle, Foreign(own.handle), Foreign(0)):
         assert runtime.cudaStreamSynchronize(stream) == 0
 
 
 @pytest.mark.parametrize("wrong", ["0", 1.0, True, object()])
-def test_what_is_no_stream_is_refused(wrong: Any, memory: int) -> None:
+def test_rejects_wrong_stream(wrong: Any, memory: int) -> None:
     event = runtime.cudaEvent_t()
     for call in (
         lambda: runtime.cudaStreamSynchronize(wrong),
@@ -199,21 +199,21 @@ def test_events_measure_time() -> None:
     assert 0 <= milliseconds < 10_000
 
 
-def test_an_event_without_time_measures_none() -> None:
+def test_event_without_timing_measures_nothing() -> None:
     event = runtime.cudaEvent_t(runtime.cudaEventDisableTiming)
     assert runtime.cudaEventRecord(event) == 0
     assert runtime.cudaEventSynchronize(event) == 0
     assert runtime.cudaEventElapsedTime(event, event) == (0.0, 400)
 
 
-def test_an_event_that_was_never_recorded_is_done_and_has_no_time() -> None:
+def test_unrecorded_event_is_complete_and_has_no_time() -> None:
     event = runtime.cudaEvent_t()
     assert runtime.cudaEventQuery(event) == 0
     assert runtime.cudaEventSynchronize(event) == 0
     assert runtime.cudaEventElapsedTime(event, event) == (0.0, 400)
 
 
-def test_a_stream_waits_for_an_event() -> None:
+def test_stream_wait_event_accepts_recorded_event() -> None:
     event = runtime.cudaEvent_t()
     assert runtime.cudaEventRecord(event) == 0
     assert runtime.cudaStreamWaitEvent(runtime.cudaStream_t(), event) == 0
@@ -222,7 +222,7 @@ def test_a_stream_waits_for_an_event() -> None:
 
 
 @pytest.mark.parametrize("flags", [8, -1, runtime.cudaEventInterprocess])
-def test_an_event_that_could_not_be_made_says_so(flags: int) -> None:
+def test_event_with_wrong_flags_returns_status(flags: int) -> None:
     event = runtime.cudaEvent_t(flags)
     assert event.last_status() == 1
     assert event.handle == 0
@@ -234,7 +234,7 @@ def test_an_event_that_could_not_be_made_says_so(flags: int) -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, 0, "event"])
-def test_what_is_no_event_is_refused(wrong: Any) -> None:
+def test_rejects_wrong_event(wrong: Any) -> None:
     for call in (runtime.cudaEventRecord, runtime.cudaEventSynchronize, runtime.cudaEventQuery):
         with pytest.raises(TypeError, match="expected an event"):
             call(wrong)
@@ -243,20 +243,20 @@ def test_what_is_no_event_is_refused(wrong: Any) -> None:
 # Device memory
 
 
-def test_bytes_go_to_the_device_and_come_back(memory: int) -> None:
+def test_memcpy_roundtrip(memory: int) -> None:
     source = numpy.arange(64, dtype=numpy.uint8)
     assert runtime.cudaMemcpy(memory, source.ctypes.data, 64, HOST_TO_DEVICE) == 0
     assert content(memory) == source.tobytes()
 
 
 @pytest.mark.parametrize("wrap", [int, numpy.uint64, ctypes.c_void_p])
-def test_addresses_come_in_several_types(memory: int, wrap: Any) -> None:
+def test_memcpy_accepts_several_address_types(memory: int, wrap: Any) -> None:
     source = numpy.arange(64, dtype=numpy.uint8)
     assert runtime.cudaMemcpy(wrap(memory), wrap(source.ctypes.data), 64, HOST_TO_DEVICE) == 0
     assert content(memory) == source.tobytes()
 
 
-def test_bytes_move_between_device_addresses(memory: int) -> None:
+def test_memcpy_device_to_device(memory: int) -> None:
     other, status = runtime.cudaMalloc(64)
     assert status == 0
     assert runtime.cudaMemset(memory, 0x5A, 64) == 0
@@ -265,19 +265,19 @@ def test_bytes_move_between_device_addresses(memory: int) -> None:
     assert runtime.cudaFree(other) == 0
 
 
-def test_bytes_move_between_host_addresses() -> None:
+def test_memcpy_host_to_host() -> None:
     source, result = numpy.arange(5.0), numpy.zeros(5)
     assert runtime.cudaMemcpy(result, source, source.nbytes, runtime.cudaMemcpyHostToHost) == 0
     assert (result == source).all()
 
 
-def test_the_direction_can_be_left_to_the_driver(memory: int) -> None:
+def test_memcpy_direction_is_inferred(memory: int) -> None:
     source = numpy.arange(64, dtype=numpy.uint8)
     assert runtime.cudaMemcpy(memory, source, 64) == 0
     assert content(memory) == source.tobytes()
 
 
-def test_a_copy_runs_in_the_order_of_a_stream(memory: int) -> None:
+def test_memcpy_async_runs_in_stream_order(memory: int) -> None:
     source, result = numpy.arange(64, dtype=numpy.uint8), numpy.zeros(64, numpy.uint8)
     stream = runtime.cudaStream_t(runtime.cudaStreamNonBlocking)
     assert runtime.cudaMemsetAsync(memory, 1, 64, stream) == 0
@@ -288,18 +288,18 @@ def test_a_copy_runs_in_the_order_of_a_stream(memory: int) -> None:
 
 
 @pytest.mark.parametrize(("value", "byte"), [(0, 0), (0xA5, 0xA5), (-1, 0xFF), (0x1234, 0x34)])
-def test_memory_is_filled_with_the_lowest_byte_of_the_value(memory: int, value: int, byte: int) -> None:
+def test_memset_uses_lowest_byte_of_value(memory: int, value: int, byte: int) -> None:
     assert runtime.cudaMemset(memory, value, 64) == 0
     assert content(memory) == bytes([byte]) * 64
 
 
 @pytest.mark.parametrize("kind", [-1, 5, 99])
-def test_an_unknown_direction_is_error_21(memory: int, kind: int) -> None:
+def test_unknown_direction_returns_error_21(memory: int, kind: int) -> None:
     assert runtime.cudaMemcpy(memory, memory, 8, kind) == 21
     assert runtime.cudaMemcpyAsync(memory, memory, 8, kind) == 21
 
 
-def test_null_addresses_are_invalid_unless_nothing_is_moved(memory: int) -> None:
+def test_null_address_is_invalid_unless_size_is_zero(memory: int) -> None:
     assert runtime.cudaMemcpy(0, memory, 8, 3) == 1
     assert runtime.cudaMemcpy(memory, 0, 8, 3) == 1
     assert runtime.cudaMemset(0, 0, 8) == 1
@@ -307,7 +307,7 @@ def test_null_addresses_are_invalid_unless_nothing_is_moved(memory: int) -> None
     assert runtime.cudaMemset(0, 0, 0) == 0
 
 
-def test_an_ndarray_that_cannot_take_part_is_refused(memory: int) -> None:
+def test_rejects_ndarray_that_is_short_strided_or_read_only(memory: int) -> None:
     short, gaps, constant = numpy.zeros(4, numpy.uint8), numpy.zeros((8, 8), numpy.uint8)[:, ::2], numpy.zeros(64)
     constant.flags.writeable = False
     for wrong in (short, gaps, constant):
@@ -316,7 +316,7 @@ def test_an_ndarray_that_cannot_take_part_is_refused(memory: int) -> None:
     assert runtime.cudaMemcpy(memory, constant, 64, HOST_TO_DEVICE) == 0
 
 
-def test_a_pointer_wrapper_is_held_to_its_length(memory: int) -> None:
+def test_memcpy_checks_length_of_pointer_wrapper(memory: int) -> None:
     pointer = PyGPU.ptr_wrapper_int32()
     pointer.create(4)
     assert runtime.cudaMemcpy(pointer, memory, 16, DEVICE_TO_HOST) == 0
@@ -325,7 +325,7 @@ def test_a_pointer_wrapper_is_held_to_its_length(memory: int) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["0", 1.0, None, True, [0]])
-def test_what_is_no_address_is_refused(wrong: Any) -> None:
+def test_rejects_wrong_address(wrong: Any) -> None:
     for call in (
         lambda: runtime.cudaFree(wrong),
         lambda: runtime.cudaFreeHost(wrong),
@@ -340,14 +340,14 @@ def test_what_is_no_address_is_refused(wrong: Any) -> None:
 
 
 @pytest.mark.parametrize("wrong", [-1, 1 << 64])
-def test_an_address_has_64_bits(wrong: int) -> None:
+def test_rejects_address_beyond_64_bits(wrong: int) -> None:
     with pytest.raises(ValueError, match="not an address"):
         runtime.cudaFree(wrong)
     with pytest.raises(ValueError, match="not an address"):
         runtime.cudaMemset(wrong, 0, 0)
 
 
-def test_a_gpu_array_is_no_address_but_has_one() -> None:
+def test_rejects_gpu_array_as_address_and_names_ptr() -> None:
     array = PyGPU.to_gpu(numpy.arange(3))
     with pytest.raises(TypeError, match=r"\.ptr"):
         runtime.cudaMemset(array, 0, 8)  # type: ignore[arg-type]
@@ -355,7 +355,7 @@ def test_a_gpu_array_is_no_address_but_has_one() -> None:
 
 
 @pytest.mark.parametrize("allocate", [runtime.cudaMalloc, runtime.cudaMallocHost, runtime.cudaHostAlloc])
-def test_sizes_are_held_to_what_memory_can_be(allocate: Any) -> None:
+def test_allocation_checks_size(allocate: Any) -> None:
     assert allocate(0) == (0, 0)
     assert allocate(1 << 60) == (0, 2)
     for wrong in (-1, 1 << 63):
@@ -366,20 +366,20 @@ def test_sizes_are_held_to_what_memory_can_be(allocate: Any) -> None:
 
 
 @pytest.mark.parametrize("free", [runtime.cudaFree, runtime.cudaFreeHost])
-def test_only_what_was_allocated_is_freed(free: Any) -> None:
+def test_free_of_unknown_address_returns_invalid_value(free: Any) -> None:
     assert free(0) == 0
     assert free(0x10) == 1
     assert runtime.cudaGetLastError() == 1
 
 
-def test_memory_is_freed_once() -> None:
+def test_second_free_returns_invalid_value() -> None:
     address, status = runtime.cudaMalloc(32)
     assert status == 0
     assert runtime.cudaFree(address) == 0
     assert runtime.cudaFree(address) == 1
 
 
-def test_memory_of_an_allocator_is_not_freed_by_hand() -> None:
+def test_rejects_free_of_allocator_memory() -> None:
     allocator = PyGPU.DeviceAllocator_int16()
     assert allocator.allocate(4) == 0
     with pytest.raises(TypeError):
@@ -390,7 +390,7 @@ def test_memory_of_an_allocator_is_not_freed_by_hand() -> None:
 
 
 @pytest.mark.parametrize("flags", range(8))
-def test_pinned_memory_is_host_memory(flags: int, memory: int) -> None:
+def test_pinned_memory_is_accessible_from_host(flags: int, memory: int) -> None:
     address, status = runtime.cudaHostAlloc(64, flags)
     assert status == 0
     ctypes.memset(address, 0x77, 64)
@@ -400,20 +400,20 @@ def test_pinned_memory_is_host_memory(flags: int, memory: int) -> None:
 
 
 @pytest.mark.parametrize("flags", [8, -1])
-def test_unknown_flags_are_invalid(flags: int) -> None:
+def test_unknown_flags_return_invalid_value(flags: int) -> None:
     array = numpy.zeros(4096, numpy.uint8)
     assert runtime.cudaHostAlloc(64, flags) == (0, 1)
     assert runtime.cudaHostRegister(array, array.nbytes, 16) == 1
 
 
-def test_memory_of_others_is_registered_once() -> None:
+def test_second_unregister_of_host_memory_fails() -> None:
     array = numpy.zeros(1 << 16, numpy.uint8)
     assert runtime.cudaHostRegister(array, array.nbytes, runtime.cudaHostRegisterPortable) == 0
     assert runtime.cudaHostUnregister(array.ctypes.data) == 0
     assert runtime.cudaHostUnregister(array.ctypes.data) != 0
 
 
-def test_registrations_that_cannot_be_are_statuses() -> None:
+def test_invalid_registration_returns_status() -> None:
     array = numpy.zeros(1 << 16, numpy.uint8)
     assert runtime.cudaHostRegister(array, 0) == 1
     assert runtime.cudaHostRegister(0, 64) == 1
@@ -425,29 +425,29 @@ def test_registrations_that_cannot_be_are_statuses() -> None:
 # The module
 
 
-def test_the_version_is_that_of_the_package() -> None:
+def test_version_numbers_match_package() -> None:
     version = f"{runtime.major_version}.{runtime.minor_version}.{runtime.release_version}"
     assert _core.__version__.split("-")[0] == version
 
 
-def test_use_hip_asks_the_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_use_hip_follows_backend(monkeypatch: pytest.MonkeyPatch) -> None:
     assert runtime.cuda_enabled is True
     for name in ("cpu", "cuda", "hip"):
         monkeypatch.setattr(_core, "backend_name", lambda name=name: name)
         assert runtime.use_hip is (name == "hip")
 
 
-def test_there_are_no_other_names() -> None:
+def test_rejects_unknown_name() -> None:
     with pytest.raises(AttributeError):
         runtime.cudaNoSuchThing  # type: ignore[attr-defined] # noqa: B018
 
 
-def test_every_public_name_is_there() -> None:
+def test_every_public_name_exists() -> None:
     assert [name for name in runtime.__all__ if not hasattr(runtime, name)] == []
     assert len(set(runtime.__all__)) == len(runtime.__all__)
 
 
-def test_importing_opens_no_library() -> None:
+def test_import_opens_no_library() -> None:
     program = (
         "from PyGPU.backend import *\n"
         "import PyGPU.allocators\n"

@@ -36,13 +36,13 @@ def raiser(error: BaseException) -> Callable[[], None]:
     return function
 
 
-def test_a_status_prints_as_pybindgpu_prints_it() -> None:
+def test_status_prints_like_pybindgpu() -> None:
     assert repr(cudaError_t(0)) == "<cudaError: code=0>"
     assert repr(nvmlReturn_t(3)) == "<nvmlReturn: code=3>"
 
 
 @pytest.mark.parametrize("kind", [cudaError_t, nvmlReturn_t])
-def test_a_status_is_a_number_in_every_way(kind: type[cudaError_t]) -> None:
+def test_status_behaves_like_integer(kind: type[cudaError_t]) -> None:
     status = kind(numpy.int32(7))
     assert status.as_int() == int(status) == 7
     assert type(status.as_int()) is int
@@ -50,7 +50,7 @@ def test_a_status_is_a_number_in_every_way(kind: type[cudaError_t]) -> None:
     assert range(10)[status] == 7
 
 
-def test_a_status_equals_integers_and_statuses_of_its_own_kind_only() -> None:
+def test_status_equals_integers_and_statuses_of_same_kind() -> None:
     assert cudaError_t(3) == 3
     assert cudaError_t(3) == cudaError_t(3)
     assert cudaError_t(3) == numpy.int64(3)
@@ -61,12 +61,12 @@ def test_a_status_equals_integers_and_statuses_of_its_own_kind_only() -> None:
     assert cudaError_t(3) != nvmlReturn_t(3)
 
 
-def test_a_status_hashes_like_its_number() -> None:
+def test_status_hashes_like_integer() -> None:
     assert {cudaError_t(3): "three"}[3] == "three"
     assert len({cudaError_t(3), cudaError_t(3), 3}) == 1
 
 
-def test_a_status_is_true_when_it_is_an_error() -> None:
+def test_status_is_true_if_error() -> None:
     assert not cudaError_t(0)
     assert cudaError_t(1)
     assert not nvmlReturn_t(0)
@@ -74,12 +74,12 @@ def test_a_status_is_true_when_it_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("wrong", ["1", 1.0, None])
-def test_a_status_is_made_of_integers_only(wrong: object) -> None:
+def test_status_rejects_other_types(wrong: object) -> None:
     with pytest.raises(TypeError):
         cudaError_t(wrong)  # type: ignore[arg-type]
 
 
-def test_names_and_texts_are_the_runtimes() -> None:
+def test_error_names_and_texts_match_cuda_runtime() -> None:
     assert cudaGetErrorName(cudaError_t(0)) == "cudaSuccess"
     assert cudaGetErrorString(cudaError_t(0)) == "no error"
     assert cudaGetErrorName(1) == "cudaErrorInvalidValue"
@@ -88,13 +88,13 @@ def test_names_and_texts_are_the_runtimes() -> None:
 
 
 @pytest.mark.parametrize("code", [-1, 11, 1052, 98765, 2**70])
-def test_an_unknown_number_is_an_unrecognized_error_code(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_number_is_unrecognized_error_code(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_core, "backend_name", lambda: "cuda")
     assert cudaGetErrorName(code) == "unrecognized error code"
     assert cudaGetErrorString(cudaError_t(code)) == "unrecognized error code"
 
 
-def test_names_are_of_cuda_errors_only() -> None:
+def test_error_name_rejects_nvml_status() -> None:
     with pytest.raises(TypeError, match="NVML"):
         cudaGetErrorName(nvmlReturn_t(1))
     with pytest.raises(TypeError):
@@ -110,22 +110,22 @@ def test_hip_names_its_own_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cudaGetErrorName(911) == "cudaErrorExternalDevice"
 
 
-def test_naming_an_error_opens_no_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_name_opens_no_backend(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_core, "backend_name", raiser(AssertionError("opened")))
     assert cudaGetErrorName(719) == "cudaErrorLaunchFailure"
 
 
-def test_an_error_can_be_named_where_no_backend_opens(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_name_works_without_backend(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_core, "backend_name", raiser(RuntimeError("none")))
     assert cudaGetErrorName(912) == "cudaErrorInvalidClusterSize"
 
 
-def test_the_table_is_that_of_cuda_bindings() -> None:
+def test_error_table_matches_cuda_bindings() -> None:
     if importlib.util.find_spec("cuda") is None or importlib.util.find_spec("cuda.bindings") is None:
         pytest.skip("cuda-bindings is not installed")
     runtime = importlib.import_module("cuda.bindings.runtime")
     for name, member in runtime.cudaError_t.__members__.items():
-        # A newer release may know more; what both know must agree.
+        # A newer release may have more codes; common codes must agree.
         if int(member) in _error_table.CUDA_ERRORS:
             assert _error_table.CUDA_ERRORS[int(member)][0] == name
 
@@ -139,30 +139,30 @@ def test_the_table_is_that_of_cuda_bindings() -> None:
         (RuntimeError("no backend"), 3),
     ],
 )
-def test_what_is_raised_for_a_device_becomes_a_status(error: Exception, code: int) -> None:
+def test_device_exception_becomes_status(error: Exception, code: int) -> None:
     assert status_of(raiser(error)) == code
     assert cudaGetLastError() == code
     assert value_of(5, raiser(error)) == (5, code)
 
 
-def test_a_drivers_refusal_keeps_its_number() -> None:
+def test_driver_error_keeps_code() -> None:
     with pytest.raises(_core.CudaError) as refused:
         _core.raw_free(0x10)
     assert status_of(_core.raw_free, 0x10) == refused.value.code == 1
 
 
-def test_a_lack_of_memory_is_error_2() -> None:
+def test_out_of_memory_is_error_2() -> None:
     assert value_of(0, _core.raw_allocate, 1 << 60) == (0, 2)
 
 
 @pytest.mark.parametrize("error", [TypeError("t"), ValueError("v"), RecursionError("r"), KeyboardInterrupt()])
-def test_what_is_not_a_device_error_is_raised(error: BaseException) -> None:
+def test_other_exceptions_are_raised(error: BaseException) -> None:
     with pytest.raises(type(error)):
         status_of(raiser(error))
     assert cudaGetLastError() == 0
 
 
-def test_the_last_error_is_given_once_and_peeked_at_often() -> None:
+def test_last_error_is_returned_once_and_peeked_repeatedly() -> None:
     status_of(raiser(StatusError(101)))
     status_of(int)
     assert cudaPeekAtLastError() == 101
@@ -171,7 +171,7 @@ def test_the_last_error_is_given_once_and_peeked_at_often() -> None:
     assert cudaGetLastError() == 0
 
 
-def test_every_thread_has_its_own_last_error() -> None:
+def test_last_error_is_per_thread() -> None:
     status_of(raiser(StatusError(1)))
     seen: list[cudaError_t] = []
 

@@ -19,7 +19,7 @@ def run(code: str, *arguments: str, folder: Path | None = None) -> str:
     return done.stdout
 
 
-def test_a_library_that_imports_pycuda_finds_pygpu(tmp_path):
+def test_library_importing_pycuda_gets_pygpu(tmp_path):
     (tmp_path / "library.py").write_text(
         "import pycuda.autoinit\nimport pycuda.driver as cuda\nfrom pycuda import gpuarray\n"
         "from pycuda.compiler import SourceModule\nimport pycuda.tools, pycuda\n"
@@ -29,7 +29,7 @@ def test_a_library_that_imports_pycuda_finds_pygpu(tmp_path):
     assert run(code, folder=tmp_path) == "((2, 3), True)\n"
 
 
-def test_there_is_one_of_each_module():
+def test_alias_and_package_share_module_objects():
     code = """
 import sys, PyGPU
 assert PyGPU.as_pycuda() is PyGPU
@@ -41,7 +41,7 @@ print(PyGPU.driver.__name__, PyGPU.driver.__spec__.name, PyGPU.as_pycuda() is Py
     assert run(code) == "[] True True True\nPyGPU.driver PyGPU.driver True\n"
 
 
-def test_a_module_that_is_not_there_is_an_import_error():
+def test_missing_module_raises_import_error():
     code = """
 import PyGPU
 PyGPU.as_pycuda()
@@ -59,7 +59,7 @@ for name in ("gl", "gl.autoinit", "sparse", "nothing"):
     ]
 
 
-def test_pycuda_itself_is_not_pushed_aside_unasked(tmp_path):
+def test_real_pycuda_is_replaced_only_on_request(tmp_path):
     (tmp_path / "pycuda").mkdir()
     (tmp_path / "pycuda" / "__init__.py").write_text("real = True\n")
     (tmp_path / "pycuda" / "driver.py").write_text("")
@@ -78,7 +78,7 @@ print(pycuda is PyGPU, hasattr(pycuda.driver, "mem_alloc"))
     assert done == "True True"
 
 
-def test_the_alias_by_hand_is_taken_for_ours():
+def test_manual_alias_is_recognized():
     code = """
 import sys, PyGPU
 sys.modules["pycuda"] = PyGPU
@@ -90,7 +90,7 @@ print(pycuda.tools is PyGPU.tools)
     assert run(code) == "True\n"
 
 
-def test_debug_runs_a_program_with_debug_information(tmp_path):
+def test_debug_module_runs_program_with_debug_information(tmp_path):
     (tmp_path / "program.py").write_text(
         "import sys\nimport pycuda.driver as cuda\n"
         "if __name__ == '__main__':\n    print(sys.argv[1:], cuda.CUDA_DEBUGGING)\n"
@@ -100,7 +100,7 @@ def test_debug_runs_a_program_with_debug_information(tmp_path):
     assert "usage" in done.stderr
 
 
-def test_words_for_cuda_and_opencl_make_a_kernel():
+def test_cluda_keywords_compile_to_kernel():
     code = '''
 import PyGPU, numpy
 PyGPU.as_pycuda()
@@ -122,7 +122,7 @@ print(x.get().tolist())
     assert run(code) == "[23, 22, 21, 20, 27, 26, 25, 24]\n"
 
 
-def test_without_mako_a_sentence_says_what_to_do():
+def test_missing_mako_error_names_install_command():
     code = """
 import sys, PyGPU
 sys.modules["mako"] = None

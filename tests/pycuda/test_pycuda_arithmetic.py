@@ -27,7 +27,7 @@ def gpu(values: Any, dtype: Any = None) -> PyGPU.GPUArray:
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("name", UNARY)
-def test_a_function_gives_what_numpys_does_in_the_dtype_of_the_array(name):
+def test_cumath_matches_numpy_in_dtype_of_array(name):
     x = np.linspace(0.1, 0.9, 30).astype(np.float32)
     result = getattr(cumath, name)(gpu(x))
     assert result.dtype == np.float32
@@ -36,7 +36,7 @@ def test_a_function_gives_what_numpys_does_in_the_dtype_of_the_array(name):
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("dtype", ["int32", "uint8", "int64"])
-def test_of_integers_a_function_gives_the_whole_part(dtype):
+def test_cumath_of_integers_truncates_result(dtype):
     x = np.arange(1, 11, dtype=dtype)
     for name in ("sqrt", "log", "exp", "fabs"):
         if (name, dtype) == ("exp", "uint8"):
@@ -46,7 +46,7 @@ def test_of_integers_a_function_gives_the_whole_part(dtype):
         np.testing.assert_array_equal(result.get(), of_numpy(name)(x.astype(np.float64)).astype(dtype))
 
 
-def test_a_function_writes_where_it_is_told():
+def test_cumath_writes_to_out():
     x, out = gpu([1.0, 4.0]), gpu([0.0, 0.0])
     assert cumath.sqrt(x, out=out) is out
     assert out.tolist() == [1, 2]
@@ -55,7 +55,7 @@ def test_a_function_writes_where_it_is_told():
     assert whole.tolist() == [3, 4]
 
 
-def test_a_second_argument_without_a_name_is_out_or_stream_and_warns():
+def test_second_positional_argument_is_out_or_stream_and_warns():
     x, out, stream = gpu([1.0, 4.0]), gpu([0.0, 0.0]), drv.Stream()
     with pytest.warns(DeprecationWarning, match=r"cumath\.sqrt.*out= or stream="):
         assert cumath.sqrt(x, out) is out
@@ -64,7 +64,7 @@ def test_a_second_argument_without_a_name_is_out_or_stream_and_warns():
     assert cumath.sqrt(x, stream=stream, out=out) is out
 
 
-def test_a_stream_is_current_for_the_call_only():
+def test_stream_argument_is_current_only_during_call():
     stream, before = PyGPU.Stream(), PyGPU.current_stream()
     seen = []
     for call in (
@@ -81,14 +81,14 @@ def test_a_stream_is_current_for_the_call_only():
     assert PyGPU.current_stream() == before
 
 
-def test_arrays_of_any_layout_are_computed_with():
+def test_cumath_matches_numpy_for_any_layout():
     rng = np.random.default_rng(random_seed())
     for _ in range(10):
         host, device = random_view(rng, (3, 4, 5), np.float64)
         np.testing.assert_allclose(cumath.cos(device).get(), np.cos(host), atol=1e-12)
 
 
-def test_a_remainder_has_the_sign_and_the_dtype_of_the_dividend():
+def test_fmod_has_sign_and_dtype_of_dividend():
     a, b = np.array([5.5, -5.5, 1e10], np.float32), np.array([2, 2, 3], np.float32)
     result = cumath.fmod(gpu(a), gpu(b))
     assert result.dtype == np.float32
@@ -97,7 +97,7 @@ def test_a_remainder_has_the_sign_and_the_dtype_of_the_dividend():
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_numbers_are_split_as_numpy_does_with_exponents_in_their_dtype(dtype):
+def test_frexp_ldexp_modf_match_numpy_with_exponents_in_array_dtype(dtype):
     x = np.array([0, 1, -6.25, 1e-30, 3e30, 0.1], dtype)
     significand, exponent = cumath.frexp(gpu(x))
     wanted = np.frexp(x)
@@ -111,7 +111,7 @@ def test_numbers_are_split_as_numpy_does_with_exponents_in_their_dtype(dtype):
     np.testing.assert_array_equal(whole.get(), np.modf(x)[1])
 
 
-def test_integers_are_split_as_floats():
+def test_frexp_and_modf_split_integers_like_floats():
     assert [part.tolist() for part in cumath.frexp(gpu([6, 0]))] == [[0.75, 0], [3, 0]]
     assert [part.tolist() for part in cumath.modf(gpu([6, -1]))] == [[0, 0], [6, -1]]
     assert cumath.ldexp(gpu([3, 5]), gpu([2, 1])).tolist() == [12, 10]
@@ -136,7 +136,7 @@ def test_minimum_and_maximum_ignore_nan_and_keep_dtype_of_first_array(name):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int16", "bool", "complex64"])
-def test_elements_are_chosen_as_numpys_where_does(dtype):
+def test_where_and_if_positive_match_numpy(dtype):
     rng = np.random.default_rng(random_seed())
     then_, else_ = (rng.integers(0, 2, (4, 5)).astype(dtype) * np.dtype(dtype).type(1) for _ in range(2))
     criterion = rng.integers(-2, 3, 5).astype(np.float32)
@@ -147,18 +147,18 @@ def test_elements_are_chosen_as_numpys_where_does(dtype):
     np.testing.assert_array_equal(found.get(), np.where(criterion > 0, then_, else_))
 
 
-def test_a_zeros_sign_is_chosen_too():
+def test_where_keeps_sign_of_zero():
     zeros = gpuarray.where(gpu([1, 0]), gpu([-0.0, 0.0]), gpu([0.0, -0.0])).get()
     np.testing.assert_array_equal(np.signbit(zeros), [True, True])
 
 
-def test_what_is_chosen_may_go_where_it_comes_from():
+def test_where_accepts_operand_as_out():
     a, b = gpu([1.0, 2.0, 3.0]), gpu([4.0, 5.0, 6.0])
     assert gpuarray.where(gpu([0, 1, 0]), a, b, out=a) is a
     assert a.tolist() == [4, 2, 6]
 
 
-def test_logical_functions_take_arrays_and_numbers_and_give_bools():
+def test_logical_functions_of_arrays_and_numbers_return_bools():
     x, y = np.array([0, 0.5, 2]), np.array([0, 0, 1])
     for name in ("logical_and", "logical_or"):
         function, judge = getattr(gpuarray, name), getattr(np, name)
@@ -172,7 +172,7 @@ def test_logical_functions_take_arrays_and_numbers_and_give_bools():
     assert gpuarray.logical_not(gpu(x), out=out) is out
 
 
-def test_a_logical_function_takes_memory_where_it_is_told():
+def test_logical_or_uses_given_allocator():
     asked = []
 
     def allocate(nbytes: int) -> Any:
@@ -184,7 +184,7 @@ def test_a_logical_function_takes_memory_where_it_is_told():
     assert asked == [3]
 
 
-def test_factors_and_arrays_are_combined():
+def test_mul_add_matches_numpy():
     a, b = np.arange(5, dtype=np.float32), np.arange(5, 10, dtype=np.float32)
     np.testing.assert_array_equal(gpu(a).mul_add(2, gpu(b), 3).get(), 2 * a + 3 * b)
     out = PyGPU.empty(5, np.float32)
@@ -194,7 +194,7 @@ def test_factors_and_arrays_are_combined():
         gpu(a).mul_add(2, gpu(b), 3, add_timer=print)
 
 
-def test_an_array_is_reversed_along_all_axes_into_a_new_one():
+def test_reverse_returns_new_array_reversed_along_all_axes():
     host = np.arange(12, dtype=np.int16).reshape(3, 4)
     for device, values in ((gpu(host), host), (gpu(host.T), host.T), (gpu(host)[:, ::2], host[:, ::2])):
         found = device.reverse()
@@ -222,7 +222,7 @@ def test_complex_parts_are_new_contiguous_arrays_in_same_order(dtype, order):
     np.testing.assert_array_equal(every_second.imag.get(), host[:, ::2].imag)
 
 
-def test_parts_of_real_numbers_are_the_array_itself_and_zeros():
+def test_real_part_of_real_array_is_itself_and_imag_is_zeros():
     device = gpu([1.5, 2.5])
     assert device.real is device
     assert device.conj() is device
@@ -231,7 +231,7 @@ def test_parts_of_real_numbers_are_the_array_itself_and_zeros():
     assert gpu(np.empty((0, 2), complex)).real.shape == (0, 2)
 
 
-def test_parts_are_written_where_they_are_assigned():
+def test_assignment_to_real_and_imag_writes_parts():
     host = np.array([1 + 2j, 3 + 4j])
     device = gpu(host)
     device.real = 7
@@ -244,20 +244,20 @@ def test_parts_are_written_where_they_are_assigned():
         whole.imag = 1
 
 
-def test_a_conjugate_may_go_into_an_array_of_another_precision():
+def test_conj_accepts_out_of_other_precision():
     out = PyGPU.empty(2, np.complex64)
     assert gpu([1 + 2j, 3j]).conj(out=out) is out
     assert out.tolist() == [1 - 2j, -3j]
 
 
-def test_axes_may_be_named():
+def test_transpose_and_reshape_accept_axes_and_lengths():
     device = PyGPU.empty((2, 3, 4))
     assert device.transpose(axes=(1, 0, 2)).shape == (3, 2, 4)
     assert gpuarray.transpose(device, (2, 0, 1)).shape == (4, 2, 3)
     assert gpuarray.reshape(device, 4, -1).shape == (4, 6)
 
 
-def test_a_launch_has_threads_for_all_elements_or_goes_over_them():
+def test_splay_covers_elements_without_empty_blocks():
     for n in (0, 1, 32, 33, 5000, 10**9):
         (blocks, one), (threads, *rest) = gpuarray.splay(n)
         assert (one, *rest) == (1, 1, 1)
@@ -268,7 +268,7 @@ def test_a_launch_has_threads_for_all_elements_or_goes_over_them():
     assert (array._grid, array._block) == gpuarray.splay(500)
 
 
-def test_short_vectors_fill_arrays_and_are_copied_and_viewed():
+def test_vector_types_support_fill_copy_and_view():
     vec = gpuarray.vec
     for name in ("char1", "uchar4", "long3", "longlong2", "double2", "float4"):
         dtype = getattr(vec, name)
@@ -287,7 +287,7 @@ def test_short_vectors_fill_arrays_and_are_copied_and_viewed():
 
 
 @needs_kernels
-def test_short_vectors_are_arguments_of_kernels():
+def test_vector_types_are_kernel_arguments():
     vec = gpuarray.vec
     shift = PyGPU.elementwise.ElementwiseKernel(
         "float3 *x, float3 by", "x[i].x += by.x; x[i].y += by.y; x[i].z += by.z"
@@ -299,7 +299,7 @@ def test_short_vectors_are_arguments_of_kernels():
     assert PyGPU.tools.dtype_to_ctype(vec.longlong2) == "long2"
 
 
-def test_nothing_of_a_device_warns():
+def test_invalid_values_do_not_warn_on_gpu():
     with warnings.catch_warnings():
         warnings.simplefilter("error" if PyGPU.backend_name() != "cpu" else "ignore")
         cumath.log(gpu([-1.0]))

@@ -22,11 +22,11 @@ def value_of(module: SourceModule, name: str = "f") -> int:
     return int(out[0])
 
 
-def test_a_source_is_compiled_and_its_kernel_runs():
+def test_source_module_compiles_and_runs_kernel():
     assert value_of(SourceModule("__global__ void f(int *x) { *x = 7; }")) == 7
 
 
-def test_a_source_is_wrapped_in_extern_c_unless_told_not_to():
+def test_source_is_wrapped_in_extern_c_unless_disabled():
     wrapped = SourceModule("__global__ void f(int *x) { *x = 1; }")
     assert b"_Z1fPi" not in wrapped.module.module.image
     template = (
@@ -37,7 +37,7 @@ def test_a_source_is_wrapped_in_extern_c_unless_told_not_to():
         SourceModule(template)
 
 
-def test_the_lines_of_messages_are_those_of_the_source():
+def test_compile_error_has_line_of_source():
     with pytest.raises(drv.CompileError) as raised:
         SourceModule("\n\n__global__ void f(int *x) { *x = nothing; }\n")
     error = raised.value
@@ -48,13 +48,13 @@ def test_the_lines_of_messages_are_those_of_the_source():
     assert isinstance(error, drv.Error)
 
 
-def test_options_and_folders_of_headers_are_followed(tmp_path):
+def test_options_and_include_dirs_reach_compiler(tmp_path):
     (tmp_path / "value.h").write_text("#define VALUE 40\n")
     source = '#include "value.h"\n__global__ void f(int *x) { *x = VALUE + N; }'
     assert value_of(SourceModule(source, options=["-DN=2"], include_dirs=[str(tmp_path)])) == 42
 
 
-def test_the_default_options_are_those_of_the_module(monkeypatch):
+def test_default_options_are_read_from_compiler_module(monkeypatch):
     assert isinstance(PyGPU.compiler.DEFAULT_NVCC_FLAGS, list)
     monkeypatch.setattr(PyGPU.compiler, "DEFAULT_NVCC_FLAGS", ["-DN=5"])
     assert value_of(SourceModule("__global__ void f(int *x) { *x = N; }")) == 5
@@ -62,7 +62,7 @@ def test_the_default_options_are_those_of_the_module(monkeypatch):
         SourceModule("__global__ void f(int *x) { *x = N; }", options=[])
 
 
-def test_resource_usage_may_be_asked_for():
+def test_ptxas_verbose_option_is_accepted():
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         module = SourceModule("__global__ void f(int *x) { *x = 3; }", options=["--ptxas-options=-v"], cache_dir=False)
@@ -72,19 +72,19 @@ def test_resource_usage_may_be_asked_for():
         assert "The CUDA compiler succeeded, but said the following:" in str(warning.message)
 
 
-def test_what_the_compiler_says_is_a_warning():
+def test_compiler_output_is_raised_as_warning():
     with pytest.warns(UserWarning, match="succeeded, but said the following") as told:
         SourceModule("#warning look here\n__global__ void f(int *x) { *x = 3; }", cache_dir=False)
     assert told[0].filename == __file__
 
 
-def test_a_kernel_may_be_called_as_pygpu_calls_things_itself():
+def test_kernel_may_have_name_used_by_pygpu():
     for name in ("shape", "arguments"):
         module = SourceModule(f"__global__ void {name}(int *x) {{ *x = 3; }}")
         assert value_of(module, name) == 3
 
 
-def test_a_name_that_is_not_there_has_the_drivers_code():
+def test_missing_name_error_has_driver_code():
     module = SourceModule("__global__ void f(int *x) { *x = 3; }")
     for ask in (module.get_function, module.get_global):
         with pytest.raises(drv.LogicError) as raised:
@@ -92,7 +92,7 @@ def test_a_name_that_is_not_there_has_the_drivers_code():
         assert (raised.value.code, raised.value.name) == (500, "CUDA_ERROR_NOT_FOUND")
 
 
-def test_a_cache_folder_may_be_named_and_left_alone(tmp_path, monkeypatch):
+def test_cache_dir_is_configurable_and_can_be_disabled(tmp_path, monkeypatch):
     source = "__global__ void f(int *x) { *x = 9; } // of its own cache"
     assert value_of(SourceModule(source, cache_dir=str(tmp_path))) == 9
     assert any(tmp_path.iterdir())
@@ -106,13 +106,13 @@ def test_a_cache_folder_may_be_named_and_left_alone(tmp_path, monkeypatch):
     assert any(empty.iterdir())
 
 
-def test_what_was_compiled_is_kept_on_request(capsys):
+def test_keep_option_preserves_compiler_output(capsys):
     SourceModule("__global__ void f(int *x) { *x = 3; }", keep=True)
     folder = Path(capsys.readouterr().out.split("*** compiler output in ")[1].strip())
     assert "*x = 3" in (folder / "kernel.cu").read_text()
 
 
-def test_a_variable_is_written_and_read_by_its_address():
+def test_global_variable_is_writable_by_address():
     module = SourceModule("__constant__ int table[4]; __global__ void f(int *x) { *x = table[2]; }")
     address, size = module.get_global("table")
     assert size == 16
@@ -120,7 +120,7 @@ def test_a_variable_is_written_and_read_by_its_address():
     assert value_of(module) == 3
 
 
-def test_what_is_not_there_is_a_logic_error():
+def test_missing_kernel_or_reference_raises_logic_error():
     module = SourceModule("__global__ void f(int *x) { *x = 3; }")
     with pytest.raises(drv.LogicError, match="no kernel 'g'"):
         module.get_function("g")
@@ -129,7 +129,7 @@ def test_what_is_not_there_is_a_logic_error():
             ask("image")
 
 
-def test_large_static_shared_memory_and_a_header_of_the_host():
+def test_compiles_16000_bytes_of_shared_memory_and_host_headers():
     source = """
     #include <stdio.h>
     #include <cstdint>
@@ -140,7 +140,7 @@ def test_large_static_shared_memory_and_a_header_of_the_host():
     assert module.get_function("f").shared_size_bytes in (0, 16000)
 
 
-def test_a_source_is_compiled_without_being_loaded():
+def test_compile_returns_image_without_loading():
     image = PyGPU.compiler.compile("__global__ void f(int *x) { *x = 8; }")
     assert isinstance(image, bytes)
     out = np.zeros(1, np.int32)
@@ -151,14 +151,14 @@ def test_a_source_is_compiled_without_being_loaded():
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cuda", reason="CUDA links")
-def test_where_nothing_is_linked_the_error_says_so():
+def test_dynamic_module_without_linker_names_source_module():
     makes = [DynamicModule] if PyGPU.backend_name() == "cpu" else [DynamicModule, lambda: DynamicSourceModule("")]
     for make in makes:
         with pytest.raises(PyGPU.NotSupportedError, match="one SourceModule"):
             make()
 
 
-def test_debugging_is_a_switch():
+def test_set_debugging_toggles_debug_builds():
     assert drv.CUDA_DEBUGGING is False
     drv.set_debugging()
     try:

@@ -11,8 +11,8 @@ import pytest
 import PyGPU
 from PyGPU import driver as host
 from PyGPU._pycuda.driver import copies, memset
-from PyGPU._pycuda.driver.pitched_copies import Memcpy2D, Memcpy3D, Memcpy3DPeer
 from PyGPU._pycuda.driver.memory import from_device, from_device_like, mem_alloc, to_device
+from PyGPU._pycuda.driver.pitched_copies import Memcpy2D, Memcpy3D, Memcpy3DPeer
 
 VALUES = numpy.arange(24, dtype=numpy.float32).reshape(4, 6)
 CPU = PyGPU.backend_name() == "cpu"
@@ -38,7 +38,7 @@ def fetched(memory, like=VALUES):
     ],
     ids=repr,
 )
-def test_every_contiguous_buffer_is_copied(source):
+def test_copies_any_contiguous_buffer(source):
     memory = mem_alloc(8)
     copies.memcpy_htod(memory, source)
     back = numpy.zeros(8, "u1")
@@ -47,7 +47,7 @@ def test_every_contiguous_buffer_is_copied(source):
     assert back.tobytes() == (source.tobytes("A") if is_numpy else bytes(memoryview(source).cast("B")))
 
 
-def test_a_part_of_the_memory_is_copied_by_its_address():
+def test_copies_part_of_memory_by_address():
     memory = to_device(VALUES)
     row = numpy.empty(6, numpy.float32)
     copies.memcpy_dtoh(row, int(memory) + 24)
@@ -56,7 +56,7 @@ def test_a_part_of_the_memory_is_copied_by_its_address():
     assert numpy.array_equal(fetched(memory)[1], 0 * row)
 
 
-def test_an_array_is_an_address_too():
+def test_copy_accepts_array_as_address():
     values = PyGPU.to_gpu(VALUES)
     copies.memcpy_htod(values[1:], VALUES[0])
     assert numpy.array_equal(values.get()[1], VALUES[0])
@@ -65,7 +65,7 @@ def test_an_array_is_an_address_too():
     assert numpy.array_equal(result, values.get())
 
 
-def test_no_bytes_are_no_copy():
+def test_accepts_copies_of_zero_bytes():
     memory = mem_alloc(4)
     copies.memcpy_htod(memory, b"")
     copies.memcpy_dtoh(bytearray(), memory)
@@ -73,7 +73,7 @@ def test_no_bytes_are_no_copy():
     memset.memset_d8(memory, 1, 0)
 
 
-def test_what_cannot_be_copied_changes_nothing():
+def test_rejected_copy_changes_nothing():
     memory = to_device(VALUES)
     read_only = numpy.zeros_like(VALUES)
     read_only.flags.writeable = False
@@ -114,7 +114,7 @@ def test_async_upload_snapshots_source(size):
 
 
 @pytest.mark.parametrize("non_blocking", [False, True])
-def test_copies_of_known_memory_wait_for_each_other(non_blocking):
+def test_copies_of_tracked_memory_are_ordered_across_streams(non_blocking):
     one, two = PyGPU.Stream(non_blocking=non_blocking), PyGPU.Stream(non_blocking=non_blocking)
     memory, other = mem_alloc(LARGE), mem_alloc(LARGE)
     source = host.pagelocked_empty(LARGE, "u1")
@@ -126,7 +126,7 @@ def test_copies_of_known_memory_wait_for_each_other(non_blocking):
     assert fetched(memory, source).min() == 1
 
 
-def test_memory_may_be_freed_behind_its_last_use():
+def test_free_waits_for_last_use():
     stream = PyGPU.Stream()
     memory, other = mem_alloc(LARGE), mem_alloc(LARGE)
     memset.memset_d8_async(memory, 3, LARGE, stream)
@@ -136,7 +136,7 @@ def test_memory_may_be_freed_behind_its_last_use():
     assert fetched(other, numpy.empty(LARGE, "u1")).min() == 3
 
 
-def test_memory_of_others_is_copied_in_the_order_of_the_stream():
+def test_copies_by_array_address_run_in_stream_order():
     stream = PyGPU.Stream()
     values = PyGPU.to_gpu(VALUES)
     result = host.pagelocked_zeros(VALUES.shape, VALUES.dtype)
@@ -146,7 +146,7 @@ def test_memory_of_others_is_copied_in_the_order_of_the_stream():
     assert numpy.array_equal(result, 2 * VALUES)
 
 
-def test_streams_of_others_are_taken():
+def test_accepts_foreign_streams_and_handles():
     owner = PyGPU.Stream()
 
     class Foreign:
@@ -160,14 +160,14 @@ def test_streams_of_others_are_taken():
     assert numpy.array_equal(fetched(memory)[1:], VALUES[1:])
 
 
-def test_copies_within_a_device_may_overlap():
+def test_device_copy_may_overlap():
     memory = to_device(VALUES)
     copies.memcpy_dtod(int(memory) + 24, memory, 72)
     assert numpy.array_equal(fetched(memory)[1:], VALUES[:3])
 
 
 @pytest.mark.skipif(PyGPU.device_count() < 2, reason="needs two devices")
-def test_peers_are_found_by_the_addresses():
+def test_peer_copy_infers_devices_from_addresses():
     here = to_device(VALUES)
     before = PyGPU.current_device()
     PyGPU.set_device(1)
@@ -185,7 +185,7 @@ def test_peers_are_found_by_the_addresses():
 
 
 @pytest.mark.parametrize(("bits", "value"), [(8, 0xAB), (16, 0x1234), (32, 0xDEADBEEF)])
-def test_elements_are_set(bits, value):
+def test_memset_fills_elements(bits, value):
     dtype = numpy.dtype(f"u{bits // 8}")
     memory = to_device(numpy.zeros(10, dtype))
     getattr(memset, f"memset_d{bits}")(int(memory) + 2 * dtype.itemsize, value, 3)
@@ -197,7 +197,7 @@ def test_elements_are_set(bits, value):
 
 
 @pytest.mark.parametrize(("bits", "value"), [(8, 0xAB), (16, 0x1234), (32, 0xDEADBEEF)])
-def test_elements_in_rows_are_set(bits, value):
+def test_memset_2d_fills_rows(bits, value):
     dtype = numpy.dtype(f"u{bits // 8}")
     memory = to_device(numpy.zeros((6, 64), dtype))
     pitch = 64 * dtype.itemsize
@@ -209,7 +209,7 @@ def test_elements_in_rows_are_set(bits, value):
     assert numpy.array_equal(from_device_like(memory, expected), expected)
 
 
-def test_sets_are_checked():
+def test_memset_rejects_wrong_values_and_sizes():
     memory = to_device(VALUES)
     for set_, value in ((memset.memset_d8, 256), (memset.memset_d16, -1), (memset.memset_d32, 1 << 32)):
         with pytest.raises(ValueError, match="unsigned"):
@@ -237,7 +237,7 @@ DIRECTIONS = list(itertools.product(["host", "device"], repeat=2))
 
 @pytest.mark.parametrize("with_stream", [False, True])
 @pytest.mark.parametrize(("from_", "to"), DIRECTIONS)
-def test_rows_are_copied_from_and_to_anywhere(from_, to, with_stream):
+def test_memcpy_2d_copies_in_all_directions(from_, to, with_stream):
     matrix = CUBE[0]
     result = numpy.zeros((8, 300), "u1")
     source = to_device(matrix) if from_ == "device" else matrix.copy()
@@ -262,7 +262,7 @@ def test_rows_are_copied_from_and_to_anywhere(from_, to, with_stream):
 @pytest.mark.parametrize("kind", [Memcpy3D, Memcpy3DPeer])
 @pytest.mark.parametrize("with_stream", [False, True])
 @pytest.mark.parametrize(("from_", "to"), DIRECTIONS)
-def test_planes_are_copied_from_and_to_anywhere(from_, to, with_stream, kind):
+def test_memcpy_3d_copies_in_all_directions(from_, to, with_stream, kind):
     result = numpy.zeros((4, 9, 128), "u1")
     source = to_device(CUBE) if from_ == "device" else CUBE
     target = to_device(result) if to == "device" else result
@@ -282,7 +282,7 @@ def test_planes_are_copied_from_and_to_anywhere(from_, to, with_stream, kind):
     assert numpy.array_equal(from_device_like(target, result) if to == "device" else result, expected)
 
 
-def test_unified_sides_are_seen_from_the_object():
+def test_unified_side_is_inferred_from_object():
     memory = to_device(bytes(8))
     copy = Memcpy2D()
     copy.set_src_unified(b"abcdefgh")
@@ -292,7 +292,7 @@ def test_unified_sides_are_seen_from_the_object():
     assert from_device(memory, 8, "u1").tobytes() == b"abcdefgh"
 
 
-def test_boxes_that_do_not_fit_are_refused_before_anything_is_copied():
+def test_rejects_box_out_of_bounds_before_copying():
     memory, result = to_device(CUBE), numpy.zeros_like(CUBE)
     copy = Memcpy3D()
     with pytest.raises(ValueError, match=r"set_dst_host\(\)"):
@@ -325,7 +325,7 @@ def test_boxes_that_do_not_fit_are_refused_before_anything_is_copied():
     assert numpy.array_equal(result, CUBE)
 
 
-def test_empty_boxes_are_nothing():
+def test_accepts_empty_box():
     copy = Memcpy2D()
     copy.set_src_host(b"")
     copy.set_dst_device(mem_alloc(4))

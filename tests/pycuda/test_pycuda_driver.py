@@ -20,7 +20,7 @@ ON_CPU = PyGPU.backend_name() == "cpu"
 ONE = "__global__ void one(int *x) { *x = 1; } __device__ int counter[3];"
 
 
-def test_every_error_is_an_error_of_the_driver_and_one_of_pygpu():
+def test_driver_errors_are_pygpu_errors():
     for name in ("MemoryError", "LaunchError", "RuntimeError", "LogicError", "CompileError"):
         assert issubclass(getattr(drv, name), drv.Error), name
     for kind in (drv.MemoryError, drv.LaunchError, drv.RuntimeError, drv.LogicError):
@@ -34,25 +34,25 @@ def test_every_error_is_an_error_of_the_driver_and_one_of_pygpu():
 
 
 @pytest.mark.provokes_errors
-def test_a_drivers_refusal_is_a_logic_error():
+def test_invalid_driver_call_raises_logic_error():
     with pytest.raises(drv.LogicError) as raised:
         PyGPU.Event().elapsed_time(PyGPU.Event())
     assert raised.value.code not in (2, 999)
 
 
-def test_an_error_survives_pickling():
+def test_error_survives_pickling():
     for kind in (drv.LogicError, drv.LaunchError, drv.RuntimeError, drv.Error):
         assert type(pickle.loads(pickle.dumps(kind("text")))) is kind
 
 
-def test_versions_are_told():
+def test_driver_versions_are_reported():
     drv.init()
     drv.init(0)
     assert len(drv.get_version()) == 3
     assert drv.get_driver_version() // 1000 >= 12
 
 
-def test_a_device_is_found_by_its_number_and_by_its_place_on_the_bus():
+def test_device_is_found_by_index_or_pci_bus_id():
     device = drv.Device(0)
     assert drv.Device.count() >= 1
     assert drv.Device(device.pci_bus_id()) == device
@@ -64,7 +64,7 @@ def test_a_device_is_found_by_its_number_and_by_its_place_on_the_bus():
             drv.Device(wrong)
 
 
-def test_a_device_says_what_it_is():
+def test_device_reports_name_memory_and_capability():
     device = drv.Device(0)
     assert isinstance(device.name(), str)
     assert device.total_memory() > 0
@@ -72,7 +72,7 @@ def test_a_device_says_what_it_is():
     assert not device.can_access_peer(device)
 
 
-def test_attributes_are_asked_for_by_number_and_in_lower_case():
+def test_device_attributes_are_read_by_number_or_lower_case_name():
     device = drv.Device(0)
     known = device.get_attributes()
     assert known[drv.device_attribute.WARP_SIZE] == device.warp_size > 0
@@ -84,7 +84,7 @@ def test_attributes_are_asked_for_by_number_and_in_lower_case():
             getattr(device, wrong)
 
 
-def test_enumerations_are_numbers_with_names():
+def test_enumeration_members_are_named_integers():
     assert drv.device_attribute.WARP_SIZE == 10
     assert drv.device_attribute(10).name == "WARP_SIZE"
     assert drv.func_cache.PREFER_L1.name == "PREFER_L1"
@@ -100,7 +100,7 @@ def empty_stack():
 
 
 @pytest.mark.usefixtures("empty_stack")
-def test_a_context_is_pushed_and_popped():
+def test_context_can_be_pushed_and_popped():
     context = drv.Device(0).make_context()
     assert drv.Context.get_device() == drv.Device(0)
     assert drv.Context.get_current() is context
@@ -121,7 +121,7 @@ def test_context_survives_pickling_under_both_module_names(module: str):
     assert pickle.loads(text) == context
 
 
-def test_a_detached_context_is_not_pushed_again():
+def test_detached_context_cannot_be_pushed():
     below = drv.Device(0).make_context()
     above = drv.Device(0).make_context(drv.ctx_flags.SCHED_AUTO)
     above.detach()
@@ -132,7 +132,7 @@ def test_a_detached_context_is_not_pushed_again():
     below.detach()
 
 
-def test_a_primary_context_is_not_current_when_it_is_retained():
+def test_retained_primary_context_is_not_current():
     context = drv.Device(0).retain_primary_context()
     with pytest.raises(drv.LogicError):
         drv.Context.pop()
@@ -142,7 +142,7 @@ def test_a_primary_context_is_not_current_when_it_is_retained():
     assert context.get_api_version() > 0
 
 
-def test_each_thread_has_a_stack_of_its_own():
+def test_context_stack_is_per_thread():
     context = drv.Device(0).make_context()
     failures = []
 
@@ -160,7 +160,7 @@ def test_each_thread_has_a_stack_of_its_own():
 
 
 @pytest.mark.skipif(PyGPU.device_count() < 2, reason="needs two devices")
-def test_popping_makes_the_device_below_current():
+def test_pop_restores_previous_device():
     first, second = drv.Device(0).make_context(), drv.Device(1).make_context()
     assert drv.Context.get_device() == drv.Device(1)
     second.pop()
@@ -169,7 +169,7 @@ def test_popping_makes_the_device_below_current():
 
 
 @pytest.mark.starts_processes
-def test_a_stack_that_is_not_empty_at_the_end_does_no_harm():
+def test_process_exits_cleanly_with_contexts_on_stack():
     program = "import PyGPU.autoinit, PyGPU.driver as drv; drv.Device(0).make_context(); drv.Stream(); print('done')"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "done\n"
@@ -177,7 +177,7 @@ def test_a_stack_that_is_not_empty_at_the_end_does_no_harm():
 
 @pytest.mark.parametrize("name", ["autoinit", "autoprimaryctx"])
 @pytest.mark.starts_processes
-def test_a_context_is_there_from_the_import_on(name):
+def test_import_of_autoinit_creates_context(name):
     program = f"""
 import PyGPU.{name} as auto, PyGPU.driver as drv
 assert auto.device == drv.Context.get_device() and drv.Context.get_current() is auto.context
@@ -185,7 +185,7 @@ assert auto.device == drv.Context.get_device() and drv.Context.get_current() is 
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)
 
 
-def test_limits_are_told_or_refused():
+def test_context_limits_are_readable_or_unsupported():
     try:
         before = drv.Context.get_limit(drv.limit.STACK_SIZE)
     except PyGPU.NotSupportedError:
@@ -195,7 +195,7 @@ def test_limits_are_told_or_refused():
     drv.Context.set_cache_config(preference)
 
 
-def test_streams_and_events_have_pycudas_methods():
+def test_streams_and_events_have_pycuda_methods():
     stream, event = drv.Stream(), drv.Event(drv.event_flags.BLOCKING_SYNC)
     assert event.record(stream) is event
     assert event.synchronize() is event
@@ -211,7 +211,7 @@ def test_streams_and_events_have_pycudas_methods():
     assert drv.Event(drv.event_flags.DISABLE_TIMING).record().synchronize().query()
 
 
-def test_a_stream_is_taken_wherever_pygpu_takes_one():
+def test_pycuda_stream_is_accepted_by_pygpu():
     stream = drv.Stream()
     array = PyGPU.to_gpu_async(np.arange(3), stream=stream)
     assert array.get(stream=stream).tolist() == [0, 1, 2]
@@ -220,7 +220,7 @@ def test_a_stream_is_taken_wherever_pygpu_takes_one():
 
 
 @pytest.mark.provokes_errors
-def test_wrong_flags_are_refused():
+def test_rejects_wrong_flags_and_handles():
     for make in (lambda: drv.Stream(2), lambda: drv.Event(8)):
         with pytest.raises(drv.LogicError):
             make()
@@ -228,7 +228,7 @@ def test_wrong_flags_are_refused():
         drv.Event.from_ipc_handle(bytearray(64))
 
 
-def test_an_image_is_loaded_from_memory_and_from_a_file(tmp_path):
+def test_module_loads_from_memory_and_file(tmp_path):
     image = compile_source(ONE)
     path = tmp_path / "one.image"
     path.write_bytes(image)
@@ -246,7 +246,7 @@ def test_an_image_is_loaded_from_memory_and_from_a_file(tmp_path):
 
 
 @pytest.mark.provokes_errors
-def test_what_is_not_in_a_module_is_a_logic_error():
+def test_missing_module_member_raises_logic_error():
     module = drv.module_from_buffer(compile_source(ONE))
     for ask in (module.get_function, module.get_global, module.get_texref, module.get_surfref):
         with pytest.raises(drv.LogicError, match="nothing"):
@@ -254,14 +254,14 @@ def test_what_is_not_in_a_module_is_a_logic_error():
 
 
 @pytest.mark.provokes_errors
-def test_what_is_no_image_is_a_logic_error():
+def test_invalid_image_raises_logic_error():
     told = []
     with pytest.raises(drv.LogicError):
         drv.module_from_buffer(b"no image at all", message_handler=lambda *said: told.append(said))
     assert told[0][0] is False
 
 
-def test_the_profiler_is_switched_and_opengl_is_not_there():
+def test_profiler_starts_and_stops_and_opengl_is_absent():
     drv.start_profiler()
     drv.stop_profiler()
     assert drv.have_gl_ext() is False

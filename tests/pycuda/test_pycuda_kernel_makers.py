@@ -18,7 +18,7 @@ COMPLEX = np.dtype(np.complex64)
 
 
 def run(function: Any, like: PyGPU.GPUArray, *arguments: Any) -> None:
-    """Launch as PyCUDA's own arrays do."""
+    """Launch a prepared kernel like PyCUDA's arrays do."""
     given = [one.gpudata if isinstance(one, PyGPU.GPUArray) else one for one in arguments]
     function.prepared_async_call(like._grid, like._block, None, *given, like.size)
 
@@ -78,16 +78,16 @@ def computed(function: Any, dtype: Any, *arguments: Any) -> np.ndarray:
         ),
     ],
 )
-def test_a_kernel_computes_what_its_name_says(maker, types, arguments, wanted):
+def test_generated_kernel_matches_numpy(maker, types, arguments, wanted):
     function = getattr(elementwise, maker)(*types)
     function = function[0] if isinstance(function, tuple) else function
-    # The last dtype that a maker is told is the result's; those that are told none compute in float32.
+    # The last dtype argument of a maker is the dtype of the result; the default is float32.
     dtypes = [one for one in types if isinstance(one, np.dtype)]
     dtype = dtypes[-1] if dtypes else SINGLE
     np.testing.assert_allclose(computed(function, dtype, *arguments), np.asarray(wanted, dtype), rtol=1e-6)
 
 
-def test_kernels_whose_result_does_not_come_last():
+def test_kernels_with_result_before_last_argument_match_numpy():
     out = PyGPU.zeros(4, SINGLE)
     run(elementwise.get_arange_kernel(SINGLE), out, out, 3, 0.5)
     assert out.tolist() == [3, 3.5, 4, 4.5]
@@ -102,13 +102,13 @@ def test_kernels_whose_result_does_not_come_last():
     assert (out.tolist(), other.tolist()) == ([0.5, 0.5, -0.5, 0.5], [2, 0, 1, 3])
 
 
-def test_a_kernel_is_made_once_for_its_types():
+def test_generated_kernel_is_cached_by_types():
     assert elementwise.get_fill_kernel(SINGLE) is elementwise.get_fill_kernel(SINGLE)
     assert elementwise.get_fill_kernel(SINGLE) is not elementwise.get_fill_kernel(DOUBLE)
     tools.clear_context_caches()
 
 
-def test_a_kernel_of_ones_own_goes_over_elements_or_over_a_range():
+def test_custom_kernel_iterates_over_elements_or_range():
     out = PyGPU.zeros(5, SINGLE)
     run(elementwise.get_elwise_kernel("float *z", "z[i] += n + offset", preamble="#define offset 1"), out, out)
     assert out.tolist() == [6] * 5
@@ -119,7 +119,7 @@ def test_a_kernel_of_ones_own_goes_over_elements_or_over_a_range():
     assert module.get_function("kernel") is not None
 
 
-def test_kernels_that_take_elements_read_them_through_textures():
+def test_take_put_kernel_reads_through_textures():
     index = PyGPU.to_gpu(np.array([3, 0, 2], "int32"))
     sources = [PyGPU.arange(4, dtype="float64"), PyGPU.arange(10, 14, dtype="float64")]
     out = [PyGPU.zeros(4, "float64") for _ in sources]
@@ -132,7 +132,7 @@ def test_kernels_that_take_elements_read_them_through_textures():
     assert out[1].tolist() == [0, 0, 10, 11]
 
 
-def test_a_factor_of_a_sum_may_lie_on_the_device():
+def test_linear_combination_accepts_factor_on_device():
     combine, textures = elementwise.get_linear_combination_kernel(
         ((True, SINGLE, SINGLE), (False, SINGLE, SINGLE)), SINGLE
     )
@@ -142,6 +142,6 @@ def test_a_factor_of_a_sum_may_lie_on_the_device():
     assert out.tolist() == [0, 13, 26, 39]
 
 
-def test_powers_of_two_numbers_have_no_kernel():
+def test_pow_kernel_rejects_two_scalars():
     with pytest.raises(ValueError, match="both numbers"):
         elementwise.get_pow_array_kernel(SINGLE, SINGLE, SINGLE, False, False)

@@ -49,20 +49,20 @@ def doubled() -> np.ndarray:
     return np.arange(8, dtype=np.float32) * 2
 
 
-def test_the_hello_world_of_pycuda_runs(module):
+def test_pycuda_hello_world_runs(module):
     a, b = np.random.default_rng(1).random((2, 400), dtype=np.float32)
     dest = np.zeros_like(a)
     module.get_function("multiply")(drv.Out(dest), drv.In(a), drv.In(b), block=(400, 1, 1), grid=(1, 1))
     assert (dest == a * b).all()
 
 
-def test_inout_goes_there_and_back(module):
+def test_inout_is_copied_to_device_and_back(module):
     a = np.arange(8, dtype=np.float32)
     module.get_function("scale")(drv.InOut(a), np.float32(2), np.int32(8), block=(8, 1, 1))
     assert (a == doubled()).all()
 
 
-def test_arrays_addresses_and_numbers_are_arguments(module, x):
+def test_launch_accepts_arrays_addresses_and_numbers(module, x):
     scale = module.get_function("scale")
     for pointer in (x, x.gpudata, np.uintp(x.ptr), x.ptr):
         x.set(np.arange(8, dtype=np.float32))
@@ -70,42 +70,42 @@ def test_arrays_addresses_and_numbers_are_arguments(module, x):
         assert (x.get() == doubled()).all()
 
 
-def test_a_slice_is_its_address(module, x):
+def test_slice_is_passed_by_address(module, x):
     module.get_function("scale")(x[2:], np.float32(2), np.int32(3), block=(8, 1, 1))
     assert x.get().tolist() == [0, 1, 4, 6, 8, 5, 6, 7]
 
 
-def test_a_view_that_is_strided_is_passed_as_its_address_too(module, x):
+def test_strided_view_is_passed_by_address(module, x):
     module.get_function("scale")(x[::2], np.float32(2), np.int32(8), block=(8, 1, 1))
     assert (x.get() == doubled()).all()
 
 
-def test_the_type_of_an_arrays_elements_is_not_asked_for(module, x):
+def test_array_dtype_is_not_checked_at_launch(module, x):
     module.get_function("scale")(x.view("int32"), np.float32(2), np.int32(8), block=(8, 1, 1))
     assert (x.get() == doubled()).all()
 
 
-def test_numbers_of_all_sizes_are_packed_as_c_does(module):
+def test_scalars_of_all_sizes_are_packed_like_c(module):
     out = np.zeros(4)
     args = np.int8(-3), np.float64(0.1), np.int16(-300), np.int64(1 << 40)
     module.get_function("numbers")(drv.Out(out), *args, block=(1, 1, 1))
     assert out.tolist() == [-3, 0.1, -300, 1 << 40]
 
 
-def test_an_ndarray_is_passed_by_its_bytes(module):
+def test_ndarray_is_passed_by_value(module):
     out = np.zeros(5, np.float32)
     v, w = np.array([1, 2, 3], np.float32), np.array([4, 5], np.float32)
     module.get_function("vector")(drv.Out(out), v, w, block=(1, 1, 1))
     assert out.tolist() == [1, 2, 3, 4, 5]
 
 
-def test_shared_memory_is_a_keyword(module):
+def test_shared_keyword_sets_dynamic_shared_memory(module):
     out = np.zeros(16, np.int32)
     module.get_function("dynamic")(drv.Out(out), block=(16, 1, 1), shared=64)
     assert (out == np.arange(16)[::-1]).all()
 
 
-def test_a_grid_has_one_to_three_axes(module):
+def test_grid_has_one_to_three_axes(module):
     where = module.get_function("where")
     for grid, last in (((4,), 0), ((2, 2), 0), ((1, 2, 2), 1)):
         out = np.full(4, -1, np.int32)
@@ -114,7 +114,7 @@ def test_a_grid_has_one_to_three_axes(module):
         assert (out >= 0).all()
 
 
-def test_a_launch_without_a_block_or_with_another_keyword_is_a_value_error(module, x):
+def test_missing_block_or_unknown_keyword_raises_value_error(module, x):
     scale = module.get_function("scale")
     with pytest.raises(ValueError, match="block="):
         scale(x, np.float32(2), np.int32(8))
@@ -132,18 +132,18 @@ def test_unlaunchable_shape_raises_logic_error_and_value_error(module, x):
         assert isinstance(raised.value, PyGPU.CudaError)
 
 
-def test_an_argument_of_a_wrong_kind_is_a_type_error(module):
+def test_argument_of_wrong_kind_raises_type_error(module):
     with pytest.raises(TypeError, match="argument 1"):
         module.get_function("scale")("text", np.float32(2), np.int32(8), block=(8, 1, 1))
 
 
-def test_a_launch_on_a_stream_is_waited_for_by_a_get(module, x):
+def test_get_waits_for_launch_on_other_stream(module, x):
     stream = drv.Stream()
     module.get_function("scale")(x, np.float32(2), np.int32(8), block=(8, 1, 1), stream=stream)
     assert (x.get() == doubled()).all()
 
 
-def test_a_kernel_is_timed(module, x):
+def test_time_kernel_returns_seconds(module, x):
     scale = module.get_function("scale")
     assert scale(x, np.float32(2), np.int32(8), block=(8, 1, 1), time_kernel=True) >= 0
     assert scale(x, np.float32(2), np.int32(8), block=(8, 1, 1)) is None
@@ -151,7 +151,7 @@ def test_a_kernel_is_timed(module, x):
         scale(x, np.float32(2), np.int32(8), block=(8, 1, 1), time_kernel=True, stream=drv.Stream())
 
 
-def test_what_is_no_texture_reference_is_refused(module, x):
+def test_rejects_wrong_texture_reference(module, x):
     with pytest.raises(TypeError, match="texrefs are texture references, and str is none"):
         module.get_function("scale")(x, np.float32(2), np.int32(8), block=(8, 1, 1), texrefs=["image"])
 
@@ -159,20 +159,20 @@ def test_what_is_no_texture_reference_is_refused(module, x):
 @pytest.mark.parametrize(
     "types", ["Pfi", ["P", "f", "i"], ["P", np.float32, np.dtype("int32")], [PyGPU.GPUArray, "fi"], [np.intp, "f", "i"]]
 )
-def test_a_prepared_call_takes_pythons_numbers(module, x, types):
+def test_prepared_call_accepts_python_numbers(module, x, types):
     scale = module.get_function("scale")
     assert scale.prepare(types) is scale
     scale.prepared_call((1, 1), (8, 1, 1), x.gpudata, 2.0, 8)
     assert (x.get() == doubled()).all()
 
 
-def test_what_is_no_type_is_prepared_as_a_pointer(module, x):
+def test_unknown_type_is_prepared_as_pointer(module, x):
     scale = module.get_function("scale").prepare([object(), "f", "i"])
     scale.prepared_call((1, 1), (8, 1, 1), x, 2, 8, shared_size=64)
     assert (x.get() == doubled()).all()
 
 
-def test_prepared_calls_are_put_on_streams_and_timed(module, x):
+def test_prepared_calls_run_on_streams_and_are_timed(module, x):
     scale = module.get_function("scale").prepare("Pfi")
     scale.prepared_async_call((1, 1), (8, 1, 1), drv.Stream(), x.gpudata, 2.0, 8)
     assert (x.get() == doubled()).all()
@@ -181,18 +181,18 @@ def test_prepared_calls_are_put_on_streams_and_timed(module, x):
     assert (x.get() == doubled()).all()
 
 
-def test_a_call_that_is_not_prepared_says_so(module, x):
+def test_unprepared_call_error_names_prepare(module, x):
     with pytest.raises(drv.LogicError, match="prepare"):
         module.get_function("scale").prepared_call((1, 1), (8, 1, 1), x, 2.0, 8)
 
 
-def test_a_prepared_call_with_a_wrong_number_is_refused(module, x):
+def test_prepared_call_rejects_wrong_argument_count(module, x):
     scale = module.get_function("scale").prepare("Pfi")
     with pytest.raises(TypeError, match="3 arguments"):
         scale.prepared_call((1, 1), (8, 1, 1), x, 2.0)
 
 
-def test_what_is_known_of_a_function_is_told(module):
+def test_function_attributes_are_readable(module):
     scale = module.get_function("scale")
     names = ("num_regs", "shared_size_bytes", "local_size_bytes", "const_size_bytes", "max_threads_per_block")
     for name in names:
@@ -204,7 +204,7 @@ def test_what_is_known_of_a_function_is_told(module):
         scale.get_attribute(1000)
 
 
-def test_what_can_be_set_of_a_function_is_set(module):
+def test_writable_function_attributes_can_be_set(module):
     dynamic = module.get_function("dynamic")
     dynamic.set_attribute(drv.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, 1024)
     dynamic.set_cache_config(drv.func_cache.PREFER_SHARED)
@@ -212,7 +212,7 @@ def test_what_can_be_set_of_a_function_is_set(module):
         dynamic.set_attribute(drv.function_attribute.NUM_REGS, 10)
 
 
-def test_memory_that_was_allocated_by_hand_is_waited_for_when_it_is_freed(module):
+def test_free_of_allocation_waits_for_launch(module):
     scale, stream = module.get_function("scale"), drv.Stream()
     values = np.arange(8, dtype=np.float32)
     for _ in range(20):
@@ -226,19 +226,19 @@ def test_memory_that_was_allocated_by_hand_is_waited_for_when_it_is_freed(module
     assert (drv.from_device_like(memory, values) == 8 * values).all()
 
 
-def test_freed_memory_is_refused(module):
+def test_rejects_freed_memory(module):
     memory = drv.mem_alloc(32)
     memory.free()
     with pytest.raises(drv.LogicError, match="freed already"):
         module.get_function("scale")(memory, np.float32(2), np.int32(8), block=(8, 1, 1))
 
 
-def test_memory_is_no_number(module, x):
+def test_rejects_allocation_for_number_parameter(module, x):
     with pytest.raises(TypeError, match="no pointer"):
         module.get_function("scale")(x, drv.mem_alloc(4), np.int32(8), block=(8, 1, 1))
 
 
-def test_a_pointer_may_be_prepared_as_an_integer(module):
+def test_pointer_can_be_prepared_as_integer(module):
     values = np.arange(8, dtype=np.float32)
     memory = drv.to_device(values)
     scale = module.get_function("scale").prepare([np.intp, np.float32, np.int32])
@@ -246,7 +246,7 @@ def test_a_pointer_may_be_prepared_as_an_integer(module):
     assert (drv.from_device_like(memory, values) == 2 * values).all()
 
 
-def test_managed_memory_is_passed_by_its_address(module):
+def test_managed_memory_is_passed_by_address(module):
     managed = drv.managed_empty(8, np.float32)
     managed[:] = np.arange(8)
     scale = module.get_function("scale")

@@ -20,7 +20,7 @@ VALUES = numpy.arange(24, dtype=numpy.float32).reshape(4, 6)
 CPU = PyGPU.backend_name() == "cpu"
 
 
-def test_what_is_copied_into_an_allocation_comes_out_again():
+def test_allocation_roundtrip_keeps_values():
     memory = driver.mem_alloc(VALUES.nbytes)
     memcpy_htod(memory, VALUES)
     result = numpy.empty_like(VALUES)
@@ -28,14 +28,14 @@ def test_what_is_copied_into_an_allocation_comes_out_again():
     assert numpy.array_equal(result, VALUES)
 
 
-def test_an_allocation_is_a_number():
+def test_allocation_converts_to_its_address():
     memory = driver.mem_alloc(100)
     assert int(memory) == memory.__index__() == memory.ptr != 0
     assert memory.nbytes == 100
     assert hex(memory.ptr) in repr(memory)
 
 
-def test_an_allocation_is_freed_once():
+def test_freed_allocation_rejects_further_use():
     memory = driver.mem_alloc(100)
     memory.free()
     for use in (memory.free, lambda: int(memory), lambda: memory.as_buffer(1), lambda: memcpy_htod(memory, b"a")):
@@ -45,7 +45,7 @@ def test_an_allocation_is_freed_once():
     assert "freed" in repr(memory)
 
 
-def test_no_bytes_are_an_error():
+def test_rejects_allocation_of_zero_or_negative_size():
     with pytest.raises(PyGPU.CudaError, match="0 bytes"):
         driver.mem_alloc(0)
     with pytest.raises(PyGPU.CudaError, match="0 bytes"):
@@ -54,12 +54,12 @@ def test_no_bytes_are_an_error():
         driver.mem_alloc(-1)
 
 
-def test_memory_that_no_device_has_is_out_of_memory():
+def test_huge_allocation_raises_memory_error():
     with pytest.raises(MemoryError):
         driver.mem_alloc(1 << 60)
 
 
-def test_out_of_memory_collects_what_hangs_in_cycles(monkeypatch):
+def test_out_of_memory_collects_reference_cycles(monkeypatch):
     calls = []
     allocate = _core.allocate_device
 
@@ -85,7 +85,7 @@ def test_out_of_memory_collects_what_hangs_in_cycles(monkeypatch):
         gc.enable()
 
 
-def test_an_array_over_an_allocation_keeps_the_memory():
+def test_array_keeps_memory_of_freed_allocation():
     memory = driver.to_device(VALUES)
     array = PyGPU.GPUArray(VALUES.shape, VALUES.dtype, gpudata=memory)
     assert array.ptr == int(memory)
@@ -93,18 +93,18 @@ def test_an_array_over_an_allocation_keeps_the_memory():
     assert numpy.array_equal(array.get(), VALUES)
 
 
-def test_an_array_does_not_reach_beyond_its_allocation():
+def test_rejects_array_larger_than_allocation():
     with pytest.raises(ValueError, match="block of 8 bytes"):
         PyGPU.GPUArray(3, numpy.float32, gpudata=driver.mem_alloc(8))
 
 
-def test_mem_alloc_is_an_allocator_of_arrays():
+def test_mem_alloc_is_usable_as_array_allocator():
     array = PyGPU.GPUArray(VALUES.shape, VALUES.dtype, allocator=driver.mem_alloc)
     array.set(VALUES)
     assert numpy.array_equal(array.get(), VALUES)
 
 
-def test_rows_of_pitched_memory_begin_at_multiples_of_the_pitch():
+def test_pitched_rows_begin_at_multiples_of_pitch():
     memory, pitch = driver.mem_alloc_pitch(100, 5, 4)
     assert pitch >= 100
     assert memory.nbytes == 5 * pitch
@@ -126,12 +126,12 @@ def test_to_and_from_device_keep_values_and_order():
     assert numpy.array_equal(back, VALUES)
 
 
-def test_mem_alloc_like_has_as_many_bytes():
+def test_mem_alloc_like_allocates_same_size():
     assert driver.mem_alloc_like(VALUES).nbytes == VALUES.nbytes
     assert driver.mem_alloc_like(PyGPU.zeros(3)).nbytes == 24
 
 
-def test_the_range_of_an_address_is_its_block():
+def test_address_range_is_containing_block():
     memory = driver.mem_alloc(1000)
     assert driver.mem_get_address_range(int(memory) + 999) == (int(memory), 1000)
     assert driver.mem_get_address_range(memory) == (int(memory), 1000)
@@ -140,7 +140,7 @@ def test_the_range_of_an_address_is_its_block():
         driver.mem_get_address_range(4096)
 
 
-def test_mem_get_info_tells_free_and_total():
+def test_mem_get_info_returns_free_and_total():
     free, total = driver.mem_get_info()
     assert 0 < free <= total
 
@@ -155,7 +155,7 @@ class Holder(driver.PointerHolderBase):
         return int(self.memory)
 
 
-def test_a_pointer_holder_is_an_address():
+def test_pointer_holder_is_usable_as_address():
     holder = Holder(driver.to_device(VALUES), "name")
     assert int(holder) == holder.__index__() == int(holder.memory)
     assert numpy.array_equal(driver.from_device_like(holder, VALUES), VALUES)
@@ -165,7 +165,7 @@ def test_a_pointer_holder_is_an_address():
         int(driver.PointerHolderBase())
 
 
-def test_a_buffer_of_an_allocation_has_its_address():
+def test_as_buffer_has_address_of_allocation():
     memory = driver.to_device(b"abcdef")
     view = memory.as_buffer(3, 2)
     assert numpy.frombuffer(view, "u1").ctypes.data == int(memory) + 2
@@ -178,7 +178,7 @@ def test_a_buffer_of_an_allocation_has_its_address():
     assert len(Holder(memory, "").as_buffer(4)) == 4
 
 
-def test_an_ipc_handle_is_checked():
+def test_rejects_invalid_ipc_handle():
     with pytest.raises(ValueError, match="64 bytes"):
         driver.IPCMemoryHandle(bytearray(3))
     with pytest.raises(ValueError, match="LAZY"):
@@ -188,7 +188,7 @@ def test_an_ipc_handle_is_checked():
 
 
 @pytest.mark.skipif(CPU, reason="nothing is shared on the CPU")
-def test_memory_of_arrays_has_no_ipc_handle():
+def test_array_memory_has_no_ipc_handle():
     array = PyGPU.zeros(10)
     with pytest.raises(PyGPU.CudaError, match="mem_alloc"):
         driver.mem_get_ipc_handle(array.ptr)
@@ -232,7 +232,7 @@ def test_host_arrays_are_ordinary_ndarrays(empty, zeros, order):
 
 
 @pytest.mark.parametrize("name", ["pagelocked", "aligned", "managed"])
-def test_host_arrays_are_made_like_contiguous_ones(name):
+def test_empty_like_copies_layout_of_contiguous_array(name):
     like = getattr(host, f"{name}_empty_like")
     for values in (VALUES, numpy.asfortranarray(VALUES)):
         array = like(values)
@@ -242,7 +242,7 @@ def test_host_arrays_are_made_like_contiguous_ones(name):
         like(VALUES[:, ::2])
 
 
-def test_pagelocked_memory_tells_its_flags_and_is_freed_once():
+def test_pagelocked_memory_reports_flags_and_is_freed_once():
     array = host.pagelocked_empty(4, "f4", mem_flags=host_alloc_flags.DEVICEMAP)
     assert isinstance(array.base, host.HostAllocation)
     assert array.base.get_flags() == 2
@@ -257,7 +257,7 @@ def test_pagelocked_memory_tells_its_flags_and_is_freed_once():
         host.pagelocked_empty(4, "f4", mem_flags=8)
 
 
-def test_pagelocked_memory_goes_with_its_last_array():
+def test_pagelocked_memory_is_released_with_last_array():
     array = host.pagelocked_zeros(4, "f4")
     gone = weakref.ref(array.base)
     view = array[1:]
@@ -268,7 +268,7 @@ def test_pagelocked_memory_goes_with_its_last_array():
     assert gone() is None
 
 
-def test_asynchronous_copies_fill_pagelocked_memory():
+def test_async_copy_fills_pagelocked_memory():
     stream = PyGPU.Stream()
     memory, result = driver.to_device(VALUES), host.pagelocked_empty_like(VALUES)
     memcpy_dtoh_async(result, memory, stream)
@@ -277,7 +277,7 @@ def test_asynchronous_copies_fill_pagelocked_memory():
 
 
 @pytest.mark.parametrize("alignment", [1, 16, 4096, 1 << 16])
-def test_aligned_memory_begins_at_a_multiple(alignment):
+def test_aligned_memory_begins_at_multiple_of_alignment(alignment):
     array = host.aligned_empty((3, 5), "f8", alignment=alignment)
     assert array.ctypes.data % alignment == 0
     array[:] = 1
@@ -287,12 +287,12 @@ def test_aligned_memory_begins_at_a_multiple(alignment):
 
 
 @pytest.mark.parametrize("alignment", [0, -8, 12])
-def test_alignment_is_a_power_of_two(alignment):
+def test_rejects_alignment_that_is_no_power_of_two(alignment):
     with pytest.raises(ValueError, match="power of two"):
         host.aligned_empty(3, "f8", alignment=alignment)
 
 
-def test_registered_memory_is_the_array_itself():
+def test_registered_memory_shares_memory_of_array():
     values = host.aligned_zeros((16, 256), "f4", order="F")
     locked = host.register_host_memory(values)
     assert isinstance(locked.base, host.RegisteredHostMemory)
@@ -310,7 +310,7 @@ def test_registered_memory_is_the_array_itself():
     assert raised.value.code == 713
 
 
-def test_registered_memory_is_unlocked_with_its_last_array():
+def test_registered_memory_is_unlocked_with_last_array():
     values = host.aligned_zeros(4096, "u1")
     locked = host.register_host_memory(values)
     del locked
@@ -318,7 +318,7 @@ def test_registered_memory_is_unlocked_with_its_last_array():
     host.register_host_memory(values).base.unregister()
 
 
-def test_registered_memory_of_a_read_only_array_is_read_only():
+def test_registered_memory_of_read_only_array_is_read_only():
     values = host.aligned_zeros(4096, "u1")
     values.flags.writeable = False
     assert not host.register_host_memory(values).flags.writeable
@@ -328,7 +328,7 @@ def test_registered_memory_of_a_read_only_array_is_read_only():
         host.register_host_memory(numpy.zeros(0))
 
 
-def test_managed_memory_has_one_address_for_host_and_device():
+def test_managed_memory_has_same_address_on_host_and_device():
     array = host.managed_zeros((3, 4), "f4", mem_flags=mem_attach_flags.GLOBAL)
     owner = array.base
     assert isinstance(owner, host.ManagedAllocation)
@@ -341,7 +341,7 @@ def test_managed_memory_has_one_address_for_host_and_device():
     assert numpy.array_equal(array, numpy.full((3, 4), 5, "f4"))
 
 
-def test_managed_memory_is_attached():
+def test_managed_memory_can_be_attached():
     stream = PyGPU.Stream()
     array = host.managed_empty(16, "f4")
     array.base.attach(mem_attach_flags.SINGLE, stream)
@@ -357,7 +357,7 @@ def test_managed_memory_is_attached():
         owner.free()
 
 
-def test_a_kernel_takes_an_allocation():
+def test_kernel_accepts_allocation():
     try:
         module = PyGPU.Module('extern "C" __global__ void twice(float *x) { x[threadIdx.x] *= 2; }')
     except (PyGPU.BackendUnavailableError, PyGPU.NotSupportedError) as error:
@@ -368,7 +368,7 @@ def test_a_kernel_takes_an_allocation():
 
 
 @pytest.mark.skipif(CPU, reason="nothing is shared on the CPU")
-def test_events_are_shared_by_handles():
+def test_events_are_shared_by_ipc_handle():
     event = PyGPU.Event(timing=False, interprocess=True)
     event.record()
     handle = event.ipc_handle()
@@ -385,7 +385,7 @@ def test_events_are_shared_by_handles():
 
 
 @pytest.mark.skipif(not CPU, reason="drivers share")
-def test_the_cpu_says_that_nothing_is_shared():
+def test_cpu_rejects_ipc_and_names_multiprocessing():
     for share in (
         lambda: driver.mem_get_ipc_handle(driver.mem_alloc(8)),
         lambda: PyGPU.Event.from_ipc_handle(bytes(64)),

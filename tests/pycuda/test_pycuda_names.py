@@ -1,4 +1,4 @@
-"""Check the table of names in docs/porting_from_pycuda.md."""
+"""Test the table of names in docs/porting_from_pycuda.md."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "porting_from_pycuda.md"
 
 
 def rows() -> Iterator[tuple[str, str, str]]:
-    """Module, name, and whether it is the same, differs, or is not there."""
+    """Yield module, name and status (same, different or absent) of each row of the table."""
     module = ""
     for line in PAGE.read_text().split("## Every name")[1].splitlines():
         if heading := re.fullmatch(r"### `([\w.]+)`", line):
@@ -26,7 +26,7 @@ def rows() -> Iterator[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(("module", "name", "how"), list(rows()))
-def test_a_name_is_there_if_the_table_says_so(module, name, how):
+def test_name_exists_if_table_lists_it(module, name, how):
     try:
         found = hasattr(importlib.import_module(module), name)
     except ModuleNotFoundError:
@@ -34,5 +34,5 @@ def test_a_name_is_there_if_the_table_says_so(module, name, how):
     assert found == (how != "no")
 
 
-def test_the_table_is_read():
+def test_table_has_over_150_rows():
     assert len(list(rows())) > 150

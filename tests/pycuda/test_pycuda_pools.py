@@ -28,12 +28,12 @@ def figures(pool):
     return pool.active_blocks, pool.held_blocks, pool.active_bytes, pool.managed_bytes
 
 
-def test_bitlog2_is_the_place_of_the_highest_bit():
+def test_bitlog2_is_index_of_highest_bit():
     assert [bitlog2(n) for n in (0, 1, 2, 3, 4, 1023, 1024, 1 << 40)] == [0, 0, 1, 1, 2, 9, 10, 40]
 
 
 @pytest.mark.parametrize("exponent", range(0, 44, 3))
-def test_a_bin_holds_what_is_asked_for_and_is_its_own(exponent):
+def test_bin_size_covers_request_and_maps_to_same_bin(exponent):
     pool = DeviceMemoryPool()
     for size in {0, 1, (1 << exponent) - 1, 1 << exponent, (1 << exponent) + 1, 3 << exponent}:
         bin = pool.bin_number(size)
@@ -44,7 +44,7 @@ def test_a_bin_holds_what_is_asked_for_and_is_its_own(exponent):
         pool.bin_number(-1)
 
 
-def test_what_is_freed_is_given_out_again():
+def test_pool_reuses_freed_block():
     pool = DeviceMemoryPool()
     memory = pool.allocate(1000)
     assert isinstance(memory, PooledDeviceAllocation)
@@ -64,7 +64,7 @@ def test_what_is_freed_is_given_out_again():
     assert figures(pool) == (0, 0, 0, 0)
 
 
-def test_pooled_memory_is_freed_once():
+def test_freed_pooled_memory_rejects_further_use():
     memory = DeviceMemoryPool().allocate(10)
     memory.free()
     for use in (memory.free, lambda: int(memory), lambda: memory.as_buffer(1)):
@@ -72,7 +72,7 @@ def test_pooled_memory_is_freed_once():
             use()
 
 
-def test_a_pool_that_stops_holding_gives_back_at_once():
+def test_stop_holding_releases_blocks_immediately():
     pool = DeviceMemoryPool()
     first, second = pool.allocate(100), pool.allocate(100)
     first.free()
@@ -82,7 +82,7 @@ def test_a_pool_that_stops_holding_gives_back_at_once():
     assert figures(pool) == (0, 0, 0, 0)
 
 
-def test_pooled_memory_is_an_address():
+def test_pooled_memory_is_usable_as_address():
     pool = DeviceMemoryPool()
     memory = pool.allocate(VALUES.nbytes)
     memcpy_htod(memory, VALUES)
@@ -97,7 +97,7 @@ def test_pooled_memory_is_an_address():
     assert pool.active_blocks == 0
 
 
-def test_a_pool_is_the_allocator_of_arrays():
+def test_pool_is_usable_as_array_allocator():
     pool = DeviceMemoryPool()
     array = PyGPU.GPUArray(VALUES.shape, VALUES.dtype, allocator=pool.allocate)
     array.set(VALUES)
@@ -110,13 +110,13 @@ def test_a_pool_is_the_allocator_of_arrays():
     assert PyGPU.zeros(24, numpy.float32, allocator=pool.allocate).ptr == address
 
 
-def test_no_bytes_are_a_block_too():
+def test_pool_allocates_block_of_zero_bytes():
     pool = DeviceMemoryPool()
     memory = pool.allocate(0)
     assert (len(memory), bool(memory), pool.active_blocks) == (0, True, 1)
 
 
-def test_held_blocks_are_given_up_when_memory_runs_out():
+def test_held_blocks_are_released_when_memory_runs_out():
     pool = DeviceMemoryPool()
     for size in (1000, 100_000):
         pool.allocate(size).free()
@@ -137,7 +137,7 @@ def test_held_blocks_are_given_up_when_memory_runs_out():
     assert pool.held_blocks == 0
 
 
-def test_a_debug_pool_says_what_is_allocated(monkeypatch, capsys):
+def test_debug_pool_logs_allocations(monkeypatch, capsys):
     log = io.StringIO()
     pool = DebugMemoryPool(interactive=False, logfile=log)
     memory = pool.allocate(1234)
@@ -150,7 +150,7 @@ def test_a_debug_pool_says_what_is_allocated(monkeypatch, capsys):
     assert len(asked) == 1
 
 
-def test_a_page_locked_pool_gives_ndarrays():
+def test_page_locked_pool_returns_ndarrays():
     pool = PageLockedMemoryPool(PageLockedAllocator(flags=1))
     array = pool.allocate((3, 4), numpy.float32, "F")
     assert isinstance(array.base, PooledHostAllocation)
@@ -170,7 +170,7 @@ def test_a_page_locked_pool_gives_ndarrays():
         pool.allocate(3, numpy.float32)
 
 
-def test_an_array_of_a_page_locked_pool_is_kept_while_it_is_copied():
+def test_page_locked_array_is_kept_during_copy():
     pool, stream = PageLockedMemoryPool(), PyGPU.Stream()
     array = pool.allocate((1 << 20,), numpy.uint8)
     array[:] = 5

@@ -24,7 +24,7 @@ def gpu(values: Any, dtype: Any = None) -> PyGPU.GPUArray:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", ["int32", "float32", "float64"])
-def test_all_elements_become_one_of_the_arrays_dtype(dtype: str) -> None:
+def test_reductions_match_numpy_in_dtype_of_array(dtype: str) -> None:
     host = HOST.astype(dtype)
     for host_view, a in ((host, gpu(host)), (host.T[::-1, ::2], gpu(host).T[::-1, ::2])):
         for name in ("sum", "min", "max"):
@@ -35,7 +35,7 @@ def test_all_elements_become_one_of_the_arrays_dtype(dtype: str) -> None:
         assert (gpuarray.any(a).get(), gpuarray.all(a).get()) == (host_view.any(), host_view.all())
 
 
-def test_a_dtype_may_be_asked_for() -> None:
+def test_reductions_accept_result_dtype() -> None:
     a = gpu([100, 100], "int8")
     assert gpuarray.sum(a).get() == np.int8(-56)
     assert gpuarray.sum(a, np.int64).get() == 200
@@ -43,14 +43,14 @@ def test_a_dtype_may_be_asked_for() -> None:
     assert gpuarray.subset_sum(gpu([0, 1]), a, np.float64).dtype == np.float64
 
 
-def test_products_of_unlike_numbers_are_summed_in_their_common_type() -> None:
+def test_dot_of_different_dtypes_sums_in_common_dtype() -> None:
     x, y = gpu([1.5, 2.0]), gpu([1j, 2.0], "complex64")
     result = gpuarray.dot(x, y)
     assert result.dtype == np.complex128
     assert result.get() == 4 + 1.5j
 
 
-def test_least_and_greatest_leave_nan_out() -> None:
+def test_min_and_max_ignore_nan() -> None:
     a = gpu([2.0, np.nan, -1.0], "float32")
     assert (gpuarray.min(a).get(), gpuarray.max(a).get()) == (-1, 2)
     for dtype in ("int64", "uint8", "int8"):
@@ -61,7 +61,7 @@ def test_least_and_greatest_leave_nan_out() -> None:
         gpuarray.min(gpu([1j], "complex64"))
 
 
-def test_elements_at_given_places_become_one() -> None:
+def test_subset_reductions_match_numpy() -> None:
     for host, a in ((HOST, gpu(HOST)), (HOST.T, gpu(HOST).T)):
         taken = host.ravel()[PLACES]
         assert gpuarray.subset_sum(gpu(PLACES), a).get() == taken.sum()
@@ -70,7 +70,7 @@ def test_elements_at_given_places_become_one() -> None:
         assert gpuarray.subset_dot(gpu(PLACES), a, a).get() == (taken * taken).sum()
 
 
-def test_it_runs_on_the_stream_that_is_told() -> None:
+def test_reductions_run_on_given_stream() -> None:
     stream, a, places = PyGPU.Stream(), gpu([1.0, 2.0]), gpu([1])
     for name in ("sum", "min", "max", "any", "all"):
         assert getattr(gpuarray, name)(a, stream=stream).shape == ()
@@ -80,7 +80,7 @@ def test_it_runs_on_the_stream_that_is_told() -> None:
     assert gpuarray.subset_sum(places, a, stream=stream).get() == 2
 
 
-def test_arrays_are_joined_as_by_numpy() -> None:
+def test_concatenate_and_stack_match_numpy() -> None:
     a = gpu(HOST)
     np.testing.assert_array_equal(gpuarray.concatenate([a, a], 1).get(), np.concatenate([HOST, HOST], 1))
     np.testing.assert_array_equal(gpuarray.stack((a, a), axis=-1).get(), np.stack((HOST, HOST), axis=-1))
@@ -89,7 +89,7 @@ def test_arrays_are_joined_as_by_numpy() -> None:
 
 
 class Counting:
-    """An allocator that counts its calls."""
+    """Allocator that counts its calls."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -122,7 +122,7 @@ OPERATIONS: dict[str, Callable[[PyGPU.GPUArray], PyGPU.GPUArray]] = {
 
 @pytest.mark.parametrize("name", OPERATIONS)
 @pytest.mark.parametrize("is_pool", [False, True])
-def test_a_result_has_memory_of_its_operands_allocator(name: str, is_pool: bool) -> None:
+def test_result_uses_allocator_of_operand(name: str, is_pool: bool) -> None:
     counting = Counting()
     allocator = PyGPU.tools.DeviceMemoryPool().allocate if is_pool else counting
     a = PyGPU.to_gpu(np.arange(6.0).reshape(2, 3), allocator=allocator)
@@ -153,7 +153,7 @@ def test_explicit_or_scoped_allocator_precedes_allocator_of_operands() -> None:
     assert (PyGPU.to_gpu(np.arange(3.0), allocator=second) + a).allocator is second
 
 
-def test_an_allocator_that_fails_says_so_for_results_too() -> None:
+def test_allocator_failure_is_raised_for_results() -> None:
     def allocate(nbytes: int) -> PyGPU.GPUArray:
         if len(given) == 1:
             raise MemoryError("no more")

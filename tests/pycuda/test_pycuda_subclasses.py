@@ -20,14 +20,14 @@ TWICE = "__global__ void twice(float *x) { x[threadIdx.x] *= 2; }"
 
 
 def array_without_memory(how):
-    """An array of three rows of four numbers that has no memory yet."""
+    """Return an array of shape (3, 4) without memory."""
     if how == "allocator":
         return gpuarray.GPUArray((3, 4), np.float32, allocator=lambda nbytes: 0)
     return gpuarray.GPUArray((3, 4), np.float32, gpudata=0)
 
 
 @pytest.mark.parametrize("how", ["allocator", "gpudata"])
-def test_an_array_at_address_0_is_there_when_its_memory_is_assigned(how):
+def test_array_at_address_0_is_usable_after_memory_is_assigned(how):
     x = array_without_memory(how)
     assert (x.shape, x.dtype, x.strides, x.nbytes, x.size) == ((3, 4), np.float32, (16, 4), 48, 12)
     assert int(x.gpudata) == 0
@@ -56,7 +56,7 @@ def test_an_array_at_address_0_is_there_when_its_memory_is_assigned(how):
         np.asarray,
     ],
 )
-def test_an_array_without_memory_is_refused_wherever_its_values_are_wanted(use):
+def test_rejects_use_of_values_without_memory(use):
     x = array_without_memory("allocator")
     with pytest.raises((ValueError, TypeError), match=r"no memory|address 0"):
         use(x)
@@ -64,7 +64,7 @@ def test_an_array_without_memory_is_refused_wherever_its_values_are_wanted(use):
 
 
 @pytest.mark.parametrize("before", ["memory", "no memory"])
-def test_an_allocator_that_is_assigned_gives_memory_to_results(before):
+def test_assigned_allocator_is_used_for_results(before):
     asked = []
 
     def allocator(nbytes):
@@ -92,7 +92,7 @@ def test_an_allocator_that_is_assigned_gives_memory_to_results(before):
         x.allocator = 3
 
 
-def test_an_array_that_was_given_an_allocator_keeps_its_memory_and_ends():
+def test_assigning_allocator_keeps_memory_and_lifetime():
     x = gpuarray.to_gpu(np.arange(4.0))
     address = x.ptr
     x.allocator = drv.mem_alloc
@@ -106,7 +106,7 @@ def test_an_array_that_was_given_an_allocator_keeps_its_memory_and_ends():
     assert seen() is None
 
 
-def test_in_out_and_inout_are_classes_that_derive_from_the_handler():
+def test_in_out_and_inout_derive_from_argument_handler():
     x = np.zeros(3, np.float32)
     assert isinstance(drv.InOut(x), drv.In)
     assert isinstance(drv.InOut(x), drv.Out)
@@ -124,7 +124,7 @@ def test_in_out_and_inout_are_classes_that_derive_from_the_handler():
 
 
 class Told(drv.InOut):
-    """Records calls, and takes a name first."""
+    """Argument handler that takes a name first and records its calls."""
 
     def __init__(self, name, array):
         super().__init__(array)
@@ -153,7 +153,7 @@ def test_subclass_of_inout_is_called_before_and_after_launch(in_order_of):
     assert int(told.get_device_alloc()) == int(told.dev_alloc)
 
 
-def test_classes_that_derive_from_in_and_out_copy_one_way():
+def test_subclasses_of_in_and_out_copy_one_way():
     class Given(drv.In):
         pass
 
@@ -171,7 +171,7 @@ def test_classes_that_derive_from_in_and_out_copy_one_way():
     assert taken.array.tolist() == [2, 2, 2, 2]
 
 
-def test_a_handler_whose_init_does_not_call_the_base_says_so():
+def test_handler_without_base_init_raises_runtime_error():
     class Empty(drv.In):
         def __init__(self):
             pass
@@ -181,7 +181,7 @@ def test_a_handler_whose_init_does_not_call_the_base_says_so():
 
 
 @pytest.mark.parametrize("name", ["set", "set_async"])
-def test_an_array_is_set_from_another_one_on_the_device(name):
+def test_set_accepts_device_array(name):
     x, y = np.arange(6.0), gpuarray.zeros((2, 3), np.float64)
     getattr(y, name)(gpuarray.to_gpu(x)[::-1], stream=drv.Stream())
     drv.Context.synchronize()
@@ -192,7 +192,7 @@ def test_an_array_is_set_from_another_one_on_the_device(name):
         getattr(y, name)(gpuarray.zeros(5, np.float64))
 
 
-def test_dynamic_shared_memory_may_have_a_type_of_a_namespace():
+def test_dynamic_shared_memory_accepts_namespaced_type():
     module = SourceModule(
         """
         #include <pycuda-complex.hpp>
@@ -211,7 +211,7 @@ def test_dynamic_shared_memory_may_have_a_type_of_a_namespace():
 
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="the others link with cudadevrt")
-def test_a_dynamic_module_of_one_source_is_a_module_on_the_cpu():
+def test_dynamic_source_module_compiles_on_cpu():
     x = gpuarray.to_gpu(np.arange(4, dtype=np.float32))
     DynamicSourceModule(TWICE).get_function("twice")(x, block=(4, 1, 1))
     assert x.get().tolist() == [0, 2, 4, 6]
@@ -233,7 +233,7 @@ THINGS = {
 
 
 def derived(base, given):
-    """A class whose `__init__` has other arguments than its base."""
+    """Return a subclass whose `__init__` has other arguments than its base."""
 
     class Derived(base):
         def __init__(self, owner, *, calls_super=True):
@@ -264,7 +264,7 @@ def test_missing_base_init_is_reported_at_first_use(thing):
 
 
 @pytest.mark.parametrize("thing", list(THINGS))
-def test_what_is_made_stays_as_it_is(thing):
+def test_second_init_is_rejected(thing):
     base, given = THINGS[thing]
     made = base(*given)
     with pytest.raises(RuntimeError, match="is made already"):
@@ -273,7 +273,7 @@ def test_what_is_made_stays_as_it_is(thing):
         base(*given, no_such_argument=1)
 
 
-def test_derived_kernels_compute():
+def test_derived_kernels_compute_like_base():
     x = gpuarray.to_gpu(np.arange(4, dtype=np.float32))
     made = {name: derived(*of)("me") for name, of in KERNELS.items()}
     made["elementwise"](x)
@@ -283,7 +283,7 @@ def test_derived_kernels_compute():
     assert made["exclusive"](x, "new").get().tolist() == [0, 1, 3, 6]
 
 
-def test_derived_streams_and_events_are_streams_and_events():
+def test_derived_streams_and_events_behave_like_base():
     stream, event = derived(drv.Stream, (1,))("me"), derived(drv.Event, ())("me")
     with stream:
         x = gpuarray.zeros(3, np.float32) + 1

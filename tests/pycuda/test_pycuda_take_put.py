@@ -9,7 +9,7 @@ from PyGPU import gpuarray
 
 
 @pytest.mark.parametrize("dtype", ["float32", "complex64"])
-def test_elements_are_taken_in_the_dtype_of_the_array(dtype):
+def test_take_matches_numpy_in_dtype_of_array(dtype):
     a = np.arange(20).astype(dtype)
     indices = np.array([3, 19, 0, 3], np.uint32)
     ours, places = gpuarray.to_gpu(a), gpuarray.to_gpu(indices)
@@ -23,7 +23,7 @@ def test_elements_are_taken_in_the_dtype_of_the_array(dtype):
         np.testing.assert_array_equal(result.get(), wanted[indices])
 
 
-def test_elements_are_put_to_places():
+def test_multi_put_and_multi_take_put_match_numpy():
     arrays = [np.arange(4.0), np.arange(4.0) + 10]
     to, at = np.array([5, 0, 2, 1]), np.array([3, 3, 0, 1])
     outs = [gpuarray.zeros(6) for _ in arrays]
@@ -41,7 +41,7 @@ def test_elements_are_put_to_places():
     np.testing.assert_array_equal(moved[1].get()[to], arrays[1][at // 2 + 2])
 
 
-def test_what_does_not_go_together_is_refused_as_by_pycuda():
+def test_rejects_mismatched_arguments_like_pycuda():
     a, places = gpuarray.to_gpu(np.arange(4.0)), gpuarray.to_gpu(np.arange(2))
     assert gpuarray.multi_take([], places) == gpuarray.multi_put([], places) == []
     with pytest.raises(AssertionError):

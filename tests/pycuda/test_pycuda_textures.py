@@ -70,7 +70,7 @@ def random(*shape: int) -> np.ndarray:
     return np.random.default_rng(7).normal(size=shape).astype("float32")
 
 
-def test_a_matrix_is_read_in_either_order(module: SourceModule) -> None:
+def test_texture_reads_matrix_in_either_order(module: SourceModule) -> None:
     image, columns = module.get_texref("image"), module.get_function("columns")
     a = random(3, 4)
     for given, order in ((a, "F"), (np.asfortranarray(a), "F"), (a.T, "C"), (a.T.copy(), "C")):
@@ -85,7 +85,7 @@ def test_a_matrix_is_read_in_either_order(module: SourceModule) -> None:
     np.testing.assert_array_equal(out.get(), a)
 
 
-def test_filter_flags_and_modes_count_from_the_next_launch_on(module: SourceModule) -> None:
+def test_filter_and_address_modes_apply_from_next_launch(module: SourceModule) -> None:
     image, between = module.get_texref("image"), module.get_function("between")
     out = PyGPU.empty(12, "float32")
 
@@ -112,7 +112,7 @@ def test_filter_flags_and_modes_count_from_the_next_launch_on(module: SourceModu
     image.set_flags(0)
 
 
-def test_linear_memory_is_read_with_its_format(module: SourceModule) -> None:
+def test_texture_reads_linear_memory_with_its_format(module: SourceModule) -> None:
     colours, fetched = module.get_texref("colours"), module.get_function("fetched")
     a = random(16, 4)
     memory = drv.to_device(a)
@@ -132,7 +132,7 @@ def test_linear_memory_is_read_with_its_format(module: SourceModule) -> None:
         PyGPU.zeros(4).bind_to_texref_ext(colours)
 
 
-def test_pitched_memory_is_read_row_by_row(module: SourceModule) -> None:
+def test_texture_reads_pitched_memory(module: SourceModule) -> None:
     image, columns = module.get_texref("image"), module.get_function("columns")
     a = random(4, 3)
     memory, pitch = drv.mem_alloc_pitch(12, 4, 4)
@@ -149,7 +149,7 @@ def test_pitched_memory_is_read_row_by_row(module: SourceModule) -> None:
     np.testing.assert_array_equal(dest, a.T)
 
 
-def test_integers_are_what_the_kernel_declares_whatever_the_flags_say(module: SourceModule) -> None:
+def test_texture_integers_follow_kernel_declaration_not_flags(module: SourceModule) -> None:
     a = np.arange(6, dtype="uint8").reshape(2, 3) + 200
     drv.matrix_to_texref(a, module.get_texref("bytes"), order="C")
     out = PyGPU.empty(3, "int32")
@@ -162,7 +162,7 @@ def test_integers_are_what_the_kernel_declares_whatever_the_flags_say(module: So
     assert shade.get()[0] == pytest.approx(0.2)
 
 
-def test_a_box_of_three_axes_goes_there_and_back(module: SourceModule) -> None:
+def test_3d_array_roundtrip(module: SourceModule) -> None:
     a = random(5, 4, 3)
     array = drv.np_to_array(a, "C")
     module.get_texref("cube").set_array(array)
@@ -192,7 +192,7 @@ def test_a_box_of_three_axes_goes_there_and_back(module: SourceModule) -> None:
     assert (descriptor.width, descriptor.height, descriptor.depth, descriptor.flags) == (3, 4, 5, 0)
 
 
-def test_bytes_of_a_line_are_copied_by_their_place() -> None:
+def test_1d_array_copies_use_byte_offsets() -> None:
     descriptor = drv.ArrayDescriptor()
     descriptor.width, descriptor.format = 8, drv.array_format.UNSIGNED_INT8
     one, other = drv.Array(descriptor), drv.Array(descriptor)
@@ -211,7 +211,7 @@ def test_bytes_of_a_line_are_copied_by_their_place() -> None:
         one.get_descriptor()
 
 
-def test_doubles_and_complex_numbers_are_read_as_integers(numbers: SourceModule) -> None:
+def test_texture_reads_double_and_complex_through_hacks(numbers: SourceModule) -> None:
     rng = np.random.default_rng(8)
     real = rng.normal(size=(4, 4))
     both = (rng.normal(size=16) + 1j * rng.normal(size=16)).astype("complex64")
@@ -227,7 +227,7 @@ def test_doubles_and_complex_numbers_are_read_as_integers(numbers: SourceModule)
     np.testing.assert_array_equal(one.get(), layers)
 
 
-def test_surfaces_are_written_and_read(numbers: SourceModule) -> None:
+def test_surface_write_and_read_roundtrip(numbers: SourceModule) -> None:
     a = np.random.default_rng(9).normal(size=(4, 4, 4))
     x, empty = PyGPU.to_gpu(a), PyGPU.zeros((4, 4, 4))
     numbers.get_surfref("cube").set_array(drv.gpuarray_to_array(empty, "C", allowSurfaceBind=True))
@@ -249,7 +249,7 @@ def test_surfaces_are_written_and_read(numbers: SourceModule) -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU has no streams")
-def test_what_is_bound_anew_does_not_reach_launches_before(module: SourceModule) -> None:
+def test_rebinding_does_not_affect_earlier_launches(module: SourceModule) -> None:
     image, columns = module.get_texref("image"), module.get_function("columns")
     streams = [drv.Stream() for _ in range(3)]
     results = [PyGPU.empty((3, 4), "float32") for _ in range(12)]
@@ -261,7 +261,7 @@ def test_what_is_bound_anew_does_not_reach_launches_before(module: SourceModule)
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU has no streams")
-def test_a_graph_reads_what_was_bound_when_it_was_made(module: SourceModule) -> None:
+def test_graph_reads_texture_bound_during_capture(module: SourceModule) -> None:
     image, columns = module.get_texref("image"), module.get_function("columns")
     out = PyGPU.empty((3, 4), "float32")
     drv.matrix_to_texref(np.full((3, 4), 1, "float32"), image, order="F")
@@ -273,13 +273,13 @@ def test_a_graph_reads_what_was_bound_when_it_was_made(module: SourceModule) -> 
         assert (out.get() == expected).all()
 
 
-def test_messages_have_the_sources_own_lines() -> None:
+def test_compile_error_with_texture_has_line_of_source() -> None:
     with pytest.raises(drv.CompileError, match=r"kernel\.cu[:(]3"):
         SourceModule("texture<float, 2> image;\n__global__ void f(float *x) {\n    *x = nothing;\n}")
 
 
 @pytest.mark.enough_on("cpu")
-def test_what_is_no_array_and_no_format_is_refused() -> None:
+def test_rejects_invalid_arrays_formats_and_references() -> None:
     descriptor = drv.ArrayDescriptor()
     with pytest.raises(ValueError, match="array_format"):
         drv.Array(descriptor)

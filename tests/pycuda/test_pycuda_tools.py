@@ -12,7 +12,7 @@ import PyGPU.driver as drv
 from PyGPU import characterize, tools
 
 
-def test_the_default_context_is_of_the_device_that_the_environment_names(monkeypatch):
+def test_default_context_uses_device_of_environment(monkeypatch):
     monkeypatch.setenv("CUDA_DEVICE", "0")
     context = tools.make_default_context()
     assert context.get_device() == drv.Device(0)
@@ -23,7 +23,7 @@ def test_the_default_context_is_of_the_device_that_the_environment_names(monkeyp
             tools.make_default_context()
 
 
-def test_the_default_context_is_made_as_the_caller_says(monkeypatch):
+def test_default_context_is_made_by_given_function(monkeypatch):
     monkeypatch.delenv("CUDA_DEVICE", raising=False)
     made = []
     context = tools.make_default_context(lambda device: made.append(device) or device.make_context())
@@ -39,7 +39,7 @@ def test_the_default_context_is_made_as_the_caller_says(monkeypatch):
         assert tools.get_default_device() == drv.Device(0)
 
 
-def test_a_function_remembers_until_the_caches_are_cleared():
+def test_memoized_function_caches_until_cleared():
     calls = []
 
     @tools.context_dependent_memoize
@@ -55,7 +55,7 @@ def test_a_function_remembers_until_the_caches_are_cleared():
 
 
 @tools.mark_cuda_test
-def test_a_marked_test_has_a_context():
+def test_mark_cuda_test_provides_context():
     assert drv.Context.get_current()._device == PyGPU.Device()
     drv.Context.get_current().push()
     drv.Context.pop()
@@ -66,11 +66,11 @@ def context():
     yield from tools.init_cuda_context_fixture()
 
 
-def test_a_fixture_opens_and_closes_a_context(context):
+def test_fixture_opens_and_closes_context(context):
     drv.Context.synchronize()
 
 
-def test_a_dtype_has_a_name_in_c_and_back():
+def test_dtype_maps_to_c_name_and_back():
     names = {"bool": "bool", "int8": "signed char", "uint16": "unsigned short", "float64": "double"}
     for dtype, name in names.items():
         assert tools.dtype_to_ctype(dtype) == name
@@ -82,7 +82,7 @@ def test_a_dtype_has_a_name_in_c_and_back():
             tools.dtype_to_ctype(wrong)
 
 
-def test_a_struct_is_registered_once():
+def test_struct_dtype_is_registered_once():
     struct = np.dtype([("of", "i4"), ("test_pycuda_tools", "f4")])
     with pytest.warns(DeprecationWarning, match="register_dtype"):
         tools.register_dtype(struct, "struct_of_test")
@@ -99,7 +99,7 @@ def test_a_struct_is_registered_once():
         tools.get_or_register_dtype("unknown_type")
 
 
-def test_arguments_are_read_and_written():
+def test_c_arguments_are_parsed_and_declared():
     vector = tools.parse_c_arg("const volatile float *__restrict__ x")
     assert (type(vector), vector.name, vector.dtype) == (tools.VectorArg, "x", np.float32)
     assert vector.declarator().endswith("float *x")
@@ -113,11 +113,11 @@ def test_arguments_are_read_and_written():
             tools.parse_c_arg(wrong)
 
 
-def test_the_logarithm_to_base_two_is_rounded_down():
+def test_bitlog2_rounds_down():
     assert [tools.bitlog2(n) for n in (0, 1, 2, 3, 17, 1 << 40)] == [0, 0, 1, 1, 4, 40]
 
 
-def test_what_a_device_does_not_tell_is_not_made_up():
+def test_device_data_rejects_unknown_properties():
     data = tools.DeviceData()
     assert data.warp_size > 0
     assert data.max_threads > 0
@@ -130,13 +130,13 @@ def test_what_a_device_does_not_tell_is_not_made_up():
 
 
 class Known(tools.DeviceData):
-    """A device with all properties."""
+    """Device data with all properties."""
 
     max_threads, warp_size, thread_blocks_per_mp, warps_per_mp = 1024, 32, 32, 64
     registers, shared_memory = 65536, 100 << 10
 
 
-def test_occupancy_is_the_smallest_of_the_limits():
+def test_occupancy_is_minimum_of_limits():
     data = Known()
     full = tools.OccupancyRecord(data, 256)
     assert (full.tb_per_mp, full.limited_by, full.warps_per_mp, full.occupancy) == (8, "warps", 64, 1.0)
@@ -148,7 +148,7 @@ def test_occupancy_is_the_smallest_of_the_limits():
             tools.OccupancyRecord(data, **wrong)
 
 
-def test_the_platform_is_told():
+def test_platform_properties_are_reported():
     assert characterize.has_double_support()
     assert characterize.has_stack()
     assert characterize.platform_bits() == 64

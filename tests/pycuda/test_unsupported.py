@@ -27,7 +27,7 @@ __global__ void wide(long long *out, size_t n, long long a, short b, unsigned c)
 
 
 class Text:
-    """A source object that converts to text, like a template."""
+    """Source object that converts to text, like a template."""
 
     def __str__(self) -> str:
         return SOURCE
@@ -38,7 +38,7 @@ def wide() -> drv.Function:
     return SourceModule(Text()).get_function("wide")
 
 
-def test_numbers_of_the_driver_print_their_names():
+def test_enumeration_members_print_their_names():
     assert str(drv.device_attribute.WARP_SIZE) == f"{drv.device_attribute.WARP_SIZE}" == "WARP_SIZE"
     assert repr(drv.device_attribute.WARP_SIZE) == "PyGPU.driver.device_attribute.WARP_SIZE"
     assert f"{drv.device_attribute.WARP_SIZE:d}" == "10"
@@ -47,7 +47,7 @@ def test_numbers_of_the_driver_print_their_names():
 
 
 @pytest.mark.parametrize("name", [name for name in dir(drv) if isinstance(getattr(drv, name), type(IntEnum))])
-def test_every_enumeration_does(name):
+def test_enumeration_maps_names_and_values(name):
     enumeration = getattr(drv, name)
     assert enumeration.names == dict(enumeration.__members__)
     for number, member in enumeration.values.items():
@@ -55,7 +55,7 @@ def test_every_enumeration_does(name):
         assert enumeration.names[str(member)] is member
 
 
-def test_narrower_integers_are_widened(wide):
+def test_narrower_integer_arguments_are_widened(wide):
     out = PyGPU.zeros(4, np.int64)
     wide(out, np.uint32(2**32 - 1), np.int8(-3), np.int8(-4), np.uint8(255), block=(1, 1, 1))
     assert out.get().tolist() == [2**32 - 1, -3, -4, 255]
@@ -64,18 +64,18 @@ def test_narrower_integers_are_widened(wide):
 
 
 @pytest.mark.parametrize("n", [np.int32(-1), np.float32(1), np.bool_(1)])
-def test_what_the_parameter_does_not_hold_is_refused(wide, n):
+def test_rejects_scalar_that_parameter_cannot_hold(wide, n):
     with pytest.raises(TypeError, match="size_t n"):
         wide(PyGPU.zeros(4, np.int64), n, np.int64(0), np.int16(0), np.uint32(0), block=(1, 1, 1))
 
 
 @pytest.mark.parametrize("source", [b"__global__ void f() {}", None])
-def test_bytes_are_no_source(source):
+def test_rejects_bytes_as_source(source):
     with pytest.raises(TypeError, match="source is a text"):
         SourceModule(source)
 
 
-def test_handlers_of_arguments_are_called_around_the_launch(wide):
+def test_argument_handlers_are_called_around_launch(wide):
     said = []
 
     class Handler(drv.ArgumentHandler):
@@ -100,14 +100,14 @@ def test_handlers_of_arguments_are_called_around_the_launch(wide):
     assert not isinstance(out, drv.ArgumentHandler)
 
 
-def test_a_module_has_its_kernels_as_items():
+def test_module_kernels_are_items():
     module = PyGPU.Module(SOURCE)
     assert module["wide"].name == "wide"
     with pytest.raises(KeyError, match="narrow"):
         module["narrow"]
 
 
-def test_an_array_of_one_value_is_rounded():
+def test_round_of_arrays_matches_python_and_numpy():
     a = PyGPU.to_gpu(np.array([2.567, -1.5]))
     assert round(a[0]) == 3
     assert isinstance(round(a[0]), int)
@@ -117,7 +117,7 @@ def test_an_array_of_one_value_is_rounded():
     assert round(PyGPU.to_gpu(np.array(1234)), -2) == 1200
 
 
-def test_events_and_streams_are_awaited():
+def test_events_and_streams_are_awaitable():
     async def work() -> list[float]:
         stream = PyGPU.Stream()
         with stream:
@@ -136,19 +136,19 @@ async def _until(what) -> None:
     await what
 
 
-def test_cupys_order_is_named():
+def test_cupy_argument_order_is_named_in_error():
     with pytest.raises(TypeError, match=r"look like CuPy's.*ElementwiseKernel\(arguments, operation, name\)"):
         ElementwiseKernel("float32 x, float32 y", "float32 z", "z = (x - y) * (x - y)", "squared_diff")
     with pytest.raises(TypeError, match=r"look like CuPy's.*ReductionKernel\(dtype_out"):
         ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "l2norm")
 
 
-def test_an_ndarray_is_no_stream():
+def test_rejects_ndarray_as_stream():
     with pytest.raises(TypeError, match=r"write a.get_async\(ary=ary\)"):
         PyGPU.zeros(3).get_async(np.zeros(3))
 
 
-def test_shapes_are_tuples_in_messages():
+def test_error_messages_show_shapes_as_tuples():
     a = PyGPU.zeros(3)
     for call in (lambda: a.set(np.zeros((2, 2))), lambda: a.get(np.zeros((2, 2)))):
         with pytest.raises(ValueError, match=r"shape \(2, 2\), the array \(3,\)"):
@@ -158,14 +158,14 @@ def test_shapes_are_tuples_in_messages():
 
 
 @pytest.mark.enough_on("cpu")
-def test_the_version_is_told():
+def test_version_option_prints_version():
     said = subprocess.run([sys.executable, "-m", "PyGPU", "--version"], capture_output=True, text=True, check=True)
     assert said.stdout == f"PyGPU {PyGPU.__version__}\n"
 
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize(("example", "library"), [("mandelbrot.py", "PIL"), ("mpi_scatter.py", "mpi4py")])
-def test_an_example_says_which_library_it_lacks(example, library, tmp_path):
+def test_example_names_missing_library(example, library, tmp_path):
     path = str(EXAMPLES / example)
     code = f"import sys, runpy; sys.modules[{library!r}] = None; sys.argv = ['x', 'y.png']; runpy.run_path({path!r}, "
     code += "run_name='__main__')"

@@ -21,7 +21,7 @@ PSEUDO = [
 ]
 
 
-def test_rand_draws_from_0_on_below_1_and_repeats_by_numpys_seed() -> None:
+def test_rand_is_in_unit_interval_and_repeats_with_numpy_seed() -> None:
     for dtype in (np.float32, np.float64):
         a = curandom.rand((10, 100), dtype=dtype)
         assert (a.dtype, a.shape) == (dtype, (10, 100))
@@ -39,7 +39,7 @@ def test_rand_draws_from_0_on_below_1_and_repeats_by_numpys_seed() -> None:
 
 
 @pytest.mark.parametrize("maker", of_few(PSEUDO, PSEUDO[:1]))
-def test_generators_have_pycudas_methods(maker: type) -> None:
+def test_generators_have_pycuda_methods(maker: type) -> None:
     generator = maker()
     for dtype in of_few(("float32", "float64"), ("float32",)):
         uniform = generator.gen_uniform(10_001, dtype).get()
@@ -65,7 +65,7 @@ def test_generators_have_pycudas_methods(maker: type) -> None:
         generator.gen_poisson(3, np.float32, 2.0)
 
 
-def test_seeds_and_skips_say_what_is_drawn() -> None:
+def test_seed_and_skip_ahead_determine_values() -> None:
     def seeds(count: int) -> PyGPU.GPUArray:
         return PyGPU.full(count, 5, np.int32)
 
@@ -90,7 +90,7 @@ def test_seeds_and_skips_say_what_is_drawn() -> None:
 
 
 @pytest.mark.enough_on("cuda")
-def test_sobols_points_are_those_of_the_direction_vectors() -> None:
+def test_sobol_points_follow_direction_vectors() -> None:
     count = PSEUDO[0]()._count
     rng = np.random.default_rng(1)
     vectors = (1 << np.arange(31, -1, -1, dtype=np.uint64)) | rng.integers(0, 1 << 20, (count, 32), np.uint64)
@@ -119,15 +119,15 @@ def test_sobols_points_are_those_of_the_direction_vectors() -> None:
 @pytest.mark.parametrize(
     "maker", [curandom.Sobol32RandomNumberGenerator, curandom.ScrambledSobol64RandomNumberGenerator]
 )
-def test_points_by_the_librarys_tables_fill_the_cube_evenly(maker: type) -> None:
+def test_points_of_library_tables_fill_cube_evenly(maker: type) -> None:
     if curandom.get_curand_version() is None:
         pytest.skip("the vendor's library is not there")
     generator = maker()
     points = generator.gen_uniform((64, generator._count), np.float64).get()[:, :10]
     if not maker.__name__.startswith("Scrambled"):
-        # The first dimension is van der Corput's sequence.
+        # The first dimension is the van der Corput sequence.
         assert sorted(points[:4, 0].round(6).tolist()) == [0.0, 0.25, 0.5, 0.75]
-    # Among 64 successive points each 64th of each axis has one, and each quarter of a square of two axes four.
+    # Of 64 successive points, each 64th of every axis contains one, and each cell of a 4x4 grid of two axes four.
     for axis in points.T:
         np.testing.assert_array_equal(np.sort((axis * 64).astype(int)), np.arange(64))
     quarters = (points[:, 0] * 4).astype(int) * 4 + (points[:, 1] * 4).astype(int)
@@ -167,7 +167,7 @@ def output(program: str, library: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.mark.starts_processes
 @pytest.mark.skipif(on_cpu(), reason="a library of a GPU's vendor")
-def test_tables_are_the_librarys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_come_from_vendor_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, library = tmp_path / "stand_in.c", tmp_path / "libcurand.so.10"
     prefix = {"cuda": "curand", "hip": "hiprand"}[PyGPU.backend_name()]
     source.write_text(STAND_IN.replace("NAME", prefix))
@@ -196,19 +196,19 @@ PyGPU.show_config()
     assert "None (3,)" in text
     assert {"cuda": "-math]", "hip": "ROCM_PATH"}[PyGPU.backend_name()] in text
     assert text.count(f"searched {tmp_path / 'none.so'}") == 1
-    # What is there, and is something else.
+    # An existing file that is another library.
     assert "None" in output("import PyGPU\nprint(PyGPU.curandom.get_curand_version())", "libc.so.6", monkeypatch)
 
 
 @pytest.mark.skipif(not on_cpu(), reason="about the CPU")
-def test_the_cpu_has_no_tables() -> None:
+def test_cpu_has_no_tables() -> None:
     assert curandom.get_curand_version() is None
     with pytest.raises(PyGPU.NotSupportedError, match="of your own"):
         curandom.ScrambledSobol64RandomNumberGenerator()
 
 
 @pytest.mark.enough_on("cuda")
-def test_a_program_for_pycuda_finds_it() -> None:
+def test_pycuda_program_imports_curandom() -> None:
     program = (
         "import PyGPU; PyGPU.as_pycuda(); import pycuda.curandom as c; print(c is PyGPU.curandom, c.rand(2).shape)"
     )

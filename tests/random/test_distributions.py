@@ -1,6 +1,6 @@
 """Test distributions: moments, and the Kolmogorov distance.
 
-A bound is so wide that one seed in ten million misses it.
+Each bound is exceeded by one seed in ten million.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def generator() -> Any:
 
 
 def assert_distributed(drawn: PyGPU.GPUArray, cumulative: Any) -> None:
-    """Hold Kolmogorov's distance: by Massart's bound it is above 2.9 / sqrt(n) once in ten million times."""
+    """Check the Kolmogorov distance: by Massart's bound one seed in ten million exceeds 2.9 / sqrt(n)."""
     values = np.sort(drawn.get().astype(np.float64).ravel())
     expected = cumulative(values)
     steps = np.arange(values.size + 1) / values.size
@@ -54,7 +54,7 @@ def test_normal_numbers_are_normal_and_independent(dtype: str) -> None:
     values = drawn.get().astype(np.float64)
     for lag in (1, 2, 8):
         assert abs((values[lag:] * values[:-lag]).mean()) < 5.5 / math.sqrt(COUNT)
-    # The squares of two neighbours are independent too.
+    # The squares of adjacent values are independent too.
     squares = values[: COUNT // 2 * 2].reshape(-1, 2) ** 2 - 1
     assert abs((squares[:, 0] * squares[:, 1]).mean()) < 5.5 * 2 / math.sqrt(COUNT / 2)
     assert abs(values).max() > 3
@@ -66,7 +66,7 @@ def test_uniform_numbers_are_below_1() -> None:
     assert (drawn < 1).all()
 
 
-def test_a_place_and_a_width_are_numbers_or_arrays() -> None:
+def test_location_and_scale_are_numbers_or_arrays() -> None:
     rng = generator()
     assert_moments(rng.normal(10, 2, COUNT), 10, 4)
     places = PyGPU.to_gpu(np.array([[0.0], [100.0]]))
@@ -76,7 +76,7 @@ def test_a_place_and_a_width_are_numbers_or_arrays() -> None:
     assert rng.normal([1.0, 2.0], [3.0, 4.0]).shape == (2,)
 
 
-def test_exponential_and_logarithmically_normal_numbers_are_that() -> None:
+def test_exponential_and_lognormal_numbers_have_their_distribution() -> None:
     rng = generator()
     drawn = rng.exponential(2.0, COUNT)
     assert_distributed(drawn, lambda values: -np.expm1(-values / 2))
@@ -89,7 +89,7 @@ def test_exponential_and_logarithmically_normal_numbers_are_that() -> None:
 
 
 @pytest.mark.parametrize("mean", [0.0, 0.3, 9.9, 10.0, 300.0])
-def test_counts_are_poissons(mean: float) -> None:
+def test_poisson_counts_have_poisson_distribution(mean: float) -> None:
     drawn = generator().poisson(mean, COUNT)
     assert drawn.dtype == np.int64
     if mean == 0:
@@ -103,14 +103,14 @@ def test_counts_are_poissons(mean: float) -> None:
     assert abs(found[: most + 1] - wanted).max() < 2.9 / math.sqrt(COUNT)
 
 
-def test_means_of_counts_may_be_an_array() -> None:
+def test_poisson_accepts_array_of_means() -> None:
     means = np.repeat([1.0, 20.0], COUNT)
     drawn = generator().poisson(PyGPU.to_gpu(means)).get()
     for part, mean in ((drawn[:COUNT], 1.0), (drawn[COUNT:], 20.0)):
         assert abs(part.mean() - mean) < 5.5 * math.sqrt(mean / COUNT)
 
 
-def test_small_whole_numbers_are_all_alike() -> None:
+def test_small_integers_are_uniform() -> None:
     drawn = generator().integers(-3, 3, COUNT, "int8", endpoint=True)
     assert drawn.dtype == np.int8
     shares = np.bincount(drawn.get() + 3, minlength=7) / COUNT
@@ -118,7 +118,7 @@ def test_small_whole_numbers_are_all_alike() -> None:
     assert abs(shares - 1 / 7).max() < 5.5 * math.sqrt(1 / 7 / COUNT)
 
 
-def test_an_order_tells_nothing_of_where_an_element_was() -> None:
+def test_permutation_is_uncorrelated_with_position() -> None:
     order = generator().permutation(COUNT).get()
     before = np.arange(COUNT)
     assert abs(np.corrcoef(order, before)[0, 1]) < 5.5 / math.sqrt(COUNT)
@@ -128,7 +128,7 @@ def test_an_order_tells_nothing_of_where_an_element_was() -> None:
     assert abs(places.mean() / COUNT - 0.5) < 5.5 / math.sqrt(12 * 10_000)
 
 
-def test_an_order_has_each_element_once() -> None:
+def test_permutation_has_each_element_once() -> None:
     rng = generator()
     order = rng.permutation(1000)
     assert order.dtype == np.int64
@@ -166,6 +166,6 @@ def test_choices_have_their_probabilities() -> None:
 
 @pytest.mark.skipif(on_cpu(), reason="NumPy's own methods take more there")
 @pytest.mark.enough_on("cuda")
-def test_bounds_that_are_arrays_are_refused_with_what_to_do() -> None:
+def test_rejects_array_bounds_and_names_alternative() -> None:
     with pytest.raises(TypeError, match=r"random\(\)"):
         generator().integers([1, 2], 5)

@@ -37,7 +37,7 @@ def assert_same_place(rng: Any, numpys: np.random.Generator) -> None:
     assert (here.key, here.number, here.half) == (there.key, there.number, there.half)
 
 
-def test_what_is_drawn_is_numpys_whatever_was_drawn_before() -> None:
+def test_draws_match_numpy_after_any_previous_draws() -> None:
     rng, numpys = both()
     for count in COUNTS:
         for dtype in ("float32", "float64"):
@@ -50,7 +50,7 @@ def test_what_is_drawn_is_numpys_whatever_was_drawn_before() -> None:
 
 
 @pytest.mark.enough_on("cuda")
-def test_what_threads_make_one_after_the_other_is_numpys() -> None:
+def test_draws_of_7_million_numbers_match_numpy() -> None:
     rng, numpys = both(counter=(1 << 64) - 5_000_000)
     assert_equal(rng.random(7_000_001, "float32"), numpys.random(7_000_001, "float32"))
     assert_equal(rng.random(3_500_000), numpys.random(3_500_000))
@@ -59,14 +59,14 @@ def test_what_threads_make_one_after_the_other_is_numpys() -> None:
 
 @pytest.mark.parametrize("counter", [(1 << 64) - 3, (1 << 128) - 3, (1 << 256) - 3])
 @pytest.mark.enough_on("cuda")
-def test_a_counter_carries_into_its_upper_words(counter: int) -> None:
+def test_counter_carries_into_upper_words(counter: int) -> None:
     rng, numpys = both(counter=counter)
     assert_equal(rng.random(4097), numpys.random(4097))
     assert_equal(rng.random(9, "float32"), numpys.random(9, "float32"))
     assert_same_place(rng, numpys)
 
 
-def test_whole_numbers_are_numpys_where_none_is_refused() -> None:
+def test_integers_match_numpy_without_rejection() -> None:
     rng, numpys = both()
     cases = [(0, 2, "int64"), (-(1 << 31), 1 << 31, "int64"), (-(1 << 63), 1 << 63, "int64"), (5, 6, "int64")]
     cases += [(-(1 << 61), 1 << 61, "int64"), (0, 1 << 32, "uint32")]
@@ -77,8 +77,8 @@ def test_whole_numbers_are_numpys_where_none_is_refused() -> None:
 
 
 @pytest.mark.enough_on("cuda")
-def test_what_is_refused_is_drawn_again_so_that_all_are_alike() -> None:
-    # A third of the products are refused. Without that the first half of the numbers would come twice as often.
+def test_rejected_integers_are_redrawn_to_be_uniform() -> None:
+    # A third of the products are rejected. Otherwise the first half of the numbers would occur twice as often.
     width = 3 << 30
     print("seed", SEED)
     drawn = PyGPU.random.default_rng(SEED).integers(width, size=30_000, dtype="int64").get()
@@ -89,7 +89,7 @@ def test_what_is_refused_is_drawn_again_so_that_all_are_alike() -> None:
     assert abs(shares - 1 / 6).max() < 6 * (1 / 6 / wide.size) ** 0.5
 
 
-def test_out_has_any_layout_and_begins_anywhere() -> None:
+def test_out_may_have_any_layout_and_offset() -> None:
     rng, numpys = both()
     memory = PyGPU.zeros((9, 700), "float32")
     host = np.zeros((9, 700), "float32")
@@ -102,7 +102,7 @@ def test_out_has_any_layout_and_begins_anywhere() -> None:
     np.testing.assert_array_equal(turned.get(), numpys.random((4, 5), "float32"))
 
 
-def test_a_shape_may_be_none_a_number_or_empty() -> None:
+def test_shape_may_be_none_or_empty() -> None:
     rng, numpys = both()
     assert rng.random().shape == ()
     numpys.random()
@@ -111,7 +111,7 @@ def test_a_shape_may_be_none_a_number_or_empty() -> None:
     assert_equal(rng.random((2, 3)), numpys.random((2, 3)))
 
 
-def test_a_state_goes_to_numpy_and_back() -> None:
+def test_state_roundtrip_with_numpy() -> None:
     rng, numpys = both()
     assert_equal(rng.random(5, "float32"), numpys.random(5, "float32"))
     onward = np.random.Generator(rng.bit_generator)
@@ -132,7 +132,7 @@ def test_a_state_goes_to_numpy_and_back() -> None:
         PyGPU.random.Generator(5)
 
 
-def test_seeds_and_children_are_numpys() -> None:
+def test_seeds_and_spawned_generators_match_numpy() -> None:
     for seed in (5, [1, 2], np.random.SeedSequence(7), np.random.Philox(3)):
         wanted = np.random.Generator(
             copy.deepcopy(seed) if isinstance(seed, np.random.Philox) else np.random.Philox(seed)
@@ -152,7 +152,7 @@ def test_seeds_and_children_are_numpys() -> None:
     assert_equal(moved.random_raw(3), other.random_raw(3))
 
 
-def test_each_number_is_drawn_once_by_several_threads() -> None:
+def test_threads_draw_each_number_once() -> None:
     rng, numpys = both()
     parts: list[np.ndarray] = []
 
@@ -168,7 +168,7 @@ def test_each_number_is_drawn_once_by_several_threads() -> None:
     np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.sort(numpys.bit_generator.random_raw(560)))
 
 
-def test_each_launch_of_a_graph_draws_what_comes_next() -> None:
+def test_each_graph_launch_draws_next_numbers() -> None:
     rng, numpys = both()
     assert_equal(rng.random(3, "float32"), numpys.random(3, "float32"))
     stream = PyGPU.Stream()
@@ -191,7 +191,7 @@ def test_each_launch_of_a_graph_draws_what_comes_next() -> None:
         rng.state = np.random.Philox(key=SEED + 1).state
 
 
-def test_what_is_not_drawn_is_refused() -> None:
+def test_rejects_unsupported_draws() -> None:
     rng = PyGPU.random.default_rng(1)
     for refused, error in (
         (lambda: rng.random(3, "int32"), TypeError),
@@ -215,7 +215,7 @@ def test_what_is_not_drawn_is_refused() -> None:
             refused()
 
 
-def test_the_hosts_own_philox_is_numpys() -> None:
+def test_host_philox_matches_numpy() -> None:
     bits = np.random.Philox(key=(1 << 100) + SEED, counter=(1 << 200) + 5)
     state = bits.state["state"]
     key = (int(state["key"][0]), int(state["key"][1]))

@@ -12,12 +12,12 @@ pytestmark = pytest.mark.enough_on("cpu")
 
 
 @pytest.mark.parametrize(("name", "told"), [("seed", "a seed is given to a generator"), ("rand", "by a generator")])
-def test_a_function_of_numpys_older_way_names_the_generator(name: str, told: str) -> None:
+def test_legacy_function_error_names_generator(name: str, told: str) -> None:
     with pytest.raises(AttributeError, match=rf"has no attribute '{name}': .*{told}, rng = PyGPU\.random\.default_rng"):
         getattr(PyGPU.random, name)
 
 
-def test_a_distribution_that_is_not_there_is_drawn_by_numpy() -> None:
+def test_missing_distribution_error_names_numpy() -> None:
     rng = PyGPU.random.default_rng(1)
     with pytest.raises(AttributeError, match=r"PyGPU.to_gpu\(numpy.random.default_rng\(seed\).gamma\(...\)\)"):
         rng.gamma  # noqa: B018

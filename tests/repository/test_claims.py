@@ -1,4 +1,4 @@
-"""Check that tests cover the claims of the README, and that its figures are the measured ones."""
+"""Test that tests cover the claims of the README, and that its figures are the measured ones."""
 
 import functools
 import importlib.util
@@ -18,13 +18,13 @@ REFERENCE = re.compile(r"`((?:[\w.-]+/)*[\w.-]+\.\w+|\.ci/run|Makefile)(?:::(\w+
 
 
 def plain(text: str) -> str:
-    """A page's words without its markup, in one line."""
+    """Return the words of a page in one line, without markup."""
     text = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)
     return re.sub(r"[*`\s]+", " ", text)
 
 
 def rows(text: str) -> list[list[str]]:
-    """The cells of a page's tables, without their heads."""
+    """Return the cells of the tables of a page, without their header."""
     lines = [line for line in text.splitlines() if line.startswith("|")]
     cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
     heads = {place - 1 for place, row in enumerate(cells) if set("".join(row)) <= set("-|")}
@@ -47,7 +47,7 @@ def missing(held_by: str) -> list[str]:
 
 @functools.cache
 def names(path: Path) -> set[str]:
-    """The functions that a file defines."""
+    """Return the functions that a file defines."""
     return set(re.findall(r"^(?:async )?def (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE))
 
 
@@ -61,19 +61,19 @@ def make_performance() -> ModuleType:
     return module
 
 
-def test_what_holds_a_claim_is_there() -> None:
+def test_evidence_of_claims_exists() -> None:
     found = claims(CLAIMS.read_text(encoding="utf-8"))
     assert len(found) > 40
     assert {words: gone for words, held_by in found if (gone := missing(held_by))} == {}
     assert [words for words, held_by in found if not REFERENCE.search(held_by)] == []
 
 
-def test_claims_are_in_the_words_of_the_pages() -> None:
+def test_claims_quote_pages() -> None:
     said = " ".join(plain(page.read_text(encoding="utf-8")) for page in PAGES)
     assert [words for words, _ in claims(CLAIMS.read_text(encoding="utf-8")) if plain(words) not in said] == []
 
 
-def test_each_row_of_the_readmes_tables_is_held_by_something() -> None:
+def test_each_readme_table_row_has_a_claim() -> None:
     written = make_performance()
     tables = README.partition(written.BEGIN)[0] + README.partition(written.END)[2]
     held = [plain(words) for words, _ in claims(CLAIMS.read_text(encoding="utf-8"))]
@@ -82,23 +82,23 @@ def test_each_row_of_the_readmes_tables_is_held_by_something() -> None:
     assert [head for head in heads if not any(words in head or head in words for words in held)] == []
 
 
-def test_what_is_not_there_is_found() -> None:
+def test_missing_evidence_is_found() -> None:
     assert missing("`tests/repository/test_claims.py::test_of_nothing`, `docs/no_page.md`, `Makefile`") == [
         "tests/repository/test_claims.py::test_of_nothing",
         "docs/no_page.md",
     ]
 
 
-def test_the_readmes_figures_are_those_of_the_newest_results() -> None:
+def test_readme_figures_match_newest_results() -> None:
     assert make_performance().readme(README) == README, "run: python docs/make_performance.py"
 
 
-def test_the_page_of_performance_is_what_the_script_writes() -> None:
+def test_performance_page_matches_script_output() -> None:
     page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
     assert page == make_performance().page(), "run: python docs/make_performance.py"
 
 
-def test_the_readme_says_what_the_package_needs() -> None:
+def test_readme_lists_requirements_of_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     crate = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]
     assert [re.split(r"[<>=]", needed)[0] for needed in project["dependencies"]] == ["numpy"]
@@ -106,7 +106,7 @@ def test_the_readme_says_what_the_package_needs() -> None:
     assert f"Rust {crate['rust-version']} or newer, Python {oldest} or newer" in plain(README)
 
 
-def test_the_wheel_is_as_small_as_the_readme_says() -> None:
+def test_readme_wheel_size_matches_limit() -> None:
     limit = re.search(r"^WHEEL_MAX_BYTES := (\d+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     assert limit is not None
     assert f"one abi3 wheel below {int(limit[1]) // 10**6} MB" in plain(README)

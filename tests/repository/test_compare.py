@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parents[2] / "benches" / "python"
 
 
 def module(name: str) -> ModuleType:
-    """A module of the program; they import each other by name."""
+    """Import a module of the program; the modules import each other by name."""
     if str(FOLDER) not in sys.path:
         sys.path.append(str(FOLDER))
     return importlib.import_module(name)
@@ -33,7 +33,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess:
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small result of PyGPU and NumPy."""
+    """Return the path of a small result of PyGPU and NumPy."""
     path = tmp_path_factory.mktemp("compare") / "result.json"
     libraries = ["--libraries", "PyGPU", "NumPy", "cuda.core"]
     done = run("--quick", "--only", "device", "--sizes", "65536", "--json", str(path), *libraries)
@@ -52,7 +52,7 @@ def test_each_library_is_run_once_per_round(measured: Path) -> None:
     assert results["machine"]["PyGPU"]["backend"] == PyGPU.backend_name()
 
 
-def test_transfers_are_measured_at_the_sizes_asked_for(measured: Path) -> None:
+def test_transfers_are_measured_at_requested_sizes(measured: Path) -> None:
     rows = json.loads(measured.read_text())["transfers"]
     ways = {row["way"] for row in rows}
     assert ways >= {"to device", "to device, strided", "from device, dropped", "from device, fresh"}
@@ -60,32 +60,32 @@ def test_transfers_are_measured_at_the_sizes_asked_for(measured: Path) -> None:
     assert all(row["gigabytes_per_second"]["PyGPU"] > 0 for row in rows)
 
 
-def test_a_library_that_is_left_out_has_a_reason(measured: Path) -> None:
+def test_missing_library_has_reason(measured: Path) -> None:
     is_there = importlib.util.find_spec("cuda") is not None and PyGPU.backend_name() != "cpu"
     assert ("cuda.core" in json.loads(measured.read_text())["missing"]) is not is_there
 
 
-def test_an_earlier_result_gives_the_same_tables(measured: Path, tmp_path: Path) -> None:
+def test_saved_result_gives_same_tables(measured: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     assert run("--from", str(measured), "--markdown", str(page)).returncode == 0
     assert page.read_text() == module("report").document(json.loads(measured.read_text()))
 
 
-def test_plots_are_drawn_of_an_earlier_result(measured: Path, tmp_path: Path) -> None:
+def test_plots_are_drawn_from_saved_result(measured: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     done = run("--from", str(measured), "--plots", str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "bandwidth.svg").read_text().count("<svg") == 1
 
 
-def test_a_spread_is_the_distance_of_the_rounds_beside_their_median() -> None:
+def test_spread_is_distance_of_rounds_adjacent_to_median() -> None:
     assert module("compare").spreads({"PyGPU": [1.0, 2.0, 4.0], "NumPy": [None, 3.0, 3.0]}) == {
         "PyGPU": 1.5,
         "NumPy": 0.0,
     }
 
 
-def test_a_result_is_written_in_short_lines(tmp_path: Path) -> None:
+def test_result_file_has_short_lines(tmp_path: Path) -> None:
     result = {"rows": [{"what": "sum", "GB/s": 1 / 3, "none": None}] * 9, "machine": {"cores": 2}, "empty": {}}
     module("machine").write(tmp_path / "result.json", result)
     text = (tmp_path / "result.json").read_text()
@@ -94,27 +94,27 @@ def test_a_result_is_written_in_short_lines(tmp_path: Path) -> None:
     assert len(text.splitlines()) == 15
 
 
-def test_a_ratio_is_the_median_of_the_rounds_own_ratios() -> None:
+def test_ratio_is_median_of_ratios_per_round() -> None:
     series = {"PyGPU": [1.0, 20.0, 3.0], "NumPy": [2.0, 40.0, None], "CuPy": [None, None, 1.0]}
     assert module("compare").ratios(series) == {"NumPy": 0.5, "CuPy": 3.0}
 
 
 def goal(what: str, calls: dict[str, float], transfers: dict[str, float] | None = None) -> dict[str, Any]:
-    """A row of the goals, with one call's figures or one way's."""
+    """Evaluate one goal with the figures of one call or one transfer."""
     rows = [{"case": "event.record(stream)", "nanoseconds": calls}]
     ways = [{"way": "to device", "bytes": 1 << 30, "gigabytes_per_second": transfers or {}}]
     results = {"backend": "cuda", "calls": rows, "transfers": ways}
     return next(row for row in module("goals").evaluate(results) if row["what"] == what)
 
 
-def test_a_goal_over_the_floor_moves_with_it() -> None:
+def test_goal_over_floor_moves_with_floor() -> None:
     row = goal("event record", {"PyGPU": 250, "floor": 200, "CuPy": 1300, "torch": 900, "NumPy": 1})
     assert (row["goal"], row["within"], row["best_peer"], row["floor"]) == (260, True, "torch", 200)
     assert goal("event record", {"PyGPU": 261, "floor": 200})["within"] is False
     assert goal("event record", {"PyGPU": 261})["within"] is None
 
 
-def test_a_rate_is_to_be_reached_and_the_best_peer_is_the_quickest() -> None:
+def test_rate_goal_must_be_reached_and_best_peer_is_fastest() -> None:
     what = "to_gpu, pageable float32, 1 GiB"
     row = goal(what, {}, {"PyGPU": 49.9, "CuPy": 10.1, "torch": 9.3})
     assert (row["within"], row["best_peer"], row["best_peer_figure"]) == (False, "CuPy", 10.1)
@@ -122,14 +122,14 @@ def test_a_rate_is_to_be_reached_and_the_best_peer_is_the_quickest() -> None:
     assert goal(what, {})["PyGPU"] is None
 
 
-def test_on_the_cpu_backend_numpys_copy_is_the_measure() -> None:
+def test_cpu_transfer_goal_is_relative_to_numpy_copy() -> None:
     rates = {"PyGPU": 8.9, "NumPy": 10.0}
     ways = [{"way": "to device", "bytes": size, "gigabytes_per_second": rates} for size in (1 << 16, 1 << 20)]
     (row,) = module("goals").evaluate({"backend": "cpu", "calls": [], "transfers": ways})
     assert (row["what"], row["goal"], row["within"]) == ("to_gpu, 1 MiB", 9.0, False)
 
 
-def test_every_goal_names_a_case_or_a_way_that_is_measured() -> None:
+def test_every_goal_names_a_measured_case_or_transfer() -> None:
     cases = {case.name for case in module("calls").CASES}
     ways = set(module("transfers").pygpu(module("transfers").Arrays(65536)))
     for row in module("goals").GOALS:

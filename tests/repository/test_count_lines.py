@@ -49,7 +49,7 @@ def test_python_lines(text: str, lines: int) -> None:
     assert count_lines.python_lines(text) == lines
 
 
-def test_tests_and_generated_files_are_left_out() -> None:
+def test_tests_and_generated_files_are_not_counted() -> None:
     code = "A = 1\n"
     files = {
         "tests/a/test_b.py": code,
@@ -80,7 +80,7 @@ def test_table_has_rows_of_both_sides() -> None:
     ]
 
 
-def test_every_file_of_the_tree_is_read() -> None:
+def test_counts_every_file_of_tree() -> None:
     files = count_lines.in_the_tree()
     assert "tools/count_lines.py" in files
     found = count_lines.count(files)

@@ -1,4 +1,4 @@
-"""Check the documentation: its reference, the form of docstrings, and their examples.
+"""Test the documentation: its reference, the form of docstrings, and their examples.
 
 The blocks of README.md and docs/ are run by pytest itself, through the conftest of the repository.
 """
@@ -24,7 +24,7 @@ from PyGPU._names import index
 pytestmark = [pytest.mark.reads_in_place, pytest.mark.enough_on("cpu")]
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("**/*.md")])
-# All but those that do something when they are imported.
+# All modules except those whose import has effects.
 MODULES = (
     PyGPU,
     PyGPU.gpuarray,
@@ -53,12 +53,12 @@ REFERS = re.compile(r"\b(?:as|like|same as|see)\b[^.]*`\w[\w.]*`", re.IGNORECASE
 
 
 def make_reference() -> ModuleType:
-    """The script docs/make_reference.py as a module."""
+    """Load docs/make_reference.py as a module."""
     return script("make_reference")
 
 
 def script(name: str) -> ModuleType:
-    """A script of docs/ as a module."""
+    """Load a script of docs/ as a module."""
     spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
@@ -68,8 +68,8 @@ def script(name: str) -> ModuleType:
 
 
 def _members(name: str, owner: type) -> Iterator[tuple[str, Any]]:
-    """Methods and properties of a class and of those of its bases that are the package's own."""
-    # What a class says of its attributes, such as slots and constants, needs no docstring of its own.
+    """Return methods and properties of a class and of its bases within the package."""
+    # Attributes that the docstring of a class describes, such as slots and constants, need no docstring.
     described = listed_parameters(sections(inspect.getdoc(owner) or "").get("Attributes", ""))
     own = [base for base in owner.__mro__ if base.__module__.split(".")[0] == "PyGPU"]
     for base in own if not issubclass(owner, enum.Enum) else ():
@@ -110,7 +110,7 @@ def documented() -> dict[str, Any]:
 
 
 def parameters(thing: Any) -> list[str]:
-    """Names of the parameters that a caller gives by name or by place."""
+    """Return the names of positional and keyword parameters."""
     try:
         signature = inspect.signature(thing)
     except (TypeError, ValueError):
@@ -125,13 +125,13 @@ def parameters(thing: Any) -> list[str]:
 
 
 def sections(text: str) -> dict[str, str]:
-    """The sections of a docstring in NumPy's form, by title."""
+    """Return the sections of a numpydoc docstring by title."""
     parts = SECTION.split(text)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
 def listed_parameters(section: str) -> set[str]:
-    """The names on the left of a section of parameters."""
+    """Return the parameter names of a section."""
     heads = [line.partition(" :")[0] for line in section.splitlines() if line and not line[0].isspace()]
     return {name.strip().lstrip("*") for head in heads for name in head.split(",")}
 
@@ -161,7 +161,7 @@ def faults(thing: Any) -> list[str]:
 DOCUMENTED = documented()
 
 
-# What an example calls that needs a compiler for kernels.
+# Calls in examples that need a compiler for kernels.
 COMPILING = re.compile(r"\b(Kernel|Module|SourceModule|sizeof|compile|load_source|compile_source)\(")
 
 
@@ -184,7 +184,7 @@ def _examples() -> list[doctest.DocTest]:
 
 
 @pytest.mark.parametrize("test", _examples(), ids=lambda test: test.name)
-def test_the_example_of_a_docstring_gives_what_it_says(test: doctest.DocTest) -> None:
+def test_docstring_example_gives_shown_output(test: doctest.DocTest) -> None:
     if any(COMPILING.search(example.source) for example in test.examples) and not has_compiler():
         pytest.skip("no compiler for kernels")
     report: list[str] = []
@@ -193,15 +193,15 @@ def test_the_example_of_a_docstring_gives_what_it_says(test: doctest.DocTest) ->
     assert not runner.summarize(verbose=False).failed, "".join(report)
 
 
-def test_each_function_says_what_itself_does() -> None:
+def test_docstrings_of_functions_differ() -> None:
     by_text: dict[str, list[str]] = {}
-    for name, thing in DOCUMENTED.items():  # where an object has two names, under one of them
+    for name, thing in DOCUMENTED.items():  # an object with two names counts once
         if not isinstance(thing, type) and "." not in name:
             by_text.setdefault(inspect.getdoc(thing) or "", []).append(name)
     assert [names for names in by_text.values() if len(names) > 1] == []
 
 
-def test_each_function_of_elements_and_each_reduction_shows_itself_at_work() -> None:
+def test_ufunc_and_reduction_docstrings_have_examples() -> None:
     kinds = (PyGPU.Ufunc, PyGPU.Reduction)
     functions = [thing for thing in DOCUMENTED.values() if isinstance(thing, kinds)]
     shown = [re.search(r"^>>> .*?\bPyGPU\.(\w+)\(", one.__doc__, re.MULTILINE) for one in functions]
@@ -209,11 +209,11 @@ def test_each_function_of_elements_and_each_reduction_shows_itself_at_work() -> 
 
 
 @pytest.mark.parametrize("name", DOCUMENTED)
-def test_a_public_docstring_has_numpys_form(name: str) -> None:
+def test_public_docstring_has_numpydoc_form(name: str) -> None:
     assert faults(DOCUMENTED[name]) == []
 
 
-def test_a_docstring_without_its_parameters_is_found() -> None:
+def test_finds_docstring_without_parameters() -> None:
     def scale(values: Any, factor: float) -> None:
         """Scale the values.
 
@@ -235,23 +235,23 @@ def test_a_docstring_without_its_parameters_is_found() -> None:
     ]
 
 
-def test_the_reference_is_what_the_script_writes() -> None:
+def test_reference_page_matches_script_output() -> None:
     page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
     expected = make_reference().reference()
     assert page == expected, "run: python docs/make_reference.py"
 
 
-def test_the_table_of_functions_is_what_the_script_writes() -> None:
+def test_function_table_matches_script_output() -> None:
     page = (ROOT / "docs" / "arithmetic.md").read_text(encoding="utf-8")
     assert page == script("make_operations").page(), "run: python docs/make_operations.py"
 
 
-def test_the_table_of_numpys_names_is_what_the_script_writes() -> None:
+def test_numpy_name_table_matches_script_output() -> None:
     page = (ROOT / "docs" / "array_api.md").read_text(encoding="utf-8")
     assert page == script("make_functions").page(), "run: python docs/make_functions.py"
 
 
-def test_the_reference_has_every_public_name_once() -> None:
+def test_reference_has_every_public_name_once() -> None:
     made = make_reference()
     page, *modules = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8").split("\n## `PyGPU.")
     listed = re.findall(r"^- `(?:PyGPU\.)?([\w<>]+)", page, re.MULTILINE)
@@ -262,7 +262,7 @@ def test_the_reference_has_every_public_name_once() -> None:
     }
 
 
-def test_a_name_without_a_place_in_the_reference_is_found() -> None:
+def test_finds_name_without_reference_group() -> None:
     with pytest.raises(LookupError, match="no_such_name is in no group"):
         make_reference().group_of("no_such_name")
 
@@ -274,11 +274,11 @@ def links(page: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_links_of_a_page_lead_to_files(page: Path) -> None:
+def test_page_links_lead_to_files(page: Path) -> None:
     assert [target for target in links(page) if not (page.parent / target).exists()] == []
 
 
-def test_every_page_is_reached_from_the_index() -> None:
+def test_every_page_is_linked_from_readme() -> None:
     seen, open_pages = set(), [ROOT / "README.md"]
     while open_pages:
         page = open_pages.pop()
@@ -289,5 +289,5 @@ def test_every_page_is_reached_from_the_index() -> None:
     assert [page for page in PAGES if page.resolve() not in seen] == []
 
 
-def test_the_readme_is_short() -> None:
+def test_readme_has_fewer_than_150_lines() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 150

@@ -33,34 +33,34 @@ def load(name: str) -> ModuleType:
 
 
 @pytest.mark.parametrize("name", ["from_cubin", "matmul", "pycuda_double", "reduction"])
-def test_an_example_finds_what_numpy_finds(name: str) -> None:
+def test_example_matches_numpy(name: str) -> None:
     load(name).main()
 
 
 @pytest.mark.filterwarnings("ignore:The CUDA compiler succeeded")
-def test_a_program_for_pycuda_needs_other_imports_only() -> None:
+def test_pycuda_program_needs_only_other_imports() -> None:
     load("pycuda_multiply").main()
 
 
-def test_processes_of_mpi_share_the_work() -> None:
+def test_mpi_processes_share_work() -> None:
     pytest.importorskip("mpi4py.MPI")
     load("mpi_scatter").main(1 << 12)
 
 
-def test_saxpy_tells_a_bandwidth() -> None:
+def test_saxpy_returns_bandwidth() -> None:
     assert load("saxpy").main(100_003) > 0
 
 
-def test_the_streams_count_the_same_steps() -> None:
+def test_streams_example_runs() -> None:
     load("streams").main(2000)
 
 
-def test_matrices_that_have_no_product_are_refused() -> None:
+def test_matmul_example_rejects_mismatched_shapes() -> None:
     with pytest.raises(ValueError, match=r"\(2, 3\) and \(2, 3\)"):
         load("matmul").matmul(PyGPU.zeros((2, 3), np.float32), PyGPU.zeros((2, 3), np.float32))
 
 
-def test_the_mandelbrot_set_is_black_where_the_sequence_stays_bounded() -> None:
+def test_mandelbrot_example_matches_numpy() -> None:
     image = load("mandelbrot").mandelbrot(40, 30)
     x, y = np.meshgrid(np.arange(40), np.arange(30))
     c = (-0.65 - 2.6 / 30 * 20 + x * 2.6 / 30) + 1j * (2.6 / 2 - y * 2.6 / 30)
@@ -70,19 +70,19 @@ def test_the_mandelbrot_set_is_black_where_the_sequence_stays_bounded() -> None:
         z = np.where(inside, z * z + c, z)
         inside &= np.abs(z) <= 2
     black = (image == 0).all(axis=2)
-    # The last bit of a coordinate may decide at the edge.
+    # At the edge the last bit of a coordinate may decide.
     assert (black != inside).sum() <= 2
     assert 0.1 < black.mean() < 0.5
 
 
-def test_the_mandelbrot_set_is_written_as_a_png(tmp_path: Path) -> None:
+def test_mandelbrot_example_writes_png(tmp_path: Path) -> None:
     pillow = pytest.importorskip("PIL.Image")
     load("mandelbrot").main(tmp_path / "set.png", 40, 30)
     with pillow.open(tmp_path / "set.png") as image:
         assert (image.format, image.size) == ("PNG", (40, 30))
 
 
-def test_the_same_program_runs_on_every_backend_of_the_machine() -> None:
+def test_same_program_runs_on_every_available_backend() -> None:
     run = subprocess.run(
         [sys.executable, str(FOLDER / "everywhere.py")], capture_output=True, text=True, check=True, env=os.environ
     )
@@ -92,7 +92,7 @@ def test_the_same_program_runs_on_every_backend_of_the_machine() -> None:
     assert lines[PyGPU.backend_name()] == lines["cpu"]
 
 
-def test_waves_are_those_of_the_same_program_with_numpy() -> None:
+def test_waves_example_matches_numpy() -> None:
     example = load("waves")
     water = example.wall(60, 80)
     expected = example.waves(np, water, 60)
@@ -100,7 +100,7 @@ def test_waves_are_those_of_the_same_program_with_numpy() -> None:
     np.testing.assert_allclose(example.waves(PyGPU, water, 60).get(), expected, rtol=1e-4, atol=1e-5)
 
 
-def test_each_point_of_the_map_has_the_place_that_is_nearest() -> None:
+def test_zones_example_assigns_nearest_city() -> None:
     example = load("zones")
     places = example.directions(np.random.default_rng(3).uniform(-89, 89, (20, 2)) * (1, 2))
     height, width = 12, 24
@@ -109,11 +109,11 @@ def test_each_point_of_the_map_has_the_place_that_is_nearest() -> None:
     points = example.directions(np.degrees([latitude.ravel(), longitude.ravel()]).T)
     products = points @ places.T
     chosen = example.zones(places, width, height).get().ravel()
-    # Where two are as near as each other, either is.
+    # Either city is right if both are equally near.
     np.testing.assert_allclose(products[np.arange(len(points)), chosen], products.max(axis=1), atol=1e-5)
 
 
-def test_each_walk_is_somewhere_after_each_step() -> None:
+def test_walks_example_counts_every_walk_at_each_step() -> None:
     example = load("walks")
     places = example.walks(300, 40)
     seen = example.visits(places, 19.0, 50)
@@ -124,7 +124,7 @@ def test_each_walk_is_somewhere_after_each_step() -> None:
 
 
 @pytest.mark.parametrize(("name", "sizes"), [("waves", (60, 80, 20)), ("walks", (50, 60, 40)), ("zones", (60, 30))])
-def test_an_example_writes_its_picture(name: str, sizes: tuple[int, ...], tmp_path: Path) -> None:
+def test_example_writes_picture(name: str, sizes: tuple[int, ...], tmp_path: Path) -> None:
     pillow = pytest.importorskip("PIL.Image")
     example = load(name)
     data = [FOLDER / "data" / "timezones.csv"] if name == "zones" else []
@@ -133,6 +133,6 @@ def test_an_example_writes_its_picture(name: str, sizes: tuple[int, ...], tmp_pa
         assert len(image.getcolors(1 << 20)) > 5
 
 
-def test_the_main_job_is_done_on_whatever_device_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_demo_example_matches_numpy_on_any_device(capsys: pytest.CaptureFixture[str]) -> None:
     load("demo").main()
     assert "every result is equal to NumPy's" in capsys.readouterr().out

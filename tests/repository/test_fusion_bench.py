@@ -17,7 +17,7 @@ CPU = PyGPU.backend_name() == "cpu"
 
 
 def module(name: str) -> ModuleType:
-    """A module of the program; they import each other by name."""
+    """Import a module of the program; the modules import each other by name."""
     if str(FOLDER) not in sys.path:
         sys.path.append(str(FOLDER))
     return importlib.import_module(name)
@@ -32,7 +32,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cuda")
 @pytest.mark.skipif(CPU, reason="needs a GPU")
-def test_every_expression_is_one_launch_and_every_small_call_was_counted(tmp_path: Path) -> None:
+def test_every_expression_is_one_launch_and_small_calls_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     small = ["--bytes", "65536", "--rounds", "1", "--turns", "1", "--small", "10", "--unaged"]
     done = run(*small, "--ways", "PyGPU", "--json", str(path))
@@ -48,14 +48,14 @@ def test_every_expression_is_one_launch_and_every_small_call_was_counted(tmp_pat
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.skipif(not CPU, reason="of the CPU")
-def test_without_a_gpu_there_is_nothing_to_measure() -> None:
+def test_benchmark_requires_gpu() -> None:
     done = run()
     assert done.returncode == 1
     assert "needs a GPU" in done.stderr
 
 
 @pytest.mark.enough_on("cpu")
-def test_a_wrong_value_is_found() -> None:
+def test_finds_wrong_value() -> None:
     expressions = module("expressions")
     for expression in expressions.LARGE:
         operands = expression.operands(1 << 16)
@@ -69,7 +69,7 @@ def test_a_wrong_value_is_found() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_goals_are_judged_by_what_was_measured() -> None:
+def test_goals_are_judged_by_measurements() -> None:
     fusion = module("fusion")
     rows = {
         "0.9*x + y - 2*x*y (GB/s)": {"PyGPU": 4200.0},

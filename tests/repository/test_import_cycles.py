@@ -1,4 +1,4 @@
-"""Check that no two files of a crate import each other, directly or indirectly.
+"""Test that no two files of a crate import each other, directly or indirectly.
 
 A `mod.rs` or `lib.rs` declares the files of its folder: its references to them do not count, since the language
 requires them. Test code is exempt.
@@ -18,7 +18,7 @@ Module = tuple[str, ...]
 
 
 def circles(sources: Mapping[str, str]) -> list[str]:
-    """A sentence about each set of files that reach each other, given the text of each by its path from the root."""
+    """Return a sentence for each import cycle, given the text of each file by its path from the root."""
     graph = imports(sources)
     return [f"these import each other: {', '.join(names)}" for names in sorted(_strongly_connected(graph))]
 
@@ -35,7 +35,7 @@ def imports(sources: Mapping[str, str]) -> dict[Module, set[Module]]:
     for file in files:
         for reference in file.references():
             target = _file_of(reference.path, known)
-            # What is below it in its folder a map may name.
+            # A map may name the modules in its folder.
             if target is not None and target[: len(file.module)] != file.module:
                 graph[file.module].add(target)
     return graph
@@ -83,7 +83,7 @@ def test_no_files_import_each_other() -> None:
         {"src/k/a/x.rs": "use super::y::Y;", "src/k/a/y.rs": "use crate::a::x;", "src/k/a/mod.rs": "mod x; mod y;"},
     ],
 )
-def test_a_circle_is_found(sources: dict[str, str]) -> None:
+def test_finds_import_cycle(sources: dict[str, str]) -> None:
     assert len(circles(sources)) == 1
 
 
@@ -95,5 +95,5 @@ def test_a_circle_is_found(sources: dict[str, str]) -> None:
         {"src/k/a.rs": "use crate::b::B;", "src/k/b.rs": "#[cfg(test)]\nmod tests { use crate::a::A; }"},
     ],
 )
-def test_one_way_is_no_circle(sources: dict[str, str]) -> None:
+def test_accepts_imports_without_cycle(sources: dict[str, str]) -> None:
     assert circles(sources) == []

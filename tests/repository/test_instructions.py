@@ -25,27 +25,27 @@ def instructions() -> ModuleType:
 
 
 def counts(view: int, numpy: int = 1000, ptr: int = 400) -> dict[str, dict[str, int]]:
-    """Counts of a run."""
+    """Return the counts of a run."""
     return BEFORE | {"a[1]": {"PyGPU": view, "NumPy": numpy}, "ptr": {"PyGPU": ptr}}
 
 
-def test_a_call_that_takes_more_is_a_regression(instructions: ModuleType) -> None:
+def test_call_with_more_instructions_is_regression(instructions: ModuleType) -> None:
     assert instructions.regressions(counts(1049), BEFORE) == []
     assert instructions.regressions(counts(500), BEFORE) == []
     assert instructions.regressions(counts(1051), BEFORE) == ["a[1]: 1051 instructions, 1000 in the baseline"]
 
 
-def test_a_call_that_the_baseline_does_not_know_is_told(instructions: ModuleType) -> None:
+def test_call_missing_from_baseline_is_reported(instructions: ModuleType) -> None:
     assert instructions.regressions({"new": {"PyGPU": 1}}, BEFORE) == ["new is not in the baseline"]
 
 
-def test_on_another_python_the_ratio_to_numpy_counts(instructions: ModuleType) -> None:
+def test_ratio_to_numpy_is_compared_on_other_python(instructions: ModuleType) -> None:
     assert instructions.ratio_regressions(counts(2300, 2000, ptr=9000), BEFORE) == []
     found = instructions.ratio_regressions(counts(2500, 2000), BEFORE)
     assert found == ["a[1]: 1.25 of NumPy's instructions, 1.00 in the baseline"]
 
 
-def test_another_machine_is_known_by_its_versions_and_by_numpys_own_counts(instructions: ModuleType) -> None:
+def test_other_machine_is_detected_by_versions_and_numpy_counts(instructions: ModuleType) -> None:
     baseline = {"versions": VERSIONS, "counts": BEFORE}
     assert instructions.other_machine(counts(5000), VERSIONS, baseline) is None
     assert "3.13.0" in instructions.other_machine(counts(1000), VERSIONS | {"python": "3.13.0"}, baseline)
@@ -53,7 +53,7 @@ def test_another_machine_is_known_by_its_versions_and_by_numpys_own_counts(instr
     assert "NumPy's own calls" in instructions.other_machine(other, VERSIONS, baseline)
 
 
-def test_the_baseline_knows_every_call(instructions: ModuleType) -> None:
+def test_baseline_contains_every_call(instructions: ModuleType) -> None:
     baseline = json.loads(instructions.BASELINE.read_text())
     assert set(baseline["versions"]) == set(VERSIONS)
     assert list(baseline["counts"]) == list(instructions.CALLS)

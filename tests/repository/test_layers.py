@@ -1,9 +1,10 @@
-"""Check the layers within crates: cargo enforces the order of crates, and these tests the order of two folders.
+"""Test the layers within crates: cargo enforces the order of crates, and these tests the order of two folders.
 
 The folders of `src/python` import one way:
 
-    init_cell, library_search, names, py_once <- finalization <- ffi <- callback <- errors, gil, settings <- fusion, atexit <- convert
-    <- runtime <- array <- host <- interop <- views <- create <- texture <- kernel <- custom, operators <- compat
+    init_cell, library_search, names, py_once <- finalization <- ffi <- callback <- errors, gil, settings
+    <- fusion, atexit <- convert <- runtime <- array <- host <- interop <- views <- create
+    <- texture <- kernel <- custom, operators <- compat
 
 In `src/backend`, `cuda` and `hip` never import each other, and `vendor`, which both share, imports neither. Files
 never import in a circle (`test_import_cycles.py`). Test code is exempt.
@@ -21,8 +22,9 @@ pytestmark = pytest.mark.enough_on("cpu")
 
 ROOT = Path(__file__).parents[2]
 PYTHON_LINE = (
-    "init_cell, library_search, names, py_once <- finalization <- ffi <- callback <- errors, gil, settings <- fusion, atexit <- convert"
-    " <- runtime <- array <- host <- interop <- views <- create <- texture <- kernel <- custom, operators <- compat"
+    "init_cell, library_search, names, py_once <- finalization <- ffi <- callback <- errors, gil, settings"
+    " <- fusion, atexit <- convert <- runtime <- array <- host <- interop <- views <- create"
+    " <- texture <- kernel <- custom, operators <- compat"
 )
 
 
@@ -81,7 +83,7 @@ def test_imports_run_one_way() -> None:
     assert violations(sources) == []
 
 
-def test_host_memory_comes_to_a_copy_through_one_door() -> None:
+def test_only_capture_module_permits_host_memory_in_copies() -> None:
     # A1: code that allows a copy to use host memory must first query whether its stream is captured.
     door = ROOT / "src" / "memory" / "capture.rs"
     files = [RustSource(str(path.relative_to(ROOT)), path.read_text()) for path in (ROOT / "src").rglob("*.rs")]
@@ -91,7 +93,7 @@ def test_host_memory_comes_to_a_copy_through_one_door() -> None:
     assert naming == {"src/backend/copies.rs", str(door.relative_to(ROOT))}
 
 
-def test_unsafe_code_that_calls_c_stands_in_one_folder() -> None:
+def test_unsafe_calls_of_c_are_in_ffi_folder() -> None:
     # `src/python/ffi` has the C APIs of Python, NumPy and DLPack; the rest concerns device memory and our classes.
     folder = ROOT / "src" / "python"
     files = [RustSource(str(path.relative_to(ROOT)), path.read_text()) for path in folder.rglob("*.rs")]
@@ -104,7 +106,7 @@ def test_unsafe_code_that_calls_c_stands_in_one_folder() -> None:
     assert {name for name in calling if not name.startswith("src/python/ffi/")} == set()
 
 
-def test_only_two_crates_name_python() -> None:
+def test_only_two_crates_depend_on_python() -> None:
     naming = set()
     for manifest in (ROOT / "src").glob("*/Cargo.toml"):
         dependencies = tomllib.loads(manifest.read_text())["dependencies"]
@@ -137,7 +139,7 @@ def test_only_two_crates_name_python() -> None:
         ("src/python/compat/raw.rs", "use crate::cellar;"),
     ],
 )
-def test_a_planted_violation_is_found(file: str, text: str) -> None:
+def test_finds_planted_violation(file: str, text: str) -> None:
     assert len(violations({file: text})) == 1
 
 
@@ -157,11 +159,11 @@ def test_a_planted_violation_is_found(file: str, text: str) -> None:
         {"src/python/compat/a.rs": "use crate::{array::class, gil}; use super::b; use pygpu_array::Array;"},
     ],
 )
-def test_what_is_allowed_passes(sources: dict[str, str]) -> None:
+def test_accepts_allowed_imports(sources: dict[str, str]) -> None:
     assert violations(sources) == []
 
 
-def test_a_violation_names_its_line() -> None:
+def test_violation_names_its_line() -> None:
     assert violations({"src/backend/hip/a.rs": "\n\nuse crate::cuda::Cuda;\n"}) == [
         "src/backend/hip/a.rs:3: the backend hip must not use backend::cuda::Cuda"
     ]

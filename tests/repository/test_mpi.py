@@ -22,7 +22,7 @@ EXAMPLES = ROOT / "examples"
 
 
 def run(processes: int, *program: str, devices: int = 4) -> subprocess.CompletedProcess[str]:
-    """Run a program in so many processes."""
+    """Run a program in the given number of processes."""
     return mpi.run(processes, *program, PYGPU_CPU_DEVICES=str(devices), PYGPU_BACKEND="cpu")
 
 
@@ -33,22 +33,22 @@ def test_four_processes_scatter_compute_and_gather() -> None:
 
 
 @pytest.mark.parametrize("way", [[], ["--device-pointers"]], ids=["buffers", "pointers"])
-def test_four_processes_pass_arrays_around_and_sum_them(way: list[str]) -> None:
+def test_four_processes_pass_and_sum_arrays(way: list[str]) -> None:
     # More than two chunks, the last of them short.
     done = run(4, str(EXAMPLES / "mpi_device.py"), "--elements", "9000001", *way)
     assert done.returncode == 0, done.stderr
     assert "4 processes on cpu:0, cpu:1, cpu:2, cpu:3: passed and summed 9000001" in done.stdout
 
 
-def test_a_process_without_a_device_says_so_and_ends_the_others() -> None:
+def test_process_without_device_reports_it_and_ends_others() -> None:
     done = run(3, "-m", "mpi4py", str(EXAMPLES / "mpi_device.py"), devices=2)
     assert done.returncode != 0
     assert "process 2 is number 2 on" in done.stderr
     assert "which shows 2 devices: start 2 processes there" in done.stderr
 
 
-def test_the_seeds_program_runs_with_gpuarrays_of_four_processes() -> None:
-    """Its calls with small letters, which pickle, and those with capital letters, which take arrays as they are."""
+def test_seed_program_runs_with_gpuarrays_of_four_processes() -> None:
+    """Lower-case calls pickle arrays, and upper-case calls transfer their memory directly."""
     done = run(
         4,
         "-c",
@@ -88,7 +88,7 @@ def test_page_program_sums_over_three_processes() -> None:
     assert done.stdout == "6\n"
 
 
-def test_a_process_that_ends_ends_the_others_who_wait_for_it() -> None:
+def test_failing_process_ends_waiting_processes() -> None:
     program = """if True:
         from mpi4py import MPI
         import PyGPU
@@ -102,7 +102,7 @@ def test_a_process_that_ends_ends_the_others_who_wait_for_it() -> None:
     assert "this one has no more to say" in done.stderr
 
 
-def test_the_launcher_is_of_the_mpi_that_mpi4py_has(tmp_path: Path) -> None:
+def test_launcher_belongs_to_mpi_of_mpi4py(tmp_path: Path) -> None:
     own = mpi.launcher()
     for name, says in {"mpiexec": "mpirun (Open MPI) 4.1.6", "mpirun": "HYDRA build details:"}.items():
         if mpi.kind_of(says) == mpi.library():
@@ -115,7 +115,7 @@ def test_the_launcher_is_of_the_mpi_that_mpi4py_has(tmp_path: Path) -> None:
         mpi.launcher(str(tmp_path))
 
 
-def test_a_process_that_is_killed_is_an_end_for_all_and_no_wait() -> None:
+def test_killed_process_ends_all_processes() -> None:
     program = """if True:
         import os, signal
         from mpi4py import MPI

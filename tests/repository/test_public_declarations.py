@@ -19,7 +19,7 @@ PYTHON = ROOT / "python/PyGPU/_functions/sorting.py"
 
 @pytest.fixture
 def tools(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[ModuleType, ModuleType, ModuleType]]:
-    """The modules names, stub and rust_declarations of the folder tools."""
+    """Return the modules names, stub and rust_declarations of the folder tools."""
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     import names
     import rust_declarations
@@ -45,7 +45,7 @@ pub(crate) fn argsort<'py>(a: Own<'_, 'py>) -> PyResult<Bound<'py, GpuArray>> {
 """
 
 
-def test_what_is_generated_is_current(tools: Tools) -> None:
+def test_generated_files_are_current(tools: Tools) -> None:
     names, stub, _ = tools
     declared = names.declared()
     assert list(names.errors(declared)) == []
@@ -54,7 +54,7 @@ def test_what_is_generated_is_current(tools: Tools) -> None:
     assert stub.STUB.read_text(encoding="utf-8") == stub.stub(), "run: make names"
 
 
-def test_a_signature_becomes_a_line_of_the_stub(tools: Tools) -> None:
+def test_signature_becomes_stub_entry(tools: Tools) -> None:
     _, stub, rust = tools
     (item,) = rust.items(RUST, FUNCTION)
     assert (item.name, item.line, item.is_documented) == ("argsort", 10, True)
@@ -65,7 +65,7 @@ def test_a_signature_becomes_a_line_of_the_stub(tools: Tools) -> None:
     )
 
 
-def test_methods_have_the_types_of_their_signatures_and_results(tools: Tools) -> None:
+def test_stub_methods_have_types_of_signatures_and_results(tools: Tools) -> None:
     _, stub, rust = tools
     text = """
 #[pymethods]
@@ -109,14 +109,14 @@ fn not_exported() {
         ('#[pyo3(signature = (a: "int"))]', "sorting.rs:4: f: no type of the result"),
     ],
 )
-def test_a_function_without_types_is_found(tools: Tools, signature: str, message: str) -> None:
+def test_finds_function_without_types(tools: Tools, signature: str, message: str) -> None:
     _, stub, rust = tools
     (item,) = rust.items(RUST, f"/// Text.\n#[pyfunction]\n{signature}\nfn f(a: i32, b: i32) -> i32 {{\n}}\n")
     with pytest.raises(rust.DeclarationError, match=message):
         list(stub.member(item, {}))
 
 
-def test_a_getter_of_an_unknown_type_is_found(tools: Tools) -> None:
+def test_finds_getter_of_unknown_type(tools: Tools) -> None:
     _, stub, rust = tools
     text = "#[pymethods]\nimpl A {\n    #[getter]\n    fn x(&self) -> Strange {\n    }\n}\n"
     (item,) = rust.items(RUST, text)
@@ -124,7 +124,7 @@ def test_a_getter_of_an_unknown_type_is_found(tools: Tools) -> None:
         list(stub.member(item, {}))
 
 
-def test_rows_have_groups_aliases_and_host_parameters(tools: Tools) -> None:
+def test_declaration_entries_have_groups_aliases_and_host_parameters(tools: Tools) -> None:
     _, _, rust = tools
     text = """
 names! {
@@ -147,13 +147,13 @@ names! {
 
 
 @pytest.mark.parametrize("row", ["functions: sort;", 'internal_functions "Order": sort;', 'funtions "Order": sort;'])
-def test_a_wrong_row_is_found(tools: Tools, row: str) -> None:
+def test_finds_wrong_declaration_entry(tools: Tools, row: str) -> None:
     _, _, rust = tools
     with pytest.raises(rust.DeclarationError, match=r"sorting.rs:2: names!: a row is"):
         list(rust.names(RUST, f"names! {{\n    {row}\n}}\n"))
 
 
-def test_an_exported_name_without_declaration_is_found(tools: Tools) -> None:
+def test_finds_exported_name_without_declaration(tools: Tools) -> None:
     _, stub, rust = tools
     exported = list(rust.names(RUST, 'names! {\n    functions "Order": sort;\n}\n'))
     with pytest.raises(rust.DeclarationError, match=r"sorting.rs:2: sort has no types"):
@@ -170,7 +170,7 @@ def test_an_exported_name_without_declaration_is_found(tools: Tools) -> None:
         ('x = 1\npublic_values("Order", "x", "x")', "sorting.py:2: x is declared twice; the other declaration is"),
     ],
 )
-def test_a_wrong_mark_is_found(tools: Tools, text: str, message: str | None) -> None:
+def test_finds_wrong_mark(tools: Tools, text: str, message: str | None) -> None:
     names, _, _ = tools
     found = list(names.errors(names.marks(PYTHON, text)))
     assert len(found) == (message is not None)
@@ -188,14 +188,14 @@ def test_a_wrong_mark_is_found(tools: Tools, text: str, message: str | None) -> 
         ),
     ],
 )
-def test_a_mark_that_cannot_be_read_is_found(tools: Tools, text: str, message: str) -> None:
+def test_finds_unreadable_mark(tools: Tools, text: str, message: str) -> None:
     names, _, rust = tools
     with pytest.raises(rust.DeclarationError, match=message):
         list(names.marks(PYTHON, text))
 
 
 def returned(text: str) -> Iterator[tuple[str, str]]:
-    """The functions and methods of a module, overloads too, with the types of their results."""
+    """Yield the functions and methods of a module, including overloads, with their result types."""
     for node in ast.walk(ast.parse(text)):
         for one in getattr(node, "body", ()) if isinstance(node, ast.Module | ast.ClassDef) else ():
             if isinstance(one, ast.FunctionDef):
@@ -213,7 +213,7 @@ def test_operators_and_functions_do_not_return_any(tools: Tools) -> None:
             found.setdefault(name, set()).add(kind)
     functions = {one.name for one in declared} & set(found)
     assert len(functions) > 250
-    # An overloaded function may have Any as the type of its body, which callers do not see.
+    # The implementation of an overloaded function may return Any, which callers do not see.
     assert {name for name in functions if found[name] <= {"Any", "nothing"}} == {"get_allocator"}
     kinds = [found[f"GPUArray.__{name}__"] for name in OPERATORS]
     assert set().union(*kinds) == {"GPUArray", "Self", "tuple[GPUArray, GPUArray]"}

@@ -1,4 +1,4 @@
-"""Check the size of files, and that none of them names the machine on which it was written."""
+"""Test that files and folders stay small, and that no file names a path of a developer's machine."""
 
 import re
 import subprocess
@@ -24,18 +24,18 @@ SOURCES = (
 MAX_FILES = 20
 ROOMS = ("src", "python", "tests")
 OF_SOURCE = {".rs", ".py", ".pyi", ".c", ".h", ".cpp", ".hpp", ".cu", ".sh"}
-# Folders that exist on one machine only. A path inside a URL or behind a name is not one of them.
+# Folders that exist on one machine only. A path inside a URL or after a name is allowed.
 MACHINE_PATH = re.compile(r"(?<![\w./~-])/(?:work|root|home|Users)/\w")
 
 
 def too_long(texts: Mapping[str, str]) -> list[str]:
-    """Names of the files that have more lines than one reads in one sitting."""
+    """Return a message for each file with more than `MAX_LINES` lines."""
     counts = {name: len(text.splitlines()) for name, text in texts.items()}
     return [f"{name} has {count} of at most {MAX_LINES} lines" for name, count in counts.items() if count > MAX_LINES]
 
 
 def too_full(names: Iterable[str]) -> dict[str, int]:
-    """Folders that hold more files of source directly than one looks over, and how many."""
+    """Return folders with more than `MAX_FILES` source files, and their number."""
     counts = Counter(str(Path(name).parent) for name in names if Path(name).suffix in OF_SOURCE)
     return {folder: count for folder, count in counts.items() if count > MAX_FILES}
 
@@ -51,23 +51,23 @@ def machine_paths(texts: Mapping[str, str]) -> list[str]:
 
 
 def texts_of(paths: Iterable[Path]) -> dict[str, str]:
-    """Contents of the files that are text, by their path from the root."""
+    """Return the contents of text files by their path from the root."""
     return dict(_read(paths))
 
 
 def _read(paths: Iterable[Path]) -> Iterator[tuple[str, str]]:
     for path in paths:
-        # git lists a file that is deleted but not yet committed, and a submodule as if it were a file.
+        # git also lists files whose deletion is not committed, and submodules.
         if not path.is_file():
             continue
         content = path.read_bytes()
-        # Inputs of the fuzzers are any bytes at all.
+        # Inputs of the fuzzers are arbitrary bytes.
         if b"\0" not in content and "corpus" not in path.parts:
             yield str(path.relative_to(ROOT)), content.decode("utf-8")
 
 
 def tracked_files() -> list[Path]:
-    """Files that git tracks."""
+    """Return the files that git tracks."""
     try:
         listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
@@ -75,37 +75,37 @@ def tracked_files() -> list[Path]:
     return [ROOT / name for name in listing.split("\0") if name]
 
 
-def test_files_can_be_read_in_one_sitting() -> None:
+def test_files_have_at_most_500_lines() -> None:
     assert too_long(texts_of(path for pattern in SOURCES for path in ROOT.glob(pattern))) == []
 
 
-def test_no_folder_is_a_warehouse() -> None:
+def test_folders_have_at_most_20_files() -> None:
     names = [str(path.relative_to(ROOT)) for path in tracked_files() if path.is_file()]
     in_rooms = [name for name in names if name.startswith(tuple(f"{room}/" for room in ROOMS))]
     assert too_full(in_rooms) == {}
 
 
-def test_a_folder_that_is_too_full_is_found() -> None:
+def test_finds_folder_with_too_many_files() -> None:
     names = [f"src/a/{number}.rs" for number in range(MAX_FILES)]
     assert too_full([*names, "src/a/notes.md", "src/a/b/more.rs"]) == {}
     assert too_full([*names, "src/a/one_more.rs"]) == {"src/a": 21}
 
 
-def test_no_file_names_a_path_of_somebodys_machine() -> None:
+def test_no_file_contains_machine_path() -> None:
     assert machine_paths(texts_of(tracked_files())) == []
 
 
-def test_a_file_that_is_too_long_is_found() -> None:
+def test_finds_file_that_is_too_long() -> None:
     lines = "x\n" * MAX_LINES
     assert too_long({"right.rs": lines, "long.rs": lines + "x\n"}) == ["long.rs has 501 of at most 500 lines"]
 
 
 @pytest.mark.parametrize("folder", ["work", "root", "home", "Users"])
-def test_a_machine_path_is_found(folder: str) -> None:
+def test_finds_machine_path(folder: str) -> None:
     line = f'include = "/{folder}/someone/file"'
     assert machine_paths({"a.toml": f"\n{line}\n"}) == [f"a.toml:2: {line}"]
 
 
 @pytest.mark.parametrize("line", ["https://example.org/home/page", "src/work/file", "~/work/x"])
-def test_an_ordinary_path_is_no_machine_path(line: str) -> None:
+def test_accepts_other_paths(line: str) -> None:
     assert machine_paths({"a.md": line}) == []

@@ -1,4 +1,4 @@
-"""Test the expansion of macros of the native module, by which the stub has the types of what they write."""
+"""Test the expansion of macros of the native module, from which the stub takes types of generated functions."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ other! { method ignored }
 
 @pytest.fixture
 def rust_macros(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    """The module rust_macros of the folder tools."""
+    """Load the module rust_macros of the folder tools."""
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     import rust_macros
 
@@ -73,7 +73,7 @@ def rust_macros(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     sys.modules.pop("rust_macros", None)
 
 
-def test_rows_become_methods_and_functions(rust_macros: ModuleType) -> None:
+def test_macro_entries_become_methods_and_functions(rust_macros: ModuleType) -> None:
     ((start, written),) = rust_macros.Macros([ENTRY, ROWS]).items(ROWS)
     assert ROWS[start:].startswith("rows! {")
     assert written.splitlines() == [
@@ -94,18 +94,18 @@ def test_rows_become_methods_and_functions(rust_macros: ModuleType) -> None:
     ]
 
 
-def test_macros_that_write_no_function_stay(rust_macros: ModuleType) -> None:
+def test_macros_without_functions_are_not_expanded(rust_macros: ModuleType) -> None:
     text = "macro_rules! twice {\n    ($x:expr) => { $x + $x };\n}\ntwice! { 1 }\n"
     assert list(rust_macros.Macros([text]).items(text)) == []
 
 
-def test_a_call_that_fits_no_arm_is_found(rust_macros: ModuleType) -> None:
+def test_finds_macro_call_that_matches_no_arm(rust_macros: ModuleType) -> None:
     text = ROWS + "rows! {\n    method sum -> 3\n}\n"
     with pytest.raises(ValueError, match="rows!: no arm fits: method sum"):
         list(rust_macros.Macros([ENTRY, text]).items(text))
 
 
-def test_the_macros_of_the_native_module_write_what_python_has(rust_macros: ModuleType) -> None:
+def test_native_module_macros_expand_to_python_names(rust_macros: ModuleType) -> None:
     texts = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "src/python").rglob("*.rs"))]
     macros = rust_macros.Macros(texts)
     written = "\n".join(lines for text in texts for _, lines in macros.items(text))

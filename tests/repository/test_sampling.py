@@ -13,7 +13,7 @@ pytestmark = pytest.mark.enough_on("cpu")
 ROOT = Path(__file__).parents[2]
 
 
-def test_a_sample_has_each_value_of_each_parameter() -> None:
+def test_sample_has_each_value_of_each_parameter() -> None:
     cases = [{"dtype": dtype, "shape": shape, "way": way} for dtype, shape, way in product("abc", range(5), (0, 1))]
     chosen = [cases[position] for position in sorted(sampling.sample(cases))]
     for name in ("dtype", "shape", "way"):
@@ -21,7 +21,7 @@ def test_a_sample_has_each_value_of_each_parameter() -> None:
     assert len(chosen) == 5
 
 
-def test_cases_of_one_parameter_are_all_in_the_sample() -> None:
+def test_sample_has_all_cases_of_one_parameter() -> None:
     assert sampling.sample([{"dtype": dtype} for dtype in "abc"]) == {0, 1, 2}
     assert sampling.sample([]) == set()
 
@@ -56,7 +56,7 @@ def pytest_collection_modifyitems(items):
     ("backend", "sample", "count"),
     [("cuda", ["-m", "not matrix"], 5), ("hip", ["-m", "not matrix"], 2), ("hip", [], 8)],
 )
-def test_what_is_outside_the_sample_is_left_out(backend: str, sample: list[str], count: int, tmp_path: Path) -> None:
+def test_cases_outside_sample_are_not_run(backend: str, sample: list[str], count: int, tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(PROGRAM)
     (tmp_path / "conftest.py").write_text(CONFTEST.replace("BACKEND", backend))
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", f"pythonpath={ROOT}/tests/helpers"]

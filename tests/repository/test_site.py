@@ -1,4 +1,4 @@
-"""Check the generated pages of the interface, which `make docs` writes: no public name is missing."""
+"""Test that no public name is missing on the generated API pages of `make docs`."""
 
 import importlib.util
 import pkgutil
@@ -16,7 +16,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 @pytest.fixture(scope="module")
 def api_pages() -> ModuleType:
-    """The script docs/site/api_pages.py as a module."""
+    """Load docs/site/api_pages.py as a module."""
     sys.path.insert(0, str(DOCS))
     try:
         spec = importlib.util.spec_from_file_location("api_pages", DOCS / "site" / "api_pages.py")
@@ -40,19 +40,19 @@ def test_every_public_module_has_a_page(pages: dict[str, str]) -> None:
     assert modules <= set(pages)
 
 
-def test_functions_that_python_has_too_have_entries(pages: dict[str, str]) -> None:
+def test_functions_that_shadow_builtins_have_entries(pages: dict[str, str]) -> None:
     for name in ("sum", "min", "max", "any", "all"):
         assert f".. autofunction:: PyGPU.{name}(a, /, axis=None" in pages["pygpu-reductions"]
     assert ".. autofunction:: PyGPU.abs(x1, /" in pages["pygpu-functions-of-each-element"]
 
 
-def test_members_of_bases_without_a_page_stand_where_the_class_is(pages: dict[str, str]) -> None:
+def test_members_of_unlisted_bases_are_shown_with_class(pages: dict[str, str]) -> None:
     for page, name in (("random", "Generator"), ("compiler", "SourceModule")):
         _, found, rest = pages[page].partition(f".. autoclass:: PyGPU.{page}.{name}\n")
         assert found
         assert "   :inherited-members: object\n" in rest.split(".. auto")[0]
 
 
-def test_names_of_constants_stand_once_in_their_entries(pages: dict[str, str]) -> None:
+def test_constant_entry_has_name_and_module(pages: dict[str, str]) -> None:
     page = pages["pygpu-cuda-streams-and-events"]
     assert ".. py:data:: cudaStreamDefault\n   :module: PyGPU\n" in page

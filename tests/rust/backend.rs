@@ -21,13 +21,13 @@ mod programs;
 use fakes::{Fake, fake_driver, run};
 
 #[test]
-fn an_unknown_backend_in_the_variable_is_told_the_three_that_exist() {
+fn unknown_backend_in_variable_is_rejected_with_list_of_backends() {
     let text = run("child::tells_its_default", None, Some("vulkan"));
     assert!(text.contains("PYGPU_BACKEND is 'vulkan'; the backends are 'cuda', 'hip' and 'cpu'"), "{text}");
 }
 
 #[test]
-fn the_cpu_can_be_forced_and_an_empty_variable_forces_nothing() {
+fn cpu_can_be_forced_and_empty_variable_forces_nothing() {
     assert!(run("child::tells_its_default", None, Some("cpu")).contains("default: cpu"));
     assert!(run("child::tells_its_default", None, Some("")).contains("forced: None"));
     let Some(driver) = fake_driver(Fake::Cuda, "forced", &[]) else { return };
@@ -35,7 +35,7 @@ fn the_cpu_can_be_forced_and_an_empty_variable_forces_nothing() {
 }
 
 #[test]
-fn a_missing_driver_is_reported_with_every_name_that_was_tried() {
+fn missing_driver_is_reported_with_every_tried_name() {
     let text = run("child::tells_its_default", None, Some("cuda"));
     if text.contains("cuda usable") {
         eprintln!("skipped: this machine has an NVIDIA driver");
@@ -48,7 +48,7 @@ fn a_missing_driver_is_reported_with_every_name_that_was_tried() {
 }
 
 #[test]
-fn a_driver_with_devices_is_the_default() {
+fn driver_with_devices_is_default() {
     let Some(driver) = fake_driver(Fake::Cuda, "default", &[]) else { return };
     let text = run("child::tells_its_default", Some(&driver), None);
     assert!(text.contains("default: cuda"), "{text}");
@@ -67,25 +67,25 @@ fn refused(name: &str, options: &[&str], reason: &str) {
 }
 
 #[test]
-fn an_old_driver_is_named_with_both_versions() {
+fn old_driver_error_names_both_versions() {
     refused("old", &["-DVERSION=11080"], "serves CUDA 11.8; PyGPU needs 12.0 or newer");
 }
 
 #[test]
-fn a_driver_without_devices_is_refused_in_its_own_words() {
+fn driver_without_devices_is_rejected_with_driver_error() {
     refused("init", &["-DINIT=100"], "cuInit failed: CUDA_ERROR_NO_DEVICE (100)");
     refused("unknown", &["-DINIT=54321"], "cuInit failed: unrecognized error code (54321)");
     refused("none", &["-DCOUNT=0"], "the driver has no device");
 }
 
 #[test]
-fn a_toolkits_stub_and_an_incomplete_driver_are_called_so() {
+fn rejects_toolkit_stub_and_incomplete_driver() {
     refused("stub", &["-DSTUB"], "is the stub of a CUDA toolkit");
     refused("incomplete", &["-DINCOMPLETE"], "says CUDA 12.8 but lacks cuMemAlloc_v2");
 }
 
 #[test]
-fn the_cuda_backend_calls_the_driver_as_it_is_documented() {
+fn cuda_backend_calls_driver_as_documented() {
     for (name, options) in [("calls", &[][..]), ("calls-old", &["-DOLD"])] {
         let Some(driver) = fake_driver(Fake::Cuda, name, options) else { return };
         run("child::calls_the_driver", Some(&driver), Some("cuda"));
@@ -93,7 +93,7 @@ fn the_cuda_backend_calls_the_driver_as_it_is_documented() {
 }
 
 #[test]
-fn a_forked_child_is_refused_by_the_gpu_and_served_by_the_cpu() {
+fn forked_child_cannot_use_gpu_but_cpu() {
     let Some(driver) = fake_driver(Fake::Cuda, "fork", &[]) else { return };
     run("child::forks", Some(&driver), Some("cuda"));
 }

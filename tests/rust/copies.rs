@@ -38,7 +38,7 @@ fn every(step: i64) -> Index {
 }
 
 #[test]
-fn copies_of_every_layout_class_move_every_value() {
+fn copies_of_every_layout_class_keep_every_value() {
     let bench = bench();
     let stream = bench.stream();
     let values: Vec<i32> = (0..4 * 6 * 8).collect();
@@ -76,7 +76,7 @@ fn copies_of_every_layout_class_move_every_value() {
 }
 
 #[test]
-fn rows_at_even_distances_are_one_call() {
+fn evenly_spaced_rows_are_copied_by_one_call() {
     let bench = bench();
     let stream = bench.stream();
     let array = Array::empty(&[64, 64], int32(), MemoryOrder::C, stream.clone()).unwrap();
@@ -90,7 +90,7 @@ fn rows_at_even_distances_are_one_call() {
 }
 
 #[test]
-fn an_overlapping_copy_reads_before_it_writes() {
+fn overlapping_copy_reads_before_it_writes() {
     let bench = bench();
     let stream = bench.stream();
     let array = Array::empty(&[8], int32(), MemoryOrder::C, stream.clone()).unwrap();
@@ -106,7 +106,7 @@ fn an_overlapping_copy_reads_before_it_writes() {
 }
 
 #[test]
-fn a_fill_uses_memset_where_it_can_and_is_right_where_it_cannot() {
+fn fill_uses_memset_if_possible_and_keeps_values_otherwise() {
     let bench = bench();
     let stream = bench.stream();
     for (kind, item) in [

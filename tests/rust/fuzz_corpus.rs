@@ -22,17 +22,17 @@ fn run_over_the_corpus(name: &str, target: fn(&[u8])) {
 }
 
 #[test]
-fn the_layout_target_passes_its_corpus() {
+fn layout_target_passes_its_corpus() {
     run_over_the_corpus("layout", targets::layout::run);
 }
 
 #[test]
-fn the_dlpack_target_passes_its_corpus() {
+fn dlpack_target_passes_its_corpus() {
     run_over_the_corpus("dlpack", targets::dlpack::run);
 }
 
 #[test]
-fn the_description_target_passes_its_corpus() {
+fn description_target_passes_its_corpus() {
     run_over_the_corpus("description", targets::description::run);
 }
 

@@ -61,7 +61,7 @@ fn run(function: &Function, stream: &Stream, uses: &[BlockUse<'_>]) {
 }
 
 #[test]
-fn on_the_arrays_own_stream_a_launch_is_one_call() {
+fn launch_on_allocation_stream_makes_one_call() {
     let bench = bench();
     let (kernel, stream) = (bench.kernel(), bench.stream());
     let (read, written) = (bench.block(&stream), bench.block(&stream));
@@ -72,7 +72,7 @@ fn on_the_arrays_own_stream_a_launch_is_one_call() {
 }
 
 #[test]
-fn a_launch_waits_for_those_who_wrote_its_arrays_and_they_for_it() {
+fn launch_waits_for_writers_of_its_arrays_and_they_for_it() {
     let bench = bench();
     let (kernel, home, other) = (bench.kernel(), bench.stream(), bench.stream());
     let block = bench.block(&home);
@@ -100,7 +100,7 @@ fn readers_on_two_streams_do_not_wait_for_each_other() {
 }
 
 #[test]
-fn an_array_that_is_read_and_written_at_once_is_written() {
+fn array_read_and_written_by_one_launch_counts_as_written() {
     let bench = bench();
     let (kernel, home, other) = (bench.kernel(), bench.stream(), bench.stream());
     let block = bench.block(&home);
@@ -113,7 +113,7 @@ fn an_array_that_is_read_and_written_at_once_is_written() {
 }
 
 #[test]
-fn a_module_ends_when_the_host_waits_for_the_device_anyway() {
+fn module_is_unloaded_at_next_device_synchronization() {
     let bench = bench();
     let device = Device::new(bench.driver, 0).unwrap();
     retired::synchronize(device).unwrap(); // because of modules of other tests
@@ -130,7 +130,7 @@ fn a_module_ends_when_the_host_waits_for_the_device_anyway() {
 }
 
 #[test]
-fn a_stream_of_another_device_is_refused() {
+fn rejects_stream_of_other_device() {
     let bench = bench();
     let kernel = bench.kernel();
     let stream = Stream::default_of(Device::new(bench.driver, 1).unwrap());

@@ -135,7 +135,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn every_view_names_the_elements_that_the_model_names(chain in chain(12)) {
+    fn every_view_has_elements_of_model(chain in chain(12)) {
         let allocation = chain.start().0.nbytes();
         chain.run(|layout, model| {
             let found = Model::of(layout);
@@ -147,7 +147,7 @@ proptest! {
     }
 
     #[test]
-    fn flags_and_extent_follow_from_the_offsets(chain in chain(8)) {
+    fn flags_and_extent_match_offsets(chain in chain(8)) {
         chain.run(|layout, model| {
             let itemsize = layout.itemsize();
             assert_eq!(layout.is_c_contiguous(), is_contiguous(model, MemoryOrder::C, itemsize), "{layout:?}");
@@ -159,7 +159,7 @@ proptest! {
     }
 
     #[test]
-    fn a_walk_keeps_the_elements_together_and_leaves_nothing_to_merge(chain in chain(8), kind: u8) {
+    fn paired_axes_visit_same_elements_and_are_fully_merged(chain in chain(8), kind: u8) {
         let (layout, _) = chain.run(|_, _| ());
         let other = partner(&layout, kind);
         let (axes, offsets) = paired(&layout, &other).unwrap();
@@ -178,7 +178,7 @@ proptest! {
     }
 
     #[test]
-    fn blocks_copy_the_bytes_of_an_elementwise_copy(chain in chain(8), kind: u8, swap: bool) {
+    fn copy_blocks_match_elementwise_copy(chain in chain(8), kind: u8, swap: bool) {
         let (layout, _) = chain.run(|_, _| ());
         let other = partner(&layout, kind);
         let (dst, src) = if swap { (&other, &layout) } else { (&layout, &other) };
@@ -210,7 +210,7 @@ proptest! {
     }
 
     #[test]
-    fn overlap_is_never_denied_wrongly(chain in chain(8), second in proptest::collection::vec(step(), 0..8)) {
+    fn overlap_has_no_false_negatives(chain in chain(8), second in proptest::collection::vec(step(), 0..8)) {
         let (a, first) = chain.run(|_, _| ());
         let (b, other) = Chain { steps: second, ..chain.clone() }.run(|_, _| ());
         let taken = bytes(&first, a.itemsize());

@@ -76,7 +76,7 @@ fn texts(operation: &str) -> Texts {
 }
 
 #[test]
-fn an_expression_runs_over_arrays_of_any_layout() {
+fn expression_runs_over_arrays_of_any_layout() {
     let Some(stream) = stream() else { return };
     let arguments = vec![vector("x", true), vector("y", true), vector("z", false)];
     let kernel = Elementwise::new("add".to_owned(), arguments, texts("z[i] = x[i] + 10 * y[i]"), Vec::new()).unwrap();
@@ -115,7 +115,7 @@ fn part(start: i64, stop: i64) -> Index {
 }
 
 #[test]
-fn a_plan_is_small() {
+fn element_plan_has_at_most_320_bytes() {
     assert!(size_of::<pygpu::ops::ElementPlan>() <= 320, "{} bytes", size_of::<pygpu::ops::ElementPlan>());
 }
 
@@ -134,7 +134,7 @@ fn sum() -> Reduce {
 }
 
 #[test]
-fn a_reduction_takes_as_many_launches_as_it_needs() {
+fn reduction_of_any_length_matches_sum() {
     let Some(stream) = stream() else { return };
     let sum = sum();
     for length in [0, 1, 5, 40_000] {
@@ -145,7 +145,7 @@ fn a_reduction_takes_as_many_launches_as_it_needs() {
 }
 
 #[test]
-fn a_result_that_does_not_fit_is_refused_before_anything_runs() {
+fn rejects_mismatched_result_before_launch() {
     let Some(stream) = stream() else { return };
     let (sum, array, device) = (sum(), counted(&[40_000], &stream), stream.device());
     let ready = sum.ready(sum.plan(&[&array]).unwrap(), device).unwrap();
@@ -190,7 +190,7 @@ fn prefix_sums(of: &[i64], is_exclusive: bool) -> Vec<i64> {
 }
 
 #[test]
-fn scans_of_any_stride_and_length_join_what_stands_before() {
+fn scans_of_any_stride_and_length_match_prefix_sums() {
     let Some(stream) = stream() else { return };
     for (scan, is_exclusive) in [(cumulative(None), false), (cumulative(Some("0")), true)] {
         for (length, step) in [(0, 1), (1, 1), (1000, -1), (5000, 3)] {
@@ -202,7 +202,7 @@ fn scans_of_any_stride_and_length_join_what_stands_before() {
 }
 
 #[test]
-fn a_scan_writes_into_its_input_but_not_across_it() {
+fn scan_writes_in_place_and_rejects_partial_overlap() {
     let Some(stream) = stream() else { return };
     let scan = cumulative(None);
     let parts = |length: i64| {

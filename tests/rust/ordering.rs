@@ -24,7 +24,7 @@ fn use_on(block: &Arc<Allocation>, access: Access, stream: &Stream) {
 }
 
 #[test]
-fn work_on_one_stream_never_reaches_the_driver_for_order() {
+fn work_on_one_stream_needs_no_synchronization_call() {
     let bench = bench();
     let stream = bench.stream();
     let block = bench.block(&stream);
@@ -35,7 +35,7 @@ fn work_on_one_stream_never_reaches_the_driver_for_order() {
 }
 
 #[test]
-fn a_read_on_another_stream_waits_for_the_write() {
+fn read_on_other_stream_waits_for_write() {
     let bench = bench();
     let (writer, reader) = (bench.stream(), bench.stream());
     let block = bench.block(&writer);
@@ -45,7 +45,7 @@ fn a_read_on_another_stream_waits_for_the_write() {
 }
 
 #[test]
-fn a_write_waits_for_every_reader_and_reads_do_not_wait_for_each_other() {
+fn write_waits_for_every_reader_and_reads_do_not_wait_for_reads() {
     let bench = bench();
     let (writer, first, second) = (bench.stream(), bench.stream(), bench.stream());
     let block = bench.block(&writer);
@@ -58,7 +58,7 @@ fn a_write_waits_for_every_reader_and_reads_do_not_wait_for_each_other() {
 }
 
 #[test]
-fn a_stream_that_reads_again_has_waited_for_the_write_until_there_is_another() {
+fn repeated_reads_wait_once_per_write() {
     let bench = bench();
     let (writer, reader) = (bench.stream(), bench.stream());
     let block = bench.block(&writer);
@@ -75,7 +75,7 @@ fn a_stream_that_reads_again_has_waited_for_the_write_until_there_is_another() {
 }
 
 #[test]
-fn memory_is_given_back_behind_its_last_use() {
+fn memory_is_freed_after_its_last_use() {
     let bench = bench();
     let (home, other) = (bench.stream(), bench.stream());
     let block = bench.block(&home);
@@ -89,7 +89,7 @@ fn memory_is_given_back_behind_its_last_use() {
 }
 
 #[test]
-fn memory_whose_address_was_handed_out_is_given_back_behind_the_whole_device() {
+fn untracked_memory_is_freed_after_whole_device() {
     let bench = bench();
     let home = bench.stream();
     let block = bench.block(&home);
@@ -102,7 +102,7 @@ fn memory_whose_address_was_handed_out_is_given_back_behind_the_whole_device() {
 }
 
 #[test]
-fn a_foreign_stream_is_recorded_at_once_and_never_touched_later() {
+fn foreign_stream_is_recorded_immediately_and_not_used_later() {
     let bench = bench();
     let home = bench.stream();
     let foreign = Stream::foreign(bench.device, StreamHandle(7), None);
@@ -117,7 +117,7 @@ fn a_foreign_stream_is_recorded_at_once_and_never_touched_later() {
 }
 
 #[test]
-fn memory_for_a_foreign_stream_is_at_home_on_the_default_stream() {
+fn memory_for_foreign_stream_is_allocated_on_default_stream() {
     let bench = bench();
     let foreign = Stream::foreign(bench.device, StreamHandle(7), None);
     let block = Arc::new(Allocation::new(64, foreign.clone()).unwrap());
@@ -129,7 +129,7 @@ fn memory_for_a_foreign_stream_is_at_home_on_the_default_stream() {
 }
 
 #[test]
-fn a_stream_lives_as_long_as_a_block_that_was_used_on_it() {
+fn stream_lives_as_long_as_blocks_used_on_it() {
     let bench = bench();
     let (home, other) = (bench.stream(), bench.stream());
     let handle = other.handle().0;
@@ -142,7 +142,7 @@ fn a_stream_lives_as_long_as_a_block_that_was_used_on_it() {
 }
 
 #[test]
-fn out_of_memory_synchronizes_trims_and_tries_once_more() {
+fn out_of_memory_synchronizes_trims_and_retries_once() {
     let bench = bench();
     bench.driver.refuse_allocations.store(1, std::sync::atomic::Ordering::Relaxed);
     let stream = Stream::default_of(bench.device);
@@ -157,7 +157,7 @@ fn out_of_memory_synchronizes_trims_and_tries_once_more() {
 }
 
 #[test]
-fn an_error_of_a_free_harms_no_other_operation_and_is_reported_once() {
+fn free_error_affects_no_other_operation_and_is_reported_once() {
     // Regression: the error aborted the next allocation or launch of any thread.
     let bench = bench();
     let stream = Stream::default_of(bench.device);
@@ -171,7 +171,7 @@ fn an_error_of_a_free_harms_no_other_operation_and_is_reported_once() {
 }
 
 #[test]
-fn a_write_that_ends_does_not_forget_a_read_that_came_and_went_meanwhile() {
+fn end_of_write_keeps_reads_recorded_since_its_begin() {
     // Regression: the end of a write removed uses recorded since its begin.
     let bench = bench();
     let (home, other) = (bench.stream(), bench.stream());
@@ -187,7 +187,7 @@ fn a_write_that_ends_does_not_forget_a_read_that_came_and_went_meanwhile() {
 }
 
 #[test]
-fn what_was_put_before_a_later_step_failed_is_waited_for() {
+fn work_enqueued_before_a_failed_step_is_waited_for() {
     // Regression: a launch or a copy of several calls, the second of which fails.
     let bench = bench();
     let (home, other) = (bench.stream(), bench.stream());
@@ -200,7 +200,7 @@ fn what_was_put_before_a_later_step_failed_is_waited_for() {
 }
 
 #[test]
-fn unseen_work_is_added_to_what_is_known_and_stands_for_none_of_it() {
+fn record_stream_adds_a_use_and_replaces_none() {
     // Regression: `record_stream` counted as a write that had waited for all other uses.
     let bench = bench();
     let (home, reader, unseen) = (bench.stream(), bench.stream(), bench.stream());
@@ -215,7 +215,7 @@ fn unseen_work_is_added_to_what_is_known_and_stands_for_none_of_it() {
 }
 
 #[test]
-fn the_default_stream_of_each_thread_is_another_one() {
+fn per_thread_default_streams_are_distinct() {
     // Regression: the handle 2 counted as one stream for all threads.
     let bench = bench();
     let home = bench.stream();
@@ -231,7 +231,7 @@ fn the_default_stream_of_each_thread_is_another_one() {
 }
 
 #[test]
-fn a_bare_handle_that_comes_again_may_be_another_stream() {
+fn reused_bare_handle_counts_as_other_stream() {
     // Regression: the stream may have been destroyed meanwhile, and its handle reused by another stream.
     let bench = bench();
     let home = bench.stream();
@@ -252,7 +252,7 @@ fn a_bare_handle_that_comes_again_may_be_another_stream() {
 }
 
 #[test]
-fn a_handle_of_ours_is_our_stream_while_it_lives() {
+fn handle_of_own_live_stream_is_not_foreign() {
     let bench = bench();
     let stream = bench.stream();
     let handle = stream.handle();
@@ -263,7 +263,7 @@ fn a_handle_of_ours_is_our_stream_while_it_lives() {
 }
 
 #[test]
-fn two_readers_that_a_block_is_handed_to_do_not_wait_for_each_other() {
+fn readers_of_exported_block_do_not_wait_for_each_other() {
     // Regression: readers of an exported block waited for each other.
     let bench = bench();
     let (home, first, second) = (bench.stream(), bench.stream(), bench.stream());
@@ -275,7 +275,7 @@ fn two_readers_that_a_block_is_handed_to_do_not_wait_for_each_other() {
 }
 
 #[test]
-fn what_was_handed_out_and_came_back_waits_for_its_consumer_and_not_for_the_device() {
+fn returned_export_waits_for_consumer_stream_only() {
     // Regression: the free of an exported block waited for the whole device.
     let bench = bench();
     let (home, consumer) = (bench.stream(), bench.stream());
@@ -296,7 +296,7 @@ fn what_was_handed_out_and_came_back_waits_for_its_consumer_and_not_for_the_devi
 }
 
 #[test]
-fn a_consumer_that_names_no_stream_or_one_that_may_be_gone_is_waited_for_with_the_device() {
+fn export_without_reliable_stream_waits_for_device() {
     let bench = bench();
     for consumer in [None, Some(Stream::foreign(bench.device, StreamHandle(7), None))] {
         let home = bench.stream();
@@ -310,14 +310,14 @@ fn a_consumer_that_names_no_stream_or_one_that_may_be_gone_is_waited_for_with_th
 }
 
 #[test]
-fn an_empty_block_costs_no_call() {
+fn empty_block_makes_no_driver_call() {
     let bench = bench();
     drop(Allocation::new(0, Stream::default_of(bench.device)).unwrap());
     assert_eq!(bench.driver.take(), []);
 }
 
 #[test]
-fn after_a_reset_old_memory_is_neither_used_nor_freed() {
+fn old_memory_is_neither_used_nor_freed_after_reset() {
     let bench = bench();
     let stream = Stream::default_of(bench.device);
     let block = bench.block(&stream);
@@ -330,7 +330,7 @@ fn after_a_reset_old_memory_is_neither_used_nor_freed() {
 }
 
 #[test]
-fn a_copy_on_another_stream_waits_for_both_sides() {
+fn copy_on_other_stream_waits_for_both_sides() {
     let bench = bench();
     let (first, second, third) = (bench.stream(), bench.stream(), bench.stream());
     let source = Array::empty(&[8], DType::new(ScalarType::Int32), MemoryOrder::C, first.clone()).unwrap();

@@ -78,7 +78,7 @@ fn download(array: &Array, stream: &Stream) -> pygpu::error::Result<Vec<i32>> {
 }
 
 #[test]
-fn a_copy_is_cut_into_chunks_that_together_are_all_of_it() {
+fn chunks_cover_whole_copy() {
     for threads in [1, 2, 5] {
         let bench = bench(threads);
         let stream = bench.stream();
@@ -96,7 +96,7 @@ fn a_copy_is_cut_into_chunks_that_together_are_all_of_it() {
 }
 
 #[test]
-fn the_source_may_be_changed_when_an_upload_to_a_busy_stream_returns() {
+fn upload_to_busy_stream_snapshots_source() {
     let bench = bench(3);
     let stream = bench.stream();
     let (mut values, array) = (numbers(100), bench.array(&[100], &stream));
@@ -116,7 +116,7 @@ fn keep_busy(bench: &Bench, stream: &Stream) -> Array {
 }
 
 #[test]
-fn an_upload_behind_other_work_does_not_wait_as_long_as_half_the_limit_holds_it() {
+fn upload_within_half_the_limit_does_not_wait_for_earlier_work() {
     let bench = bench(2);
     let stream = bench.stream();
     let (values, array) = (numbers(200), bench.array(&[200], &stream));
@@ -136,7 +136,7 @@ fn an_upload_behind_other_work_does_not_wait_as_long_as_half_the_limit_holds_it(
 }
 
 #[test]
-fn an_asynchronous_upload_does_not_leave_to_the_driver_what_that_may_wait_for() {
+fn async_upload_above_64_kib_is_staged() {
     let bench = bench(2);
     let stream = bench.stream();
     ring::tune(usize::MAX, (64 << 10, 64 << 10), 2).unwrap();
@@ -151,7 +151,7 @@ fn an_asynchronous_upload_does_not_leave_to_the_driver_what_that_may_wait_for() 
 }
 
 #[test]
-fn an_item_that_fits_no_slot_is_left_to_the_driver() {
+fn item_larger_than_slot_is_copied_by_driver() {
     let bench = bench(2);
     let stream = bench.stream();
     for (itemsize, is_staged) in [(SLOT as u32, true), (SLOT as u32 + 1, false)] {
@@ -170,7 +170,7 @@ fn an_item_that_fits_no_slot_is_left_to_the_driver() {
 }
 
 #[test]
-fn an_upload_that_is_waited_for_holds_no_more_slots_than_its_threads_need() {
+fn synchronous_upload_uses_only_slots_of_its_threads() {
     let bench = bench(2);
     let stream = bench.stream();
     let (values, array) = (numbers(200), bench.array(&[200], &stream));
@@ -182,7 +182,7 @@ fn an_upload_that_is_waited_for_holds_no_more_slots_than_its_threads_need() {
 }
 
 #[test]
-fn a_small_copy_that_is_waited_for_is_one_copy_and_one_wait() {
+fn small_synchronous_copy_makes_one_copy_and_one_wait() {
     let bench = bench(2);
     let stream = bench.stream();
     ring::tune(usize::MAX, (SLOT, SLOT), 2).unwrap();
@@ -198,7 +198,7 @@ fn a_small_copy_that_is_waited_for_is_one_copy_and_one_wait() {
 }
 
 #[test]
-fn a_copy_that_fails_in_the_middle_says_so_and_the_next_works() {
+fn failed_copy_raises_and_next_copy_works() {
     for (threads, after) in [(1, 1), (1, 4), (3, 1), (3, 7)] {
         let bench = bench(threads);
         let stream = bench.stream();
@@ -215,7 +215,7 @@ fn a_copy_that_fails_in_the_middle_says_so_and_the_next_works() {
 }
 
 #[test]
-fn where_no_memory_can_be_pinned_the_driver_copies_and_it_is_told() {
+fn driver_copies_if_no_memory_can_be_pinned_and_this_is_logged() {
     let bench = bench(4);
     let stream = bench.stream();
     bench.driver.refuse_host.store(true, Relaxed);
@@ -236,7 +236,7 @@ fn where_no_memory_can_be_pinned_the_driver_copies_and_it_is_told() {
 }
 
 #[test]
-fn fewer_slots_than_threads_are_enough() {
+fn fewer_slots_than_threads_suffice() {
     let bench = bench(4);
     let stream = bench.stream();
     ring::set_limit(bench.device, SLOT).unwrap();
@@ -251,7 +251,7 @@ fn fewer_slots_than_threads_are_enough() {
 }
 
 #[test]
-fn trimming_gives_back_what_no_copy_uses() {
+fn trim_releases_unused_slots() {
     let bench = bench(2);
     let stream = bench.stream();
     let (values, array) = (numbers(200), bench.array(&[200], &stream));
@@ -268,7 +268,7 @@ fn trimming_gives_back_what_no_copy_uses() {
 }
 
 #[test]
-fn slots_that_a_reset_has_destroyed_are_forgotten() {
+fn reset_removes_destroyed_slots() {
     let bench = bench(2);
     let array = bench.array(&[200], &bench.stream());
     upload(&array, &numbers(200), &Stream::default_of(bench.device)).unwrap();
@@ -277,7 +277,7 @@ fn slots_that_a_reset_has_destroyed_are_forgotten() {
 }
 
 #[test]
-fn a_copy_waits_for_the_work_of_other_streams_on_the_array() {
+fn staged_copy_waits_for_work_of_other_streams() {
     let bench = bench(2);
     let (first, second) = (bench.stream(), bench.stream());
     let array = bench.array(&[200], &first);
@@ -290,7 +290,7 @@ fn a_copy_waits_for_the_work_of_other_streams_on_the_array() {
 }
 
 #[test]
-fn several_threads_copy_at_once() {
+fn threads_copy_concurrently() {
     let bench = bench(4);
     std::thread::scope(|scope| {
         for worker in 0..6 {
@@ -333,7 +333,7 @@ fn strided(lengths: &[i64], steps: &[i64], order: &[usize]) -> Layout {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
     #[test]
-    fn any_layout_on_either_side_keeps_its_values_and_its_gaps(
+    fn any_layout_on_either_side_keeps_values_and_gaps(
         (lengths, steps, order) in views(),
         device_steps in prop::collection::vec(prop::sample::select(vec![1i64, 1, 1, 2, -1]), 4),
         turn in prop::bool::ANY,

@@ -35,14 +35,14 @@ def check(name: str, host: np.ndarray, *given: Any) -> None:
 
 
 @pytest.mark.parametrize("name", of_few(["add", "subtract", "multiply", "maximum", "bitwise_or"], ["add", "maximum"]))
-def test_a_place_that_is_named_often_is_changed_often(name: str) -> None:
+def test_at_applies_function_once_per_repeated_index(name: str) -> None:
     print("seed", SEED)
     rng = np.random.default_rng(SEED)
     host = rng.integers(1, 5, 20)
     index = rng.integers(-20, 20, 500)
     check(name, host, index, rng.integers(1, 3, 500))
     check(name, host, index, np.array(2))
-    # NumPy itself reads beyond values that it would have to repeat.
+    # NumPy itself reads beyond the end of values that it would have to repeat.
     values = rng.integers(1, 3, 10)
     target, wanted = PyGPU.to_gpu(host), host.copy()
     getattr(PyGPU, name).at(target, PyGPU.to_gpu(index.reshape(50, 10)), PyGPU.to_gpu(values))
@@ -50,7 +50,7 @@ def test_a_place_that_is_named_often_is_changed_often(name: str) -> None:
     assert_same(target, wanted)
 
 
-def test_numbers_are_added_in_the_order_of_the_indices_bit_for_bit() -> None:
+def test_at_adds_in_index_order_bit_for_bit() -> None:
     print("seed", SEED)
     rng = np.random.default_rng(SEED)
     index, values = rng.integers(0, 7, 1000), rng.standard_normal(1000).astype("float32")
@@ -58,7 +58,7 @@ def test_numbers_are_added_in_the_order_of_the_indices_bit_for_bit() -> None:
     check("subtract", np.zeros(7), np.zeros(1000, int), values.astype("float64"))
 
 
-def test_a_key_is_any_key() -> None:
+def test_at_accepts_any_key() -> None:
     host = np.arange(12.0).reshape(3, 4)
     values = np.arange(4.0)
     for key in told(
@@ -78,7 +78,7 @@ def test_a_key_is_any_key() -> None:
     check("negative", host, np.array([0, 0, 2]))
 
 
-def test_what_does_not_fit_is_refused_and_changes_nothing() -> None:
+def test_at_rejects_mismatched_arguments_and_changes_nothing() -> None:
     host = np.arange(4)
     check("add", host, np.array([0, 4]), 1)
     check("add", host, np.array([0, 1]), np.array([1.5, 2.5]))

@@ -27,7 +27,7 @@ def moved(value: Any) -> Any:
 
 
 def both(name: str, *arguments: Any, **keywords: Any) -> None:
-    """Call NumPy's function and PyGPU's of the same name, the latter in two ways, with the same arguments."""
+    """Compare NumPy's function with PyGPU's of the same name, called in two ways."""
     numpys = outcome(lambda: getattr(np, name)(*arguments, **keywords))
     for function in (getattr(PyGPU, name), getattr(np, name)):
         ours = outcome(lambda function=function: function(*map(moved, arguments), **keywords))
@@ -39,7 +39,7 @@ def both(name: str, *arguments: Any, **keywords: Any) -> None:
 
 
 def written(name: str, host: np.ndarray, *arguments: Any, **keywords: Any) -> None:
-    """The same for functions that write their first argument, which is unchanged where they refuse."""
+    """Compare functions that write their first argument, which an error leaves unchanged."""
     target, wanted = PyGPU.to_gpu(host), host.copy("K")
     numpys = outcome(lambda: getattr(np, name)(wanted, *arguments, **keywords))
     ours = outcome(lambda: getattr(PyGPU, name)(target, *map(moved, arguments), **keywords))
@@ -52,7 +52,7 @@ def written(name: str, host: np.ndarray, *arguments: Any, **keywords: Any) -> No
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, -1, 3])
-def test_elements_are_taken_along_an_axis(axis: int | None) -> None:
+def test_take_along_any_axis_matches_numpy(axis: int | None) -> None:
     rng = generator()
     host = rng.integers(0, 100, (4, 5, 3)).astype("float32")
     for shape in told([(), (2,), (2, 3), (0,)]):
@@ -73,7 +73,7 @@ def test_out_of_range_index_raises_wraps_or_clips(mode: str) -> None:
     written("put", host, index, np.array([1.5, 2.5]), mode=mode)
 
 
-def test_a_wrong_mode_and_wrong_indices_are_refused() -> None:
+def test_take_rejects_wrong_mode_and_indices() -> None:
     host = np.arange(4.0)
     both("take", host, [1], mode="other")
     both("take", host, np.array([1.0]))
@@ -83,7 +83,7 @@ def test_a_wrong_mode_and_wrong_indices_are_refused() -> None:
     assert str(ours[1]) == str(outcome(lambda: host.take([0, 7, 9]))[1])
 
 
-def test_elements_are_taken_from_any_layout_into_any_layout() -> None:
+def test_take_matches_numpy_for_any_layout() -> None:
     rng = generator()
     host = rng.integers(0, 100, (6, 4)).astype("int32")
     array, index = PyGPU.to_gpu(host), rng.integers(-4, 4, (2, 3))
@@ -106,7 +106,7 @@ def test_elements_are_taken_from_any_layout_into_any_layout() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 3, 5, 9])
-def test_values_are_put_over_and_over_and_the_last_one_stays(count: int) -> None:
+def test_put_repeats_values_and_last_write_wins(count: int) -> None:
     rng = generator()
     host = rng.integers(0, 100, (3, 4)).astype("float64")
     values = np.arange(count) + 0.5
@@ -124,7 +124,7 @@ def test_values_are_put_over_and_over_and_the_last_one_stays(count: int) -> None
         PyGPU.broadcast_to(PyGPU.zeros(1), (4,)).put([0], 1)
 
 
-def test_rows_are_replaced_and_the_last_of_several_stays() -> None:
+def test_row_assignment_by_index_last_write_wins() -> None:
     rng = generator()
     host = rng.integers(0, 100, (50, 64)).astype("float32")
     array, index = PyGPU.to_gpu(host), rng.integers(-50, 50, 80)
@@ -142,7 +142,7 @@ def test_rows_are_replaced_and_the_last_of_several_stays() -> None:
 
 
 @pytest.mark.parametrize("repeats", [0, 1, 3, [2], [1, 0, 2, 5], [0, 0, 0, 0], [1, -1, 0, 0], [1, 2]], ids=str)
-def test_elements_are_repeated(repeats: Any) -> None:
+def test_repeat_matches_numpy(repeats: Any) -> None:
     host = np.arange(12.0).reshape(3, 4)
     both("repeat", host, repeats, axis=1)
     both("repeat", host[0], repeats)
@@ -154,7 +154,7 @@ def test_elements_are_repeated(repeats: Any) -> None:
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1])
-def test_parts_are_chosen_by_a_condition(axis: int | None) -> None:
+def test_compress_and_extract_match_numpy(axis: int | None) -> None:
     host = np.arange(12.0).reshape(3, 4)
     for condition in told([[True, False, True], [0, 3], [], [False] * 3, [True] * 20]):
         both("compress", np.array(condition), host, axis)
@@ -164,7 +164,7 @@ def test_parts_are_chosen_by_a_condition(axis: int | None) -> None:
 
 
 @pytest.mark.parametrize("values", [[1.5], [1.5, 2.5, 3.5], list(range(20)), []], ids=len)
-def test_values_are_placed_where_a_mask_is_true(values: list[float]) -> None:
+def test_place_and_putmask_match_numpy(values: list[float]) -> None:
     host = np.arange(12.0).reshape(3, 4)
     for mask in told([host % 2 == 0, host < 0, np.ones((4, 3), bool), np.ones(3, bool)]):
         written("place", host, mask, np.array(values))
@@ -175,7 +175,7 @@ def test_values_are_placed_where_a_mask_is_true(values: list[float]) -> None:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("mode", MODES)
-def test_elements_are_chosen_from_several_arrays(mode: str) -> None:
+def test_choose_matches_numpy(mode: str) -> None:
     numbers = np.array([[0, 2], [1, 1]])
     choices = [np.arange(4.0).reshape(2, 2), np.array([7, 8], "int32"), np.array(5, "int8")]
     both("choose", numbers, choices, mode=mode)
@@ -185,7 +185,7 @@ def test_elements_are_chosen_from_several_arrays(mode: str) -> None:
     assert_same(out, numbers.choose(choices, mode=mode))
 
 
-def test_the_first_true_condition_selects() -> None:
+def test_select_uses_first_true_condition() -> None:
     host = np.arange(10)
     both("select", [host < 3, host > 5], [-host, host * 2.5], 42)
     both("select", [host < 3, host[:, None] > 5], [host.astype("float32"), host.astype("int8")])
@@ -195,7 +195,7 @@ def test_the_first_true_condition_selects() -> None:
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1, None])
-def test_elements_are_taken_from_and_put_along_an_axis(axis: int | None) -> None:
+def test_take_and_put_along_axis_match_numpy(axis: int | None) -> None:
     rng = generator()
     host = rng.permutation(24).reshape(4, 6)
     index = rng.integers(-4, 4, (4, 6) if axis is not None else 5)
@@ -209,13 +209,13 @@ def test_elements_are_taken_from_and_put_along_an_axis(axis: int | None) -> None
 
 
 @pytest.mark.parametrize("dtype", of_few(["int8", "uint16", "int64", "uint64"], ["uint16"]))
-def test_indices_may_be_whole_numbers_of_any_type(dtype: str) -> None:
+def test_indices_may_have_any_integer_dtype(dtype: str) -> None:
     host, device = pair((9, 3))
     index = np.array([[8, 0], [3, 3]], dtype)
     assert_same(device[PyGPU.to_gpu(index)], host[index])
 
 
-def test_wrapped_and_clipped_indices_are_taken_into_a_graph() -> None:
+def test_wrapped_and_clipped_indices_can_be_captured() -> None:
     host = np.arange(10.0)
     array, index, out = PyGPU.to_gpu(host), PyGPU.to_gpu(np.array([3, 12, -1])), PyGPU.zeros(3)
     array.take(index, 0, out, "wrap")

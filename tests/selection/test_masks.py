@@ -15,7 +15,7 @@ from support import assert_same, assert_same_refusal, of_few, outcome, told
 PyGPU.device_count()
 IS_SIMULATED = simulated.driver() is not None
 SEED = random.randrange(1 << 32)
-# Around the sizes of tiles, and beyond what one block does.
+# Sizes near those of tiles, and more than one block processes.
 SIZES = [0, 1, 15, 16, 17, 4095, 4097, 8192, 8193, 70_001]
 DENSITIES = [0.0, 0.01, 0.5, 1.0]
 
@@ -31,7 +31,7 @@ def generator() -> np.random.Generator:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("size", SIZES)
-def test_a_mask_of_any_size_and_density_selects_and_finds_what_numpy_does(size: int) -> None:
+def test_mask_of_any_size_and_density_matches_numpy(size: int) -> None:
     rng = generator()
     host = rng.integers(0, 1000, size).astype("float32")
     for density in told(DENSITIES):
@@ -47,7 +47,7 @@ def test_a_mask_of_any_size_and_density_selects_and_finds_what_numpy_does(size: 
 
 
 @pytest.mark.skipif(IS_SIMULATED, reason="takes long there")
-def test_more_tiles_than_one_block_adds_up_at_once_are_counted() -> None:
+def test_mask_of_2_to_the_27_elements_matches_numpy() -> None:
     mask = np.zeros((1 << 27) + 5, bool)
     mask[:: 1 << 19] = mask[-1] = True
     on_device = PyGPU.to_gpu(mask)
@@ -56,7 +56,7 @@ def test_more_tiles_than_one_block_adds_up_at_once_are_counted() -> None:
 
 
 @pytest.mark.parametrize("offset", [1, 3, 8, 15])
-def test_a_mask_may_begin_anywhere(offset: int) -> None:
+def test_mask_may_begin_at_any_offset(offset: int) -> None:
     rng = generator()
     for size in (100, 9000):
         mask = mask_of(rng, size + offset)
@@ -67,7 +67,7 @@ def test_a_mask_may_begin_anywhere(offset: int) -> None:
 @pytest.mark.parametrize(
     "dtype", of_few(["int8", "float16", "int32", "complex64", "complex128"], ["int8", "complex128"])
 )
-def test_elements_of_any_size_are_selected(dtype: str) -> None:
+def test_mask_selects_elements_of_any_size(dtype: str) -> None:
     rng = generator()
     host = rng.integers(0, 100, (30, 40)).astype(dtype)
     mask = mask_of(rng, host.shape)
@@ -79,7 +79,7 @@ def test_elements_of_any_size_are_selected(dtype: str) -> None:
     assert_same(array, wanted)
 
 
-def test_masks_and_arrays_of_any_layout_go_in_the_order_of_c() -> None:
+def test_mask_of_any_layout_selects_in_c_order() -> None:
     rng = generator()
     host = rng.integers(0, 1000, (12, 10, 8)).astype("int32")
     mask = mask_of(rng, host.shape)
@@ -93,7 +93,7 @@ def test_masks_and_arrays_of_any_layout_go_in_the_order_of_c() -> None:
     assert_same(array[wide], host[np.broadcast_to(mask[0], host.shape)])
 
 
-def test_a_mask_stands_among_other_items_of_a_key() -> None:
+def test_mask_combines_with_other_items_of_key() -> None:
     rng = generator()
     host = rng.integers(0, 1000, (6, 7, 5)).astype("int64")
     first, second, plane = mask_of(rng, 6), mask_of(rng, 7), mask_of(rng, (7, 5))
@@ -129,7 +129,7 @@ def test_a_mask_stands_among_other_items_of_a_key() -> None:
         assert_same(target, wanted)
 
 
-def test_a_number_is_written_where_a_mask_is_true_without_a_wait() -> None:
+def test_masked_assignment_matches_numpy_without_wait() -> None:
     rng = generator()
     host = rng.integers(0, 100, (9, 11)).astype("float32")
     mask, rows = mask_of(rng, host.shape), mask_of(rng, 9)
@@ -145,10 +145,10 @@ def test_a_number_is_written_where_a_mask_is_true_without_a_wait() -> None:
     assert_same(array, host)
 
 
-def test_a_masked_fill_is_taken_into_a_graph() -> None:
+def test_masked_fill_can_be_captured() -> None:
     host = np.arange(40, dtype="float32")
     array, mask = PyGPU.to_gpu(host), PyGPU.to_gpu(host % 3 == 0)
-    array[mask] = 0.0  # compiled before
+    array[mask] = 0.0  # compiles the kernel
     array[...] = host
     PyGPU.synchronize()
     stream = PyGPU.Stream()
@@ -185,7 +185,7 @@ def test_rejects_wrong_mask_and_values_like_numpy_and_changes_nothing() -> None:
         assert_same(array, host)
 
 
-def test_a_mask_and_values_may_lie_on_the_array_they_write() -> None:
+def test_mask_and_values_may_overlap_written_array() -> None:
     host = np.array([1, 0, 1, 1, 0, 1], dtype=bool)
     array, twin = PyGPU.to_gpu(host), host.copy()
     array[array] = PyGPU.to_gpu(np.array([False, True, False, True]))
@@ -201,7 +201,7 @@ def test_a_mask_and_values_may_lie_on_the_array_they_write() -> None:
     assert_same(device, numbers)
 
 
-def test_a_selection_may_be_read_from_what_cannot_be_written() -> None:
+def test_mask_selects_from_read_only_array() -> None:
     host = np.arange(6.0)
     wide = PyGPU.broadcast_to(PyGPU.to_gpu(host), (3, 6))
     mask = np.broadcast_to(host, (3, 6)) > 2
@@ -211,7 +211,7 @@ def test_a_selection_may_be_read_from_what_cannot_be_written() -> None:
 
 
 @pytest.mark.parametrize("shape", [(5,), (3, 4), (2, 3, 4), (0, 3), (40, 500)], ids=str)
-def test_nonzero_argwhere_and_flatnonzero_find_what_numpy_finds(shape: tuple[int, ...]) -> None:
+def test_nonzero_argwhere_and_flatnonzero_match_numpy(shape: tuple[int, ...]) -> None:
     host = generator().integers(-1, 2, shape)
     for dtype in told(of_few(["int64", "float32", "bool", "int8", "complex64"], ["int64", "bool"])):
         twin = host.astype(dtype)
@@ -223,7 +223,7 @@ def test_nonzero_argwhere_and_flatnonzero_find_what_numpy_finds(shape: tuple[int
         assert_same(np.flatnonzero(array), np.flatnonzero(twin))
 
 
-def test_nonzero_of_an_array_without_axes_is_refused_and_argwhere_is_not() -> None:
+def test_nonzero_rejects_0d_array_and_argwhere_accepts_it() -> None:
     for value in (0, 3):
         array = PyGPU.to_gpu(np.array(value))
         with pytest.raises(ValueError, match="0d arrays"):
@@ -232,7 +232,7 @@ def test_nonzero_of_an_array_without_axes_is_refused_and_argwhere_is_not() -> No
 
 
 @pytest.mark.skipif(not IS_SIMULATED, reason="counts the calls of the simulated driver")
-def test_neither_masks_nor_indices_nor_arrays_go_over_the_host() -> None:
+def test_masks_and_indices_are_not_copied_to_host() -> None:
     driver = simulated.driver()
     assert driver is not None
     host = np.arange(20_000.0)

@@ -21,7 +21,7 @@ def generator() -> np.random.Generator:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", of_few(["bool", "uint8", "int16", "uint32", "int64"], ["uint8", "int64"]))
-def test_whole_numbers_are_counted(dtype: str) -> None:
+def test_bincount_matches_numpy(dtype: str) -> None:
     rng = generator()
     for size, most in ((0, 1), (1, 1), (5000, 2), (5000, 100), (3000, 20_000)):
         host = rng.integers(0, min(most, 2 if dtype == "bool" else np.iinfo(dtype).max), size).astype(dtype)
@@ -32,7 +32,7 @@ def test_whole_numbers_are_counted(dtype: str) -> None:
         assert_same(PyGPU.bincount(x, PyGPU.to_gpu(weights)), np.bincount(host, weights))
 
 
-def test_long_and_short_bins_are_added_up_and_the_bits_repeat() -> None:
+def test_weighted_bincount_is_bitwise_reproducible() -> None:
     rng = generator()
     host = np.where(rng.random(40_000) < 0.9, 3, rng.integers(0, 700, 40_000))
     weights = rng.standard_normal(host.size)
@@ -45,7 +45,7 @@ def test_long_and_short_bins_are_added_up_and_the_bits_repeat() -> None:
     np.testing.assert_allclose(np.bincount(x % 2, w).get(), few, rtol=1e-10, atol=1e-10)
 
 
-def test_what_numpy_refuses_to_count_is_refused() -> None:
+def test_counting_rejects_same_arguments_as_numpy() -> None:
     host = np.array([1, 2, 3])
     a = PyGPU.to_gpu(host)
     for call in (
@@ -71,7 +71,7 @@ BINS = [(10, None), (7, (5, 45)), ([0, 1, 1, 30, 59], None), (np.linspace(3, 40,
 
 
 @pytest.mark.parametrize("dtype", KINDS)
-def test_histograms_have_numpys_edges_and_counts(dtype: str) -> None:
+def test_histogram_edges_and_counts_match_numpy(dtype: str) -> None:
     rng = generator()
     for size in (0, 1, 3000):
         host = rng.integers(0, 60, size).astype(dtype)
@@ -84,7 +84,7 @@ def test_histograms_have_numpys_edges_and_counts(dtype: str) -> None:
 
 
 @pytest.mark.sampled(on="cuda", elsewhere=0)
-def test_histograms_have_weights_and_densities() -> None:
+def test_histogram_weights_and_densities_match_numpy() -> None:
     rng = generator()
     host = rng.random(2000).astype("float32") * 10
     weights = rng.integers(0, 9, 2000)
@@ -99,7 +99,7 @@ def test_histograms_have_weights_and_densities() -> None:
     assert_same(PyGPU.histogram(a, PyGPU.to_gpu(wanted[1]))[0], np.histogram(host, wanted[1])[0])
 
 
-def test_nan_is_in_no_bin_and_an_estimator_is_refused() -> None:
+def test_histogram_ignores_nan_and_rejects_bin_estimator() -> None:
     host = np.array([np.nan, 1.0, 2.0, -0.0, 0.0], "float32")
     assert_same(PyGPU.histogram(PyGPU.to_gpu(host), [0.0, 1.0, 2.0])[0], np.histogram(host, [0.0, 1.0, 2.0])[0])
     if PyGPU.backend_name() != "cpu":

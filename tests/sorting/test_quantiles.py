@@ -51,7 +51,7 @@ def check(got: Any, wanted: Any) -> None:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", of_few(["uint8", "int32", "float16", "float32", "float64"], ["int32", "float32"]))
-def test_medians_along_any_axes(dtype: str) -> None:
+def test_median_along_any_axes_matches_numpy(dtype: str) -> None:
     for shape in ((4, 5, 6), (3, 7, 5)):
         host = values(shape, dtype)
         array = PyGPU.to_gpu(host)
@@ -62,7 +62,7 @@ def test_medians_along_any_axes(dtype: str) -> None:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_finds_what_numpy_finds(method: str) -> None:
+def test_every_quantile_method_matches_numpy(method: str) -> None:
     host = values((7, 4, 6), "float64")
     array = PyGPU.to_gpu(host)
     for q in (0.3, 0, 1, [0.0, 0.25, 0.9, 1.0], [[0.5, 0.1]]):
@@ -72,7 +72,7 @@ def test_every_method_finds_what_numpy_finds(method: str) -> None:
 
 @pytest.mark.sampled(on="cuda", elsewhere=0)
 @pytest.mark.parametrize("dtype", of_few(["int16", "int64", "float16", "float32"], ["int64", "float32"]))
-def test_quantiles_have_numpys_types(dtype: str) -> None:
+def test_quantile_dtypes_match_numpy(dtype: str) -> None:
     host = values((6, 9), dtype)
     array = PyGPU.to_gpu(host)
     for q in (0.3, np.float32(0.3), np.float64(0.7), np.array([0.2, 0.6], "float32"), [0.1, 0.8]):
@@ -82,7 +82,7 @@ def test_quantiles_have_numpys_types(dtype: str) -> None:
     check(got, np.percentile(host, [10.0, 60.0], 0, keepdims=True))
 
 
-def test_nan_is_the_result_where_there_is_one() -> None:
+def test_nan_propagates_to_result() -> None:
     host = values((8, 9), "float32", 0.08)
     array = PyGPU.to_gpu(host)
     with warnings.catch_warnings():
@@ -98,7 +98,7 @@ def test_nan_is_the_result_where_there_is_one() -> None:
 
 @pytest.mark.sampled(on="cuda", elsewhere=0)
 @pytest.mark.parametrize("dtype", of_few(["float16", "float32", "float64", "int32"], ["float32"]))
-def test_nan_is_left_out(dtype: str) -> None:
+def test_nan_quantiles_ignore_nan_like_numpy(dtype: str) -> None:
     host = values((6, 5, 7), dtype, 0.4)
     if host.dtype.kind == "f":
         host[2, 3] = np.nan
@@ -116,7 +116,7 @@ def test_nan_is_left_out(dtype: str) -> None:
             check(PyGPU.nanpercentile(array, 60, 2, method=method), np.nanpercentile(host, 60, 2, method=method))
 
 
-def test_results_go_where_they_are_asked_for() -> None:
+def test_quantiles_write_to_out() -> None:
     host = values((5, 8), "float64")
     array, out = PyGPU.to_gpu(host), PyGPU.zeros(8, "float64")
     assert PyGPU.median(array, 0, out) is out
@@ -128,7 +128,7 @@ def test_results_go_where_they_are_asked_for() -> None:
     check(kept, np.nanmedian(host, 1, keepdims=True))
 
 
-def test_nothing_has_the_median_nan_and_one_element_itself() -> None:
+def test_median_of_empty_is_nan_and_of_one_element_itself() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check(PyGPU.median(PyGPU.zeros(0)), np.median(np.zeros(0)))
@@ -137,7 +137,7 @@ def test_nothing_has_the_median_nan_and_one_element_itself() -> None:
     check(PyGPU.quantile(PyGPU.to_gpu(np.float32(2.5)), 0.5), np.quantile(np.float32(2.5), 0.5))
 
 
-def test_what_is_no_quantile_is_refused() -> None:
+def test_rejects_invalid_quantiles() -> None:
     host = np.arange(6.0)
     a = PyGPU.to_gpu(host)
     for call in (

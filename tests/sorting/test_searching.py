@@ -31,7 +31,7 @@ def values(rng: np.random.Generator, shape: int | tuple[int, ...], dtype: str) -
     "dtype",
     of_few(["bool", "int8", "uint64", "int32", "float16", "float32", "float64", "complex64"], ["int32", "float32"]),
 )
-def test_values_are_found_where_numpy_finds_them(dtype: str) -> None:
+def test_searchsorted_matches_numpy(dtype: str) -> None:
     rng = generator()
     for length in (0, 1, 5, 1000, 5000):
         sorted_ = np.sort(values(rng, length, dtype))
@@ -42,7 +42,7 @@ def test_values_are_found_where_numpy_finds_them(dtype: str) -> None:
                 assert_same(got, np.searchsorted(sorted_, wanted, side))
 
 
-def test_both_operands_have_any_layout_and_type() -> None:
+def test_searchsorted_matches_numpy_for_any_layout_and_dtype() -> None:
     rng = generator()
     edges = np.sort(rng.integers(0, 1000, 60))
     array = PyGPU.to_gpu(edges)
@@ -83,7 +83,7 @@ def test_rejects_same_arguments_as_numpy() -> None:
 
 
 @pytest.mark.parametrize("right", [False, True])
-def test_bins_increase_or_decrease(right: bool) -> None:
+def test_digitize_accepts_increasing_and_decreasing_bins(right: bool) -> None:
     rng = generator()
     host = rng.random((30, 4)) * 12 - 1
     for edges in (np.arange(10.0), np.arange(10.0)[::-1], np.array([2.0, 2.0, 5.0]), np.array([1.0])):
@@ -93,7 +93,7 @@ def test_bins_increase_or_decrease(right: bool) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int32", "float32"])
-def test_a_partition_has_each_side_where_it_belongs(dtype: str) -> None:
+def test_partition_separates_smaller_from_larger(dtype: str) -> None:
     rng = generator()
     host = rng.permutation(300).reshape(3, 100).astype(dtype)
     array = PyGPU.to_gpu(host)
@@ -112,7 +112,7 @@ def test_a_partition_has_each_side_where_it_belongs(dtype: str) -> None:
         PyGPU.broadcast_to(copied, (2, 3, 100)).partition(0)
 
 
-def test_the_greatest_and_the_least_come_in_order_with_their_places() -> None:
+def test_topk_returns_ordered_values_and_indices() -> None:
     rng = generator()
     host = rng.integers(0, 50, (4, 90, 3)).astype("float32")
     host[0, 3, 0] = np.nan
@@ -127,7 +127,7 @@ def test_the_greatest_and_the_least_come_in_order_with_their_places() -> None:
     assert (best.values.tolist(), best.indices.tolist()) == ([9, 9, 3], [1, 3, 2])
 
 
-def test_several_keys_order_from_the_last_one_on() -> None:
+def test_lexsort_matches_numpy() -> None:
     rng = generator()
     keys = [rng.integers(0, 4, (5, 60)).astype(dtype) for dtype in ("int32", "float32", "int32")]
     arrays = [PyGPU.to_gpu(key) for key in keys]
@@ -142,7 +142,7 @@ def test_several_keys_order_from_the_last_one_on() -> None:
         PyGPU.lexsort((arrays[0], arrays[1][0]))
 
 
-def test_a_graph_takes_in_what_needs_no_number() -> None:
+def test_searchsorted_and_sort_can_be_captured() -> None:
     host = np.array([5.0, 1.0, 4.0, 2.0], "float32")
     array, v = PyGPU.to_gpu(host), PyGPU.to_gpu(np.array([0.5, 3.0], "float32"))
     stream = PyGPU.Stream()

@@ -39,7 +39,7 @@ def generator() -> np.random.Generator:
 
 
 def values(rng: np.random.Generator, shape: Any, dtype: str, most: int = 50) -> np.ndarray:
-    """Few different numbers; of floating-point ones some are NaN or -0."""
+    """Return few distinct numbers; floating-point ones include NaN and -0."""
     kind = np.dtype(dtype)
     whole = rng.integers(0, most, shape)
     if kind.kind in "biu":
@@ -64,7 +64,7 @@ def check(got: Any, wanted: Any) -> None:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_values_stand_once_with_their_places_numbers_and_counts(dtype: str) -> None:
+def test_unique_with_indices_inverse_and_counts_matches_numpy(dtype: str) -> None:
     rng = generator()
     for length in LENGTHS:
         host = values(rng, length, dtype, int(rng.choice([2, 50, 120])))
@@ -77,19 +77,19 @@ def test_values_stand_once_with_their_places_numbers_and_counts(dtype: str) -> N
 
 
 @pytest.mark.parametrize("dtype", ["int32", "float32"])
-def test_many_different_values_lie_in_their_own_memory(dtype: str) -> None:
+def test_unique_of_many_distinct_values_matches_numpy(dtype: str) -> None:
     rng = generator()
     host = rng.integers(0, 1 << 30, (7, 3001)).astype(dtype)
     check(PyGPU.unique(PyGPU.to_gpu(host)), np.unique(host))
     check(PyGPU.unique(PyGPU.to_gpu(host), return_inverse=True), np.unique(host, return_inverse=True))
 
 
-def test_more_tiles_than_a_warp_looks_at_are_counted() -> None:
+def test_unique_of_300001_elements_matches_numpy() -> None:
     host = generator().integers(0, 250, 300_001).astype("uint8")
     check(PyGPU.unique(PyGPU.to_gpu(host), True, True, True), np.unique(host, True, True, True))
 
 
-def test_any_layout_has_its_values_in_c_order() -> None:
+def test_unique_of_any_layout_uses_c_order() -> None:
     host = values(generator(), (6, 5, 4), "float32")
     array = PyGPU.to_gpu(host)
     for turn in ((slice(None, None, -1),), (..., slice(None, None, 2)), (slice(0, 0),), (0, 0, 0)):
@@ -99,12 +99,12 @@ def test_any_layout_has_its_values_in_c_order() -> None:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", ["float32", "complex64", "int32"])
-def test_the_array_apis_functions_tell_nans_apart(dtype: str) -> None:
+def test_array_api_unique_functions_distinguish_nans(dtype: str) -> None:
     host = values(generator(), (40, 25), dtype)
     array = PyGPU.to_gpu(host)
     got, wanted = PyGPU.unique_all(array), np.unique_all(host)
     assert got._fields == wanted._fields
-    if host.dtype.kind == "c":  # NumPy does not say in which order NaNs stand
+    if host.dtype.kind == "c":  # the order of NaNs is unspecified in NumPy
         assert got.counts.sum().item() == host.size
         assert got.values.size == wanted.values.size
         return
@@ -119,7 +119,7 @@ def test_the_array_apis_functions_tell_nans_apart(dtype: str) -> None:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("axis", [0, 1, -1])
-def test_parts_along_an_axis_are_compared_as_a_whole(axis: int) -> None:
+def test_unique_along_axis_matches_numpy(axis: int) -> None:
     host = generator().integers(0, 2, (30, 4, 3)).astype("int16")
     array = PyGPU.to_gpu(host)
     check(PyGPU.unique(array, True, True, True, axis), np.unique(host, True, True, True, axis))
@@ -133,7 +133,7 @@ def test_parts_along_an_axis_are_compared_as_a_whole(axis: int) -> None:
 @pytest.mark.parametrize(
     "dtypes", of_few([("int32", "int32"), ("float32", "int16"), ("uint8", "int64")], [("float32", "int16")])
 )
-def test_sets_are_joined_and_compared(dtypes: tuple[str, str]) -> None:
+def test_set_operations_match_numpy(dtypes: tuple[str, str]) -> None:
     rng = generator()
     for sizes in ((40, 30), (1000, 7), (5, 0), (0, 4), (0, 0)):
         x, y = (values(rng, size, dtype) for size, dtype in zip(sizes, dtypes, strict=True))
@@ -146,7 +146,7 @@ def test_sets_are_joined_and_compared(dtypes: tuple[str, str]) -> None:
             check(np.isin(a, b, invert=invert), np.isin(x, y, invert=invert))
 
 
-def test_other_elements_may_be_a_list_and_are_refused_without_an_array() -> None:
+def test_set_operations_accept_one_list_and_reject_two() -> None:
     a = PyGPU.to_gpu(np.array([[1, 2], [3, 4]]))
     assert_same(PyGPU.isin(a, [4, 1, 9]), np.isin(a.get(), [4, 1, 9]))
     assert PyGPU.union1d([9, 1], a).tolist() == [1, 2, 3, 4, 9]
@@ -156,14 +156,14 @@ def test_other_elements_may_be_a_list_and_are_refused_without_an_array() -> None
         PyGPU.isin(a, [1], kind="hash")
 
 
-def test_what_has_no_order_is_refused() -> None:
+def test_unique_rejects_dtype_without_order() -> None:
     if PyGPU.backend_name() != "cpu":
         with pytest.raises(TypeError, match="no order"):
             PyGPU.unique(PyGPU.zeros(3, "V4"))
 
 
 @pytest.mark.parametrize("shape", [(3, 0), (0, 3), (0, 0), (2, 0, 2)])
-def test_parts_without_elements_are_all_equal(shape: tuple[int, ...]) -> None:
+def test_unique_of_empty_parts_matches_numpy(shape: tuple[int, ...]) -> None:
     host = np.zeros(shape)
     for axis in range(len(shape)):
         wanted = np.unique(host, True, True, True, axis=axis)

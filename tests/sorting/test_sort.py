@@ -13,7 +13,7 @@ import simulated
 from PyGPU._native import host_sorting
 
 PyGPU.device_count()
-# There each kernel is compiled as a program of the host: a few of each kind are enough.
+# A simulated GPU compiles each kernel for the host, therefore it runs few cases of each kind.
 IS_SIMULATED = simulated.driver() is not None
 WHOLE = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 KINDS = [*WHOLE, "float16", "float32", "float64", "complex64", "complex128"]
@@ -22,7 +22,7 @@ RNG = np.random.default_rng(5)
 
 
 def values(shape: int | tuple[int, ...], dtype: str) -> np.ndarray:
-    """Numbers of which many are equal; of floating-point ones some are NaN, infinite, or 0 with either sign."""
+    """Return numbers with many equal ones; floating-point ones include NaN, infinities and signed zeros."""
     kind = np.dtype(dtype)
     if kind.kind == "b":
         return RNG.integers(0, 2, shape).astype(bool)
@@ -53,7 +53,7 @@ def check(host: np.ndarray, array: PyGPU.GPUArray, axis: Any = -1) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("dtype", FEW if IS_SIMULATED else KINDS)
 @pytest.mark.parametrize("length", [0, 1, 2, 17, 512, 513, 2048, 2049, 20001])
-def test_any_length_is_sorted(length: int, dtype: str) -> None:
+def test_sort_of_any_length_matches_numpy(length: int, dtype: str) -> None:
     host = values(length, dtype)
     check(host, PyGPU.to_gpu(host))
 
@@ -61,7 +61,7 @@ def test_any_length_is_sorted(length: int, dtype: str) -> None:
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("length", [9, 700, 15000])
 @pytest.mark.parametrize("dtype", ["int16", "float32"])
-def test_any_axis_of_any_layout_is_sorted(length: int, dtype: str) -> None:
+def test_sort_along_any_axis_of_any_layout_matches_numpy(length: int, dtype: str) -> None:
     host = values((3, length, 2), dtype)
     array = PyGPU.to_gpu(host)
     for axis in (0, 1, -1, None):
@@ -76,7 +76,7 @@ def test_any_axis_of_any_layout_is_sorted(length: int, dtype: str) -> None:
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32"])
 @pytest.mark.parametrize("length", [50, 3000])
-def test_the_greatest_first_and_nan_last(length: int, dtype: str) -> None:
+def test_descending_sort_puts_nan_last(length: int, dtype: str) -> None:
     host = values(length, dtype)
     order = PyGPU.argsort(PyGPU.to_gpu(host), descending=True).get()
     np.testing.assert_array_equal(order, host_sorting.argsort(host, 0, True))
@@ -84,7 +84,7 @@ def test_the_greatest_first_and_nan_last(length: int, dtype: str) -> None:
     np.testing.assert_array_equal(PyGPU.sort(PyGPU.to_gpu(host), descending=True).get(), host[order])
 
 
-def test_descending_order_is_reversed_except_for_equal_elements() -> None:
+def test_descending_argsort_is_stable() -> None:
     host = np.array([2.0, np.nan, 1.0, 2.0, np.nan, -np.inf])
     assert PyGPU.argsort(PyGPU.to_gpu(host), descending=True).tolist() == [0, 3, 2, 5, 1, 4]
     assert PyGPU.argsort(PyGPU.to_gpu(host)).tolist() == [5, 2, 0, 3, 1, 4]
@@ -92,7 +92,7 @@ def test_descending_order_is_reversed_except_for_equal_elements() -> None:
 
 @pytest.mark.parametrize("dtype", ["int8", "float32", "complex64"])
 @pytest.mark.parametrize("length", [100, 5000])
-def test_an_array_is_sorted_in_its_own_memory(length: int, dtype: str) -> None:
+def test_in_place_sort_keeps_memory(length: int, dtype: str) -> None:
     host = values((2, length), dtype)
     array = PyGPU.to_gpu(host)
     address = array.ptr
@@ -116,7 +116,7 @@ def test_sorted_zeros_keep_their_signs() -> None:
     assert np.signbit(got.real).sum() == 1
 
 
-def test_numpys_functions_sort_on_the_device() -> None:
+def test_numpy_sort_functions_dispatch_to_device() -> None:
     array = PyGPU.to_gpu(np.array([3, 1, 2]))
     for function in (np.sort, np.argsort):
         ordered = function(array)
@@ -124,7 +124,7 @@ def test_numpys_functions_sort_on_the_device() -> None:
         np.testing.assert_array_equal(ordered.get(), function(array.get()))
 
 
-def test_an_array_without_axes_is_no_row() -> None:
+def test_sort_rejects_0d_array_without_axis_none() -> None:
     a = PyGPU.to_gpu(np.float32(1))
     for call in (PyGPU.sort, PyGPU.argsort, operator.methodcaller("sort")):
         with pytest.raises(IndexError):
@@ -132,7 +132,7 @@ def test_an_array_without_axes_is_no_row() -> None:
     assert PyGPU.sort(a, axis=None).tolist() == [1]
 
 
-def test_what_cannot_be_sorted_is_refused_and_left() -> None:
+def test_rejected_sort_leaves_array_unchanged() -> None:
     a = PyGPU.to_gpu(np.array([3, 1, 2]))
     with pytest.raises(IndexError):
         PyGPU.sort(a, axis=1)

@@ -1,4 +1,4 @@
-"""Kernels, streams, events, graphs, devices and memory."""
+"""Use kernels, streams, events, graphs, devices and memory: a program for type checkers."""
 
 from typing import assert_type
 
@@ -14,7 +14,7 @@ extern "C" __global__ void scale(float *x, float factor, int n) {
 
 
 def scaled(x: GPUArray, factor: float, stream: StreamLike = None) -> GPUArray:
-    """A kernel by its module, launched in two ways."""
+    """Launch a kernel of a module in two ways."""
     module = PyGPU.Module(SOURCE, options=["--fmad=false"])
     kernel = module["scale"]
     assert_type(kernel, Kernel)
@@ -27,7 +27,7 @@ def scaled(x: GPUArray, factor: float, stream: StreamLike = None) -> GPUArray:
 
 
 def ordered(x: GPUArray) -> float:
-    """Streams, events and the time between them."""
+    """Use streams, events and the time between events."""
     stream = PyGPU.Stream(non_blocking=True, priority=0)
     with stream as current:
         assert_type(current, Stream)
@@ -43,7 +43,7 @@ def ordered(x: GPUArray) -> float:
 
 
 def described(device: DeviceLike = None) -> dict[str, int]:
-    """Devices and their memory."""
+    """Use devices and their memory."""
     one = PyGPU.Device(device)
     assert_type(one.index, int)
     assert_type(one.name, str)

@@ -1,4 +1,4 @@
-"""Functions of each kind: ufuncs, reductions, of the native module, of Python."""
+"""Use functions of each kind (ufuncs, reductions, native, Python): a program for type checkers."""
 
 from collections.abc import Callable
 from typing import assert_type
@@ -8,7 +8,7 @@ from PyGPU import GPUArray
 
 
 def elements(x: GPUArray, y: GPUArray) -> GPUArray:
-    """Functions of each element, with one result and with two."""
+    """Call elementwise functions with one result and with two."""
     assert_type(PyGPU.sin(x), GPUArray)
     assert_type(PyGPU.exp(1.0), GPUArray)
     assert_type(PyGPU.add(x, y, out=x), GPUArray)
@@ -31,12 +31,12 @@ def elements(x: GPUArray, y: GPUArray) -> GPUArray:
 
 
 def applied(function: Callable[[GPUArray], GPUArray], x: GPUArray) -> GPUArray:
-    """A ufunc and a reduction are functions of arrays."""
+    """Pass a ufunc and a reduction as functions of arrays."""
     return function(x)
 
 
 def reduced(x: GPUArray) -> GPUArray:
-    """Reductions and scans."""
+    """Call reductions and scans."""
     assert_type(PyGPU.sum(x, axis=0), GPUArray)
     assert_type(PyGPU.mean(x), GPUArray)
     assert_type(PyGPU.max(x), GPUArray)
@@ -55,7 +55,7 @@ def reduced(x: GPUArray) -> GPUArray:
 
 
 def created() -> GPUArray:
-    """Functions that make arrays."""
+    """Call functions that create arrays."""
     assert_type(PyGPU.empty((2, 3), "float32"), GPUArray)
     assert_type(PyGPU.zeros(3), GPUArray)
     assert_type(PyGPU.full_like(PyGPU.ones(3), 2), GPUArray)
@@ -69,7 +69,7 @@ def created() -> GPUArray:
 
 
 def rearranged(x: GPUArray) -> GPUArray:
-    """Functions of shapes, order and selection."""
+    """Call functions of shapes, sorting and selection."""
     assert_type(PyGPU.concatenate((x, x)), GPUArray)
     assert_type(PyGPU.stack([x, x], axis=1), GPUArray)
     assert_type(PyGPU.split(x, 2), list[GPUArray])
@@ -95,7 +95,7 @@ def rearranged(x: GPUArray) -> GPUArray:
 
 
 def products(a: GPUArray) -> GPUArray:
-    """Products and linear algebra."""
+    """Call products and linear algebra."""
     assert_type(PyGPU.matmul(a, a), GPUArray)
     assert_type(PyGPU.dot(a, a), GPUArray)
     assert_type(PyGPU.einsum("ij,jk->ik", a, a), GPUArray)

@@ -1,4 +1,4 @@
-"""Arrays of other libraries and of the host: NumPy, DLPack, the CUDA array interface, addresses."""
+"""Use arrays of other libraries and of the host (NumPy, DLPack, CAI, addresses): a program for type checkers."""
 
 from typing import Any, assert_type
 
@@ -11,7 +11,7 @@ from PyGPU.typing import SupportsCudaArrayInterface, SupportsDLPack
 
 
 def there_and_back(host: NDArray[np.float64]) -> NDArray[Any]:
-    """To a device and to the host."""
+    """Copy to a device and to the host."""
     array = PyGPU.to_gpu(host)
     assert_type(array, GPUArray)
     array.set(host)
@@ -24,7 +24,7 @@ def there_and_back(host: NDArray[np.float64]) -> NDArray[Any]:
 
 
 def shared(array: GPUArray, foreign: SupportsDLPack, on_device: SupportsCudaArrayInterface) -> GPUArray:
-    """Memory of another library, by a protocol; its arrays are operands too."""
+    """Import memory of another library by a protocol; its arrays are operands too."""
     lent: SupportsDLPack = array
     described: SupportsCudaArrayInterface = array
     assert_type(PyGPU.from_dlpack(lent), GPUArray)

@@ -1,4 +1,4 @@
-"""Every operator of an array, and its attributes: programs for type checkers, which a test also runs."""
+"""Use every operator and attribute of an array: a program for type checkers, which a test also runs."""
 
 from typing import Any, assert_type
 
@@ -9,12 +9,12 @@ from PyGPU import GPUArray
 
 
 def normalized(x: GPUArray) -> GPUArray:
-    """An expression of several operators keeps the type of arrays."""
+    """Return an expression of several operators, whose type is an array."""
     return (x - x.mean()) / (x.std() + 1e-6)
 
 
 def arithmetic(a: GPUArray, b: GPUArray) -> GPUArray:
-    """The operators of numbers: array with array, and with a number on each side."""
+    """Use arithmetic operators: array with array, and with a number on each side."""
     assert_type(a + b, GPUArray)
     assert_type(a + 1, GPUArray)
     assert_type(1 + a, GPUArray)
@@ -41,14 +41,14 @@ def arithmetic(a: GPUArray, b: GPUArray) -> GPUArray:
 
 
 def matrices(a: GPUArray) -> GPUArray:
-    """The product of matrices."""
+    """Use the product of matrices."""
     assert_type(a @ a.T, GPUArray)
     assert_type(a.T @ a, GPUArray)
     return a @ a.mT
 
 
 def integers(n: GPUArray) -> GPUArray:
-    """The operators of bits."""
+    """Use bitwise operators."""
     assert_type(n & 1, GPUArray)
     assert_type(1 & n, GPUArray)
     assert_type(n | n, GPUArray)
@@ -62,7 +62,7 @@ def integers(n: GPUArray) -> GPUArray:
 
 
 def comparisons(a: GPUArray, b: GPUArray) -> GPUArray:
-    """Comparisons give arrays of bools, which select."""
+    """Use comparisons, whose boolean results are indices."""
     assert_type(a < b, GPUArray)
     assert_type(a <= 1, GPUArray)
     assert_type(a > b, GPUArray)
@@ -74,7 +74,7 @@ def comparisons(a: GPUArray, b: GPUArray) -> GPUArray:
 
 
 def in_place(a: GPUArray, n: GPUArray) -> tuple[GPUArray, GPUArray]:
-    """Operators that assign."""
+    """Use in-place operators."""
     a += 1
     a -= n
     a *= 2
@@ -94,7 +94,7 @@ def in_place(a: GPUArray, n: GPUArray) -> tuple[GPUArray, GPUArray]:
 
 
 def attributes(a: GPUArray) -> tuple[int, ...]:
-    """Attributes and conversions."""
+    """Use attributes and conversions."""
     assert_type(a.shape, tuple[int, ...])
     assert_type(a.dtype, np.dtype[Any])
     assert_type(a.size + a.ndim + a.nbytes + len(a), int)

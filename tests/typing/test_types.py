@@ -1,4 +1,4 @@
-"""Test that type checkers accept right programs, run these, and find each error of the wrong ones.
+"""Test that type checkers accept right programs, which also run, and find each error of wrong ones.
 
 The checkers read the stubs that are generated from the declarations. A line of `wrong.py` that ends in
 ``# error: code`` must have an error, with that code of mypy, and no other line may have one.
@@ -31,13 +31,13 @@ Errors = dict[tuple[str, int], set[str]]
 
 
 def marked(path: Path) -> dict[int, str]:
-    """The lines of a program that must have an error, with the code of mypy."""
+    """Return the lines of a program that must have an error, with the code of mypy."""
     lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
     return {number: found[1] for number, line in lines if (found := re.search(r"# error: ([a-z-]+)$", line))}
 
 
 def errors_of_mypy(text: str) -> Errors:
-    """The codes of the errors by file and line."""
+    """Return the codes of the errors by file and line."""
     found: Errors = {}
     for error in ERROR.finditer(text):
         found.setdefault((Path(error["file"]).name, int(error["line"])), set()).add(error["code"])
@@ -46,7 +46,7 @@ def errors_of_mypy(text: str) -> Errors:
 
 @pytest.fixture(scope="module")
 def mypy() -> Errors:
-    """The errors that mypy finds in all programs, each file checked strictly."""
+    """Return the errors that mypy finds in all programs, each file checked strictly."""
     pytest.importorskip("mypy")
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file", "pyproject.toml", *map(str, [*RIGHT, WRONG])]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -56,7 +56,7 @@ def mypy() -> Errors:
 
 @pytest.fixture(scope="module")
 def pyright() -> Errors:
-    """The errors that pyright finds in all programs."""
+    """Return the errors that pyright finds in all programs."""
     command = shutil.which("pyright")
     if command is None:
         pytest.skip("pyright is not installed")
@@ -101,12 +101,12 @@ def test_right_programs_run(path: Path) -> None:
     module.main()
 
 
-def test_the_programs_use_many_functions() -> None:
+def test_right_programs_use_at_least_60_functions() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in RIGHT)
     used = Counter(re.findall(r"\bPyGPU\.([a-z]\w*)\(", text))
     assert len([name for name in used if callable(getattr(PyGPU, name))]) >= 60
 
 
-def test_an_error_is_read_from_the_output() -> None:
+def test_error_is_parsed_from_mypy_output() -> None:
     text = 'a/b.py:3: error: Unsupported operand types for + ("GPUArray" and "str")  [operator]\nnote: x'
     assert errors_of_mypy(text) == {("b.py", 3): {"operator"}}

@@ -47,5 +47,5 @@ PyGPU.set_device(None, 3)  # error: call-arg
 
 
 def mean(x: GPUArray) -> float:
-    """The result of a reduction is an array until it is converted."""
+    """Return the result of a reduction as a float, which it is only after a conversion."""
     return x.mean()  # error: return-value

@@ -164,7 +164,7 @@ mod tests {
     static ONE_AT_A_TIME: ForkSafeMutex<()> = ForkSafeMutex::new(());
 
     #[test]
-    fn a_block_whose_address_was_given_out_is_known_as_freed_and_nobody_elses() {
+    fn freed_block_with_escaped_address_is_detected_and_not_reused() {
         let _turn = ONE_AT_A_TIME.lock();
         for bytes in [16, 100_000, 5 << 20] {
             let address = block(bytes).unwrap();
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_asked_for_is_freed_at_once() {
+    fn block_without_escaped_address_is_freed_immediately() {
         let _turn = ONE_AT_A_TIME.lock();
         let address = block(4000).unwrap();
         // SAFETY: a block of this many bytes, which is not in use.
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_kept_than_the_bound() {
+    fn quarantine_stays_within_its_bound() {
         let _turn = ONE_AT_A_TIME.lock();
         trim();
         for _ in 0..40 {

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_behind_a_block_is_told_once() {
+    fn write_beyond_block_is_reported_once() {
         for bytes in [1, 7, 64, 1000, 4097, 5 << 20] {
             let address = block(bytes).unwrap();
             // SAFETY: a block of this many bytes, followed by a red zone of `BYTES` unused bytes.

@@ -26,7 +26,7 @@ fn code<T>(result: Result<T>) -> u32 {
 }
 
 #[test]
-fn memory_is_aligned_to_a_cache_line_unless_it_is_small_and_writable() {
+fn memory_is_aligned_to_cache_line_and_small_blocks_to_16_bytes() {
     for bytes in [1, 63, 64, 65, 1023, 1024, 1 << 20] {
         let block = CPU.allocate(0, bytes).unwrap();
         assert_eq!(block % if bytes < 1024 { 16 } else { 64 }, 0);
@@ -39,7 +39,7 @@ fn memory_is_aligned_to_a_cache_line_unless_it_is_small_and_writable() {
 }
 
 #[test]
-fn sizes_that_no_machine_has_are_out_of_memory_and_not_a_crash() {
+fn impossible_sizes_raise_out_of_memory() {
     for bytes in [usize::MAX, isize::MAX as usize, 1 << 60] {
         match CPU.allocate(0, bytes) {
             Err(Error::OutOfMemory(error)) => {
@@ -52,7 +52,7 @@ fn sizes_that_no_machine_has_are_out_of_memory_and_not_a_crash() {
 }
 
 #[test]
-fn overlapping_ranges_are_copied_as_if_the_source_were_read_first() {
+fn overlapping_copy_behaves_like_memmove() {
     let mut values: Vec<u8> = (0..10).collect();
     let first = address(&mut values);
     unsafe { CPU.copy(0, Direction::DeviceToDevice, first + 2, first, 8, S).unwrap() };
@@ -61,7 +61,7 @@ fn overlapping_ranges_are_copied_as_if_the_source_were_read_first() {
 }
 
 #[test]
-fn a_pitched_copy_moves_the_box_and_nothing_between_its_rows() {
+fn pitched_copy_skips_gaps_between_rows() {
     let mut source: Vec<u8> = (0..60).collect();
     let mut target = vec![255u8; 60];
     let from = Pitched { address: address(&mut source) + 1, row_pitch: 5, plane_pitch: 20 };
@@ -76,7 +76,7 @@ fn a_pitched_copy_moves_the_box_and_nothing_between_its_rows() {
 }
 
 #[test]
-fn whole_planes_are_copied_the_same_way() {
+fn pitched_copy_of_whole_planes() {
     let mut source: Vec<u8> = (0..24).collect();
     let mut target = vec![0u8; 16];
     let from = Pitched { address: address(&mut source), row_pitch: 4, plane_pitch: 12 };
@@ -88,7 +88,7 @@ fn whole_planes_are_copied_the_same_way() {
 }
 
 #[test]
-fn an_empty_box_touches_nothing_whatever_its_pitches() {
+fn empty_box_touches_no_memory_for_any_pitch() {
     let nowhere = Pitched { address: 8, row_pitch: usize::MAX, plane_pitch: usize::MAX };
     for (width, height, depth) in [(0, 2, 2), (2, 0, 2), (2, 2, 0)] {
         let extent = Extent { width, height, depth };
@@ -99,7 +99,7 @@ fn an_empty_box_touches_nothing_whatever_its_pitches() {
 }
 
 #[test]
-fn patterns_of_every_size_fill_rows_and_leave_the_gaps() {
+fn patterns_of_every_size_fill_rows_without_gaps_between() {
     let mut words = [0xffff_ffff_u32; 6];
     let first = address(&mut words);
     unsafe { CPU.fill(0, first, 12, Pattern::U32(0x0102_0304), 2, 2, S).unwrap() };
@@ -113,7 +113,7 @@ fn patterns_of_every_size_fill_rows_and_leave_the_gaps() {
 }
 
 #[test]
-fn streams_are_different_non_zero_and_always_done() {
+fn streams_are_distinct_nonzero_and_always_complete() {
     let streams: Vec<_> = (0..3).map(|_| CPU.create_stream(0, StreamFlags::default()).unwrap()).collect();
     assert!(streams.iter().all(|stream| stream.0 >= FIRST_STREAM));
     assert!(streams[0] != streams[1] && streams[1] != streams[2]);
@@ -149,7 +149,7 @@ fn events_measure_the_time_between_their_records() {
 }
 
 #[test]
-fn an_event_without_timing_has_no_time_and_one_for_other_processes_is_refused() {
+fn event_without_timing_has_no_time_and_interprocess_event_is_rejected() {
     let event = CPU.create_event(0, EventFlags { timing: false, ..TIMED }).unwrap();
     unsafe {
         CPU.record_event(0, event, S).unwrap();
@@ -175,7 +175,7 @@ fn only_device_0_exists() {
 }
 
 #[test]
-fn the_machine_describes_itself() {
+fn host_properties_are_reported() {
     let properties = CPU.properties(0).unwrap();
     assert!(!properties.name.is_empty());
     assert_eq!(properties.architecture, std::env::consts::ARCH);
@@ -195,7 +195,7 @@ fn pools_and_peers_do_not_exist() {
 }
 
 #[test]
-fn what_was_pinned_is_known_until_it_is_given_back() {
+fn pinned_memory_is_recognized_until_freed() {
     let block = CPU.allocate_host(0, 100, HostFlags::default()).unwrap();
     let kinds = [block - 1, block, block + 99, block + 100].map(|address| CPU.pointer_kind(address).unwrap());
     let (unknown, pinned) = (PointerKind::Unregistered, PointerKind::Host);
@@ -205,7 +205,7 @@ fn what_was_pinned_is_known_until_it_is_given_back() {
 }
 
 #[test]
-fn codes_have_cuda_names_and_unknown_codes_are_no_crash() {
+fn error_codes_have_cuda_names_and_unknown_codes_a_default() {
     assert_eq!(
         (CPU.error_name(400), CPU.error_text(1)),
         ("cudaErrorInvalidResourceHandle".into(), "invalid argument".into())

@@ -17,7 +17,7 @@ mod errors;
 mod events;
 mod functions;
 mod graphs;
-mod launches;
+mod launch_attributes;
 mod linking;
 mod memory;
 mod modules;

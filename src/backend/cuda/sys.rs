@@ -395,7 +395,7 @@ mod tests {
 
     /// Compile-time check of the launch structures shared by both vendors.
     const _: () = {
-        use crate::vendor::{RawAttribute, RawConfig, launch_attributes as ours};
+        use crate::vendor::{RawAttribute, RawConfig, raw_launch_attributes as ours};
         use sys::CUlaunchAttributeID as Attribute;
         assert!(size_of::<RawAttribute>() == size_of::<sys::CUlaunchAttribute>());
         assert!(offset_of!(RawAttribute, value) == offset_of!(sys::CUlaunchAttribute, value));
@@ -454,12 +454,12 @@ mod tests {
     };
 
     #[test]
-    fn a_code_is_as_wide_as_the_header_says() {
+    fn error_code_has_size_of_header_type() {
         assert_eq!(size_of::<sys::CUresult>(), size_of::<Code>());
     }
 
     #[test]
-    fn a_library_that_is_no_driver_is_refused_with_every_name_it_lacks() {
+    fn rejects_library_without_driver_symbols_and_lists_them() {
         let library = crate::Library::open(&["libc.so.6", "libSystem.dylib", "kernel32.dll"]).unwrap();
         // SAFETY: no function is called.
         let missing = unsafe { Api::load(&library) }.err().unwrap();

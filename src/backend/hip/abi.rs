@@ -167,7 +167,7 @@ const _: () = {
 /// Compile-time check of the launch structures shared by both vendors.
 const _: () = {
     use newest::{HIP_LAUNCH_CONFIG, hipLaunchAttribute};
-    use vendor::{RawAttribute, RawConfig, launch_attributes as ours};
+    use vendor::{RawAttribute, RawConfig, raw_launch_attributes as ours};
     assert!(size_of::<RawAttribute>() == size_of::<hipLaunchAttribute>());
     assert!(offset_of!(RawAttribute, value) == offset_of!(hipLaunchAttribute, __bindgen_anon_1));
     assert!(size_of::<RawConfig>() == size_of::<HIP_LAUNCH_CONFIG>());
@@ -342,6 +342,6 @@ newest_values! {
 }
 
 #[test]
-fn no_number_is_left_unchecked() {
+fn every_constant_is_checked_against_headers() {
     assert_eq!(NAMES, NAMES_IN_THE_NEWEST);
 }

@@ -21,7 +21,7 @@ mod events;
 mod functions;
 mod graphs;
 mod hiprtc;
-mod launches;
+mod launch_attributes;
 mod memory;
 mod modules;
 mod open;

@@ -266,7 +266,7 @@ mod tests {
     };
 
     #[test]
-    fn the_drivers_version_says_which_file_is_tried_first() {
+    fn driver_version_decides_which_library_is_tried_first() {
         assert_eq!(NOUN.files(BackendKind::Cuda, 12080), ["libcunone.so.12", "libcunone.so.13"]);
         assert_eq!(NOUN.files(BackendKind::Cuda, 13000), ["libcunone.so.13", "libcunone.so.12"]);
         let hints = ["/b/libcunone.so.13", "/a/libcunone.so.12"].map(PathBuf::from);
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn who_finds_none_is_told_what_to_install_and_what_was_searched() {
+    fn missing_library_error_names_package_and_searched_paths() {
         let places = SearchPaths { named: Some("/x/libcunone.so".into()), hints: Vec::new() };
         let text = NOUN.open(BackendKind::Cuda, 12080, &places).unwrap_err().to_string();
         for part in ["cuNone was not found", "PyGPU[cuda12-math]", "/x/libcunone.so: "] {

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_taken_is_nobody_elses_until_it_is_put_back() {
+    fn taken_object_is_not_available_until_returned() {
         static SHELF: ObjectPool<i32, &str> = ObjectPool::new(2);
         assert_eq!(SHELF.take(&1), None);
         assert_eq!(SHELF.put(1, "a"), None);
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_used_longest_ago_goes_first() {
+    fn least_recently_returned_object_is_evicted_first() {
         static SHELF: ObjectPool<i32, &str> = ObjectPool::new(2);
         assert_eq!((SHELF.put(1, "a"), SHELF.put(2, "b")), (None, None));
         let again = SHELF.take(&1).unwrap();

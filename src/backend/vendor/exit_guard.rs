@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_passage_is_counted_while_it_lasts() {
+    fn driver_call_guard_is_counted_while_alive() {
         // Other tests of the process may make calls at the same time, so this is a lower bound.
         let passage = DriverCallGuard::begin();
         assert!(INSIDE.load(Ordering::SeqCst) >= 1);
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     #[cfg(debug_assertions)]
     #[should_panic(expected = "under a lock")]
-    fn nobody_calls_a_driver_under_a_lock_of_the_process() {
+    fn driver_is_not_called_under_a_global_lock() {
         static LOCK: fork_safe::ForkSafeMutex<()> = fork_safe::ForkSafeMutex::new(());
         let _held = LOCK.lock();
         let _passage = DriverCallGuard::begin();

@@ -133,14 +133,14 @@ mod tests {
     }
 
     #[test]
-    fn empty_boxes_are_nothing_whatever_their_pitches() {
+    fn empty_boxes_need_no_copy_for_any_pitch() {
         for extent in [(0, 2, 2), (2, 0, 2), (2, 2, 0)] {
             assert_eq!(planned((usize::MAX, usize::MAX), (0, 0), extent), PitchedCopyKind::Nothing);
         }
     }
 
     #[test]
-    fn gapless_rows_and_planes_are_one_line() {
+    fn rows_and_planes_without_gaps_are_one_line() {
         assert_eq!(planned((8, 0), (8, 0), (8, 5, 1)), PitchedCopyKind::Line(40));
         assert_eq!(planned((8, 40), (8, 40), (8, 5, 3)), PitchedCopyKind::Line(120));
         assert_eq!(planned((1, 1), (99, 99), (8, 1, 1)), PitchedCopyKind::Line(8));
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn one_gap_is_one_plane() {
+    fn box_with_one_gap_is_one_plane() {
         let PitchedCopyKind::Plane(rows) = planned((16, 0), (8, 0), (8, 5, 1)) else { panic!() };
         assert_eq!(rows.extent, Extent { width: 8, height: 5, depth: 1 });
         let PitchedCopyKind::Plane(merged) = planned((16, 80), (12, 60), (8, 5, 3)) else { panic!() };
@@ -158,14 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn planes_that_are_not_whole_rows_apart_are_copied_one_by_one() {
+    fn planes_apart_by_partial_rows_are_copied_individually() {
         assert!(matches!(planned((16, 96), (16, 80), (8, 5, 3)), PitchedCopyKind::Box(_)));
         assert!(matches!(planned((16, 100), (16, 80), (8, 5, 3)), PitchedCopyKind::EachPlane(_)));
         assert!(matches!(planned((16, 64), (16, 80), (8, 5, 3)), PitchedCopyKind::EachPlane(_)));
     }
 
     #[test]
-    fn pitches_beyond_the_driver_are_copied_row_by_row() {
+    fn pitches_beyond_driver_limit_are_copied_row_by_row() {
         assert!(matches!(planned((MAX + 1, 0), (8, 0), (8, 5, 1)), PitchedCopyKind::EachRow(_)));
         assert!(matches!(planned((8, 0), (MAX + 1, 0), (8, 5, 1)), PitchedCopyKind::EachRow(_)));
         assert!(matches!(planned((MAX, 0), (8, 0), (8, 5, 1)), PitchedCopyKind::Plane(_)));
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn boxes_beyond_the_address_space_have_no_plan() {
+    fn boxes_beyond_address_space_have_no_plan() {
         let extent = Extent { width: 8, height: 5, depth: 3 };
         assert_eq!(plan(side(usize::MAX / 2, 0), side(8, 40), extent, MAX), None);
         assert_eq!(plan(side(8, 40), side(8, usize::MAX / 2), extent, MAX), None);

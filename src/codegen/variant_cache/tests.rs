@@ -14,7 +14,7 @@ fn make<V: Clone + Send + Sync>(store: &'static VariantCache<V>, of: &VariantId<
 }
 
 #[test]
-fn whole_keys_tell_variants_apart() {
+fn whole_keys_distinguish_variants() {
     static STORE: VariantCache<u32> = VariantCache::new(1000);
     let keys: Vec<Vec<u8>> = (0..200u8).map(|n| vec![n % 3; usize::from(n)]).collect();
     for (number, key) in keys.iter().enumerate() {
@@ -30,7 +30,7 @@ fn whole_keys_tell_variants_apart() {
 }
 
 #[test]
-fn entries_of_one_hash_are_told_apart() {
+fn entries_with_same_hash_are_distinguished() {
     let entry = |key: &[u8]| {
         let (key, was_used) = (VariantKey::from_slice(key), AtomicBool::new(false));
         Arc::new(CompiledVariant {
@@ -48,7 +48,7 @@ fn entries_of_one_hash_are_told_apart() {
 }
 
 #[test]
-fn nobody_makes_twice_and_who_waits_gets_what_was_made() {
+fn variant_is_made_once_and_waiters_get_it() {
     static STORE: VariantCache<u32> = VariantCache::new(100);
     static MADE: AtomicUsize = AtomicUsize::new(0);
     let (count, start) = (8, Barrier::new(8));
@@ -69,7 +69,7 @@ fn nobody_makes_twice_and_who_waits_gets_what_was_made() {
 }
 
 #[test]
-fn a_failure_is_told_to_who_made_and_the_next_one_tries_again() {
+fn failure_is_returned_to_maker_and_next_caller_retries() {
     static STORE: VariantCache<u32> = VariantCache::new(100);
     let fails = || Err(Error::value("no"));
     assert!(STORE.find_or_make(&of(1, b"k"), fails).is_err());
@@ -80,7 +80,7 @@ fn a_failure_is_told_to_who_made_and_the_next_one_tries_again() {
 }
 
 #[test]
-fn what_cannot_be_had_is_remembered() {
+fn unavailable_variant_is_remembered() {
     static STORE: VariantCache<u32> = VariantCache::new(100);
     assert_eq!(STORE.find_or_make(&of(1, b"k"), || Ok(None)).unwrap(), None);
     assert_eq!(STORE.find(&of(1, b"k")), Some(None));
@@ -88,7 +88,7 @@ fn what_cannot_be_had_is_remembered() {
 }
 
 #[test]
-fn there_are_never_more_than_the_bound_and_what_is_used_stays() {
+fn cache_stays_within_bound_and_keeps_used_variants() {
     static STORE: VariantCache<u32> = VariantCache::new(16);
     make(&STORE, &of(1, b"often"), 0);
     for number in 0..100u8 {
@@ -100,7 +100,7 @@ fn there_are_never_more_than_the_bound_and_what_is_used_stays() {
 }
 
 #[test]
-fn a_family_takes_its_variants_with_it() {
+fn forgetting_a_family_drops_its_variants() {
     static STORE: VariantCache<Arc<u32>> = VariantCache::new(100);
     let value = Arc::new(3);
     make(&STORE, &of(1, b"a"), Arc::clone(&value));
@@ -112,7 +112,7 @@ fn a_family_takes_its_variants_with_it() {
 }
 
 #[test]
-fn a_reset_lets_go_of_what_was_compiled_before() {
+fn reset_drops_variants_of_earlier_context() {
     static STORE: VariantCache<Arc<u32>> = VariantCache::new(100);
     let value = Arc::new(3);
     make(&STORE, &of(1, b"a"), Arc::clone(&value));
@@ -154,7 +154,7 @@ fn tables_are_read_while_they_are_replaced_and_freed() {
 }
 
 #[test]
-fn a_child_makes_what_its_parent_was_making() {
+fn forked_child_makes_variant_that_parent_was_making() {
     static STORE: VariantCache<u32> = VariantCache::new(100);
     let begun = Barrier::new(2);
     thread::scope(|scope| {

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transposition_is_turned_in_registers_where_vectors_fit() {
+    fn transposition_uses_registers_if_vectors_fit() {
         for (itemsize, vector) in [(1, 8), (2, 16), (4, 16), (8, 16), (16, 16)] {
             let (units, class) = chosen(&dense(&[512, 1024], itemsize).transpose(None).unwrap(), 1 << 20, 1 << 21);
             assert_eq!((units.unit, class), (itemsize, CopyKernel::Squares { vector }));
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_moved_in_the_largest_units_that_all_places_allow() {
+    fn pieces_use_largest_unit_that_all_addresses_allow() {
         let cut = dense(&[100, 64], 4).index(&[slice(0, 100), slice(16, 48)]).unwrap();
         assert_eq!(chosen(&cut, 1 << 20, 1 << 21).0.unit, 16);
         let cut = dense(&[100, 64], 4).index(&[slice(0, 100), slice(1, 33)]).unwrap();
@@ -245,14 +245,14 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_are_lines_and_short_ones_flat() {
+    fn long_rows_use_line_kernel_and_short_rows_flat_kernel() {
         let every_second = |columns| dense(&[100, columns], 4).index(&[slice(0, 100), step(2)]).unwrap();
         assert_eq!(chosen(&every_second(4096), 1 << 20, 1 << 21).1, CopyKernel::Lines { again: false });
         assert_eq!(chosen(&every_second(513), 1 << 20, 1 << 21).1, CopyKernel::Flat { wide: false });
     }
 
     #[test]
-    fn what_is_repeated_is_read_again_right_away() {
+    fn repeated_source_is_reread_immediately() {
         let repeated = dense(&[1, 300, 1, 4096], 4).broadcast_to(&[3, 300, 2, 4096]).unwrap();
         let (units, class) = chosen(&repeated, 1 << 20, 1 << 21);
         assert_eq!(class, CopyKernel::Lines { again: true });
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_2_to_the_31_units_numbers_are_wide_and_shares_can_be_numbered() {
+    fn more_than_2_to_the_31_units_use_wide_numbers() {
         let many = dense(&[1 << 26, 33, 2], 1).index(&[slice(0, 1 << 26), slice(0, 32), step(2)]).unwrap();
         assert_eq!(chosen(&many, 1 << 40, 1 << 41).1, CopyKernel::Flat { wide: true });
         let few = dense(&[1 << 25, 33, 2], 1).index(&[slice(0, 1 << 25), slice(0, 32), step(2)]).unwrap();

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn units_hold_whole_items_or_a_part_of_a_short_period() {
+    fn fill_units_hold_whole_items_or_part_of_a_short_period() {
         for (itemsize, wanted) in
             [(1, (16, 1)), (8, (16, 1)), (16, (16, 1)), (3, (16, 3)), (12, (16, 3)), (40, (16, 5))]
         {
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn no_period_is_longer_than_the_parameters_have_room_for() {
+    fn fill_period_fits_into_parameters() {
         for itemsize in 1..=LONGEST {
             let (unit, period) = chosen(itemsize, 1024, 1 << 20);
             assert!(unit * period <= LONGEST, "items of {itemsize} bytes: {period} units of {unit}");
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_period_is_aligned_as_the_kernel_declares_it_and_repeats_the_item() {
+    fn fill_period_is_aligned_and_repeats_item() {
         let item: Vec<u8> = (1..=12).collect();
         let mut record = ParameterBlock::new();
         [7, 7, 7].into_iter().for_each(|word| record.push_word(word));

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_a_kernel_for_every_rank() {
+    fn every_rank_has_a_kernel() {
         assert_eq!([0, 1, 3, 5, 9, 17, 64].map(rank_for), [1, 1, 3, 8, 16, 64, 64]);
     }
 }

@@ -129,14 +129,14 @@ mod tests {
     use pygpu_layout::{MemoryOrder, for_each_run};
 
     #[test]
-    fn a_run_is_cut_where_the_hosts_addresses_are_multiples_of_the_chunk() {
+    fn run_is_cut_at_host_addresses_that_are_multiples_of_chunk() {
         let run = ContiguousRun::new(0, 0, 100, 0x1000 + 5, 16);
         let pieces: Vec<_> = (0..run.count()).map(|chunk| run.piece(chunk)).collect();
         assert_eq!(pieces, [(0, 11), (11, 16), (27, 16), (43, 16), (59, 16), (75, 16), (91, 9)]);
     }
 
     #[test]
-    fn a_short_run_is_one_piece() {
+    fn short_run_is_one_piece() {
         for (bytes, address) in [(1, 0), (16, 0), (11, 5), (3, 15)] {
             let run = ContiguousRun::new(0, 0, bytes, address, 16);
             assert_eq!(run.piece(0), (0, bytes.min(16 - address as i64)));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn one_element_is_one_box() {
+    fn single_element_is_one_box() {
         let layout = Layout::scalar(8);
         let boxes = ChunkBoxes::new(&layout, &layout, 1).unwrap();
         assert_eq!(boxes.count(), 1);
@@ -184,7 +184,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn boxes_are_all_elements_once_and_none_is_larger_than_allowed((device, host, most) in layouts()) {
+        fn boxes_cover_all_elements_once_within_size_limit((device, host, most) in layouts()) {
             let mut wanted = Vec::new();
             for_each_run(&device, &host, |to, from, bytes| (0..bytes).for_each(|at| wanted.push((to + at, from + at)))).unwrap();
             let boxes = ChunkBoxes::new(&device, &host, most).unwrap();
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_of_a_dense_device_array_is_dense() {
+    fn chunk_of_dense_device_array_is_dense() {
         let device = Layout::contiguous(&[10, 30], 4, MemoryOrder::C).unwrap();
         let host = Layout::strided(&[10, 30], &[480, 8], 0, 4).unwrap();
         let boxes = ChunkBoxes::new(&device, &host, 256).unwrap();

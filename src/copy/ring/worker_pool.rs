@@ -174,7 +174,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
-    fn work_is_run_by_the_caller_and_at_most_as_many_helpers_as_wanted() {
+    fn work_runs_on_caller_and_at_most_requested_helpers() {
         for helpers in [0, 1, 3] {
             let runs = AtomicUsize::new(0);
             assert!(run(helpers, &|| {
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn helpers_work_at_the_same_time_as_the_caller() {
+    fn helpers_work_concurrently_with_caller() {
         let all = Barrier::new(3);
         assert!(run(2, &|| {
             all.wait();
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn several_callers_at_once_all_finish() {
+    fn concurrent_callers_all_finish() {
         std::thread::scope(|scope| {
             for _ in 0..6 {
                 scope.spawn(|| {
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_helper_that_panics_is_told_of_and_the_next_work_has_helpers() {
+    fn helper_panic_is_reported_and_later_work_has_helpers() {
         let caller = std::thread::current().id();
         let both = Barrier::new(2);
         let fine = run(1, &|| {

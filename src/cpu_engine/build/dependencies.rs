@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_of_make_is_read_with_its_escapes() {
+    fn make_rule_is_parsed_with_escapes() {
         let rule = b"unit.o: unit.cpp /a/b.h \\\n /with\\ blank/c\\#.h /d$$/e.h\n\n/a/b.h:\n";
         let wanted = ["unit.cpp", "/a/b.h", "/with blank/c#.h", "/d$/e.h"].map(PathBuf::from);
         assert_eq!(dependencies(rule), wanted);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folders_are_those_between_the_two_lines() {
+    fn search_folders_are_between_the_two_marker_lines() {
         let told = "ignored\n#include \"...\" search starts here:\n /q\n#include <...> search starts here:\n include\n \
                     /usr/include\nEnd of search list.\n /no\n";
         let folders = |named: &[&str]| {

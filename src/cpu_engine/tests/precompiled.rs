@@ -45,7 +45,7 @@ fn is_as_it_was(own: &Path) -> bool {
 }
 
 #[test]
-fn headers_are_read_once_and_sources_that_do_not_compile_leave_them() {
+fn headers_are_precompiled_once_and_kept_after_compile_errors() {
     let Some((kept, own)) = filled() else { return };
     compile(kept.path(), SOURCE, &[]).unwrap();
     let with_headers =
@@ -57,7 +57,7 @@ fn headers_are_read_once_and_sources_that_do_not_compile_leave_them() {
 }
 
 #[test]
-fn what_is_damaged_or_old_or_open_to_others_is_made_again() {
+fn damaged_outdated_or_writable_parts_are_rebuilt() {
     let spoil: [fn(&Path); 4] = [
         |own| fs::File::options().write(true).open(own.join("include/pygpu_cpu.h.gch")).unwrap().set_len(5000).unwrap(),
         |own| fs::remove_file(own.join("runtime.o")).unwrap(),
@@ -73,7 +73,7 @@ fn what_is_damaged_or_old_or_open_to_others_is_made_again() {
 }
 
 #[test]
-fn what_looks_whole_and_is_not_is_taken_away() {
+fn corrupt_precompiled_header_is_removed() {
     let Some((kept, own)) = filled() else { return };
     let file = own.join("include/pygpu_cpu.h.gch");
     let known = fs::metadata(&file).unwrap();
@@ -84,7 +84,7 @@ fn what_looks_whole_and_is_not_is_taken_away() {
 }
 
 #[test]
-fn a_users_folder_with_a_header_of_the_same_name_comes_first() {
+fn user_folder_with_header_of_same_name_precedes() {
     let Some((kept, own)) = filled() else { return };
     let user = tempfile::tempdir().unwrap();
     fs::write(user.path().join("math.h"), "#define SEEN 1\n#include_next <math.h>\n").unwrap();

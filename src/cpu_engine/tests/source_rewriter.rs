@@ -7,7 +7,7 @@ fn rewritten(source: &str) -> String {
 }
 
 #[test]
-fn words_of_the_device_become_cxx() {
+fn device_keywords_become_cxx() {
     let text = rewritten(
         "__device__ int f(); __global__ void __launch_bounds__(N * (2), 1) k(int *o) { __shared__ int s[2]; }",
     );
@@ -21,19 +21,19 @@ fn words_of_the_device_become_cxx() {
 }
 
 #[test]
-fn dynamic_shared_memory_keeps_its_type_and_the_lines_behind_it() {
+fn dynamic_shared_memory_keeps_type_and_following_line_numbers() {
     let text = rewritten("void f() { extern __attribute__((aligned(16))) __shared__ volatile float\n s[][3][N + 1]; }");
     assert!(text.starts_with("void f() { volatile float (*s)[ 3 ] [ N + 1 ] = (volatile float (*)[ 3 ] [ N + 1 ])pygpu_cpu_dynamic_shared();\n }"), "{text}");
 }
 
 #[test]
-fn strings_comments_and_headers_of_the_system_are_left_alone() {
+fn strings_comments_and_system_headers_are_unchanged() {
     let source = "const char *a = \"__global__ void s();\", *b = R\"x(__shared__ \" )x\"; char c = '\"';\n# 1 \"/usr/include/a.h\" 1 3\n__global__ void t();\n# 2 \"kernel.cu\" 2\nint d;";
     assert!(rewritten(source).starts_with(source));
 }
 
 #[test]
-fn variables_are_told_from_functions() {
+fn variables_are_distinguished_from_functions() {
     let text = rewritten(
         "__device__ float a[2] = {1, 2}, *unused; static __constant__ __attribute__((aligned(8))) int b; namespace n { __device__ T<int> c; struct S { __device__ int member; }; } __device__ T<int> f(int x = 1); template <class T> __device__ int g = 1; extern __device__ int h;",
     );

@@ -14,13 +14,13 @@ fn taken(source: &str) -> Vec<String> {
 }
 
 #[test]
-fn kernels_become_loops_where_their_barriers_allow_it() {
+fn kernels_become_loops_if_barriers_allow_it() {
     let expected = ["addresses", "tree", "product", "kept", "own_parameter", "asked", "histogram", "doubled"];
     assert_eq!(taken(include_str!("loops.cu")), expected);
 }
 
 #[test]
-fn what_is_in_doubt_keeps_a_stack_for_each_thread() {
+fn ambiguous_barriers_keep_a_stack_per_thread() {
     let bodies = [
         "if (n > 1) { __syncthreads(); }",
         "while (n > 1) { __syncthreads(); }",
@@ -53,7 +53,7 @@ fn what_is_in_doubt_keeps_a_stack_for_each_thread() {
 }
 
 #[test]
-fn a_kernel_whose_name_means_more_or_that_may_call_who_waits_is_left_alone() {
+fn overloaded_or_waiting_kernels_are_not_converted() {
     let sources = [
         "__device__ void f() { __syncthreads(); } __global__ void k(int *p) { p[0] = 1; }",
         "__device__ void lock(int *p) { while (atomicExch(p, 1)) { } } __global__ void k(int *p) { p[0] = 1; }",
@@ -66,7 +66,7 @@ fn a_kernel_whose_name_means_more_or_that_may_call_who_waits_is_left_alone() {
 }
 
 #[test]
-fn lines_stay_where_they_are() {
+fn conversion_keeps_line_numbers() {
     let source = "__global__ void k(int *p) {\nint a =\n 1,\n b = 2;\n__syncthreads\n();\np[a] = b;\n}\nint last;";
     let text = split(source).unwrap().source;
     assert_eq!(text.matches('\n').count(), source.matches('\n').count());

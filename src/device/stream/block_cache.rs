@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_size_has_a_place_of_its_own_and_holds_what_was_asked_for() {
+    fn every_size_class_is_distinct_and_covers_request() {
         let mut sizes: Vec<(usize, usize)> = (1..=MOST).filter_map(size_of).collect();
         sizes.dedup();
         assert_eq!(sizes.len(), SIZES);

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tensor_keeps_the_memory_until_it_is_deleted_once() {
+    fn tensor_keeps_memory_until_deleted_once() {
         let array = array(&[2, 3], ScalarType::Float32);
         let managed = legacy(&array, None).unwrap();
         assert_eq!(Arc::strong_count(array.allocation()), 2);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn every_named_dtype_is_described_and_opaque_items_are_refused() {
+    fn exports_every_named_dtype_and_rejects_opaque_items() {
         for row in &TABLE {
             let managed = versioned(&array(&[2], row.kind), DlpackFlags::empty(), None).unwrap();
             // SAFETY: the tensor was just created and is deleted once.
@@ -211,21 +211,21 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_array_has_a_null_pointer_and_a_scalar_no_dimensions() {
+    fn empty_array_exports_null_pointer_and_scalar_no_dimensions() {
         assert_eq!(exported(&array(&[3, 0, 2], ScalarType::Int8)), (vec![3, 0, 2], vec![2, 2, 1], 0));
         let (shape, strides, data) = exported(&array(&[], ScalarType::Int8));
         assert!(shape.is_empty() && strides.is_empty() && data != 0);
     }
 
     #[test]
-    fn a_stride_that_is_no_multiple_of_the_item_is_refused() {
+    fn rejects_stride_that_is_no_multiple_of_itemsize() {
         let base = array(&[12], ScalarType::Int8);
         let view = base.view_as(Layout::strided(&[2], &[6], 0, 4).unwrap(), DType::new(ScalarType::Int32)).unwrap();
         assert!(matches!(legacy(&view, None), Err(Error::Buffer(text)) if text.contains("6 bytes")));
     }
 
     #[test]
-    fn read_only_needs_a_version() {
+    fn read_only_export_requires_version() {
         let readonly = array(&[2], ScalarType::Int8).as_readonly();
         assert!(matches!(legacy(&readonly, None), Err(Error::Buffer(text)) if text.contains("max_version")));
         let managed = versioned(&readonly, DlpackFlags::IS_COPIED, None).unwrap();
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn more_dimensions_than_fit_in_place_are_described_too() {
+    fn more_dimensions_than_inline_capacity_are_exported() {
         let array = array(&[1; 20], ScalarType::Int8);
         assert_eq!(exported(&array).0, [1; 20]);
     }

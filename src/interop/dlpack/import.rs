@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn an_export_comes_back_as_the_same_memory() {
+    fn export_reimports_as_same_memory() {
         let array = Array::empty(&[4, 6], DType::new(ScalarType::Complex64), MemoryOrder::C, cpu()).unwrap();
         let reversed = Index::Slice { start: None, stop: None, step: Some(-1) };
         let view = array.view(array.layout().index(&[reversed, reversed]).unwrap()).unwrap();
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn the_truth_is_imported_and_deleted_once() {
+    fn valid_tensor_is_imported_and_deleted_once() {
         assert!(forge(|_| ()).is_ok());
         assert_eq!(deleted(), 1);
         assert!(forge(|managed| managed.deleter = None).is_ok());
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn every_lie_is_refused_as_a_buffer_error_and_deleted_once() {
+    fn rejects_every_invalid_tensor_with_buffer_error_and_deletes_once() {
         static NEGATIVE: [i64; 2] = [2, -3];
         static HUGE: [i64; 2] = [i64::MAX, i64::MAX];
         static WIDE: [i64; 2] = [i64::MAX / 2, 1];
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_strides_are_c_order_and_an_offset_is_added() {
+    fn missing_strides_are_c_order_and_offset_is_added() {
         assert!(forge(|managed| managed.dl_tensor.strides = std::ptr::null_mut()).is_ok());
         assert!(forge(|managed| managed.dl_tensor.byte_offset = 8).is_ok());
         assert!(matches!(forge(|managed| managed.dl_tensor.byte_offset = 2), Err(Error::Buffer(_))));

@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn host_types_are_the_cpu_and_unknown_ones_are_refused_with_their_numbers() {
+    fn host_types_map_to_cpu_and_unknown_types_are_rejected_by_number() {
         for host in [1, 3, 11] {
             assert!(is_host(host) && device_of(host, 0).unwrap().is_cpu());
         }

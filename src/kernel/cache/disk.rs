@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn c2_only_a_whole_file_of_ones_own_is_believed() {
+    fn c2_only_complete_files_of_own_user_are_loaded() {
         let folder = tempfile::tempdir().unwrap();
         let (own, key) = (at(folder.path()), key("a"));
         let file = own.path(&key);
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn c2_pipes_links_folders_and_files_that_others_write_are_refused_and_replaced() {
+    fn c2_rejects_and_replaces_pipes_links_folders_and_shared_files() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let folder = tempfile::tempdir().unwrap();
         let (own, key) = (at(folder.path()), key("a"));
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn c2_a_folder_that_others_write_to_is_refused_with_a_reason_told_once() {
+    fn c2_rejects_folder_writable_by_others_and_reports_once() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let folder = tempfile::tempdir().unwrap();
         let (mode, at) = (
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_recently_used_files_make_room() {
+    fn least_recently_used_files_are_evicted() {
         let folder = tempfile::tempdir().unwrap();
         let start = SystemTime::now() - Duration::from_secs(1000);
         for (age, name) in ["a", "b", "c"].into_iter().enumerate() {
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_is_no_folder_is_refused_with_a_reason() {
+    fn rejects_cache_path_that_is_no_folder_with_reason() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a file, no folder");
         fs::write(&file, b"").unwrap();
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn many_threads_store_and_load_without_harm() {
+    fn threads_store_and_load_concurrently() {
         let folder = tempfile::tempdir().unwrap();
         std::thread::scope(|scope| {
             for thread in 0..8 {

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_and_nothing_else_is_believed() {
+    fn cache_entry_roundtrips_and_corrupt_entry_is_rejected() {
         let state = |mark: &[u8]| WitnessState::Read { mark: mark.to_vec(), hash: [7; 32] };
         let states = [WitnessState::Absent, WitnessState::Present, state(b""), state(b"mark")];
         let read = states.into_iter().map(|state| FileFingerprint { path: "/a b".into(), state }).collect();

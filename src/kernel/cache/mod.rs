@@ -195,12 +195,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_of_a_key_do_not_run_into_each_other() {
+    fn key_parts_are_separated() {
         assert_ne!(ImageKey::of([&b"ab"[..], b"c"]), ImageKey::of([&b"a"[..], b"bc"]));
     }
 
     #[test]
-    fn what_one_cannot_tell_the_files_of_is_kept_nowhere() {
+    fn image_with_unknown_dependencies_is_not_cached() {
         let folder = tempfile::tempdir().unwrap();
         let (cache, key) = (Cache::Folder(folder.path().to_owned()), ImageKey::of([&b"unknown"[..]]));
         keep(&cache, &key, Compiled { image: vec![1], ..Compiled::default() });
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_read_with_their_letters() {
+    fn sizes_are_parsed_with_units() {
         let cases =
             [("4096", 4096), ("1k", 1024), ("256M", 256 << 20), ("2GiB", 2 << 30), (" 3 mb ", 3 << 20), ("0", 0)];
         for (text, bytes) in cases {

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn fatbins_follow_each_other_with_room_between_them() {
+    fn fatbins_are_found_with_gaps_between() {
         let mut section = fatbin(24);
         section.extend([0; 16]);
         section.extend(fatbin(8));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn bundles_go_as_far_as_the_next() {
+    fn bundles_extend_to_the_next() {
         let mut section = BUNDLE.to_vec();
         section.resize(64, 0);
         section.extend(BUNDLE);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_library_has_no_parts() {
+    fn invalid_library_has_no_parts() {
         let own = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         for image in [&b""[..], b"\x7fELF", b".version 8.0", &own, &own[..own.len() / 2]] {
             assert!(parts(image, BackendKind::Cuda).unwrap().is_empty());

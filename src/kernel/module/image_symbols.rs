@@ -84,13 +84,13 @@ mod tests {
     }
 
     #[test]
-    fn ptx_says_it_in_its_entries() {
+    fn kernel_names_are_read_from_ptx_entries() {
         let text = b".version 8.0\n.visible .entry _Z5scalePf(\n\t.param .u64 p\n)\n{ }\n.entry plain\n()\n.func f()\n";
         assert_eq!(in_image(text), ["_Z5scalePf", "plain"]);
     }
 
     #[test]
-    fn machine_code_says_it_in_its_symbols() {
+    fn kernel_names_are_read_from_elf_symbols() {
         let nvidia = elf(190, &[("_Z1kPi", 0x12, 0x10), ("helper", 0x12, 0), ("table", 0x11, 0)]);
         assert_eq!(in_image(&nvidia), ["_Z1kPi"]);
         let amd = elf(224, &[("_Z1kPi", 0x12, 0), ("_Z1kPi.kd", 0x11, 0)]);

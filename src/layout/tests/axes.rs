@@ -2,7 +2,7 @@ mod transposing {
     use super::super::*;
 
     #[test]
-    fn axes_may_be_counted_from_the_end() {
+    fn negative_axes_count_from_the_end() {
         let layout = fresh(&[2, 3, 4]);
         assert_eq!(shape(&layout.transpose(Some(&[-1, 0, -2])).unwrap()), [4, 2, 3]);
         assert_eq!(strides(&layout.transpose(None).unwrap()), [4, 16, 48]);
@@ -12,7 +12,7 @@ mod transposing {
     }
 
     #[test]
-    fn a_transpose_names_every_axis_once() {
+    fn rejects_transpose_with_wrong_axes() {
         let layout = fresh(&[3, 4]);
         value_error(layout.transpose(Some(&[0])), "axes don't match array");
         value_error(layout.transpose(Some(&[1, -1])), "repeated axis in transpose");
@@ -39,7 +39,7 @@ mod transposing {
     }
 
     #[test]
-    fn only_axes_of_length_1_are_squeezed() {
+    fn squeeze_accepts_only_axes_of_length_1() {
         let layout = fresh(&[1, 3, 1]);
         assert_eq!(shape(&layout.squeeze(None).unwrap()), [3]);
         assert_eq!(shape(&layout.squeeze(Some(&[-1])).unwrap()), [1, 3]);
@@ -51,7 +51,7 @@ mod transposing {
     }
 
     #[test]
-    fn expanded_axes_have_numpys_strides() {
+    fn expanded_axes_have_numpy_strides() {
         let layout = fresh(&[3, 4]);
         assert_eq!(strides(&layout.expand_dims(&[0, -1]).unwrap()), [48, 16, 4, 4]);
         value_error(layout.expand_dims(&[0, -4]), "repeated axis");
@@ -63,7 +63,7 @@ mod transposing {
     }
 
     #[test]
-    fn a_flip_starts_at_the_other_end() {
+    fn flip_starts_at_the_other_end() {
         let layout = fresh(&[3, 4]);
         let view = layout.flip(None).unwrap();
         assert_eq!((strides(&view), view.offset()), (vec![-16, -4], 44));
@@ -73,7 +73,7 @@ mod transposing {
     }
 
     #[test]
-    fn a_diagonal_steps_along_both_axes() {
+    fn diagonal_steps_along_both_axes() {
         let layout = fresh(&[2, 3, 4]);
         let view = layout.diagonal(1, -1, 0).unwrap();
         assert_eq!((shape(&view), strides(&view), view.offset()), (vec![3, 1], vec![16, 52], 48));
@@ -92,14 +92,14 @@ mod broadcasting {
     use super::super::*;
 
     #[test]
-    fn repeated_elements_have_stride_0() {
+    fn broadcast_elements_have_stride_0() {
         let layout = fresh(&[3, 1]);
         assert_eq!(strides(&layout.broadcast_to(&[2, 3, 4]).unwrap()), [0, 4, 0]);
         assert_eq!(shape(&layout.broadcast_to(&[3, 0]).unwrap()), [3, 0]);
     }
 
     #[test]
-    fn a_shape_that_does_not_fit_is_refused() {
+    fn rejects_incompatible_broadcast_shape() {
         let layout = fresh(&[3, 4]);
         value_error(
             layout.broadcast_to(&[3, 5]),
@@ -115,7 +115,7 @@ mod broadcasting {
     }
 
     #[test]
-    fn shapes_broadcast_as_in_numpy() {
+    fn broadcast_shapes_match_numpy() {
         assert_eq!(broadcast_shapes(&[&[2, 3], &[3], &[4, 1, 1]]).unwrap()[..], [4, 2, 3]);
         assert_eq!(broadcast_shapes(&[&[0, 3], &[1]]).unwrap()[..], [0, 3]);
         assert_eq!(broadcast_shapes(&[]).unwrap()[..], [0i64; 0]);

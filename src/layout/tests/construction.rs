@@ -4,24 +4,24 @@ mod building {
     const TOO_BIG: &str = "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.";
 
     #[test]
-    fn a_fresh_array_has_numpys_strides() {
+    fn new_array_has_numpy_strides() {
         assert_eq!(strides(&fresh(&[3, 1, 4])), [16, 16, 4]);
         assert_eq!(strides(&Layout::contiguous(&[3, 1, 4], 4, MemoryOrder::F).unwrap()), [4, 12, 12]);
         assert_eq!(strides(&fresh(&[])), [0i64; 0]);
     }
 
     #[test]
-    fn a_fresh_empty_array_has_zero_strides() {
+    fn new_empty_array_has_zero_strides() {
         assert_eq!(strides(&fresh(&[3, 0, 4])), [0, 0, 0]);
     }
 
     #[test]
-    fn a_negative_length_is_refused_even_in_an_empty_array() {
+    fn rejects_negative_length_even_in_empty_array() {
         value_error(Layout::contiguous(&[0, -1], 4, MemoryOrder::C), "negative dimensions are not allowed");
     }
 
     #[test]
-    fn too_many_bytes_are_refused_without_regard_to_zero_lengths() {
+    fn rejects_size_overflow_regardless_of_zero_lengths() {
         let huge = 1 << 62;
         for shape in [&[huge, huge][..], &[0, huge, huge], &[huge, 0, huge], &[0, huge]] {
             value_error(Layout::contiguous(shape, 8, MemoryOrder::C), TOO_BIG);
@@ -32,7 +32,7 @@ mod building {
     }
 
     #[test]
-    fn rank_64_is_the_last() {
+    fn rejects_rank_above_64() {
         assert!(Layout::contiguous(&[1; 64], 4, MemoryOrder::C).is_ok());
         value_error(
             Layout::contiguous(&[1; 65], 4, MemoryOrder::C),
@@ -41,12 +41,12 @@ mod building {
     }
 
     #[test]
-    fn an_itemsize_below_one_is_refused() {
+    fn rejects_itemsize_below_one() {
         value_error(Layout::contiguous(&[2], 0, MemoryOrder::C), "itemsize must be at least 1 byte, not 0");
     }
 
     #[test]
-    fn strides_whose_reach_overflows_are_refused() {
+    fn rejects_strides_whose_extent_overflows() {
         let huge = 1 << 62;
         value_error(
             Layout::strided(&[2, 2], &[huge, huge], 0, 1),
@@ -67,7 +67,7 @@ mod building {
     }
 
     #[test]
-    fn the_extent_covers_negative_strides_and_the_last_element() {
+    fn extent_covers_negative_strides_and_last_element() {
         let layout = Layout::strided(&[3, 2], &[-8, 4], 100, 4).unwrap();
         assert_eq!(layout.extent(), Some((84, 108)));
         assert_eq!(fresh(&[]).extent(), Some((0, 4)));
@@ -75,7 +75,7 @@ mod building {
     }
 
     #[test]
-    fn a_layout_of_rank_8_stays_off_the_heap() {
+    fn layout_of_rank_8_needs_no_heap() {
         assert!(!fresh(&[1, 2, 1, 2, 1, 2, 1, 2]).axes.spilled());
     }
 }
@@ -84,20 +84,20 @@ mod contiguity {
     use super::super::*;
 
     #[test]
-    fn axes_of_length_1_do_not_count() {
+    fn axes_of_length_1_do_not_affect_contiguity() {
         let layout = Layout::strided(&[1, 3, 1, 4], &[7, 16, -3, 4], 0, 4).unwrap();
         assert!(layout.is_c_contiguous() && !layout.is_f_contiguous());
     }
 
     #[test]
-    fn empty_and_0d_layouts_are_both() {
+    fn empty_and_0d_layouts_are_c_and_f_contiguous() {
         for layout in [Layout::strided(&[2, 0, 3], &[9, 9, 9], 0, 4).unwrap(), fresh(&[])] {
             assert!(layout.is_c_contiguous() && layout.is_f_contiguous());
         }
     }
 
     #[test]
-    fn a_reversed_or_broadcast_axis_is_neither() {
+    fn reversed_or_broadcast_axis_is_not_contiguous() {
         for stride in [-4, 0] {
             let layout = Layout::strided(&[3], &[stride], 8, 4).unwrap();
             assert!(!layout.is_c_contiguous() && !layout.is_f_contiguous());

@@ -3,13 +3,13 @@ mod indexing {
     use Index::{Ellipsis, Integer, NewAxis};
 
     #[test]
-    fn a_reversed_slice_keeps_its_negative_stride() {
+    fn reversed_slice_keeps_negative_stride() {
         let view = fresh(&[3, 4]).index(&[slice(None, None, -1), slice(None, None, -2)]).unwrap();
         assert_eq!((shape(&view), strides(&view), view.offset()), (vec![3, 2], vec![-16, -8], 44));
     }
 
     #[test]
-    fn a_slice_that_empties_an_axis_keeps_stride_and_offset() {
+    fn slice_of_length_0_keeps_stride_and_offset() {
         let layout = fresh(&[3, 4]);
         for empty in [slice(5, 2, None), slice(1, 1, 7), slice(0, 5, -3)] {
             let view = layout.index(&[empty, slice(None, None, 2)]).unwrap();
@@ -39,7 +39,7 @@ mod indexing {
     }
 
     #[test]
-    fn ellipsis_and_newaxis_place_the_axes_that_are_left() {
+    fn ellipsis_and_newaxis_position_remaining_axes() {
         let layout = fresh(&[2, 3, 4]);
         let view = layout.index(&[NewAxis, Integer(1), Ellipsis, NewAxis, slice(1, 3, None)]).unwrap();
         assert_eq!((shape(&view), strides(&view), view.offset()), (vec![1, 3, 1, 2], vec![0, 16, 0, 4], 52));
@@ -49,7 +49,7 @@ mod indexing {
     }
 
     #[test]
-    fn a_clipped_slice_is_taken_as_it_is_but_not_outside_the_axis() {
+    fn accepts_clipped_slice_only_within_axis() {
         let layout = fresh(&[5]);
         let take = |start, step, len| {
             let mut view = Layout::scalar(1);
@@ -67,7 +67,7 @@ mod indexing {
     }
 
     #[test]
-    fn mistakes_are_told_in_numpys_words() {
+    fn errors_match_numpy_messages() {
         let layout = fresh(&[3, 4]);
         index_error(layout.index(&[Integer(5)]), "index 5 is out of bounds for axis 0 with size 3");
         index_error(layout.index(&[Ellipsis, Integer(-5)]), "index -5 is out of bounds for axis 1 with size 4");
@@ -97,7 +97,7 @@ mod reshaping {
     }
 
     #[test]
-    fn views_have_numpys_strides() {
+    fn reshaped_views_have_numpy_strides() {
         let layout = fresh(&[3, 4]);
         let every_other = layout.index(&[slice(None, None, 2)]).unwrap();
         let column = layout.index(&[slice(None, None, None), slice(None, 1, None)]).unwrap();
@@ -113,7 +113,7 @@ mod reshaping {
     }
 
     #[test]
-    fn a_copy_is_asked_for_where_numpy_copies() {
+    fn reshape_requires_copy_where_numpy_copies() {
         let layout = fresh(&[3, 4]);
         assert_eq!(layout.reshape(&[12], MemoryOrder::F).unwrap(), None);
         let every_other = layout.index(&[slice(None, None, None), slice(None, None, 2)]).unwrap();
@@ -126,14 +126,14 @@ mod reshaping {
     }
 
     #[test]
-    fn one_negative_length_is_worked_out() {
+    fn single_negative_length_is_inferred() {
         assert_eq!(resolve_shape(12, &[-2, 3]).unwrap()[..], [4, 3]);
         assert_eq!(resolve_shape(0, &[-1, 5]).unwrap()[..], [0, 5]);
         assert_eq!(resolve_shape(1, &[]).unwrap()[..], [0i64; 0]);
     }
 
     #[test]
-    fn mistakes_are_told_in_numpys_words() {
+    fn errors_match_numpy_messages() {
         let huge = 1 << 62;
         for (size, wanted, text) in [
             (6, &[4][..], "(4,)"),
@@ -157,7 +157,7 @@ mod views_as_another_dtype {
     const LAST: &str = "To change to a dtype of a different size, the last axis must be contiguous";
 
     #[test]
-    fn the_last_axis_is_divided_anew() {
+    fn view_dtype_divides_last_axis() {
         let layout = fresh(&[3, 4]);
         let check = |layout: &Layout, itemsize, expected_shape: &[i64], expected_strides: &[i64]| {
             let view = layout.view_dtype(itemsize).unwrap();
@@ -173,7 +173,7 @@ mod views_as_another_dtype {
     }
 
     #[test]
-    fn sizes_that_do_not_divide_are_refused_in_numpys_words() {
+    fn rejects_indivisible_view_dtype_with_numpy_message() {
         let layout = fresh(&[3, 4]);
         let transposed = layout.transpose(None).unwrap();
         value_error(transposed.view_dtype(2), LAST);

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn axes_at_the_end_are_batches_beside_each_other() {
+    fn trailing_axes_are_adjacent_batches() {
         let made = complex(&dense(&[5, 4, 3, 2]), &[2, 3]).unwrap();
         let side = FftLayout { embed: [3, 2, 0], stride: 1, distance: 6 };
         assert_eq!((made.shape.points, made.shape.batch, made.shape.input), ([3, 2, 1], 20, side));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn axes_at_the_beginning_and_outer_ones_need_no_copy() {
+    fn leading_and_outer_axes_need_no_copy() {
         let first = complex(&dense(&[5, 4]), &[0]).unwrap().shape;
         assert_eq!((first.points, first.batch), ([5, 1, 1], 4));
         assert_eq!(first.input, FftLayout { embed: [5, 0, 0], stride: 4, distance: 1 });
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_in_the_middle_is_a_few_calls_or_none() {
+    fn middle_axis_needs_several_calls_or_a_copy() {
         let made = complex(&dense(&[3, 4, 5]), &[1]).unwrap();
         assert_eq!((made.shape.batch, made.shape.input.distance), (5, 1));
         assert_eq!(made.places().collect::<Vec<_>>(), [[0, 0], [160, 160], [320, 320]]);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_spectrum_is_told_by_the_points_of_the_real_side() {
+    fn half_spectrum_is_described_by_points_of_real_side() {
         let (real, half) = (Layout::contiguous(&[6, 8], 4, MemoryOrder::C).unwrap(), dense(&[6, 5]));
         let made = Embedding::of(FftType::FromReal, false, &real, &half, &[0, 1]).unwrap().shape;
         assert_eq!((made.points, made.input.embed, made.output.embed), ([6, 8, 1], [6, 8, 0], [6, 5, 0]));

@@ -200,7 +200,7 @@ mod tests {
     use super::at_once;
 
     #[test]
-    fn a_heavy_text_is_written_for_few_elements_of_a_pack() {
+    fn expensive_expression_is_unrolled_for_fewer_pack_elements() {
         let of = |pack| [0, 4, 8, 12, 26].map(|weight| at_once(pack, weight));
         assert_eq!(of(2), [None, None, None, Some(2), Some(1)]);
         assert_eq!(of(4), [None, None, Some(2), Some(2), Some(1)]);

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn matrices_in_c_order_and_transposed_ones_are_taken_as_they_are() {
+    fn c_order_and_transposed_matrices_are_used_without_copy() {
         let (plain, turned) = (Operation::Plain, Operation::Transposed);
         // 10 by 20 times 20 by 30, in C order; then each operand transposed; then rows of wider matrices.
         let [a, b] = [side(10, 80, 4), side(30, 4, 120)];
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_otherwise_is_told() {
+    fn unsupported_matrix_layouts_are_reported() {
         let lies = |a: MatrixOperand, b: MatrixOperand, out: Out| {
             GemmLayout::of(&ProductProblem::of(a, b, out, 20)).unwrap().fits_library()
         };
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_a_batch_with_one_matrix_are_rows_of_one_product() {
+    fn batch_times_one_matrix_folds_into_one_product() {
         assert_eq!(folded(&side(10, 80, 4), 120, (800, 1200)), Some((80, 120)));
         assert_eq!(folded(&side(1, 0, 4), 0, (80, 120)), Some((80, 120)));
         assert_eq!(folded(&side(10, 80, 4), 120, (1000, 1200)), None);

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_tile_is_taken_with_which_everybody_has_something_to_do() {
+    fn largest_tile_that_occupies_all_processors_is_chosen() {
         let tiles = |m, k, n| {
             let plan = planned(m, k, n);
             (rows_of_tile(&plan), plan.splits)
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn small_products_and_those_with_vectors_have_ways_of_their_own() {
+    fn small_and_vector_products_have_own_strategies() {
         assert_eq!(planned(3, 3, 3).way, ProductStrategy::Small);
         assert_eq!(planned(1 << 20, 8, 8).way, ProductStrategy::Small);
         assert_eq!(planned(4096, 4096, 1).way, ProductStrategy::Rows { places: 1, lanes: 256 });
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_the_inner_axis_are_all_of_it() {
+    fn splits_cover_inner_axis() {
         for depth in [5000, 100_003, 1 << 20, (1 << 20) + 1] {
             let plan = planned(64, depth, 64);
             assert!(plan.splits > 1);
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn packs_are_read_where_everything_lies_evenly() {
+    fn packs_are_used_if_addresses_and_lengths_are_aligned() {
         assert_eq!(planned(512, 512, 512).vector, [4, 4]);
         assert_eq!(planned(512, 510, 512).vector, [2, 4]);
         assert_eq!(planned(512, 512, 511).vector, [4, 1]);

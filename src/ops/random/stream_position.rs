@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_block_is_that_of_random123s_own_test() {
+    fn philox_block_matches_random123_test_vector() {
         // From kat_vectors of Random123, philox4x64 with 10 rounds: all bits set.
         let ones = u64::MAX;
         assert_eq!(
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_that_are_left_are_for_the_next_call() {
+    fn unused_halves_are_kept_for_next_call() {
         let key = [3, 5];
         let mut position = StreamPosition::read([u64::MAX, u64::MAX, 7, 0, 2, 0, 0, 0]);
         let halves = |count| Amount { count, halves: true, even: false };

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_side_by_side_is_read_so() {
+    fn contiguous_axes_are_read_along_memory() {
         let block = |shape: &[i64], reduced: &[usize]| {
             let BlockShape { places, lanes, along, vector, each: _, turns } = planned(shape, reduced).block;
             (places, lanes, along, vector, turns)
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn packs_lie_evenly() {
+    fn reduction_packs_are_aligned() {
         let input = Layout::contiguous(&[64, 64], 4, MemoryOrder::C).unwrap();
         let out = Layout::contiguous(&[64, 1], 4, MemoryOrder::C).unwrap().broadcast_to(&[64, 64]).unwrap();
         let vector = |address| {
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn few_places_are_shared_by_blocks_and_many_are_not() {
+    fn few_results_are_split_across_blocks() {
         assert_eq!(planned(&[1 << 28], &[0]).splits, 528);
         assert_eq!(planned(&[1 << 14, 1 << 14], &[0]).splits, 4);
         assert_eq!(planned(&[1 << 14, 1 << 14], &[1]).splits, 1);
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn places_and_counts_are_those_of_the_axes() {
+    fn result_and_element_counts_follow_axes() {
         let plan = planned(&[3, 4, 5, 6], &[1, 3]);
         assert_eq!((plan.places, plan.count), (15, 24));
         let plan = planned(&[3, 1], &[1]);

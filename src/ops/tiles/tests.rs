@@ -14,7 +14,7 @@ fn turned(layouts: &[&Layout], itemsize: usize) -> Option<TileTraversal> {
 }
 
 #[test]
-fn arrays_that_lie_across_the_result_are_turned() {
+fn transposed_arrays_are_read_by_tiles() {
     let (across, straight) = (dense(&[300, 200], 4).transpose(None).unwrap(), dense(&[200, 300], 4));
     let found = turned(&[&across, &straight, &straight], 4).unwrap();
     assert_eq!((found.axis, &found.sides[..], found.tiles), (0, &[0][..], Tiles { x: 64, y: 32 }));
@@ -25,7 +25,7 @@ fn arrays_that_lie_across_the_result_are_turned() {
 }
 
 #[test]
-fn axes_around_a_plane_are_kept() {
+fn tile_plane_is_found_among_other_axes() {
     let first = dense(&[3, 60, 4, 70], 4);
     for (axes, axis) in [([0, 3, 2, 1], Some(1)), ([0, 1, 2, 3], None), ([2, 1, 0, 3], None), ([3, 0, 1, 2], Some(0))] {
         let across = first.transpose(Some(&axes)).unwrap();
@@ -35,7 +35,7 @@ fn axes_around_a_plane_are_kept() {
 }
 
 #[test]
-fn what_is_small_short_repeated_or_shares_its_sectors_is_read_as_it_is() {
+fn small_short_or_broadcast_operands_are_read_without_tiles() {
     let of = |shape: [i64; 2]| {
         let across = dense(&[shape[1], shape[0]], 4).transpose(None).unwrap();
         turned(&[&across, &dense(&shape, 4)], 4).is_some()
@@ -63,7 +63,7 @@ fn tiles_fill_a_block_and_follow_short_sides() {
 }
 
 #[test]
-fn a_parameter_has_the_tiles_and_the_lengths_in_elements() {
+fn tile_parameters_have_tile_counts_and_lengths_in_elements() {
     let across = dense(&[5, 300, 200], 4).transpose(Some(&[0, 2, 1])).unwrap();
     let result = dense(&[5, 200, 300], 4);
     let mut walk = LoopNest::plan(&[&across, &result], LoopNestRules { lead: Some(1), reduced: 0 }).unwrap();
@@ -80,7 +80,7 @@ fn a_parameter_has_the_tiles_and_the_lengths_in_elements() {
 }
 
 #[test]
-fn more_blocks_than_can_be_numbered_are_no_tiles() {
+fn too_many_blocks_disable_tiles() {
     let of = |batch: i64| {
         let across = dense(&[batch, 16, 1024], 1).transpose(Some(&[0, 2, 1])).unwrap();
         let result = Layout::strided(&[batch, 1024, 16], &[1 << 15, 16, 1], 0, 1).unwrap();

@@ -1,4 +1,4 @@
-//! The class `Kernel`: a compiled or loaded kernel, and `kernel[grid, block, stream, shared]`.
+//! The class `Kernel`: a compiled or loaded kernel. `launcher.rs` has `kernel[grid, block, stream, shared]`.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -17,7 +17,16 @@ import PyGPU
 import simulated
 from fusion_support import calls
 from fusion_support.figures import mode, waiting
-from fusion_support.names import HOST, UNINITIALISED, attributes, first_that_works, hosts, public_functions, same, ways_of
+from fusion_support.names import (
+    HOST,
+    UNINITIALISED,
+    attributes,
+    first_that_works,
+    hosts,
+    public_functions,
+    same,
+    ways_of,
+)
 from PyGPU import _core
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import mpi
-import PyGPU
 import process_group
+import PyGPU
 from gpu import support
 
 support.require_peers()

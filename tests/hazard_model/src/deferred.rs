@@ -236,7 +236,7 @@ fn operand_is_read_before_others_may_write_it() {
 }
 
 #[test]
-fn operand_is_read_before_others_may_write_it_while_several_threads_begin_to_defer() {
+fn operand_is_read_before_writes_of_others_while_threads_begin_to_defer() {
     model(|| {
         let library = Library::new();
         let (operand, other) = (Arc::new(Block::new(1)), Arc::new(Block::new(1)));
@@ -254,7 +254,7 @@ fn operand_is_read_before_others_may_write_it_while_several_threads_begin_to_def
 }
 
 #[test]
-fn operand_is_read_before_either_of_two_threads_gives_it_out() {
+fn operand_is_read_before_either_of_two_threads_publishes_it() {
     model(|| {
         let library = Library::new();
         let (operand, result) = (Arc::new(Block::new(1)), Arc::new(Block::new(0)));
@@ -315,7 +315,7 @@ fn dropped_result_is_launched_once_or_never() {
 }
 
 #[test]
-fn discarded_operation_lands_with_the_batch_before_it() {
+fn discarded_operation_finishes_with_preceding_batch() {
     model(|| {
         let library = Library::new();
         let operands = [Arc::new(Block::new(1)), Arc::new(Block::new(1))];
@@ -338,7 +338,7 @@ fn discarded_operation_lands_with_the_batch_before_it() {
 }
 
 #[test]
-fn operation_discarded_behind_a_batch_in_flight_lands_with_it() {
+fn operation_discarded_after_launching_batch_finishes_with_it() {
     model(|| {
         let library = Library::new();
         let operands = [Arc::new(Block::new(1)), Arc::new(Block::new(1))];

@@ -159,7 +159,7 @@ fn most() -> Option<usize> {
 }
 
 #[test]
-fn two_threads_with_one_operation_each_on_every_choice_of_queues() {
+fn two_threads_with_one_operation_each_on_any_queues() {
     for (first, second) in BOTH.into_iter().flat_map(|first| BOTH.map(|second| (first, second))) {
         for queues in [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2)] {
             let threads: [&[Act]; 2] = [&[Use(first, queues.0)], &[Use(second, queues.1)]];
@@ -169,7 +169,7 @@ fn two_threads_with_one_operation_each_on_every_choice_of_queues() {
 }
 
 #[test]
-fn a_write_that_ends_does_not_forget_a_read_that_came_and_went_meanwhile() {
+fn end_of_write_keeps_reads_recorded_since_its_begin() {
     // Defect of version 0.1.0: after begin(Write, 0), begin(Read, 1), end(Read, 1), end(Write, 0) the free waited for
     // nothing.
     for writer in [0, 2] {
@@ -179,7 +179,7 @@ fn a_write_that_ends_does_not_forget_a_read_that_came_and_went_meanwhile() {
 }
 
 #[test]
-fn two_threads_that_see_what_has_returned() {
+fn two_threads_that_observe_completed_operations() {
     for last in BOTH {
         hold(Some(3), true, &[&[Use(Write, 1), Use(last, 2)], &[Use(Read, 2), Use(Write, 0)]], &[]);
         hold(Some(3), true, &[&[Use(Read, 0), Use(last, 0)], &[Use(Write, 1), Use(Read, 1)]], &[Use(Read, 2)]);
@@ -199,7 +199,7 @@ fn three_threads_with_one_operation_each() {
 }
 
 #[test]
-fn queues_of_others_are_marked_while_they_are_there() {
+fn foreign_queues_are_marked_while_alive() {
     for access in BOTH {
         hold(Some(3), false, &[&[Bare(access, 1)], &[Use(Write, 0)]], &[Use(Write, 2)]);
         hold(Some(3), false, &[&[Bare(access, 1)], &[Bare(Read, 2)]], &[Bare(Write, 3)]);
@@ -210,7 +210,7 @@ fn queues_of_others_are_marked_while_they_are_there() {
 }
 
 #[test]
-fn what_was_lent_is_waited_for_when_it_comes_back() {
+fn returned_loan_is_waited_for() {
     for access in BOTH {
         hold(Some(3), true, &[&[Lent(access, 1)], &[Use(Write, 0)]], &[Use(Write, 2)]);
         hold(Some(3), true, &[&[Lent(access, 1)], &[Lent(access, 2)]], &[Use(Read, 0)]);
@@ -219,7 +219,7 @@ fn what_was_lent_is_waited_for_when_it_comes_back() {
 }
 
 #[test]
-fn what_fails_before_its_work_leaves_no_trace() {
+fn operation_failed_before_its_work_leaves_no_use() {
     for access in BOTH {
         hold(Some(3), true, &[&[Failed(access, 1)], &[Use(Write, 0)]], &[Use(Write, 2)]);
         hold(Some(3), true, &[&[Failed(access, 1), Use(Read, 1)], &[Use(Write, 2)]], &[Use(Write, 0)]);

@@ -21,8 +21,8 @@ import numpy as np
 
 from fusion_support.catalogue import DTYPES, KEYS, MATRIX, NUMBERS, ROW, Fragment, catalogue
 from fusion_support.disturbances import Finalisers, Refusals
-from fusion_support.figures import Counted
 from fusion_support.executors import Device, World
+from fusion_support.figures import Counted
 from PyGPU import _core
 
 SEED_OF_CATALOGUE = 19

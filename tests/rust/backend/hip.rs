@@ -3,7 +3,7 @@
 use crate::fakes::{Fake, fake_driver, run};
 
 #[test]
-fn a_missing_runtime_is_reported_with_every_name_that_was_tried() {
+fn missing_runtime_is_reported_with_every_tried_name() {
     let text = run("child::tells_its_default", None, Some("hip"));
     if text.contains("hip usable") {
         eprintln!("skipped: this machine has an AMD GPU");
@@ -19,7 +19,7 @@ fn a_missing_runtime_is_reported_with_every_name_that_was_tried() {
 }
 
 #[test]
-fn a_runtime_with_devices_is_the_default() {
+fn runtime_with_devices_is_default() {
     let Some(driver) = fake_driver(Fake::Hip, "hip-default", &[]) else { return };
     let text = run("child::tells_its_default", Some(&driver), None);
     assert!(text.contains("default: hip") || text.contains("cuda usable"), "{text}");
@@ -38,12 +38,12 @@ fn refused(name: &str, options: &[&str], reason: &str) {
 }
 
 #[test]
-fn an_old_runtime_is_named_with_both_versions() {
+fn old_runtime_error_names_both_versions() {
     refused("hip-old", &["-DVERSION=40421400"], "is HIP 4.4; PyGPU needs 5.2 or newer");
 }
 
 #[test]
-fn a_runtime_without_devices_says_so_whichever_of_its_two_codes_it_gives() {
+fn runtime_without_devices_is_rejected_for_both_codes() {
     let absent = "there is no AMD GPU, or it is not visible here: ";
     refused("hip-100", &["-DINIT=100"], &format!("{absent}hipInit failed: hipErrorNoDevice (100)"));
     refused("hip-101", &["-DINIT=101"], &format!("{absent}hipInit failed: hipErrorInvalidDevice (101)"));
@@ -53,12 +53,12 @@ fn a_runtime_without_devices_says_so_whichever_of_its_two_codes_it_gives() {
 }
 
 #[test]
-fn an_incomplete_runtime_is_told_what_it_lacks() {
+fn incomplete_runtime_error_names_missing_function() {
     refused("hip-incomplete", &["-DINCOMPLETE"], "says HIP 6.4 but lacks hipMalloc");
 }
 
 #[test]
-fn the_hip_backend_calls_the_runtime_as_it_is_documented() {
+fn hip_backend_calls_runtime_as_documented() {
     for (name, options) in [("hip-calls", &[][..]), ("hip-calls-old", &["-DOLD"])] {
         let Some(driver) = fake_driver(Fake::Hip, name, options) else { return };
         run("hip::child::calls_the_runtime", Some(&driver), Some("hip"));
@@ -66,7 +66,7 @@ fn the_hip_backend_calls_the_runtime_as_it_is_documented() {
 }
 
 #[test]
-fn a_forked_child_is_refused_by_hip_and_served_by_the_cpu() {
+fn forked_child_cannot_use_hip_but_cpu() {
     let Some(driver) = fake_driver(Fake::Hip, "hip-fork", &[]) else { return };
     run("hip::child::forks", Some(&driver), Some("hip"));
 }

@@ -3,7 +3,7 @@
 use crate::fakes::{Fake, fake_driver, run};
 
 #[test]
-fn the_cuda_backend_loads_and_launches_as_it_is_documented() {
+fn cuda_backend_loads_and_launches_as_documented() {
     for (name, options) in [("programs", &[][..]), ("programs-old", &["-DOLD"])] {
         let Some(driver) = fake_driver(Fake::Cuda, name, options) else { return };
         run("programs::child::loads_and_launches", Some(&driver), Some("cuda"));
@@ -11,14 +11,14 @@ fn the_cuda_backend_loads_and_launches_as_it_is_documented() {
 }
 
 #[test]
-fn nvrtc_is_told_what_its_interface_says() {
+fn nvrtc_is_called_as_documented() {
     let Some(driver) = fake_driver(Fake::Cuda, "nvrtc", &[]) else { return };
     fake_driver(Fake::Nvrtc, "nvrtc", &[]).unwrap();
     run("programs::child::compiles", Some(&driver), Some("cuda"));
 }
 
 #[test]
-fn without_nvrtc_the_error_says_what_to_install_and_what_was_searched() {
+fn missing_nvrtc_error_names_package_and_searched_paths() {
     let Some(driver) = fake_driver(Fake::Cuda, "no-nvrtc", &[]) else { return };
     run("programs::child::finds_no_compiler", Some(&driver), Some("cuda"));
 }

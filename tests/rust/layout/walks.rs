@@ -259,7 +259,7 @@ fn check_forms(case: &Case, walk: &LoopNest, found: &[Place]) {
 }
 
 #[test]
-fn random_walks_visit_what_plain_indexing_visits() {
+fn random_loop_nests_match_plain_indexing() {
     let seed = setting("PYGPU_TEST_SEED").unwrap_or_else(|| {
         SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
     });
@@ -295,7 +295,7 @@ impl Drop for Told<'_> {
 }
 
 #[test]
-fn shapes_that_do_not_broadcast_are_refused_in_numpys_words() {
+fn rejects_incompatible_shapes_with_numpy_message() {
     let of = |shape: &[i64]| Layout::strided(shape, &vec![0; shape.len()], 0, 1).unwrap();
     let refused = |sides: &[&Layout]| LoopNest::plan(sides, LoopNestRules::default()).unwrap_err().to_string();
     let text = refused(&[&of(&[2, 3]), &of(&[4])]);
@@ -308,7 +308,7 @@ fn shapes_that_do_not_broadcast_are_refused_in_numpys_words() {
 }
 
 #[test]
-fn many_axes_and_many_arrays_have_a_walk() {
+fn loop_nest_supports_15_axes_and_41_arrays() {
     let deep = Layout::strided(&[2; 15], &[0; 15], 8, 4).unwrap();
     let shape: Vec<i64> = vec![2; 15];
     let strides: Vec<i64> = (0..15).map(|axis| 3 << (2 * axis)).collect();
@@ -323,7 +323,7 @@ fn many_axes_and_many_arrays_have_a_walk() {
 }
 
 #[test]
-fn an_axis_that_every_array_repeats_stays_apart_from_the_others() {
+fn axis_broadcast_by_every_array_is_not_merged() {
     let row = Layout::strided(&[3, 1, 4], &[16, 0, 4], 0, 4).unwrap();
     let walk = LoopNest::plan(&[&row, &Layout::scalar(4)], LoopNestRules { lead: Some(0), reduced: 0b010 }).unwrap();
     assert_eq!((walk.rank(), walk.unreduced_rank(), walk.size()), (1, 1, 12));

@@ -117,7 +117,7 @@ def as_event(event: EventLike) -> _core.Event:
     ------
     TypeError
         For any other object.
-    Refusal
+    StatusError
         400 for a `cudaEvent_t` whose creation failed.
     """
     if isinstance(event, cudaEvent_t):

@@ -107,7 +107,7 @@ def as_stream(stream: StreamLike) -> _core.Stream:
     ------
     TypeError
         If it is no stream.
-    Refusal
+    StatusError
         400 for a `cudaStream_t` whose creation failed.
     """
     if isinstance(stream, cudaStream_t):

@@ -39,7 +39,7 @@ fn fill(cpu: &Cpu, byte: &mut u8, value: u8, stream: StreamHandle) -> Result<()>
 }
 
 #[test]
-fn captured_work_is_done_at_each_launch_in_its_order_and_not_before() {
+fn captured_work_runs_in_order_at_each_launch_only() {
     let (cpu, mut byte, mut copied) = (host(), 0u8, 0u8);
     let (one, other) = (stream(&cpu), stream(&cpu));
     let mark = cpu.create_event(0, FLAGS).unwrap();
@@ -78,7 +78,7 @@ fn captured_work_is_done_at_each_launch_in_its_order_and_not_before() {
 }
 
 #[test]
-fn what_a_driver_refuses_in_a_capture_is_refused_and_spoils_it() {
+fn calls_forbidden_in_a_capture_are_rejected_and_invalidate_it() {
     type Call = fn(&Cpu, StreamHandle) -> Result<()>;
     let refusals: [(u32, Call); 7] = [
         // SAFETY: here and below, no test destroys a stream or an event.
@@ -121,7 +121,7 @@ fn what_a_driver_refuses_in_a_capture_is_refused_and_spoils_it() {
 }
 
 #[test]
-fn the_default_stream_is_no_part_of_a_capture() {
+fn default_stream_is_not_captured() {
     let (cpu, mut byte) = (host(), 0u8);
     // SAFETY: the default stream always exists.
     assert_eq!(code(unsafe { cpu.begin_capture(0, StreamHandle::DEFAULT, CaptureMode::Relaxed) }), CAPTURE_UNSUPPORTED);
@@ -140,7 +140,7 @@ fn the_default_stream_is_no_part_of_a_capture() {
 }
 
 #[test]
-fn an_event_of_a_capture_is_no_time_that_the_host_could_ask_for() {
+fn captured_event_cannot_be_queried_by_host() {
     let cpu = host();
     let (stream, event) = (stream(&cpu), cpu.create_event(0, FLAGS).unwrap());
     begin(&cpu, stream);

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_number_that_pycuda_names_has_an_answer() {
+    fn every_attribute_named_by_pycuda_has_a_value() {
         // 44 describes arrays and is deprecated in CUDA.
         let without: Vec<i32> = (1..=115).filter(|&number| attribute(number).is_none()).collect();
         assert_eq!(without, [44]);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_divides_by_is_not_zero() {
+    fn attributes_used_as_divisors_are_positive() {
         for number in [1, 2, 3, 4, 5, 8, 9, 10, 12, 13, 16, 38, 39, 81, 82, 106] {
             assert!(attribute(number).unwrap() > 0, "{number}");
         }

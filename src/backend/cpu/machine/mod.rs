@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_meminfo_are_read_as_bytes() {
+    fn meminfo_lines_are_parsed_as_bytes() {
         let text = "MemTotal:       65536 kB\nMemAvailable:      12 kB\nHugePages_Total:       0\n";
         assert_eq!(field(text, "MemTotal:"), Some(65536 * 1024));
         assert_eq!(field(text, "MemAvailable:"), Some(12 * 1024));
@@ -118,7 +118,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn both_sources_agree_on_the_total() {
+    fn both_sources_report_same_total() {
         assert_eq!(memory().unwrap().total, container::within(from_system().unwrap()).total);
     }
 }

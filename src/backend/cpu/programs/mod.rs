@@ -18,7 +18,7 @@ use super::driver::{Cpu, check_device};
 use super::error_codes::{self, NOT_FOUND, refuse};
 use super::machine::attributes::{self, BLOCK, GRID, SHARED_BYTES, SHARED_BYTES_OPTIN};
 use super::machine::{self, THREADS_PER_BLOCK};
-use crate::launches::no_clusters;
+use crate::launch_attributes::no_clusters;
 use crate::{
     Address, Compiler, Contexts, FunctionAttributes, FunctionHandle, FunctionSetting, LaunchAttributes, LaunchLimits,
     LaunchShape, Launches, LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs, StreamHandle,

@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lies_beside_nvrtc_is_tried_before_the_systems() {
+    fn library_adjacent_to_nvrtc_is_tried_before_system_library() {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("nvidia/nvjitlink/lib");
         std::fs::create_dir_all(&folder).unwrap();

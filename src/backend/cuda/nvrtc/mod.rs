@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_the_host_are_left_out_and_nvccs_are_said_in_its_own_words() {
+    fn host_options_are_dropped_and_nvcc_options_translated() {
         assert_eq!(spelled(&CompileOption::Optimize(3)).unwrap(), None);
         assert_eq!(spelled(&CompileOption::Define("N".into(), Some("3".into()))).unwrap().unwrap(), "-DN=3");
         let said = |text: &str| spelled(&CompileOption::Own(text.into())).unwrap();

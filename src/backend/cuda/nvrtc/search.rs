@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_version_of_the_driver_decides_which_nvrtc_is_tried_first() {
+    fn driver_version_decides_which_nvrtc_is_tried_first() {
         assert_eq!(names(12080), ["libnvrtc.so.12", "libnvrtc.so.13"]);
         assert_eq!(names(13000), ["libnvrtc.so.13", "libnvrtc.so.12"]);
         let hints = ["/b/libnvrtc.so.13", "/a/libnvrtc.so.12", "/c/other.so"].map(PathBuf::from);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn another_file_has_another_identity() {
+    fn changed_file_has_other_identity() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("libnvrtc.so.12");
         let without = identity(12080, std::slice::from_ref(&file), &Settings::default());
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn the_refusal_names_the_extras_and_everything_that_was_searched() {
+    fn missing_nvrtc_error_names_extras_and_searched_paths() {
         let attempts = [Attempt { name: "/x/libnvrtc.so.12".into(), error: "no such file".into() }];
         let text = not_found(12080, &attempts).to_string();
         for part in ["PyGPU[cuda12]", "PyGPU[cuda13]", "CUDA 12.8", "/x/libnvrtc.so.12: no such file"] {

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_said_in_clangs_words_and_what_hiprtc_lacks_is_refused_by_name() {
+    fn options_are_translated_to_clang_and_unsupported_ones_rejected() {
         let words = |option| spelled(&option).unwrap().join(" ");
         assert_eq!(words(CompileOption::Define("N".into(), Some("3".into()))), "-DN=3");
         assert_eq!(words(CompileOption::FusedMultiplyAdd(false)), "-ffp-contract=off");
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_the_source_is_told_and_the_lines_keep_their_numbers() {
+    fn source_keeps_its_name_and_line_numbers() {
         let request = CompileRequest {
             source: "int a;",
             name: "a\"b.cu",
@@ -232,7 +232,7 @@ mod tests {
     /// Tests AMD's compiler of HIP 5.2, which works without a device. `make test` unpacks it
     /// (tests/fetch_amd_runtime.sh).
     #[test]
-    fn amds_compiler_takes_what_is_said_to_it() {
+    fn amd_compiler_accepts_translated_options() {
         let ready = concat!(env!("CARGO_MANIFEST_DIR"), "/build/amd/.ready");
         let Ok(libraries) = std::fs::read_to_string(ready) else { return };
         let child = "backend::hip::hiprtc::tests::compiles_with_amds_runtime";

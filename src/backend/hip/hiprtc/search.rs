@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn the_hiprtc_of_the_runtimes_own_version_is_tried_first_and_the_runtime_itself_last() {
+    fn hiprtc_of_runtime_version_is_tried_first_and_runtime_last() {
         assert_eq!(names("/x/libamdhip64.so.6")[..2], ["libhiprtc.so.6", "libhiprtc.so.7"]);
         assert_eq!(names("/x/libamdhip64.so.7.2.53211")[0], "libhiprtc.so.7");
         let hints = [PathBuf::from("/a/libhiprtc.so.5")];
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_refusal_names_what_to_install_and_everything_that_was_searched() {
+    fn missing_hiprtc_error_names_variable_and_searched_paths() {
         let attempts = [Attempt { name: "/x/libhiprtc.so.7".into(), error: "no such file".into() }];
         let text = not_found(&attempts).to_string();
         for part in ["ROCM_PATH", "/x/libhiprtc.so.7: no such file"] {

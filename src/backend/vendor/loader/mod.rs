@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_missing_candidate_is_remembered_with_a_reason() {
+    fn every_missing_candidate_is_recorded_with_a_reason() {
         let attempts = Library::open(&["libpygpu-none.so.1", "libpygpu-none.so"]).unwrap_err();
         assert_eq!(
             attempts.iter().map(|a| a.name.as_str()).collect::<Vec<_>>(),
@@ -167,13 +167,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_try_is_a_failure_without_attempts() {
+    fn empty_candidate_list_fails_without_attempts() {
         assert!(Library::open(&[]).unwrap_err().is_empty());
     }
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn an_open_library_knows_its_symbols_and_its_file() {
+    fn open_library_reports_its_symbols_and_file() {
         let library = Library::open(&["libpygpu-none.so", "libc.so.6"]).unwrap();
         assert_eq!((library.name(), library.attempts().len()), ("libc.so.6", 1));
         assert!(library.has("getpid") && !library.has("getpid_of_pygpu"));

@@ -85,7 +85,7 @@ fn arguments(all: &[Drawn], constant: bool) -> Vec<Argument> {
 }
 
 #[test]
-fn the_short_way_says_what_the_long_one_says() {
+fn fast_path_matches_general_path() {
     let stream = Stream::default_of(Device::cpu().unwrap());
     let blocks = [(); 2].map(|()| Arc::new(Allocation::new(BLOCK, stream.clone()).unwrap()));
     let taken = Cell::new(0);
@@ -109,7 +109,7 @@ fn the_short_way_says_what_the_long_one_says() {
 }
 
 #[test]
-fn arrays_that_are_all_plain_go_the_short_way() {
+fn plain_arrays_take_fast_path() {
     let stream = Stream::default_of(Device::cpu().unwrap());
     let block = [Arc::new(Allocation::new(BLOCK, stream).unwrap())];
     let pack = |kinds: [ScalarType; 3], offsets: [i64; 3], shape: &[i64]| {

@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_side_by_side_is_read_so() {
+    fn contiguous_axes_are_read_along_memory() {
         let way = |shape: &[i64], axis| planned(shape, axis).way;
         assert_eq!(way(&[1 << 27], 0), along(1, 256, 32, 4, true));
         assert_eq!(way(&[1 << 20], 0), along(1, 256, 4, 4, true));
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn few_columns_are_shared_by_blocks_and_many_are_not() {
+    fn few_columns_are_split_across_blocks() {
         let splits = |shape: &[i64]| planned(shape, 0).splits;
         assert_eq!(splits(&[1 << 14, 1 << 14]), 1);
         assert_eq!(splits(&[256, 64]), 1);

@@ -43,7 +43,7 @@ fn freed_memory_is_poisoned() {
 }
 
 #[test]
-fn a_freed_block_rests_and_its_late_use_is_told() {
+fn freed_block_is_quarantined_and_late_use_reported() {
     let driver = driver();
     let block = driver.allocate(0, 64).unwrap();
     driver.free("free", block).unwrap();
@@ -53,7 +53,7 @@ fn a_freed_block_rests_and_its_late_use_is_told() {
 }
 
 #[test]
-fn one_byte_beyond_a_block_is_refused_and_told() {
+fn copy_one_byte_beyond_block_is_rejected_and_reported() {
     let driver = driver();
     let (block, _next) = (driver.allocate(0, 512).unwrap(), driver.allocate(0, 512).unwrap());
     up(&driver, block, &[1; 512], 0).unwrap();
@@ -64,7 +64,7 @@ fn one_byte_beyond_a_block_is_refused_and_told() {
 }
 
 #[test]
-fn the_bounds_are_what_was_asked_for() {
+fn block_bounds_are_requested_size() {
     let driver = driver();
     let block = driver.allocate(0, 10).unwrap();
     assert_eq!(up(&driver, block, &[1; 11], 0), Err(INVALID_VALUE));
@@ -72,7 +72,7 @@ fn the_bounds_are_what_was_asked_for() {
 }
 
 #[test]
-fn host_memory_is_no_device_memory_and_the_other_way_round() {
+fn host_and_device_addresses_are_not_interchangeable() {
     let driver = driver();
     let (block, bytes) = (driver.allocate(0, 64).unwrap(), [0_u8; 64]);
     assert_eq!(across(&driver, block, bytes.as_ptr() as u64, 64, 0), Err(INVALID_VALUE));
@@ -83,7 +83,7 @@ fn host_memory_is_no_device_memory_and_the_other_way_round() {
 }
 
 #[test]
-fn freeing_twice_is_told_and_so_is_freeing_what_is_no_block() {
+fn double_free_and_free_of_unknown_address_are_reported() {
     let driver = driver();
     let block = driver.allocate(0, 64).unwrap();
     assert_eq!(driver.free("free", block + 8), Err(INVALID_VALUE));
@@ -95,7 +95,7 @@ fn freeing_twice_is_told_and_so_is_freeing_what_is_no_block() {
 }
 
 #[test]
-fn memory_ends_at_the_limit_and_comes_back() {
+fn memory_limit_is_enforced_and_freed_memory_is_available() {
     let driver = driver();
     driver.set_memory_limit(0, 1 << 20).unwrap();
     let block = driver.allocate(0, 1 << 20).unwrap();
@@ -114,7 +114,7 @@ fn memory_ends_at_the_limit_and_comes_back() {
 }
 
 #[test]
-fn a_pool_keeps_what_its_threshold_says() {
+fn pool_keeps_memory_up_to_threshold() {
     let driver = driver();
     let pool = driver.create_pool(0).unwrap();
     let block = driver.allocate_from_pool("alloc", 0, Some(pool), 5 << 20, 0).unwrap();
@@ -133,7 +133,7 @@ fn a_pool_keeps_what_its_threshold_says() {
 }
 
 #[test]
-fn what_a_pool_keeps_counts_once_when_it_grows() {
+fn memory_kept_by_pool_counts_once_when_pool_grows() {
     let driver = driver();
     driver.set_memory_limit(0, 8 << 20).unwrap();
     let pool = driver.create_pool(0).unwrap();
@@ -145,7 +145,7 @@ fn what_a_pool_keeps_counts_once_when_it_grows() {
 }
 
 #[test]
-fn a_destroyed_pool_lives_as_long_as_its_blocks() {
+fn destroyed_pool_lives_as_long_as_its_blocks() {
     let driver = driver();
     let pool = driver.create_pool(0).unwrap();
     let block = driver.allocate_from_pool("alloc", 0, Some(pool), 64, 0).unwrap();
@@ -196,7 +196,7 @@ fn fills_of_every_width_respect_alignment() {
 }
 
 #[test]
-fn copies_reach_another_device() {
+fn copy_to_other_device_keeps_values() {
     let driver = driver();
     let (here, there) = (driver.allocate(0, 64).unwrap(), driver.allocate(1, 64).unwrap());
     up(&driver, here, &[3; 64], 0).unwrap();
@@ -233,7 +233,7 @@ fn pinned_memory_is_freed_once() {
 }
 
 #[test]
-fn a_reset_ends_everything_of_the_device_and_nothing_else() {
+fn reset_destroys_objects_of_its_device_only() {
     let driver = driver();
     let (old, other) = (driver.retain(0).unwrap(), driver.retain(1).unwrap());
     let (block, there) = (driver.allocate(0, 64).unwrap(), driver.allocate(1, 64).unwrap());
@@ -250,7 +250,7 @@ fn a_reset_ends_everything_of_the_device_and_nothing_else() {
 }
 
 #[test]
-fn random_work_on_many_streams_in_order_is_right_and_without_findings() {
+fn ordered_random_work_on_many_streams_has_no_findings() {
     let seed = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_nanos() as u64 | 1;
     println!("seed {seed}");
     let mut state = seed;

@@ -28,7 +28,7 @@ fn said(driver: &Driver, log: &Log) -> Vec<u32> {
 }
 
 #[test]
-fn a_stream_runs_later_and_in_order() {
+fn stream_runs_later_and_in_order() {
     let (driver, log) = (driver(), Log::default());
     let stream = slow(&driver, true);
     (0..3).for_each(|number| say(&driver, &log, stream, number));
@@ -40,7 +40,7 @@ fn a_stream_runs_later_and_in_order() {
 }
 
 #[test]
-fn the_default_stream_waits_for_blocking_streams_and_they_for_it() {
+fn default_and_blocking_streams_wait_for_each_other() {
     let (driver, log) = (driver(), Log::default());
     let (first, second) = (slow(&driver, false), driver.create_stream(0, false, 0).unwrap());
     say(&driver, &log, first, 1);
@@ -51,7 +51,7 @@ fn the_default_stream_waits_for_blocking_streams_and_they_for_it() {
 }
 
 #[test]
-fn a_non_blocking_stream_waits_for_nobody() {
+fn non_blocking_stream_does_not_wait_for_default_stream() {
     let (driver, log) = (driver(), Log::default());
     driver.delay(DEFAULT, Delay::of(LONG));
     say(&driver, &log, DEFAULT, 1);
@@ -60,7 +60,7 @@ fn a_non_blocking_stream_waits_for_nobody() {
 }
 
 #[test]
-fn the_default_streams_of_two_devices_are_two() {
+fn default_streams_of_two_devices_are_distinct() {
     let (driver, log) = (driver(), Log::default());
     let slow = slow(&driver, false);
     say(&driver, &log, slow, 1);
@@ -75,7 +75,7 @@ fn the_default_streams_of_two_devices_are_two() {
 }
 
 #[test]
-fn waiting_for_the_default_stream_waits_for_the_blocking_ones() {
+fn wait_for_default_stream_includes_blocking_streams() {
     let (driver, log) = (driver(), Log::default());
     say(&driver, &log, slow(&driver, false), 1);
     assert_eq!(driver.query_stream("query", 0, 0), Err(NOT_READY));
@@ -84,7 +84,7 @@ fn waiting_for_the_default_stream_waits_for_the_blocking_ones() {
 }
 
 #[test]
-fn each_thread_has_a_default_stream_of_its_own() {
+fn each_thread_has_its_own_default_stream() {
     let (driver, log) = (driver(), Log::default());
     driver.launch_host("sleep", 0, PER_THREAD, || std::thread::sleep(Duration::from_micros(LONG))).unwrap();
     say(&driver, &log, PER_THREAD, 1);
@@ -99,7 +99,7 @@ fn each_thread_has_a_default_stream_of_its_own() {
 }
 
 #[test]
-fn who_waits_for_an_event_takes_it_as_it_was_then() {
+fn event_wait_refers_to_latest_recording_before_it() {
     let (driver, log) = (driver(), Log::default());
     let (first, second, event) = (slow(&driver, true), stream(&driver), driver.create_event(0, false).unwrap());
     driver.record_event("record", 0, event, second).unwrap();
@@ -116,7 +116,7 @@ fn who_waits_for_an_event_takes_it_as_it_was_then() {
 }
 
 #[test]
-fn an_event_is_done_when_its_point_is_passed() {
+fn event_is_complete_after_its_recorded_point() {
     let driver = driver();
     let (stream, event) = (slow(&driver, true), driver.create_event(0, true).unwrap());
     assert_eq!(driver.query_event("query", event), Ok(()));
@@ -127,7 +127,7 @@ fn an_event_is_done_when_its_point_is_passed() {
 }
 
 #[test]
-fn elapsed_time_is_real_and_needs_two_recordings_with_timing() {
+fn elapsed_time_is_measured_and_requires_two_timed_recordings() {
     let driver = driver();
     let stream = slow(&driver, true);
     let [start, end] = [(); 2].map(|()| driver.create_event(0, true).unwrap());
@@ -146,7 +146,7 @@ fn elapsed_time_is_real_and_needs_two_recordings_with_timing() {
 }
 
 #[test]
-fn an_event_of_the_device_covers_all_its_streams() {
+fn device_event_covers_all_streams_of_device() {
     let (driver, log) = (driver(), Log::default());
     let (first, other) = (slow(&driver, true), stream(&driver));
     say(&driver, &log, first, 1);
@@ -158,14 +158,14 @@ fn an_event_of_the_device_covers_all_its_streams() {
 }
 
 #[test]
-fn an_event_and_its_stream_are_of_one_device() {
+fn rejects_event_on_stream_of_other_device() {
     let driver = driver();
     let event = driver.create_event(1, false).unwrap();
     assert_eq!(driver.record_event("record", 0, event, stream(&driver)), Err(INVALID_HANDLE));
 }
 
 #[test]
-fn a_destroyed_stream_ends_its_work_and_is_no_stream_any_more() {
+fn destroyed_stream_finishes_its_work_and_handle_is_invalid() {
     let (driver, log) = (driver(), Log::default());
     let stream = slow(&driver, true);
     say(&driver, &log, stream, 1);
@@ -177,7 +177,7 @@ fn a_destroyed_stream_ends_its_work_and_is_no_stream_any_more() {
 }
 
 #[test]
-fn numbers_that_are_no_handles_are_refused() {
+fn rejects_invalid_handles() {
     let driver = driver();
     for number in [3, 0xdead_beef, u64::MAX] {
         assert_eq!(driver.synchronize_stream("wait", 0, number), Err(INVALID_HANDLE));
@@ -187,7 +187,7 @@ fn numbers_that_are_no_handles_are_refused() {
 }
 
 #[test]
-fn a_delay_holds_for_one_stream_or_for_all() {
+fn delay_applies_to_one_stream_or_all() {
     let driver = driver();
     let log = Log::default();
     driver.delay(0, Delay::of(LONG));
@@ -203,7 +203,7 @@ fn a_delay_holds_for_one_stream_or_for_all() {
 }
 
 #[test]
-fn work_that_fails_later_shows_at_the_next_wait_and_stays() {
+fn asynchronous_error_is_raised_at_next_wait_and_sticky() {
     let (driver, log) = (driver(), Log::default());
     let stream = stream(&driver);
     fail_next(Some(LAUNCH_FAILED));
@@ -217,7 +217,7 @@ fn work_that_fails_later_shows_at_the_next_wait_and_stays() {
 }
 
 #[test]
-fn planted_faults_are_gone_after_a_revival() {
+fn revival_removes_planted_faults() {
     let driver = driver();
     driver.faults.arm(Fault::parse("call:1:2").unwrap());
     driver.revive();
@@ -225,7 +225,7 @@ fn planted_faults_are_gone_after_a_revival() {
 }
 
 #[test]
-fn a_thousand_streams_leave_nothing_behind() {
+fn thousand_destroyed_streams_leave_no_object() {
     let (driver, log) = (driver(), Log::default());
     for number in 0..1000 {
         let stream = stream(&driver);

@@ -27,7 +27,7 @@ fn to_pinned(driver: &Driver, to: u64, from: u64, bytes: u64, stream: u64) {
 }
 
 #[test]
-fn a_write_and_a_read_on_two_streams_race() {
+fn write_and_read_on_two_streams_race() {
     let driver = driver();
     let (block, other) = (driver.allocate(0, 64).unwrap(), driver.allocate(0, 64).unwrap());
     set(&driver, block, 64, stream(&driver));
@@ -36,7 +36,7 @@ fn a_write_and_a_read_on_two_streams_race() {
 }
 
 #[test]
-fn the_order_of_one_stream_is_enough() {
+fn accesses_on_one_stream_do_not_race() {
     let driver = driver();
     let (block, stream) = (driver.allocate(0, 64).unwrap(), stream(&driver));
     (0..100).for_each(|_| set(&driver, block, 64, stream));
@@ -44,7 +44,7 @@ fn the_order_of_one_stream_is_enough() {
 }
 
 #[test]
-fn bytes_beside_each_other_do_not_race() {
+fn adjacent_bytes_do_not_race() {
     let driver = driver();
     let block = driver.allocate(0, 64).unwrap();
     set(&driver, block, 32, stream(&driver));
@@ -67,7 +67,7 @@ fn two_reads_do_not_race() {
 }
 
 #[test]
-fn an_event_orders_and_so_do_two_in_a_row() {
+fn one_event_or_two_consecutive_events_order_accesses() {
     let driver = driver();
     let (block, streams) = (driver.allocate(0, 64).unwrap(), [(); 3].map(|()| stream(&driver)));
     let event = driver.create_event(0, false).unwrap();
@@ -81,7 +81,7 @@ fn an_event_orders_and_so_do_two_in_a_row() {
 }
 
 #[test]
-fn an_event_recorded_too_early_does_not_order() {
+fn event_recorded_too_early_does_not_order() {
     let driver = driver();
     let (block, first, second) = (driver.allocate(0, 64).unwrap(), stream(&driver), stream(&driver));
     let event = driver.create_event(0, false).unwrap();
@@ -93,7 +93,7 @@ fn an_event_recorded_too_early_does_not_order() {
 }
 
 #[test]
-fn what_the_host_has_waited_for_is_ordered_and_what_merely_ended_is_not() {
+fn host_wait_orders_accesses_and_mere_completion_does_not() {
     let driver = driver();
     let block = driver.allocate(0, 64).unwrap();
     let (first, second) = (stream(&driver), stream(&driver));
@@ -107,7 +107,7 @@ fn what_the_host_has_waited_for_is_ordered_and_what_merely_ended_is_not() {
 }
 
 #[test]
-fn the_default_stream_orders_blocking_streams_and_no_others() {
+fn default_stream_orders_only_blocking_streams() {
     let driver = driver();
     let block = driver.allocate(0, 64).unwrap();
     let [first, second] = [(); 2].map(|()| driver.create_stream(0, false, 0).unwrap());
@@ -123,7 +123,7 @@ fn the_default_stream_orders_blocking_streams_and_no_others() {
 }
 
 #[test]
-fn columns_of_one_array_may_be_written_at_once() {
+fn columns_of_one_array_may_be_written_concurrently() {
     let driver = driver();
     let block = driver.allocate(0, 1024).unwrap();
     for column in [0, 16] {
@@ -167,7 +167,7 @@ fn two_copies_into_one_pinned_block_race() {
 }
 
 #[test]
-fn pool_memory_is_usable_in_the_order_of_its_stream_only() {
+fn pool_memory_is_usable_only_in_order_of_its_stream() {
     let driver = driver();
     let (pool, first) = (driver.create_pool(0).unwrap(), stream(&driver));
     let block = driver.allocate_from_pool("alloc", 0, Some(pool), 64, first).unwrap();
@@ -179,7 +179,7 @@ fn pool_memory_is_usable_in_the_order_of_its_stream_only() {
 }
 
 #[test]
-fn freeing_behind_a_use_that_is_not_ordered_is_told() {
+fn free_after_unordered_use_is_reported() {
     let driver = driver();
     let (first, second) = (stream(&driver), stream(&driver));
     let block = driver.allocate_from_pool("alloc", 0, None, 64, first).unwrap();
@@ -190,7 +190,7 @@ fn freeing_behind_a_use_that_is_not_ordered_is_told() {
 }
 
 #[test]
-fn freeing_behind_an_ordered_use_is_right() {
+fn free_after_ordered_use_is_accepted() {
     let driver = driver();
     let (first, second) = (stream(&driver), stream(&driver));
     let block = driver.allocate_from_pool("alloc", 0, None, 64, first).unwrap();
@@ -205,7 +205,7 @@ fn freeing_behind_an_ordered_use_is_right() {
 }
 
 #[test]
-fn unpinning_under_a_copy_is_told() {
+fn unpinning_during_copy_is_reported() {
     let driver = driver();
     let mut memory = vec![0_u8; 64];
     let address = memory.as_mut_ptr() as u64;
@@ -217,7 +217,7 @@ fn unpinning_under_a_copy_is_told() {
 }
 
 #[test]
-fn a_copy_onto_itself_is_told() {
+fn overlapping_copy_is_reported() {
     let driver = driver();
     let block = driver.allocate(0, 64).unwrap();
     across(&driver, block + 8, block, 16, 0).unwrap();
@@ -225,7 +225,7 @@ fn a_copy_onto_itself_is_told() {
 }
 
 #[test]
-fn rows_between_each_other_do_not_overlap() {
+fn interleaved_rows_do_not_overlap() {
     let driver = driver();
     let block = driver.allocate(0, 64).unwrap();
     let side = |start| Side { memory: Memory::Device, start, row_pitch: 16, plane_pitch: 0 };

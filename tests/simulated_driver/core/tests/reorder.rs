@@ -42,14 +42,14 @@ fn ran(seed: u64, wait: bool) -> Vec<u32> {
 }
 
 #[test]
-fn a_missing_wait_shows_within_a_few_seeds_and_a_wait_is_kept_with_each() {
+fn missing_wait_is_found_within_20_seeds_and_wait_is_always_kept() {
     assert!((0..20).any(|seed| ran(seed, false) == [2]), "the first stream is never overtaken");
     assert!((0..20).any(|seed| ran(seed, false)[0] == 1), "the first stream is always overtaken");
     assert!((0..20).all(|seed| ran(seed, true) == [1, 2]));
 }
 
 #[test]
-fn a_device_gets_on_though_nobody_waits() {
+fn device_progresses_without_waits() {
     for seed in 0..5 {
         let driver = seeded(seed);
         let stream = stream(&driver);
@@ -61,7 +61,7 @@ fn a_device_gets_on_though_nobody_waits() {
 }
 
 #[test]
-fn the_handle_of_a_destroyed_stream_is_that_of_the_next_one() {
+fn handle_of_destroyed_stream_is_reused() {
     let driver = driver();
     let first = slow(&driver, true);
     let id = driver.stream_id("id", 0, first).unwrap();
@@ -81,7 +81,7 @@ fn the_handle_of_a_destroyed_stream_is_that_of_the_next_one() {
 }
 
 #[test]
-fn the_handle_of_a_destroyed_event_is_that_of_the_next_one() {
+fn handle_of_destroyed_event_is_reused() {
     let driver = driver();
     let (busy, other) = (slow(&driver, true), stream(&driver));
     let first = driver.create_event(0, false).unwrap();
@@ -99,7 +99,7 @@ fn the_handle_of_a_destroyed_event_is_that_of_the_next_one() {
 }
 
 #[test]
-fn a_handle_that_ended_with_its_device_is_used_again_too() {
+fn handle_of_reset_device_is_reused() {
     let driver = driver();
     let old = stream(&driver);
     driver.retain(0).unwrap();
@@ -109,7 +109,7 @@ fn a_handle_that_ended_with_its_device_is_used_again_too() {
 }
 
 #[test]
-fn the_default_streams_of_two_threads_have_two_names() {
+fn default_streams_of_two_threads_have_different_ids() {
     let driver = driver();
     let here = driver.stream_id("id", 0, PER_THREAD).unwrap();
     let there = std::thread::scope(|scope| scope.spawn(|| driver.stream_id("id", 0, PER_THREAD)).join().unwrap());
@@ -118,7 +118,7 @@ fn the_default_streams_of_two_threads_have_two_names() {
 }
 
 #[test]
-fn a_captured_copy_reads_ordinary_host_memory_at_each_launch() {
+fn captured_copy_reads_pageable_memory_at_each_launch() {
     let driver = driver();
     let (stream, block) = (stream(&driver), driver.allocate(0, 4).unwrap());
     let mut host = vec![1u8; 4];
@@ -138,7 +138,7 @@ fn a_captured_copy_reads_ordinary_host_memory_at_each_launch() {
 }
 
 #[test]
-fn a_graph_that_reads_unmapped_memory_is_refused() {
+fn rejects_graph_that_reads_unmapped_memory() {
     let driver = driver();
     let (stream, block) = (stream(&driver), driver.allocate(0, 4).unwrap());
     driver.begin_capture("begin", 0, stream, Mode::Global).unwrap();

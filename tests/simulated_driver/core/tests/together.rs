@@ -69,7 +69,7 @@ fn is_compiled_alone(name: &str, source: &str) -> String {
 }
 
 #[test]
-fn sources_with_one_head_become_one_unit_of_which_each_image_knows_its_kernel() {
+fn sources_with_same_head_become_one_unit_with_image_per_kernel() {
     let _alone = alone();
     let one = source("// a unit", "pygpu_one", "out[0] = 1;");
     let two = source("// a unit", "pygpu_two", "out[0] = 2;");
@@ -85,7 +85,7 @@ fn sources_with_one_head_become_one_unit_of_which_each_image_knows_its_kernel() 
 }
 
 #[test]
-fn a_unit_that_does_not_compile_leaves_its_sources_to_be_compiled_alone() {
+fn sources_of_failed_unit_are_compiled_individually() {
     let _alone = alone();
     let right = source("// a fault", "pygpu_right", "out[0] = 1;");
     let wrong = source("// a fault", "pygpu_wrong", "out[0] = nowhere;");
@@ -97,7 +97,7 @@ fn a_unit_that_does_not_compile_leaves_its_sources_to_be_compiled_alone() {
 }
 
 #[test]
-fn a_unit_of_which_the_compiler_says_anything_is_none_so_that_each_source_is_told_its_own_remarks() {
+fn sources_of_unit_with_warnings_are_compiled_individually() {
     let _alone = alone();
     let [left, right] = ["pygpu_left", "pygpu_right"].map(|name| source("#warning heard", name, "out[0] = 1;"));
     assert_eq!(together(&[("pygpu_left", &left), ("pygpu_right", &right)]), 0);
@@ -108,7 +108,7 @@ fn a_unit_of_which_the_compiler_says_anything_is_none_so_that_each_source_is_tol
 }
 
 #[test]
-fn a_source_that_is_alone_with_its_head_is_no_unit() {
+fn single_source_with_its_head_forms_no_unit() {
     let _alone = alone();
     let alone = source("// alone", "pygpu_alone", "out[0] = 1;");
     let other = source("// other", "pygpu_other", "out[0] = 1;");

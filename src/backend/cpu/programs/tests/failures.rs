@@ -38,7 +38,7 @@ fn says(error: &DriverError, code: u32, parts: &[&str]) {
 }
 
 #[test]
-fn a_deadlock_is_told_with_who_waits_where() {
+fn deadlock_error_names_waiting_threads_and_lines() {
     let error = failures().refused("divergent", 32, &mut [0i32; 32]);
     let parts = [
         "kernel divergent, block (0,0,0)",
@@ -49,19 +49,19 @@ fn a_deadlock_is_told_with_who_waits_where() {
 }
 
 #[test]
-fn two_barriers_are_not_one() {
+fn different_barriers_are_a_deadlock() {
     let error = failures().refused("two_barriers", 32, &mut [0i32; 32]);
     says(&error, error_codes::LAUNCH_TIMEOUT, &["different barriers", "kernel.cu:7", "kernel.cu:9"]);
 }
 
 #[test]
-fn a_lane_that_its_own_mask_does_not_name_is_refused() {
+fn rejects_lane_outside_its_own_mask() {
     let error = failures().refused("stranger", 32, &mut [0i32; 32]);
     says(&error, error_codes::LAUNCH_FAILURE, &["lane 9 calls __syncwarp at kernel.cu:11"]);
 }
 
 #[test]
-fn an_assertion_names_itself_and_the_thread() {
+fn assertion_error_names_expression_and_thread() {
     let error = failures().refused("asserts", 8, &mut [0i32; 8]);
     says(
         &error,
@@ -71,7 +71,7 @@ fn an_assertion_names_itself_and_the_thread() {
 }
 
 #[test]
-fn a_trap_ends_the_launch_and_the_next_one_runs() {
+fn trap_ends_launch_and_next_launch_runs() {
     let mut out = [0i32; 64];
     says(
         &failures().refused("traps", 64, &mut out),
@@ -83,7 +83,7 @@ fn a_trap_ends_the_launch_and_the_next_one_runs() {
 }
 
 #[test]
-fn a_block_that_is_too_large_is_refused() {
+fn rejects_block_of_more_than_1024_threads() {
     says(
         &failures().refused("fine", 1025, &mut [0i32; 1]),
         error_codes::INVALID_CONFIGURATION,
@@ -92,7 +92,7 @@ fn a_block_that_is_too_large_is_refused() {
 }
 
 #[test]
-fn an_error_has_the_users_line_and_the_users_text() {
+fn compile_error_has_line_and_text_of_user_source() {
     let source = "// one\n__global__ void k(int *o) {\n    *o = undeclared_thing;\n}\n";
     let Err(Error::Compile(error)) = try_compile(source, &[], &[]) else { panic!("it compiled") };
     assert!(error.log.contains("kernel.cu:3:"), "{}", error.log);
@@ -104,7 +104,7 @@ fn an_error_has_the_users_line_and_the_users_text() {
 }
 
 #[test]
-fn options_reach_the_compiler_and_a_wrong_one_is_told() {
+fn options_reach_compiler_and_wrong_option_is_reported() {
     let options = [
         CompileOption::Define("N".into(), Some("7".into())),
         CompileOption::Own("-Wall".into()),
@@ -120,14 +120,14 @@ fn options_reach_the_compiler_and_a_wrong_one_is_told() {
 }
 
 #[test]
-fn atomics_that_no_gpu_has_do_not_compile() {
+fn atomics_without_gpu_support_do_not_compile() {
     let source = "__global__ void k(long long *o) { atomicAdd(o, 1); }";
     let Err(Error::Compile(error)) = try_compile(source, &[], &[]) else { panic!("it compiled") };
     assert!(error.log.contains("atomicAdd takes int, unsigned, unsigned long long, float, double"), "{}", error.log);
 }
 
 #[test]
-fn what_is_no_image_is_refused() {
+fn rejects_invalid_image() {
     let error = cpu().load(0, b".version 8.0\n.target sm_90", &LoadOptions::default()).unwrap_err();
     assert!(error.to_string().contains("no shared library"), "{error}");
     let mut image = try_compile("__global__ void k(int *o) {}", &[], &[]).unwrap().image;
@@ -136,7 +136,7 @@ fn what_is_no_image_is_refused() {
 }
 
 #[test]
-fn a_sanitized_kernel_says_what_the_program_must_be_started_with() {
+fn sanitized_kernel_error_names_ld_preload() {
     let options = [CompileOption::Own("-fsanitize=address".into())];
     // Compiling requires the sanitizer's library, which is optional.
     let Ok(compiled) =

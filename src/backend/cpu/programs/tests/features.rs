@@ -12,7 +12,7 @@ fn features() -> &'static Loaded {
 }
 
 #[test]
-fn every_thread_of_three_dimensions_runs_once_and_knows_where_it_is() {
+fn every_thread_of_three_dimensions_runs_once_with_its_indices() {
     let mut out = vec![0u32; 24 * 60];
     features().run("where", [2, 3, 4], [3, 4, 5], &mut out);
     let expected: Vec<u32> = (0..24).flat_map(|block| (0..60).map(move |thread| block * 1000 + thread)).collect();
@@ -20,14 +20,14 @@ fn every_thread_of_three_dimensions_runs_once_and_knows_where_it_is() {
 }
 
 #[test]
-fn a_block_reduces_through_shuffles_and_shared_memory() {
+fn block_reduces_through_shuffles_and_shared_memory() {
     let mut values: Vec<f32> = (0..256).map(|value| value as f32).collect();
     features().run("reduce", 1, 256, &mut values);
     assert_eq!(values[0], 255.0 * 128.0);
 }
 
 #[test]
-fn launch_bounds_are_known() {
+fn launch_bounds_are_reported() {
     // SAFETY: a function of a loaded module.
     let attributes = unsafe { cpu().function_attributes(0, features().function("reduce")).unwrap() };
     assert_eq!(attributes.max_threads_per_block, 256);
@@ -69,7 +69,7 @@ fn lanes_of_a_warp_vote_shuffle_and_match() {
 }
 
 #[test]
-fn atomics_lose_nothing_and_a_lock_is_passed_on() {
+fn atomics_lose_no_update_and_lock_is_handed_over() {
     let mut out = vec![0u32; 16];
     out[2] = 1000;
     features().run("atomics", 3, 100, &mut out);
@@ -81,7 +81,7 @@ fn atomics_lose_nothing_and_a_lock_is_passed_on() {
 }
 
 #[test]
-fn a_thread_may_wait_for_a_later_one_without_a_barrier() {
+fn thread_may_wait_for_later_thread_without_barrier() {
     let mut out = vec![0i32; 2];
     features().run("signals", 1, 64, &mut out);
     assert_eq!(out, [42, 1]);
@@ -127,7 +127,7 @@ fn variables_are_found_by_name_and_seen_by_kernels() {
 }
 
 #[test]
-fn mathematics_agree_with_tables() {
+fn math_functions_match_tables() {
     let expected: [f64; 34] = [
         0.5,
         0.476936276204469,
@@ -172,7 +172,7 @@ fn mathematics_agree_with_tables() {
 }
 
 #[test]
-fn structures_and_vectors_arrive_by_value() {
+fn structures_and_vectors_are_passed_by_value() {
     #[repr(C)]
     struct Big(i8, [f64; 3], i16);
     let function = features().function("by_value");
@@ -194,7 +194,7 @@ fn structures_and_vectors_arrive_by_value() {
 }
 
 #[test]
-fn instances_of_templates_and_what_macros_make_can_be_launched() {
+fn template_instances_and_macro_generated_kernels_can_be_launched() {
     let mut floats = [2f32, 3.0];
     features().run("cube<float>", 1, 2, &mut floats);
     assert_eq!(floats, [8.0, 27.0]);
@@ -221,14 +221,14 @@ fn instances_of_templates_and_what_macros_make_can_be_launched() {
 }
 
 #[test]
-fn a_function_of_the_sources_own_goes_before_the_headers() {
+fn function_of_source_precedes_that_of_headers() {
     let mut out = [0f64; 2];
     features().run("own_function", 1, 1, &mut out);
     assert_eq!((out[0], f32::from_bits(out[1].to_bits() as u32)), (2.0, 1.0));
 }
 
 #[test]
-fn many_blocks_are_spread_and_each_runs_once() {
+fn many_blocks_run_in_parallel_and_each_once() {
     let module = Loaded::of(
         "__global__ void k(unsigned *o) { __shared__ unsigned s; if (threadIdx.x == 0) s = blockIdx.x; __syncthreads();
          for (volatile int i = 0; i < 300; i++) {} if (s != blockIdx.x) o[0] = ~0u; else atomicAdd(&o[s], 1u); }",

@@ -12,7 +12,7 @@ fn refused(source: &str) -> String {
 }
 
 #[test]
-fn more_static_shared_memory_than_a_block_has_does_not_compile() {
+fn excess_static_shared_memory_does_not_compile() {
     let sources = [
         "__global__ void k(char *o) {\n__shared__ char b[1l<<33];\n b[0] = 1; *o = b[0]; }",
         "__global__ void k(char *o) {\n__shared__ float a[96][64], c[6145]; a[0][0] = c[0]; }",
@@ -26,7 +26,7 @@ fn more_static_shared_memory_than_a_block_has_does_not_compile() {
 }
 
 #[test]
-fn what_fits_exactly_or_lies_in_scopes_beside_each_other_compiles() {
+fn shared_memory_that_fits_exactly_or_in_separate_scopes_compiles() {
     let source = "__shared__ int of_all;\n__global__ void k(int *o) {
                   { __shared__ int a[6000]; a[0] = of_all; }
                   { __shared__ int a[12286] __attribute__((aligned(16))), b; b = 3; a[0] = b; } }

@@ -20,7 +20,7 @@ fn threads_between_two_barriers_run_on_one_stack() {
 }
 
 #[test]
-fn a_tree_of_sums_has_every_value_once() {
+fn tree_reduction_adds_every_value_once() {
     let x: Vec<f32> = (0..1000).map(|value| value as f32).collect();
     let mut out = vec![0f32; 4];
     let shape = shape(4, 256);
@@ -30,7 +30,7 @@ fn a_tree_of_sums_has_every_value_once() {
 }
 
 #[test]
-fn tiles_of_a_product_wait_for_one_another() {
+fn product_tiles_are_separated_by_barriers() {
     let n = 19usize;
     let a: Vec<f32> = (0..n * n).map(|value| (value % 7) as f32).collect();
     let b: Vec<f32> = (0..n * n).map(|value| (value % 5) as f32).collect();
@@ -75,7 +75,7 @@ fn variables_live_on_across_barriers() {
 }
 
 #[test]
-fn each_thread_has_its_own_parameters_and_is_known_to_what_it_calls() {
+fn each_thread_has_own_parameters_and_indices_in_callees() {
     #[repr(C)]
     struct Pair(i32, f64);
     let mut out = vec![-1i32; 8];
@@ -87,7 +87,7 @@ fn each_thread_has_its_own_parameters_and_is_known_to_what_it_calls() {
 }
 
 #[test]
-fn atomics_of_shared_memory_and_instances_of_templates_are_right() {
+fn shared_memory_atomics_and_template_instances_compute_correctly() {
     let x: Vec<i32> = (0..1000).map(|value| value * value).collect();
     let mut out = vec![0i32; 16];
     let arguments = &mut [argument(&mut x.as_ptr()), argument(&mut out.as_mut_ptr()), argument(&mut 1000i32)];
@@ -103,7 +103,7 @@ fn atomics_of_shared_memory_and_instances_of_templates_are_right() {
 }
 
 #[test]
-fn threads_that_leave_a_loop_one_by_one_are_not_waited_for() {
+fn threads_that_left_a_loop_are_not_waited_for() {
     let mut out = vec![0i32; 5];
     loops().run("uneven", 1, 5, &mut out);
     assert_eq!(out, [0, 1, 2, 3, 4]);

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn joining_takes_the_later_of_each_stream() {
+    fn clock_join_takes_maximum_per_stream() {
         let (mut a, mut b) = (Clock::default(), Clock::default());
         a.raise(1, 5);
         a.raise(3, 1);

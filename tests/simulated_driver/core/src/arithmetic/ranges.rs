@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_grow_together_again() {
+    fn adjacent_free_ranges_are_merged() {
         let mut ranges = Ranges::new(100, 30, 0);
         let all = [ranges.take(10), ranges.take(10), ranges.take(10)];
         assert_eq!((all, ranges.take(1)), ([Some(100), Some(110), Some(120)], None));
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_given_back_rests_until_it_is_needed() {
+    fn freed_range_is_quarantined_until_needed() {
         let mut ranges = Ranges::new(0, 20, 100);
         assert_eq!(ranges.take(10), Some(0));
         ranges.give(0, 10);

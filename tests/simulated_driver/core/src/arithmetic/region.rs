@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_beside_each_other_do_not_overlap() {
+    fn adjacent_columns_do_not_overlap() {
         assert!(!rows(0, 16, 8, 4).overlaps(&rows(8, 16, 8, 4)));
         assert!(rows(0, 16, 9, 4).overlaps(&rows(8, 16, 8, 4)));
         assert!(!rows(0, 16, 8, 4).overlaps(&Region::line(24, 8).unwrap()));
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn overlap_agrees_with_counting_every_byte() {
+    fn overlap_matches_byte_sets() {
         let bytes = |region: &Region| -> std::collections::BTreeSet<u64> {
             region.rows().flat_map(|row| row..row + region.extent.width).collect()
         };
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_the_address_space_is_no_region() {
+    fn rejects_region_beyond_address_space() {
         assert_eq!(Region::line(u64::MAX, 2), None);
         assert_eq!(Region::new(8, u64::MAX / 2, 0, Extent { width: 1, height: 4, depth: 1 }), None);
     }

@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_two_mappings_show_the_same_bytes_once_unsealed() {
+    fn both_mappings_have_same_bytes_when_unsealed() {
         let arena = Arena::new(1 << 20).unwrap();
         let address = arena.start() + 12_345;
         arena.unseal(true).unwrap();
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn poison_fills_a_block_and_nothing_beside_it() {
+    fn poison_fills_block_without_adjacent_bytes() {
         let arena = Arena::new(8 << 20).unwrap();
         let start = arena.start() + 512;
         for bytes in [1, 700, 5000, LARGE + 700] {

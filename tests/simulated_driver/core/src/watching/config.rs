@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variables_are_read_and_nonsense_is_told() {
+    fn variables_are_parsed_and_invalid_values_reported() {
         let config = Config::from_variables(|name| {
             let value = match name {
                 "PYGPU_SIM_DEVICES" => "3",

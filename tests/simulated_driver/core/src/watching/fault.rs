@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_shows_on_the_nth_call_and_as_often_as_asked() {
+    fn fault_occurs_on_nth_call_and_requested_times() {
         let faults = Faults::default();
         faults.count("other");
         faults.arm(Fault::parse("call:2:999:3").unwrap());
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_of_one_call_show_one_after_the_other() {
+    fn faults_of_one_call_occur_in_sequence() {
         let faults = Faults::default();
         faults.arm(Fault::parse("call:1:2").unwrap());
         faults.arm(Fault::parse("call:3:700:sticky").unwrap());
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_no_fault() {
+    fn rejects_invalid_fault_text() {
         for text in ["", "call", "call:1", "call:x:2", ":1:2", "call:1:2:often", "call:1:2:3:4"] {
             assert_eq!(Fault::parse(text), None, "{text}");
         }

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn order_by_clock_or_by_the_hosts_knowledge_is_no_race() {
+    fn accesses_ordered_by_clock_or_host_wait_do_not_race() {
         let mut history = History::default();
         let mut clock = Clock::default();
         clock.raise(1, 4);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_used_by_one_stream_keeps_a_short_history() {
+    fn history_of_block_used_by_one_stream_stays_short() {
         let mut history = History::default();
         for number in 1..10_000 {
             let touch = touch(1, number, 0, 8, number % 3 == 0);

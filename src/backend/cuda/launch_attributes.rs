@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use super::driver::Cuda;
 use super::sys::{CUfunction, CUfunction_attribute as Attribute, CUlaunchConfig};
 use crate::FunctionHandle;
-use crate::launches::no_clusters;
+use crate::launch_attributes::no_clusters;
 use crate::vendor::{CurrentDeviceGuard, Driver, Raw, RawConfig, VendorLaunches};
 use pygpu_base::error::Result;
 

@@ -8,7 +8,7 @@ use super::current_context::CurrentDeviceGuard;
 use super::driver::Driver;
 use super::programs::VendorPrograms;
 use super::symbols::Raw;
-use crate::launches::no_clusters;
+use crate::launch_attributes::no_clusters;
 use crate::{
     Contexts, FunctionHandle, FunctionSetting, LaunchAttributes, LaunchShape, Launches, Programs, StreamHandle,
 };
