@@ -34,8 +34,15 @@ def _full(shape: Any, fill_value: Any, dtype: Any = None) -> _core.GPUArray:
 
 def _chunked(make: Any, shape: Any, **kwargs: Any) -> da.Array:
     """Return an array whose chunks a function creates; each has separate memory, which kernels may write."""
-    made = wrap_func_shape_as_first_arg(make, shape, **{name: one for name, one in kwargs.items() if one is not None})
-    return da.Array(made.dask, made.name, made.chunks, meta=_core.empty((0,) * made.ndim, made.dtype))
+    delayed_array = wrap_func_shape_as_first_arg(
+        make, shape, **{name: value for name, value in kwargs.items() if value is not None}
+    )
+    return da.Array(
+        delayed_array.dask,
+        delayed_array.name,
+        delayed_array.chunks,
+        meta=_core.empty((0,) * delayed_array.ndim, delayed_array.dtype),
+    )
 
 
 class Backend(ArrayBackendEntrypoint):  # type: ignore[misc]

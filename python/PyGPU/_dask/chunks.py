@@ -32,10 +32,10 @@ def numel(x: _core.GPUArray, **kwargs: Any) -> Any:
     if axis is None and not keepdims:
         return np.dtype(dtype).type(x.size)
     axes = range(x.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
-    taken = {one % x.ndim for one in axes}
-    places = [(1,) if place in taken else (length,) for place, length in enumerate(x.shape)]
-    shape = [length for place, (length,) in enumerate(places) if keepdims or place not in taken]
-    return _core.full(shape, math.prod(x.shape[place] for place in taken), dtype, device=x.device)
+    reduced = {axis_index % x.ndim for axis_index in axes}
+    lengths = [1 if index in reduced else length for index, length in enumerate(x.shape)]
+    shape = [length for index, length in enumerate(lengths) if keepdims or index not in reduced]
+    return _core.full(shape, math.prod(x.shape[index] for index in reduced), dtype, device=x.device)
 
 
 def einsum(*operands: Any, **kwargs: Any) -> _core.GPUArray:

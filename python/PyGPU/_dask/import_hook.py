@@ -25,9 +25,9 @@ class _Waiting(MetaPathFinder):
         """Return the module's spec from the other finders, also if the caller only tests whether the module exists."""
         if fullname != self.name:
             return None
-        others = (finder for finder in sys.meta_path if not isinstance(finder, _Waiting))
-        found = (finder.find_spec(fullname, path, target) for finder in others)
-        spec = next((spec for spec in found if spec is not None), None)
+        other_finders = (finder for finder in sys.meta_path if not isinstance(finder, _Waiting))
+        specs = (finder.find_spec(fullname, path, target) for finder in other_finders)
+        spec = next((spec for spec in specs if spec is not None), None)
         if spec is not None and spec.loader is not None:
             self._act_behind(spec.loader)
         return spec

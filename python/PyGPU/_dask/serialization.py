@@ -36,7 +36,7 @@ def _dense(x: _core.GPUArray) -> tuple[_Header, _core.GPUArray]:
     return header, dense
 
 
-def _whole(header: _Header, flat: _core.GPUArray) -> _core.GPUArray:
+def _from_header(header: _Header, flat: _core.GPUArray) -> _core.GPUArray:
     """Return the array that a header describes over its bytes."""
     sent = flat.view(pickle.loads(header["dtype"])).reshape(header["sent"], order=header["order"])
     shape = tuple(header["shape"])
@@ -67,7 +67,7 @@ def to_frames(x: _core.GPUArray) -> tuple[_Header, list[Any]]:
 def from_frames(header: _Header, frames: list[Any]) -> _core.GPUArray:
     """Return the array of a header and its frame in host memory."""
     (frame,) = frames if len(frames) == 1 else (b"".join(frames),)
-    return _whole(header, _core.to_gpu(np.frombuffer(frame, np.uint8), device=_device(header)))
+    return _from_header(header, _core.to_gpu(np.frombuffer(frame, np.uint8), device=_device(header)))
 
 
 def to_device_frames(x: _core.GPUArray) -> tuple[_Header, list[_core.GPUArray]]:
@@ -80,7 +80,7 @@ def to_device_frames(x: _core.GPUArray) -> tuple[_Header, list[_core.GPUArray]]:
 
 def from_device_frames(header: _Header, frames: list[Any]) -> _core.GPUArray:
     """Return the array over a frame that UCX received on a device."""
-    return _whole(header, _core.asarray(frames[0]))
+    return _from_header(header, _core.asarray(frames[0]))
 
 
 def register() -> None:

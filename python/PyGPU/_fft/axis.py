@@ -158,10 +158,10 @@ def hfft(
     >>> PyGPU.fft.hfft(PyGPU.to_gpu([1.0, 0.0, 0.0])).tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
-    own = array_arguments.array(a, "hfft")
-    is_complex = own.dtype.kind == "c"
-    given = _core.conjugate(own) if is_complex else own
-    return _core._fft("irfft", given, n, axis, _of_other_way(norm), out, is_complex)
+    signal = array_arguments.array(a, "hfft")
+    is_complex = signal.dtype.kind == "c"
+    half_spectrum = _core.conjugate(signal) if is_complex else signal
+    return _core._fft("irfft", half_spectrum, n, axis, _of_other_way(norm), out, is_complex)
 
 
 @documented_like(rfft)
@@ -176,6 +176,6 @@ def ihfft(
     >>> PyGPU.fft.ihfft(PyGPU.to_gpu([4.0, 0.0, 0.0, 0.0])).real.tolist()
     [1.0, 1.0, 1.0]
     """
-    made = _core._fft("rfft", a, n, axis, _of_other_way(norm), out)
-    _core.conjugate(made, out=made)
-    return made
+    spectrum = _core._fft("rfft", a, n, axis, _of_other_way(norm), out)
+    _core.conjugate(spectrum, out=spectrum)
+    return spectrum

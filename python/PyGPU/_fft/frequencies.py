@@ -21,8 +21,8 @@ def _frequencies(n: Any, d: float, start: int, stop: int, shift: int, dtype: Any
     steps = _core.arange(start, stop, dtype=np.float64, device=device)
     if shift:
         steps = manipulation.roll(steps, shift)
-    made: _core.GPUArray = steps * (1.0 / (n * d))
-    return made if made.dtype == kind else made.astype(kind)
+    result: _core.GPUArray = steps * (1.0 / (n * d))
+    return result if result.dtype == kind else result.astype(kind)
 
 
 def _points(n: Any) -> int:
@@ -90,13 +90,13 @@ def rfftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) -
 
 
 def _rolled(x: Any, axes: int | Sequence[int] | None, sign: int, name: str) -> _core.GPUArray:
-    own = array_arguments.array(x, name)
+    source = array_arguments.array(x, name)
     if axes is None:
-        axes = tuple(range(own.ndim))
+        axes = tuple(range(source.ndim))
     elif isinstance(axes, (int, np.integer)):
         axes = (int(axes),)
-    chosen = tuple(axes)
-    return manipulation.roll(own, tuple(sign * (own.shape[axis] // 2) for axis in chosen), chosen)
+    axis_tuple = tuple(axes)
+    return manipulation.roll(source, tuple(sign * (source.shape[axis] // 2) for axis in axis_tuple), axis_tuple)
 
 
 def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> _core.GPUArray:

@@ -177,11 +177,11 @@ def _sentences(counts: dict[str, Any], is_block: bool) -> Iterator[str]:
 
 
 def _causes(title: str, counts: dict[str, int], meanings: dict[str, str]) -> Iterator[str]:
-    found = sorted(((count, name) for name, count in counts.items() if count), reverse=True)
-    if found:
+    sorted_counts = sorted(((count, name) for name, count in counts.items() if count), reverse=True)
+    if sorted_counts:
         yield title
-    width = max((len(name) for _, name in found), default=0)
-    for count, name in found:
+    width = max((len(name) for _, name in sorted_counts), default=0)
+    for count, name in sorted_counts:
         yield f"  {name:{width}} {count:6}  {meanings.get(name, '')}".rstrip()
 
 

@@ -31,9 +31,9 @@ def new_array(
     nbytes = kind.itemsize * math.prod(lengths)
     if nbytes == 0 or min(lengths, default=1) < 0:
         return _core.empty(lengths, kind, order, device=device)
-    place = device if isinstance(device, _core.Device) else _core.Device(device)
-    with place:
-        return _over(allocate(nbytes, place), 0, lengths, steps, kind, readonly=False)
+    target_device = device if isinstance(device, _core.Device) else _core.Device(device)
+    with target_device:
+        return _over(allocate(nbytes, target_device), 0, lengths, steps, kind, readonly=False)
 
 
 def share(array: _core.GPUArray) -> SharedHandle:

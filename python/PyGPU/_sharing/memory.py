@@ -16,11 +16,11 @@ from PyGPU._sharing.handle import BlockName
 
 __all__ = ["Memory", "allocate", "holding", "opened"]
 
-_WHOLE = 2 << 20
-"""Drivers cut smaller blocks out of pages of this size, and share whole pages: with other blocks that lie there."""
+_PAGE_BYTES = 2 << 20
+"""Drivers allocate smaller blocks within pages of this size, and share whole pages with all blocks in them."""
 
 _blocks: weakref.WeakValueDictionary[str, Memory] = weakref.WeakValueDictionary()
-"""Those that this process has, its own and others', by token: none is open twice, so all uses are known."""
+"""Blocks of this and other processes by token. A block is opened only once per process, so all uses are known."""
 
 
 class Memory:
@@ -74,7 +74,7 @@ def allocate(nbytes: int, device: _core.Device) -> Memory:
         from PyGPU._native.device_memory import mem_alloc
 
         with device:
-            keeper = mem_alloc(-(-nbytes // _WHOLE) * _WHOLE)
+            keeper = mem_alloc(-(-nbytes // _PAGE_BYTES) * _PAGE_BYTES)
             address, handle = keeper.ptr, bytes(_core.share_memory(keeper))
     name = BlockName(token, os.getpid(), machine(), _kind(device), device.uuid, nbytes, handle)
     return _entered(Memory(name, device, address, keeper, is_own=True))
@@ -97,8 +97,8 @@ def opened(name: BlockName) -> Memory:
     RuntimeError
         For a block that was freed.
     """
-    if (known := _blocks.get(name.token)) is not None:
-        return known
+    if (existing := _blocks.get(name.token)) is not None:
+        return existing
     if name.process == os.getpid():
         raise RuntimeError(
             f"open_shared: the memory was this process's ({name.process}) and is gone: keep an array over it as long "

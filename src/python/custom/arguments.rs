@@ -129,7 +129,7 @@ impl<'a> BoundArguments<'a> {
     /// The arrays, in order.
     #[inline]
     pub(crate) fn arrays(&self) -> impl Iterator<Item = &Array> {
-        self.slots.iter().map(|place| match place {
+        self.slots.iter().map(|slot| match slot {
             ArgumentArray::Gpu(array) => *array,
             ArgumentArray::Foreign(number) => &self.foreign[*number],
         })

@@ -71,23 +71,25 @@ impl ScanDefinition {
             return Err(PyTypeError::new_err(format!("{name}(): a GPUArray is wanted, not {}", input.get_type())));
         };
         let from = input.get().array(input.py())?;
-        let (device, allocator) = (from.device(), allocator.filter(|given| !given.is_none()));
+        let (device, allocator) = (from.device(), allocator.filter(|output_value| !output_value.is_none()));
         let has_other_dtype = |array: &Array| array.dtype() != dtype && array.dtype().row().is_some();
-        let output_has_other_dtype = output.and_then(|given| given.cast::<GpuArray>().ok());
-        let output_has_other_dtype =
-            output_has_other_dtype.map(|given| given.get().array(py)).transpose()?.is_some_and(has_other_dtype);
+        let output_has_other_dtype = output.and_then(|output_value| output_value.cast::<GpuArray>().ok());
+        let output_has_other_dtype = output_has_other_dtype
+            .map(|output_value| output_value.get().array(py))
+            .transpose()?
+            .is_some_and(has_other_dtype);
         if dtype.row().is_some() && (has_other_dtype(from) || output_has_other_dtype) {
             return self.call_converted(scan, input, output, allocator, stream);
         }
         let stream = &stream_argument::from_argument(py, stream, device)?;
         scan.check_input(from)?;
-        let output = match output.filter(|given| !given.is_none()) {
+        let output = match output.filter(|output_value| !output_value.is_none()) {
             None => input.clone(),
-            Some(given) if given.cast::<PyString>().is_ok_and(|text| text == "new") => {
+            Some(output_value) if output_value.cast::<PyString>().is_ok_and(|text| text == "new") => {
                 let shape: Dims = from.layout().shape().collect();
                 new_exact(py, new_array(py, allocator, &shape, dtype, stream)?)?
             }
-            Some(given) => given.clone().cast_into::<GpuArray>().map_err(|_| {
+            Some(output_value) => output_value.clone().cast_into::<GpuArray>().map_err(|_| {
                 PyTypeError::new_err(format!("{name}(): output_ary is a GPUArray, 'new', or None to scan in place"))
             })?,
         };
@@ -111,8 +113,8 @@ impl ScanDefinition {
         stream: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = input.py();
-        if let Some(given) = output.and_then(|given| given.cast::<GpuArray>().ok()) {
-            let (from, to) = (input.get().layout(), given.get().layout());
+        if let Some(output_value) = output.and_then(|output_value| output_value.cast::<GpuArray>().ok()) {
+            let (from, to) = (input.get().layout(), output_value.get().layout());
             if to.ndim() != 1 || from.size() != to.size() {
                 return Err(PyValueError::new_err(format!(
                     "{}(): the input has {} elements, and output_ary {} in {} axes",
@@ -127,10 +129,10 @@ impl ScanDefinition {
         let dtype = dtypes::to_python(py, scan.scanning().dtype)?;
         let scanned = input.call_method1(intern!(py, "astype"), (dtype,))?;
         let scanned = self.call(&scanned, None, allocator, stream)?;
-        let target = match output.filter(|given| !given.is_none()) {
+        let target = match output.filter(|output_value| !output_value.is_none()) {
             None => input.as_any(),
-            Some(given) if given.is_instance_of::<PyString>() => return Ok(scanned),
-            Some(given) => given,
+            Some(output_value) if output_value.is_instance_of::<PyString>() => return Ok(scanned),
+            Some(output_value) => output_value,
         };
         let keywords = [("casting", "unsafe")].into_py_dict(py)?;
         py.import(intern!(py, "PyGPU._core"))?.call_method(

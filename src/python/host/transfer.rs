@@ -187,8 +187,8 @@ pub(crate) fn set_on(
     target.check_writable("set")?;
     let source = set_source(target, ary)?;
     let buffer = buffer_shaped_like(&source, target, "set")?;
-    let mut held = HostOperand::from_buffer(buffer, source.into_any());
-    Ok(py.without_gil(|| held.upload(target, stream, wait))?)
+    let mut host_operand = HostOperand::from_buffer(buffer, source.into_any());
+    Ok(py.without_gil(|| host_operand.upload(target, stream, wait))?)
 }
 
 /// Implements `set` for the values of another device array, without a copy through the host.

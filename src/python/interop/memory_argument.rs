@@ -167,7 +167,7 @@ impl MemoryArgument {
 
     /// Returns an array of all bytes from the address to the end of the block, for a kernel that receives the
     /// address.
-    pub(crate) fn rest_of_block(&self) -> Option<Array> {
+    pub(crate) fn remaining_block(&self) -> Option<Array> {
         let block = self.block()?;
         let offset = self.address.wrapping_sub(block.address()) as i64;
         let layout = Layout::strided(&[block.bytes() as i64 - offset], &[1], offset, 1).ok()?;

@@ -112,13 +112,13 @@ def _lengths(inputs: Iterable[Labels], shapes: Iterable[tuple[int, ...]]) -> dic
     lengths: dict[Label, int] = {}
     for labels, shape in zip(inputs, shapes, strict=True):
         for label, length in zip(labels, shape, strict=True):
-            known = lengths.setdefault(label, length)
-            if known == 1:
+            existing = lengths.setdefault(label, length)
+            if existing == 1:
                 lengths[label] = length
-            elif length not in (1, known):
+            elif length not in (1, existing):
                 raise ValueError(
                     "einsum: operands could not be broadcast together: label "
-                    f"'{label if isinstance(label, str) else '...'}' has lengths {known} and {length}"
+                    f"'{label if isinstance(label, str) else '...'}' has lengths {existing} and {length}"
                 )
     return lengths
 

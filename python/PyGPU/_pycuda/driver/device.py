@@ -126,8 +126,8 @@ class Device:
 
     @staticmethod
     def _pci_text(device: _core.Device) -> str:
-        known = device.properties
-        return f"{known['pci_domain']:04x}:{known['pci_bus']:02x}:{known['pci_device']:02x}.0".upper()
+        properties = device.properties
+        return f"{properties['pci_domain']:04x}:{properties['pci_bus']:02x}:{properties['pci_device']:02x}.0".upper()
 
     @property
     def device(self) -> _core.Device:

@@ -75,7 +75,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
         if may_be_address {
             if let Some((handler, memory)) = HolderHandler::from_python(value)? {
                 values::push_address(&mut self.arguments, memory.address());
-                self.extras().foreign.extend(memory.rest_of_block().map(|array| (array, access_of(parameter))));
+                self.extras().foreign.extend(memory.remaining_block().map(|array| (array, access_of(parameter))));
                 self.extras().handlers.push(handler);
                 return Ok(());
             }
@@ -87,7 +87,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
             }
             if let Some(memory) = foreign_pointer(value)? {
                 values::push_address(&mut self.arguments, memory.address());
-                self.extras().foreign.extend(memory.rest_of_block().map(|array| (array, access_of(parameter))));
+                self.extras().foreign.extend(memory.remaining_block().map(|array| (array, access_of(parameter))));
                 self.extras().owners.push(SendPyObject::new(value.clone().unbind()));
                 return Ok(());
             }
