@@ -200,13 +200,14 @@ def read() -> tuple[list[Item], list[Name], dict[str, list[str]], list[str]]:
     return items, exported, of_classes, of_module
 
 
-def ufuncs() -> tuple[dict[str, int], dict[str, str]]:
-    """Return the functions of the table with their numbers of results, and their other names."""
+def ufuncs() -> tuple[dict[str, tuple[int, str]], dict[str, str]]:
+    """Return the functions of the table with their numbers of results and their summaries, and their other names."""
     text = TABLE.read_text(encoding="utf-8")
     aliases = dict(re.findall(r'^    \("(\w+)", "(\w+)"\),$', text[text.index("pub const ALIASES") :], re.MULTILINE))
     table = text[text.index("pub static TABLE") :].partition("\n];")[0]
-    rows = re.split(r'\b(?:row|comparison|real)!\("(\w+)"', table)[1:]
-    return {name: 2 if "two(" in row else 1 for name, row in zip(rows[::2], rows[1::2], strict=True)}, aliases
+    rows = re.split(r'\b(?:row|comparison|real)!\("(\w+)" (?:\d )?"([^"]*)"', table)[1:]
+    entries = zip(rows[::3], rows[1::3], rows[2::3], strict=True)
+    return {name: (2 if "two(" in row else 1, summary) for name, summary, row in entries}, aliases
 
 
 def class_lines(item: Item, members: list[Item], further: list[str], classes: dict[str, str]) -> Iterator[str]:
@@ -240,9 +241,13 @@ def sort_key(name: str) -> tuple[bool, list[tuple[int, str]]]:
 
 
 def values(exported: list[Name]) -> dict[str, str]:
-    """Return the names that are objects of a class, or other names of a function, with their types."""
-    results, others = ufuncs()
-    kinds = {name: "Ufunc" if count == 1 else "Ufunc[tuple[GPUArray, GPUArray]]" for name, count in results.items()}
+    """Return the names that are objects of a class, or other names of a function, with their types.
+
+    A summary follows the type of a ufunc: editors show it, because they do not read an object's docstring.
+    """
+    entries, others = ufuncs()
+    types = {1: "Ufunc", 2: "Ufunc[tuple[GPUArray, GPUArray]]"}
+    kinds = {name: f'{types[count]}\n"""{summary}"""' for name, (count, summary) in entries.items()}
     kinds |= {alias: kinds[name] for alias, name in others.items()}
     kinds |= {one.name: "Reduction" for one in exported if one.kind == "values" and one.path == REDUCTIONS}
     kinds |= {one.name: kinds[str(one.target)] for one in exported if one.kind == "aliases" and one.target in kinds}
@@ -277,7 +282,7 @@ def stub() -> str:
             lines += member(item, classes)
     aliases = (one for one in exported if one.kind == "aliases" and one.name not in kinds)
     lines += [f"{one.name} = {one.target}" for one in aliases]
-    lines += [f"{name}: {kind}" for name, kind in kinds.items()]
+    lines += [line for name, kind in kinds.items() for line in f"{name}: {kind}".split("\n")]
     body = "\n".join(spaced(lines))
     return HEAD + "\n" + imports(body) + "\n" + body + "\n"
 

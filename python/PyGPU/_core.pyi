@@ -1818,124 +1818,233 @@ def flip(a: GPUArray, axis: ShapeLike | None = None) -> GPUArray: ...
 
 around = round
 abs: Ufunc
+"""Compute the absolute value."""
 absolute: Ufunc
+"""Compute the absolute value."""
 acos: Ufunc
+"""Compute the inverse cosine, in radians."""
 acosh: Ufunc
+"""Compute the inverse hyperbolic cosine."""
 add: Ufunc
+"""Add the operands."""
 all: Reduction
 amax: Reduction
 amin: Reduction
 any: Reduction
 arccos: Ufunc
+"""Compute the inverse cosine, in radians."""
 arccosh: Ufunc
+"""Compute the inverse hyperbolic cosine."""
 arcsin: Ufunc
+"""Compute the inverse sine, in radians."""
 arcsinh: Ufunc
+"""Compute the inverse hyperbolic sine."""
 arctan: Ufunc
+"""Compute the inverse tangent, in radians."""
 arctan2: Ufunc
+"""Return the angle of the point (second operand, first operand), in radians."""
 arctanh: Ufunc
+"""Compute the inverse hyperbolic tangent."""
 argmax: Reduction
 argmin: Reduction
 asin: Ufunc
+"""Compute the inverse sine, in radians."""
 asinh: Ufunc
+"""Compute the inverse hyperbolic sine."""
 atan: Ufunc
+"""Compute the inverse tangent, in radians."""
 atan2: Ufunc
+"""Return the angle of the point (second operand, first operand), in radians."""
 atanh: Ufunc
+"""Compute the inverse hyperbolic tangent."""
 bitwise_and: Ufunc
+"""Compute the bitwise AND."""
 bitwise_count: Ufunc
+"""Count the 1-bits of the absolute value."""
 bitwise_invert: Ufunc
+"""Invert all bits."""
 bitwise_left_shift: Ufunc
+"""Shift bits to the left; 0 if the shift is not less than the width."""
 bitwise_not: Ufunc
+"""Invert all bits."""
 bitwise_or: Ufunc
+"""Compute the bitwise OR."""
 bitwise_right_shift: Ufunc
+"""Shift bits to the right; the sign bit is repeated."""
 bitwise_xor: Ufunc
+"""Compute the bitwise XOR."""
 cbrt: Ufunc
+"""Compute the cube root."""
 ceil: Ufunc
+"""Round up to an integer."""
 conj: Ufunc
+"""Return the complex conjugate."""
 conjugate: Ufunc
+"""Return the complex conjugate."""
 copysign: Ufunc
+"""Return the first operand with the sign of the second."""
 cos: Ufunc
+"""Compute the cosine of an angle in radians."""
 cosh: Ufunc
+"""Compute the hyperbolic cosine."""
 deg2rad: Ufunc
+"""Convert degrees to radians."""
 degrees: Ufunc
+"""Convert radians to degrees."""
 divide: Ufunc
+"""Divide the first operand by the second; integers give floating-point results."""
 divmod: Ufunc[tuple[GPUArray, GPUArray]]
+"""Return the results of `floor_divide` and `remainder`."""
 equal: Ufunc
+"""Test whether the operands are equal."""
 erf: Ufunc
+"""Compute the error function."""
 erfc: Ufunc
+"""Compute 1 - erf(x), accurate where the result is small."""
 exp: Ufunc
+"""Compute e**x."""
 exp2: Ufunc
+"""Compute 2**x."""
 expm1: Ufunc
+"""Compute exp(x) - 1, accurate near 0."""
 fabs: Ufunc
+"""Compute the absolute value of real numbers, as floating-point numbers."""
 float_power: Ufunc
+"""Raise the first operand to the power of the second, in `float64` or `complex128`."""
 floor: Ufunc
+"""Round down to an integer."""
 floor_divide: Ufunc
+"""Return the largest integer not above the quotient; 0 for a divisor 0 of integers."""
 fmax: Ufunc
+"""Return the greater operand; the other one if one is NaN."""
 fmin: Ufunc
+"""Return the lesser operand; the other one if one is NaN."""
 fmod: Ufunc
+"""Return the remainder with the dividend's sign; 0 for a divisor 0 of integers."""
 frexp: Ufunc[tuple[GPUArray, GPUArray]]
+"""Split into a mantissa in [0.5, 1) and an exponent of 2."""
 gamma: Ufunc
+"""Compute the gamma function; (x - 1)! for positive integers."""
 gcd: Ufunc
+"""Return the greatest common divisor."""
 greater: Ufunc
+"""Test whether the first operand is greater than the second."""
 greater_equal: Ufunc
+"""Test whether the first operand is greater than or equal to the second."""
 heaviside: Ufunc
+"""Compute the Heaviside step function: 0 if x < 0, 1 if x > 0, the second operand if x is 0."""
 hypot: Ufunc
+"""Return the hypotenuse of a right triangle with the operands as legs."""
 i0: Ufunc
+"""Compute the modified Bessel function of the first kind, of order 0."""
 imag: Ufunc
+"""Return the imaginary part; 0 for real numbers."""
 invert: Ufunc
+"""Invert all bits."""
 isfinite: Ufunc
+"""Test whether the operand is neither infinite nor NaN."""
 isinf: Ufunc
+"""Test for infinity of either sign."""
 isnan: Ufunc
+"""Test for NaN."""
 lcm: Ufunc
+"""Return the least common multiple."""
 ldexp: Ufunc
+"""Compute x * 2**n for an integer n."""
 left_shift: Ufunc
+"""Shift bits to the left; 0 if the shift is not less than the width."""
 less: Ufunc
+"""Test whether the first operand is less than the second."""
 less_equal: Ufunc
+"""Test whether the first operand is less than or equal to the second."""
 lgamma: Ufunc
+"""Compute the logarithm of the absolute value of the gamma function."""
 log: Ufunc
+"""Compute the natural logarithm."""
 log10: Ufunc
+"""Compute the logarithm to the base 10."""
 log1p: Ufunc
+"""Compute log(1 + x), accurate near 0."""
 log2: Ufunc
+"""Compute the logarithm to the base 2."""
 logaddexp: Ufunc
+"""Compute log(exp(x) + exp(y))."""
 logaddexp2: Ufunc
+"""Compute log2(2**x + 2**y)."""
 logical_and: Ufunc
+"""Test whether both operands are true."""
 logical_not: Ufunc
+"""Test whether the operand is false."""
 logical_or: Ufunc
+"""Test whether at least one operand is true."""
 logical_xor: Ufunc
+"""Test whether exactly one operand is true."""
 max: Reduction
 maximum: Ufunc
+"""Return the greater operand; NaN if one is NaN."""
 mean: Reduction
 min: Reduction
 minimum: Ufunc
+"""Return the lesser operand; NaN if one is NaN."""
 mod: Ufunc
+"""Return the remainder of `floor_divide`, with the divisor's sign; 0 for a divisor 0 of integers."""
 modf: Ufunc[tuple[GPUArray, GPUArray]]
+"""Split into the fractional and the integral part, both with the sign of the operand."""
 multiply: Ufunc
+"""Multiply the operands."""
 negative: Ufunc
+"""Negate the operand."""
 nextafter: Ufunc
+"""Return the next representable value after the first operand, towards the second."""
 not_equal: Ufunc
+"""Test whether the operands differ."""
 positive: Ufunc
+"""Return the operand unchanged."""
 pow: Ufunc
+"""Raise the first operand to the power of the second."""
 power: Ufunc
+"""Raise the first operand to the power of the second."""
 prod: Reduction
 rad2deg: Ufunc
+"""Convert radians to degrees."""
 radians: Ufunc
+"""Convert degrees to radians."""
 real: Ufunc
+"""Return the real part."""
 reciprocal: Ufunc
+"""Compute 1 / x; 0 for the integer 0."""
 remainder: Ufunc
+"""Return the remainder of `floor_divide`, with the divisor's sign; 0 for a divisor 0 of integers."""
 right_shift: Ufunc
+"""Shift bits to the right; the sign bit is repeated."""
 rint: Ufunc
+"""Round to the nearest integer; a tie goes to the even one."""
 sign: Ufunc
+"""Return -1, 0 or 1; NaN for NaN, and `z / abs(z)` for complex numbers."""
 signbit: Ufunc
+"""Test whether the sign bit is set, also for -0.0."""
 sin: Ufunc
+"""Compute the sine of an angle in radians."""
 sinc: Ufunc
+"""Compute sin(pi x) / (pi x); 1 at 0."""
 sinh: Ufunc
+"""Compute the hyperbolic sine."""
 spacing: Ufunc
+"""Return the distance to the next representable value away from 0."""
 sqrt: Ufunc
+"""Compute the square root."""
 square: Ufunc
+"""Compute the square."""
 std: Reduction
 subtract: Ufunc
+"""Subtract the second operand from the first."""
 sum: Reduction
 tan: Ufunc
+"""Compute the tangent of an angle in radians."""
 tanh: Ufunc
+"""Compute the hyperbolic tangent."""
 true_divide: Ufunc
+"""Divide the first operand by the second; integers give floating-point results."""
 trunc: Ufunc
+"""Round towards 0 to an integer."""
 var: Reduction

@@ -293,164 +293,164 @@ macro_rules! real {
 
 /// All functions.
 pub static TABLE: &[UfuncEntry] = &[
-    row!("add" 2 "The sum." "";
+    row!("add" 2 "Add the operands." "";
         same(BOOL, "{a} || {b}"), same(INTEGERS, "({U}){a} + ({U}){b}"), same(REAL, "{a} + {b}"), same(COMPLEX, "{a} + {b}")),
-    row!("subtract" 2 "The difference." "";
+    row!("subtract" 2 "Subtract the second operand from the first." "";
         NO_BOOL, same(INTEGERS, "({U}){a} - ({U}){b}"), same(REAL, "{a} - {b}"), same(COMPLEX, "{a} - {b}")),
-    row!("multiply" 2 "The product." "";
+    row!("multiply" 2 "Multiply the operands." "";
         same(BOOL, "{a} && {b}"), same(INTEGERS, "({U}){a} * ({U}){b}"), same(REAL, "{a} * {b}"), same(COMPLEX, "{a} * {b}")),
-    row!("divide" 2 "The true quotient." "";
+    row!("divide" 2 "Divide the first operand by the second; integers give floating-point results." "";
         with(INTEGERS, Output::As(Float64), ""), same(REAL, "{a} / {b}"), same(COMPLEX, "{a} / {b}").weighs(10)),
-    row!("floor_divide" 2 "The largest whole number not above the quotient; 0 for a divisor 0 of integers." ARITHMETIC;
+    row!("floor_divide" 2 "Return the largest integer not above the quotient; 0 for a divisor 0 of integers." ARITHMETIC;
         same(UNSIGNED, "{b} ? {a} / {b} : 0"), same(SIGNED, "pygpu_op::floor_divide<{T}>({a}, {b})"),
         same(REAL, "pygpu_op::floor_quotient<{T}>({a}, {b})").weighs(13)),
-    row!("remainder" 2 "The remainder of `floor_divide`, with the divisor's sign; 0 for a divisor 0 of integers." ARITHMETIC;
+    row!("remainder" 2 "Return the remainder of `floor_divide`, with the divisor's sign; 0 for a divisor 0 of integers." ARITHMETIC;
         same(UNSIGNED, "{b} ? {a} % {b} : 0"), same(SIGNED, "pygpu_op::floor_remainder<{T}>({a}, {b})"),
         same(REAL, "pygpu_op::floor_modulo<{T}>({a}, {b})").weighs(13)),
-    row!("fmod" 2 "The remainder with the dividend's sign; 0 for a divisor 0 of integers." ARITHMETIC;
+    row!("fmod" 2 "Return the remainder with the dividend's sign; 0 for a divisor 0 of integers." ARITHMETIC;
         same(UNSIGNED, "{b} ? {a} % {b} : 0"), same(SIGNED, "{b} == 0 || {b} == -1 ? 0 : {a} % {b}"),
         same(REAL, "fmod({a}, {b})").weighs(13)),
-    row!("power" 2 "The first operand to the power of the second." ARITHMETIC;
+    row!("power" 2 "Raise the first operand to the power of the second." ARITHMETIC;
         same(INTEGERS, "pygpu_op::power<{T}>({a}, {b})"), same(REAL, "pow({a}, {b})").weighs(8),
         same(COMPLEX, "pygpu_op::complex_power({a}, {b})").weighs(30)).nature(ScalarRule::Power),
-    row!("float_power" 2 "The first operand to the power of the second, in `float64` or `complex128`." ARITHMETIC;
+    row!("float_power" 2 "Raise the first operand to the power of the second, in `float64` or `complex128`." ARITHMETIC;
         same(&[Float64], "pow({a}, {b})").weighs(8), same(&[Complex128], "pygpu_op::complex_power({a}, {b})").weighs(30)),
-    row!("divmod" 2 "`floor_divide` and `remainder` at once." ARITHMETIC;
+    row!("divmod" 2 "Return the results of `floor_divide` and `remainder`." ARITHMETIC;
         two(UNSIGNED, "{b} ? {a} / {b} : 0", Output::Same, "{b} ? {a} % {b} : 0"),
         two(SIGNED, "pygpu_op::floor_divide<{T}>({a}, {b})", Output::Same, "pygpu_op::floor_remainder<{T}>({a}, {b})"),
         two(REAL, "pygpu_op::floor_quotient<{T}>({a}, {b})", Output::Same, "pygpu_op::floor_modulo<{T}>({a}, {b})").weighs(16)),
-    row!("maximum" 2 "The greater one; NaN if one is." ARITHMETIC;
+    row!("maximum" 2 "Return the greater operand; NaN if one is NaN." ARITHMETIC;
         same(BOOL, "{a} || {b}"), same(INTEGERS, "{a} >= {b} ? {a} : {b}"),
         same(REAL, "{a} >= {b} || {a} != {a} ? {a} : {b}"), same(COMPLEX, "pygpu_op::maximum({a}, {b})")),
-    row!("minimum" 2 "The lesser one; NaN if one is." ARITHMETIC;
+    row!("minimum" 2 "Return the lesser operand; NaN if one is NaN." ARITHMETIC;
         same(BOOL, "{a} && {b}"), same(INTEGERS, "{a} <= {b} ? {a} : {b}"),
         same(REAL, "{a} <= {b} || {a} != {a} ? {a} : {b}"), same(COMPLEX, "pygpu_op::minimum({a}, {b})")),
-    row!("fmax" 2 "The greater one; the other one if one is NaN." ARITHMETIC;
+    row!("fmax" 2 "Return the greater operand; the other one if one is NaN." ARITHMETIC;
         same(BOOL, "{a} || {b}"), same(INTEGERS, "{a} >= {b} ? {a} : {b}"),
         same(REAL, "{a} >= {b} || {b} != {b} ? {a} : {b}"), same(COMPLEX, "pygpu_op::fmax({a}, {b})")),
-    row!("fmin" 2 "The lesser one; the other one if one is NaN." ARITHMETIC;
+    row!("fmin" 2 "Return the lesser operand; the other one if one is NaN." ARITHMETIC;
         same(BOOL, "{a} && {b}"), same(INTEGERS, "{a} <= {b} ? {a} : {b}"),
         same(REAL, "{a} <= {b} || {b} != {b} ? {a} : {b}"), same(COMPLEX, "pygpu_op::fmin({a}, {b})")),
-    comparison!("equal" "Whether both are equal." "{a} == {b}" "{a} == {b}"),
-    comparison!("not_equal" "Whether they differ." "{a} != {b}" "{a} != {b}"),
-    comparison!("less" "Whether the first is less." "{a} < {b}"
+    comparison!("equal" "Test whether the operands are equal." "{a} == {b}" "{a} == {b}"),
+    comparison!("not_equal" "Test whether the operands differ." "{a} != {b}" "{a} != {b}"),
+    comparison!("less" "Test whether the first operand is less than the second." "{a} < {b}"
         "{a}.real() < {b}.real() && {a}.imag() == {a}.imag() && {b}.imag() == {b}.imag() || {a}.real() == {b}.real() && {a}.imag() < {b}.imag()"),
-    comparison!("less_equal" "Whether the first is not greater." "{a} <= {b}"
+    comparison!("less_equal" "Test whether the first operand is less than or equal to the second." "{a} <= {b}"
         "{a}.real() < {b}.real() && {a}.imag() == {a}.imag() && {b}.imag() == {b}.imag() || {a}.real() == {b}.real() && {a}.imag() <= {b}.imag()"),
-    comparison!("greater" "Whether the first is greater." "{a} > {b}"
+    comparison!("greater" "Test whether the first operand is greater than the second." "{a} > {b}"
         "{a}.real() > {b}.real() && {a}.imag() == {a}.imag() && {b}.imag() == {b}.imag() || {a}.real() == {b}.real() && {a}.imag() > {b}.imag()"),
-    comparison!("greater_equal" "Whether the first is not less." "{a} >= {b}"
+    comparison!("greater_equal" "Test whether the first operand is greater than or equal to the second." "{a} >= {b}"
         "{a}.real() > {b}.real() && {a}.imag() == {a}.imag() && {b}.imag() == {b}.imag() || {a}.real() == {b}.real() && {a}.imag() >= {b}.imag()"),
-    comparison!("logical_and" "Whether both are true." "{a} != 0 && {b} != 0" "{a} != 0 && {b} != 0").nature(ScalarRule::Logical),
-    comparison!("logical_or" "Whether one is true." "{a} != 0 || {b} != 0" "{a} != 0 || {b} != 0").nature(ScalarRule::Logical),
-    comparison!("logical_xor" "Whether exactly one is true." "({a} != 0) != ({b} != 0)" "({a} != 0) != ({b} != 0)").nature(ScalarRule::Logical),
-    row!("bitwise_and" 2 "The bits that both have." ""; same(BOOL, "{a} && {b}"), same(INTEGERS, "{a} & {b}")),
-    row!("bitwise_or" 2 "The bits that one has." ""; same(BOOL, "{a} || {b}"), same(INTEGERS, "{a} | {b}")),
-    row!("bitwise_xor" 2 "The bits that exactly one has." ""; same(BOOL, "{a} != {b}"), same(INTEGERS, "{a} ^ {b}")),
-    row!("left_shift" 2 "The bits moved to the left; 0 beyond the width." ARITHMETIC;
+    comparison!("logical_and" "Test whether both operands are true." "{a} != 0 && {b} != 0" "{a} != 0 && {b} != 0").nature(ScalarRule::Logical),
+    comparison!("logical_or" "Test whether at least one operand is true." "{a} != 0 || {b} != 0" "{a} != 0 || {b} != 0").nature(ScalarRule::Logical),
+    comparison!("logical_xor" "Test whether exactly one operand is true." "({a} != 0) != ({b} != 0)" "({a} != 0) != ({b} != 0)").nature(ScalarRule::Logical),
+    row!("bitwise_and" 2 "Compute the bitwise AND." ""; same(BOOL, "{a} && {b}"), same(INTEGERS, "{a} & {b}")),
+    row!("bitwise_or" 2 "Compute the bitwise OR." ""; same(BOOL, "{a} || {b}"), same(INTEGERS, "{a} | {b}")),
+    row!("bitwise_xor" 2 "Compute the bitwise XOR." ""; same(BOOL, "{a} != {b}"), same(INTEGERS, "{a} ^ {b}")),
+    row!("left_shift" 2 "Shift bits to the left; 0 if the shift is not less than the width." ARITHMETIC;
         same(INTEGERS, "pygpu_op::left_shift<{T}>({a}, {b})")),
-    row!("right_shift" 2 "The bits moved to the right; the sign beyond the width." ARITHMETIC;
+    row!("right_shift" 2 "Shift bits to the right; the sign bit is repeated." ARITHMETIC;
         same(INTEGERS, "pygpu_op::right_shift<{T}>({a}, {b})")),
-    row!("arctan2" 2 "The angle of a point by its second and first coordinate." ""; same(REAL, "atan2({a}, {b})").weighs(7)),
-    row!("hypot" 2 "The length of the hypotenuse." ""; same(REAL, "hypot({a}, {b})").weighs(3)),
-    row!("copysign" 2 "The first operand with the second one's sign." ""; same(REAL, "copysign({a}, {b})")),
-    row!("logaddexp" 2 "log(exp(x) + exp(y))." ARITHMETIC; same(REAL, "pygpu_op::logaddexp<{T}>({a}, {b})").weighs(13)),
-    row!("logaddexp2" 2 "log2(2**x + 2**y)." ARITHMETIC; same(REAL, "pygpu_op::logaddexp2<{T}>({a}, {b})").weighs(13)),
-    row!("heaviside" 2 "0 for negative numbers, 1 for positive ones, the second operand for 0." "";
+    row!("arctan2" 2 "Return the angle of the point (second operand, first operand), in radians." ""; same(REAL, "atan2({a}, {b})").weighs(7)),
+    row!("hypot" 2 "Return the hypotenuse of a right triangle with the operands as legs." ""; same(REAL, "hypot({a}, {b})").weighs(3)),
+    row!("copysign" 2 "Return the first operand with the sign of the second." ""; same(REAL, "copysign({a}, {b})")),
+    row!("logaddexp" 2 "Compute log(exp(x) + exp(y))." ARITHMETIC; same(REAL, "pygpu_op::logaddexp<{T}>({a}, {b})").weighs(13)),
+    row!("logaddexp2" 2 "Compute log2(2**x + 2**y)." ARITHMETIC; same(REAL, "pygpu_op::logaddexp2<{T}>({a}, {b})").weighs(13)),
+    row!("heaviside" 2 "Compute the Heaviside step function: 0 if x < 0, 1 if x > 0, the second operand if x is 0." "";
         same(REAL, "{a} != {a} ? {a} : {a} == 0 ? {b} : {a} < 0 ? ({T})0 : ({T})1")),
-    row!("gcd" 2 "The greatest common divisor." ARITHMETIC; NO_BOOL, same(INTEGERS, "pygpu_op::gcd<{T}>({a}, {b})")),
-    row!("lcm" 2 "The least common multiple." ARITHMETIC; NO_BOOL, same(INTEGERS, "pygpu_op::lcm<{T}>({a}, {b})")),
-    row!("bitwise_count" 1 "The number of bits that are 1, of the size without the sign." PARTS;
+    row!("gcd" 2 "Return the greatest common divisor." ARITHMETIC; NO_BOOL, same(INTEGERS, "pygpu_op::gcd<{T}>({a}, {b})")),
+    row!("lcm" 2 "Return the least common multiple." ARITHMETIC; NO_BOOL, same(INTEGERS, "pygpu_op::lcm<{T}>({a}, {b})")),
+    row!("bitwise_count" 1 "Count the 1-bits of the absolute value." PARTS;
         to(UInt8, UNSIGNED, "pygpu_op::count_bits({a})"), to(UInt8, SIGNED, "pygpu_op::count_bits({a} < 0 ? 0 - ({U}){a} : ({U}){a})")),
-    row!("nextafter" 2 "The next number that the type has, towards the second operand." PARTS;
+    row!("nextafter" 2 "Return the next representable value after the first operand, towards the second." PARTS;
         same(&[Float16], "pygpu_op::next_of_16_bits<10, -14>({a}, {b})").weighs(5),
         same(&[BFloat16], "pygpu_op::next_of_16_bits<7, -126>({a}, {b})").weighs(5), same(WIDE, "nextafter({a}, {b})").weighs(3)),
-    row!("spacing" 1 "How far the next number of the type is." PARTS;
+    row!("spacing" 1 "Return the distance to the next representable value away from 0." PARTS;
         same(&[Float16], "{a} - {a} == 0 ? pygpu_op::next_of_16_bits<10, -14>({a}, 1e30f) - {a} : {a} - {a}").weighs(6),
         same(&[BFloat16], "pygpu_op::next_of_16_bits<7, -126>({a}, {a} * 2 + copysign(1.0f, {a})) - {a}").weighs(6),
         same(WIDE, "pygpu_op::spacing<{T}>({a})").weighs(3)),
-    row!("ldexp" 2 "The first operand times 2 to the power of the second, a whole number." PARTS;
+    row!("ldexp" 2 "Compute x * 2**n for an integer n." PARTS;
         same(REAL, "pygpu_op::scaled<{T}>({a}, {b})")).fixed(1, Int64),
-    row!("frexp" 1 "A number in [0.5, 1) and the power of 2 with which it gives the operand." PARTS;
+    row!("frexp" 1 "Split into a mantissa in [0.5, 1) and an exponent of 2." PARTS;
         two(REAL, "pygpu_op::mantissa<{T}>({a})", Output::Fixed(Int32), "pygpu_op::exponent<{T}>({a})")),
-    row!("modf" 1 "What is behind the point and the whole part, both with the sign." PARTS;
+    row!("modf" 1 "Split into the fractional and the integral part, both with the sign of the operand." PARTS;
         two(REAL, "pygpu_op::fraction<{T}>({a})", Output::Same, "trunc({a})")),
-    row!("negative" 1 "The opposite." "";
+    row!("negative" 1 "Negate the operand." "";
         NO_BOOL, same(INTEGERS, "0 - ({U}){a}"), same(REAL, "-{a}"), same(COMPLEX, "-{a}")),
-    row!("positive" 1 "The same." ""; NO_BOOL, same(INTEGERS, "{a}"), same(REAL, "{a}"), same(COMPLEX, "{a}")),
-    row!("absolute" 1 "The size without the sign." "";
+    row!("positive" 1 "Return the operand unchanged." ""; NO_BOOL, same(INTEGERS, "{a}"), same(REAL, "{a}"), same(COMPLEX, "{a}")),
+    row!("absolute" 1 "Compute the absolute value." "";
         same(BOOL, "{a}"), same(UNSIGNED, "{a}"), same(SIGNED, "{a} < 0 ? 0 - ({U}){a} : ({U}){a}"), same(REAL, "fabs({a})"),
         with(COMPLEX, Output::Real, "abs({a})")),
-    row!("invert" 1 "The other bits." ""; same(BOOL, "!{a}"), same(INTEGERS, "~{a}")),
-    row!("logical_not" 1 "Whether it is not true." "";
+    row!("invert" 1 "Invert all bits." ""; same(BOOL, "!{a}"), same(INTEGERS, "~{a}")),
+    row!("logical_not" 1 "Test whether the operand is false." "";
         to(Bool, BOOL, "!{a}"), to(Bool, INTEGERS, "{a} == 0"), to(Bool, REAL, "{a} == 0"),
         to(Bool, COMPLEX, "{a} == 0")),
-    row!("square" 1 "The product with itself." "";
+    row!("square" 1 "Compute the square." "";
         same(INTEGERS, "({U}){a} * ({U}){a}"), same(REAL, "{a} * {a}"), same(COMPLEX, "{a} * {a}")),
-    row!("conjugate" 1 "The number with the opposite imaginary part." "";
+    row!("conjugate" 1 "Return the complex conjugate." "";
         same(INTEGERS, "{a}"), same(REAL, "{a}"), same(COMPLEX, "conj({a})")),
-    row!("isnan" 1 "Whether it is not a number." "";
+    row!("isnan" 1 "Test for NaN." "";
         to(Bool, BOOL, "false"), to(Bool, INTEGERS, "false"), to(Bool, REAL, "{a} != {a}"),
         to(Bool, COMPLEX, "{a}.real() != {a}.real() || {a}.imag() != {a}.imag()")),
-    row!("isfinite" 1 "Whether it is neither infinite nor NaN." "";
+    row!("isfinite" 1 "Test whether the operand is neither infinite nor NaN." "";
         to(Bool, BOOL, "true"), to(Bool, INTEGERS, "true"), to(Bool, REAL, "{a} - {a} == 0"),
         to(Bool, COMPLEX, "{a}.real() - {a}.real() == 0 && {a}.imag() - {a}.imag() == 0")),
-    row!("isinf" 1 "Whether it is infinite." "";
+    row!("isinf" 1 "Test for infinity of either sign." "";
         to(Bool, BOOL, "false"), to(Bool, INTEGERS, "false"), to(Bool, REAL, "{a} == {a} && {a} - {a} != 0"),
         to(Bool, COMPLEX, "{a}.real() == {a}.real() && {a}.real() - {a}.real() != 0 || {a}.imag() == {a}.imag() && {a}.imag() - {a}.imag() != 0")),
-    row!("sign" 1 "-1, 0 or 1; NaN for NaN, and `z / abs(z)` for complex numbers." ARITHMETIC;
+    row!("sign" 1 "Return -1, 0 or 1; NaN for NaN, and `z / abs(z)` for complex numbers." ARITHMETIC;
         NO_BOOL, same(UNSIGNED, "{a} ? 1 : 0"), same(SIGNED, "{a} > 0 ? 1 : {a} < 0 ? -1 : 0"),
         same(REAL, "{a} > 0 ? ({T})1 : {a} < 0 ? ({T})-1 : {a} == 0 ? ({T})0 : {a}").weighs(3),
         same(COMPLEX, "pygpu_op::sign({a})").weighs(8)),
-    row!("reciprocal" 1 "1 divided by it; 0 for the integer 0." "";
+    row!("reciprocal" 1 "Compute 1 / x; 0 for the integer 0." "";
         same(INTEGERS, "{a} ? ({T})1 / {a} : 0"), same(REAL, "({T})1 / {a}").weighs(4), same(COMPLEX, "{T}(1) / {a}").weighs(8)),
-    row!("floor" 1 "The largest whole number not above it." "";
+    row!("floor" 1 "Round down to an integer." "";
         same(BOOL, "{a}"), same(INTEGERS, "{a}"), same(REAL, "floor({a})")),
-    row!("ceil" 1 "The smallest whole number not below it." "";
+    row!("ceil" 1 "Round up to an integer." "";
         same(BOOL, "{a}"), same(INTEGERS, "{a}"), same(REAL, "ceil({a})")),
-    row!("trunc" 1 "The whole part." ""; same(BOOL, "{a}"), same(INTEGERS, "{a}"), same(REAL, "trunc({a})")),
-    row!("rint" 1 "The nearest whole number, the even one of two." "";
+    row!("trunc" 1 "Round towards 0 to an integer." ""; same(BOOL, "{a}"), same(INTEGERS, "{a}"), same(REAL, "trunc({a})")),
+    row!("rint" 1 "Round to the nearest integer; a tie goes to the even one." "";
         same(REAL, "rint({a})"), same(COMPLEX, "{T}(rint({a}.real()), rint({a}.imag()))")),
-    row!("signbit" 1 "Whether the sign is negative, also that of a zero." ""; to(Bool, REAL, "copysign(({T})1, {a}) < 0")),
-    real!("sqrt" "The square root." "sqrt({a})" 0 complex "sqrt({a})" 8),
-    real!("cbrt" "The cube root." "cbrt({a})" 2),
-    real!("exp" "e to the power of it." "exp({a})" 0 complex "pygpu_op::complex_exp({a})" 12),
-    real!("exp2" "2 to the power of it." "exp2({a})" 0 complex "pygpu_op::complex_exp2({a})" 12),
-    real!("expm1" "exp(x) - 1, exact near 0." "expm1({a})" 2 complex "pygpu_op::complex_expm1({a})" 17),
-    real!("log" "The natural logarithm." "log({a})" 2 complex "log({a})" 8),
-    real!("log2" "The logarithm to the base 2." "log2({a})" 2 complex "pygpu_op::complex_log2({a})" 8),
-    real!("log10" "The logarithm to the base 10." "log10({a})" 2 complex "log10({a})" 8),
-    real!("log1p" "log(1 + x), exact near 0." "log1p({a})" 3 complex "pygpu_op::complex_log1p({a})" 8),
-    real!("sin" "The sine." "pygpu_op::sine({a})" 5 complex "sin({a})" 14),
-    real!("cos" "The cosine." "pygpu_op::cosine({a})" 5 complex "cos({a})" 14),
-    real!("tan" "The tangent." "pygpu_op::tangent({a})" 5 complex "tan({a})" 9),
-    real!("arcsin" "The angle of a sine." "asin({a})" 2 complex "pygpu_op::complex_arcsin({a})" 16),
-    real!("arccos" "The angle of a cosine." "acos({a})" 2 complex "pygpu_op::complex_arccos({a})" 16),
-    real!("arctan" "The angle of a tangent." "atan({a})" 5 complex "pygpu_op::complex_arctan({a})" 14),
-    real!("sinh" "The hyperbolic sine." "sinh({a})" 3 complex "pygpu_op::complex_sinh({a})" 14),
-    real!("cosh" "The hyperbolic cosine." "cosh({a})" 2 complex "pygpu_op::complex_cosh({a})" 14),
-    real!("tanh" "The hyperbolic tangent." "tanh({a})" 2 complex "pygpu_op::complex_tanh({a})" 9),
-    real!("arcsinh" "The inverse of `sinh`." "asinh({a})" 13 complex "pygpu_op::complex_arcsinh({a})" 20),
-    real!("arccosh" "The inverse of `cosh`." "acosh({a})" 6 complex "pygpu_op::complex_arccosh({a})" 16),
-    real!("arctanh" "The inverse of `tanh`." "atanh({a})" 4 complex "pygpu_op::complex_arctanh({a})" 8),
-    real!("fabs" "The size without the sign, of real numbers." "fabs({a})" 0),
-    real!("rad2deg" "An angle in degrees, as of `degrees`." "{a} * ({T})57.29577951308232" 0),
-    real!("deg2rad" "An angle in radians, as of `radians`." "{a} * ({T})0.017453292519943295" 0),
-    real!("degrees" "An angle in degrees." "{a} * ({T})57.29577951308232" 0),
-    real!("radians" "An angle in radians." "{a} * ({T})0.017453292519943295" 0),
-    row!("real" 1 "The real part." "";
+    row!("signbit" 1 "Test whether the sign bit is set, also for -0.0." ""; to(Bool, REAL, "copysign(({T})1, {a}) < 0")),
+    real!("sqrt" "Compute the square root." "sqrt({a})" 0 complex "sqrt({a})" 8),
+    real!("cbrt" "Compute the cube root." "cbrt({a})" 2),
+    real!("exp" "Compute e**x." "exp({a})" 0 complex "pygpu_op::complex_exp({a})" 12),
+    real!("exp2" "Compute 2**x." "exp2({a})" 0 complex "pygpu_op::complex_exp2({a})" 12),
+    real!("expm1" "Compute exp(x) - 1, accurate near 0." "expm1({a})" 2 complex "pygpu_op::complex_expm1({a})" 17),
+    real!("log" "Compute the natural logarithm." "log({a})" 2 complex "log({a})" 8),
+    real!("log2" "Compute the logarithm to the base 2." "log2({a})" 2 complex "pygpu_op::complex_log2({a})" 8),
+    real!("log10" "Compute the logarithm to the base 10." "log10({a})" 2 complex "log10({a})" 8),
+    real!("log1p" "Compute log(1 + x), accurate near 0." "log1p({a})" 3 complex "pygpu_op::complex_log1p({a})" 8),
+    real!("sin" "Compute the sine of an angle in radians." "pygpu_op::sine({a})" 5 complex "sin({a})" 14),
+    real!("cos" "Compute the cosine of an angle in radians." "pygpu_op::cosine({a})" 5 complex "cos({a})" 14),
+    real!("tan" "Compute the tangent of an angle in radians." "pygpu_op::tangent({a})" 5 complex "tan({a})" 9),
+    real!("arcsin" "Compute the inverse sine, in radians." "asin({a})" 2 complex "pygpu_op::complex_arcsin({a})" 16),
+    real!("arccos" "Compute the inverse cosine, in radians." "acos({a})" 2 complex "pygpu_op::complex_arccos({a})" 16),
+    real!("arctan" "Compute the inverse tangent, in radians." "atan({a})" 5 complex "pygpu_op::complex_arctan({a})" 14),
+    real!("sinh" "Compute the hyperbolic sine." "sinh({a})" 3 complex "pygpu_op::complex_sinh({a})" 14),
+    real!("cosh" "Compute the hyperbolic cosine." "cosh({a})" 2 complex "pygpu_op::complex_cosh({a})" 14),
+    real!("tanh" "Compute the hyperbolic tangent." "tanh({a})" 2 complex "pygpu_op::complex_tanh({a})" 9),
+    real!("arcsinh" "Compute the inverse hyperbolic sine." "asinh({a})" 13 complex "pygpu_op::complex_arcsinh({a})" 20),
+    real!("arccosh" "Compute the inverse hyperbolic cosine." "acosh({a})" 6 complex "pygpu_op::complex_arccosh({a})" 16),
+    real!("arctanh" "Compute the inverse hyperbolic tangent." "atanh({a})" 4 complex "pygpu_op::complex_arctanh({a})" 8),
+    real!("fabs" "Compute the absolute value of real numbers, as floating-point numbers." "fabs({a})" 0),
+    real!("rad2deg" "Convert radians to degrees." "{a} * ({T})57.29577951308232" 0),
+    real!("deg2rad" "Convert degrees to radians." "{a} * ({T})0.017453292519943295" 0),
+    real!("degrees" "Convert radians to degrees." "{a} * ({T})57.29577951308232" 0),
+    real!("radians" "Convert degrees to radians." "{a} * ({T})0.017453292519943295" 0),
+    row!("real" 1 "Return the real part." "";
         same(BOOL, "{a}"), same(INTEGERS, "{a}"), same(REAL, "{a}"), with(COMPLEX, Output::Real, "{a}.real()")).by(HostEvaluation::Steps),
-    row!("imag" 1 "The imaginary part; 0 for real numbers." "";
+    row!("imag" 1 "Return the imaginary part; 0 for real numbers." "";
         same(BOOL, "false"), same(INTEGERS, "0"), same(REAL, "0"), with(COMPLEX, Output::Real, "{a}.imag()")).by(HostEvaluation::Steps),
-    row!("sinc" 1 "sin(pi x) / (pi x), 1 for 0." SPECIAL;
+    row!("sinc" 1 "Compute sin(pi x) / (pi x); 1 at 0." SPECIAL;
         with(BOOL, Output::As(Float64), ""), with(INTEGERS, Output::As(Float64), ""), same(REAL, "pygpu_op::sinc<{T}>({a})").weighs(26),
         same(COMPLEX, "pygpu_op::complex_sinc({a})").weighs(24)).by(HostEvaluation::Steps),
-    row!("i0" 1 "The modified Bessel function of the first kind and order 0." SPECIAL;
+    row!("i0" 1 "Compute the modified Bessel function of the first kind, of order 0." SPECIAL;
         with(BOOL, Output::As(Float64), ""), with(INTEGERS, Output::As(Float64), ""), same(REAL, "pygpu_op::i0<{T}>({a})").weighs(10)).by(HostEvaluation::Steps),
-    real!("erf" "The error function." "erf({a})" 2).by(HostEvaluation::Kernel),
-    real!("erfc" "1 - erf(x), exact where that is small." "erfc({a})" 3).by(HostEvaluation::Kernel),
-    real!("gamma" "The gamma function, (x - 1)! for whole numbers." "tgamma({a})" 13).by(HostEvaluation::Kernel),
-    real!("lgamma" "The logarithm of the size of the gamma function." "lgamma({a})" 13).by(HostEvaluation::Kernel),
+    real!("erf" "Compute the error function." "erf({a})" 2).by(HostEvaluation::Kernel),
+    real!("erfc" "Compute 1 - erf(x), accurate where the result is small." "erfc({a})" 3).by(HostEvaluation::Kernel),
+    real!("gamma" "Compute the gamma function; (x - 1)! for positive integers." "tgamma({a})" 13).by(HostEvaluation::Kernel),
+    real!("lgamma" "Compute the logarithm of the absolute value of the gamma function." "lgamma({a})" 13).by(HostEvaluation::Kernel),
 ];
 
 /// Functions with parameters besides the arrays, which `PyGPU` exposes as separate functions.
@@ -465,13 +465,13 @@ pub static CLIP: UfuncEntry = row!("clip" 3 "The number, or the limit that it is
     same(COMPLEX, "pygpu_op::minimum(pygpu_op::maximum({a}, {b}), {c})"));
 /// The second operand is 10 to the power of the number of decimals.
 pub static ROUND_BEHIND: UfuncEntry =
-    row!("round_behind" 2 "The nearest number with so many digits behind the point." "";
+    row!("round_behind" 2 "Round to a number of decimal places." "";
     same(REAL, "rint({a} * {b}) / {b}"),
     same(COMPLEX, "{T}(rint({a}.real() * {b}.real()) / {b}.real(), rint({a}.imag() * {b}.real()) / {b}.real())"))
     .by(HostEvaluation::Steps);
 /// The second operand is 10 to the power of the number of trailing zeros before the decimal point.
 pub static ROUND_BEFORE: UfuncEntry =
-    row!("round_before" 2 "The nearest number with so many zeros before the point." "";
+    row!("round_before" 2 "Round to a multiple of a power of 10." "";
     same(INTEGERS, "({T})(rint((double){a} / (double){b}) * (double){b})"), same(REAL, "rint({a} / {b}) * {b}"),
     same(COMPLEX, "{T}(rint({a}.real() / {b}.real()) * {b}.real(), rint({a}.imag() / {b}.real()) * {b}.real())"))
     .by(HostEvaluation::Steps);
