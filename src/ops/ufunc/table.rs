@@ -464,17 +464,15 @@ pub static CLIP: UfuncEntry = row!("clip" 3 "The number, or the limit that it is
     same(REAL, "pygpu_op::clip<{T}>({a}, {b}, {c})"),
     same(COMPLEX, "pygpu_op::minimum(pygpu_op::maximum({a}, {b}), {c})"));
 /// The second operand is 10 to the power of the number of decimals.
-pub static ROUND_BEHIND: UfuncEntry =
-    row!("round_behind" 2 "Round to a number of decimal places." "";
+pub static ROUND_BEHIND: UfuncEntry = row!("round_behind" 2 "Round to a number of decimal places." "";
     same(REAL, "rint({a} * {b}) / {b}"),
     same(COMPLEX, "{T}(rint({a}.real() * {b}.real()) / {b}.real(), rint({a}.imag() * {b}.real()) / {b}.real())"))
-    .by(HostEvaluation::Steps);
+.by(HostEvaluation::Steps);
 /// The second operand is 10 to the power of the number of trailing zeros before the decimal point.
-pub static ROUND_BEFORE: UfuncEntry =
-    row!("round_before" 2 "Round to a multiple of a power of 10." "";
+pub static ROUND_BEFORE: UfuncEntry = row!("round_before" 2 "Round to a multiple of a power of 10." "";
     same(INTEGERS, "({T})(rint((double){a} / (double){b}) * (double){b})"), same(REAL, "rint({a} / {b}) * {b}"),
     same(COMPLEX, "{T}(rint({a}.real() / {b}.real()) * {b}.real(), rint({a}.imag() / {b}.real()) * {b}.real())"))
-    .by(HostEvaluation::Steps);
+.by(HostEvaluation::Steps);
 /// In radians.
 pub static ANGLE: UfuncEntry = row!("angle" 1 "The angle of a complex number." ARITHMETIC;
     with(BOOL, Output::As(Float64), ""), same(REAL, "pygpu_op::angle({a})"), with(COMPLEX, Output::Real, "arg({a})"))
