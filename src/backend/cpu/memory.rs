@@ -1,4 +1,4 @@
-//! Memory of the CPU backend: heap blocks; those whose address escaped are quarantined when freed.
+//! Memory of the CPU backend: heap blocks. Blocks whose address escaped are quarantined when freed.
 
 use super::driver::{Cpu, check_device};
 use super::error_codes::{self, INVALID_HANDLE, INVALID_VALUE, refuse};
@@ -6,7 +6,7 @@ use super::{heap, host_memory_registry, machine, quarantine};
 use crate::{Address, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics, StreamHandle};
 use pygpu_base::error::{Error, OutOfMemory, Result};
 
-/// Allocates `bytes` bytes; `None` without memory. `bytes` must not be 0.
+/// Allocates `bytes` bytes; `None` if memory is exhausted. `bytes` must not be 0.
 pub fn block(bytes: usize) -> Option<Address> {
     heap::allocate(bytes).or_else(|| {
         quarantine::trim();
@@ -14,7 +14,7 @@ pub fn block(bytes: usize) -> Option<Address> {
     })
 }
 
-/// Frees memory; if its address escaped, it goes into quarantine.
+/// Frees memory. A block whose address escaped goes into quarantine instead.
 ///
 /// # Safety
 /// The address came from [`block`] with the same `bytes`, and is no longer in use.
@@ -31,7 +31,7 @@ fn no_pool(operation: &'static str, pool: PoolHandle) -> Error {
     refuse(operation, INVALID_HANDLE, format!("pool {:#x}; the CPU backend has no pools", pool.0))
 }
 
-/// Allocates a block for a backend call.
+/// Allocates a block, and returns the backend's error if memory is exhausted.
 pub fn allocate(operation: &'static str, device: i32, bytes: usize) -> Result<Address> {
     check_device(operation, device)?;
     if bytes == 0 {

@@ -9,7 +9,7 @@ use crate::launches::no_clusters;
 use crate::vendor::{CurrentDeviceGuard, Driver, Raw, RawConfig, VendorLaunches};
 use pygpu_base::error::Result;
 
-/// First driver version with a per-launch cache carveout.
+/// First driver version that supports a shared-memory carveout per launch.
 const CARVEOUT_OF_A_LAUNCH: i32 = 12050;
 
 type Occupancy = unsafe extern "C" fn(*mut c_int, CUfunction, *const CUlaunchConfig) -> u32;

@@ -1,4 +1,4 @@
-//! Events.
+//! Events, for both vendors.
 
 use std::ffi::c_uint;
 

@@ -1,4 +1,4 @@
-//! Streams.
+//! Streams, for both vendors.
 
 use std::ffi::{c_uint, c_void};
 
@@ -12,15 +12,17 @@ use pygpu_base::error::{Error, Result};
 
 pub const NON_BLOCKING: c_uint = 1;
 
-/// Handles 1 and 2 denote the legacy and the per-thread default stream of the current device.
+/// Highest handle with a special meaning: 1 and 2 denote the legacy and the per-thread default stream of the current
+/// device.
 const LAST_SPECIAL: usize = 2;
 
 /// Vendor-specific part of streams.
 pub trait VendorStreams: VendorDevices {
-    /// As [`Streams::stream_device`], for a stream that is no default stream, by a driver without the function that tells it.
+    /// Implements [`Streams::stream_device`] with a driver that has no function for this. The stream is not a default
+    /// stream.
     ///
     /// # Safety
-    /// It is alive.
+    /// The stream is alive.
     unsafe fn device_by_context(_driver: &Driver<Self>, _stream: StreamHandle) -> Result<Option<i32>> {
         Ok(None)
     }
@@ -32,7 +34,7 @@ pub fn described(stream: StreamHandle) -> String {
 
 // For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl<V: VendorStreams> Streams for Driver<V> {
-    /// The driver clamps the priority to its range.
+    /// Creates a stream. The driver clamps the priority to the range that it supports.
     fn create_stream(&self, device: i32, flags: StreamFlags) -> Result<StreamHandle> {
         let mut stream = Raw::NONE;
         let bits = if flags.non_blocking { NON_BLOCKING } else { 0 };
