@@ -5,7 +5,7 @@
 //! and never wait for each other.
 //!
 //! At process exit the workers sleep or are blocked at their next driver call (`backend::vendor::exit_guard`); the
-//! exiting thread must not use them any more (`base::shutdown::exiting`). A forked child has no workers, and its GPU
+//! exiting thread must not use them any more (`device::shutdown::exiting`). A forked child has no workers, and its GPU
 //! calls fail before they reach this module.
 
 use std::panic::{self, AssertUnwindSafe};
