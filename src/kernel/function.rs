@@ -48,7 +48,7 @@ struct LoadedKernel {
     /// Offsets and sizes of the parameters; `None` if the driver does not report them.
     places: Option<Vec<ParameterPlace>>,
     limits: &'static LaunchLimits,
-    /// Size in bytes of the dynamic shared memory that a launch may have without changing the kernel's setting.
+    /// Size in bytes of the dynamic shared memory that the kernel's setting permits; 0 if the setting was not changed.
     allowed_shared: AtomicU32,
     /// Maximum number of threads per block; queried on first use.
     threads: OnceLock<u32>,
