@@ -107,7 +107,7 @@ pub trait Copies: Streams {
         bytes: usize,
         stream: StreamHandle,
     ) -> Result<()> {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees the ranges and the stream, as `copy` and `synchronize_stream` require.
         unsafe {
             self.copy(device, direction, target, source, bytes, stream)?;
             self.synchronize_stream(device, stream)

@@ -142,7 +142,7 @@ fn may_be_directive(before: &[u8]) -> bool {
     [&b"#"[..], b"%:", b"*/"].iter().any(|last| before.ends_with(last))
 }
 
-/// Returns whether the word after this text is only tested for being a macro: `#ifdef`, `defined(`.
+/// Returns whether the word after this text is only tested for being defined as a macro: `#ifdef`, `defined(`.
 fn is_defined(before: &[u8]) -> bool {
     let text = String::from_utf8_lossy(&before[before.len().saturating_sub(64)..]).into_owned();
     let text = text.trim_end_matches([' ', '\t']).trim_end_matches('(').trim_end_matches([' ', '\t']);

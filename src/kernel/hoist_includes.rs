@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use pygpu_backend::included_names;
 
-/// Folders that only contain C++ headers.
+/// Prefixes of header names in folders that only contain C++ headers.
 const FOLDERS: [&str; 5] = ["cooperative_groups/", "cub/", "cuda/", "thrust/", "nv/"];
 
 /// Headers of the vendors that contain C++ and may be included first.

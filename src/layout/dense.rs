@@ -13,7 +13,7 @@ pub struct Dense<'a> {
 }
 
 impl<'a> Dense<'a> {
-    /// Checks a shape.
+    /// Checks that a dense array of this shape is possible.
     ///
     /// # Errors
     /// `ValueError` for a negative length, too many axes or too many bytes.

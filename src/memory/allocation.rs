@@ -173,7 +173,7 @@ impl Allocation {
         self.location.address()
     }
 
-    /// Size of the block in bytes.
+    /// Returns the size of the block in bytes.
     #[inline]
     pub fn bytes(&self) -> usize {
         self.bytes
@@ -228,7 +228,7 @@ impl Allocation {
         owner.as_deref().filter(|_| self.hazards.has_no_other_stream())
     }
 
-    /// The owner of memory from a custom allocator.
+    /// Returns the owner of memory from a custom allocator; `None` for other memory.
     pub fn allocator_owner(&self) -> Option<&(dyn Any + Send + Sync)> {
         match &self.origin {
             BlockOrigin::Custom(Some(owner)) => Some(&**owner),
@@ -309,7 +309,7 @@ impl Allocation {
         self.hazards.end(ticket, access, stream)
     }
 
-    /// Ends a use without enqueued work.
+    /// Ends a use for which no work was enqueued.
     pub(super) fn cancel(&self, ticket: UseToken) {
         self.hazards.cancel(ticket);
     }

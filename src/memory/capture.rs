@@ -56,7 +56,7 @@ pub struct Capture {
     recorded: AtomicUsize,
 }
 
-/// A block that a graph uses.
+/// A block that a captured graph uses.
 pub struct CapturedBlock {
     /// The block.
     pub block: Arc<Allocation>,
@@ -66,7 +66,7 @@ pub struct CapturedBlock {
     uses: SmallVec<[(Stream, Access); 1]>,
 }
 
-/// The resources of a graph.
+/// The resources that a captured graph needs, and its operations.
 #[derive(Default)]
 pub struct GraphContents {
     /// The blocks, each once.
@@ -288,7 +288,7 @@ impl Capture {
         }
     }
 
-    /// The enclosing capture of a body.
+    /// Returns the enclosing capture, for the capture of a conditional body.
     pub fn enclosing(&self) -> Option<&Arc<Self>> {
         self.enclosing.as_ref().map(|(enclosing, _)| enclosing)
     }
@@ -415,7 +415,7 @@ impl Capture {
         drop(before); // not under the lock
     }
 
-    /// Keeps an object alive as long as the graph.
+    /// Keeps an object alive as long as the captured graph.
     pub fn retain(&self, thing: GraphResource) {
         lock(&self.contents).things.push(thing);
     }

@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 
 use pygpu_base::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Access of an operation to a block.
+/// How an operation accesses a block.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Access {
     /// Read only.
@@ -137,7 +137,7 @@ type Few<T> = SmallVec<[T; 2]>;
 /// The uses that later operations may have to wait for.
 struct UseList<Q: Queue> {
     list: Few<RecordedUse<Q>>,
-    /// The number of the latest use.
+    /// Sequence number of the latest use.
     latest: u64,
     /// Number of announced operations that have begun and not yet ended.
     under_way: u32,
@@ -217,7 +217,7 @@ impl UseToken {
     pub const AT_HOME: Self = Self { seen: MADE, kind: UseTokenKind::Uncontended };
 }
 
-/// The uses of one block.
+/// The uses of one block by queues, and the queue in whose order it is freed.
 pub struct HazardTracker<Q: Queue> {
     /// The queue in whose order the block is allocated and freed.
     alloc_stream: Q,
@@ -352,7 +352,7 @@ impl<Q: Queue> HazardTracker<Q> {
         marked
     }
 
-    /// Removes uses whose events are complete.
+    /// Removes recorded uses whose events are complete.
     fn forget_passed(&self) {
         let mark_of = |one: &RecordedUse<Q>| match &one.point.until {
             UseEnd::Event(mark) => Some((one.number, Arc::clone(mark))),

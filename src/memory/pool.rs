@@ -15,7 +15,7 @@ use pygpu_base::settings::{self, Variable};
 use pygpu_device::stream::{self, Stream};
 use pygpu_device::{Device, PerDevice, per_device};
 
-/// Accounting of PyGPU's memory on one device.
+/// Counts and limits of PyGPU's memory on one device.
 struct Accounts {
     bytes: AtomicUsize,
     /// Maximum size in bytes of the live allocations.
@@ -93,11 +93,11 @@ fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
     Ok(kept.1)
 }
 
-/// How a block must be freed.
+/// How a block of memory must be freed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(super) enum BlockSource {
-    /// By a plain driver call, or as host memory.
+    /// By a plain driver call; on the CPU backend, as host memory.
     Plain,
     /// To the driver's pool, in the order of a stream.
     Pool,

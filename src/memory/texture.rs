@@ -17,7 +17,7 @@ enum DriverObject {
     Surface(u64),
 }
 
-/// Destroys the object when dropped.
+/// Destroys the driver array, texture or surface when dropped.
 struct DriverObjectGuard {
     device: Device,
     epoch: u32,
@@ -98,17 +98,17 @@ impl DriverArray {
         Ok(Self { block: block(stream, taken), handle, shape, textures })
     }
 
-    /// Its device.
+    /// Returns the device of the array.
     pub fn device(&self) -> Device {
         self.block.device()
     }
 
-    /// Its shape.
+    /// Returns the shape of the array.
     pub fn shape(&self) -> &ArrayShape {
         &self.shape
     }
 
-    /// The driver's handle.
+    /// Returns the driver's handle of the array.
     pub fn handle(&self) -> ArrayHandle {
         self.handle
     }
@@ -222,12 +222,12 @@ impl KernelObject {
         Ok(Self { number, block: block(stream, taken), resource: Arc::clone(&array.block), access: Access::Write })
     }
 
-    /// The handle to pass to kernels.
+    /// Returns the handle that kernels receive.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Its device.
+    /// Returns the device of the texture or surface.
     pub fn device(&self) -> Device {
         self.block.device()
     }

@@ -109,8 +109,8 @@ pub fn run_by_blas(asked: &FactorizeRequest<'_>, stream: &Stream) -> Result<bool
         ordered(&uses(asked, &task, &room), stream, || {
             let mut said = Ok(());
             device.backend().programs()?.within(device.index(), "linear algebra", &mut || {
-                // SAFETY: `task` has checked every array, and the uses of all blocks are recorded in the order of this
-                // stream.
+                // SAFETY: as in `run`: `task` has checked every array, and the uses of all blocks are recorded in the
+                // order of this stream.
                 said = unsafe { blas.lu(handle, &desk, &task) };
             })?;
             said

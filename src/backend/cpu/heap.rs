@@ -78,7 +78,7 @@ pub unsafe fn free(address: Address, bytes: usize) {
 /// The block is alive, came from `allocate`, and has this size.
 #[inline]
 pub unsafe fn overrun(address: Address, bytes: usize) -> usize {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that the block is alive and has a red zone after `bytes` bytes.
     unsafe { red_zone::overrun(pointer(address + bytes)) }
 }
 

@@ -39,7 +39,7 @@ impl VendorTextures for Hip {
             extent: hipExtent { width: width / item, height, depth },
             kind: hipMemcpyDeviceToDevice,
         };
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the runtime call.
         unsafe { (api.hipMemcpy3DAsync)(&copy, Raw::of(stream.0)) }
     }
 }

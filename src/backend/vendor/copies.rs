@@ -189,7 +189,7 @@ impl<V: VendorCopies> Copies for Driver<V> {
         }
         let operation = V::line_name(direction);
         let current = self.enter(device, operation)?;
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         match unsafe { V::line(self, direction, target, source, bytes, stream) } {
             SUCCESS => self.settle(&current, device, false, direction, (target, source), stream),
             code => {
@@ -209,7 +209,7 @@ impl<V: VendorCopies> Copies for Driver<V> {
         bytes: usize,
         stream: StreamHandle,
     ) -> Result<()> {
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         unsafe {
             if stream == StreamHandle::DEFAULT
                 && bytes != 0
@@ -249,7 +249,7 @@ impl<V: VendorCopies> Copies for Driver<V> {
         };
         let current = self.enter(device, operation)?;
         let addresses = (target.address, source.address);
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         match unsafe { self.start(plan, direction, stream) } {
             SUCCESS => self.settle(&current, device, V::BOXES_RETURN_EARLY, direction, addresses, stream),
             code => Err(self.refusal(code, operation, Some(device), detail())),
@@ -270,7 +270,7 @@ impl<V: VendorCopies> Copies for Driver<V> {
         }
         let operation = V::NAMES.copy_peer;
         let (to, from) = (V::peer(self, target_device, operation)?, V::peer(self, source_device, operation)?);
-        // SAFETY: see above; both devices exist.
+        // SAFETY: the caller guarantees the conditions of the driver call; both devices exist.
         let copy = |on: &CurrentDeviceGuard<'_, V>| unsafe {
             (on.symbols.copy_peer)(Raw::of(target), to, Raw::of(source), from, bytes, Raw::of(stream.0))
         };

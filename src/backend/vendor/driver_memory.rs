@@ -78,7 +78,7 @@ impl<V: VendorMemory> DriverMemory for Driver<V> {
         self.call(
             device,
             V::NAMES.stream_attach_memory,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| unsafe {
                 let attach = on.symbols.stream_attach_memory;
                 attach(Raw::of(stream.0), Raw::of(address), ALL, attachment.number())
@@ -99,7 +99,7 @@ impl<V: VendorMemory> DriverMemory for Driver<V> {
         self.call(
             device,
             V::NAMES.memory_prefetch,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| unsafe { (on.symbols.memory_prefetch)(Raw::of(address), bytes, place, Raw::of(stream.0)) },
             || format!("{bytes} bytes of managed memory at {address:#x}, to {to:?}"),
         )
@@ -170,7 +170,7 @@ impl<V: VendorMemory> DriverMemory for Driver<V> {
         self.call(
             device,
             V::NAMES.ipc_close_memory,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| unsafe { (on.symbols.ipc_close_memory)(Raw::of(address)) },
             || format!("address {address:#x}"),
         )
@@ -181,7 +181,7 @@ impl<V: VendorMemory> DriverMemory for Driver<V> {
             self.call(
                 device,
                 V::NAMES.ipc_get_event,
-                // SAFETY: see above; the out-parameter is writable.
+                // SAFETY: the caller guarantees the conditions of the driver call; the out-parameter is writable.
                 |on| unsafe { (on.symbols.ipc_get_event)(handle, Raw::of(event.0)) },
                 || format!("event {:#x}; only one that was made with interprocess=True is shared", event.0),
             )

@@ -157,7 +157,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         self.call(
             device,
             V::NAMES.capture_begin,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| unsafe { (on.symbols.capture_begin)(Raw::of(stream.0), V::mode_of(mode)) },
             || described(stream),
         )
@@ -168,7 +168,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         self.call(
             device,
             V::NAMES.capture_end,
-            // SAFETY: see above; the out-parameter is writable.
+            // SAFETY: the caller guarantees the conditions of the driver call; the out-parameter is writable.
             |on| unsafe { (on.symbols.capture_end)(Raw::of(stream.0), &mut graph) },
             || described(stream),
         )?;
@@ -177,8 +177,9 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
 
     unsafe fn capture_of(&self, device: i32, stream: StreamHandle) -> Result<Option<u64>> {
         let (mut status, mut id) = (0u32, 0u64);
-        // The status is read as an integer, because a newer driver may have more values. SAFETY: see above; the
-        // out-parameters are writable and as wide as the driver's types; unneeded ones are null.
+        // The status is read as an integer, because a newer driver may have more values. SAFETY: the caller guarantees
+        // the conditions of the driver call; the out-parameters are writable and as wide as the driver's types;
+        // unneeded ones are null.
         let ask = |on: &CurrentDeviceGuard<'_, V>| unsafe {
             let (graph, dependencies, count) = (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
             let status = (&raw mut status).cast();
@@ -191,7 +192,8 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     unsafe fn captured(&self, device: i32, stream: StreamHandle) -> Result<Captured> {
         let (mut status, mut id, mut graph, mut count) = (0u32, 0u64, Raw::NONE, 0usize);
         let mut dependencies: *const V::GraphNode = std::ptr::null();
-        // SAFETY: see above; the out-parameters are writable and as wide as the driver's types.
+        // SAFETY: the caller guarantees the conditions of the driver call; the out-parameters are writable and as wide
+        // as the driver's types.
         let ask = |on: &CurrentDeviceGuard<'_, V>| unsafe {
             let status = (&raw mut status).cast();
             (on.symbols.capture_info)(Raw::of(stream.0), status, &mut id, &mut graph, &raw mut dependencies, &mut count)
@@ -235,7 +237,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         self.call(
             device,
             V::NAMES.graph_instantiate,
-            // SAFETY: see above; the out-parameter is writable.
+            // SAFETY: the caller guarantees the conditions of the driver call; the out-parameter is writable.
             |on| unsafe { (on.symbols.graph_instantiate)(&mut executable, Raw::of(graph.0), 0) },
             String::new,
         )?;
@@ -247,7 +249,8 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         self.call(
             device,
             V::NAMES.graph_nodes,
-            // SAFETY: see above; without a list the driver only returns the number of nodes.
+            // SAFETY: the caller guarantees the conditions of the driver call; without a list the driver only returns
+            // the number of nodes.
             |on| unsafe { (on.symbols.graph_nodes)(Raw::of(graph.0), std::ptr::null_mut(), &mut count) },
             String::new,
         )?;
@@ -264,7 +267,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         self.call(
             device,
             V::NAMES.graph_nodes,
-            // SAFETY: see above; there is space for `count` nodes.
+            // SAFETY: the caller guarantees the conditions of the driver call; there is space for `count` nodes.
             |on| unsafe { (on.symbols.graph_nodes)(Raw::of(graph.0), nodes.as_mut_ptr(), &mut count) },
             String::new,
         )?;
@@ -276,7 +279,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         let ask = self.symbols.node_kind.ok_or_else(|| lacks(name))?;
         // The kind is read as an integer, because a newer driver has more kinds.
         let mut kind = 0u32;
-        // SAFETY: see above; the target is as wide as the driver's type.
+        // SAFETY: the caller guarantees the conditions of the driver call; the target is as wide as the driver's type.
         self.call(device, name, |_| unsafe { ask(Raw::of(node.0), (&raw mut kind).cast()) }, String::new)?;
         Ok(NodeKind::of(kind))
     }
@@ -309,7 +312,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     }
 
     unsafe fn destroy_graph(&self, device: i32, graph: GraphHandle) -> Result<()> {
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         let destroy = |on: &CurrentDeviceGuard<'_, V>| unsafe { (on.symbols.graph_destroy)(Raw::of(graph.0)) };
         self.call(device, V::NAMES.graph_destroy, destroy, String::new)
     }
@@ -317,7 +320,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     unsafe fn upload(&self, device: i32, executable: ExecutableHandle, stream: StreamHandle) -> Result<()> {
         // Without an upload, the first launch does the same work.
         let Some(upload) = self.symbols.graph_upload else { return Ok(()) };
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         let call = |_: &CurrentDeviceGuard<'_, V>| unsafe { upload(Raw::of(executable.0), Raw::of(stream.0)) };
         self.call(device, V::NAMES.graph_upload, call, || described(stream))
     }
@@ -327,14 +330,14 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         self.call(
             device,
             V::NAMES.executable_launch,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| unsafe { (on.symbols.executable_launch)(Raw::of(executable.0), Raw::of(stream.0)) },
             || described(stream),
         )
     }
 
     unsafe fn destroy_executable(&self, device: i32, executable: ExecutableHandle) -> Result<()> {
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         let destroy =
             |on: &CurrentDeviceGuard<'_, V>| unsafe { (on.symbols.executable_destroy)(Raw::of(executable.0)) };
         self.call(device, V::NAMES.executable_destroy, destroy, String::new)

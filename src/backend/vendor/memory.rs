@@ -152,7 +152,7 @@ impl<V: VendorMemory> Memory for Driver<V> {
         self.call(
             device,
             V::NAMES.pool_free,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| self.beside_captures(|| unsafe { (on.symbols.pool_free)(Raw::of(address), Raw::of(stream.0)) }),
             || format!("address {address:#x}"),
         )
@@ -173,7 +173,7 @@ impl<V: VendorMemory> Memory for Driver<V> {
         self.call(
             device,
             V::NAMES.memory_free,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| self.beside_captures(|| unsafe { (on.symbols.memory_free)(Raw::of(address)) }),
             || format!("address {address:#x}"),
         )
@@ -196,7 +196,7 @@ impl<V: VendorMemory> Memory for Driver<V> {
         self.call(
             device,
             V::NAMES.host_free,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| self.beside_captures(|| unsafe { (on.symbols.host_free)(Raw::of(address)) }),
             || format!("address {address:#x}"),
         )
@@ -211,7 +211,7 @@ impl<V: VendorMemory> Memory for Driver<V> {
         let bits = bit(flags.portable, PORTABLE) | bit(flags.mapped, MAPPED);
         let operation = V::NAMES.host_register;
         let current = self.enter(device, operation)?;
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         match self.beside_captures(|| unsafe { (current.symbols.host_register)(Raw::of(address), bytes, bits) }) {
             SUCCESS => Ok(()),
             code => Err(self.host_allocation_refusal(code, operation, device, bytes)),
@@ -222,7 +222,7 @@ impl<V: VendorMemory> Memory for Driver<V> {
         self.call(
             device,
             V::NAMES.host_unregister,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| self.beside_captures(|| unsafe { (on.symbols.host_unregister)(Raw::of(address)) }),
             || format!("address {address:#x}"),
         )

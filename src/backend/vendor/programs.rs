@@ -186,7 +186,8 @@ where
         self.call(
             device,
             V::NAMES.module_function,
-            // SAFETY: see above; the out-parameter is writable, the name a C string.
+            // SAFETY: the caller guarantees the conditions of the driver call; the out-parameter is writable, the name
+            // a C string.
             |on| unsafe { (on.symbols.module_function)(&mut function, Raw::of(module.0), name.as_ptr()) },
             || format!("the kernel {name:?}"),
         )?;
@@ -198,7 +199,8 @@ where
         self.call(
             device,
             V::NAMES.module_global,
-            // SAFETY: see above; the out-parameters are writable, the name a C string.
+            // SAFETY: the caller guarantees the conditions of the driver call; the out-parameters are writable, the
+            // name a C string.
             |on| unsafe { (on.symbols.module_global)(&mut address, &mut bytes, Raw::of(module.0), name.as_ptr()) },
             || format!("the global {name:?}"),
         )?;
@@ -242,7 +244,7 @@ where
         let count = i32::try_from(threads).unwrap_or(i32::MAX);
         let ask = |on: &CurrentDeviceGuard<'_, V>| {
             let ask = on.symbols.function_active_blocks;
-            // SAFETY: see above; the out-parameter is writable.
+            // SAFETY: the caller guarantees the conditions of the driver call; the out-parameter is writable.
             unsafe { ask(&mut blocks, Raw::of(function.0), count, shared as usize) }
         };
         self.call(device, V::NAMES.function_active_blocks, ask, || {
@@ -285,7 +287,7 @@ where
             || format!("grid {:?}, block {:?}, {shared} bytes of dynamic shared memory", shape.grid, shape.block);
         if shape.cooperative {
             let launch = V::cooperative(self)?;
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             let call = |_: &CurrentDeviceGuard<'_, V>| unsafe {
                 launch(function, gx, gy, gz, bx, by, bz, shared, stream, arguments)
             };
@@ -294,7 +296,7 @@ where
         let extra = std::ptr::null_mut();
         let call = |on: &CurrentDeviceGuard<'_, V>| {
             let launch = on.symbols.function_launch;
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             unsafe { launch(function, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra) }
         };
         self.call(device, V::NAMES.function_launch, call, detail)

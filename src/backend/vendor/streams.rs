@@ -52,7 +52,7 @@ impl<V: VendorStreams> Streams for Driver<V> {
         self.call(
             device,
             V::NAMES.stream_destroy,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| unsafe { (on.symbols.stream_destroy)(Raw::of(stream.0)) },
             || described(stream),
         )
@@ -62,7 +62,7 @@ impl<V: VendorStreams> Streams for Driver<V> {
         self.call(
             device,
             V::NAMES.stream_synchronize,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| self.beside_captures(|| unsafe { (on.symbols.stream_synchronize)(Raw::of(stream.0)) }),
             || described(stream),
         )
@@ -71,7 +71,7 @@ impl<V: VendorStreams> Streams for Driver<V> {
     unsafe fn query_stream(&self, device: i32, stream: StreamHandle) -> Result<bool> {
         let mut done = true;
         let ask = |on: &CurrentDeviceGuard<'_, V>| {
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             let code = self.beside_captures(|| unsafe { (on.symbols.stream_query)(Raw::of(stream.0)) });
             done = code != NOT_READY;
             self.tolerated(code, NOT_READY)
@@ -85,7 +85,7 @@ impl<V: VendorStreams> Streams for Driver<V> {
         self.call(
             device,
             V::NAMES.stream_wait_event,
-            // SAFETY: see above; 0 is the only valid value of the flags.
+            // SAFETY: the caller guarantees the conditions of the driver call; 0 is the only valid value of the flags.
             |on| unsafe { (on.symbols.stream_wait_event)(Raw::of(stream.0), Raw::of(event.0), 0) },
             || format!("{}, event {:#x}", described(stream), event.0),
         )
@@ -100,7 +100,7 @@ impl<V: VendorStreams> Streams for Driver<V> {
             return unsafe { V::device_by_context(self, stream) };
         };
         let (operation, mut device) = (V::NAMES.stream_device, 0);
-        // SAFETY: see above; the target is writable.
+        // SAFETY: the caller guarantees the conditions of the driver call; the target is writable.
         self.call_anywhere(operation, |_| unsafe { ask(Raw::of(stream.0), &mut device) }, || described(stream))?;
         self.number(device, operation).map(Some)
     }
@@ -117,7 +117,7 @@ impl<V: VendorStreams> Streams for Driver<V> {
         let Some(call) = current.symbols.host_call else {
             return Err(Error::not_supported(format!("the {} has no {operation}: it is too old", V::LIBRARY)));
         };
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         match unsafe { call(Raw::of(stream.0), Some(function), data) } {
             SUCCESS => Ok(()),
             code => Err(self.refusal(code, operation, Some(device), described(stream))),

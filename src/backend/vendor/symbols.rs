@@ -78,14 +78,14 @@ pub trait Types: Sized + Send + Sync + 'static {
     type Surface: Raw;
     /// The value by which copies between two devices identify a device.
     type Peer: Copy;
-    /// Types that are integers.
+    /// Integer types, such as the number of a device attribute.
     type DeviceAttribute: Copy;
     type FunctionAttribute: Copy;
     type PoolAttribute: Copy;
     type CaptureMode: Copy;
     type CaptureStatus: Copy;
     type NodeKind: Copy;
-    /// Types that are structures.
+    /// Structures, such as the properties of a memory pool.
     type PoolProperties;
     type PoolAccess;
     type Uuid;

@@ -172,7 +172,7 @@ impl<V: VendorTextures> Textures for Driver<V> {
     unsafe fn destroy_array(&self, device: i32, array: ArrayHandle) -> Result<()> {
         let detail = || format!("array {:#x}", array.0);
         let (name, destroy) = (V::NAMES.array_destroy, self.symbols.array_destroy);
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         self.texture_call(device, name, destroy, |destroy| unsafe { destroy(Raw::of(array.0)) }, detail)
     }
 
@@ -187,7 +187,7 @@ impl<V: VendorTextures> Textures for Driver<V> {
     ) -> Result<()> {
         let place = ArrayPart { array, texel: shape.texel, part };
         let current = self.enter(device, V::COPY_ARRAY)?;
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         match unsafe { V::copy_array(current.api, &place, memory, copy, stream) } {
             SUCCESS => Ok(()),
             code => {
@@ -204,7 +204,8 @@ impl<V: VendorTextures> Textures for Driver<V> {
         let (name, create) = (V::NAMES.texture_create, self.symbols.texture_create);
         let (to, from, how) = (&raw mut texture, (&raw const from).cast(), (&raw const how).cast());
         let no_view = std::ptr::null();
-        // SAFETY: see above; the target is writable, and the structures have the vendor's layout.
+        // SAFETY: the caller guarantees the conditions of the driver call; the target is writable, and the structures
+        // have the vendor's layout.
         self.texture_call(device, name, create, |create| unsafe { create(to, from, how, no_view) }, detail)?;
         Ok(texture.number() as u64)
     }
@@ -212,7 +213,7 @@ impl<V: VendorTextures> Textures for Driver<V> {
     unsafe fn destroy_texture(&self, device: i32, texture: u64) -> Result<()> {
         let detail = || format!("texture {texture:#x}");
         let (name, destroy) = (V::NAMES.texture_destroy, self.symbols.texture_destroy);
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         self.texture_call(device, name, destroy, |destroy| unsafe { destroy(Raw::of(texture as usize)) }, detail)
     }
 
@@ -221,7 +222,8 @@ impl<V: VendorTextures> Textures for Driver<V> {
         let from = described(&Resource::Array(array, *shape));
         let (name, create, detail) = (V::NAMES.surface_create, self.symbols.surface_create, || format!("{shape:?}"));
         let (to, from) = (&raw mut surface, (&raw const from).cast());
-        // SAFETY: see above; the target is writable. The vendor's structure is this one, or a prefix of it.
+        // SAFETY: the caller guarantees the conditions of the driver call; the target is writable. The vendor's
+        // structure is this one, or a prefix of it.
         self.texture_call(device, name, create, |create| unsafe { create(to, from) }, detail)?;
         Ok(surface.number() as u64)
     }
@@ -229,7 +231,7 @@ impl<V: VendorTextures> Textures for Driver<V> {
     unsafe fn destroy_surface(&self, device: i32, surface: u64) -> Result<()> {
         let detail = || format!("surface {surface:#x}");
         let (name, destroy) = (V::NAMES.surface_destroy, self.symbols.surface_destroy);
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         self.texture_call(device, name, destroy, |destroy| unsafe { destroy(Raw::of(surface as usize)) }, detail)
     }
 }

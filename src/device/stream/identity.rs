@@ -1,4 +1,4 @@
-//! Identity of streams, by which is decided whether two handles denote the same stream.
+//! Identity of streams, which determines whether two handles denote the same stream.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -43,7 +43,7 @@ impl PooledEvent {
         Ok(recorded.then_some(mark))
     }
 
-    /// Returns the event.
+    /// Returns the recorded event.
     pub fn event(&self) -> &Event {
         &self.event
     }

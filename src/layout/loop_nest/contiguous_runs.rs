@@ -15,7 +15,7 @@ pub struct SharedAxis<const N: usize> {
     pub strides: [i64; N],
 }
 
-/// Shared axes, outermost first.
+/// The axes that several layouts share, outermost first.
 pub type SharedAxes<const N: usize> = SmallVec<[SharedAxis<N>; 8]>;
 
 /// A pair of layouts, described as pieces that are contiguous in both, and the axes along which the pieces repeat.

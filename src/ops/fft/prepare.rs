@@ -36,7 +36,7 @@ pub(super) fn cropped(array: &Array, shape: &[i64]) -> Result<Array> {
     with_axes(array, &axes, layout.offset(), array.dtype())
 }
 
-/// Returns a view with permuted axes.
+/// Returns a view of an array with permuted axes.
 pub(super) fn turned(array: &Array, order: &[usize]) -> Result<Array> {
     let axes: Vec<Axis> = order.iter().map(|&axis| array.layout().axes()[axis]).collect();
     with_axes(array, &axes, array.layout().offset(), array.dtype())

@@ -1,4 +1,4 @@
-//! Cache of fused kernels by structural key.
+//! Cache of the kernels of fused operations, by the structure of the operations.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;

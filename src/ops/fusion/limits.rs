@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Limits of pending operations and fused kernels.
+/// Maximum numbers and sizes for pending operations and fused kernels.
 pub struct FusionLimits {
     /// Maximum number of pending operations of a queue.
     pub nodes: AtomicUsize,

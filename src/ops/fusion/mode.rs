@@ -1,4 +1,4 @@
-//! Whether a thread's operations are deferred.
+//! Mode that determines whether a thread's operations are deferred.
 
 use std::cell::Cell;
 
@@ -6,7 +6,7 @@ use pygpu_base::error::{Error, Result};
 use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_base::settings::{self, Settings, Variable};
 
-/// Whether operations are deferred.
+/// Whether elementwise operations and reductions are deferred.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum FusionMode {

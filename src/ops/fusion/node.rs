@@ -1,4 +1,4 @@
-//! A deferred operation.
+//! A deferred operation, as a node of a pending queue.
 
 use std::sync::Weak;
 
@@ -36,13 +36,13 @@ pub struct DeferredReduction {
 
 /// A deferred operation, with its operands and its result.
 pub struct DeferredNode {
-    /// The operation.
+    /// What the node computes.
     pub work: DeferredOp,
     /// The operation's operands.
     pub operands: Operands,
     /// The layout of the result, with offsets relative to the result's first byte.
     pub layout: Layout,
-    /// The dtype of the result.
+    /// The dtype of the node's result.
     pub dtype: DType,
     /// The stream on which the operation will be launched.
     pub stream: Stream,

@@ -1,4 +1,4 @@
-//! Launches of products.
+//! Launches the kernels of products.
 
 use super::COMPILED;
 use super::operands::{Product, ProductProblem, kind_of_parts};

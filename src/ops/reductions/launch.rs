@@ -1,4 +1,4 @@
-//! Launches of reductions.
+//! Launches the kernels of reductions.
 
 use super::input::Elements;
 use super::plan::{

@@ -142,7 +142,7 @@ struct ReductionFragments<'a> {
     /// Condition that is true if the mask selects an element.
     mask: Option<String>,
     store: String,
-    /// Further definitions.
+    /// Further definitions that only one of the kernels needs.
     more: String,
     /// Functions that these fragments use.
     preamble: &'a str,

@@ -1,4 +1,4 @@
-//! Sort of rows that fit into one block.
+//! Sorts rows that fit into one block of threads.
 
 use super::COMPILED;
 use super::sort_input::SortInput;

@@ -147,7 +147,7 @@ pub fn run(rows: &SortInput<'_>, stream: &Stream) -> Result<()> {
     Ok(())
 }
 
-/// Inputs and outputs of a pass.
+/// Arrays that one pass of the sort reads and writes.
 struct RadixPass<'a> {
     from: Option<&'a Array>,
     places_from: Option<&'a Array>,

@@ -250,8 +250,8 @@ pub fn resolve(row: &UfuncEntry, operands: &[PromotionOperand]) -> Option<Scalar
     computing(row, found)
 }
 
-/// Selects a loop by its result type: the first one to which all operands can be cast safely, otherwise the first one
-/// with this result type.
+/// Selects a loop among those with this result type: the first one to whose operand types all operands can be cast
+/// safely; if there is none, the first of them.
 pub fn resolve_to(row: &UfuncEntry, operands: &[PromotionOperand], result: ScalarType) -> Option<ScalarType> {
     if !fits(row, operands) {
         return None;
