@@ -91,8 +91,8 @@ fn room(bytes: usize, stream: &Stream) -> Result<Array> {
     Array::empty(&[bytes.max(1) as i64], DType::new(ScalarType::UInt8), MemoryOrder::C, stream.clone())
 }
 
-/// Factorizes a batch of matrices by the BLAS library instead of the solver library, which is faster for many small
-/// matrices. Returns `false` if the library has no such function.
+/// Factorizes a batch of matrices by the BLAS library, which is faster than the solver library for many small matrices.
+/// Returns `false` if the BLAS library has no such function.
 ///
 /// # Errors
 /// As [`run`].
