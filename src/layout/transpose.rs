@@ -76,7 +76,7 @@ impl Layout {
             return Ok(self.with_axes(self.axes.iter().copied().filter(|axis| axis.len != 1).collect()));
         };
         if self.ndim() == 0 && matches!(axes, [0 | -1]) {
-            // NumPy allows this for a layout with a single axis, for compatibility with old programs.
+            // NumPy accepts axis 0 or -1 of an array without axes, for compatibility with old programs.
             return Ok(self.clone());
         }
         let dropped = axis_set(axes, self.ndim(), "duplicate value in 'axis'")?;

@@ -25,13 +25,13 @@ use pygpu_memory::{Access, capture};
 /// What happens for an out-of-range index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bounds {
-    /// It is an error.
+    /// The index is an error.
     Checked,
-    /// It wraps around.
+    /// The index wraps around.
     Wrapped,
-    /// It is clipped to the nearest valid index; negative indices become 0.
+    /// The index is clipped to the nearest valid one; negative indices become 0.
     Clipped,
-    /// It cannot occur, so indices are not checked.
+    /// No index can be out of range, so indices are not checked.
     Known,
 }
 

@@ -23,7 +23,7 @@ pub use contiguous_runs::{ContiguousRuns, SharedAxes, SharedAxis};
 /// two axes of three arrays.
 const INLINE: usize = 14;
 
-/// The same while a loop nest is built, when axes are not yet merged.
+/// Length of the table that is stored without heap allocation while a loop nest is built, when axes are not yet merged.
 const SCRATCH: usize = 40;
 
 /// Number of elements below which a 32-bit index suffices.

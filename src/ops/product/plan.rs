@@ -47,7 +47,8 @@ const fn tile(rows: i64, columns: i64, depth: i64, own: [i64; 2]) -> Tile {
     Tile { rows, columns, depth, own }
 }
 
-/// Tile sizes for computation types of 4, 8 and 16 bytes, each list from the largest to the smallest tile.
+/// Tile sizes for computation types of up to 4, of 8, and of 16 bytes. Each list is ordered from the largest to the
+/// smallest tile.
 const OF_WORDS: [Tile; 3] = [tile(128, 128, 8, [8, 8]), tile(64, 64, 8, [8, 8]), tile(32, 32, 8, [4, 4])];
 const OF_DOUBLES: [Tile; 2] = [tile(64, 64, 8, [8, 4]), tile(32, 32, 8, [4, 4])];
 const OF_PAIRS: [Tile; 2] = [tile(64, 64, 8, [4, 4]), tile(32, 32, 8, [4, 4])];

@@ -72,7 +72,7 @@ pub(super) fn is_wanted(task: &ProductProblem, device: Device) -> bool {
         && number_of(task.computed).is_some()
 }
 
-/// The reason why the library rejected or failed the last product, for reports.
+/// The reason why the library did not compute the last product for which it was called; for reports.
 static REFUSED: ForkSafeMutex<Option<String>> = ForkSafeMutex::new(None);
 
 /// Returns a description of how a backend computes large float products.

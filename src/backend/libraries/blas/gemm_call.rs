@@ -11,7 +11,7 @@ pub type GemmFn<N> = unsafe extern "C" fn(
     *mut c_void, u32, u32, N, N, N, *const c_void, *const c_void, u32, N, *const c_void, u32, N,
     *const c_void, *mut c_void, u32, N, u32, c_int,
 ) -> u32;
-/// The same, with a stride after each leading dimension and the number of matrices before the type of the sums.
+/// As [`GemmFn`], with a stride after each leading dimension and the number of matrices before the type of the sums.
 #[rustfmt::skip]
 pub type BatchedGemmFn<N> = unsafe extern "C" fn(
     *mut c_void, u32, u32, N, N, N, *const c_void, *const c_void, u32, N, i64, *const c_void, u32, N, i64,
