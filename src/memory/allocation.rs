@@ -40,8 +40,7 @@ pub struct Allocation {
     bytes: usize,
     epoch: u32,
     origin: BlockOrigin,
-    /// The recorded uses of the block. Its allocation stream is the stream in whose order pool memory is allocated and
-    /// freed.
+    /// The recorded uses of the block, and its allocation stream, in whose order pool memory is allocated and freed.
     hazards: HazardTracker<Stream>,
     /// Whether the block is untracked: other code uses its address, and the end of this use is never reported. The free
     /// therefore waits for all work on the device.
@@ -67,8 +66,8 @@ impl Allocation {
         Self::on(bytes, stream)
     }
 
-    /// Allocates like [`Self::new`] for a borrowed or capturing stream, on another stream of the device. Memory
-    /// allocated on `stream` itself would be lost with the stream or the capture.
+    /// Allocates like [`Self::new`] for a borrowed or capturing stream, on another stream: memory allocated on `stream`
+    /// itself would be lost with the stream or the capture.
     #[cold]
     fn beside(bytes: usize, stream: Stream) -> Result<Self> {
         let device = stream.device();
@@ -110,8 +109,8 @@ impl Allocation {
         Ok(Self::with(location, bytes, epoch, BlockOrigin::Custom(Some(block.owner)), block.stream))
     }
 
-    /// Allocates memory that the driver provides outside its pools. `ask` calls the driver and returns the address and
-    /// the size; `Backend::free` frees the memory, which is usable on every stream immediately.
+    /// Allocates memory that the driver provides outside its pools, usable on every stream immediately. `ask` calls the
+    /// driver and returns address and size; `Backend::free` frees the memory.
     ///
     /// # Errors
     /// `OutOfMemory`, after synchronizing and trimming the pool; driver errors.
@@ -325,21 +324,19 @@ impl Allocation {
         self.hazards.record(Access::Write, stream)
     }
 
-    /// Whether work on `stream` is already ordered after every recorded use, so that it needs no wait and no driver
-    /// call.
+    /// Whether work on `stream` is ordered after every recorded use already, so that it needs no wait or driver call.
     #[inline(always)]
     pub fn is_in_order_of(&self, stream: &Stream) -> bool {
         self.epoch == self.device().epoch() && self.hazards.needs_no_wait_on(stream) && !capture::is_any()
     }
 
-    /// Returns a stream of the block's device that is ordered after all uses that conflict with `access`, and that
-    /// exists as long as the block.
+    /// Returns a stream of the block's device that is ordered after all uses that conflict with `access`, and exists as
+    /// long as the block.
     ///
     /// # Errors
     /// `ValueError` if the device was reset since the allocation; driver errors.
     pub fn ordered_stream(self: &Arc<Self>, access: Access) -> Result<Stream> {
-        // A copy between devices runs on the source device's stream, which a consumer on this block's device cannot
-        // use.
+        // A copy between devices runs on the source device's stream, which is useless to a consumer on this device.
         let own = self.hazards.latest_writer().filter(|stream| stream.device() == self.device());
         let stream = own.unwrap_or_else(|| Stream::default_of(self.device()));
         self.order_before(access, &stream)?;
@@ -409,8 +406,7 @@ impl Allocation {
     fn release_in_order(&mut self, free: impl FnOnce(&Self) -> Result<()>) -> Result<()> {
         let ordered = if self.device().is_cpu() { Ok(()) } else { self.wait_before_free() };
         if ordered.is_err() && self.device().synchronize().is_err() {
-            // The driver failed to order the remaining uses before the free: a leak is better than reuse of memory in
-            // use.
+            // A leak is better than reuse of memory whose remaining uses could not be ordered before the free.
             std::mem::forget(free);
             return ordered;
         }
@@ -436,8 +432,8 @@ impl Allocation {
                 let is_private = self.hazards.has_no_other_stream() && !self.untracked.is_begun();
                 let is_recyclable = is_private && self.location.source() == BlockSource::Recyclable;
                 self.release_in_order(|block| {
-                    // SAFETY: `block` is the last owner; every recorded use precedes this point of the stream, or is
-                    // complete.
+                    // SAFETY: `block` is the last owner; every recorded use is complete, or precedes this point of the
+                    // stream.
                     unsafe { pool::free(block.address(), block.bytes, block.hazards.alloc_stream(), is_recyclable) }
                 })
             }
