@@ -24,7 +24,7 @@ pub trait Contexts: Send + Sync {
         let _ = (device, number);
         Err(Error::not_supported("this backend has no limits of a context"))
     }
-    /// Sets a limit of the device's context.
+    /// Sets a limit of the device's context, which [`Self::limit`] returns.
     fn set_limit(&self, device: i32, number: i32, value: usize) -> Result<()> {
         let _ = (device, number, value);
         Err(Error::not_supported("this backend has no limits of a context"))

@@ -10,11 +10,11 @@ pub const HANDLE_BYTES: usize = 64;
 /// Which devices and streams may use managed memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Attachment {
-    /// All devices and the host.
+    /// All devices and the host may use the memory.
     Global,
-    /// The host only.
+    /// Only the host may use the memory.
     Host,
-    /// One stream; the host may use it while the stream is idle.
+    /// One stream may use the memory; the host too, while the stream is idle.
     Single,
 }
 
@@ -32,9 +32,9 @@ impl Attachment {
 /// Where managed memory is stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Residence {
-    /// Host memory.
+    /// In host memory.
     Host,
-    /// Memory of a device.
+    /// In the memory of this device.
     Device(i32),
 }
 

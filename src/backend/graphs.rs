@@ -103,11 +103,11 @@ pub struct Captured {
 /// Which calls are rejected while a capture is active, with the driver's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CaptureMode {
-    /// No thread of the process may make calls that could wait.
+    /// No thread of the process may make calls that could wait for the device.
     Global = 0,
-    /// The capturing thread may not make such calls.
+    /// The capturing thread may not make calls that could wait for the device.
     ThreadLocal = 1,
-    /// All calls are allowed.
+    /// No calls are rejected.
     Relaxed = 2,
 }
 

@@ -10,9 +10,9 @@ use pygpu_base::error::{Error, Result};
 /// How the driver distributes the blocks of a cluster over multiprocessors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClusterPolicy {
-    /// As far apart as possible.
+    /// The blocks are spread over the multiprocessors as far as possible.
     Spread = 1,
-    /// On the least loaded multiprocessors.
+    /// The blocks are assigned to the least loaded multiprocessors.
     LoadBalancing = 2,
 }
 

@@ -80,9 +80,9 @@ pub enum FunctionSetting {
 /// Offset and size of a parameter in a kernel's argument buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ParameterPlace {
-    /// Offset in bytes.
+    /// Offset of the parameter in bytes.
     pub offset: usize,
-    /// Size in bytes.
+    /// Size of the parameter in bytes.
     pub size: usize,
 }
 

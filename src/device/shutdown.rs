@@ -21,7 +21,7 @@ static PUT_OFF: ForkSafeMutex<Vec<Box<dyn Any + Send>>> = ForkSafeMutex::new(Vec
 /// Number of active calls, over all threads, into code of other libraries that may request an interpreter lock.
 static ASKING: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
-    /// Number of these calls on the calling thread.
+    /// Number of such calls on the calling thread, as part of `ASKING`.
     static OWN_ASKING: Cell<usize> = const { Cell::new(0) };
 }
 

@@ -16,9 +16,9 @@ const PORTABLE: u32 = 8;
 /// A launch shape with attributes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LaunchConfig {
-    /// The shape.
+    /// The shape of the launch.
     pub shape: LaunchShape,
-    /// The attributes.
+    /// The attributes of the launch.
     pub attributes: LaunchAttributes,
 }
 

@@ -13,7 +13,7 @@ pub enum CopyBlocks {
         dst: i64,
         /// Byte offset of the range in the source.
         src: i64,
-        /// Length in bytes.
+        /// Length of the range in bytes.
         bytes: i64,
     },
     /// Evenly spaced rows, which one 2-D or 3-D copy moves.

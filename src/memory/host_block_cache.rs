@@ -212,7 +212,7 @@ unsafe fn map(bytes: usize) -> Option<Address> {
 /// The range must be empty, or memory mapped here that is not used any more.
 unsafe fn unmap(address: Address, bytes: usize) {
     if bytes > 0 {
-        // SAFETY: the caller upholds the contract of this function.
+        // SAFETY: the caller guarantees that the range is empty, or unused memory that was mapped here.
         unsafe { libc::munmap(std::ptr::with_exposed_provenance_mut(address), bytes) };
     }
 }

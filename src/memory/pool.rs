@@ -173,7 +173,7 @@ pub(super) fn take_kept(bytes: usize, stream: &Stream) -> Option<Address> {
 #[inline]
 pub(super) unsafe fn keep(address: Address, bytes: usize, stream: &Stream) -> bool {
     let most = if is_never_captured(stream) { most_kept(stream).unwrap_or(0) } else { 0 };
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the caller guarantees the conditions of `cache_block`.
     let is_kept = most > 0 && unsafe { stream.cache_block(address, bytes, most) };
     if is_kept {
         account_for_free(stream.device(), bytes);
@@ -199,11 +199,11 @@ fn is_never_captured(stream: &Stream) -> bool {
 pub(super) unsafe fn free(address: Address, bytes: usize, stream: &Stream, is_recyclable: bool) -> Result<()> {
     let device = stream.device();
     let most = if is_recyclable { most_kept(stream).unwrap_or(0) } else { 0 };
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the caller guarantees the conditions of `cache_block`.
     if most > 0 && unsafe { stream.cache_block(address, bytes, most) } {
         return Ok(());
     }
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the caller guarantees the conditions of `free_to_pool`.
     unsafe { device.backend().free_to_pool(device.index(), address, stream.handle()) }
 }
 

@@ -66,7 +66,7 @@ pub struct Analysis {
 /// Requirements on the array passed for an argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Vector {
-    /// The declared type.
+    /// The declared type of the array's elements.
     pub kind: ScalarType,
     /// Whether the kernel reads or writes the array.
     pub access: Access,

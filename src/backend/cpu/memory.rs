@@ -19,7 +19,7 @@ pub fn block(bytes: usize) -> Option<Address> {
 /// # Safety
 /// The address came from [`block`] with the same `bytes`, and is no longer in use.
 pub unsafe fn give_back(address: Address, bytes: usize) {
-    // SAFETY: the caller guarantees the conditions of the called function.
+    // SAFETY: the caller guarantees the conditions of `free`.
     unsafe {
         if !quarantine::withhold(address, bytes) {
             heap::free(address, bytes);
@@ -87,7 +87,7 @@ impl Memory for Cpu {
 
     unsafe fn free(&self, _: i32, address: Address, bytes: usize) -> Result<()> {
         host_memory_registry::remove_managed(address);
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `give_back`.
         unsafe { give_back(address, bytes) };
         Ok(())
     }
@@ -100,7 +100,7 @@ impl Memory for Cpu {
 
     unsafe fn free_host(&self, _: i32, address: Address, bytes: usize) -> Result<()> {
         host_memory_registry::remove(address);
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `give_back`.
         unsafe { give_back(address, bytes) };
         Ok(())
     }

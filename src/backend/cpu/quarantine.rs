@@ -84,7 +84,7 @@ pub fn was_freed(address: Address, bytes: usize) -> bool {
 #[inline]
 pub(super) unsafe fn withhold(address: Address, bytes: usize) -> bool {
     let (word, bit) = bit_of(address);
-    // SAFETY: the caller guarantees the conditions of the called function.
+    // SAFETY: the caller guarantees the conditions of `withhold_escaped`.
     word.load(Ordering::Relaxed) & bit != 0 && unsafe { withhold_escaped(address, bytes) }
 }
 

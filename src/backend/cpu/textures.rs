@@ -31,7 +31,7 @@ unsafe fn memory_of(array: ArrayHandle) -> Address {
 /// # Safety
 /// As for `memory_of`.
 unsafe fn image_of(array: ArrayHandle, shape: &ArrayShape) -> TextureImage {
-    // SAFETY: the caller guarantees the conditions of the called function.
+    // SAFETY: the caller guarantees the conditions of `memory_of`.
     let data = unsafe { memory_of(array) } as u64;
     let extent = (shape.width as u64, shape.height as u64, shape.depth as u64);
     TextureImage::of_array(data, extent, (shape.texel.format as u32, shape.texel.channels))

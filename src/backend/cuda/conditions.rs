@@ -70,7 +70,7 @@ impl VendorConditions for Cuda {
     ) -> Result<ConditionHandle> {
         let name = "cuGraphConditionalHandleCreate";
         let make = driver.api.cuGraphConditionalHandleCreate.ok_or_else(|| lacks(name))?;
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `captured`.
         let (graph, _, _) = unsafe { captured(driver, device, stream) }?;
         let mut handle = 0;
         let flags = if default.is_some() { ASSIGN_DEFAULT } else { 0 };
@@ -93,7 +93,7 @@ impl VendorConditions for Cuda {
         let (add_name, follow_name) = ("cuGraphAddNode_v2", "cuStreamUpdateCaptureDependencies_v2");
         let add = driver.api.cuGraphAddNode_v2.ok_or_else(|| lacks(add_name))?;
         let follow = driver.api.cuStreamUpdateCaptureDependencies_v2.ok_or_else(|| lacks(follow_name))?;
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `captured`.
         let (graph, after, count) = unsafe { captured(driver, device, stream) }?;
         let mut node = CUgraphNode::NONE;
         let mut made: *mut CUgraph = ptr::null_mut();

@@ -40,7 +40,7 @@ impl VendorFunctions for Cuda {
                 (Attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, allowed.into())
             }
             FunctionSetting::CachePreference(preference) => {
-                // SAFETY: the caller guarantees the conditions of the called function.
+                // SAFETY: the caller guarantees the conditions of `prefer`.
                 return unsafe { prefer(driver, device, function, preference) };
             }
         };

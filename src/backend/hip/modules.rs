@@ -50,7 +50,7 @@ impl VendorModules for Hip {
     unsafe fn unload(driver: &Driver<Self>, device: i32, module: ModuleHandle) -> Result<()> {
         // The image is removed before the call, because afterwards another image may get the same handle.
         let image = driver.own.images.with(|images| images.remove(&module));
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `unload_module`.
         let ended = unsafe { driver.unload_module(device, module) };
         if ended.is_err() {
             // If unloading fails, the module still uses its image, so both are leaked.

@@ -131,7 +131,7 @@ pub struct BlasWorkspace {
     pub stream: StreamHandle,
     /// Address of device memory that the library uses temporarily.
     pub workspace: Address,
-    /// Size of that memory in bytes.
+    /// Size of the memory at `workspace` in bytes.
     pub bytes: usize,
 }
 

@@ -225,7 +225,7 @@ impl<V: VendorDevices> Devices for Driver<V> {
     }
 
     unsafe fn reset_device(&self, device: i32) -> Result<()> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `reset`.
         unsafe { V::reset(self, device) }
     }
 

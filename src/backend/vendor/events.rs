@@ -65,7 +65,7 @@ impl<V: VendorEvents> Events for Driver<V> {
     }
 
     unsafe fn record_event_of_device(&self, device: i32, event: EventHandle) -> Result<bool> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `record_of_device`.
         unsafe { V::record_of_device(self, device, event) }
     }
 

@@ -210,7 +210,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     }
 
     unsafe fn create_condition(&self, device: i32, stream: StreamHandle, default: Option<u32>) -> Result<Condition> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `create_condition`.
         let handle = unsafe { V::create_condition(self, device, stream, default) }?;
         Ok(Condition { handle, owner: None })
     }
@@ -223,12 +223,12 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         branching: Branching,
         bodies: usize,
     ) -> Result<Vec<GraphHandle>> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `put_conditional`.
         unsafe { V::put_conditional(self, device, stream, condition, branching, bodies) }
     }
 
     unsafe fn begin_body(&self, device: i32, stream: StreamHandle, body: GraphHandle, mode: CaptureMode) -> Result<()> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `begin_body`.
         unsafe { V::begin_body(self, device, stream, body, mode) }
     }
 
@@ -258,7 +258,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     }
 
     unsafe fn nodes(&self, device: i32, graph: GraphHandle) -> Result<Vec<NodeHandle>> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `node_count`.
         let mut count = unsafe { self.node_count(device, graph) }?;
         if count == 0 {
             return Ok(Vec::new()); // drivers reject an empty list
@@ -292,7 +292,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         (_, to): (GraphHandle, NodeHandle),
         (_, from): (GraphHandle, NodeHandle),
     ) -> Result<()> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `set_node`.
         unsafe { V::set_node(self, device, executable, kind, to, from) }
     }
 
@@ -303,7 +303,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         graph: GraphHandle,
     ) -> Result<()> {
         let current = self.enter(device, V::UPDATE)?;
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `update`.
         match unsafe { V::update(current.api, executable, graph) } {
             Some((SUCCESS, _)) => Ok(()),
             Some((code, reason)) => Err(self.refusal(code, V::UPDATE, Some(device), update_reason(reason).to_owned())),

@@ -150,14 +150,14 @@ where
     ) -> Result<()> {
         let carveout = V::has_carveout(self);
         if let Some(percent) = attributes.carveout.filter(|_| !carveout) {
-            // SAFETY: the caller guarantees the conditions of the called function.
+            // SAFETY: the caller guarantees the conditions of `set_function`.
             unsafe { V::set_function(self, device, function, FunctionSetting::PreferredCarveout(percent)) }?;
         }
         let list = List::of(shape, attributes, carveout);
         let only_cooperative = shape.cooperative && list.0.len() == 1;
         let launch = self.symbols.function_launch_ex;
         if list.0.is_empty() || (only_cooperative && launch.is_none()) {
-            // SAFETY: the caller guarantees the conditions of the called function.
+            // SAFETY: the caller guarantees the conditions of `launch`.
             return unsafe { self.launch(device, function, shape, stream, arguments) };
         }
         let operation = V::NAMES.function_launch_ex;
@@ -171,13 +171,13 @@ where
     }
 
     unsafe fn required_cluster(&self, device: i32, function: FunctionHandle) -> Result<Option<[u32; 3]>> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `required_cluster`.
         unsafe { V::required_cluster(self, device, function) }
     }
 
     unsafe fn max_cluster_size(&self, device: i32, function: FunctionHandle, shape: &LaunchShape) -> Result<u32> {
         let list = List::of(shape, &LaunchAttributes::default(), false);
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `max_cluster_size`.
         let most = unsafe { V::max_cluster_size(self, device, function, &list.config(shape, StreamHandle::DEFAULT)) }?;
         Ok(most.max(0).cast_unsigned())
     }
@@ -190,7 +190,7 @@ where
         attributes: &LaunchAttributes,
     ) -> Result<u32> {
         let list = List::of(shape, attributes, false);
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `active_clusters`.
         let count = unsafe { V::active_clusters(self, device, function, &list.config(shape, StreamHandle::DEFAULT)) }?;
         Ok(count.max(0).cast_unsigned())
     }

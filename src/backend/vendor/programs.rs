@@ -50,7 +50,7 @@ pub trait VendorModules: VendorDevices {
     /// # Safety
     /// The module is alive, and none of its objects is used again.
     unsafe fn unload(driver: &Driver<Self>, device: i32, module: ModuleHandle) -> Result<()> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `unload_module`.
         unsafe { driver.unload_module(device, module) }
     }
 }
@@ -177,7 +177,7 @@ where
     }
 
     unsafe fn unload(&self, device: i32, module: ModuleHandle) -> Result<()> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `unload`.
         unsafe { V::unload(self, device, module) }
     }
 
@@ -208,12 +208,12 @@ where
     }
 
     unsafe fn names(&self, device: i32, module: ModuleHandle) -> Result<Option<Vec<String>>> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `names`.
         unsafe { V::names(self, device, module) }
     }
 
     unsafe fn function_attributes(&self, device: i32, function: FunctionHandle) -> Result<FunctionAttributes> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `function_attribute`.
         let ask = |which| unsafe { self.function_attribute(device, function, which) };
         let numbers = V::FUNCTION_ATTRIBUTES;
         Ok(FunctionAttributes {
@@ -230,12 +230,12 @@ where
     }
 
     unsafe fn set_function(&self, device: i32, function: FunctionHandle, setting: FunctionSetting) -> Result<()> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `set_function`.
         unsafe { V::set_function(self, device, function, setting) }
     }
 
     unsafe fn parameters(&self, device: i32, function: FunctionHandle) -> Result<Option<Vec<ParameterPlace>>> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `parameters`.
         unsafe { V::parameters(self, device, function) }
     }
 
@@ -265,7 +265,7 @@ where
         self.call(
             device,
             V::SUGGESTED_SHAPE,
-            // SAFETY: the caller guarantees the conditions of the called function.
+            // SAFETY: the caller guarantees the conditions of `suggest`.
             |_| unsafe { V::suggest(self, (&mut grid, &mut threads), function, shared as usize, most) },
             || format!("{shared} bytes of shared memory, at most {limit} threads"),
         )?;

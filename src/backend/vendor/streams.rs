@@ -96,7 +96,7 @@ impl<V: VendorStreams> Streams for Driver<V> {
             return Ok(None);
         }
         let Some(ask) = self.symbols.stream_device else {
-            // SAFETY: the caller guarantees the conditions of the called function.
+            // SAFETY: the caller guarantees the conditions of `device_by_context`.
             return unsafe { V::device_by_context(self, stream) };
         };
         let (operation, mut device) = (V::NAMES.stream_device, 0);

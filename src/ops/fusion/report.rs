@@ -8,7 +8,7 @@ use pygpu_base::log_queue::{self, LogLevel};
 /// Reason why an operation was not deferred.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EagerReason {
-    /// The mode is off.
+    /// Deferred operations are disabled for the thread.
     Off,
     /// An operand's address escaped, or another library holds the operand.
     Escaped,

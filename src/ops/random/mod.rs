@@ -120,7 +120,7 @@ pub enum PositionSource<'a> {
 
 /// A request to fill an array with random elements.
 pub struct RandomFill<'a> {
-    /// The distribution.
+    /// The distribution of the elements.
     pub distribution: Distribution,
     /// The key of the generator, which identifies the sequence.
     pub key: [u64; 2],

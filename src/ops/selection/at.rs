@@ -21,7 +21,7 @@ static COMPILED: KernelFamily = KernelFamily::of_library(25);
 
 /// A call of `ufunc.at`; all arrays are one-dimensional and contiguous.
 pub struct UfuncAt<'a> {
-    /// The function.
+    /// The function to apply.
     pub row: &'static UfuncEntry,
     /// The element type in which the function is computed.
     pub kind: ScalarType,

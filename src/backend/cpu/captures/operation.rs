@@ -45,7 +45,7 @@ impl ConditionValue {
         }
     }
 
-    /// Returns the current number.
+    /// Returns the current number of the condition.
     pub fn number(&self) -> u32 {
         self.number.load(Ordering::Relaxed)
     }

@@ -126,7 +126,7 @@ fn code_of(failure: i32) -> u32 {
 /// # Safety
 /// As for [`HostKernel::launch`].
 unsafe fn run(kernel: &HostKernel, shape: &Shape, arguments: *const *const c_void) -> Result<()> {
-    // SAFETY: the caller guarantees the conditions of the called function.
+    // SAFETY: the caller guarantees the conditions of `launch`.
     let ran = unsafe { kernel.launch(shape, arguments) };
     ran.map_err(|(failure, text)| match interrupts::raised().filter(|_| failure == INTERRUPTED) {
         Some(raised) => raised,
@@ -179,7 +179,7 @@ impl Launches for Cpu {
         stream: StreamHandle,
         arguments: *mut *mut c_void,
     ) -> Result<()> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `launch`.
         unsafe { self.launch(device, function, shape, stream, arguments) }
     }
 }
@@ -264,7 +264,7 @@ impl Programs for Cpu {
         if threads == 0 {
             return Err(refuse("active_blocks", error_codes::INVALID_VALUE, "a block of no threads".to_owned()));
         }
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `function_attributes`.
         let known = unsafe { self.function_attributes(device, function) }?;
         let bytes = shared.saturating_add(known.static_shared_bytes.cast_unsigned());
         let fits = threads <= known.max_threads_per_block.cast_unsigned() && bytes <= SHARED_BYTES_OPTIN;
@@ -290,7 +290,7 @@ impl Programs for Cpu {
         let shape = Shape { grid, block, shared: u64::from(shared), cooperative };
         let arguments: *const *const c_void = arguments.cast_const().cast();
         if self.captures.next("launch", stream)?.is_none() {
-            // SAFETY: the caller guarantees the conditions of the called function.
+            // SAFETY: the caller guarantees the conditions of `run`.
             return unsafe { run(kernel, &shape, arguments) };
         }
         // SAFETY: the caller promises one pointer for each parameter.

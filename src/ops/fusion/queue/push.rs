@@ -10,9 +10,9 @@ use pygpu_memory::{Allocation, pool};
 /// Whether other code can access an operation's operands and target at the time when it is queued.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Visibility {
-    /// Private: only PyGPU can access them.
+    /// Only PyGPU can access the operands and the target.
     Private,
-    /// Other code can access them.
+    /// Other code can access an operand or the target.
     Shared,
 }
 
@@ -21,7 +21,7 @@ pub enum Visibility {
 pub struct Obstacle {
     /// The queues to flush.
     pub scope: Scope,
-    /// The reason.
+    /// The reason for the flush.
     pub cause: FlushReason,
 }
 
