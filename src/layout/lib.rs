@@ -346,7 +346,7 @@ pub fn normalize_axis(axis: i64, ndim: usize) -> Result<usize> {
 struct AxisSet(u64);
 
 impl AxisSet {
-    /// Builds the set; `None` if an axis is repeated.
+    /// Builds the set of these axes; `None` if an axis is repeated.
     #[inline]
     fn of_distinct(axes: &[usize]) -> Option<Self> {
         let mut set = Self::default();

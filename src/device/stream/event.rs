@@ -36,7 +36,8 @@ impl Event {
     /// Returns a handle by which other processes can open the event.
     ///
     /// # Errors
-    /// Errors of the driver, for example for an event created without that flag; `NotSupported` on the CPU.
+    /// Errors of the driver, for example for an event created without the `interprocess` flag; `NotSupported` on the
+    /// CPU.
     pub fn share(&self) -> Result<[u8; HANDLE_BYTES]> {
         self.check_alive("share")?;
         // SAFETY: `self` owns the event, so its handle is valid.

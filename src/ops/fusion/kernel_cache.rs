@@ -16,14 +16,14 @@ use pygpu_base::error::Result;
 use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_codegen::variant_cache::Mixer;
 
-/// The code of one structure, and how often it was used.
+/// The code for one structure of fused operations, and how often it was used.
 struct FusedKernelEntry {
     form: FusedCode,
     /// Number of times the structure was used.
     times: u64,
 }
 
-/// The generated code for a structure.
+/// The generated code for a structure of fused operations.
 #[derive(Clone)]
 pub(super) enum FusedCode {
     /// A kernel for elementwise operations.
@@ -39,7 +39,7 @@ static TABLE: ForkSafeMutex<Option<FusedKernelTable>> = ForkSafeMutex::new(None)
 /// Maximum number of entries; the cache is cleared when it is full.
 const MOST: usize = 1024;
 
-/// Whether a structure may be compiled in this flush.
+/// Whether a structure of fused operations may be compiled in this flush.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum CompileDecision {
     /// Below the compile threshold: the kernel is only used if an earlier process has compiled it.
