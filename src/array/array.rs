@@ -39,28 +39,28 @@ pub struct Array {
     owner: Option<Arc<BaseOwner>>,
 }
 
-/// Owner that an array keeps alive in addition to its block.
+/// An owner that an array keeps alive in addition to its memory block.
 pub struct BaseOwner(Option<OwnerBox>);
 
 impl Drop for BaseOwner {
     fn drop(&mut self) {
         if shutdown::exiting() {
-            // Not dropped at exit: the Python object that it refers to may already be destroyed.
+            // Leaked at process exit, because the Python object that it refers to may already be destroyed.
             std::mem::forget(self.0.take());
         }
     }
 }
 
-/// Everything an array needs except its layout and dtype. Separate because an array is large and every function that
-/// returns one copies it.
+/// The memory block of an array, with everything except layout and dtype. Separate because an array is large, and every
+/// function that returns one copies it.
 pub struct ArrayPlacement {
-    /// The block.
+    /// The memory block.
     pub allocation: Arc<Allocation>,
-    /// Bytes added to the offset of a layout whose offset counts from element zero.
+    /// Number of bytes to add to the offset of a layout that counts from element zero.
     pub shift: i64,
-    /// Whether writes are rejected.
+    /// Whether writes to the array are rejected.
     pub readonly: bool,
-    /// Owner to keep alive in addition to the block.
+    /// An owner to keep alive in addition to the block.
     pub owner: Option<OwnerBox>,
 }
 
@@ -88,7 +88,7 @@ impl ArrayPlacement {
                 "elements from byte {low} to byte {high} around {address:#x} would lie outside of the address space"
             )));
         };
-        // SAFETY: the caller upholds the contract of this function, which is the same.
+        // SAFETY: the caller guarantees that the memory is valid until `owner` is dropped, as `Allocation` requires.
         let allocation = unsafe {
             match owner {
                 Some(owner) => Allocation::imported(first, bytes, stream, owner),
@@ -134,7 +134,7 @@ impl Array {
         Ok(Self { allocation, layout, dtype, readonly: false, owner: None })
     }
 
-    /// Creates an array over an existing block.
+    /// Creates an array over an existing memory block.
     ///
     /// # Errors
     /// `ValueError` if the layout reaches outside the block.
@@ -150,7 +150,7 @@ impl Array {
         Self { owner: Some(Arc::new(BaseOwner(Some(owner)))), ..self }
     }
 
-    /// The additional owner, and the number of arrays that share it.
+    /// Returns the additional owner, and the number of arrays that share it.
     pub fn owner(&self) -> Option<(&(dyn Any + Send + Sync), usize)> {
         let owner = self.owner.as_ref()?;
         Some((&**owner.0.as_ref()?, Arc::strong_count(owner)))
@@ -173,19 +173,19 @@ impl Array {
         stream: Stream,
         owner: Option<OwnerBox>,
     ) -> Result<Self> {
-        // SAFETY: the caller upholds the contract of this function, which is the same.
+        // SAFETY: the caller guarantees that the memory is valid until `owner` is dropped, as `lent` requires.
         let ground = unsafe { ArrayPlacement::lent(address, layout.extent(), readonly, stream, owner)? };
         ground.array(layout, dtype)
     }
 
-    /// Writes an array over a block into `slot`, with the layout of one element. The caller sets the layout; see
-    /// [`Self::write_view`].
+    /// Writes an array over a memory block into `slot`, with the layout of a single element. The caller then sets the
+    /// layout; see [`Self::write_view`].
     ///
     /// # Safety
     /// `slot` must be writable and must not hold an array.
     #[inline]
     pub unsafe fn write_new(slot: *mut Self, allocation: Arc<Allocation>, dtype: DType) {
-        // SAFETY: each field of the slot is written once and not read before.
+        // SAFETY: the caller guarantees that `slot` is writable; each field is written once and not read before.
         unsafe {
             (&raw mut (*slot).allocation).write(allocation);
             Layout::write_scalar(&raw mut (*slot).layout, dtype.itemsize() as i64);
@@ -195,10 +195,11 @@ impl Array {
         }
     }
 
-    /// Whether `slot` holds an array, if it is all zero otherwise: the pointer to the block is never null.
+    /// Whether `slot` contains an array; otherwise all its bytes are zero. The pointer to the block is never null,
+    /// which distinguishes the two.
     ///
     /// # Safety
-    /// `slot` must be readable and hold an array or zeros.
+    /// `slot` must be readable and contain an array or zeros.
     #[inline]
     pub unsafe fn is_written(slot: *const Self) -> bool {
         // SAFETY: the caller guarantees a readable slot; an `Arc` of a sized value has the layout of a pointer.
@@ -214,8 +215,9 @@ impl Array {
         self.view_as(layout, self.dtype)
     }
 
-    /// Writes a view into `slot`, with the layout of one element. The caller sets the layout with [`Self::layout_mut`].
-    /// An array is large: moving one through several returns costs more than the rest of creating a view.
+    /// Writes a view into `slot`, with the layout of a single element. The caller then sets the layout with
+    /// [`Self::layout_mut`]. An array is large: moving one through several returns costs more than the rest of creating
+    /// a view.
     ///
     /// # Safety
     /// `slot` must be writable and must not hold an array.
@@ -240,11 +242,13 @@ impl Array {
         }
     }
 
+    /// Writes all fields of a view into `slot`, except its layout.
+    ///
     /// # Safety
     /// As for [`Self::write_view`]. The caller must write the layout.
     #[inline(always)]
     unsafe fn write_all_but_layout(&self, slot: *mut Self) {
-        // SAFETY: each field of the slot is written once and not read before.
+        // SAFETY: the caller guarantees that `slot` is writable; each field is written once and not read before.
         unsafe {
             (&raw mut (*slot).allocation).write(Arc::clone(&self.allocation));
             (&raw mut (*slot).dtype).write(self.dtype);
@@ -253,20 +257,20 @@ impl Array {
         }
     }
 
-    /// Frees the block if this array is its only user and no driver call is needed. Afterwards the array may only be
-    /// dropped.
+    /// Frees the array's memory block if this array is its only user and no driver call is needed. After `true` the
+    /// array may only be dropped.
     #[inline]
     pub fn try_return_to_cache(&mut self) -> bool {
         self.owner.is_none() && Arc::get_mut(&mut self.allocation).is_some_and(Allocation::try_return_to_cache)
     }
 
-    /// Frees the block if its memory is deferred, this array is its only user, and `forget` discards the operation that
-    /// computes it. Afterwards the array may only be dropped.
+    /// If the array's block has no memory yet and this array is its only user, calls `forget` to discard the operation
+    /// that computes it. After `true` the array may only be dropped.
     pub fn drop_unproduced(&self, forget: impl FnOnce(NodeId) -> bool) -> bool {
         Arc::strong_count(&self.allocation) == 1 && self.allocation.drop_unproduced(forget)
     }
 
-    /// The layout of a view that is being created, for the caller to set.
+    /// Returns the layout of a view that is being created, for the caller to set.
     ///
     /// # Safety
     /// Before any other code sees the array, its layout must reach no byte outside the block. The layout of another,
@@ -286,8 +290,8 @@ impl Array {
         Ok(Self { owner: self.owner.clone(), ..view })
     }
 
-    /// Sets layout and owner of an array that was created over the block of a [`ArrayPlacement`]. The layout's offset counts
-    /// from element zero.
+    /// Sets layout and owner of an array that was created over the block of an [`ArrayPlacement`]. The layout's offset
+    /// counts from element zero.
     ///
     /// # Errors
     /// `ValueError` if the layout reaches outside the block.
@@ -303,24 +307,24 @@ impl Array {
         Ok(())
     }
 
-    /// Returns the same array as read-only.
+    /// Returns the same array, but read-only.
     pub fn as_readonly(&self) -> Self {
         Self { readonly: true, ..self.clone() }
     }
 
-    /// The block.
+    /// Returns the array's memory block.
     #[inline]
     pub fn allocation(&self) -> &Arc<Allocation> {
         &self.allocation
     }
 
-    /// Shape, strides and offset.
+    /// Returns shape, strides and offset.
     #[inline]
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// The type of the elements.
+    /// Returns the type of the elements.
     #[inline]
     pub fn dtype(&self) -> DType {
         self.dtype
@@ -332,19 +336,19 @@ impl Array {
         self.readonly
     }
 
-    /// The access that another library gets if the array is exported.
+    /// Returns the access that another library has to the array if it is exported.
     #[inline]
     pub fn exported_access(&self) -> Access {
         if self.readonly { Access::Read } else { Access::Write }
     }
 
-    /// The device of the memory.
+    /// Returns the device of the array's memory.
     #[inline]
     pub fn device(&self) -> Device {
         self.allocation.device()
     }
 
-    /// The address of element zero; 0 for an empty array.
+    /// Returns the address of element zero; 0 for an empty array.
     #[inline]
     pub fn address(&self) -> Address {
         if self.layout.size() == 0 {

@@ -1,4 +1,4 @@
-//! Arrays whose block may not have memory yet. They offer everything except the address.
+//! Arrays whose block may not have memory yet. They provide everything except the address.
 
 use std::any::Any;
 use std::mem::MaybeUninit;
@@ -37,12 +37,12 @@ impl DeferredArray {
     /// Borrows an array whose address is not needed.
     #[inline(always)]
     pub fn of(array: &Array) -> &Self {
-        // SAFETY: the type is `repr(transparent)` over its only field.
+        // SAFETY: the type is `repr(transparent)` over its only field, an `Array`.
         unsafe { &*ptr::from_ref(array).cast::<Self>() }
     }
 
-    /// Returns the array with its address. Call it after the last flush and after the last use of the interpreter, both
-    /// of which can run other code.
+    /// Returns the array with its address. Must be called after the last flush and after the last use of the
+    /// interpreter, because both can run other code.
     ///
     /// # Errors
     /// The error of the deferred operation; `ValueError` if it is still pending.
@@ -60,29 +60,29 @@ impl DeferredArray {
         Err(Error::value("the operation that makes this array was not launched"))
     }
 
-    /// Unwraps the array, for an owner that lends it as a `DeferredArray` again.
+    /// Returns the contained array, for an owner that later lends it as a `DeferredArray` again.
     pub fn into_held(self) -> Array {
         self.0
     }
 
-    /// The additional owner, and the number of arrays that share it.
+    /// Returns the additional owner, and the number of arrays that share it.
     pub fn owner(&self) -> Option<(&(dyn Any + Send + Sync), usize)> {
         self.0.owner()
     }
 
-    /// Shape, strides and offset.
+    /// Returns shape, strides and offset.
     #[inline]
     pub fn layout(&self) -> &Layout {
         self.0.layout()
     }
 
-    /// The type of the elements.
+    /// Returns the type of the elements.
     #[inline]
     pub fn dtype(&self) -> DType {
         self.0.dtype()
     }
 
-    /// The device of the memory, present or future.
+    /// Returns the device on which the array's memory is or will be.
     #[inline]
     pub fn device(&self) -> Device {
         self.0.device()
@@ -94,14 +94,15 @@ impl DeferredArray {
         self.0.readonly()
     }
 
-    /// The block, for its flags, size and owners.
+    /// Returns the array's memory block, for its flags, size and owners.
     #[inline]
     pub fn allocation(&self) -> &Arc<Allocation> {
         self.0.allocation()
     }
 
-    /// Remainder modulo 16 of the address of the layout's base element. Pool blocks are aligned to a multiple of 16, so
-    /// it is known before the memory exists. A launch uses the address that the block has by then.
+    /// Returns the remainder modulo 16 of the address of the element from which the layout's offset counts. Pool blocks
+    /// begin at multiples of 16, so it is known before the memory exists. A launch uses the address that the block has
+    /// by then.
     #[inline]
     pub fn phase(&self) -> i64 {
         const PHASES: i64 = 16;
@@ -125,14 +126,14 @@ impl DeferredArray {
     /// As for [`Array::write_view`].
     #[inline]
     pub unsafe fn write_view(&self, slot: *mut Array) {
-        // SAFETY: the caller upholds the contract, which is the same.
+        // SAFETY: the caller guarantees that `slot` is writable and contains no array.
         unsafe { self.0.write_view(slot) }
     }
 
     /// Clones the array directly into `slot`, without moving it.
     #[inline]
     pub fn clone_to(&self, slot: &mut MaybeUninit<Self>) {
-        // SAFETY: the type is `repr(transparent)` over `Array`.
+        // SAFETY: the type is `repr(transparent)` over `Array`, so the slots have the same layout.
         self.0.clone_to(unsafe { &mut *ptr::from_mut(slot).cast::<MaybeUninit<Array>>() });
     }
 

@@ -1,4 +1,5 @@
-//! Arrays: a layout and a dtype over a block of memory. [`graph`]: captured work that is launched as a whole.
+//! Arrays: a layout and a dtype over a block of memory. The module [`graph`] has captured work that is launched as a
+//! whole.
 
 mod array;
 mod deferred;

@@ -3,7 +3,7 @@
 use super::{Address, StreamHandle, Streams};
 use pygpu_base::error::Result;
 
-/// Kinds of memory that a copy connects.
+/// The kinds of memory between which a copy is made.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// From the host to the device.
@@ -24,14 +24,14 @@ impl std::fmt::Debug for Direction {
     }
 }
 
-/// Permission for a copy to use host memory on its stream. A graph that captures a copy uses the memory at every
-/// launch, so pageable memory must not be used on a capturing stream. Only `memory::capture` creates this value,
-/// after checking.
+/// Permission for a copy on a stream to use host memory. A graph that captures a copy uses the memory at every launch,
+/// so pageable memory must not be used on a capturing stream. Only `memory::capture` creates this value, after
+/// checking.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct HostUse(());
 
 impl HostUse {
-    /// Creates the permission.
+    /// Creates the permission without a check.
     ///
     /// # Safety
     /// The stream of the copy is not part of a capture, or the host memory is pinned and outlives the graph.
@@ -40,36 +40,36 @@ impl HostUse {
     }
 }
 
-/// One endpoint of a 2-D or 3-D copy: its start, and the distances of rows and planes in bytes.
+/// Source or target of a 2-D or 3-D copy: its address, and the distances between rows and planes in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pitched {
-    /// First byte.
+    /// Address of the first byte.
     pub address: Address,
-    /// Distance between rows; at least the width of a row.
+    /// Distance between rows in bytes; at least the width of a row.
     pub row_pitch: usize,
-    /// Distance between planes; a multiple of `row_pitch`. Ignored for a single plane.
+    /// Distance between planes in bytes; a multiple of `row_pitch`. Ignored for a single plane.
     pub plane_pitch: usize,
 }
 
-/// Size of the box that a pitched copy moves.
+/// Size of the box of memory that a pitched copy moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Extent {
-    /// Bytes of a row.
+    /// Number of bytes in a row.
     pub width: usize,
-    /// Rows per plane.
+    /// Number of rows in a plane.
     pub height: usize,
     /// Number of planes.
     pub depth: usize,
 }
 
-/// Value that a memset repeats.
+/// Value that a fill repeats.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pattern {
-    /// One byte.
+    /// A pattern of one byte.
     U8(u8),
-    /// Two bytes; the address must be even.
+    /// A pattern of two bytes; the target address must be even.
     U16(u16),
-    /// Four bytes; the address must be a multiple of four.
+    /// A pattern of four bytes; the target address must be a multiple of four.
     U32(u32),
 }
 
@@ -77,10 +77,10 @@ pub enum Pattern {
 ///
 /// # Safety of the callers
 /// As in [`Backend`](super::Backend): a caller that passes an address or a handle guarantees that it belongs to the
-/// device and stays valid until the stream has passed the call.
+/// device and stays valid until the stream has completed the operation.
 pub trait Copies: Streams {
-    /// Copies bytes in stream order. With pageable memory, the source may be changed, or the target has its values,
-    /// when the call returns; pinned memory is used until the stream has passed.
+    /// Copies bytes in stream order. With pageable memory, when the call returns, a host source may be changed, and a
+    /// host target contains the values; pinned memory is in use until the stream has completed the copy.
     ///
     /// # Safety
     /// See the trait.
@@ -93,7 +93,8 @@ pub trait Copies: Streams {
         bytes: usize,
         stream: StreamHandle,
     ) -> Result<()>;
-    /// Copies bytes and waits for the copy, with a single driver call if available, which is faster than two.
+    /// Copies bytes and waits until the copy is complete. Uses a single driver call if available, which is faster than
+    /// two.
     ///
     /// # Safety
     /// See the trait.
@@ -106,7 +107,7 @@ pub trait Copies: Streams {
         bytes: usize,
         stream: StreamHandle,
     ) -> Result<()> {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees the ranges and the stream, as `copy` and `synchronize_stream` require.
         unsafe {
             self.copy(device, direction, target, source, bytes, stream)?;
             self.synchronize_stream(device, stream)

@@ -1,7 +1,8 @@
-//! Default device of threads that have made none current: 0, unless `PYGPU_DEVICE` or the program sets another one.
+//! Default device, used by threads that have not set a current device: 0, unless `PYGPU_DEVICE` or the program sets
+//! another one.
 //!
-//! A driver stores the current device per thread. A program that wants device 1 would otherwise have to set it in
-//! each thread, including those of library thread pools.
+//! A driver stores the current device per thread. A program that wants device 1 would otherwise have to set it in each
+//! thread, including those of library thread pools.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -11,18 +12,18 @@ use pygpu_base::settings::{Settings, Variable};
 
 static FIRST: [AtomicI32; 3] = [const { AtomicI32::new(0) }; 3];
 
-/// Returns the default device.
+/// Returns the default device of a backend.
 #[inline]
 pub fn default_device(kind: BackendKind) -> i32 {
     FIRST[kind as usize].load(Ordering::Relaxed)
 }
 
-/// Sets the default device, which must exist.
+/// Sets the default device of a backend; the device must exist.
 pub fn set_default_device(kind: BackendKind, index: i32) {
     FIRST[kind as usize].store(index, Ordering::Relaxed);
 }
 
-/// Reads the default device of the default backend from the settings.
+/// Reads the default device of the default backend from the environment variable.
 ///
 /// # Errors
 /// `Value` for a value that is not a device of the backend.

@@ -2,20 +2,20 @@
 
 use pygpu_base::error::Result;
 
-/// Driver family of a backend.
+/// The driver by which a backend uses its devices.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 pub enum BackendKind {
-    /// Host memory; always available.
+    /// Host memory without a driver; always available.
     Cpu,
-    /// NVIDIA.
+    /// NVIDIA's driver.
     Cuda,
-    /// AMD.
+    /// AMD's runtime.
     Hip,
 }
 
 impl BackendKind {
-    /// Returns the name used in `PYGPU_BACKEND`, in device names and in messages.
+    /// Returns the backend's name as used in `PYGPU_BACKEND`, in device names and in messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
@@ -25,25 +25,25 @@ impl BackendKind {
     }
 }
 
-/// Free and total bytes of a device.
+/// Free and total memory of a device in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemoryInfo {
-    /// Free bytes.
+    /// Free memory in bytes.
     pub free: usize,
-    /// Total bytes.
+    /// Total memory in bytes.
     pub total: usize,
 }
 
 /// Properties of a device.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DeviceProperties {
-    /// Name given by the vendor.
+    /// The device's name, given by the vendor.
     pub name: String,
     /// 16 bytes that identify the device on every host.
     pub uuid: [u8; 16],
     /// PCI domain, bus and device number.
     pub pci: (i32, i32, i32),
-    /// Compute capability, or AMD's major and minor.
+    /// CUDA compute capability, or AMD's major and minor version.
     pub compute_capability: (i32, i32),
     /// Architecture name for a compiler: `sm_90`, `gfx90a`, or the host's.
     pub architecture: String,
@@ -51,9 +51,9 @@ pub struct DeviceProperties {
     pub total_memory: usize,
     /// Number of multiprocessors or compute units.
     pub multiprocessor_count: i32,
-    /// Threads of a warp or wavefront.
+    /// Number of threads in a warp or wavefront.
     pub warp_size: i32,
-    /// Maximum number of threads of a block.
+    /// Maximum number of threads in a block.
     pub max_threads_per_block: i32,
     /// Size of the second-level cache in bytes.
     pub l2_cache_size: i32,
@@ -67,38 +67,39 @@ pub struct DeviceProperties {
     pub async_engine_count: i32,
 }
 
-/// Driver and its devices. `kind`, `device_count`, `driver_version` and `library` make no driver call.
+/// The driver and its devices. `kind`, `device_count`, `driver_version` and `library` make no driver call.
 pub trait Devices: Send + Sync {
-    /// Driver family.
+    /// Returns which driver the backend uses.
     fn kind(&self) -> BackendKind;
-    /// Number of devices; at least one, since a backend without devices is not opened.
+    /// Returns the number of devices; at least one, since a backend without devices is not opened.
     fn device_count(&self) -> i32;
-    /// Driver version in the driver's own format: 12080 for CUDA 12.8, 60443483 for HIP 6.4.43483; 0 on the CPU.
+    /// Returns the driver version in the driver's own format: 12080 for CUDA 12.8, 60443483 for HIP 6.4.43483; 0 on the
+    /// CPU.
     fn driver_version(&self) -> i32;
-    /// Path of the opened library; empty on the CPU.
+    /// Returns the path of the opened driver library; empty on the CPU.
     fn library(&self) -> &str;
-    /// The driver's name of an error code.
+    /// Returns the driver's name of an error code.
     fn error_name(&self, code: u32) -> String;
-    /// The driver's explanation of an error code.
+    /// Returns the driver's explanation of an error code.
     fn error_text(&self, code: u32) -> String;
 
-    /// The calling thread's current device, shared with other libraries.
+    /// Returns the calling thread's current device, which other libraries of the process share.
     fn current_device(&self) -> Result<i32>;
     /// Makes a device current for the calling thread.
     fn set_current_device(&self, device: i32) -> Result<()>;
     /// Returns the properties of a device.
     fn properties(&self, device: i32) -> Result<DeviceProperties>;
-    /// Returns free and total memory.
+    /// Returns free and total memory of a device.
     fn memory_info(&self, device: i32) -> Result<MemoryInfo>;
-    /// Waits until all work of the device is complete.
+    /// Blocks the host until all work of the device is complete.
     fn synchronize_device(&self, device: i32) -> Result<()>;
-    /// Destroys all objects of the process on the device.
+    /// Destroys all objects of the process on the device: memory, streams, events, modules and graphs.
     ///
     /// # Safety
     /// No library of the process may use a handle or an address of the device afterwards.
     unsafe fn reset_device(&self, device: i32) -> Result<()>;
-    /// Returns whether `device` can read the memory of `peer` directly.
+    /// Returns whether `device` can access the memory of `peer` directly.
     fn can_access_peer(&self, device: i32, peer: i32) -> Result<bool>;
-    /// Enables direct reads of `peer`'s memory by `device`; a second call has no effect.
+    /// Enables direct access of `device` to the memory of `peer`; a second call has no effect.
     fn enable_peer_access(&self, device: i32, peer: i32) -> Result<()>;
 }

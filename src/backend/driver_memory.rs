@@ -4,22 +4,22 @@
 use super::{Address, EventHandle, StreamHandle};
 use pygpu_base::error::Result;
 
-/// Size of a handle by which another process opens a block or an event.
+/// Size in bytes of the handle by which another process opens a shared block or event.
 pub const HANDLE_BYTES: usize = 64;
 
-/// Users of managed memory.
+/// Which devices and streams may use managed memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Attachment {
-    /// All devices and the host.
+    /// All devices and the host may use the memory.
     Global,
-    /// The host only.
+    /// Only the host may use the memory.
     Host,
-    /// One stream, and the host while the stream is idle.
+    /// One stream may use the memory; the host too, while the stream is idle.
     Single,
 }
 
 impl Attachment {
-    /// Value in CUDA and HIP.
+    /// Returns the value that CUDA and HIP use.
     pub const fn number(self) -> u32 {
         match self {
             Self::Global => 1,
@@ -29,12 +29,12 @@ impl Attachment {
     }
 }
 
-/// Location of managed memory.
+/// Where managed memory is stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Residence {
-    /// Host memory.
+    /// In host memory.
     Host,
-    /// Memory of a device.
+    /// In the memory of this device.
     Device(i32),
 }
 
@@ -42,32 +42,32 @@ pub enum Residence {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Advice {
-    /// Read much more often than written: readers may have a copy.
+    /// The memory is read much more often than written: each reader may have a copy.
     SetReadMostly = 1,
     /// Reverts `SetReadMostly`.
     UnsetReadMostly = 2,
-    /// Should stay at the given location.
+    /// The memory should stay at the given location.
     SetPreferredLocation = 3,
     /// Reverts `SetPreferredLocation`.
     UnsetPreferredLocation = 4,
-    /// The given processor uses the memory often and should access it without page faults.
+    /// The given processor uses the memory often, and should access it without page faults.
     SetAccessedBy = 5,
     /// Reverts `SetAccessedBy`.
     UnsetAccessedBy = 6,
 }
 
-/// Operations on these kinds of memory.
+/// Operations on pitched, managed and shared memory.
 ///
 /// # Safety of the callers
 /// As for [`Backend`](super::Backend).
 pub trait DriverMemory: Send + Sync {
-    /// Allocates `height` rows of `width` bytes at a pitch chosen by the driver; returns address and pitch. Freed by
-    /// `Backend::free` with `pitch * height` bytes. Neither argument may be 0. `access_size`: bytes of one access by
-    /// a kernel, 4, 8 or 16.
+    /// Allocates `height` rows of `width` bytes at a pitch chosen by the driver. Returns address and pitch. The memory
+    /// is freed by `Backend::free` with `pitch * height` bytes. Neither `width` nor `height` may be 0. `access_size` is
+    /// the number of bytes that a kernel accesses at once: 4, 8 or 16.
     fn allocate_pitched(&self, device: i32, width: usize, height: usize, access_size: u32) -> Result<(Address, usize)>;
     /// Allocates memory that host and device can access, freed by `Backend::free`. `bytes` must not be 0.
     fn allocate_managed(&self, device: i32, bytes: usize, attachment: Attachment) -> Result<Address>;
-    /// Changes the users of managed memory from this point of the stream on.
+    /// Changes which streams may use managed memory, from this point of the stream on.
     ///
     /// # Safety
     /// The address came from `allocate_managed`; the stream is alive.
@@ -81,7 +81,7 @@ pub trait DriverMemory: Send + Sync {
     /// Moves managed memory to a location before it is used there, in stream order.
     ///
     /// # Safety
-    /// The stream is alive, and the range stays allocated until the stream has passed.
+    /// The stream is alive, and the range stays allocated until the stream has completed the move.
     unsafe fn prefetch_managed(
         &self,
         device: i32,
@@ -96,20 +96,21 @@ pub trait DriverMemory: Send + Sync {
     fn address_range(&self, device: i32, address: Address) -> Result<(Address, usize)>;
     /// Returns the device address of pinned host memory.
     fn device_address(&self, device: i32, address: Address) -> Result<Address>;
-    /// Returns a handle by which other processes open a plain block; `address` is its first byte.
+    /// Returns a handle by which other processes open a block of plain memory. `address` is the block's first byte.
     fn share_memory(&self, device: i32, address: Address) -> Result<[u8; HANDLE_BYTES]>;
-    /// Opens a block of another process.
+    /// Opens a block that another process shares, and returns its address.
     fn open_shared_memory(&self, device: i32, handle: &[u8; HANDLE_BYTES]) -> Result<Address>;
     /// Closes a block that `open_shared_memory` opened.
     ///
     /// # Safety
     /// The address came from `open_shared_memory`, and the block is no longer in use.
     unsafe fn close_shared_memory(&self, device: i32, address: Address) -> Result<()>;
-    /// Returns a handle by which other processes open an event, which must have been created for that.
+    /// Returns a handle by which other processes open an event. The event must have been created with the
+    /// `interprocess` flag.
     ///
     /// # Safety
     /// The event is alive.
     unsafe fn share_event(&self, device: i32, event: EventHandle) -> Result<[u8; HANDLE_BYTES]>;
-    /// Opens an event of another process; it is destroyed like any other event.
+    /// Opens an event that another process shares. It is destroyed like any other event.
     fn open_shared_event(&self, device: i32, handle: &[u8; HANDLE_BYTES]) -> Result<EventHandle>;
 }

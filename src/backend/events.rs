@@ -1,20 +1,20 @@
-//! Events.
+//! Events of a backend: points of a stream that other streams and the host can wait for.
 
 use super::StreamHandle;
 use pygpu_base::error::Result;
 
-/// A driver's event.
+/// Driver handle of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct EventHandle(pub usize);
 
-/// Options of a new event.
+/// Options for creating an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EventFlags {
-    /// Records the time.
+    /// Whether the event records the time.
     pub timing: bool,
-    /// `synchronize` sleeps instead of spinning.
+    /// Whether a thread that waits for the event sleeps instead of spinning.
     pub blocking_sync: bool,
-    /// Can be shared with other processes; requires `timing` off.
+    /// Whether the event can be shared with other processes; requires `timing` off.
     pub interprocess: bool,
 }
 
@@ -26,27 +26,28 @@ pub struct EventFlags {
 pub trait Events: Send + Sync {
     /// Creates an event.
     fn create_event(&self, device: i32, flags: EventFlags) -> Result<EventHandle>;
-    /// Destroys an event; streams that wait for it continue to wait.
+    /// Destroys an event. Streams that already wait for it continue to wait.
     ///
     /// # Safety
     /// The handle came from `create_event` and is not used again.
     unsafe fn destroy_event(&self, device: i32, event: EventHandle) -> Result<()>;
-    /// Marks the current end of the stream.
+    /// Records the event at the current end of the stream.
     ///
     /// # Safety
     /// Stream and event are alive and belong to one device.
     unsafe fn record_event(&self, device: i32, event: EventHandle, stream: StreamHandle) -> Result<()>;
-    /// Marks the current end of all streams of the device; returns `false` if the driver does not support it.
+    /// Records the event at the current end of all streams of the device. Returns `false` if the driver does not
+    /// support this.
     ///
     /// # Safety
     /// The event is alive and belongs to the device.
     unsafe fn record_event_of_device(&self, device: i32, event: EventHandle) -> Result<bool>;
-    /// Returns whether the marked point was reached.
+    /// Returns whether all work before the event is complete.
     ///
     /// # Safety
     /// The event is alive.
     unsafe fn query_event(&self, device: i32, event: EventHandle) -> Result<bool>;
-    /// Waits until the marked point is reached.
+    /// Blocks the host until all work before the event is complete.
     ///
     /// # Safety
     /// The event is alive.

@@ -1,7 +1,8 @@
-//! Fingerprints of files read by a compilation, to check later whether a cache entry is still valid.
+//! Fingerprints of files that a compilation read, by which a later lookup checks whether the cache entry is still
+//! valid.
 //!
-//! Size, times and inode number show that a file was not written since, but miss a write within the time resolution
-//! of the fingerprint. In that case the bytes are compared, as `git` does.
+//! Size, times and inode number show that a file was not written since, but miss a write within the time resolution of
+//! the fingerprint. In that case the bytes are compared, as `git` does.
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -9,31 +10,32 @@ use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 
-/// Resolution of file times with a margin: at most 10 ms in the kernel (`STEP`), 2 s on some disks (`SETTLED`).
+/// Resolution of file times, with a margin: `STEP` for the kernel's clock (at most 10 ms), `SETTLED` for file systems
+/// (2 s on some disks).
 const STEP: Duration = Duration::from_millis(20);
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// Path and the expected state of its file.
+/// A path, and the state in which its file must be.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileFingerprint {
-    /// Absolute, unless the compiler searched relative to the current folder.
+    /// The path; absolute, unless the compiler searched relative to the current folder.
     pub path: PathBuf,
-    /// Expected state.
+    /// The state at the time of the compilation.
     pub state: FileState,
 }
 
 /// State of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FileState {
-    /// No file: if one appears, it takes precedence over another file.
+    /// No file exists. If one appears, the compiler would find it before another file.
     Absent,
-    /// A file exists; its content does not matter.
+    /// A file exists, whose contents do not matter.
     Present,
-    /// A file that was read.
+    /// A file that the compilation read.
     Read {
-        /// Metadata; empty if it is not conclusive.
+        /// Size, times and inode number; empty if these cannot prove that the file is unchanged.
         mark: Vec<u8>,
-        /// Hash of its bytes.
+        /// Hash of the file's bytes.
         hash: [u8; 32],
     },
 }
@@ -48,18 +50,18 @@ impl FileFingerprint {
             return None;
         }
         let hash = hash(&path)?;
-        // Written shortly before: the next write could have the same time.
+        // The file was written shortly before, so the next write could leave the same time.
         let mark = if changed + SETTLED > begun { Vec::new() } else { mark(&known) };
         Some(Self { path, state: FileState::Read { mark, hash } })
     }
 
-    /// Takes the fingerprint of a path at which a compiler may have looked for a file.
+    /// Takes the fingerprint of a path at which a compiler may have looked for a file, whether or not one exists.
     pub fn looked(path: PathBuf) -> Self {
         let state = if file(&path).is_some() { FileState::Present } else { FileState::Absent };
         Self { path, state }
     }
 
-    /// Returns whether the file still matches.
+    /// Returns whether the file is still in the expected state.
     pub fn holds(&self) -> bool {
         let known = file(&self.path);
         match &self.state {

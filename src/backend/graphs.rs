@@ -1,7 +1,7 @@
 //! Graphs: work that is captured from a stream once and launched as a whole many times.
 //!
-//! The restrictions of a capture, and the lifetime of a graph's memory, are handled by the callers
-//! (`memory::capture`, `graph`). This module is raw, as is [`Backend`](super::Backend).
+//! The callers (`memory::capture`, `graph`) handle the restrictions of a capture, and keep the memory of a graph alive.
+//! This module only wraps the driver's calls, as does [`Backend`](super::Backend).
 
 use std::any::Any;
 use std::sync::Arc;
@@ -17,27 +17,27 @@ pub struct GraphHandle(pub usize);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ExecutableHandle(pub usize);
 
-/// Driver handle of a graph's operation.
+/// Driver handle of one operation of a graph.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct NodeHandle(pub usize);
 
-/// Kind of a graph's operation.
+/// Kind of an operation in a graph.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum NodeKind {
-    /// A kernel.
+    /// A kernel launch.
     Kernel,
     /// A copy.
     Copy,
     /// A fill.
     Fill,
-    /// Host function.
+    /// A host function.
     Host,
-    /// Other kind, by the driver's number.
+    /// Another kind, by the driver's number.
     Other(u32),
 }
 
 impl NodeKind {
-    /// Returns the kind of a number. CUDA and HIP use equal numbers for the named kinds.
+    /// Returns the kind with the driver's number. CUDA and HIP use equal numbers for the named kinds.
     pub const fn of(number: u32) -> Self {
         match number {
             0 => Self::Kernel,
@@ -71,12 +71,12 @@ impl NodeKind {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ConditionHandle(pub u64);
 
-/// Condition and the object that must outlive it.
+/// A condition, and the object that must stay alive as long as kernels may set it.
 #[derive(Clone)]
 pub struct Condition {
-    /// Driver handle, passed to kernels.
+    /// Driver handle, which kernels receive.
     pub handle: ConditionHandle,
-    /// Kept alive by the caller that passes the handle to kernels.
+    /// The object that the caller must keep alive, if any.
     pub owner: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -91,23 +91,23 @@ pub enum Branching {
     Switch = 2,
 }
 
-/// State of an active capture.
+/// State of an active capture, as seen by one stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Captured {
-    /// Number of operations.
+    /// Number of operations captured so far.
     pub nodes: usize,
-    /// Last operation of the stream, if there is exactly one.
+    /// The operation on which the stream's next one will depend, if there is exactly one.
     pub last: Option<NodeHandle>,
 }
 
-/// Calls allowed during a capture, with the driver's values.
+/// Which calls are rejected while a capture is active, with the driver's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CaptureMode {
-    /// No thread of the process may make calls that could wait.
+    /// No thread of the process may make calls that could wait for the device.
     Global = 0,
-    /// The capturing thread may not make such calls.
+    /// The capturing thread may not make calls that could wait for the device.
     ThreadLocal = 1,
-    /// All calls are allowed.
+    /// No calls are rejected.
     Relaxed = 2,
 }
 
@@ -136,15 +136,15 @@ pub trait Graphs: Send + Sync {
     /// # Errors
     /// Errors of the driver, for an invalidated capture, which ends too.
     unsafe fn end_capture(&self, device: i32, stream: StreamHandle) -> Result<GraphHandle>;
-    /// Returns the number of the capture in which a stream takes part, including one begun on another stream; `None`
+    /// Returns the id of the capture in which a stream takes part, including one begun on another stream; `None`
     /// without a capture.
     ///
     /// # Safety
     /// The stream is alive.
     unsafe fn capture_of(&self, device: i32, stream: StreamHandle) -> Result<Option<u64>>;
-    /// Enqueues host work on a stream: it is executed now, or at each launch of the graph that the stream captures.
-    /// Arrays in host memory are copied and filled by layers above the backend, whose work the backend could not
-    /// record otherwise.
+    /// Enqueues host work on a stream. It is executed now, or at each launch of the graph that the stream captures.
+    /// Arrays in host memory are copied and filled by layers above the backend, so the backend could not record that
+    /// work otherwise.
     ///
     /// # Safety
     /// The stream is alive; the work may be executed at any time until the graph is destroyed.
@@ -168,8 +168,8 @@ pub trait Graphs: Send + Sync {
     unsafe fn create_condition(&self, _device: i32, _stream: StreamHandle, _default: Option<u32>) -> Result<Condition> {
         Err(no_conditions())
     }
-    /// Adds a conditional operation to a capturing stream, and returns its bodies, which are empty and live as long
-    /// as the graph.
+    /// Adds a conditional operation to the graph that a stream captures. Returns its bodies, which are empty and exist
+    /// as long as the graph.
     ///
     /// # Safety
     /// The stream is alive, and the condition belongs to the graph that it captures, or to an enclosing one.
@@ -186,7 +186,7 @@ pub trait Graphs: Send + Sync {
     ) -> Result<Vec<GraphHandle>> {
         Err(no_conditions())
     }
-    /// Begins a capture into a body. Ending the capture returns the body.
+    /// Begins to capture a stream into the body of a conditional operation. Ending the capture returns the body.
     ///
     /// # Safety
     /// The stream is alive, and so is the graph that contains the body.
@@ -203,7 +203,7 @@ pub trait Graphs: Send + Sync {
         Err(no_conditions())
     }
 
-    /// Creates an executable graph.
+    /// Creates an executable graph from a captured graph.
     ///
     /// # Safety
     /// The graph is alive.
@@ -240,7 +240,8 @@ pub trait Graphs: Send + Sync {
         to: (GraphHandle, NodeHandle),
         from: (GraphHandle, NodeHandle),
     ) -> Result<()>;
-    /// Copies all parameters of another graph to an executable graph and its template graph, for later launches.
+    /// Copies all parameters of another graph to an executable graph and to the graph from which it was instantiated.
+    /// Affects later launches only.
     ///
     /// # Safety
     /// All handles are alive, and no launch happens concurrently.
@@ -249,10 +250,10 @@ pub trait Graphs: Send + Sync {
     /// The driver's error with its reason, if the graphs differ in more than parameters.
     unsafe fn update(&self, device: i32, executable: (ExecutableHandle, GraphHandle), graph: GraphHandle)
     -> Result<()>;
-    /// Destroys a graph; graphs instantiated from it stay valid.
+    /// Destroys a graph. Executable graphs instantiated from it stay valid.
     ///
     /// # Safety
-    /// It is alive and not used again.
+    /// The graph is alive and not used again.
     unsafe fn destroy_graph(&self, device: i32, graph: GraphHandle) -> Result<()>;
 
     /// Uploads a graph to the device ahead of its launch, in stream order.
@@ -260,19 +261,19 @@ pub trait Graphs: Send + Sync {
     /// # Safety
     /// Both handles are alive.
     unsafe fn upload(&self, device: i32, executable: ExecutableHandle, stream: StreamHandle) -> Result<()>;
-    /// Enqueues all operations on a stream.
+    /// Launches a graph: enqueues all its operations on a stream.
     ///
     /// # Safety
-    /// Both handles are alive, and so is all memory that the operations use, until the stream has passed them.
+    /// Both handles are alive, and all memory that the operations use stays valid until the stream has completed them.
     unsafe fn launch_graph(&self, device: i32, executable: ExecutableHandle, stream: StreamHandle) -> Result<()>;
     /// Destroys an executable graph.
     ///
     /// # Safety
-    /// It is alive, not used again, and no launch of it is in progress.
+    /// The executable graph is alive and not used again, and no launch of it is in progress.
     unsafe fn destroy_executable(&self, device: i32, executable: ExecutableHandle) -> Result<()>;
 }
 
-/// Explains why a graph cannot be updated as a whole; CUDA and HIP share the numbers.
+/// Returns a text that explains why a graph cannot be updated as a whole. CUDA and HIP share the numbers.
 pub(super) const fn update_reason(number: u32) -> &'static str {
     match number {
         2 => "the topology changed: the graphs have other operations or other dependencies",
@@ -286,12 +287,12 @@ pub(super) const fn update_reason(number: u32) -> &'static str {
     }
 }
 
-/// Error of a backend without graphs.
+/// Returns the error of a backend without graphs.
 pub(super) fn unsupported(backend: &str) -> Error {
     Error::not_supported(format!("graphs are not supported by the {backend} backend"))
 }
 
-/// Error of a backend without conditions in graphs.
+/// Returns the error of a backend without conditions in graphs.
 #[cold]
 pub(super) fn no_conditions() -> Error {
     Error::not_supported(

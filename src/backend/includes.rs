@@ -1,5 +1,5 @@
-//! Finds the files that a source may include, without a preprocessor: every name at a position where an `#include` is
-//! possible, regardless of `#if`.
+//! Finds the header files that a source may include, without a preprocessor: every name at a position where an
+//! `#include` is possible, regardless of `#if`.
 //!
 //! For compilers that do not report the files they read. The result may contain too many names, but never too few. If
 //! that cannot be guaranteed (`#include MACRO`), the result is `None`.
@@ -10,27 +10,27 @@ use std::time::SystemTime;
 
 use super::file_fingerprint::FileFingerprint;
 
-/// Maximum number of files; beyond it the search costs more than it saves.
+/// Maximum number of files. For more, the search costs more than the compilation that it may save.
 const MOST: usize = 20_000;
 
-/// Name in an `#include` or a `__has_include`.
+/// A file name in an `#include` or a `__has_include`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Name {
-    /// Name as written.
+    /// The name as written in the source.
     pub text: String,
-    /// In quotation marks: searched next to the including file first.
+    /// Whether the name is in quotation marks, so that the folder of the including file is searched first.
     pub quoted: bool,
-    /// `#include_next`, which continues the search after the first match.
+    /// Whether this is an `#include_next`, which continues the search after the first match.
     pub next: bool,
 }
 
-/// Words that a name may follow.
+/// Directives and operators after which a file name may follow.
 const WORDS: [&[u8]; 6] = [b"include", b"include_next", b"import", b"embed", b"__has_include", b"__has_include_next"];
 
-/// Returns the names in a text; `None` if they cannot be determined.
+/// Returns the file names in a source; `None` if they cannot be determined.
 pub fn names(text: &[u8]) -> Option<BTreeSet<Name>> {
     let mut found = BTreeSet::new();
-    // A trigraph may represent `#` or `\`.
+    // A trigraph may represent `#` or a backslash.
     if text.windows(3).any(|three| three == b"??=" || three == b"??/") {
         return None;
     }
@@ -73,7 +73,7 @@ fn contains_word(text: &[u8]) -> bool {
     [&b"include"[..], b"import", b"embed"].iter().any(|word| text.windows(word.len()).any(|window| window == *word))
 }
 
-/// Joins continued lines. Some compilers also accept blanks after the backslash.
+/// Joins lines that a backslash continues. Some compilers also accept blanks after the backslash.
 fn joined(text: &[u8]) -> Vec<u8> {
     let mut joined = Vec::with_capacity(text.len());
     let mut at = 0;
@@ -106,7 +106,7 @@ fn next_word(text: &[u8], mut at: usize) -> Option<usize> {
     None
 }
 
-/// Skips blanks and comments on the same line.
+/// Returns the position after blanks and comments on the same line.
 fn behind_blanks(text: &[u8], mut at: usize) -> usize {
     loop {
         match text.get(at) {
@@ -134,41 +134,41 @@ fn name(text: &[u8], at: usize) -> Option<(String, bool)> {
     (rest[length] == close).then(|| (String::from_utf8_lossy(&rest[..length]).into_owned(), close == b'"'))
 }
 
-/// Returns whether the following word may be the name of a directive: after `#`, `%:`, or anything that a comment may
-/// hide.
+/// Returns whether the word after this text may be the name of a directive: after `#`, `%:`, or anything that a comment
+/// may hide.
 fn may_be_directive(before: &[u8]) -> bool {
     let end = before.iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | 11 | 12));
     let before = end.map_or(&before[..0], |end| &before[..=end]);
     [&b"#"[..], b"%:", b"*/"].iter().any(|last| before.ends_with(last))
 }
 
-/// Returns whether the following word is only tested for: `#ifdef`, `defined(`.
+/// Returns whether the word after this text is only tested for being defined as a macro: `#ifdef`, `defined(`.
 fn is_defined(before: &[u8]) -> bool {
     let text = String::from_utf8_lossy(&before[before.len().saturating_sub(64)..]).into_owned();
     let text = text.trim_end_matches([' ', '\t']).trim_end_matches('(').trim_end_matches([' ', '\t']);
     ["ifdef", "ifndef", "defined"].iter().any(|word| text.ends_with(word))
 }
 
-/// Search path of a compiler for headers.
+/// Where a compiler searches for header files.
 pub struct IncludeSearch<'a> {
-    /// Folders for quoted names in the source itself.
+    /// Folders that are searched for quoted names in the source itself.
     pub own: Vec<PathBuf>,
-    /// Folders for all names.
+    /// Folders that are searched for all names.
     pub folders: Vec<PathBuf>,
-    /// Files included before the source.
+    /// Files that the compiler includes before the source.
     pub before: Vec<&'a str>,
 }
 
 impl IncludeSearch<'_> {
     /// Returns fingerprints of every file that the source may include, and of every path at which such a file may
-    /// appear; `None` if they cannot be determined.
+    /// appear later; `None` if they cannot be determined.
     pub fn witnesses(&self, source: &str, begun: SystemTime) -> Option<Vec<FileFingerprint>> {
         let mut texts = names(source.as_bytes())?;
         texts.extend(self.before.iter().map(|file| Name { text: (*file).to_owned(), quoted: true, next: false }));
         let (mut places, mut files) = (BTreeSet::new(), BTreeMap::new());
         let mut open: Vec<PathBuf> = Vec::new();
         self.look(&texts, &self.own, &mut places, &mut open);
-        // Quoted names are searched next to each file that led to them.
+        // Folders that are searched for quoted names: those of all files that contain an include.
         let mut beside: BTreeSet<PathBuf> = self.own.iter().cloned().collect();
         while !open.is_empty() {
             let mut is_new = false;
@@ -195,7 +195,8 @@ impl IncludeSearch<'_> {
         places.into_iter().map(witness).collect()
     }
 
-    /// Adds a fingerprint for each possible path of the names, and queues files not seen before.
+    /// Adds a fingerprint for each path at which one of the names may be found, and queues files that were not yet
+    /// read.
     fn look(
         &self,
         names: &BTreeSet<Name>,
@@ -218,8 +219,8 @@ impl IncludeSearch<'_> {
     }
 }
 
-/// Returns fingerprints of the files that a compiler reported, and of every path at which a file of the same name
-/// would take precedence. `own` contains PyGPU's own files, whose names count too.
+/// Returns fingerprints of the files that a compiler reported, and of every path at which a file of the same name would
+/// take precedence. `own` contains PyGPU's own headers, whose names count too.
 pub fn witnesses_of(
     source: &str,
     read: &[PathBuf],
@@ -241,7 +242,8 @@ pub fn witnesses_of(
     }
     for path in read {
         found.insert(path.clone(), FileFingerprint::read(path.clone(), begun)?);
-        // A macro in a compiler's own header names one of the compiler's files.
+        // A name given by a macro is acceptable in a compiler's own header, because it is the name of another of the
+        // compiler's files.
         let is_listed = folders.iter().any(|folder| path.starts_with(folder));
         match names(&std::fs::read(path).ok()?) {
             Some(names) => want(path.parent(), names),
@@ -261,7 +263,8 @@ pub fn witnesses_of(
     (found.len() <= MOST).then(|| found.into_values().collect())
 }
 
-/// Like `witnesses_of`, for a `make` rule written by a compiler; files in its temporary folder are left out.
+/// As `witnesses_of`, for the list of files in a `make` rule that a compiler wrote. Files in its temporary folder are
+/// left out.
 pub fn included_by_list(
     source: &str,
     list: &[u8],
@@ -277,7 +280,7 @@ pub fn included_by_list(
     witnesses_of(source, &read, folders, &[], begun)
 }
 
-/// Returns whether options that PyGPU does not interpret name no file that the compiler reads.
+/// Returns whether none of these options, which PyGPU does not interpret, may name a file that the compiler reads.
 pub fn name_no_file<'a>(options: impl IntoIterator<Item = &'a str>) -> bool {
     const HARMLESS: [&str; 22] = [
         "-O",
@@ -391,7 +394,7 @@ mod tests {
                 Some(bytes) => std::fs::write(at(name), bytes).unwrap(),
                 None => std::fs::remove_file(at(name)).unwrap(),
             }
-            // Its modification time changed, its bytes did not.
+            // The file's modification time has changed, but its bytes have not.
             assert!(witnesses.iter().all(FileFingerprint::holds), "{name}");
         }
         assert_eq!(search.witnesses("#include H", begun), None);

@@ -1,4 +1,4 @@
-//! Launches with attributes: clusters of blocks, programmatic dependence, priority, cache carveout.
+//! Launches with attributes: clusters of blocks, start before the end of the previous kernel, priority, cache carveout.
 //!
 //! Separate from [`LaunchShape`], so that a launch without attributes has no overhead.
 
@@ -7,44 +7,45 @@ use std::ffi::c_void;
 use super::{FunctionHandle, LaunchShape, StreamHandle};
 use pygpu_base::error::{Error, Result};
 
-/// Distribution of a cluster's blocks over the multiprocessors that they share.
+/// How the driver distributes the blocks of a cluster over multiprocessors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClusterPolicy {
-    /// As far apart as possible.
+    /// The blocks are spread over the multiprocessors as far as possible.
     Spread = 1,
-    /// On the least loaded multiprocessors.
+    /// The blocks are assigned to the least loaded multiprocessors.
     LoadBalancing = 2,
 }
 
 /// Attributes of a launch in addition to its shape. The default sets none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LaunchAttributes {
-    /// Blocks of a cluster along x, y, z; `None` uses the cluster that the kernel was compiled for.
+    /// Number of blocks in a cluster along x, y, z; `None` uses the cluster for which the kernel was compiled.
     pub cluster: Option<[u32; 3]>,
-    /// `None` leaves the choice to the driver.
+    /// Distribution of a cluster's blocks; `None` leaves the choice to the driver.
     pub cluster_policy: Option<ClusterPolicy>,
-    /// The kernel may start before the previous one on the stream is complete, and waits for it explicitly.
+    /// Whether the kernel may start before the previous kernel on the stream is complete. It then waits for that kernel
+    /// explicitly (programmatic dependent launch).
     pub programmatic: bool,
-    /// Lower numbers run first; `None` uses the stream's priority.
+    /// Priority of the launch, where lower numbers run first; `None` uses the stream's priority.
     pub priority: Option<i32>,
     /// Percentage of the first-level cache to use as shared memory; `None` uses the kernel's setting.
     pub carveout: Option<i32>,
 }
 
 impl LaunchAttributes {
-    /// Returns the number of blocks of a cluster; 1 without clusters.
+    /// Returns the number of blocks in a cluster; 1 without clusters.
     pub fn cluster_size(&self) -> u32 {
         self.cluster.map_or(1, |cluster| cluster.iter().fold(1u32, |product, &length| product.saturating_mul(length)))
     }
 }
 
-/// Launches with attributes on one backend's devices.
+/// Launches kernels with attributes on one backend's devices.
 ///
 /// # Safety of the callers
 /// As in [`Backend`](super::Backend): a caller that passes a handle guarantees that it belongs to the device and is
 /// alive.
 pub trait Launches: Send + Sync {
-    /// Launches with attributes, otherwise like [`Programs::launch`](super::Programs::launch). Clusters and
+    /// Launches a kernel with attributes, otherwise like [`Programs::launch`](super::Programs::launch). Clusters and
     /// programmatic dependence require a device whose [`LaunchLimits`](super::LaunchLimits) have clusters. A priority
     /// and a carveout are ignored if not supported.
     ///
@@ -71,7 +72,7 @@ pub trait Launches: Send + Sync {
         Ok(None)
     }
 
-    /// Returns the maximum number of blocks of a cluster for the kernel.
+    /// Returns the maximum number of blocks in a cluster of this kernel.
     ///
     /// # Safety
     /// The function is alive.
@@ -79,7 +80,7 @@ pub trait Launches: Send + Sync {
         Ok(1)
     }
 
-    /// Returns the number of clusters that can run at once.
+    /// Returns the number of clusters of a kernel that the device can run concurrently.
     ///
     /// # Safety
     /// The function is alive.
@@ -94,7 +95,7 @@ pub trait Launches: Send + Sync {
     }
 }
 
-/// Error of a backend without clusters.
+/// Returns the error of a backend without clusters.
 pub(super) fn no_clusters() -> Error {
     Error::not_supported("the device has no clusters of blocks")
 }

@@ -1,8 +1,8 @@
 //! The driver interface: one object-safe trait that combines a trait for each kind of object.
 //!
-//! A backend allocates, copies, fills and orders; operators are written once, above it. Everything here is raw:
-//! addresses and handles are plain numbers, whose owners are in `memory` and `stream`. A backend never touches
-//! Python, never holds a lock during a driver call, and makes a device current only for the length of one call.
+//! A backend allocates, copies, fills and orders work; operators are written once, in the layers above. Everything here
+//! is raw: addresses and handles are plain numbers, and their owners are in `memory` and `device`. A backend never
+//! touches Python, never holds a lock during a driver call, and makes a device current only for the length of one call.
 
 mod contexts;
 mod copies;
@@ -65,13 +65,13 @@ pub use vendor::loader::{Attempt, Library};
 pub use vendor::rtc::may_include;
 
 use pygpu_base::error::Result;
-/// Operations of a driver on its devices, combined from one trait per kind of object. Every call may reach the
-/// driver, unless its trait documents otherwise.
+/// Operations of a driver on its devices, combined from one trait per kind of object. Every call may reach the driver,
+/// unless its trait documents otherwise.
 ///
 /// # Safety of the callers
 /// The functions of memory and copies take raw addresses. They are `unsafe` if the backend accesses memory through an
 /// address or destroys a handle. The caller guarantees that the address range, the handle and the device belong
-/// together and stay valid until the stream has passed the call.
+/// together and stay valid until the stream has completed the operation.
 pub trait Backend: Devices + Memory + Copies + Streams + Events {
     /// Returns the interface that loads and launches device code.
     ///

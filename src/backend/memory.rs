@@ -3,62 +3,62 @@
 use super::StreamHandle;
 use pygpu_base::error::Result;
 
-/// An address in host or device memory.
+/// An address in host or device memory, as a number.
 pub type Address = usize;
 
-/// A driver's stream-ordered memory pool.
+/// Driver handle of a stream-ordered memory pool.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PoolHandle(pub usize);
 
-/// Options of allocated or registered pinned host memory.
+/// Options for allocating or registering pinned host memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HostFlags {
-    /// Pinned for every context, not only the current one.
+    /// Whether the memory is pinned for every context, not only for the current one.
     pub portable: bool,
-    /// Mapped into the device's address space.
+    /// Whether the memory is mapped into the device's address space.
     pub mapped: bool,
-    /// Write-combined: fast for device reads, slow for host reads.
+    /// Whether the memory is write-combined: fast for device reads, slow for host reads.
     pub write_combined: bool,
 }
 
-/// Statistics of a pool.
+/// Statistics of a memory pool, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PoolStatistics {
-    /// Bytes of device memory held by the pool.
+    /// Device memory that the pool has obtained from the driver.
     pub reserved: usize,
     /// Maximum of `reserved` so far.
     pub reserved_peak: usize,
-    /// Bytes in use by allocations.
+    /// Part of `reserved` that allocations use.
     pub used: usize,
     /// Maximum of `used` so far.
     pub used_peak: usize,
 }
 
-/// Kind of memory at an address, as reported by the driver.
+/// Kind of memory at an address, according to the driver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PointerKind {
-    /// Unknown to the driver: ordinary host memory, or no memory at all.
+    /// The driver does not know the address: it is ordinary host memory, or no memory at all.
     Unregistered,
     /// Pinned or registered host memory.
     Host,
-    /// Device memory of the given device.
+    /// Memory of the given device.
     Device(i32),
-    /// Managed memory.
+    /// Managed memory, which host and devices can access.
     Managed,
 }
 
-/// Memory of one backend's devices.
+/// Allocation of memory on one backend's devices, and of pinned host memory.
 ///
 /// # Safety of the callers
 /// As in [`Backend`](super::Backend): a caller that passes an address or a handle guarantees that it belongs to the
 /// device and is alive.
 pub trait Memory: Send + Sync {
-    /// Creates a stream-ordered pool that keeps `threshold` bytes at a synchronisation, accessible from every peer
-    /// device; `None` if the device does not support pools.
+    /// Creates a stream-ordered pool, whose memory every peer device can access. At a synchronisation it keeps up to
+    /// `threshold` bytes of freed memory. `None` if the device does not support pools.
     fn create_pool(&self, device: i32, threshold: u64) -> Result<Option<PoolHandle>>;
-    /// Sets the number of bytes that a pool keeps instead of releasing them at the next synchronisation.
+    /// Sets how many bytes of freed memory a pool keeps at a synchronisation, instead of returning them to the driver.
     fn set_pool_release_threshold(&self, pool: PoolHandle, bytes: u64) -> Result<()>;
-    /// Releases unused memory of a pool, down to `keep` bytes.
+    /// Returns unused memory of a pool to the driver, until at most `keep` bytes are reserved.
     fn trim_pool(&self, pool: PoolHandle, keep: usize) -> Result<()>;
     /// Returns the statistics of a pool.
     fn pool_statistics(&self, pool: PoolHandle) -> Result<PoolStatistics>;
@@ -91,7 +91,7 @@ pub trait Memory: Send + Sync {
     /// # Safety
     /// The range is mapped and stays mapped until `unregister_host`.
     unsafe fn register_host(&self, device: i32, address: Address, bytes: usize, flags: HostFlags) -> Result<()>;
-    /// Unpins memory.
+    /// Unpins memory that `register_host` pinned.
     ///
     /// # Safety
     /// The address was registered and no copy uses it any more.

@@ -4,18 +4,18 @@ use super::{Attempt, Backend};
 
 /// Result of opening a backend.
 pub struct OpenResult {
-    /// The backend, or the reason why it cannot be used.
+    /// The opened backend, or the reason why it cannot be used.
     pub backend: std::result::Result<&'static dyn Backend, String>,
-    /// Path of the opened library; empty if none was opened.
+    /// Path of the opened driver library; empty if none was opened.
     pub library: String,
     /// Driver version; 0 if unknown.
     pub driver_version: i32,
-    /// Failed attempts to open a library.
+    /// Failed attempts to open a driver library.
     pub attempts: Vec<Attempt>,
 }
 
 impl OpenResult {
-    /// Creates the result for a backend that cannot be used, for a reason known before any library is opened.
+    /// Creates the result for a backend that cannot be used, for a reason found before any library is opened.
     pub fn refused(reason: impl Into<String>) -> Self {
         Self { backend: Err(reason.into()), library: String::new(), driver_version: 0, attempts: Vec::new() }
     }

@@ -1,9 +1,9 @@
 //! Device code: loading, launching and compiling it, as two object-safe traits.
 //!
 //! [`Programs`] is a driver's loader and launcher; [`Compiler`] turns source into an image that it loads: NVRTC,
-//! hiprtc, or the machine's C++ compiler. The parameters of a kernel, the validation of arguments and the order of
-//! streams are handled by the caller (`kernel`); everything here is raw, as in [`Backend`](super::Backend). Users
-//! write options once, in nvcc's syntax; they arrive here parsed, and each compiler translates them.
+//! hiprtc, or the machine's C++ compiler. The caller (`kernel`) determines the parameters of a kernel, validates
+//! arguments and orders streams; everything here is raw, as in [`Backend`](super::Backend). Users write options once,
+//! in nvcc's syntax; they arrive here parsed, and each compiler translates them.
 
 use std::ffi::{CStr, c_void};
 use std::path::PathBuf;
@@ -12,18 +12,18 @@ use super::file_fingerprint::FileFingerprint;
 use super::{Address, Contexts, Launches, StreamHandle};
 use pygpu_base::error::{Error, Result};
 
-/// Driver handle of a loaded image.
+/// Driver handle of a module, i.e. a loaded image.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ModuleHandle(pub usize);
 
-/// Driver handle of a kernel; valid as long as its image is loaded.
+/// Driver handle of a kernel; valid as long as its module is loaded.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FunctionHandle(pub usize);
 
-/// Options for the driver's JIT compiler while an image is loaded.
+/// Options for the driver's JIT compiler when an image is loaded.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LoadOptions {
-    /// Maximum registers per thread; `None` leaves it to the driver.
+    /// Maximum number of registers per thread; `None` leaves it to the driver.
     pub max_registers: Option<u32>,
     /// Whether to generate debugging information.
     pub debug: bool,
@@ -31,91 +31,92 @@ pub struct LoadOptions {
     pub line_info: bool,
 }
 
-/// Loaded image with the driver's messages.
+/// A loaded module, with the driver's messages.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Loaded {
     /// Handle of the module.
     pub module: ModuleHandle,
-    /// The driver's messages; empty if there are none.
+    /// The driver's messages about loading; empty if there are none.
     pub log: String,
 }
 
-/// Attributes of a kernel; 0 if the driver does not report one.
+/// Attributes of a kernel. An attribute that the driver does not report is 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FunctionAttributes {
-    /// Maximum threads per block of a launch.
+    /// Maximum number of threads in a block of a launch.
     pub max_threads_per_block: i32,
-    /// Bytes of static shared memory.
+    /// Size of the static shared memory in bytes.
     pub static_shared_bytes: i32,
-    /// Bytes of constant memory.
+    /// Size of the constant memory in bytes.
     pub constant_bytes: i32,
-    /// Bytes of local memory per thread.
+    /// Size of the local memory per thread in bytes.
     pub local_bytes: i32,
-    /// Registers per thread.
+    /// Number of registers per thread.
     pub registers: i32,
-    /// PTX version of its compilation, as 90 for 9.0.
+    /// PTX version for which the kernel was compiled, as 90 for 9.0.
     pub ptx_version: i32,
-    /// Architecture of its compilation, as 90 for `sm_90`.
+    /// Architecture for which the kernel was compiled, as 90 for `sm_90`.
     pub binary_version: i32,
-    /// Current limit of dynamic shared memory per launch in bytes.
+    /// Current maximum of dynamic shared memory per launch, in bytes.
     pub max_dynamic_shared_bytes: i32,
     /// Preferred percentage of the first-level cache used as shared memory; -1 leaves it to the driver.
     pub preferred_carveout: i32,
 }
 
-/// Settings of a kernel.
+/// Settings that can be changed for each kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FunctionSetting {
-    /// Limit of dynamic shared memory per launch in bytes.
+    /// Maximum of dynamic shared memory per launch, in bytes.
     MaxDynamicSharedBytes(i32),
     /// Preferred percentage of the first-level cache used as shared memory; -1 leaves it to the driver.
     PreferredCarveout(i32),
-    /// 0 no preference, 1 shared memory, 2 cache, 3 equal.
+    /// Preference between first-level cache and shared memory: 0 for none, 1 more shared memory, 2 more cache, 3 equal
+    /// sizes.
     CachePreference(i32),
-    /// Whether clusters may have more blocks than every device with clusters supports.
+    /// Whether the kernel may use clusters with more blocks than every device with clusters supports.
     NonPortableClusters(bool),
 }
 
-/// Position of a parameter in a kernel's argument buffer.
+/// Offset and size of a parameter in a kernel's argument buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ParameterPlace {
-    /// Offset in bytes.
+    /// Offset of the parameter in bytes.
     pub offset: usize,
-    /// Size in bytes.
+    /// Size of the parameter in bytes.
     pub size: usize,
 }
 
-/// The shape of a launch.
+/// Shape of a launch: grid, block and shared memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LaunchShape {
-    /// Blocks along x, y, z; all nonzero.
+    /// Number of blocks along x, y, z; all nonzero.
     pub grid: [u32; 3],
-    /// Threads per block along x, y, z; all nonzero.
+    /// Number of threads in a block along x, y, z; all nonzero.
     pub block: [u32; 3],
-    /// Bytes of dynamic shared memory.
+    /// Size of the dynamic shared memory per block in bytes.
     pub shared: u32,
-    /// Whether all blocks run at once and may wait for each other.
+    /// Whether all blocks run concurrently, so that they may wait for each other.
     pub cooperative: bool,
 }
 
-/// Limits of a device for launches.
+/// Maximum shapes of launches on a device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LaunchLimits {
-    /// Maximum threads per block.
+    /// Maximum number of threads in a block.
     pub threads_per_block: u32,
-    /// Maximum threads per block along x, y, z.
+    /// Maximum number of threads in a block along x, y, z.
     pub block: [u32; 3],
-    /// Maximum blocks along x, y, z.
+    /// Maximum number of blocks in a grid along x, y, z.
     pub grid: [u32; 3],
-    /// Bytes of shared memory available to every kernel.
+    /// Size in bytes of the shared memory that every kernel may use per block.
     pub shared_per_block: u32,
-    /// Bytes of shared memory available to a kernel that opts in with `MaxDynamicSharedBytes`.
+    /// Size in bytes of the shared memory per block for a kernel that opts in with `MaxDynamicSharedBytes`.
     pub shared_per_block_optin: u32,
-    /// Whether cooperative launches are supported.
+    /// Whether the device supports cooperative launches.
     pub cooperative: bool,
-    /// Whether clusters of blocks are supported.
+    /// Whether the device supports clusters of blocks.
     pub clusters: bool,
-    /// Maximum threads resident on a multiprocessor.
+    /// Maximum number of threads that are resident on a multiprocessor.
     pub threads_per_multiprocessor: u32,
 }
 
@@ -133,29 +134,29 @@ impl LaunchLimits {
     };
 }
 
-/// Input of a link.
+/// One of the inputs that a linker combines.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkInput<'a> {
-    /// Kind of input.
+    /// Format of the input.
     pub kind: LinkKind,
-    /// Content.
+    /// Bytes of the input.
     pub data: &'a [u8],
-    /// Name in messages.
+    /// Name of the input in messages.
     pub name: &'a CStr,
 }
 
-/// Kinds of link inputs.
+/// Formats of a linker's inputs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinkKind {
     /// Device code for one architecture.
     Cubin,
-    /// Text for the driver's JIT compiler.
+    /// PTX text, which the driver's JIT compiler translates.
     Ptx,
-    /// Container of several cubins or PTX texts.
+    /// Container with several cubins or PTX texts.
     Fatbinary,
     /// Host object file that contains device code.
     Object,
-    /// Archive of such object files.
+    /// Archive of object files with device code.
     Library,
 }
 
@@ -165,8 +166,9 @@ pub enum LinkKind {
 /// As in [`Backend`](super::Backend): a caller that passes a handle guarantees that it belongs to the device and is
 /// alive.
 pub trait Programs: Contexts + Launches {
-    /// Loads an image: the output of the backend's [`Compiler`], or a format that the driver accepts (cubin, PTX,
-    /// fatbin; a HIP code object; a shared library on the CPU). The bytes are not needed after the call.
+    /// Loads an image as a module. An image is the output of the backend's [`Compiler`], or has a format that the
+    /// driver accepts (cubin, PTX, fatbin; a HIP code object; a shared library on the CPU). Its bytes are not needed
+    /// after the call.
     ///
     /// # Errors
     /// The driver's error with its log; `ValueError` for an invalid image.
@@ -176,7 +178,7 @@ pub trait Programs: Contexts + Launches {
     /// # Safety
     /// The module is alive; none of its kernels is running, and none of its handles is used again.
     unsafe fn unload(&self, device: i32, module: ModuleHandle) -> Result<()>;
-    /// Returns a kernel by its name in the image.
+    /// Returns a kernel of a module, by its (mangled) name in the image.
     ///
     /// # Safety
     /// The module is alive.
@@ -184,7 +186,7 @@ pub trait Programs: Contexts + Launches {
     /// # Errors
     /// The driver's code 500 ("not found") if there is no such kernel.
     unsafe fn function(&self, device: i32, module: ModuleHandle, name: &CStr) -> Result<FunctionHandle>;
-    /// Returns address and size of a global variable by its name in the image.
+    /// Returns address and size of a global variable of a module, by its name in the image.
     ///
     /// # Safety
     /// The module is alive.
@@ -193,7 +195,8 @@ pub trait Programs: Contexts + Launches {
     /// The driver's code 500 if there is no such variable.
     unsafe fn global(&self, device: i32, module: ModuleHandle, name: &CStr) -> Result<(Address, usize)>;
 
-    /// Returns the names of a module's kernels in its image; `None` if only the image contains them.
+    /// Returns the names of a module's kernels; `None` if the driver does not report them, so that they must be read
+    /// from the image.
     ///
     /// # Safety
     /// The module is alive.
@@ -211,19 +214,19 @@ pub trait Programs: Contexts + Launches {
     /// # Safety
     /// The function is alive.
     unsafe fn set_function(&self, device: i32, function: FunctionHandle, setting: FunctionSetting) -> Result<()>;
-    /// Returns the kernel's parameters in order; `None` if the driver does not report them.
+    /// Returns offset and size of each parameter of a kernel, in order; `None` if the driver does not report them.
     ///
     /// # Safety
     /// The function is alive.
     unsafe fn parameters(&self, device: i32, function: FunctionHandle) -> Result<Option<Vec<ParameterPlace>>>;
-    /// Returns the number of blocks, with `threads` threads and `shared` bytes of dynamic shared memory, that one
-    /// multiprocessor runs at once.
+    /// Returns how many blocks of a kernel one multiprocessor runs concurrently, if each has `threads` threads and
+    /// `shared` bytes of dynamic shared memory.
     ///
     /// # Safety
     /// The function is alive.
     unsafe fn active_blocks(&self, device: i32, function: FunctionHandle, threads: u32, shared: u32) -> Result<u32>;
-    /// Returns the minimum number of blocks that fills the device, and the block size with the best occupancy; a
-    /// `limit` of 0 means no limit.
+    /// Returns the minimum number of blocks that fills the device, and the block size with the best occupancy. `limit`
+    /// is the maximum block size, or 0 for no limit.
     ///
     /// # Safety
     /// The function is alive.
@@ -235,12 +238,13 @@ pub trait Programs: Contexts + Launches {
         limit: u32,
     ) -> Result<(u32, u32)>;
 
-    /// Enqueues a kernel on a stream. `arguments` points to one pointer per parameter, each to the parameter's value;
-    /// both are not needed after the call. On the CPU the kernel is complete by then.
+    /// Enqueues a kernel on a stream. `arguments` points to one pointer per parameter, each to the parameter's value.
+    /// Neither the pointers nor the values are needed after the call. On the CPU the kernel is complete when the call
+    /// returns.
     ///
     /// # Safety
     /// Function and stream are alive. There is one pointer per parameter, to as many bytes as the parameter has. The
-    /// caller is responsible for the kernel's memory accesses until the stream has passed the launch.
+    /// caller is responsible for the kernel's memory accesses until the stream has completed the launch.
     unsafe fn launch(
         &self,
         device: i32,
@@ -250,11 +254,11 @@ pub trait Programs: Contexts + Launches {
         arguments: *mut *mut c_void,
     ) -> Result<()>;
 
-    /// Returns the device's limits for launches.
+    /// Returns the maximum shapes of launches on a device.
     fn launch_limits(&self, device: i32) -> Result<LaunchLimits>;
     /// Returns a device attribute by the driver's number.
     fn device_attribute(&self, device: i32, number: i32) -> Result<i32>;
-    /// Links separately compiled device code.
+    /// Links separately compiled device code into one image.
     ///
     /// # Errors
     /// The driver's error with the linker's log.
@@ -262,56 +266,56 @@ pub trait Programs: Contexts + Launches {
         let _ = (device, inputs, options);
         Err(links_nothing())
     }
-    /// Returns text that identifies the compiler that `compiler` would return, without opening it: opening costs more
+    /// Returns a text that identifies the compiler that `compiler` would return, without opening it: opening costs more
     /// than loading an image from the cache. `None` if it cannot be identified without opening.
     fn compiler_identity(&self, hints: &[PathBuf]) -> Option<String> {
         let _ = hints;
         None
     }
-    /// Returns the compiler for the backend's devices, opened at the first call that finds it; `hints` are files to
-    /// try first. A failure is not cached, so a compiler installed later is found without a restart.
+    /// Returns the compiler for the backend's devices, which is opened by the first call that finds it. `hints` are
+    /// files to try first. A failure is not cached, so a compiler installed later is found without a restart.
     ///
     /// # Errors
     /// `Unavailable` with all names that were tried and the package to install.
     fn compiler(&self, hints: &[PathBuf]) -> Result<&dyn Compiler>;
 }
 
-/// Compiler option, independent of a compiler's syntax.
+/// A compiler option, independent of a compiler's syntax.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum CompileOption {
-    /// `-D name` or `-D name=value`.
+    /// Defines a macro: `-D name` or `-D name=value`.
     Define(String, Option<String>),
-    /// `-U name`.
+    /// Undefines a macro: `-U name`.
     Undefine(String),
-    /// `-I folder`.
+    /// Adds a folder for header files: `-I folder`.
     Include(String),
-    /// `-include file`.
+    /// Includes a file before the source: `-include file`.
     ForceInclude(String),
-    /// `-std=c++17`; the text after the equals sign.
+    /// Language version: the text after `-std=`, such as `c++17`.
     Standard(String),
-    /// Fast, less accurate mathematics.
+    /// Allows fast, less accurate mathematics.
     FastMath,
-    /// Whether a product and a sum may be contracted.
+    /// Whether a product and a sum may be contracted to one operation.
     FusedMultiplyAdd(bool),
-    /// `-O0` to `-O3`.
+    /// Optimisation level: `-O0` to `-O3`.
     Optimize(u8),
-    /// `-G`: device debugging information.
+    /// Generates debugging information for device code: `-G`.
     Debug,
-    /// `-lineinfo`.
+    /// Generates line numbers for device code: `-lineinfo`.
     LineInfo,
-    /// Maximum registers per thread.
+    /// Limits the registers per thread.
     MaxRegisters(u32),
     /// Disables warnings.
     NoWarnings,
     /// Writes the resource usage of each kernel to the log (`-Xptxas -v`).
     Verbose,
-    /// Separate compilation (`-rdc=true` or `-dc`).
+    /// Whether to generate relocatable code for a linker (`-rdc=true` or `-dc`).
     Relocatable(bool),
-    /// Passed to the compiler unchanged.
+    /// An option in the compiler's own syntax, which is passed to it unchanged.
     Own(String),
 }
 
-/// Prefixes of nvcc options that control the generation of device code.
+/// Prefixes of nvcc options that only control the generation of device code.
 const OF_NVCC: [&str; 22] = [
     "-ftz",
     "-prec-div",
@@ -338,8 +342,8 @@ const OF_NVCC: [&str; 22] = [
 ];
 
 impl CompileOption {
-    /// Returns whether the option only controls nvcc's generation of device code. Such an option has no effect on
-    /// which a program relies with another compiler.
+    /// Returns whether the option only controls how nvcc generates device code. Other compilers may ignore such an
+    /// option: no program relies on its effect.
     pub fn is_of_nvcc(&self) -> bool {
         let Self::Own(text) = self else { return false };
         let text = text.strip_prefix('-').filter(|text| text.starts_with('-')).unwrap_or(text);
@@ -347,18 +351,18 @@ impl CompileOption {
     }
 }
 
-/// Compilation request.
+/// Source to compile, with options.
 #[derive(Clone, Copy, Debug)]
 pub struct CompileRequest<'a> {
-    /// Source as the user wrote it. A compiler that adds text before it restores line numbers with `#line`.
+    /// The source as the user wrote it. A compiler that adds text before it restores line numbers with `#line`.
     pub source: &'a str,
     /// Name of the source in messages.
     pub name: &'a str,
     /// Architecture: `sm_90`, `compute_90`, `gfx90a`; the host's on the CPU.
     pub architecture: &'a str,
-    /// Options.
+    /// The compiler options.
     pub options: &'a [CompileOption],
-    /// Names as written in the source (`scale<float>`), whose names in the image are requested.
+    /// Names of kernels as written in the source (`scale<float>`), for which the names in the image are requested.
     pub expressions: &'a [String],
 }
 
@@ -369,7 +373,7 @@ pub struct Compiled {
     pub image: Vec<u8>,
     /// Warnings and remarks; empty if there are none.
     pub log: String,
-    /// Name in the image for each of the request's expressions.
+    /// For each of the request's expressions, the name in the image.
     pub lowered: Vec<String>,
     /// Files from which the image was compiled, except the source, and paths at which other files would have taken
     /// precedence. `None` if they cannot be determined; the image must then not be cached.
@@ -378,30 +382,30 @@ pub struct Compiled {
 
 /// Compiler of device code.
 pub trait Compiler: Send + Sync {
-    /// Name: `nvrtc`, `hiprtc`, `nvcc`, `hipcc`, `g++` ...
+    /// Returns the compiler's name: `nvrtc`, `hiprtc`, `nvcc`, `hipcc`, `g++` ...
     fn name(&self) -> &str;
-    /// Version in one line; with the name it is part of the cache key.
+    /// Returns the compiler's version in one line; with the name it is part of the cache key.
     fn version(&self) -> &str;
-    /// Path of the library or program.
+    /// Returns the path of the compiler library or program.
     fn path(&self) -> &str;
     /// Translates the options to the compiler's syntax, for the cache key and for messages.
     ///
     /// # Errors
     /// `ValueError` or `NotSupported` that names an unsupported option.
     fn spell(&self, request: &CompileRequest<'_>) -> Result<Vec<String>>;
-    /// Compiles.
+    /// Compiles a source to an image.
     ///
     /// # Errors
     /// [`Error::Compile`] with the log, for a source that does not compile; otherwise errors of the compiler.
     fn compile(&self, request: &CompileRequest<'_>) -> Result<Compiled>;
 }
 
-/// Error of a backend without a linker.
+/// Returns the error of a backend without a linker.
 pub(super) fn links_nothing() -> Error {
     Error::not_supported("this backend links no device code: put all of it into one source")
 }
 
-/// Error of a backend without programs.
+/// Returns the error of a backend that cannot load kernels.
 pub(super) fn unsupported(backend: &str) -> Error {
     Error::not_supported(format!("kernels are not supported by the {backend} backend"))
 }

@@ -1,7 +1,7 @@
-//! Registry of the backends; each is opened on first use, at most once in the process.
+//! Registry of the backends. Each backend is opened on first use, at most once in the process.
 //!
-//! Owns the opened backends and their reports. A backend must not be opened before it is requested, and no context
-//! may be created: listing the backends has no effect on a device.
+//! Owns the opened backends and their reports. A backend must not be opened before it is requested, and no context may
+//! be created: listing the backends has no effect on a device.
 
 use super::open_result::OpenResult;
 use super::{Attempt, Backend, BackendKind, DeviceProperties, Devices, cpu, cuda, default_device, hip, vendor};
@@ -12,11 +12,11 @@ use pygpu_base::settings::{self, Settings, Variable};
 
 const VARIABLE: &str = Variable::BACKEND.name();
 
-/// How a backend is opened.
+/// Function that opens a backend.
 enum Open {
-    /// Independent of the settings.
+    /// A function that does not depend on environment variables.
     Always(fn() -> OpenResult),
-    /// Depends on the settings.
+    /// A function that depends on environment variables.
     Asking(fn(&Settings) -> OpenResult),
 }
 
@@ -42,48 +42,49 @@ impl BackendEntry {
     }
 }
 
-/// Backends in the search order of the default backend.
+/// The backends, in the order in which they are tried when choosing the default.
 static TABLE: [BackendEntry; 3] = [
     BackendEntry::new(BackendKind::Cuda, Open::Asking(vendor::open::<cuda::Cuda>)),
     BackendEntry::new(BackendKind::Hip, Open::Asking(vendor::open::<hip::Hip>)),
     BackendEntry::new(BackendKind::Cpu, Open::Always(cpu::open)),
 ];
 
-/// Report on one backend.
+/// Whether one backend can be used, and its devices.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BackendReport {
     /// Kind of the backend.
     pub kind: BackendKind,
-    /// Reason why it cannot be used; `None` if it can.
+    /// Reason why the backend cannot be used; `None` if it can.
     pub reason: Option<String>,
-    /// Path of the opened library; empty if none was opened, and on the CPU.
+    /// Path of the opened driver library; empty if none was opened, and on the CPU.
     pub library: String,
     /// Driver version in the format of [`Devices::driver_version`]; 0 if unknown, and on the CPU.
     pub driver_version: i32,
-    /// Failed attempts to open a library.
+    /// Failed attempts to open a driver library.
     pub attempts: Vec<Attempt>,
-    /// Devices; one that fails has its error as its name.
+    /// The backend's devices. A device whose properties cannot be queried has the error as its name.
     pub devices: Vec<DeviceProperties>,
 }
 
-/// Report on all backends.
+/// Which backends can be used, and which one is the default.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Report {
-    /// Value of `PYGPU_BACKEND`; `None` if it is not set.
+    /// Value of the environment variable `PYGPU_BACKEND`; `None` if it is not set.
     pub forced: Option<String>,
-    /// Default backend, or the reason why there is none.
+    /// The default backend, or the reason why there is none.
     pub default: std::result::Result<BackendKind, String>,
-    /// One entry per backend, in the search order of the default backend.
+    /// One entry per backend, in the order in which they are tried when choosing the default.
     pub backends: Vec<BackendReport>,
 }
 
-/// Returns the default backend: the one forced by `PYGPU_BACKEND`, otherwise the first one with a device.
+/// Returns the default backend: the one selected by `PYGPU_BACKEND`, otherwise the first one with a device.
 ///
 /// # Errors
-/// `Error::Value` for an unknown name in the variable, `Error::Unavailable` if the forced backend cannot be used.
+/// `Error::Value` for an unknown name in the environment variable, `Error::Unavailable` if the selected backend cannot
+/// be used.
 #[inline]
 pub fn default_backend() -> Result<&'static dyn Backend> {
-    // Called for every new array: after the first call this is one load.
+    // This function is called for every new array. After the first call it only loads this value.
     static CHOSEN: ForkSafeOnce<&'static dyn Backend> = ForkSafeOnce::new();
     match CHOSEN.get() {
         Some(backend) => Ok(*backend),
@@ -125,7 +126,7 @@ pub fn by_name(name: &str) -> Result<&'static dyn Backend> {
     open(entry, || format!("the {name} backend was asked for"))
 }
 
-/// Returns the usable backends.
+/// Returns all backends that can be used.
 pub fn available() -> Vec<&'static dyn Backend> {
     TABLE.iter().filter_map(|entry| entry.opening().backend.as_ref().ok().copied()).collect()
 }

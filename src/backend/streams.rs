@@ -1,11 +1,11 @@
-//! Streams.
+//! Streams of a backend: queues of work on a device.
 
 use std::ffi::c_void;
 
 use super::EventHandle;
 use pygpu_base::error::Result;
 
-/// Host function that a stream calls with a pointer provided by the caller.
+/// A host function that a stream calls, with a pointer provided by the caller.
 pub type HostFunction = extern "C" fn(*mut c_void);
 
 /// Driver handle of a stream. `DEFAULT` is the legacy default stream of the device.
@@ -17,12 +17,12 @@ impl StreamHandle {
     pub const DEFAULT: Self = Self(0);
 }
 
-/// Options of a new stream.
+/// Options for creating a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StreamFlags {
-    /// Whether the stream and the legacy default stream do not wait for each other.
+    /// Whether the stream is independent of the legacy default stream, so that neither waits for the other.
     pub non_blocking: bool,
-    /// Lower numbers run first; 0 is the default.
+    /// Priority of the stream. Lower numbers run first; 0 is the default.
     pub priority: i32,
 }
 
@@ -34,12 +34,12 @@ pub struct StreamFlags {
 pub trait Streams: Send + Sync {
     /// Creates a stream.
     fn create_stream(&self, device: i32, flags: StreamFlags) -> Result<StreamHandle>;
-    /// Destroys a stream; work already enqueued still completes.
+    /// Destroys a stream. Work already enqueued on it still completes.
     ///
     /// # Safety
     /// The handle came from `create_stream` and is not used again.
     unsafe fn destroy_stream(&self, device: i32, stream: StreamHandle) -> Result<()>;
-    /// Waits until all work of the stream is complete.
+    /// Blocks the host until all work of the stream is complete.
     ///
     /// # Safety
     /// The stream is alive.

@@ -1,4 +1,4 @@
-//! Tensor maps: descriptions by which a device's tensor memory accelerator copies boxes between an array and shared
+//! Tensor maps: descriptors by which a device's tensor memory accelerator copies boxes between an array and shared
 //! memory.
 
 use super::Address;
@@ -7,7 +7,7 @@ use pygpu_base::error::{Error, Result};
 /// Maximum number of axes of a tensor map.
 pub const MAX_RANK: usize = 5;
 
-/// Element types, with the driver's values.
+/// Element types of a tensor map, with the driver's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum TensorElement {
@@ -29,52 +29,52 @@ pub enum TensorElement {
     Float32 = 7,
     /// 64-bit float.
     Float64 = 8,
-    /// 16-bit float with the exponent range of 32 bits.
+    /// bfloat16: a 16-bit float with the exponent range of float32.
     BFloat16 = 9,
 }
 
-/// Parameters of a tensor map, in the driver's order: the first axis has contiguous elements.
+/// Parameters of a tensor map. Axes are in the driver's order: elements are contiguous along the first axis.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TensorMapRequest {
-    /// Address of the first element.
+    /// Address of the array's first element.
     pub address: Address,
-    /// Element type.
+    /// Element type of the array.
     pub element: TensorElement,
     /// Number of axes.
     pub rank: usize,
     /// Length of each axis in elements.
     pub lengths: [u64; MAX_RANK],
-    /// Stride of each axis but the first, in bytes.
+    /// Stride in bytes of each axis except the first.
     pub strides: [u64; MAX_RANK],
     /// Length of a box along each axis, in elements.
     pub extent: [u32; MAX_RANK],
-    /// Step between the elements of a box along each axis.
+    /// Step between the elements of a box along each axis, in elements.
     pub steps: [u32; MAX_RANK],
-    /// Interleave mode, with the driver's values.
+    /// Interleave mode, as the driver's value.
     pub interleave: u32,
-    /// Swizzle mode, with the driver's values.
+    /// Swizzle mode, as the driver's value.
     pub swizzle: u32,
-    /// L2 promotion, with the driver's values.
+    /// Size of the requests to the second-level cache, as the driver's value.
     pub l2_promotion: u32,
     /// Whether elements outside of the array are read as NaN instead of zero.
     pub fills_nan: bool,
 }
 
-/// Encoded tensor map, passed to a kernel as `CUtensorMap`, with the alignment that the driver requires.
+/// An encoded tensor map, which a kernel receives as `CUtensorMap`, with the alignment that the driver requires.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(128))]
 pub struct TensorMapBytes(pub [u8; 128]);
 
 /// Tensor maps of a backend.
 pub trait TensorMaps: Send + Sync {
-    /// Encodes a tensor map. No object is created that must be destroyed.
+    /// Encodes a tensor map. The result is plain data, which need not be destroyed.
     ///
     /// # Errors
     /// Errors of the driver, for invalid parameters.
     fn encode_tensor_map(&self, device: i32, request: &TensorMapRequest) -> Result<TensorMapBytes>;
 }
 
-/// Error of a backend without tensor maps.
+/// Returns the error of a backend without tensor maps.
 pub(super) fn unsupported(backend: &str) -> Error {
     Error::not_supported(format!(
         "the {backend} backend has no tensor maps: they are of NVIDIA's devices of compute capability 9.0 or newer; copy the \

@@ -1,14 +1,14 @@
-//! Arrays with a layout private to the driver, and the objects by which kernels read them (textures) and write them
-//! (surfaces).
+//! Arrays with a layout private to the driver (CUDA arrays), and the objects by which kernels read them (textures) and
+//! write them (surfaces).
 
 use super::{Address, StreamHandle};
 use pygpu_base::error::{Error, Result};
 
-/// Driver handle of an array.
+/// Driver handle of a CUDA array.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ArrayHandle(pub usize);
 
-/// Channel formats of arrays and textures, with the values of CUDA and HIP.
+/// Formats of the channels of arrays and textures, with the values of CUDA and HIP.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u32)]
 pub enum TexelFormat {
@@ -35,7 +35,7 @@ impl TexelFormat {
     pub const ALL: [Self; 8] =
         [Self::UInt8, Self::UInt16, Self::UInt32, Self::Int8, Self::Int16, Self::Int32, Self::Float16, Self::Float32];
 
-    /// Bytes of one channel.
+    /// Returns the size of one channel in bytes.
     pub const fn bytes(self) -> usize {
         match self {
             Self::UInt8 | Self::Int8 => 1,
@@ -44,13 +44,13 @@ impl TexelFormat {
         }
     }
 
-    /// Returns whether the format is an integer.
+    /// Returns whether the channels are integers.
     pub const fn is_integer(self) -> bool {
         !matches!(self, Self::Float16 | Self::Float32)
     }
 }
 
-/// Element of one to four channels.
+/// Type of a texture's elements, which have 1, 2 or 4 channels.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Texel {
     /// Format of each channel.
@@ -60,17 +60,17 @@ pub struct Texel {
 }
 
 impl Texel {
-    /// Bytes of an element.
+    /// Returns the size of an element in bytes.
     pub const fn bytes(self) -> usize {
         self.format.bytes() * self.channels as usize
     }
 }
 
-/// Shape of a driver array. A `height` or `depth` of 0 means that the axis is absent; `depth` is the number of layers
-/// of a layered array.
+/// Shape of a CUDA array. A `height` or `depth` of 0 means that the axis is absent; `depth` is the number of layers of
+/// a layered array.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ArrayShape {
-    /// Elements per row.
+    /// Number of elements in a row.
     pub width: usize,
     /// Number of rows.
     pub height: usize,
@@ -78,7 +78,7 @@ pub struct ArrayShape {
     pub depth: usize,
     /// Element type.
     pub texel: Texel,
-    /// Bit set: 1 for layered, 2 for writable by kernels, and others defined by the driver.
+    /// Bit set of flags: 1 for layered, 2 for writable by kernels, and others defined by the driver.
     pub flags: u32,
 }
 
@@ -93,45 +93,45 @@ impl ArrayShape {
         self.flags & LAYERED != 0
     }
 
-    /// Returns the size of all elements in bytes; `None` if it exceeds any memory.
+    /// Returns the total size of the elements in bytes; `None` if it exceeds any memory.
     pub fn bytes(&self) -> Option<usize> {
         let row = self.width.checked_mul(self.texel.bytes())?;
         row.checked_mul(self.height.max(1))?.checked_mul(self.depth.max(1))
     }
 }
 
-/// Part of an array: its start and its size, in bytes, rows and planes. No length is 0.
+/// Part of an array. Start and size are given in bytes of a row, rows, and planes. No length is 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ArrayBox {
-    /// Start: byte in a row, row, plane.
+    /// Where the part begins: byte in its row, row, plane.
     pub at: [usize; 3],
-    /// Size: bytes of a row, rows, planes.
+    /// Size of the part: bytes of a row, number of rows, number of planes.
     pub extent: [usize; 3],
 }
 
 /// Direction of a copy between an array and plain memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArrayCopy {
-    /// To the array.
+    /// From memory to the array.
     Write,
-    /// From the array.
+    /// From the array to memory.
     Read,
 }
 
 /// Memory that a texture reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Resource {
-    /// Driver array and its shape.
+    /// A CUDA array and its shape.
     Array(ArrayHandle, ArrayShape),
-    /// Contiguous elements: address, type, and number of elements.
+    /// Contiguous elements: address, element type, and number of elements.
     Linear(Address, Texel, usize),
-    /// Pitched rows of elements.
+    /// Rows of elements at a constant distance.
     Pitched {
         /// Address of the first element.
         address: Address,
         /// Element type.
         texel: Texel,
-        /// Elements per row.
+        /// Number of elements in a row.
         width: usize,
         /// Number of rows.
         height: usize,
@@ -140,33 +140,33 @@ pub enum Resource {
     },
 }
 
-/// Values beyond the edge of a texture, with the numbers of CUDA and HIP.
+/// What a texture returns for coordinates beyond its edge, with the numbers of CUDA and HIP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum AddressMode {
-    /// Periodic; requires normalised coordinates.
+    /// The texture is repeated; requires normalised coordinates.
     Wrap = 0,
-    /// Element at the edge.
+    /// The element at the edge.
     #[default]
     Clamp = 1,
-    /// Mirrored; requires normalised coordinates.
+    /// The texture is mirrored; requires normalised coordinates.
     Mirror = 2,
-    /// Border colour.
+    /// The border colour.
     Border = 3,
 }
 
-/// Sampling mode of a texture.
+/// How a texture is sampled.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Sampling {
-    /// Address mode along x, y, z.
+    /// What is returned for coordinates beyond the edge, along x, y, z.
     pub address: [AddressMode; 3],
-    /// Whether to interpolate between elements.
+    /// Whether to interpolate linearly between elements.
     pub linear: bool,
-    /// Whether integers are returned as integers, instead of floats from 0 or -1 to 1.
+    /// Whether integer elements are returned as integers, instead of floats from 0 or -1 to 1.
     pub as_integer: bool,
-    /// Whether coordinates are normalised to 0 to 1.
+    /// Whether coordinates from 0 to 1 cover the texture, instead of element indices.
     pub normalized: bool,
-    /// Border colour of [`AddressMode::Border`].
+    /// The colour that [`AddressMode::Border`] returns.
     pub border: [f32; 4],
 }
 
@@ -184,13 +184,13 @@ pub trait Textures: Send + Sync {
     /// Destroys an array.
     ///
     /// # Safety
-    /// It is no longer in use.
+    /// The array is no longer in use.
     unsafe fn destroy_array(&self, device: i32, array: ArrayHandle) -> Result<()>;
     /// Copies between a part of an array and device memory with contiguous rows.
     ///
     /// # Safety
     /// The array has the shape; the part lies in it; the memory is as large as the part and stays valid until the
-    /// stream has passed the copy.
+    /// stream has completed the copy.
     unsafe fn copy_array(
         &self,
         device: i32,
@@ -208,7 +208,7 @@ pub trait Textures: Send + Sync {
     /// Destroys a texture.
     ///
     /// # Safety
-    /// No kernel uses it any more.
+    /// No kernel uses the texture any more.
     unsafe fn destroy_texture(&self, device: i32, texture: u64) -> Result<()>;
     /// Creates a surface of an array and returns its handle for kernels.
     ///
@@ -218,11 +218,11 @@ pub trait Textures: Send + Sync {
     /// Destroys a surface.
     ///
     /// # Safety
-    /// No kernel uses it any more.
+    /// No kernel uses the surface any more.
     unsafe fn destroy_surface(&self, device: i32, surface: u64) -> Result<()>;
 }
 
-/// Error of a backend without textures.
+/// Returns the error of a backend without textures.
 pub(super) fn unsupported(backend: &str) -> Error {
     Error::not_supported(format!("the driver of the {backend} backend has no arrays, textures and surfaces"))
 }

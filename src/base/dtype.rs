@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Result};
 
-/// Named element types, in table order.
+/// Element types that have a name, in the order of the table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 #[repr(u8)]
 #[allow(missing_docs)]
@@ -33,19 +33,19 @@ pub enum ScalarType {
     Float8E5M2,
     Float8E5M2FNUZ,
     Float8E8M0FNU,
-    /// Structured and void types: items that are copied but never interpreted.
+    /// Any structured or void type: items that are copied but never interpreted.
     Opaque,
 }
 
 impl ScalarType {
-    /// Whether elements have a real and an imaginary part.
+    /// Whether the elements have a real and an imaginary part.
     #[inline]
     pub fn is_complex(self) -> bool {
         matches!(self, Self::Complex64 | Self::Complex128)
     }
 }
 
-/// Package that defines the NumPy dtype of a table entry.
+/// The Python package that defines the NumPy dtype of a table entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
     /// NumPy itself.
@@ -54,31 +54,31 @@ pub enum Origin {
     MlDtypes,
 }
 
-/// DLPack's description of an element: type code and bits, always with one lane.
+/// DLPack's description of an element type. There is always one lane.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct DlpackType {
-    /// `DLDataTypeCode`.
+    /// DLPack's type code (`DLDataTypeCode`).
     pub code: u8,
-    /// Bits of one element; complex types count both parts.
+    /// Number of bits of an element; for complex types, of both parts.
     pub bits: u8,
 }
 
-/// Entry of the table.
+/// An entry of the table: one element type in all notations.
 #[derive(Debug)]
 pub struct DTypeEntry {
     /// The element type.
     pub kind: ScalarType,
-    /// Name in NumPy or `ml_dtypes`.
+    /// The type's name in NumPy or `ml_dtypes`.
     pub name: &'static str,
-    /// Bytes of one element.
+    /// Size of an element in bytes.
     pub itemsize: u32,
-    /// `typestr` of the array interfaces; `None` if no common spelling exists.
+    /// `typestr` of the array interfaces; `None` if libraries do not agree on one.
     pub typestr: Option<&'static str>,
     /// DLPack's type code and bits.
     pub dlpack: DlpackType,
-    /// C spelling in device code: PyCUDA's spelling if it has one, otherwise the name of the type.
+    /// The type's name in device code: PyCUDA's name if it has one, otherwise that of the C or C++ type.
     pub c_name: &'static str,
-    /// Package that defines the NumPy dtype.
+    /// The Python package that defines the NumPy dtype.
     pub origin: Origin,
 }
 
@@ -120,7 +120,7 @@ const fn ml_row(kind: ScalarType, name: &'static str, itemsize: u32, code: u8, c
     }
 }
 
-// DLPack codes: `DLDataTypeCode` of dlpack.h 1.3.
+// Type codes of DLPack: `DLDataTypeCode` of dlpack.h 1.3.
 const INT: u8 = 0;
 const UINT: u8 = 1;
 const FLOAT: u8 = 2;
@@ -159,7 +159,7 @@ pub static TABLE: [DTypeEntry; 23] = [
     ml_row(ScalarType::Float8E8M0FNU, "float8_e8m0fnu", 1, 14, "float8_e8m0fnu"),
 ];
 
-/// Type of an array's elements.
+/// The type of an array's elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct DType {
     kind: ScalarType,
@@ -225,37 +225,37 @@ impl DType {
         }
     }
 
-    /// Element type.
+    /// Returns the element type.
     pub const fn kind(self) -> ScalarType {
         self.kind
     }
 
-    /// Bytes of one element.
+    /// Returns the size of an element in bytes.
     pub const fn itemsize(self) -> usize {
         self.itemsize as usize
     }
 
-    /// Tag of an opaque type; 0 for all others.
+    /// Returns the tag of an opaque type; 0 for all others.
     pub const fn tag(self) -> u32 {
         self.tag
     }
 
-    /// Entry of the table; `None` for opaque items.
+    /// Returns the table's entry of the type; `None` for opaque items.
     pub fn row(self) -> Option<&'static DTypeEntry> {
         TABLE.get(self.kind as usize)
     }
 
-    /// NumPy name; `void` for opaque items.
+    /// Returns the NumPy name; `void` for opaque items.
     pub fn name(self) -> &'static str {
         self.row().map_or("void", |row| row.name)
     }
 
-    /// C spelling in device code; empty for opaque items.
+    /// Returns the type's name in device code; empty for opaque items.
     pub fn c_name(self) -> &'static str {
         self.row().map_or("", |row| row.c_name)
     }
 
-    /// DLPack's type code and bits.
+    /// Returns DLPack's description of the type.
     ///
     /// # Errors
     /// `BufferError` for structured and void types, which DLPack cannot express.

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Result of every fallible function of the crates.
+/// Result type of every fallible function of the crates.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Kinds of failure.
@@ -27,7 +27,7 @@ pub enum Error {
     /// The operation is not supported by this backend, device or driver: `NotSupportedError`.
     #[error("{0}")]
     NotSupported(String),
-    /// No backend can serve the request; the text lists the libraries searched.
+    /// No backend can be used for the request; the text lists the libraries that were searched.
     #[error("{0}")]
     Unavailable(String),
     /// A GPU call in a process forked after the driver was initialised.
@@ -36,7 +36,7 @@ pub enum Error {
          survive fork(); start workers with multiprocessing.get_context(\"spawn\") or \"forkserver\""
     )]
     Forked {
-        /// Call that was rejected.
+        /// Name of the call that was rejected.
         operation: &'static str,
         /// Name of the backend.
         backend: &'static str,
@@ -44,13 +44,13 @@ pub enum Error {
     /// An allocation failed, even after synchronizing and trimming the pool.
     #[error("{}", out_of_memory_text(.0))]
     OutOfMemory(Box<OutOfMemory>),
-    /// A driver call returned an error.
+    /// A driver call returned an error code.
     #[error("{0}")]
     Driver(Box<DriverError>),
-    /// Kernel source does not compile: `CompileError`.
+    /// A kernel's source does not compile: `CompileError`.
     #[error("{0}")]
     Compile(Box<CompileError>),
-    /// A callback of the caller failed; this is the callback's error.
+    /// A callback that the caller passed has failed; contains the callback's error.
     #[error("{0}")]
     Callback(Arc<dyn std::error::Error + Send + Sync>),
 }
@@ -58,15 +58,15 @@ pub enum Error {
 /// Details of a failed compilation.
 #[derive(Debug, Clone)]
 pub struct CompileError {
-    /// Compiler with its version.
+    /// Name and version of the compiler.
     pub compiler: String,
-    /// Options as passed to the compiler.
+    /// The options that the compiler received.
     pub options: Vec<String>,
-    /// Name of the source in messages.
+    /// The source's name in messages.
     pub name: String,
-    /// Source as the user wrote it.
+    /// The source as the user wrote it.
     pub source: String,
-    /// Output of the compiler.
+    /// The compiler's messages.
     pub log: String,
 }
 
@@ -96,19 +96,18 @@ fn distinct_lines(log: &str) -> Vec<&str> {
     told
 }
 
-/// Details of a driver error.
+/// Details of a driver call that returned an error code.
 #[derive(Debug, Clone)]
 pub struct DriverError {
-    /// Driver function, for example `cuMemAllocAsync`.
+    /// Name of the driver function, for example `cuMemAllocAsync`.
     pub operation: &'static str,
-    /// Error number of the driver. The CUDA runtime, the CUDA driver and HIP use equal numbers for the codes they
-    /// share.
+    /// The driver's error code. The CUDA runtime, the CUDA driver and HIP use equal numbers for the codes they share.
     pub code: u32,
     /// Name of the error code, for example `CUDA_ERROR_INVALID_VALUE`.
     pub name: String,
     /// The driver's one-line explanation.
     pub text: String,
-    /// Device, as `cuda:0`; empty if the call concerns no device.
+    /// Name of the device, such as `cuda:0`; empty if the call concerns no device.
     pub device: String,
     /// Arguments of the call that explain the error, and the remedy if one is known.
     pub detail: String,
@@ -131,25 +130,25 @@ impl fmt::Display for DriverError {
 /// Details of a failed allocation.
 #[derive(Debug, Clone)]
 pub struct OutOfMemory {
-    /// Driver function, for example `cuMemAllocFromPoolAsync`.
+    /// Name of the driver function, for example `cuMemAllocFromPoolAsync`.
     pub operation: &'static str,
     /// Name of the error code.
     pub name: String,
     /// The driver's one-line explanation.
     pub text: String,
-    /// Requested bytes.
+    /// Number of bytes that were requested.
     pub requested: usize,
-    /// Device, as `cuda:0`.
+    /// Name of the device, such as `cuda:0`.
     pub device: String,
-    /// Free bytes of the device, if the driver reports them.
+    /// Free memory of the device in bytes, if the driver reports it.
     pub free: Option<usize>,
-    /// Total bytes of the device, if the driver reports them.
+    /// Total memory of the device in bytes, if the driver reports it.
     pub total: Option<usize>,
-    /// Bytes of live PyGPU arrays on the device.
+    /// Total size in bytes of the live PyGPU arrays on the device.
     pub used: usize,
-    /// Limit on the bytes of live arrays, if the allocation failed because of it.
+    /// Maximum size in bytes of the live arrays, if the allocation failed because of this limit.
     pub limit: Option<usize>,
-    /// Purpose of the allocation, if the call does not show it.
+    /// What the allocation was for; empty if this is evident from the function the user called.
     pub detail: String,
 }
 
@@ -196,7 +195,7 @@ impl Error {
         Self::NotSupported(text.into())
     }
 
-    /// Error number of the driver, for a driver error.
+    /// Returns the driver's error code, for a driver error; `None` for other errors.
     pub fn code(&self) -> Option<u32> {
         match self {
             Self::Driver(error) => Some(error.code),
@@ -218,8 +217,8 @@ mod python {
 
     /// Sets the function that converts an error to a Python exception. Only the first call has an effect.
     ///
-    /// The conversion implements a foreign trait and therefore must be in this crate; the extension module creates
-    /// the exception classes.
+    /// The conversion implements a trait of pyo3 for [`Error`], so it must be in this crate. The exception classes,
+    /// however, are created by the extension module.
     pub fn raise_with(raise: fn(&Error) -> PyErr) {
         RAISE.get_or_init(|| raise);
     }

@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use crate::error::Error;
 use crate::fork_safe::ForkSafeOnce;
 
-/// Reason of a flush.
+/// Why deferred operations were flushed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FlushReason {
-    /// The values or the address of an array are requested.
+    /// The program requests the values or the address of an array.
     Values,
-    /// Other work is enqueued on a stream: a copy, a fill, a kernel, a graph.
+    /// Other work is enqueued on a stream: a copy, a fill, a kernel, or a graph.
     OtherWork,
     /// The program waits, records an event, changes the current stream, or begins a capture.
     StreamSync,
@@ -27,7 +27,7 @@ pub enum FlushReason {
     ResultLimit,
     /// Operands referenced only by pending operations reached their maximum size.
     OperandLimit,
-    /// A device is out of memory.
+    /// A device has too little free memory.
     OutOfMemory,
     /// The program called `flush` or changed the mode.
     Explicit,
@@ -36,7 +36,7 @@ pub enum FlushReason {
 }
 
 impl FlushReason {
-    /// All reasons, in the order used by reports.
+    /// All reasons, in the order in which reports list them.
     pub const ALL: [Self; 10] = [
         Self::Values,
         Self::OtherWork,
@@ -50,7 +50,7 @@ impl FlushReason {
         Self::Age,
     ];
 
-    /// Name in reports.
+    /// Returns the reason's name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Values => "values",
@@ -87,64 +87,64 @@ impl Default for PendingMark {
 }
 
 impl PendingMark {
-    /// Creates a mark without an operation.
+    /// Creates a mark that refers to no operation.
     #[inline(always)]
     pub const fn new() -> Self {
         Self(AtomicU64::new(0))
     }
 
-    /// Returns the pending operations of this mark.
+    /// Returns the operations of this mark that are pending.
     #[inline]
     pub fn pending(&self) -> Option<Pending> {
         LANDING.pending(self)
     }
 
-    /// Adds a reader; a mark can have several. The caller holds the queues' lock.
+    /// Adds a reader to the mark, which can have several. The caller holds the queues' lock.
     #[inline]
     pub fn add(&self, id: NodeId) {
         LANDING.add(self, id);
     }
 }
 
-/// Queues to flush.
+/// Which queues are flushed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scope {
-    /// Queue of the calling thread.
+    /// The queue of the calling thread.
     Own,
-    /// One queue.
+    /// The queue with this index.
     One(usize),
     /// All queues.
     All,
 }
 
-/// Functions that the layer owning the queues provides.
+/// Functions that the owner of the queues provides to lower layers.
 pub struct FlushHooks {
     /// Launches pending operations, and waits for other threads that are launching operations of these queues.
     /// Releases the GIL meanwhile.
     pub flush: fn(Scope, FlushReason),
     /// Removes an operation from its queue because its result was dropped.
     pub discard_result: fn(NodeId),
-    /// Waits until the operation that another thread is queueing is in its queue.
+    /// Waits until an operation that another thread is adding to its queue is in the queue.
     pub await_push: fn(),
-    /// Adds to the number of blocks with a fault; the argument may be negative.
+    /// Changes the number of blocks with a fault by the argument, which may be negative.
     pub count_faults: fn(isize),
-    /// Bytes of the results of queued operations.
+    /// Returns the total size in bytes of the results of queued operations.
     pub pending_bytes: fn() -> usize,
-    /// Takes the first unreported error of the calling thread's queue.
+    /// Takes the first error of the calling thread's queue that was not yet reported.
     pub take_error: fn() -> Option<Error>,
-    /// Marks the error of a batch as reported, because a use of a block raises it. The id is that of the batch's first
-    /// operation.
+    /// Marks the error of a launch batch as reported, because a use of a block has raised it. The id is that of the
+    /// batch's first operation.
     pub report: fn(NodeId),
 }
 
 static HOOKS: ForkSafeOnce<&'static FlushHooks> = ForkSafeOnce::new();
 
 thread_local! {
-    /// Whether this thread is launching a batch.
+    /// Whether this thread is launching a batch of deferred operations.
     static IN_BATCH: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Registers the owner of the queues. Later calls have no effect.
+/// Registers the functions of the owner of the queues. Later calls have no effect.
 pub fn register(hooks: &'static FlushHooks) {
     HOOKS.set(hooks);
 }
@@ -155,7 +155,8 @@ pub fn set_pending_count(count: usize) {
     LANDING.set_count(count);
 }
 
-/// Marks all operations of a queue up to a number as landed: launched or failed. The caller holds the queues' lock.
+/// Records that all operations of a queue up to a number have landed: they were launched or have failed. The caller
+/// holds the queues' lock.
 #[inline]
 pub fn land(queue: usize, number: u64) {
     LANDING.land(queue, number);
@@ -190,13 +191,13 @@ pub fn flush_all(cause: FlushReason) {
 #[cold]
 #[inline(never)]
 pub fn flush_now(scope: Scope, cause: FlushReason) {
-    // On the launching thread nothing is flushed: its driver calls are part of a flush.
+    // The launching thread flushes nothing, because its driver calls are part of a flush.
     if let Some(hooks) = HOOKS.get().filter(|_| !is_in_batch()) {
         (hooks.flush)(scope, cause);
     }
 }
 
-/// Launches the operations of a mark.
+/// Launches the operations that a mark refers to.
 #[cold]
 pub fn flush_pending(pending: Pending, cause: FlushReason) {
     match pending {
@@ -215,19 +216,19 @@ pub fn discard_result(id: NodeId) {
 
 static USAGE: Usage = Usage(AtomicUsize::new(0));
 
-/// Records that operations are deferred from now on. Called before the first check that an operand is private.
+/// Records that operations may be deferred from now on. Called before the first check that an operand is private.
 #[inline]
 pub fn begin_use() {
     USAGE.begin();
 }
 
-/// Returns whether operations may have been deferred. Called after a block's visibility changed.
+/// Returns whether operations may have been deferred in this process. Called after a block's visibility changed.
 #[inline]
 pub fn is_used() -> bool {
     USAGE.is_begun()
 }
 
-/// Waits until the operation that another thread is queueing is in its queue.
+/// Waits until an operation that another thread is adding to its queue is in the queue.
 #[cold]
 pub fn await_push() {
     if let Some(hooks) = HOOKS.get() {
@@ -235,13 +236,13 @@ pub fn await_push() {
     }
 }
 
-/// Bytes of the results of queued operations.
+/// Returns the total size in bytes of the results of queued operations.
 #[cold]
 pub fn pending_bytes() -> usize {
     HOOKS.get().map_or(0, |hooks| (hooks.pending_bytes)())
 }
 
-/// Adds to the number of blocks with a fault; `change` may be negative.
+/// Changes the number of blocks with a fault by `change`, which may be negative.
 #[cold]
 pub fn count_faults(change: isize) {
     if let Some(hooks) = HOOKS.get() {
@@ -249,23 +250,23 @@ pub fn count_faults(change: isize) {
     }
 }
 
-/// Whether a queue ever stored an error for its thread. Stored before the count of pending operations falls, so that
-/// a thread that finds nothing pending sees the flag.
+/// Whether a queue has ever stored an error for its thread. Set before the count of pending operations falls, so that a
+/// thread that finds nothing pending sees the flag.
 static HAS_ERRORS: AtomicBool = AtomicBool::new(false);
 
-/// Records that a queue stores an error for its thread. The caller holds the queues' lock.
+/// Records that a queue has stored an error for its thread. The caller holds the queues' lock.
 #[cold]
 pub fn store_error() {
     HAS_ERRORS.store(true, Ordering::Release);
 }
 
-/// Takes the first unreported error of the calling thread's deferred operations.
+/// Takes the first error of the calling thread's deferred operations that was not yet reported.
 #[inline]
 pub fn take_error() -> Option<Error> {
     if HAS_ERRORS.load(Ordering::Acquire) { HOOKS.get().and_then(|hooks| (hooks.take_error)()) } else { None }
 }
 
-/// Marks the error of a batch as reported, because a use of a block raises it. `batch` is the batch's first
+/// Marks the error of a launch batch as reported, because a use of a block has raised it. `batch` is the batch's first
 /// operation.
 #[cold]
 pub fn report(batch: NodeId) {
@@ -274,18 +275,18 @@ pub fn report(batch: NodeId) {
     }
 }
 
-/// Returns whether the calling thread is launching a batch. Such a thread runs no Python, compiles nothing and waits
-/// for no stream.
+/// Returns whether the calling thread is launching a batch of deferred operations. Such a thread runs no Python,
+/// compiles nothing and waits for no stream.
 #[inline]
 pub fn is_in_batch() -> bool {
     IN_BATCH.try_with(Cell::get).unwrap_or(false)
 }
 
-/// Proof that the calling thread is launching a batch. Not `Send`.
+/// Proof that the calling thread is launching a batch. It is not `Send`.
 pub struct FlushToken(std::marker::PhantomData<*const ()>);
 
 impl FlushToken {
-    /// Begins a batch, which ends when the token is dropped.
+    /// Begins a batch on the calling thread. Dropping the token ends the batch.
     pub fn begin() -> Self {
         debug_assert!(!is_in_batch(), "a batch is launched within a batch");
         let _ = IN_BATCH.try_with(|flag| flag.set(true));
@@ -305,14 +306,14 @@ impl Drop for FlushToken {
 pub struct PythonAccess(());
 
 impl PythonAccess {
-    /// Returns the permission; `None` while the calling thread launches a batch.
+    /// Returns the permission; `None` while the calling thread is launching a batch.
     #[inline]
     pub fn here() -> Option<Self> {
         (!is_in_batch()).then_some(Self(()))
     }
 
-    /// Returns the permission. `None` means that the calling thread is launching a batch, which is a defect of the
-    /// caller.
+    /// Returns the permission, where it must exist. `None` means that the calling thread is launching a batch, which is
+    /// a defect of the caller.
     #[inline]
     pub fn expected() -> Option<Self> {
         let access = Self::here();

@@ -19,10 +19,10 @@ use std::time::{Duration, Instant};
 
 use crate::ffi_guard::catch_panic;
 
-/// Time for which `fork` tries to acquire the locks. Some are held while a driver is opened.
+/// Maximum time for which `fork` tries to acquire the locks. Some are held while a driver is opened.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Lock of a static. Poisoning is ignored: the guarded value is changed in single steps, so a panic leaves it
+/// A lock for a static. Poisoning is ignored: the guarded value is changed in single steps, so a panic leaves it
 /// consistent.
 // The node is the first field, so that node and lock have the same address.
 #[repr(C)]
@@ -33,29 +33,29 @@ pub struct ForkSafeMutex<T: 'static> {
     mutex: Mutex<T>,
 }
 
-/// Type-erased entry in the list of locks that `fork` acquires.
+/// An entry in the list of locks that `fork` acquires, without the type of the guarded value.
 struct LockNode {
     is_listed: AtomicBool,
     next: AtomicPtr<LockNode>,
     hold: fn(&'static LockNode) -> ForkHold,
 }
 
-/// Result of an attempt to acquire a lock without waiting.
+/// Result of trying to acquire a lock without waiting.
 enum ForkHold {
-    /// Acquired, with the guard; `None` if this thread already holds the lock.
+    /// The lock was acquired; contains the guard. `None` if this thread already held the lock.
     Had(Option<Box<dyn AnyGuard>>),
-    /// Another thread holds it.
+    /// Another thread holds the lock.
     Taken,
 }
 
 trait AnyGuard {}
 impl<T> AnyGuard for ForkSafeGuard<T> {}
 
-/// List of all locks that were ever acquired, latest first.
+/// Head of the list of all locks that were ever acquired, latest first.
 static LISTED: AtomicPtr<LockNode> = AtomicPtr::new(ptr::null_mut());
 
 thread_local! {
-    /// Its address serves as the number of the thread.
+    /// The address of this variable serves as the number of the thread.
     static SELF: Cell<u8> = const { Cell::new(0) };
     static HELD_OVER_FORK: RefCell<Vec<Box<dyn AnyGuard>>> = const { RefCell::new(Vec::new()) };
 }
@@ -65,9 +65,9 @@ thread_local! {
     static HELD: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Number of these locks that the calling thread holds. No driver may be called with any: the driver may wait for a
-/// thread that waits for the lock. Counted only in builds with debug assertions, which verify it at each driver call
-/// (`backend::vendor::exit_guard::DriverCallGuard`).
+/// Returns how many of these locks the calling thread holds. No driver may be called while it holds any: the driver may
+/// wait for a thread that waits for the lock. Counted only in builds with debug assertions, which verify it at each
+/// driver call (`backend::vendor::exit_guard::DriverCallGuard`).
 #[cfg(debug_assertions)]
 pub fn locks_held() -> usize {
     HELD.try_with(Cell::get).unwrap_or(0)
@@ -113,7 +113,7 @@ impl<T: Send> ForkSafeMutex<T> {
     }
 }
 
-/// Guard of a held lock.
+/// Guard of a lock that this thread holds; dropping it releases the lock.
 pub struct ForkSafeGuard<T: 'static> {
     owned: Owned, // dropped before the lock: the next holder then stores its own number
     guard: MutexGuard<'static, T>,
@@ -142,7 +142,7 @@ impl Drop for Owned {
 }
 
 impl<T> ForkSafeGuard<T> {
-    /// Releases the lock, waits for `call`, and acquires the lock again.
+    /// Releases the lock, waits until `call` is signalled, and acquires the lock again.
     pub fn wait(self, call: &Condvar) -> Self {
         let Self { owned, guard } = self;
         let owner = owned.0;
@@ -168,8 +168,8 @@ impl<T> DerefMut for ForkSafeGuard<T> {
     }
 }
 
-/// Spin lock over the list, also held during `fork`. Held for a few steps only; no thread waits for it while holding
-/// another lock.
+/// Spin lock that protects the list. It is also held during `fork`, otherwise for a few steps only; no thread waits for
+/// it while holding another lock.
 static CHANGING: AtomicBool = AtomicBool::new(false);
 
 fn begin_change() {
@@ -189,8 +189,8 @@ impl LockNode {
         begin_change();
         let first = LISTED.load(Ordering::Relaxed);
         if first.is_null() {
-            // Registration fails only without memory for the entry; `fork` then does not acquire the locks. SAFETY:
-            // the handlers are static functions and do not unwind.
+            // Registration fails only if memory for the entry is exhausted; `fork` then does not acquire the locks.
+            // SAFETY: the handlers are static functions and do not unwind.
             unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork)) };
         }
         if !self.is_listed.load(Ordering::Relaxed) {
@@ -218,14 +218,14 @@ extern "C" fn after_fork() {
     });
 }
 
-/// Acquires all locks or, after [`PATIENCE`], those that are free: a child with a possibly locked lock is better than
-/// no child.
+/// Acquires all locks. After [`PATIENCE`] it acquires only those that are free: a child in which a lock may stay locked
+/// is better than no child.
 fn hold_all() -> Vec<Box<dyn AnyGuard>> {
     let start = Instant::now();
     loop {
         let (mut held, mut are_all) = (Vec::new(), true);
         let mut next = LISTED.load(Ordering::Acquire);
-        // SAFETY: the list contains only nodes of statics, and `CHANGING` prevents changes meanwhile.
+        // SAFETY: the list only contains nodes of statics, and `CHANGING` prevents changes meanwhile.
         while let Some(node) = unsafe { next.as_ref() } {
             match (node.hold)(node) {
                 ForkHold::Had(guard) => held.extend(guard),
@@ -241,15 +241,15 @@ fn hold_all() -> Vec<Box<dyn AnyGuard>> {
     }
 }
 
-/// Value that a static creates on first use. Unlike with `OnceLock`, a child forked while another thread creates the
-/// value finds it complete.
+/// A value of a static that is created on first use. Unlike with `OnceLock`, a child forked while another thread
+/// creates the value finds it complete.
 pub struct ForkSafeOnce<T: 'static> {
     making: ForkSafeMutex<()>,
     made: OnceLock<T>,
 }
 
 impl<T> ForkSafeOnce<T> {
-    /// Creates an empty cell.
+    /// Creates a cell without a value.
     pub const fn new() -> Self {
         Self { making: ForkSafeMutex::new(()), made: OnceLock::new() }
     }
@@ -297,7 +297,7 @@ mod tests {
     static TWO: ForkSafeMutex<u32> = ForkSafeMutex::new(2);
     static MADE: ForkSafeOnce<u32> = ForkSafeOnce::new();
 
-    /// Forks. The child runs `work` and exits with its result; a child that hangs is killed.
+    /// Forks. The child runs `work` and exits with its result. A child that hangs is killed.
     fn in_child(work: impl FnOnce() -> u32) -> i32 {
         unsafe {
             let child = libc::fork();

@@ -7,14 +7,14 @@
 
 use std::cell::{Cell, RefCell};
 
-/// Maximum depth of nested drops. Each needs some kilobytes of stack, with the frames in between.
+/// Maximum depth of nested drops. Each level needs some kilobytes of stack, with the frames in between.
 const DEEPEST: usize = 16;
 
 type DropFn = Box<dyn FnOnce()>;
 
-/// State of the nested drops of a thread.
+/// The nested drops of a thread that are in progress.
 struct Chain {
-    /// Current depth of nested drops.
+    /// Number of drops that are currently nested.
     depth: Cell<usize>,
     waits: Cell<bool>,
 }
@@ -24,8 +24,8 @@ thread_local! {
     static WAITING: RefCell<Vec<DropFn>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Drops `value`: immediately by `now`, or, if too deeply nested, by `later` when the outermost drop returns. `later`
-/// may run in any state of the thread, `now` only inside this call.
+/// Drops `value`: immediately by `now`, or, if too many drops are nested, by `later` when the outermost drop returns.
+/// `later` may run in any state of the thread, `now` only inside this call.
 #[inline]
 pub fn drop_iteratively<T: 'static>(value: T, now: impl FnOnce(T), later: fn(T)) {
     CHAIN.with(|chain| {
@@ -42,7 +42,7 @@ pub fn drop_iteratively<T: 'static>(value: T, now: impl FnOnce(T), later: fn(T))
     });
 }
 
-/// Counts one level of nesting until it is dropped, also during a panic.
+/// Counts one level of nested drops until this value is dropped, also during a panic.
 struct DropDepth<'a>(&'a Chain, usize);
 
 impl<'a> DropDepth<'a> {
@@ -68,7 +68,8 @@ fn wait<T: 'static>(value: T, later: fn(T)) {
         waiting.borrow_mut().push(Box::new(move || value.into_iter().for_each(later)));
         CHAIN.with(|chain| chain.waits.set(true));
     });
-    // The thread is terminating and its queue is gone: drop in place, however deep the chain.
+    // The thread is terminating and its queue no longer exists: the value is dropped in place, however deep the chain
+    // is.
     if queued.is_err() {
         value.into_iter().for_each(later);
     }

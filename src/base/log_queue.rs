@@ -6,7 +6,7 @@
 
 use crate::fork_safe::{ForkSafeMutex, ForkSafeOnce};
 
-/// Severity of a record, with the numbers of Python's `logging`.
+/// Severity of a log record, with the numbers of Python's `logging`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LogLevel {
     /// Details: cache accesses, opened libraries.
@@ -17,22 +17,23 @@ pub enum LogLevel {
     Warning = 30,
 }
 
-/// Log record: one sentence.
+/// A log record, which consists of one sentence.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LogRecord {
-    /// Severity.
+    /// Severity of the record.
     pub level: LogLevel,
-    /// Operation and its object.
+    /// The sentence: the operation and its object.
     pub text: String,
 }
 
-/// Maximum length of the queue; later records are dropped.
+/// Maximum number of queued records; later ones are dropped.
 const MOST: usize = 1000;
 
 static NOTES: ForkSafeMutex<Vec<LogRecord>> = ForkSafeMutex::new(Vec::new());
 static BELL: ForkSafeOnce<fn()> = ForkSafeOnce::new();
 
-/// Registers the wake-up function, which must be callable in any state of any thread. Later calls have no effect.
+/// Registers the wake-up function, which is called after a record was queued. It must be callable in any state of any
+/// thread. Later registrations have no effect.
 pub fn set_wakeup(bell: fn()) {
     BELL.set(bell);
 }

@@ -4,19 +4,19 @@
 //! Readers take no lock. Required memory orderings, each verified by the model checker in `tests/hazard_model`:
 //!
 //! 1. An operation is launched and its result has its address before [`Landing::land`] is called. That store releases
-//!    and [`Landing::is_pending`] acquires, so a thread that sees an operation as landed also sees the address and
-//!    the fault of its result.
+//!    and [`Landing::is_pending`] acquires, so a thread that sees an operation as landed also sees the address and the
+//!    fault of its result.
 //! 2. The count is lowered after that. Its store releases and [`Landing::is_any`] acquires, so a thread that finds
 //!    nothing pending sees all addresses.
-//! 3. Marks, the queue and the privacy of blocks change only under the queues' lock. A thread that reads a mark
-//!    without the lock either received the array from the thread that queued the operation, or has held the lock
-//!    since. Marks themselves therefore need no ordering.
+//! 3. Marks, the queue and the privacy of blocks change only under the queues' lock. A thread that reads a mark without
+//!    the lock either received the array from the thread that queued the operation, or has held the lock since. Marks
+//!    themselves therefore need no ordering.
 //! 4. While no operation was ever deferred, an escape takes no lock: see [`Usage`].
 //! 5. A thread that finds the escape of a block complete finds all earlier pending operations launched: see [`Escape`].
 
 use crate::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 
-/// Number of queues; further threads share them.
+/// Maximum number of queues. If there are more threads, several share a queue.
 pub const QUEUES: usize = 256;
 
 /// Identifies a deferred operation by its queue and its number within the queue, starting at 1.
@@ -32,81 +32,83 @@ impl NodeId {
         Self((queue as u64 % QUEUES as u64) << Self::NUMBER | number)
     }
 
-    /// Queue of the operation.
+    /// Returns the index of the operation's queue.
     #[inline]
     pub fn queue(self) -> usize {
         (self.0 >> Self::NUMBER) as usize % QUEUES
     }
 
-    /// Number within its queue.
+    /// Returns the operation's number within its queue.
     #[inline]
     pub fn number(self) -> u64 {
         self.0 & ((1 << Self::NUMBER) - 1)
     }
 }
 
-/// Last operation that uses a block in one way. A mark is never cleared: it expires when its operation lands.
+/// Refers to the last operation that reads a block, or that writes it. A mark is never cleared: it expires when its
+/// operation lands, i.e. was launched or has failed.
 pub struct PendingMark(pub(crate) AtomicU64);
 
-/// Pending operations of a mark.
+/// The pending operations that a mark refers to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pending {
     /// One operation, and possibly earlier ones of the same queue.
     One(NodeId),
-    /// Possibly operations of several queues.
+    /// Operations that may be in several queues.
     Many,
 }
 
 impl PendingMark {
     const MANY: u64 = u64::MAX;
 
-    /// Latest operation, pending or not. `None` without an operation, and with operations of several queues.
+    /// Returns the latest operation, even if it is not pending. `None` if there is none, or if the operations are in
+    /// several queues.
     #[inline]
     pub fn latest(&self) -> Option<NodeId> {
         Some(self.0.load(Ordering::Relaxed)).filter(|id| *id != 0 && *id != Self::MANY).map(NodeId)
     }
 
-    /// Stores the operation. The caller holds the queues' lock.
+    /// Replaces the operation that the mark refers to. The caller holds the queues' lock.
     #[inline]
     pub fn set(&self, id: NodeId) {
         self.0.store(id.0, Ordering::Relaxed);
     }
 }
 
-/// Progress of all queues.
+/// Which operations of all queues have landed, i.e. were launched or have failed.
 pub struct Landing {
     /// Number of operations that are queued or being launched, plus the number of blocks with a fault.
     pub(crate) count: AtomicUsize,
-    /// Number up to which all operations of a queue have landed.
+    /// For each queue, the number up to which all its operations have landed.
     pub(crate) landed: [AtomicU64; QUEUES],
 }
 
 impl Landing {
-    /// Returns whether the count is not zero.
+    /// Returns whether any operation is pending or any block has a fault.
     #[inline(always)]
     pub fn is_any(&self) -> bool {
         self.count.load(Ordering::Acquire) > 0
     }
 
-    /// Stores the count. The caller holds the queues' lock.
+    /// Stores the number of pending operations and blocks with a fault. The caller holds the queues' lock.
     #[inline]
     pub fn set_count(&self, count: usize) {
         self.count.store(count, Ordering::Release);
     }
 
-    /// Marks all operations of a queue up to a number as landed. The caller holds the queues' lock.
+    /// Records that all operations of a queue up to a number have landed. The caller holds the queues' lock.
     #[inline]
     pub fn land(&self, queue: usize, number: u64) {
         self.landed[queue % QUEUES].store(number, Ordering::Release);
     }
 
-    /// Returns whether an operation has not landed.
+    /// Returns whether an operation has not landed yet.
     #[inline]
     pub fn is_pending(&self, id: NodeId) -> bool {
         id.number() > self.landed[id.queue()].load(Ordering::Acquire)
     }
 
-    /// Returns the pending operations of a mark.
+    /// Returns the operations of a mark that are pending.
     #[inline]
     pub fn pending(&self, mark: &PendingMark) -> Option<Pending> {
         match mark.0.load(Ordering::Relaxed) {
@@ -128,20 +130,22 @@ impl Landing {
     }
 }
 
-/// Whether operations are deferred in this process: while none ever was, an escape takes no lock.
+/// Whether operations were ever deferred in this process. Until then an escape takes no lock.
 ///
-/// A thread that gives a block out changes who reaches it and then calls [`Self::is_begun`]. A thread that defers calls [`Self::begin`]
-/// and then looks at who reaches its operands. Each has a sequentially consistent fence in between, so one of them finds the change of
-/// the other. A thread that finds the beginning of another one acquires the fence of that thread.
+/// A thread that lets a block's address escape first changes the block's visibility, and then calls [`Self::is_begun`].
+/// A thread that defers an operation first calls [`Self::begin`], and then checks the visibility of its operands. Each
+/// executes a sequentially consistent fence in between, so at least one of them finds the change of the other. A thread
+/// that finds that another thread has called `begin` acquires the fence of that thread.
 pub struct Usage(pub(crate) AtomicUsize);
 
 impl Usage {
     const NONE: usize = 0;
-    /// The store precedes the fence: a thread that gives a block out finds it, and one that defers makes its own fence.
+    /// State before the fence: a thread that lets an address escape already finds it, and a thread that defers still
+    /// executes its own fence.
     const BEGINNING: usize = 1;
     const BEGUN: usize = 2;
 
-    /// Records that operations are deferred from now on.
+    /// Records that operations may be deferred from now on.
     #[inline]
     pub fn begin(&self) {
         if self.0.load(Ordering::Acquire) != Self::BEGUN {
@@ -156,7 +160,7 @@ impl Usage {
         self.0.store(Self::BEGUN, Ordering::Release);
     }
 
-    /// Whether operations may have been deferred.
+    /// Returns whether operations may have been deferred.
     #[inline]
     pub fn is_begun(&self) -> bool {
         if self.0.load(Ordering::Relaxed) == Self::BEGUN {
@@ -167,9 +171,11 @@ impl Usage {
     }
 }
 
-/// Whether a block's address is known outside of PyGPU. An escape begins, launches the operations that use the block, and ends.
+/// Whether code outside of PyGPU knows a block's address. An escape begins, launches the operations that use the block,
+/// and ends.
 ///
-/// A thread that comes between the beginning and the end launches too, or waits: its caller may write to the address at once.
+/// A thread that finds an escape begun but not ended launches these operations too, or waits for them, because its
+/// caller may write to the address immediately.
 pub struct Escape(pub(crate) AtomicU8);
 
 impl Escape {
@@ -177,13 +183,14 @@ impl Escape {
     const BEGUN: u8 = 1;
     const ENDED: u8 = 2;
 
-    /// No escape.
+    /// Creates the state of a block whose address has not escaped.
     #[inline(always)]
     pub fn new() -> Self {
         Self(AtomicU8::new(Self::NONE))
     }
 
-    /// Lets the address out. `flush` launches the operations that use the block, and returns whether none of them is left.
+    /// Marks the address as escaped. `flush` launches the operations that use the block, and returns whether none of
+    /// them is left.
     #[inline]
     pub fn escape(&self, flush: impl FnOnce() -> bool) {
         if self.0.load(Ordering::Acquire) != Self::ENDED {
@@ -194,7 +201,7 @@ impl Escape {
         }
     }
 
-    /// Whether the address is known outside, or will be at once.
+    /// Returns whether the address has escaped, or is about to.
     #[inline]
     pub fn is_begun(&self) -> bool {
         self.0.load(Ordering::Relaxed) != Self::NONE

@@ -1,4 +1,4 @@
-//! The environment, read once: [`Settings`].
+//! The environment variables, read once: [`Settings`].
 //!
 //! `getenv` reads a table that `setenv` moves, and Python's `os.environ[name] = value` calls `setenv` under the GIL.
 //! Therefore no other code in the crates reads the environment, not even through the standard library (temporary
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use crate::fork_safe::ForkSafeOnce;
 
-/// Name of a variable. Only this file creates names, so that the list below is complete.
+/// Name of an environment variable. Only this file creates names, so that the list below is complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Variable(&'static str);
 
@@ -59,8 +59,8 @@ impl Variable {
     pub const TMPDIR: Self = Self("TMPDIR");
     pub const XDG_CACHE_HOME: Self = Self("XDG_CACHE_HOME");
 
-    /// Variables that change the output of a compiler program for the same source: part of the cache key of a module
-    /// image.
+    /// Environment variables that change the output of a compiler program for the same source. Their values are part of
+    /// the cache key of a module image.
     const OF_COMPILERS: [Self; 13] = [
         Self::CPU_OPTIONS,
         Self("CPATH"),
@@ -78,31 +78,31 @@ impl Variable {
     ];
     const HEADER_FOLDERS: [Self; 3] = [Self("CPATH"), Self("C_INCLUDE_PATH"), Self("CPLUS_INCLUDE_PATH")];
 
-    /// Returns the name.
+    /// Returns the variable's name.
     pub const fn name(self) -> &'static str {
         self.0
     }
 }
 
-/// Copy of the environment.
+/// A copy of the environment variables.
 #[derive(Clone, Default, Debug)]
 pub struct Settings {
     variables: HashMap<OsString, OsString>,
 }
 
-/// Reads the environment safely; returns `None` if it cannot be read any more.
+/// Function that reads the environment variables safely. It returns `None` if they cannot be read any more.
 pub type EnvironmentReader = fn() -> Option<Vec<(OsString, OsString)>>;
 
 static READER: ForkSafeOnce<EnvironmentReader> = ForkSafeOnce::new();
 static SETTINGS: ForkSafeOnce<Settings> = ForkSafeOnce::new();
 
-/// Registers the reader. Later calls have no effect. Without a reader the program is assumed to be all Rust, and the
-/// standard library's lock is used.
+/// Registers the function that reads the environment variables. Later calls have no effect. Without it the program is
+/// assumed to contain only Rust code, so that the standard library's lock suffices.
 pub fn read_with(reader: EnvironmentReader) {
     READER.set(reader);
 }
 
-/// Returns the settings as of the first call.
+/// Returns the settings. They are read at the first call.
 #[inline]
 pub fn get() -> &'static Settings {
     match SETTINGS.get() {
@@ -118,7 +118,8 @@ fn first() -> &'static Settings {
         Some(reader) => reader(),
         None => Some(std::env::vars_os().collect()),
     };
-    // Two threads may both have read the environment, since neither waits for the other; the first result is kept.
+    // Two threads may both have read the environment variables, since neither waits for the other; the first result is
+    // kept.
     match read {
         Some(variables) => SETTINGS.get_or_init(|| Settings::of(variables)),
         None => NONE.get_or_init(Settings::default),
@@ -126,28 +127,28 @@ fn first() -> &'static Settings {
 }
 
 impl Settings {
-    /// Builds the settings from the variables of an environment.
+    /// Creates settings from pairs of names and values.
     pub fn of(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         Self { variables: variables.into_iter().collect() }
     }
 
-    /// Returns the value of a variable, which may be empty.
+    /// Returns the value of an environment variable, which may be empty.
     pub fn get(&self, variable: Variable) -> Option<&OsStr> {
         self.variables.get(OsStr::new(variable.0)).map(OsString::as_os_str)
     }
 
-    /// Returns the value of a variable; `None` if it is empty.
+    /// Returns the value of an environment variable; `None` if it is empty or not set.
     pub fn filled(&self, variable: Variable) -> Option<&OsStr> {
         self.get(variable).filter(|value| !value.is_empty())
     }
 
-    /// Returns the value as text without surrounding blanks; `None` if it is empty.
+    /// Returns the value of an environment variable as text without surrounding blanks; `None` if that is empty.
     pub fn text(&self, variable: Variable) -> Option<String> {
         let text = self.get(variable)?.to_string_lossy().trim().to_owned();
         (!text.is_empty()).then_some(text)
     }
 
-    /// Returns all variables, for a child process.
+    /// Returns all environment variables, for a child process.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         self.variables.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
     }
@@ -162,7 +163,7 @@ impl Settings {
         self.filled(Variable::CACHE).is_some_and(|value| value == "0" || value.eq_ignore_ascii_case("off"))
     }
 
-    /// Returns the folder of the disk cache; `None` if the cache is disabled or no folder exists for it.
+    /// Returns the folder of the disk cache; `None` if the cache is disabled or no folder can be determined.
     pub fn cache_folder(&self) -> Option<PathBuf> {
         match self.filled(Variable::CACHE_DIR) {
             _ if self.cache_is_off() => None,
@@ -171,10 +172,10 @@ impl Settings {
         }
     }
 
-    /// Returns the platform's cache folder. Implemented here because the usual crate reads the environment and has a
-    /// licence that the wheel does not include.
+    /// Returns the platform's folder for caches. Implemented here because the usual crate reads environment variables
+    /// and has a licence that the wheel does not include.
     fn platform_folder(&self) -> Option<PathBuf> {
-        // The specification says to ignore a path that is not absolute.
+        // The XDG specification requires that a path that is not absolute is ignored.
         let named = |variable| self.get(variable).map(PathBuf::from).filter(|folder| folder.is_absolute());
         if cfg!(windows) {
             return named(Variable::LOCALAPPDATA);
@@ -186,7 +187,7 @@ impl Settings {
         }
     }
 
-    /// Returns the file of a program named without a folder, found on `PATH` like in a shell.
+    /// Returns the path of a program, given its name without a folder, by a search on `PATH` as in a shell.
     pub fn program(&self, name: &str) -> Option<PathBuf> {
         let folders = self.get(Variable::PATH)?;
         std::env::split_paths(folders).map(|folder| folder.join(name)).find(|path| path.is_file())
@@ -198,13 +199,13 @@ impl Settings {
         lists.flat_map(std::env::split_paths).collect()
     }
 
-    /// Returns the variables that change the output of a compiler program, as text.
+    /// Returns, as text, the values of the environment variables that change the output of a compiler program.
     pub fn of_compilers(&self) -> String {
         let set = Variable::OF_COMPILERS.into_iter().filter_map(|variable| Some((variable.0, self.get(variable)?)));
         set.map(|(name, value)| format!("\n{name}={value:?}")).collect()
     }
 
-    /// Returns the folders listed in variables.
+    /// Returns the folders that environment variables list.
     pub fn folders<'a>(&'a self, variables: &'a [Variable]) -> impl Iterator<Item = &'a Path> {
         variables.iter().filter_map(|variable| self.filled(*variable)).map(Path::new)
     }

@@ -1,7 +1,7 @@
-//! Sorting of short lists. The standard library's sort compiles to three or four kilobytes per element type, more
-//! than twenty times in the wheel, and is no faster for ten elements.
+//! Sorting of short lists. The standard library's sort compiles to three or four kilobytes per element type, of which
+//! there are more than twenty in the wheel, and is no faster for ten elements.
 
-/// Sorts by a key; stable. The time grows with the square of the length.
+/// Sorts a list by a key, stably. The time grows with the square of the length.
 pub fn sort_by_key<T, K: Ord>(list: &mut [T], mut key: impl FnMut(&T) -> K) {
     for from in 1..list.len() {
         let mut at = from;

@@ -1,8 +1,8 @@
-//! Locks and atomics of the bookkeeping, replaced by the model checker's in `tests/hazard_model`.
+//! Locks and atomics of the code that the model checker in `tests/hazard_model` verifies; it replaces them by its own.
 
 pub use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Atomic integers.
+/// Atomic integers, which the model checker replaces.
 pub mod atomic {
     pub use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 }

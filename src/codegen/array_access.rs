@@ -1,4 +1,4 @@
-//! Element access of kernels: parameter blocks with C layout, and the device code that reads them.
+//! Element access in kernels: parameter blocks with C layout, and the device code that reads them.
 //!
 //! Numbers below 2^31 are divided by a multiplication and a shift; larger ones by the device's division.
 
@@ -16,16 +16,16 @@ pub const TILES: &str = concat!(include_str!("device/access.h"), include_str!("d
 /// Widths of indices and strides in a kernel's loop nest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum IndexWidth {
-    /// Fewer than 2^31 elements, strides below 2^31 bytes.
+    /// Fewer than 2^31 elements, and strides below 2^31 bytes: both have 32 bits.
     Short,
-    /// Fewer than 2^31 elements, any strides.
+    /// Fewer than 2^31 elements, and any strides: indices have 32 bits, strides 64.
     Far,
-    /// Any number of elements, any strides.
+    /// Any number of elements, and any strides: both have 64 bits.
     Wide,
 }
 
 impl IndexWidth {
-    /// The narrowest width that fits the given operands of a loop nest.
+    /// Returns the narrowest width that suffices for the given operands of a loop nest.
     pub fn of(walk: &LoopNest, mut sides: impl Iterator<Item = usize>) -> Self {
         match walk.size() < NARROW && sides.all(|side| walk.has_short_strides(side)) {
             true => Self::Short,
@@ -33,7 +33,7 @@ impl IndexWidth {
         }
     }
 
-    /// Name of the C++ type of a loop nest with `rank` axes over `arrays` arrays.
+    /// Returns the name of the C++ type of a loop nest with `rank` axes over `arrays` arrays.
     pub fn type_of(self, rank: usize, arrays: usize) -> String {
         let name = match self {
             Self::Short => "walk",
@@ -44,20 +44,20 @@ impl IndexWidth {
     }
 }
 
-/// A parameter block: a structure with C layout, in 32-bit words.
+/// A kernel parameter that is a structure with C layout, as 32-bit words.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ParameterBlock {
     words: SmallVec<[u32; 64]>,
 }
 
 impl ParameterBlock {
-    /// Creates an empty block.
+    /// Creates a block without members.
     #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Pads to a multiple of `bytes` bytes.
+    /// Pads the block to a multiple of `bytes` bytes.
     #[inline]
     pub fn align(&mut self, bytes: usize) {
         let words = bytes.div_ceil(size_of::<u32>());
@@ -96,7 +96,7 @@ impl ParameterBlock {
         divisor(length).into_iter().for_each(|word| self.words.push(word));
     }
 
-    /// Appends a loop nest: the lengths, then the strides of each array, all outermost axis first.
+    /// Appends a loop nest: the lengths, then the strides of each array. The outermost axis is first.
     #[inline]
     pub fn push_walk<S: Iterator<Item = i64>>(
         &mut self,
@@ -123,24 +123,24 @@ impl ParameterBlock {
         }
     }
 
-    /// Size in bytes.
+    /// Returns the size of the block in bytes.
     pub fn bytes(&self) -> usize {
         self.words.len() * size_of::<u32>()
     }
 
-    /// Adds the block to the arguments of a launch.
+    /// Appends the block to the arguments of a launch.
     #[inline]
     pub fn pass(&self, arguments: &mut Arguments) {
         arguments.push_words(&self.words);
     }
 
-    /// The words of the block, for tests and inspection.
+    /// Returns the words of the block, for tests and inspection.
     pub fn words(&self) -> &[u32] {
         &self.words
     }
 }
 
-/// The length, and the factor and shift that divide by it.
+/// Returns the length, and the factor and the shift by which kernels divide by it.
 #[inline]
 fn divisor(length: i64) -> [u32; 3] {
     if length >= NARROW {
@@ -159,7 +159,7 @@ mod tests {
     use pygpu_layout::{Layout, LoopNestRules};
 
     fn quotient(number: u32, [_, factor, shift]: [u32; 3]) -> u32 {
-        // The same computation as in the kernels.
+        // The division as the kernels compute it.
         (((u64::from(number) * u64::from(factor)) >> 32) as u32 + number) >> shift
     }
 

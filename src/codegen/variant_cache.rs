@@ -21,10 +21,10 @@ use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 use pygpu_device::Device;
 use pygpu_kernel::{self as kernel, Function, KernelSource};
 
-/// Maximum number of cached variants; beyond it variants that were not used recently are evicted.
+/// Maximum number of cached variants. If there are more, variants that were not used recently are evicted.
 const MOST: usize = 1024;
 
-/// Key that distinguishes the variants of a kernel.
+/// Key that distinguishes the variants of one kernel.
 pub type VariantKey = SmallVec<[u8; 24]>;
 
 static COMPILED: VariantCache<Function> = VariantCache::new(MOST);
@@ -32,25 +32,25 @@ static COMPILED: VariantCache<Function> = VariantCache::new(MOST);
 use self::postponed::{POSTPONED, PostponedVariant, REFUSED};
 pub use self::postponed::{Postponed, forget_refused, has_postponed, take_postponed};
 
-/// The variants of one kernel: a user's expression, or all kernels of one part of the library. Dropping it evicts its
+/// The variants of one kernel: a user's expression, or all kernels of one part of PyGPU. Dropping it evicts its
 /// variants.
 pub struct KernelFamily {
     number: u64,
-    /// Whether any variant was compiled for a device with a driver.
+    /// Whether any variant was compiled for a device with a driver, i.e. not only for the CPU.
     is_on_device: AtomicBool,
 }
 
 impl KernelFamily {
-    /// Creates a family with a new number.
+    /// Creates a family, which gets a unique number.
     pub fn new() -> Self {
         static LATEST: AtomicU64 = AtomicU64::new(KernelFamily::FIRST_OWN);
         Self { number: LATEST.fetch_add(1, Ordering::Relaxed), is_on_device: AtomicBool::new(false) }
     }
 
-    /// Smaller numbers belong to parts of the library.
+    /// First number of such a family. Smaller numbers belong to parts of PyGPU.
     const FIRST_OWN: u64 = 1 << 16;
 
-    /// The family of a part of the library. Each part has a unique number.
+    /// Creates the family of a part of PyGPU. Each part has a unique number.
     pub const fn of_library(number: u16) -> Self {
         Self { number: number as u64, is_on_device: AtomicBool::new(false) }
     }
@@ -87,9 +87,9 @@ impl KernelFamily {
         }
     }
 
-    /// Schedules a variant for compilation after the flush in progress has returned its operations to the queue: a
-    /// flush never compiles. Returns the compiler's error if this was already tried, else an error that makes the flush
-    /// retry.
+    /// Schedules a variant for compilation, because a flush never compiles: it is compiled when the flush in progress
+    /// has returned its operations to the queue. Returns the compiler's error if this was already tried, otherwise an
+    /// error that makes the flush retry.
     #[cold]
     fn postpone(&self, device: Device, key: &[u8], name: &str, source: KernelSource) -> Error {
         self.note(device);
@@ -124,7 +124,8 @@ impl KernelFamily {
         made.ok_or_else(|| Error::Unavailable("the kernel could not be compiled before".to_owned()))
     }
 
-    /// Returns a variant that has a fallback. A failed compilation is cached as `None` and not retried.
+    /// Returns a variant for which the caller has a fallback. If its compilation fails, `None` is cached, and the
+    /// compilation is not retried.
     #[inline]
     pub fn function_if_any(
         &self,
@@ -185,11 +186,11 @@ impl Drop for KernelFamily {
     }
 }
 
-/// Identity of a variant.
+/// Identifies a variant in the table: its family, its device and its key.
 #[derive(Clone, Copy)]
 struct VariantId<'a> {
     family: u64,
-    /// The device in the upper half, the number of its resets in the lower half.
+    /// The slot of the device in the upper half, the number of the device's resets in the lower half.
     place: u64,
     key: &'a [u8],
 }
@@ -221,7 +222,7 @@ impl Hasher for Mixer {
         for word in words {
             self.write_u64(u64::from_le_bytes(*word));
         }
-        // The last load overlaps the previous one, so that it is a whole word.
+        // The last word that is loaded overlaps the previous one, so that it is complete.
         match bytes.last_chunk() {
             Some(last) if !rest.is_empty() => self.write_u64(u64::from_le_bytes(*last)),
             Some(_) => {}
@@ -235,14 +236,14 @@ impl Hasher for Mixer {
     }
 }
 
-/// A cached variant; `value` is `None` if it cannot be compiled.
+/// A cached variant. `value` is `None` if the variant cannot be compiled.
 struct CompiledVariant<V> {
     hash: u64,
     family: u64,
     place: u64,
     key: VariantKey,
     value: Option<V>,
-    /// Used since the last eviction.
+    /// Whether the variant was used since the last eviction.
     was_used: AtomicBool,
 }
 
@@ -252,7 +253,7 @@ impl<V> CompiledVariant<V> {
         self.hash == hash && self.family == of.family && self.place == of.place && self.key.as_slice() == of.key
     }
 
-    /// Whether this entry belongs to an earlier reset of the same device than `of`.
+    /// Whether this entry and `of` belong to the same device, and this entry to an earlier reset.
     fn is_older(&self, of: &VariantId<'_>) -> bool {
         self.place >> 32 == of.place >> 32 && (self.place as u32) < of.place as u32
     }
@@ -279,7 +280,7 @@ impl<V> VariantTable<V> {
     fn find(&self, of: &VariantId<'_>) -> Option<&CompiledVariant<V>> {
         let (hash, last) = (of.hash(), self.0.len() - 1);
         let mut at = hash as usize & last;
-        // Terminates because half of the positions are free.
+        // The loop ends because half of the positions are free.
         while let Some(entry) = &self.0[at] {
             if entry.is(hash, of) {
                 return Some(entry);
@@ -294,7 +295,7 @@ impl<V> VariantTable<V> {
     }
 }
 
-/// A compilation in progress and its process: a forked child does not wait for threads of its parent.
+/// A compilation in progress, and the process that performs it: a forked child must not wait for threads of its parent.
 struct CompileClaim {
     hash: u64,
     family: u64,
@@ -303,24 +304,24 @@ struct CompileClaim {
     process: u32,
 }
 
-/// State that only a thread that changes the table needs.
+/// State of the cache that only threads which change the table need.
 struct Changing<V> {
     making: Vec<CompileClaim>,
-    /// Replaced tables that may still be read.
+    /// Tables that were replaced, but may still be read by other threads.
     replaced: ReplacedTables<V>,
 }
 
 struct VariantCache<V: 'static> {
     table: AtomicPtr<VariantTable<V>>,
-    /// Number of threads that read a table. In a child forked from a multi-threaded process it may stay above zero;
-    /// replaced tables are then never freed.
+    /// Number of threads that are reading a table. In a child forked from a multi-threaded process it may stay above
+    /// zero; replaced tables are then never freed.
     readers: AtomicUsize,
     changing: ForkSafeMutex<Changing<V>>,
     made: Condvar,
     most: usize,
 }
 
-/// Guard that counts this thread as a reader.
+/// Guard that counts this thread as a reader of the table.
 struct Reading<'a>(&'a AtomicUsize);
 
 impl Drop for Reading<'_> {
@@ -341,7 +342,7 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         }
     }
 
-    /// Looks up an entry: `Some(None)` means that it cannot be compiled.
+    /// Looks up an entry. `Some(None)` means that the variant is known to be impossible to compile.
     #[inline]
     fn find(&self, of: &VariantId<'_>) -> Option<Option<V>> {
         // The reader is counted before it loads the pointer. A thread that frees a table replaces the pointer first and
@@ -349,8 +350,8 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         self.readers.fetch_add(1, Ordering::SeqCst);
         let reading = Reading(&self.readers);
         let table = self.table.load(Ordering::SeqCst);
-        // SAFETY: the pointer is null or valid: a replaced table is not freed while a reader is counted that may have
-        // loaded it.
+        // SAFETY: the pointer is null or valid, because a replaced table is not freed while a reader is counted that
+        // may have loaded it.
         let entry = unsafe { table.as_ref() }.and_then(|table| table.find(of));
         let found = entry.map(|entry| {
             if !entry.was_used.load(Ordering::Relaxed) {
@@ -362,8 +363,8 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         found
     }
 
-    /// Returns the entry, or builds it with `make` if no other thread is building it. `Ok(None)` is cached, errors are
-    /// not.
+    /// Returns the entry of a variant. If it is missing and no other thread is building it, builds it with `make`.
+    /// `Ok(None)` is cached, errors are not.
     fn find_or_make(&'static self, of: &VariantId<'_>, make: impl FnOnce() -> Result<Option<V>>) -> Result<Option<V>> {
         if let Some(found) = self.begin(of) {
             return Ok(found);
@@ -376,7 +377,7 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         made
     }
 
-    /// Waits until the entry exists or this thread may build it. Returns the entry in the first case.
+    /// Waits until the entry exists, or until this thread may build it. Returns the entry in the first case.
     fn begin(&'static self, of: &VariantId<'_>) -> Option<Option<V>> {
         let (hash, process) = (of.hash(), process::id());
         let mut changing = self.changing.lock();
@@ -405,7 +406,8 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         self.made.notify_all();
     }
 
-    /// Adds an entry and evicts others if the table is full.
+    /// Adds an entry, and evicts others if the table is full. Returns tables that the caller must drop without the
+    /// lock.
     fn keep(&'static self, of: &VariantId<'_>, value: Option<V>) -> ReplacedTables<V> {
         let hash = of.hash();
         let mut changing = self.changing.lock();
@@ -431,14 +433,14 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         drop(freed);
     }
 
-    /// All entries. The lock holder is the only thread that replaces the table.
+    /// Returns all entries. Only the holder of the lock replaces the table.
     fn entries(&self, _: &ForkSafeGuard<Changing<V>>) -> Vec<Arc<CompiledVariant<V>>> {
         // SAFETY: a table is freed only under the lock, which the caller holds, and only after it was replaced.
         let table = unsafe { self.table.load(Ordering::SeqCst).as_ref() };
         table.map_or_else(Vec::new, |table| table.entries().cloned().collect())
     }
 
-    /// Replaces the table. Returns the tables that can now be freed, for the caller to drop without the lock.
+    /// Replaces the table. Returns the tables that can now be freed, which the caller must drop without the lock.
     fn replace(
         &self,
         changing: &mut ForkSafeGuard<Changing<V>>,
@@ -449,7 +451,8 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
             // SAFETY: the pointer comes from `Box::into_raw` and was just removed from `self.table`.
             changing.replaced.push(unsafe { Box::from_raw(old) });
         }
-        // A thread that reads one of these tables was counted before the replacement, hence before this check.
+        // A thread that still reads one of these tables was counted before the replacement, and hence before this
+        // check.
         match self.readers.load(Ordering::SeqCst) {
             0 => std::mem::take(&mut changing.replaced),
             _ => Vec::new(),
@@ -457,7 +460,7 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
     }
 }
 
-/// Tables that no thread can reach.
+/// Replaced tables that no thread can access any more.
 type ReplacedTables<V> = Vec<Box<VariantTable<V>>>;
 
 impl CompileClaim {
@@ -466,7 +469,8 @@ impl CompileClaim {
     }
 }
 
-/// Guard of a thread that builds an entry others wait for. Dropping it wakes them, whatever the outcome.
+/// Guard of a thread that builds an entry for which others wait. Dropping it wakes them, whether or not the entry was
+/// built.
 struct CompileGuard<'a, V: Clone + Send + Sync + 'static> {
     store: &'static VariantCache<V>,
     of: VariantId<'a>,

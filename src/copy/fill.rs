@@ -1,5 +1,5 @@
-//! Fills an array with one item: by the driver's memset if the item is a pattern it supports, otherwise by a kernel, or
-//! by several memsets if no compiler is available.
+//! Fills an array with one item. Uses the driver's memset if the item is a pattern that it supports, otherwise a
+//! kernel, or several memsets if no compiler is available.
 //!
 //! A fill reads no host memory when it runs, so a captured graph does not depend on the lifetime of the item.
 
@@ -13,7 +13,7 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::{ContiguousRuns, CopyBlocks, Dims, Layout, Uniform};
 use pygpu_memory::Access;
 
-/// Maximum number of planes that are filled by separate memsets; a kernel fills more planes in one launch.
+/// Maximum number of planes that are filled by a memset each. A kernel fills more planes in one launch.
 const PLANES: i64 = 16;
 
 /// Number of single-element memsets that cost no more than a kernel launch.
@@ -56,7 +56,7 @@ pub fn fill(target: &Array, item: &[u8], stream: &Stream) -> Result<()> {
     })
 }
 
-/// Describes the target as at most [`PLANES`] planes of evenly spaced rows, if possible.
+/// Describes the target as at most [`PLANES`] planes of evenly spaced rows; `None` if that is impossible.
 fn rows(target: &Array) -> Result<Option<Uniform>> {
     Ok(match CopyBlocks::of(target.layout(), target.layout())? {
         CopyBlocks::One { dst, bytes, .. } => Some(Uniform {
@@ -75,7 +75,7 @@ fn rows(target: &Array) -> Result<Option<Uniform>> {
     })
 }
 
-/// The part of every item from byte `start` on, `bytes` long, as pieces.
+/// Describes, as contiguous runs, the part of every item that begins at byte `start` and is `bytes` long.
 fn pieces(layout: &Layout, start: i64, bytes: i64) -> Result<ContiguousRuns> {
     let (shape, strides): (Dims, Dims) = (layout.shape().collect(), layout.strides().collect());
     let part = Layout::strided(&shape, &strides, layout.offset() + start, bytes)?;
@@ -85,11 +85,11 @@ fn pieces(layout: &Layout, start: i64, bytes: i64) -> Result<ContiguousRuns> {
 fn fill_on_cpu(target: &Array, item: &[u8]) -> Result<()> {
     let repeated = Layout::scalar(item.len() as i64).broadcast_to(&target.layout().shape().collect::<Vec<_>>())?;
     let source = CopyOperand { base: item.as_ptr() as Address, layout: &repeated };
-    // SAFETY: the target is an array's memory; the source repeats one borrowed item.
+    // SAFETY: the target is the memory of a borrowed array; the source repeats one borrowed item.
     unsafe { host_host::copy(side_of(target), source) }
 }
 
-/// The shortest memset pattern whose repetition is the item.
+/// Returns the shortest memset pattern whose repetition is the item; `None` if there is none.
 fn pattern(item: &[u8]) -> Option<Pattern> {
     let repeats =
         |period: usize| item.len().is_multiple_of(period) && item.chunks(period).all(|chunk| chunk == &item[..period]);
@@ -109,7 +109,7 @@ fn size_of_pattern(pattern: Pattern) -> usize {
     }
 }
 
-/// The pattern, if the driver's memset supports it at these addresses.
+/// Returns the item's memset pattern, if the driver supports it at the addresses of these rows.
 fn pattern_for(target: &Array, rows: &Uniform, item: &[u8]) -> Option<Pattern> {
     let pattern = pattern(item)?;
     let size = size_of_pattern(pattern) as i64;

@@ -1,4 +1,4 @@
-//! Copies between host and device, and the choice of their route.
+//! Copies between host and device, and the choice of the path that the data takes.
 //!
 //! Large pageable memory passes through the ring of pinned slots. Other copies are issued to the driver directly if a
 //! copy engine supports the layout, and otherwise go through a packed buffer on the host.
@@ -16,13 +16,14 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::{CopyBlocks, Layout};
 use pygpu_memory::{Access, capture};
 
-/// Rows narrower than this many bytes are packed on the host instead of being transferred individually.
+/// Width in bytes below which rows are packed on the host instead of being transferred individually.
 const NARROW: i64 = 64;
 
-/// Largest size in bytes of a pageable copy that drivers read without waiting for a busy stream.
+/// Maximum size in bytes of a pageable copy that a driver reads at once, without waiting for a busy stream.
 const STAGED_AT_ONCE: usize = 64 << 10;
 
-/// Whether a device accesses the host memory directly, so that an asynchronous copy uses it after the call.
+/// Whether a device accesses the host memory directly, so that an asynchronous copy still uses the memory after the
+/// call.
 ///
 /// # Errors
 /// Driver errors.
@@ -41,13 +42,13 @@ pub fn is_pinned(device: Device, host: &HostBuffer) -> Result<bool> {
 ///
 /// # Safety
 /// The host memory must be readable wherever its layout reaches. Pageable memory must stay valid until this function
-/// returns, pinned memory until the stream has passed the copy.
+/// returns, pinned memory until the stream has completed the copy.
 pub unsafe fn to_device(target: &Array, source: &HostBuffer, stream: &Stream) -> Result<()> {
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the caller guarantees the source as `upload` requires.
     unsafe { upload(target, source, stream, false) }
 }
 
-/// Copies like `to_device` and waits for the copy.
+/// Copies like `to_device`, and waits until the copy is complete.
 ///
 /// # Errors
 /// As `to_device`.
@@ -55,7 +56,7 @@ pub unsafe fn to_device(target: &Array, source: &HostBuffer, stream: &Stream) ->
 /// # Safety
 /// The host memory must be readable wherever its layout reaches.
 pub unsafe fn to_device_and_wait(target: &Array, source: &HostBuffer, stream: &Stream) -> Result<()> {
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the caller guarantees the source; the function waits for the copy.
     unsafe { upload(target, source, stream, true) }
 }
 
@@ -66,13 +67,13 @@ pub unsafe fn to_device_and_wait(target: &Array, source: &HostBuffer, stream: &S
 ///
 /// # Safety
 /// The host memory must be writable wherever its layout reaches, and its elements must not overlap. Pageable memory
-/// must stay valid until this function returns, pinned memory until the stream has passed the copy.
+/// must stay valid until this function returns, pinned memory until the stream has completed the copy.
 pub unsafe fn to_host(target: &HostBuffer, source: &Array, stream: &Stream) -> Result<()> {
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the caller guarantees the target as `download` requires.
     unsafe { download(target, source, stream, false) }
 }
 
-/// Copies like `to_host` and waits for the copy.
+/// Copies like `to_host`, and waits until the copy is complete.
 ///
 /// # Errors
 /// As `to_host`.
@@ -80,17 +81,19 @@ pub unsafe fn to_host(target: &HostBuffer, source: &Array, stream: &Stream) -> R
 /// # Safety
 /// The host memory must be writable wherever its layout reaches, and its elements must not overlap.
 pub unsafe fn to_host_and_wait(target: &HostBuffer, source: &Array, stream: &Stream) -> Result<()> {
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the caller guarantees the target; the function waits for the copy.
     unsafe { download(target, source, stream, true) }?;
     source.allocation().check_other_devices()
 }
 
-/// Returns how the driver may use the host memory. During a capture only asynchronous copies of pinned memory are
-/// allowed.
+/// Returns the permission for the driver to use the host memory. During a capture only asynchronous copies of pinned
+/// memory get it.
 fn host_use(what: &str, host: &HostBuffer, stream: &Stream, wait: bool) -> Result<HostUse> {
     capture::host_use(what, stream, || Ok(!wait && is_pinned(stream.device(), host)?))
 }
 
+/// Implements `to_device`, and `to_device_and_wait` if `wait` is set.
+///
 /// # Safety
 /// As `to_device`; with `wait`, the memory must be valid until the function returns.
 unsafe fn upload(target: &Array, source: &HostBuffer, stream: &Stream, wait: bool) -> Result<()> {
@@ -110,8 +113,8 @@ unsafe fn upload(target: &Array, source: &HostBuffer, stream: &Stream, wait: boo
             (target, source),
             owned,
             |target, source| {
-                // SAFETY: the target is an array's memory, and the caller guarantees the source; both may be the same
-                // memory.
+                // SAFETY: the target is the memory of a borrowed array, and the caller guarantees the source; both may
+                // be the same memory.
                 unsafe { host_host::copy_overlapping(side_of(target), side_of_host(source)) }
             },
         );
@@ -119,22 +122,24 @@ unsafe fn upload(target: &Array, source: &HostBuffer, stream: &Stream, wait: boo
     let direction = Direction::HostToDevice(host);
     let most = if wait { usize::MAX } else { STAGED_AT_ONCE };
     match ring::open(device, source, target.layout().nbytes() as usize, most)? {
-        // SAFETY: the caller upholds the contract of this function.
+        // SAFETY: the caller guarantees that the source is readable wherever its layout reaches.
         Some(ring) => unsafe { upload_through(ring, direction, target, source, (stream, wait))? },
         None => {
             let blocks = CopyBlocks::of(target.layout(), &source.layout)?;
             if let (true, CopyBlocks::One { dst, src, bytes }) = (wait, &blocks) {
                 let (to, from) = (at(target.allocation().address(), *dst), at(source.address, *src));
-                // SAFETY: the target is an array's memory, and the caller guarantees the source.
+                // SAFETY: the target is the memory of a borrowed array, and the caller guarantees the source.
                 return unsafe { run_and_wait(target, direction, to, from, *bytes, stream) };
             }
-            // SAFETY: the caller upholds the contract of this function.
+            // SAFETY: the caller guarantees the source as `to_device` requires.
             unsafe { upload_by_driver(direction, target, source, &blocks, stream)? };
         }
     }
     if wait { stream.synchronize() } else { Ok(()) }
 }
 
+/// Implements `to_host`, and `to_host_and_wait` if `wait` is set.
+///
 /// # Safety
 /// As `to_host`; with `wait`, the memory must be valid until the function returns.
 unsafe fn download(target: &HostBuffer, source: &Array, stream: &Stream, wait: bool) -> Result<()> {
@@ -148,30 +153,30 @@ unsafe fn download(target: &HostBuffer, source: &Array, stream: &Stream, wait: b
     if device.is_cpu() {
         let owned = || (target.clone(), source.clone());
         return on_cpu(stream, NodeKind::Copy, &[(source, Access::Read)], (target, source), owned, |target, source| {
-            // SAFETY: the source is an array's memory, and the caller guarantees the target; both may be the same
-            // memory.
+            // SAFETY: the source is the memory of a borrowed array, and the caller guarantees the target; both may be
+            // the same memory.
             unsafe { host_host::copy_overlapping(side_of_host(target), side_of(source)) }
         });
     }
     let direction = Direction::DeviceToHost(host);
     match ring::open(device, target, source.layout().nbytes() as usize, usize::MAX)? {
-        // SAFETY: the caller upholds the contract of this function.
+        // SAFETY: the caller guarantees that the target is writable wherever its layout reaches.
         Some(ring) => unsafe { download_through(ring, direction, target, source, stream)? },
         None => {
             let blocks = CopyBlocks::of(&target.layout, source.layout())?;
             if let (true, CopyBlocks::One { dst, src, bytes }) = (wait, &blocks) {
                 let (to, from) = (at(target.address, *dst), at(source.allocation().address(), *src));
-                // SAFETY: the source is an array's memory, and the caller guarantees the target.
+                // SAFETY: the source is the memory of a borrowed array, and the caller guarantees the target.
                 return unsafe { run_and_wait(source, direction, to, from, *bytes, stream) };
             }
-            // SAFETY: the caller upholds the contract of this function.
+            // SAFETY: the caller guarantees the target as `to_host` requires.
             unsafe { download_by_driver(direction, target, source, &blocks, stream)? };
         }
     }
     if wait { stream.synchronize() } else { Ok(()) }
 }
 
-/// Copies one contiguous run and waits. Kept short, because call overhead dominates small copies.
+/// Copies contiguous bytes and waits. The function does little else, because call overhead dominates small copies.
 ///
 /// # Safety
 /// Both ranges must be valid.
@@ -186,13 +191,13 @@ unsafe fn run_and_wait(
     let device = array.device();
     let access = if matches!(direction, Direction::HostToDevice(_)) { Access::Write } else { Access::Read };
     with_access(array, access, stream, || {
-        // SAFETY: the caller upholds the contract of this function; the borrow keeps the stream alive.
+        // SAFETY: the caller guarantees both ranges; the borrow keeps the stream alive.
         unsafe { device.backend().copy_and_wait(device.index(), direction, to, from, bytes as usize, stream.handle()) }
     })
 }
 
-/// Copies through the ring: directly into the array if copy engines support its layout, otherwise into dense memory
-/// first.
+/// Copies through the ring of pinned slots: directly into the array if copy engines support its layout, otherwise into
+/// dense device memory first.
 ///
 /// # Safety
 /// The host memory must be readable wherever its layout reaches.
@@ -205,19 +210,22 @@ unsafe fn upload_through(
 ) -> Result<()> {
     let dense = target.layout().dense_like();
     if is_direct(&CopyBlocks::of(target.layout(), &dense)?) {
-        // SAFETY: the caller upholds the contract of this function.
+        // SAFETY: the caller guarantees that the source is readable wherever its layout reaches.
         return with_access(target, Access::Write, stream, || unsafe {
             ring.upload(direction, target, source, (stream, wait))
         });
     }
     let scratch = Array::on_new_memory(dense, target.dtype(), stream.clone())?;
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the caller guarantees that the source is readable wherever its layout reaches.
     with_access(&scratch, Access::Write, stream, || unsafe {
         ring.upload(direction, &scratch, source, (stream, wait))
     })?;
     between(target, &scratch, stream)
 }
 
+/// Copies through the ring of pinned slots: directly from the array if copy engines support its layout, otherwise from
+/// a dense copy on the device.
+///
 /// # Safety
 /// The host memory must be writable wherever its layout reaches.
 unsafe fn download_through(
@@ -229,17 +237,19 @@ unsafe fn download_through(
 ) -> Result<()> {
     let dense = source.layout().dense_like();
     if is_direct(&CopyBlocks::of(&dense, source.layout())?) {
-        // SAFETY: the caller upholds the contract of this function.
+        // SAFETY: the caller guarantees that the target is writable wherever its layout reaches.
         return with_access(source, Access::Read, stream, || unsafe {
             ring.download(direction, target, source, stream)
         });
     }
     let scratch = Array::on_new_memory(dense, source.dtype(), stream.clone())?;
     between(&scratch, source, stream)?;
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the caller guarantees that the target is writable wherever its layout reaches.
     with_access(&scratch, Access::Read, stream, || unsafe { ring.download(direction, target, &scratch, stream) })
 }
 
+/// Copies by driver calls without the ring, after packing on the host if necessary.
+///
 /// # Safety
 /// As `to_device`.
 unsafe fn upload_by_driver(
@@ -253,7 +263,7 @@ unsafe fn upload_by_driver(
     if is_direct(blocks) || is_captured && is_even(blocks) {
         let (to, from) = (side_of(target), side_of_host(source));
         return with_access(target, Access::Write, stream, || {
-            // SAFETY: the target is an array's memory, and the caller guarantees the source.
+            // SAFETY: the target is the memory of a borrowed array, and the caller guarantees the source.
             unsafe { copy_blocks(target.device(), direction, to, from, blocks, stream) }
         });
     }
@@ -261,7 +271,7 @@ unsafe fn upload_by_driver(
         let scratch = Array::on_new_memory(source.layout.dense_like(), target.dtype(), stream.clone())?;
         let blocks = CopyBlocks::of(scratch.layout(), &source.layout)?;
         check_even(&blocks)?;
-        // SAFETY: the caller upholds the contract. The recursion ends because evenly spaced rows are copied directly.
+        // SAFETY: the caller guarantees the source. The recursion ends because evenly spaced rows are copied directly.
         unsafe { upload_by_driver(direction, &scratch, source, &blocks, stream)? };
         return between(target, &scratch, stream);
     }
@@ -272,15 +282,17 @@ unsafe fn upload_by_driver(
     let packed_side = packed_side(&packed, &dense);
     let from_packed = CopyBlocks::of(target.layout(), &dense)?;
     if is_direct(&from_packed) {
-        // SAFETY: the packed buffer is pageable, so the driver has read it when this call returns.
+        // SAFETY: the packed buffer is pageable memory, so the driver has read it when this call returns.
         return unsafe { upload_by_driver(direction, target, &packed_side, &from_packed, stream) };
     }
     let scratch = Array::on_new_memory(dense.clone(), target.dtype(), stream.clone())?;
-    // SAFETY: as above. The recursion ends because equal dense layouts are a single block.
+    // SAFETY: as above. The recursion ends because two equal dense layouts form a single block.
     unsafe { upload_by_driver(direction, &scratch, &packed_side, &CopyBlocks::of(&dense, &dense)?, stream)? };
     between(target, &scratch, stream)
 }
 
+/// Copies by driver calls without the ring, and unpacks on the host if necessary.
+///
 /// # Safety
 /// As `to_host`.
 unsafe fn download_by_driver(
@@ -294,7 +306,7 @@ unsafe fn download_by_driver(
     if is_direct(blocks) || is_captured && is_even(blocks) {
         let (to, from) = (side_of_host(target), side_of(source));
         return with_access(source, Access::Read, stream, || {
-            // SAFETY: the source is an array's memory, and the caller guarantees the target.
+            // SAFETY: the source is the memory of a borrowed array, and the caller guarantees the target.
             unsafe { copy_blocks(source.device(), direction, to, from, blocks, stream) }
         });
     }
@@ -303,7 +315,7 @@ unsafe fn download_by_driver(
         let blocks = CopyBlocks::of(&target.layout, scratch.layout())?;
         check_even(&blocks)?;
         between(&scratch, source, stream)?;
-        // SAFETY: the caller upholds the contract. The recursion ends because evenly spaced rows are copied directly.
+        // SAFETY: the caller guarantees the target. The recursion ends because evenly spaced rows are copied directly.
         return unsafe { download_by_driver(direction, target, &scratch, &blocks, stream) };
     }
     let dense = source.layout().dense_like();
@@ -312,7 +324,7 @@ unsafe fn download_by_driver(
         let scratch = Array::on_new_memory(dense, source.dtype(), stream.clone())?;
         between(&scratch, source, stream)?;
         let blocks = CopyBlocks::of(&target.layout, scratch.layout())?;
-        // SAFETY: the caller upholds the contract. The recursion ends because a dense source is copied directly.
+        // SAFETY: the caller guarantees the target. The recursion ends because a dense source is copied directly.
         return unsafe { download_by_driver(direction, target, &scratch, &blocks, stream) };
     }
     let packed = host_host::Packed::new(&dense);
@@ -322,12 +334,12 @@ unsafe fn download_by_driver(
     unsafe { host_host::copy(side_of_host(target), packed.side(&dense)) }
 }
 
-/// Whether a single driver copy can do it, however narrow the rows are.
+/// Whether a single driver copy can move the blocks, however narrow the rows are.
 const fn is_even(blocks: &CopyBlocks) -> bool {
     matches!(blocks, CopyBlocks::One { .. } | CopyBlocks::Uniform(_))
 }
 
-/// Returns an error during a capture if the host would have to pack the data.
+/// Returns an error, during a capture, for a copy that the host would have to pack.
 fn check_even(blocks: &CopyBlocks) -> Result<()> {
     match is_even(blocks) {
         true => Ok(()),

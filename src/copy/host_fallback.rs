@@ -1,9 +1,9 @@
-//! Copies within a device through the host: the fallback for scattered layouts without kernels (no compiler, or a
-//! failing one).
+//! Copies within a device through the host: the fallback for scattered layouts if kernels are unavailable (no compiler,
+//! or a failing one).
 //!
-//! Fetches the byte ranges of both arrays, copies on the host, and writes the target's range back. This blocks the host
-//! and crosses the bus twice. Bytes between the target's elements are written back unchanged. This is safe: the range
-//! is fetched and written in stream order, so that no work tracked by PyGPU can write these bytes in between.
+//! Copies the byte ranges of both arrays to the host, copies there, and writes the target's range back. This blocks the
+//! host and crosses the bus twice. Bytes between the target's elements are written back unchanged. This is safe: the
+//! range is read and written in stream order, so that no work tracked by PyGPU can write these bytes in between.
 
 use super::{CopyOperand, HostBuffer, at, host_host};
 use pygpu_array::Array;
@@ -13,7 +13,7 @@ use pygpu_base::log_queue::{self, LogLevel};
 use pygpu_device::stream::Stream;
 use pygpu_memory::{Access, capture, ordered};
 
-/// The byte range of an array, fetched to the host.
+/// The byte range of an array, copied to the host.
 struct HostSpan {
     bytes: Vec<u8>,
     low: i64,
@@ -24,8 +24,8 @@ impl HostSpan {
         let (low, high) = array.layout().extent().unwrap_or((0, 0));
         let mut span = Self { bytes: vec![0; (high - low) as usize], low };
         let device = array.device();
-        // SAFETY: the range is inside the array's block; the vector has the same size and is pageable, so it is filled
-        // on return.
+        // SAFETY: the range is inside the array's block; the vector has the same size and is pageable memory, so it is
+        // filled when the call returns.
         unsafe {
             device.backend().copy(
                 device.index(),
@@ -42,7 +42,7 @@ impl HostSpan {
 
     fn write_back(&self, array: &Array, host: HostUse, stream: &Stream) -> Result<()> {
         let device = array.device();
-        // SAFETY: as in `fetch`; the driver has read the pageable vector when this returns.
+        // SAFETY: as in `fetch`; the driver has read the vector, which is pageable memory, when the call returns.
         unsafe {
             device.backend().copy(
                 device.index(),
@@ -55,7 +55,7 @@ impl HostSpan {
         }
     }
 
-    /// The fetched bytes as host memory with the array's layout; the address is that of the layout's byte 0.
+    /// Returns the copied bytes as host memory with the array's layout. The address is that of byte 0 of the layout.
     fn host_side(&self, array: &Array) -> HostBuffer {
         let address = (self.bytes.as_ptr() as Address).wrapping_sub(self.low as usize);
         HostBuffer { address, layout: array.layout().clone() }
@@ -76,7 +76,7 @@ pub(super) fn between(target: &Array, source: &Array, stream: &Stream) -> Result
         let from = HostSpan::fetch(source, host, stream)?;
         let to = HostSpan::fetch(target, host, stream)?;
         let (target_side, source_side) = (to.host_side(target), from.host_side(source));
-        // SAFETY: both vectors contain every byte that the layouts reach, and they are distinct.
+        // SAFETY: both vectors contain every byte that the layouts reach, and are distinct.
         unsafe {
             host_host::copy(
                 CopyOperand { base: target_side.address, layout: &target_side.layout },

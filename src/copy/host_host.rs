@@ -12,7 +12,7 @@ use pygpu_layout::{ContiguousRuns, Layout, Line, Odometer, SharedAxis, for_each_
 pub(super) unsafe fn copy(target: CopyOperand<'_>, source: CopyOperand<'_>) -> Result<()> {
     let pieces = ContiguousRuns::of(target.layout, source.layout)?;
     let offsets = [pieces.dst, pieces.src];
-    // SAFETY of all blocks below: the pieces are inside both layouts, for which the caller guarantees valid memory.
+    // SAFETY of all blocks below: the runs are inside both layouts, for which the caller guarantees valid memory.
     match crossing(&pieces) {
         Some(rows) => {
             let mut axes = pieces.axes.clone();
@@ -31,17 +31,17 @@ pub(super) unsafe fn copy(target: CopyOperand<'_>, source: CopyOperand<'_>) -> R
     Ok(())
 }
 
-/// Largest item size in bytes that is copied in tiles when source and target have different innermost axes.
+/// Maximum item size in bytes for copying in tiles, if source and target have different innermost axes.
 const SMALL: i64 = 16;
 /// Size of a cache line in bytes.
 const CACHE_LINE: u64 = 64;
 /// Number of cache lines that stay in the L1 cache between consecutive rows of the target.
 const NEAR_LINES: i64 = 256;
-/// Items of a tile along each axis: the cache lines of both operands fit into the L1 cache.
+/// Number of items of a tile along each axis. The cache lines of both operands then fit into the L1 cache.
 const TILE: i64 = 32;
 
-/// The index of the axis that is contiguous in the source but not in the target, as in a transposed copy. Iterating
-/// along one of the two axes only would load a cache line for each item.
+/// Returns the index of the axis that is contiguous in the source but not in the target, as in a transposed copy.
+/// Iterating along only one of the two axes would load a cache line for each item.
 fn crossing(pieces: &ContiguousRuns) -> Option<usize> {
     let (column, outer) = pieces.axes.split_last()?;
     let (place, row) = outer.iter().enumerate().min_by_key(|(_, axis)| axis.strides[1].unsigned_abs())?;
@@ -62,6 +62,8 @@ struct TiledPlane {
 }
 
 impl TiledPlane {
+    /// Copies the items of one plane, tile by tile.
+    ///
     /// # Safety
     /// As `copy`, for the items of the plane.
     unsafe fn copy(&self, target: Address, source: Address, offsets: [i64; 2]) {
@@ -73,7 +75,7 @@ impl TiledPlane {
                     let [dst, src] = [0, 1]
                         .map(|side| offsets[side] + row * self.row.strides[side] + left * self.column.strides[side]);
                     let line = Line { dst, src, count, dst_stride, src_stride, width: self.width };
-                    // SAFETY: the caller upholds the contract of this function.
+                    // SAFETY: the caller guarantees all items of the plane.
                     unsafe { copy_line(target, source, &line) };
                 }
             }
@@ -81,13 +83,14 @@ impl TiledPlane {
     }
 }
 
-/// Copies like `copy`, for operands that may overlap: the whole source is then read before the target is written.
+/// Copies like `copy`, for operands that may overlap. If they do, the whole source is read before the target is
+/// written.
 ///
 /// # Safety
 /// The source must be readable and the target writable wherever their layouts reach.
 pub(super) unsafe fn copy_overlapping(target: CopyOperand<'_>, source: CopyOperand<'_>) -> Result<()> {
     if !meet(target, source) {
-        // SAFETY: the caller guarantees valid memory, and the operands do not overlap.
+        // SAFETY: the caller guarantees valid memory, and the operands do not overlap as checked here.
         return unsafe { copy(target, source) };
     }
     let dense = source.layout.dense_like();
@@ -108,12 +111,14 @@ fn meet(target: CopyOperand<'_>, source: CopyOperand<'_>) -> bool {
     low < source_high.wrapping_add(base) && source_low.wrapping_add(base) < high
 }
 
+/// Copies the contiguous runs of one row.
+///
 /// # Safety
-/// As `copy`, for the pieces of one row.
+/// As `copy`, for the runs of one row.
 unsafe fn copy_line(target: Address, source: Address, line: &Line) {
     let to = target.wrapping_add_signed(line.dst as isize) as *mut u8;
     let from = source.wrapping_add_signed(line.src as isize) as *const u8;
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the caller guarantees all runs of the row.
     unsafe {
         match line.width {
             1 => copy_items::<1>(to, from, line),
@@ -139,7 +144,7 @@ unsafe fn copy_line(target: Address, source: Address, line: &Line) {
 /// As `copy`, for the items of one row.
 unsafe fn copy_items<const N: usize>(to: *mut u8, from: *const u8, line: &Line) {
     let (item, count) = (N as i64, line.count);
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the caller guarantees all items of the row.
     unsafe {
         match (line.dst_stride, line.src_stride) {
             (to_stride, from_stride) if to_stride == item && from_stride == 2 * item => {
@@ -156,12 +161,14 @@ unsafe fn copy_items<const N: usize>(to: *mut u8, from: *const u8, line: &Line) 
     }
 }
 
+/// Copies `count` items of `N` bytes with constant strides.
+///
 /// # Safety
 /// As `copy`, for `count` items with the given strides.
 #[inline(always)]
 unsafe fn copy_steps<const N: usize>(to: *mut u8, from: *const u8, count: i64, to_stride: isize, from_stride: isize) {
     for index in 0..count as isize {
-        // SAFETY: the caller upholds the contract of this function; a byte array needs no alignment.
+        // SAFETY: the caller guarantees all `count` items; a byte array needs no alignment.
         unsafe {
             let item = from.offset(index * from_stride).cast::<[u8; N]>().read();
             to.offset(index * to_stride).cast::<[u8; N]>().write(item);
@@ -174,20 +181,21 @@ unsafe fn copy_steps<const N: usize>(to: *mut u8, from: *const u8, count: i64, t
 /// # Safety
 /// The source must be readable and the target writable, and they must not overlap.
 pub(super) unsafe fn copy_bytes(target: Address, source: Address, bytes: usize) {
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the caller guarantees that both ranges are valid and do not overlap.
     unsafe { std::ptr::copy_nonoverlapping(source as *const u8, target as *mut u8, bytes) }
 }
 
 /// Copies contiguous bytes with non-temporal stores, if the processor has them.
 ///
-/// For data that a device reads next: the device's reads are delayed by lines that are dirty in the caches of other
-/// cores. On 16 cores an upload of 16 MiB takes less than half the time.
+/// For data that a device reads next: lines that are dirty in the caches of other cores delay the device's reads. On 16
+/// cores this reduces the time of an upload of 16 MiB to less than half.
 ///
 /// # Safety
 /// As `copy_bytes`.
 pub(super) unsafe fn copy_around_cache(target: Address, source: Address, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the caller upholds the contract of this function; SSE2 is part of every x86-64 processor.
+    // SAFETY: the caller guarantees that both ranges are valid and do not overlap; SSE2 is part of every x86-64
+    // processor.
     unsafe {
         use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
         const LINE: usize = 64;
@@ -206,13 +214,13 @@ pub(super) unsafe fn copy_around_cache(target: Address, source: Address, bytes: 
         copy_bytes(target + done, source + done, bytes - done);
     }
     #[cfg(not(target_arch = "x86_64"))]
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the caller guarantees that both ranges are valid and do not overlap.
     unsafe {
         copy_bytes(target, source, bytes)
     }
 }
 
-/// A host buffer as large as a dense layout.
+/// A host buffer for the elements of a dense layout.
 pub(super) struct Packed {
     bytes: Vec<std::mem::MaybeUninit<u8>>,
 }
@@ -221,7 +229,7 @@ impl Packed {
     pub(super) fn new(dense: &Layout) -> Self {
         let length = dense.nbytes() as usize;
         let mut bytes = Vec::with_capacity(length);
-        // SAFETY: `MaybeUninit` bytes may be uninitialized, and the capacity was reserved.
+        // SAFETY: the capacity was reserved, and `MaybeUninit` bytes may be uninitialized.
         unsafe { bytes.set_len(length) };
         Self { bytes }
     }

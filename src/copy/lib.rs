@@ -1,12 +1,12 @@
 //! Copies and fills: host to device, device to host, device to device, for any layout.
 //!
 //! No other crate calls a backend's copies and fills. A copy is decomposed into forms that a copy engine supports: one
-//! block, evenly spaced rows, or several of these. Within a device [`kernels`] do the rest, or [`host_fallback`] without a
-//! compiler. [`host_device`] copies between host and device, large pageable memory through the [`ring`]. Every function uses
-//! `memory::ordered`, which waits for conflicting uses and records the new one.
+//! block, evenly spaced rows, or several of these. Within a device [`kernels`] copy all other forms, or
+//! [`host_fallback`] without a compiler. [`host_device`] copies between host and device, large pageable memory through
+//! the [`ring`]. Every function uses `memory::ordered`, which waits for conflicting uses and records the new one.
 //!
 //! Pageable host memory may be changed or freed when a call returns. Pinned host memory stays in use until the stream
-//! has passed: the caller must synchronize or keep it alive (`memory::retired`).
+//! has completed the copy: the caller must synchronize or keep it alive (`memory::retired`).
 
 mod fill;
 mod host_device;
@@ -30,19 +30,19 @@ pub use fill::fill;
 pub use host_device::{is_pinned, to_device, to_device_and_wait, to_host, to_host_and_wait};
 pub use kernels::{Bounds, Indexed, Selection, check_capture, gather, gather_into, scatter};
 
-/// Host memory with a layout; offsets count from `address`.
+/// Host memory with a layout, whose offsets count from `address`.
 #[derive(Clone)]
 pub struct HostBuffer {
     /// Address of byte 0 of the layout.
     pub address: Address,
-    /// Shape and strides.
+    /// Shape, strides and item size of the memory.
     pub layout: Layout,
 }
 
-/// Maximum number of blocks that are copied individually; with more, a copy through the host is faster.
+/// Maximum number of blocks for which one driver call each is made. With more, a copy through the host is faster.
 const MANY: i64 = 256;
 
-/// An operand of a copy: the address of byte 0 of its layout, and the layout.
+/// Source or target of a copy: the address of byte 0 of its layout, and the layout.
 #[derive(Clone, Copy)]
 struct CopyOperand<'a> {
     base: Address,
@@ -71,7 +71,8 @@ fn check_shapes(target: &Layout, source: &Layout) -> Result<()> {
     )))
 }
 
-/// Copies an array into another, in the order of `stream`. Overlapping memory is read before it is written.
+/// Copies an array into another array, in the order of `stream`. If they overlap, the source is read before the target
+/// is written.
 ///
 /// # Errors
 /// `ValueError` if the shapes or item sizes differ; `OutOfMemory` for a temporary copy; driver errors.
@@ -94,7 +95,7 @@ pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
         let uses = [(source, Access::Read), (target, Access::Write)];
         let owned = || (target.clone(), source.clone());
         return on_cpu::on_cpu(stream, NodeKind::Copy, &uses, (target, source), owned, |target, source| {
-            // SAFETY: both are arrays' memory and do not overlap.
+            // SAFETY: both are memory of borrowed arrays and do not overlap.
             unsafe { host_host::copy(side_of(target), side_of(source)) }
         });
     }
@@ -108,7 +109,7 @@ pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
         return host_fallback::between(target, source, stream);
     }
     ordered(&[(source.allocation(), Access::Read), (target.allocation(), Access::Write)], stream, || {
-        // SAFETY: both are arrays' memory, which the recorded uses keep alive in the order of the stream.
+        // SAFETY: both are memory of arrays, which the recorded uses keep alive in the order of the stream.
         unsafe { copy_blocks(device, Direction::DeviceToDevice, side_of(target), side_of(source), &blocks, stream) }
     })
 }
@@ -121,7 +122,7 @@ pub fn may_overlap(target: &Array, source: &Array) -> bool {
     if !target.allocation().is_imported() && !source.allocation().is_imported() {
         return false;
     }
-    // Two imported blocks may be parts of the same memory: compares addresses instead of offsets.
+    // Two imported blocks may be parts of the same memory, so addresses are compared instead of offsets.
     match (target.layout().extent(), source.layout().extent()) {
         (Some((target_low, target_high)), Some((source_low, source_high))) => {
             let base = source.allocation().address().wrapping_sub(target.allocation().address()) as i64;
@@ -140,17 +141,19 @@ pub fn is_same_place(one: &Array, other: &Array) -> bool {
         && first.strides().eq(second.strides())
 }
 
-/// Copies between two devices: one contiguous run, or a kernel with peer access.
+/// Copies between two devices: by one driver copy if both arrays are contiguous, or by a kernel with peer access.
 fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     let (to, from) = (target.device(), source.device());
     if from.is_cpu() {
         let host = HostBuffer { address: source.allocation().address(), layout: source.layout().clone() };
-        // SAFETY: the borrow keeps the source array alive until the copy is complete, because the call waits.
+        // SAFETY: the borrow of `source` keeps its memory valid until the copy is complete, because the call waits for
+        // the copy.
         return unsafe { to_device_and_wait(target, &host, &on_device(stream, to)) };
     }
     if to.is_cpu() {
         let host = HostBuffer { address: target.allocation().address(), layout: target.layout().clone() };
-        // SAFETY: the borrow keeps the target array alive until the copy is complete, because the call waits.
+        // SAFETY: the borrow of `target` keeps its memory valid until the copy is complete, because the call waits for
+        // the copy.
         return unsafe { to_host_and_wait(&host, source, &on_device(stream, from)) };
     }
     if to.kind() != from.kind() {
@@ -180,39 +183,40 @@ fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
         let bytes = target.layout().nbytes() as usize;
         let (low_target, low_source) = (lowest(target), lowest(source));
         let backend = to.backend();
-        // SAFETY: two dense blocks of equal size, which the recorded uses keep alive in the order of the stream.
+        // SAFETY: both are dense blocks of equal size, which the recorded uses keep alive in the order of the stream.
         unsafe { backend.copy_peer(to.index(), low_target, from.index(), low_source, bytes, sending.handle()) }
     })?;
     receiving.wait_for(&sending)?;
     before(stream, &sending)
 }
 
-/// A stream of a device that continues after the current work of `stream`, which may include work unknown to PyGPU.
+/// Returns a stream of a device whose later work waits for the present work of `stream`, which may include work unknown
+/// to PyGPU.
 fn behind(stream: &Stream, device: Device) -> Result<Stream> {
     let own = on_device(stream, device);
-    // Not during a capture: the wait would pull a stream into the capture that did not request it.
+    // Skipped during a capture, because the wait would make a stream part of the capture.
     if !capture::is_any() {
         own.wait_for(stream)?;
     }
     Ok(own)
 }
 
-/// Makes `stream` continue after the work that was enqueued for it on another stream.
+/// Makes later work on `stream` wait for the work that this copy enqueued on another stream, `own`.
 fn before(stream: &Stream, own: &Stream) -> Result<()> {
     if capture::is_any() { Ok(()) } else { stream.wait_for(own) }
 }
 
-/// Copies between two devices by one kernel with peer access. It runs on the device with the non-contiguous array, so
-/// that whole packs cross the link. Returns `false` without peer access or a compiler; the caller then makes dense
-/// copies on both devices.
+/// Copies between two devices by one kernel with peer access. The kernel runs on the device with the non-contiguous
+/// array, so that whole packs cross the link. Returns `false` without peer access or a compiler; the caller then makes
+/// dense copies on both devices.
 fn reach_over(target: &Array, source: &Array, stream: &Stream) -> Result<bool> {
     let (to, from) = (target.device(), source.device());
     let dense = source.layout().dense_like();
     let is_dense = matches!(CopyBlocks::of(&dense, source.layout())?, CopyBlocks::One { .. });
     let (here, there, far) = if is_dense { (to, from, source) } else { (from, to, target) };
-    // A kernel that accesses memory out of its device's reach destroys the whole context. External memory (a virtual
-    // range, another library's pool, another process's block) may be accessible on its own device only. During a
-    // capture the driver cannot be queried.
+    // A kernel that accesses memory which its device cannot reach destroys the whole context. External memory (a
+    // virtual range, another library's pool, another process's block) may be accessible on its own device only. During
+    // a capture the driver cannot be queried.
     if capture::is_any()
         || !far.allocation().is_from_pool()
         || !here.backend().can_access_peer(here.index(), there.index())?
@@ -234,18 +238,21 @@ fn lowest(array: &Array) -> Address {
     array.allocation().address().wrapping_add_signed(low as isize)
 }
 
-/// `stream` if it belongs to the device, otherwise the thread's current stream there.
+/// Returns `stream` if it belongs to the device, otherwise the calling thread's current stream of the device.
 fn on_device(stream: &Stream, device: Device) -> Stream {
     if stream.device() == device { stream.clone() } else { pygpu_device::stream::current(device) }
 }
 
-/// Runs `work`, which uses the array on the stream: waits for conflicting uses before and records the use after it.
+/// Runs `work`, which uses the array on the stream. Waits for conflicting uses before it, and records the use
+/// afterwards.
 fn with_access(array: &Array, access: Access, stream: &Stream, work: impl FnOnce() -> Result<()>) -> Result<()> {
     ordered(&[(array.allocation(), access)], stream, work)
 }
 
+/// Copies all blocks between two operands by driver calls.
+///
 /// # Safety
-/// Both operands must be valid wherever the blocks reach, until the stream has passed.
+/// All memory that the blocks cover in both operands must stay valid until the stream has completed this copy.
 unsafe fn copy_blocks(
     device: Device,
     direction: Direction,
@@ -257,18 +264,20 @@ unsafe fn copy_blocks(
     match blocks {
         CopyBlocks::One { dst, src, bytes } => {
             let (to, from) = (at(target.base, *dst), at(source.base, *src));
-            // SAFETY: the caller upholds the contract of this function.
+            // SAFETY: the caller guarantees that the run is valid in both operands until the copy is complete.
             unsafe { device.backend().copy(device.index(), direction, to, from, *bytes as usize, stream.handle()) }
         }
-        // SAFETY: the caller upholds the contract of this function.
+        // SAFETY: the caller guarantees that the block is valid in both operands until the copy is complete.
         CopyBlocks::Uniform(block) => unsafe { copy_uniform(device, direction, target, source, block, stream) },
         CopyBlocks::Many(many) => many.blocks().try_for_each(|block| {
-            // SAFETY: the caller upholds the contract of this function.
+            // SAFETY: the caller guarantees that every block is valid in both operands until the copy is complete.
             unsafe { copy_uniform(device, direction, target, source, &block, stream) }
         }),
     }
 }
 
+/// Copies evenly spaced rows between two operands by one driver call.
+///
 /// # Safety
 /// As `copy_blocks`.
 unsafe fn copy_uniform(
@@ -290,7 +299,7 @@ unsafe fn copy_uniform(
         plane_pitch: block.src_slice as usize,
     };
     let extent = Extent { width: block.width as usize, height: block.height as usize, depth: block.depth as usize };
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the caller guarantees that all rows are valid in both operands until the copy is complete.
     unsafe { device.backend().copy_pitched(device.index(), direction, to, from, extent, stream.handle()) }
 }
 
@@ -298,7 +307,7 @@ fn at(base: Address, offset: i64) -> Address {
     base.wrapping_add_signed(offset as isize)
 }
 
-/// Copies an array to new memory on the same device, in C or F order.
+/// Copies an array into a new array on the same device, in C or F order.
 ///
 /// # Errors
 /// `OutOfMemory`; driver errors.

@@ -1,4 +1,5 @@
-//! Work on arrays in host memory, without a backend call. It runs immediately, or is enqueued during captures.
+//! Runs work on arrays of the CPU backend, in host memory, without a backend call. It runs immediately, or at each
+//! launch of the graph that is being captured.
 
 use std::borrow::Borrow;
 
@@ -9,7 +10,8 @@ use pygpu_base::error::Result;
 use pygpu_device::stream::Stream;
 use pygpu_memory::{Access, capture};
 
-/// Runs `work` on two borrowed operands. During a capture `work` gets owned operands, which `owned` creates.
+/// Runs `work` on two borrowed operands. During a capture the work is recorded with owned operands, which `owned`
+/// creates.
 #[inline]
 pub(super) fn on_cpu<A, B, OwnA, OwnB>(
     stream: &Stream,
@@ -36,8 +38,8 @@ where
 fn put(stream: &Stream, kind: NodeKind, uses: &[(&Array, Access)], work: HostWork) -> Result<()> {
     let device = stream.device();
     match uses {
-        // SAFETY: the borrow keeps the stream alive; the work owns its arrays, and the capturing caller keeps other
-        // memory alive.
+        // SAFETY: the borrow keeps the stream alive. The recorded work owns its arrays, and the capturing caller keeps
+        // other memory alive.
         [] => unsafe { device.backend().graphs()?.put_work(device.index(), stream.handle(), kind, work) },
         [(array, access), others @ ..] => with_access(array, *access, stream, || put(stream, kind, others, work)),
     }

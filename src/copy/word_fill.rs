@@ -1,4 +1,4 @@
-//! Fills by memsets only, for items that are not a memset pattern: each memset sets one word of all items.
+//! Fills an array by memsets only, for items that are not a memset pattern: each memset sets one word of all items.
 //!
 //! An item of two words needs two memsets, each over rows that are one word wide and an item apart. Further axes
 //! multiply the number of memsets.
@@ -11,33 +11,33 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::{ContiguousRuns, Odometer, SharedAxes, SharedAxis};
 use pygpu_memory::Access;
 
-/// The largest word of a memset, in bytes.
+/// Maximum size in bytes of a memset's word.
 const LARGEST: i64 = 4;
 
-/// Equal adjacent words of the item.
+/// Consecutive words of the item that are equal, which one memset sets.
 struct WordRun {
-    /// Offset of the first byte in the item.
+    /// Offset in bytes of the first word in the item.
     start: i64,
     pattern: Pattern,
     count: usize,
 }
 
-/// The memsets of a fill.
+/// The memsets that together perform a fill.
 pub(super) struct WordFill {
     runs: Vec<WordRun>,
-    /// Byte offset of the first item.
+    /// Offset of the first item in bytes.
     offset: i64,
-    /// The rows of each memset: one item per row, or one whole piece if all words are equal.
+    /// The rows that each memset covers: one item per row, or one whole contiguous run if all words are equal.
     rows: SharedAxis<2>,
     /// Axes along which the memsets are repeated.
     others: SharedAxes<2>,
 }
 
 impl WordFill {
-    /// The memsets for pieces of whole items; offsets count from `base`.
+    /// Plans the memsets for contiguous runs of whole items, whose offsets count from `base`.
     pub(super) fn of(pieces: &ContiguousRuns, base: Address, item: &[u8]) -> Self {
         let itemsize = item.len() as i64;
-        // A broadcast axis would set the same element repeatedly.
+        // Broadcast axes are removed, because they would set the same element repeatedly.
         let mut axes: SharedAxes<2> = pieces.axes.iter().filter(|axis| axis.strides[0] != 0).copied().collect();
         let strides = axes.iter().map(|axis| axis.strides[0]);
         let bits = strides.fold(LARGEST | itemsize | at(base, pieces.dst) as i64, |bits, stride| bits | stride);
@@ -48,7 +48,7 @@ impl WordFill {
         if row < pieces.width {
             axes.push(SharedAxis { len: pieces.width / itemsize, strides: [itemsize; 2] });
         }
-        // Rows must not overlap.
+        // Only axes along which rows do not overlap.
         let fitting = (0..axes.len()).filter(|&place| axes[place].strides[0] >= row);
         let longest = fitting.max_by_key(|&place| axes[place].len);
         let rows = longest.map_or(SharedAxis { len: 1, strides: [row; 2] }, |place| axes.remove(place));
@@ -60,7 +60,7 @@ impl WordFill {
         Self { runs, offset: pieces.dst, rows, others: axes }
     }
 
-    /// Number of memsets.
+    /// Returns the number of memsets.
     pub(super) fn count(&self) -> i64 {
         let repeated = self.others.iter().fold(1i64, |product, axis| product.saturating_mul(axis.len));
         repeated.saturating_mul(self.runs.len() as i64)
@@ -104,7 +104,7 @@ fn runs(words: &[Pattern], word: usize) -> Vec<WordRun> {
         .collect()
 }
 
-/// The memset pattern of a word.
+/// Returns the memset pattern that sets a word.
 fn pattern(bytes: &[u8]) -> Pattern {
     match *bytes {
         [a, b, c, d] => Pattern::U32(u32::from_le_bytes([a, b, c, d])),

@@ -1,11 +1,11 @@
-//! Maps an instruction to its source line with the system's tools, after a failure.
+//! Finds the source line of an instruction with the system's tools, after a kernel has failed.
 
 use std::path::PathBuf;
 use std::process::Stdio;
 
 use crate::host_environment::HostEnvironment;
 
-/// Library file with debug lines.
+/// A library file with debug information about source lines.
 #[derive(Debug)]
 pub struct Lines {
     path: PathBuf,
@@ -13,12 +13,13 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Refers to a file that is not deleted.
+    /// Creates the value for a file, which must not be deleted.
     pub fn of(path: PathBuf, host: &HostEnvironment) -> Self {
         Self { path, host: host.clone() }
     }
 
-    /// Returns `kernel.cu:12` for an offset in the library; `None` if the tool is missing or has no line for it.
+    /// Returns the source line, such as `kernel.cu:12`, for an offset in the library; `None` if the tool is missing or
+    /// finds no line.
     pub fn find(&self, place: u64) -> Option<String> {
         let tool = std::env::split_paths(&self.host.path)
             .map(|folder| folder.join("addr2line"))

@@ -1,13 +1,13 @@
-//! Checks that an ELF file is complete. A loader trusts the headers, and accessing data beyond the end of a file or
-//! buffer ends the process.
+//! Checks that an ELF file is complete. The system's loader trusts the headers, and an access beyond the end of a file
+//! or buffer ends the process.
 
 const PROGRAMS: ElfTable = ElfTable { first: 32, size: 54, count: 56, place: 8, length: 32, absent: None };
 const CLASS_64: u8 = 2;
-/// Section type without data in the file.
+/// Type of a section that has no data in the file.
 const NOBITS: u32 = 8;
 const SECTIONS: ElfTable = ElfTable { first: 40, size: 58, count: 60, place: 24, length: 32, absent: Some(NOBITS) };
 
-/// Offsets: of the description of a table in the file header, and of position and length in an entry of the table.
+/// Offsets of fields: of a table's description in the file header, and of position and length in an entry of the table.
 struct ElfTable {
     first: usize,
     size: usize,
@@ -17,7 +17,7 @@ struct ElfTable {
     absent: Option<u32>,
 }
 
-/// Returns whether all data named by the headers lies inside the image. Checks files with 64-bit addresses in native
+/// Returns whether all data that the headers refer to is inside the image. Checks files with 64-bit addresses in native
 /// byte order, the only ones loaded here; returns true for any other file.
 pub fn is_whole(image: &[u8]) -> bool {
     let is_other = !image.starts_with(b"\x7fELF") || image.get(4).is_some_and(|class| *class != CLASS_64);
@@ -30,7 +30,7 @@ fn lies_inside(image: &[u8], table: &ElfTable) -> Option<()> {
     (0..count).try_for_each(|index| {
         let row = first.checked_add(index.checked_mul(size)?)?;
         image.get(row..row.checked_add(size)?)?;
-        // The type is the first word of a program header and the second of a section header.
+        // The type is the first word of a program header, and the second word of a section header.
         let kind = if table.absent.is_some() { word(image, row.checked_add(4)?)? } else { word(image, row)? };
         let place = number(image, row.checked_add(table.place)?)?;
         let length = number(image, row.checked_add(table.length)?)?;

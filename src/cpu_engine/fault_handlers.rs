@@ -20,14 +20,14 @@ use crate::lock_free_functions;
 use crate::signal_stack;
 use pygpu_base::ffi_guard::catch_panic;
 
-/// Thread at work on a launch (`pygpu_cpu_guarded`).
+/// A thread that is working on a launch (`pygpu_cpu_guarded`).
 #[repr(C)]
 pub struct Guarded {
     signalled: unsafe extern "C" fn(*mut Guarded, c_int, *const c_void, *const c_void),
     outer: *mut Guarded,
 }
 
-/// Functions that compiled code calls in the process (`pygpu_cpu_host`).
+/// Functions of this process that compiled kernels call (`pygpu_cpu_host`).
 #[repr(C)]
 pub struct RawHost {
     enter: unsafe extern "C" fn(*mut Guarded),
@@ -39,13 +39,13 @@ pub struct RawHost {
     give_stacks: unsafe extern "C" fn(*mut Stacks),
 }
 
-/// Signal that makes a thread check its launch. Its default action is to ignore it.
+/// Signal that makes a thread check whether its launch was ended. Without a handler the signal is ignored.
 const NUDGE: c_int = libc::SIGURG;
 
 const SIGNALS: [c_int; 7] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT, libc::SIGINT, NUDGE];
 
-/// The only instance.
+/// The only instance, whose address each library receives.
 pub static HOST: RawHost = RawHost {
     enter,
     leave,
@@ -56,12 +56,12 @@ pub static HOST: RawHost = RawHost {
     give_stacks: fiber_stacks::give,
 };
 
-/// Number of threads that run kernels.
+/// Number of threads that are working on launches.
 static INSIDE: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// Innermost launch of this thread. `enter` accesses it first, so that it is initialized before a handler of this
-    /// thread reads it.
+    /// Innermost launch on which this thread is working. `enter` accesses it first, so that it is initialized before a
+    /// handler of this thread reads it.
     static CURRENT: Cell<*mut Guarded> = const { Cell::new(ptr::null_mut()) };
 }
 
@@ -71,13 +71,13 @@ unsafe extern "C" fn enter(guarded: *mut Guarded) {
         if is_main_thread() {
             keep_ctrl_c();
         }
-        // SAFETY: the caller's own object, which stays alive until `leave`.
+        // SAFETY: the caller owns the object, and keeps it alive until `leave`.
         unsafe { (*guarded).outer = CURRENT.replace(guarded) };
         INSIDE.fetch_add(1, Ordering::Relaxed);
     });
 }
 
-/// Returns whether this is the main thread, the only one on which Python handles Ctrl-C.
+/// Returns whether this is the main thread, the only thread on which Python handles Ctrl-C.
 #[inline]
 fn is_main_thread() -> bool {
     thread_local! {
@@ -85,10 +85,10 @@ fn is_main_thread() -> bool {
     }
     IS_MAIN.get().unwrap_or_else(|| {
         #[cfg(target_os = "linux")]
-        // SAFETY: both calls only return a number.
+        // SAFETY: neither call has preconditions; both only return a number.
         let is_main = unsafe { libc::gettid() == libc::getpid() };
         #[cfg(not(target_os = "linux"))]
-        // SAFETY: the call only returns a number.
+        // SAFETY: the call has no preconditions and only returns a number.
         let is_main = unsafe { libc::pthread_main_np() == 1 };
         IS_MAIN.set(Some(is_main));
         is_main
@@ -115,12 +115,12 @@ unsafe extern "C" fn leave(guarded: *mut Guarded) {
     });
 }
 
-/// Returns whether Ctrl-C should end the wait of the calling thread.
+/// Function that returns whether the calling thread should stop waiting because of Ctrl-C.
 pub type InterruptCheck = fn() -> bool;
 
 static QUESTION: AtomicUsize = AtomicUsize::new(0);
 
-/// Registers the interrupt check. Without one a kernel continues.
+/// Registers the function that checks for Ctrl-C. Without one a kernel continues.
 #[allow(dead_code, reason = "the simulated drivers have nobody to ask")]
 pub fn set_interrupt_check(question: InterruptCheck) {
     QUESTION.store(question as usize, Ordering::Release);
@@ -129,19 +129,21 @@ pub fn set_interrupt_check(question: InterruptCheck) {
 extern "C" fn interrupted() -> c_int {
     catch_panic(0, || match QUESTION.load(Ordering::Acquire) {
         0 => 0,
-        // SAFETY: only `set_interrupt_check` stores a value there, and it stores a `InterruptCheck`.
+        // SAFETY: only `set_interrupt_check` stores a value there, and it stores an `InterruptCheck`.
         question => c_int::from(unsafe { std::mem::transmute::<usize, InterruptCheck>(question) }()),
     })
 }
 
-/// Previous handlers of a signal: the first one, and the latest that another library installed in between.
+/// The handlers that a signal had before: the one that PyGPU's first replaced, and the latest that another library
+/// installed since then.
 struct PreviousHandler {
     first: UnsafeCell<MaybeUninit<libc::sigaction>>,
     last: UnsafeCell<MaybeUninit<libc::sigaction>>,
     is_set: AtomicBool,
 }
 
-// SAFETY: written only by `install`, which never runs concurrently, before the handler that reads it is installed.
+// SAFETY: the value is written only by `install`, which never runs concurrently, and before the handler that reads it
+// is installed.
 unsafe impl Sync for PreviousHandler {}
 
 static BEFORE: [PreviousHandler; SIGNALS.len()] = [const {
@@ -156,7 +158,7 @@ fn before(number: c_int) -> Option<&'static PreviousHandler> {
     SIGNALS.iter().position(|&one| one == number).map(|place| &BEFORE[place])
 }
 
-/// Installs missing handlers. Must not be called concurrently.
+/// Installs the handlers that are missing. Must not be called concurrently.
 pub fn install() {
     lock_free_functions::learn();
     for (number, before) in SIGNALS.into_iter().zip(&BEFORE) {
@@ -169,13 +171,14 @@ pub fn install() {
 }
 
 fn set(number: c_int, before: &PreviousHandler) {
-    // SAFETY: plain data; all zeroes is a valid value.
+    // SAFETY: the structure is plain data, for which all zeroes is a valid value.
     let mut old: libc::sigaction = unsafe { std::mem::zeroed() };
-    // SAFETY: only reads the current handler.
+    // SAFETY: the call only reads the current handler.
     if unsafe { libc::sigaction(number, ptr::null(), &mut old) } != 0 || old.sa_sigaction == address_of_handler() {
         return;
     }
-    // SAFETY: see `PreviousHandler`. A handler that reads `last` concurrently runs in a process that is about to end.
+    // SAFETY: `install` never runs concurrently. A handler that reads `last` meanwhile runs in a process that is about
+    // to end.
     unsafe {
         (*before.last.get()).write(old);
         if !before.is_set.load(Ordering::Relaxed) {
@@ -183,7 +186,7 @@ fn set(number: c_int, before: &PreviousHandler) {
         }
     }
     before.is_set.store(true, Ordering::Release);
-    // SAFETY: plain data; all zeroes is a valid value.
+    // SAFETY: the structure is plain data, for which all zeroes is a valid value.
     let mut new: libc::sigaction = unsafe { std::mem::zeroed() };
     new.sa_sigaction = address_of_handler();
     // The signal is not blocked, because a kernel is left without returning from the handler. SIGINT is handled on
@@ -200,20 +203,20 @@ fn address_of_handler() -> usize {
     handler as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) as usize
 }
 
-/// Handler of all signals above. Allocates nothing and takes no lock. The functions it calls may switch to another
-/// stack and not return, so no frame may have anything to catch or drop.
+/// The handler of all signals above. It allocates nothing and takes no lock. The functions it calls may switch to
+/// another stack and not return, so no frame may contain anything to catch or drop.
 extern "C" fn handler(number: c_int, information: *mut libc::siginfo_t, context: *mut c_void) {
     let errno = Errno::kept();
     if number == libc::SIGINT {
-        // Pass it to Python first: the interrupt check below queries Python.
+        // The signal is passed to Python's handler first, because the interrupt check below queries Python.
         pass_on(number, information, context);
     }
-    // Without an active kernel the thread-local is not accessed: its first access in a thread allocates.
+    // If no kernel is running, the thread-local is not accessed, because its first access in a thread allocates memory.
     if INSIDE.load(Ordering::Relaxed) != 0 {
         let current = CURRENT.get();
         if !current.is_null() {
-            // SAFETY: alive, because the thread has not called `leave`; the function belongs to the library that this
-            // thread is running.
+            // SAFETY: the object is alive, because the thread has not called `leave`; the function belongs to the
+            // library that this thread is running.
             unsafe { ((*current).signalled)(current, number, information.cast(), context) };
         }
     }
@@ -223,21 +226,22 @@ extern "C" fn handler(number: c_int, information: *mut libc::siginfo_t, context:
     errno.restore();
 }
 
-/// Passes a signal to the previous handler.
+/// Passes a signal to the previous handler of the signal.
 fn pass_on(number: c_int, information: *mut libc::siginfo_t, context: *mut c_void) {
     static PASSING: [AtomicUsize; SIGNALS.len()] = [const { AtomicUsize::new(0) }; SIGNALS.len()];
     let Some(before) = before(number).filter(|before| before.is_set.load(Ordering::Acquire)) else { return };
     let place = SIGNALS.iter().position(|&one| one == number).unwrap_or_default();
-    // A handler installed after PyGPU's may pass the signal back; then the handler from before both is called.
+    // A handler that was installed after PyGPU's may pass the signal back to PyGPU's. Then the handler from before both
+    // is called.
     let is_again = PASSING[place].fetch_add(1, Ordering::Relaxed) != 0;
-    // SAFETY: written before `is_set`.
+    // SAFETY: both handlers are written before `is_set` is.
     let old = unsafe { (*if is_again { before.first.get() } else { before.last.get() }).assume_init_ref() };
     match old.sa_sigaction {
         libc::SIG_IGN if number == libc::SIGINT || number == NUDGE => {}
         libc::SIG_DFL if number == NUDGE => {}
         libc::SIG_DFL | libc::SIG_IGN => {
-            // SAFETY: restores the previous action. A faulting instruction fails again when the handler returns, and
-            // now ends the process; a signal sent by a process is raised again.
+            // SAFETY: the call restores the previous action. A faulting instruction fails again when the handler
+            // returns, and now ends the process; a signal sent by a process is raised again.
             unsafe {
                 libc::sigaction(number, old, ptr::null_mut());
                 if matches!(number, libc::SIGINT | libc::SIGABRT) || (*information).si_code <= 0 {
@@ -247,12 +251,13 @@ fn pass_on(number: c_int, information: *mut libc::siginfo_t, context: *mut c_voi
         }
         function if old.sa_flags & libc::SA_SIGINFO != 0 => {
             type Full = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
-            // SAFETY: `sigaction` returned it as a function with SA_SIGINFO, which has this signature.
+            // SAFETY: `sigaction` returned the address as that of a function with SA_SIGINFO, which has this signature.
             let function = unsafe { std::mem::transmute::<usize, Full>(function) };
             function(number, information, context);
         }
         function => {
-            // SAFETY: `sigaction` returned it as a function without SA_SIGINFO, which has this signature.
+            // SAFETY: `sigaction` returned the address as that of a function without SA_SIGINFO, which has this
+            // signature.
             let function = unsafe { std::mem::transmute::<usize, extern "C" fn(c_int)>(function) };
             function(number);
         }
@@ -260,16 +265,16 @@ fn pass_on(number: c_int, information: *mut libc::siginfo_t, context: *mut c_voi
     PASSING[place].fetch_sub(1, Ordering::Relaxed);
 }
 
-/// Restores `errno` when dropped, for code that was interrupted between a call and its check of `errno`.
+/// Restores `errno` when dropped. Needed for code that was interrupted between a call and its check of `errno`.
 struct Errno(c_int);
 
 impl Errno {
     fn place() -> *mut c_int {
         #[cfg(target_os = "linux")]
-        // SAFETY: returns the calling thread's own `errno`, which always exists.
+        // SAFETY: the call returns the address of the calling thread's `errno`, which always exists.
         return unsafe { libc::__errno_location() };
         #[cfg(not(target_os = "linux"))]
-        // SAFETY: returns the calling thread's own `errno`, which always exists.
+        // SAFETY: the call returns the address of the calling thread's `errno`, which always exists.
         return unsafe { libc::__error() };
     }
 

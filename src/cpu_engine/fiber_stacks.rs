@@ -1,4 +1,4 @@
-//! Stack memory for waiting threads of a block, cached by each OS thread between launches.
+//! Stacks for threads of a block that wait, cached by each OS thread between launches.
 //!
 //! Mapping the memory, protecting guard pages and touching it takes longer than most kernels run. A thread's cache is
 //! freed when the thread ends.
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pygpu_base::ffi_guard::catch_panic;
 
-/// Declaration of `abi.h`.
+/// Memory for several stacks; the structure is declared in `abi.h`, too.
 #[repr(C)]
 pub struct Stacks {
     memory: *mut c_char,
@@ -19,10 +19,10 @@ pub struct Stacks {
     may_guard: c_uint,
 }
 
-/// Maximum number cached per thread: stacks for 256 threads of a block.
+/// Maximum number of these structures in a thread's cache: stacks for 256 threads of a block.
 const MOST_KEPT: usize = 8;
-/// Maximum number with guard pages: each guard splits a mapping in two, and the number of mappings is limited by the
-/// system.
+/// Maximum number of them that have guard pages. Each guard page splits a mapping in two, and the system limits the
+/// number of mappings.
 const MOST_GUARDED: usize = 256;
 
 static MAPPED: AtomicUsize = AtomicUsize::new(0);
@@ -36,7 +36,7 @@ impl Stacks {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_NORESERVE;
         let length = usize::try_from(bytes).ok()?;
-        // SAFETY: creates a new mapping.
+        // SAFETY: the call creates a new mapping.
         let memory = unsafe { libc::mmap(ptr::null_mut(), length, access, flags, -1, 0) };
         if memory == libc::MAP_FAILED {
             return None;
@@ -48,16 +48,16 @@ impl Stacks {
 
 impl Drop for Stacks {
     fn drop(&mut self) {
-        // SAFETY: mapped by `map` with this size, and no fiber uses it any more.
+        // SAFETY: the memory was mapped by `map` with this size, and no fiber uses it any more.
         unsafe { libc::munmap(self.memory.cast(), self.bytes as usize) };
         MAPPED.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// Takes stacks for 32 threads of a block; null if there is no memory.
+/// Returns stacks for 32 threads of a block, from the cache or newly mapped; null if memory is exhausted.
 pub extern "C" fn take(bytes: c_ulonglong) -> *mut Stacks {
     catch_panic(ptr::null_mut(), || {
-        // A terminating thread has no cache any more.
+        // A terminating thread no longer has a cache.
         let kept = KEPT.try_with(|kept| {
             let mut kept = kept.try_borrow_mut().ok()?;
             let place = kept.iter().rposition(|stacks| stacks.bytes == bytes)?;
@@ -74,7 +74,7 @@ pub extern "C" fn take(bytes: c_ulonglong) -> *mut Stacks {
 /// They come from `take`, and no fiber uses them.
 pub unsafe extern "C" fn give(stacks: *mut Stacks) {
     catch_panic((), || {
-        // SAFETY: the caller promises that it comes from `take`, which leaks a `Box`.
+        // SAFETY: the caller guarantees that the pointer comes from `take`, which leaks a `Box`.
         let mut stacks = Some(*unsafe { Box::from_raw(stacks) });
         let _ = KEPT.try_with(|kept| {
             if let Ok(mut kept) = kept.try_borrow_mut()
@@ -95,7 +95,7 @@ mod tests {
     fn thread_reuses_returned_stacks_up_to_its_limit() {
         const BYTES: c_ulonglong = 32 * 69_632;
         let first = take(BYTES);
-        // SAFETY: each comes from `take`.
+        // SAFETY: each pointer comes from `take`.
         unsafe {
             let memory = (*first).memory;
             (*first).guarded = 1;

@@ -1,4 +1,4 @@
-//! Search for the machine's C++ compiler.
+//! Search for a C++ compiler on the machine.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -8,22 +8,23 @@ use crate::host_environment::HostEnvironment;
 
 const USUAL: [&str; 3] = ["c++", "g++", "clang++"];
 
-/// C++ compiler that was run successfully.
+/// A C++ compiler that was run successfully.
 #[derive(Clone, Debug)]
 pub struct CxxCompiler {
-    /// Machine on which it runs.
+    /// The environment in which it runs.
     pub host: HostEnvironment,
-    /// Path of the program.
+    /// Path of the compiler program.
     pub path: PathBuf,
-    /// First line of its version output, and a hash of the headers.
+    /// First line of the compiler's version output, and a hash of the engine's headers.
     pub version: String,
 }
 
-/// Variable that requires exactly this compiler; `CXX` is only a preference, which build tools share.
+/// Environment variable that names the compiler to use, without fallback. `CXX`, which other build tools also read, is
+/// only a preference.
 const BINDING: &str = "PYGPU_CXX";
 
-/// Finds the compiler that a variable names, otherwise the first common one on the search path. The error text lists
-/// the names that were tried.
+/// Returns the compiler that an environment variable names, otherwise the first of the common compilers on the search
+/// path. The error text lists the names that were tried.
 pub fn find(host: &HostEnvironment) -> Result<CxxCompiler, String> {
     let named = host.named.iter().map(|(variable, program)| (format!("{variable}={program}"), program.clone()));
     let usual = USUAL.iter().map(|&name| (name.to_owned(), name.to_owned()));
@@ -59,7 +60,7 @@ fn probe(program: &str, host: &HostEnvironment) -> Result<CxxCompiler, String> {
     Ok(CxxCompiler { path, version, host: host.clone() })
 }
 
-/// Finds a program by its path or its name.
+/// Returns the path of a program, given its path or its name.
 fn on_path(program: &str, host: &HostEnvironment) -> Option<PathBuf> {
     if program.contains('/') {
         return Path::new(program).canonicalize().ok();

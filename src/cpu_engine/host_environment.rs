@@ -1,24 +1,24 @@
-//! Environment of the engine as values. The engine does not read the environment itself, because it runs on threads
-//! where that is unsafe.
+//! The environment of the engine, as values. The engine does not read environment variables itself, because it runs on
+//! threads where that is unsafe.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Order in which blocks, and the threads of a block, start.
+/// The order in which blocks, and the threads of a block, start.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub enum StartOrder {
-    /// First to last.
+    /// From the first to the last.
     #[default]
     Plain,
-    /// Last to first.
+    /// From the last to the first.
     Reversed,
-    /// Permuted by a seed.
+    /// In a random order that this seed determines.
     Shuffled(u64),
 }
 
 impl StartOrder {
-    /// Parses `reversed`, `shuffled` or `shuffled:7`; empty text is the plain order. `None` for other text.
+    /// Parses `reversed`, `shuffled` or `shuffled:7`. An empty text means the plain order. `None` for other texts.
     pub fn named(text: &str) -> Option<Self> {
         match text.split_once(':').unwrap_or((text, "1")) {
             ("", "1") => Some(Self::Plain),
@@ -29,29 +29,29 @@ impl StartOrder {
     }
 }
 
-/// Environment of the machine, provided by the user of the engine.
+/// Environment variables, folders and options for the engine, which the caller provides.
 #[derive(Clone, Default, Debug)]
 pub struct HostEnvironment {
-    /// Environment variables for compilers.
+    /// Environment variables that compilers receive.
     pub environment: Vec<(OsString, OsString)>,
-    /// Compilers named by variables, each with the variable's name.
+    /// Compilers that environment variables name, each with the variable's name.
     pub named: Vec<(&'static str, String)>,
-    /// Search path for programs, in the format of `PATH`.
+    /// Folders that are searched for programs, in the format of `PATH`.
     pub path: OsString,
     /// Folder for temporary files.
     pub temporary: PathBuf,
-    /// Cache folder, if there is one; it is created on first use.
+    /// Cache folder, if there is one. It is created on first use.
     pub kept: Option<PathBuf>,
-    /// Order in which blocks and threads start.
+    /// Order in which blocks and threads of a kernel start.
     pub order: StartOrder,
-    /// Options added to every kernel's compilation.
+    /// Compiler options that are added for every kernel.
     pub options: Vec<String>,
-    /// Whether a failing kernel stops in a debugger.
+    /// Whether a kernel that fails stops in a debugger.
     pub breaks: bool,
 }
 
 impl HostEnvironment {
-    /// Returns the command of a program, with this environment instead of that of the process.
+    /// Returns the command of a program. It receives these environment variables instead of those of the process.
     pub fn command(&self, program: &std::path::Path) -> Command {
         let mut command = Command::new(program);
         command.env_clear().envs(self.environment.iter().map(|(name, value)| (name, value)));

@@ -1,11 +1,11 @@
 //! Compiles kernels with the host's C++ compiler and runs them on the CPU.
 //!
 //! A source becomes a shared library of kernels: preprocess, rewrite, compile, link, load. README.md in this folder
-//! describes the stages; the headers in `include` implement the language at run time. The simulated drivers of the
-//! tests use this crate too.
+//! describes the stages; the headers in `include` implement the device language at run time. The simulated drivers of
+//! the tests use this crate too.
 //!
-//! The engine does not read the environment: [`HostEnvironment`] contains it. It leaves files behind in two cases only: a source
-//! needed for debugging information, and the folder of precompiled parts (`build::precompiled`).
+//! The engine does not read environment variables: [`HostEnvironment`] contains them. It leaves files behind in two
+//! cases only: a source needed for debugging information, and the folder of precompiled parts (`build::precompiled`).
 
 mod build;
 mod debug_lines;

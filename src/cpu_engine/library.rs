@@ -1,4 +1,4 @@
-//! Loaded image: its kernels, its variables, and kernel launches.
+//! A loaded image, its kernels and variables, and launches of its kernels.
 //!
 //! The declarations match `src/cpu_engine/include/pygpu_cpu/abi.h`.
 
@@ -70,44 +70,44 @@ struct RawModule {
     globals: *const RawGlobal,
 }
 
-/// Loaded image.
+/// A loaded image, which is a shared library.
 pub struct Library {
-    // Owns the code and the tables that the fields below point to.
+    // Keeps the library open, whose code and tables the fields below refer to.
     _handle: libloading::Library,
     kernels: Vec<HostKernel>,
     globals: Vec<(String, usize, usize)>,
 }
 
-/// Kernel of a library; valid only while the library is loaded.
+/// A kernel of a library; valid only while the library is loaded.
 #[derive(Clone, Debug)]
 pub struct HostKernel {
-    /// Name in the source.
+    /// The kernel's name in the source.
     pub name: String,
-    /// Bytes and alignment of each parameter, in order.
+    /// Size in bytes and alignment of each parameter, in order.
     pub parameters: Vec<(usize, usize)>,
-    /// Limit from its launch bounds; 0 if it has none.
+    /// Maximum number of threads per block according to `__launch_bounds__`; 0 without it.
     pub max_threads: u32,
-    /// Bytes of static shared memory.
+    /// Size of the static shared memory in bytes.
     pub shared_bytes: u32,
-    /// Bytes of constant memory of its library.
+    /// Size in bytes of the constant memory of the library.
     pub constant_bytes: u32,
     launch: unsafe extern "C" fn(*const RawLaunch, *const *const c_void) -> c_int,
-    /// Start order of every launch.
+    /// Order in which blocks and threads start at each launch.
     order: StartOrder,
     breaks: bool,
     lines: Option<Arc<Lines>>,
 }
 
-/// Shape of a launch.
+/// The shape of a launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Blocks along x, y, z.
+    /// Number of blocks along x, y, z.
     pub grid: [u32; 3],
-    /// Threads per block along x, y, z.
+    /// Number of threads in a block along x, y, z.
     pub block: [u32; 3],
-    /// Bytes of dynamic shared memory.
+    /// Size of the dynamic shared memory in bytes.
     pub shared: u64,
-    /// Whether blocks may wait for each other.
+    /// Whether all blocks run concurrently, so that they may wait for each other.
     pub cooperative: bool,
 }
 
@@ -115,7 +115,7 @@ impl Library {
     /// Loads an image.
     ///
     /// # Errors
-    /// The reason why it is not an image or cannot be loaded.
+    /// A text that explains why the bytes are not an image or cannot be loaded.
     pub fn load(image: &[u8], host: &HostEnvironment) -> Result<Self, String> {
         check(image)?;
         let mut file = tempfile::Builder::new()
@@ -128,7 +128,7 @@ impl Library {
         let handle = unsafe { libloading::Library::new(file.path()) }.map_err(|error| describe(&error))?;
         let mut lines = None;
         if [&b"__asan_init"[..], b".debug_info"].iter().any(|text| contains(image, text)) {
-            // The debugger, the sanitizer and the search for source lines read the file.
+            // The file is kept, because a debugger, the sanitizer and the search for source lines read it.
             lines = file.keep().ok().map(|(_, path)| Arc::new(Lines::of(path, host)));
         }
         fault_handlers::install();
@@ -140,12 +140,12 @@ impl Library {
         if module.abi != ABI {
             return Err(format!("the image was made by another version of PyGPU ({} instead of {ABI})", module.abi));
         }
-        // SAFETY: the checked version has tables as declared here.
+        // SAFETY: the version was checked, so the tables are as declared here.
         let (kernels, globals) = unsafe { (kernels(module, image, host, lines.as_ref()), globals(module)) };
         Ok(Self { _handle: handle, kernels, globals })
     }
 
-    /// Finds a kernel by its name or its mangled C++ name.
+    /// Returns a kernel by its name in the source or its mangled C++ name.
     pub fn kernel(&self, name: &str) -> Option<&HostKernel> {
         let named = |name: &str| self.kernels.iter().find(|kernel| kernel.name == name);
         named(name).or_else(|| named(&unmangled(name)?))
@@ -156,20 +156,20 @@ impl Library {
         self.kernels.iter().map(|kernel| kernel.name.clone()).collect()
     }
 
-    /// Name, address and bytes of each variable.
+    /// Returns name, address and size in bytes of each variable.
     #[allow(dead_code, reason = "the simulated drivers register them as memory of a device")]
     pub fn globals(&self) -> &[(String, usize, usize)] {
         &self.globals
     }
 
-    /// Returns address and bytes of a variable.
+    /// Returns address and size in bytes of a variable.
     pub fn global(&self, name: &str) -> Option<(usize, usize)> {
         self.globals.iter().find(|global| global.0 == name).map(|global| (global.1, global.2))
     }
 }
 
 impl HostKernel {
-    /// Runs a kernel to its end. The error has the code (`abi.h`) and the text of a failure.
+    /// Runs a kernel until it is complete. If the kernel fails, the error contains the code (`abi.h`) and a text.
     ///
     /// # Safety
     /// The library is loaded; `arguments` has one pointer for each parameter, to as many bytes as the parameter has;
@@ -190,7 +190,7 @@ impl HostKernel {
             place: ptr::from_mut(&mut place),
             host: ptr::from_ref(&fault_handlers::HOST),
         };
-        // SAFETY: the caller promises valid arguments; all data in `launch` outlives the call.
+        // SAFETY: the caller guarantees valid arguments; all data in `launch` outlives the call.
         match unsafe { (self.launch)(&launch, arguments) } {
             0 => Ok(()),
             code => {
@@ -216,10 +216,10 @@ impl HostKernel {
     }
 }
 
-/// Number of OS threads that can run in parallel. Cached, because the query reads files, which takes longer than a
-/// small launch.
+/// Returns the number of OS threads that can run in parallel. Cached, because the query reads files, which takes longer
+/// than a small launch.
 fn processors() -> u32 {
-    // At worst queried twice; a lock could be left locked in a forked child.
+    // No lock, which could be left locked in a forked child. At worst the number is queried twice.
     static KNOWN: AtomicU32 = AtomicU32::new(0);
     match KNOWN.load(Ordering::Relaxed) {
         0 => {
@@ -231,7 +231,7 @@ fn processors() -> u32 {
     }
 }
 
-/// Rejects images that the system's loader would not handle safely.
+/// Returns an error for an image that the system's loader would not handle safely.
 fn check(image: &[u8]) -> Result<(), String> {
     if !image.starts_with(b"\x7fELF") && !image.starts_with(&[0xcf, 0xfa, 0xed, 0xfe]) {
         return Err(
@@ -243,7 +243,7 @@ fn check(image: &[u8]) -> Result<(), String> {
         return Err("the image is cut short: it says that it has more bytes than it has".to_owned());
     }
     let sanitized = contains(image, b"__asan_init");
-    // SAFETY: only looks up a symbol in the process.
+    // SAFETY: the call only looks up a symbol in the process.
     let present = !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__asan_init".as_ptr()) }.is_null();
     if sanitized && !present {
         return Err("the kernel was compiled with -fsanitize=address, whose library must be there when the program starts: run it \
@@ -267,12 +267,12 @@ fn describe(error: &libloading::Error) -> String {
 /// # Safety
 /// The text ends with a zero byte.
 unsafe fn text(pointer: *const c_char) -> String {
-    // SAFETY: the caller promises a final zero.
+    // SAFETY: the caller guarantees that the text ends with a zero byte.
     unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
 }
 
-/// Returns the source name of a mangled one: `k` for `_Z1kPi`, `ns::k` for `_ZN2ns1kEPi`. The parameters are ignored,
-/// because kernels are not overloaded here.
+/// Returns the name in the source of a mangled name: `k` for `_Z1kPi`, `ns::k` for `_ZN2ns1kEPi`. The parameters are
+/// ignored, because kernels are not overloaded here.
 fn unmangled(name: &str) -> Option<String> {
     let mut rest = name.strip_prefix("_Z")?;
     let is_nested = rest.starts_with('N');
@@ -289,7 +289,7 @@ fn unmangled(name: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("::"))
 }
 
-/// Reads the table of kernels.
+/// Reads a module's table of kernels.
 ///
 /// # Safety
 /// The module belongs to an open library of this version.
@@ -299,13 +299,14 @@ unsafe fn kernels(
     host: &HostEnvironment,
     lines: Option<&Arc<Lines>>,
 ) -> Vec<HostKernel> {
-    // SAFETY: the caller promises a valid module; its table has one entry more than it counts, so it is never empty.
+    // SAFETY: the caller guarantees a valid module; its table has one entry more than it counts, so the pointer is
+    // valid.
     let rows = unsafe { std::slice::from_raw_parts(module.kernels, module.kernel_count as usize) };
     let shared = StaticShared::of(image);
-    // SAFETY: the caller promises a valid module.
+    // SAFETY: the caller guarantees a valid module.
     let constant_bytes = unsafe { constants(module) };
     let read = |row: &RawKernel| {
-        // SAFETY: the table of parameters is never empty either.
+        // SAFETY: this table, too, has one entry more than it counts, so the pointer is valid.
         let parameters = unsafe { std::slice::from_raw_parts(row.parameters, row.parameter_count as usize) };
         let parameters = parameters.iter().map(|each| (each.bytes as usize, each.alignment as usize)).collect();
         // SAFETY: names are string literals of the library.
@@ -325,7 +326,7 @@ unsafe fn kernels(
     rows.iter().filter_map(read).collect()
 }
 
-/// Returns the bytes of constant memory.
+/// Returns the total size in bytes of a module's constant memory.
 ///
 /// # Safety
 /// As for `kernels`.
@@ -336,7 +337,7 @@ unsafe fn constants(module: &RawModule) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
-/// Reads the table of variables.
+/// Reads a module's table of variables.
 ///
 /// # Safety
 /// As for `kernels`.

@@ -1,4 +1,5 @@
-//! System functions that take no lock: a kernel that faults inside one of them may be left there.
+//! Recognizes system functions that take no lock. If a kernel faults inside one of them, it may be left without
+//! returning from the function.
 //!
 //! These are functions that copy and compare bytes, into which compilers turn loops, and mathematics. They are
 //! recognized by address. The copy functions are adjacent in the C library, which selects a variant by processor, far
@@ -9,11 +10,11 @@ use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
 
 use pygpu_base::ffi_guard::catch_panic;
 
-/// Distance around a function within which the variants that it jumps to are found.
+/// Distance in bytes from a function within which the variants that it jumps to are found.
 const AROUND: u64 = 4096;
 const MOST: usize = 16;
 
-/// Values of `abi.h`.
+/// Kinds of functions, with the values of `abi.h`.
 const COPIES: c_int = 1;
 const COMPUTES: c_int = 2;
 
@@ -37,7 +38,7 @@ fn add(kind: c_int, begin: u64, end: u64) {
     }
 }
 
-/// Finds their addresses. Must not be called concurrently.
+/// Determines the addresses of the functions. Must not be called concurrently.
 pub fn learn() {
     if COUNT.load(Ordering::Acquire) != 0 {
         return;
@@ -56,20 +57,20 @@ pub fn learn() {
 }
 
 fn function(name: &CStr) -> u64 {
-    // SAFETY: only looks up a symbol, which the process has.
+    // SAFETY: the call only looks up a symbol that exists in the process.
     unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as u64 }
 }
 
 #[cfg(target_os = "linux")]
 unsafe extern "C" fn mathematics(library: *mut libc::dl_phdr_info, _: libc::size_t, _: *mut libc::c_void) -> c_int {
     catch_panic((), || {
-        // SAFETY: a pointer from the loader, valid during the call.
+        // SAFETY: the pointer comes from the loader, and is valid during the call.
         unsafe { add_mathematics(&*library) };
     });
     0
 }
 
-/// Records the code range of a library, if it is the one of mathematical functions.
+/// Records the code range of a library, if it is the one with mathematical functions.
 ///
 /// # Safety
 /// `library` comes from the loader and describes a loaded library.
@@ -78,11 +79,11 @@ unsafe fn add_mathematics(library: &libc::dl_phdr_info) {
     if library.dlpi_name.is_null() {
         return;
     }
-    // SAFETY: names end with a zero byte.
+    // SAFETY: the loader's names end with a zero byte.
     let name = unsafe { CStr::from_ptr(library.dlpi_name) }.to_bytes();
     let file = name.rsplit(|&letter| letter == b'/').next().unwrap_or_default();
     if file.starts_with(b"libm.so") || file.starts_with(b"libm-") {
-        // SAFETY: the loader's count matches its table.
+        // SAFETY: the table has as many entries as the loader states.
         let headers = unsafe { std::slice::from_raw_parts(library.dlpi_phdr, usize::from(library.dlpi_phnum)) };
         for header in headers.iter().filter(|header| header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0)
         {
@@ -92,7 +93,8 @@ unsafe fn add_mathematics(library: &libc::dl_phdr_info) {
     }
 }
 
-/// Returns the kind of function that contains an instruction; 0 for all others. Called in signal handlers.
+/// Returns the kind of the function that contains an instruction; 0 for functions that may take a lock. Called in
+/// signal handlers.
 pub extern "C" fn is_plain(instruction: c_ulonglong) -> c_int {
     catch_panic(0, || {
         let known = &RANGES[..COUNT.load(Ordering::Acquire).min(MOST)];

@@ -1,4 +1,5 @@
-//! Tracks the scope in a source (namespace, `extern "C"`, or other braces), and parses the name of a declaration.
+//! Tracks the scope at a position in a source (namespace, `extern "C"`, or other braces), and parses the name of a
+//! declaration.
 
 use crate::tokens::{Token, TokenKind};
 
@@ -9,14 +10,14 @@ enum Scope {
     Inside,
 }
 
-/// Tracks braces.
+/// The scopes that are open at a position in a source.
 #[derive(Default)]
 pub struct Scopes {
     open: Vec<Scope>,
 }
 
 impl Scopes {
-    /// Processes a punctuation mark. `statement` holds the tokens since the start of the statement.
+    /// Processes a punctuation mark. `statement` contains the tokens since the start of the statement.
     pub fn pass(&mut self, mark: &str, statement: &[&str]) {
         match mark {
             "{" => self.open.push(opened_by(statement)),
@@ -27,12 +28,12 @@ impl Scopes {
         }
     }
 
-    /// Returns whether declarations here have namespace scope.
+    /// Returns whether declarations at this position have namespace scope.
     pub fn outside(&self) -> bool {
         !self.open.contains(&Scope::Inside)
     }
 
-    /// Returns a name qualified by the current namespaces.
+    /// Returns a name qualified by the namespaces that are open.
     pub fn qualified(&self, name: &str) -> String {
         let mut parts: Vec<&str> = Vec::new();
         for scope in &self.open {
@@ -72,27 +73,27 @@ pub fn behind_brackets(source: &str, tokens: &[Token], open: usize) -> usize {
     tokens.len()
 }
 
-/// Keywords followed by brackets that are not a parameter list.
+/// Keywords after which brackets follow that are not a parameter list.
 const WITH_BRACKETS: [&str; 7] =
     ["__attribute__", "__attribute", "alignas", "decltype", "__launch_bounds__", "__maxnreg__", "__declspec"];
 
-/// Returns whether a word is such a keyword.
+/// Returns whether a word is one of these keywords.
 pub fn has_brackets(word: &str) -> bool {
     WITH_BRACKETS.contains(&word)
 }
 
-/// Kind and name of a declaration.
+/// What a statement declares, and its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Declared<'a> {
-    /// Function of this name.
+    /// A function of this name.
     Function(&'a str),
-    /// Variable of this name.
+    /// A variable of this name.
     Variable(&'a str),
-    /// Any other declaration.
+    /// Anything else, or nothing.
     Nothing,
 }
 
-/// Parses the declaration at `from` up to its name.
+/// Parses the declaration that begins at `from`, up to its name.
 pub fn declared<'a>(source: &'a str, tokens: &[Token], from: usize) -> Declared<'a> {
     let (mut position, mut name, mut angles) = (from, None, 0usize);
     while let Some(token) = tokens.get(position) {

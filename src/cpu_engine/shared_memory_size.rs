@@ -1,4 +1,4 @@
-//! Size of the static shared memory of each kernel, from the image's symbol table.
+//! Determines the size of each kernel's static shared memory from the image's symbol table.
 //!
 //! A shared variable is a thread-local variable of a function, and C++ compilers put the function's name before the
 //! variable's: `s` of `_Z1kPi` is `_ZZ1kPiE1s`. Variables of functions called by a kernel are not counted.
@@ -11,12 +11,12 @@ const THREAD_LOCAL: u8 = 6;
 const SECTION_BYTES: usize = 64;
 const SYMBOL_BYTES: usize = 24;
 
-/// Symbols of an image that concern shared memory.
+/// The symbols of an image that are needed to compute sizes of shared memory.
 #[derive(Default)]
 pub struct StaticShared<'a> {
     functions: Vec<(usize, &'a [u8])>,
     variables: Vec<(&'a [u8], usize)>,
-    /// Address of the table of kernels.
+    /// Address of the table of kernels in the image.
     module: usize,
 }
 
@@ -26,7 +26,7 @@ fn text(image: &[u8], at: usize) -> Option<&[u8]> {
 }
 
 impl<'a> StaticShared<'a> {
-    /// Reads an image; an image without such symbols has no shared memory.
+    /// Reads the symbols of an image. An image without such symbols has no shared memory.
     pub fn of(image: &'a [u8]) -> Self {
         let mut found = Self::default();
         let _ = found.read(image); // unreadable symbols count as absent
@@ -55,7 +55,8 @@ impl<'a> StaticShared<'a> {
         Some(())
     }
 
-    /// Returns the bytes of the kernel at address `function`, in a process where the table of kernels is at `module`.
+    /// Returns the size in bytes for the kernel at address `function`, in a process where the table of kernels is at
+    /// address `module`.
     pub fn bytes(&self, function: usize, module: usize) -> u32 {
         if self.variables.is_empty() {
             return 0;

@@ -1,4 +1,4 @@
-//! Alternate stack for signal handlers, used when a thread's or a kernel's own stack is full.
+//! Alternate stack on which signal handlers run if the stack of a thread or of a kernel is full.
 
 use std::cell::Cell;
 use std::ptr;
@@ -10,7 +10,7 @@ thread_local! {
     static OWN: SignalStack = const { SignalStack(Cell::new(ptr::null_mut())) };
 }
 
-/// Stack allocated here, freed when the thread ends.
+/// A signal stack that was allocated here. It is freed when the thread ends.
 struct SignalStack(Cell<*mut libc::c_void>);
 
 impl Drop for SignalStack {
@@ -20,8 +20,8 @@ impl Drop for SignalStack {
             return;
         }
         let none = libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: BYTES };
-        // SAFETY: no handler runs on it, since this thread is executing this code; the memory was mapped here and has
-        // no other user.
+        // SAFETY: no handler is running on the stack, because this thread is executing this code; the memory was mapped
+        // here and has no other user.
         unsafe {
             libc::sigaltstack(&none, ptr::null_mut());
             libc::munmap(memory, BYTES);
@@ -29,7 +29,7 @@ impl Drop for SignalStack {
     }
 }
 
-/// Gives this thread a signal stack, unless it already has one.
+/// Installs a signal stack for this thread, unless it already has one.
 #[inline]
 pub fn have_one() {
     if !KNOWN.replace(true) {
@@ -40,12 +40,12 @@ pub fn have_one() {
 #[cold]
 fn make() {
     let mut old = libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: 0, ss_size: 0 };
-    // SAFETY: only reads the current stack.
+    // SAFETY: the call only reads the current signal stack.
     if unsafe { libc::sigaltstack(ptr::null(), &mut old) } != 0 || old.ss_flags & libc::SS_DISABLE == 0 {
         return;
     }
     let access = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: creates a new mapping.
+    // SAFETY: the call creates a new mapping.
     let memory = unsafe { libc::mmap(ptr::null_mut(), BYTES, access, libc::MAP_PRIVATE | libc::MAP_ANON, -1, 0) };
     if memory == libc::MAP_FAILED {
         return;

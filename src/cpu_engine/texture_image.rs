@@ -1,42 +1,43 @@
-//! Texture or surface of a kernel on the CPU: its handle is the address of an [`TextureImage`].
+//! A texture or surface that kernels on the CPU use. Its handle is the address of a [`TextureImage`].
 //!
 //! The declaration matches `src/cpu_engine/include/pygpu_cpu/textures.h`, which reads and writes through it. The
 //! constants are those of CUDA and HIP.
 
-/// Image with one to three axes in memory, and its sampling mode.
+/// An image with one to three axes in memory, and how it is sampled.
 #[derive(Clone, Copy, Default, Debug)]
 #[repr(C)]
 pub struct TextureImage {
-    /// Address of the first byte.
+    /// Address of the image's first byte.
     pub data: u64,
     /// Distance between rows in bytes.
     pub row_pitch: u64,
     /// Distance between planes or layers in bytes.
     pub plane_pitch: u64,
-    /// Elements per row; for linear memory, all elements.
+    /// Number of elements in a row; for linear memory, of all elements.
     pub width: u64,
-    /// Number of rows; 1 without this axis.
+    /// Number of rows; 1 if there is no such axis.
     pub height: u32,
-    /// Number of planes or layers; 1 without this axis.
+    /// Number of planes or layers; 1 if there is no such axis.
     pub depth: u32,
-    /// Format of a channel.
+    /// Format of each channel of an element.
     pub format: u32,
     /// Number of channels: 1, 2 or 4.
     pub channels: u32,
-    /// Address mode beyond the edges along x, y, z.
+    /// What is read for coordinates beyond the edges, along x, y, z.
     pub address: [u32; 3],
-    /// Whether reads interpolate linearly.
+    /// Whether reads interpolate linearly between elements.
     pub linear: u32,
-    /// Whether coordinates are normalized to 0 to 1.
+    /// Whether coordinates from 0 to 1 cover the image, instead of element indices.
     pub normalized: u32,
-    /// Whether integers are returned as integers.
+    /// Whether integers are read as integers, instead of floats from 0 or -1 to 1.
     pub as_integer: u32,
     /// Border colour, for the address mode that uses it.
     pub border: [f32; 4],
 }
 
 impl TextureImage {
-    /// Describes an array with contiguous rows and planes; a length of 0 means that the axis is absent.
+    /// Creates the description of an array with contiguous rows and planes. A length of 0 means that the axis is
+    /// absent.
     pub fn of_array(data: u64, (width, height, depth): (u64, u64, u64), (format, channels): (u32, u32)) -> Self {
         let size = match format {
             1 | 8 => 1,

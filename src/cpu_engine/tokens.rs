@@ -12,14 +12,14 @@ pub enum TokenKind {
     Mark,
 }
 
-/// Token of the text.
+/// A token of a source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token {
-    /// Kind.
+    /// Whether the token is a word, a literal or a punctuation mark.
     pub kind: TokenKind,
-    /// Offset of its first byte.
+    /// Offset of the token's first byte in the source.
     pub start: usize,
-    /// Offset after its last byte.
+    /// Offset of the byte after the token's last byte.
     pub end: usize,
 }
 
@@ -30,7 +30,7 @@ impl Token {
     }
 }
 
-/// Returns the tokens of the user's source and headers; system headers are left out.
+/// Returns the tokens of the user's source and of the user's headers. System headers are left out.
 pub fn tokens(source: &str) -> Vec<Token> {
     let bytes = source.as_bytes();
     let mut found = Vec::new();
@@ -66,7 +66,8 @@ fn end_of_line(bytes: &[u8], from: usize) -> usize {
     bytes[from..].iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |length| from + length)
 }
 
-/// Returns whether a line marker (`# 12 "file" 1 3`) begins text of a system header; `None` for another directive.
+/// Returns whether a line marker (`# 12 "file" 1 3`) begins text of a system header; `None` if the line is another
+/// directive.
 fn marker(line: &str) -> Option<bool> {
     let rest = line.strip_prefix("# ")?;
     if !rest.starts_with(|first: char| first.is_ascii_digit()) {
@@ -87,7 +88,7 @@ fn token(bytes: &[u8], at: usize) -> (TokenKind, usize) {
     }
     if is_word(first) {
         let end = at + bytes[at..].iter().take_while(|&&byte| is_word(byte)).count();
-        // A prefix belongs to its string literal: u8"..." and R"x(...)x".
+        // A prefix such as in u8"..." or R"x(...)x" belongs to the string literal.
         return match bytes.get(end) {
             Some(b'"') if end - at <= 3 && bytes[end - 1] == b'R' => (TokenKind::Literal, raw_string(bytes, end)),
             Some(quote @ (b'"' | b'\'')) if end - at <= 2 => (TokenKind::Literal, quoted(bytes, end, *quote)),

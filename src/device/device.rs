@@ -10,7 +10,8 @@ use pygpu_backend::{self as backend, Backend, BackendKind, DeviceProperties, Mem
 use pygpu_base::error::{Error, Result};
 use pygpu_base::fork_safe::ForkSafeOnce;
 
-/// Device of a backend: a pointer to its static state, since every array, stream and block holds one.
+/// A device of a backend: a pointer to its static state. It is small, because every array, stream and block contains
+/// one.
 #[derive(Clone, Copy)]
 pub struct Device(&'static DeviceInner);
 
@@ -18,9 +19,9 @@ struct DeviceInner {
     backend: &'static dyn Backend,
     index: i32,
     kind: BackendKind,
-    /// Number of resets. Objects created before a reset must not be passed to the driver after it.
+    /// Number of resets of the device. Objects created before a reset must not be passed to the driver after it.
     epoch: AtomicU32,
-    /// Number of waits for the whole device that were begun, and the number of the latest of them that completed.
+    /// Number of waits for the whole device that were begun; and the number of the latest of them that is complete.
     waits_begun: AtomicU64,
     wait_ended: AtomicU64,
 }
@@ -28,20 +29,20 @@ struct DeviceInner {
 /// Maximum number of devices of a backend; drivers support at most 64.
 pub const MAX_DEVICES: usize = 64;
 
-/// State of every device that was requested. A process has at most one backend of each kind.
+/// State of every device that was requested, by slot. A process has at most one backend of each kind.
 static DEVICES: PerDevice<ForkSafeOnce<DeviceInner>> = crate::per_device!(ForkSafeOnce::new());
 
-/// Per-device state of other modules; the macro `per_device!` creates it.
+/// A value for each device, for the state of other modules; created by the macro `per_device!`.
 pub struct PerDevice<T>(#[doc(hidden)] pub [[T; MAX_DEVICES]; 3]);
 
 impl<T> PerDevice<T> {
-    /// Returns the state of a device.
+    /// Returns the value for a device.
     #[inline]
     pub fn of(&self, device: Device) -> &T {
         self.at(device.0.kind, device.0.index)
     }
 
-    /// Returns the state of every device, including devices that were never requested.
+    /// Returns the value for every device, including devices that were never requested.
     pub fn all(&self) -> impl Iterator<Item = &T> {
         self.0.iter().flatten()
     }
@@ -100,7 +101,7 @@ impl Device {
         Ok(Self::of(backend, index))
     }
 
-    /// Returns the device of an index that is valid for the backend.
+    /// Returns the device with an index that is known to be valid for the backend.
     #[inline]
     fn of(backend: &'static dyn Backend, index: i32) -> Self {
         let kind = backend.kind();
@@ -140,7 +141,7 @@ impl Device {
         Self::new(backend, index)
     }
 
-    /// Returns the host as a device: the calling thread's current CPU device, if several are configured.
+    /// Returns the CPU device: the calling thread's current one, if several are configured.
     ///
     /// # Errors
     /// None in practice: the CPU backend is always available.
@@ -156,7 +157,7 @@ impl Device {
         Ok(Self::of(backend, backend.current_device()?))
     }
 
-    /// Returns the backend of the device.
+    /// Returns the device's backend.
     #[inline]
     pub fn backend(self) -> &'static dyn Backend {
         self.0.backend
@@ -168,7 +169,7 @@ impl Device {
         self.0.index
     }
 
-    /// Returns the kind of the backend.
+    /// Returns the kind of the device's backend.
     #[inline]
     pub fn kind(self) -> BackendKind {
         self.0.kind
@@ -196,7 +197,7 @@ impl Device {
         self.0.backend.memory_info(self.0.index)
     }
 
-    /// Waits until all work of the device is complete.
+    /// Blocks the host until all work of the device is complete.
     ///
     /// # Errors
     /// Errors of the driver, including those of earlier asynchronous work.
@@ -207,17 +208,17 @@ impl Device {
         Ok(())
     }
 
-    /// Returns the current point in time, for [`Self::was_waited_for_since`].
+    /// Returns a counter value that denotes the present, for [`Self::was_waited_for_since`].
     pub fn now(self) -> u64 {
         self.0.waits_begun.load(Ordering::Acquire)
     }
 
-    /// Returns whether a wait for the whole device was begun after `time` and is complete. Makes no driver call.
+    /// Returns whether the host has waited for the whole device since `time`. Makes no driver call.
     pub fn was_waited_for_since(self, time: u64) -> bool {
         self.0.wait_ended.load(Ordering::Acquire) > time
     }
 
-    /// Makes the device current for the calling thread and every library that shares the driver.
+    /// Makes the device current for the calling thread, also for other libraries that share the driver.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -238,14 +239,14 @@ impl Device {
         Ok(DeviceGuard { restore: Some(Self::of(self.0.backend, found)) })
     }
 
-    /// Returns the number of resets.
+    /// Returns the number of resets of the device.
     #[inline]
     pub fn epoch(self) -> u32 {
         self.0.epoch.load(Ordering::Acquire)
     }
 
-    /// Destroys all objects of the process on the device and starts a new epoch, which invalidates all earlier
-    /// objects. Has nothing to destroy on the CPU.
+    /// Destroys all objects of the process on the device and starts a new epoch, which invalidates all earlier objects.
+    /// Has nothing to destroy on the CPU.
     ///
     /// # Safety
     /// No library of the process may use memory, streams or events of the device afterwards.
@@ -257,7 +258,7 @@ impl Device {
             return Ok(());
         }
         self.0.epoch.fetch_add(1, Ordering::AcqRel);
-        // SAFETY: the caller promises that no library uses objects of the device; the new epoch above already
+        // SAFETY: the caller guarantees that no library uses objects of the device; the new epoch above already
         // invalidates PyGPU's own handles.
         let outcome = unsafe { self.0.backend.reset_device(self.0.index) };
         if outcome.is_err() {
@@ -266,7 +267,7 @@ impl Device {
         outcome
     }
 
-    /// Returns the index of the device in tables of per-device state.
+    /// Returns the index of the device in tables with a value per device.
     pub fn slot(self) -> usize {
         self.0.index as usize % MAX_DEVICES
     }
@@ -281,7 +282,8 @@ pub struct DeviceGuard {
 impl Drop for DeviceGuard {
     fn drop(&mut self) {
         if let Some(device) = self.restore {
-            // Ignored: a driver that fails here fails in every later call too, and that call reports the error.
+            // The error is ignored: a driver that fails here fails in every later call too, and that call reports the
+            // error.
             let _ = device.make_current();
         }
     }

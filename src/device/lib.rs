@@ -1,7 +1,7 @@
 //! Devices, streams and events.
 //!
-//! [`Device`] is a backend and an index; [`stream`] has streams, events and the current stream of a thread;
-//! [`shutdown`] defers errors of destructors and stops driver calls at process exit.
+//! [`Device`] is a backend and an index. The module [`stream`] has streams, events and the current stream of a thread.
+//! The module [`shutdown`] defers errors of destructors and stops driver calls at process exit.
 
 mod device;
 pub mod shutdown;

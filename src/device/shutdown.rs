@@ -16,18 +16,20 @@ use pygpu_base::fork_safe::ForkSafeMutex;
 static EXITING: AtomicBool = AtomicBool::new(false);
 static HAS_DEFERRED: AtomicBool = AtomicBool::new(false);
 static DEFERRED: ForkSafeMutex<Option<Error>> = ForkSafeMutex::new(None);
-/// Values dropped where no driver call is allowed; the next report drops them.
+/// Values that were dropped where no driver call is allowed. The next call of `report_deferred` drops them.
 static PUT_OFF: ForkSafeMutex<Vec<Box<dyn Any + Send>>> = ForkSafeMutex::new(Vec::new());
-/// Number of active calls into code of other libraries.
+/// Number of active calls, over all threads, into code of other libraries that may request an interpreter lock.
 static ASKING: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
-    /// The calling thread's part of `ASKING`.
+    /// Number of such calls on the calling thread, as part of `ASKING`.
     static OWN_ASKING: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Stops all driver calls but those of the calling thread and frees nothing from now on: the process is about to end.
+/// Called when the process is about to end: stops all driver calls except those of the calling thread. Nothing is freed
+/// from now on.
 pub fn begin_exit() {
-    // Sequentially consistent: the thread that ends the process next checks for threads that have not seen the flag.
+    // Sequentially consistent, because the thread that ends the process next checks for threads that have not seen the
+    // flag.
     EXITING.store(true, Ordering::SeqCst);
     backend::close_drivers();
 }
@@ -39,7 +41,7 @@ pub fn exiting() -> bool {
 }
 
 thread_local! {
-    /// Results of destructors on this thread for the enclosing `collect_errors` calls, innermost last.
+    /// Results of destructors on this thread, one for each enclosing `collect_errors` call, innermost last.
     static CAUGHT: RefCell<Vec<Result<()>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -53,8 +55,8 @@ pub fn collect_errors(work: impl FnOnce()) -> Result<()> {
     CAUGHT.with_borrow_mut(|caught| caught.pop().unwrap_or(Ok(())))
 }
 
-/// Stores a destructor's error for the next report; of several, the first is kept. In a forked child errors are
-/// ignored: the objects belong to the parent.
+/// Stores a destructor's error, which the next call of `report_deferred` returns; of several, the first is kept. In a
+/// forked child errors are ignored, because the objects belong to the parent.
 pub fn defer(result: Result<()>) {
     let Err(error) = result else { return };
     if matches!(error, Error::Forked { .. }) {
@@ -64,7 +66,7 @@ pub fn defer(result: Result<()>) {
     drop(store_error(error)); // not under the lock: the drop may run another library's code
 }
 
-/// Stores an error for the next report; returns it if one is already stored.
+/// Stores an error, which the next call of `report_deferred` returns. Returns the error if one is already stored.
 pub fn store_error(error: Error) -> Option<Error> {
     let mut deferred = DEFERRED.lock();
     if deferred.is_some() {
@@ -76,18 +78,18 @@ pub fn store_error(error: Error) -> Option<Error> {
     None
 }
 
-/// Postpones the drop of a value inside a function that a stream calls. Its destructor would call the driver, which
-/// waits for that function to return.
+/// Postpones the drop of a value. Used inside a host function that a stream calls, because the destructor would call
+/// the driver, which waits for that function to return.
 #[cold]
 pub fn defer_drop(thing: Box<dyn Any + Send>) {
     PUT_OFF.lock().push(thing);
     HAS_DEFERRED.store(true, Ordering::Release);
 }
 
-/// Returns the error, unless an enclosing `collect_errors` of this thread takes it.
+/// Returns the error, unless an enclosing `collect_errors` call of this thread takes it.
 fn uncaught(error: Error) -> Option<Error> {
     let mut error = Some(error);
-    // A terminating thread has no `collect_errors` left to take the error.
+    // On a terminating thread no `collect_errors` call is left that could take the error.
     let _ = CAUGHT.try_with(|caught| {
         if let Ok(mut caught) = caught.try_borrow_mut()
             && let Some(first) = caught.last_mut()
@@ -122,13 +124,13 @@ fn take_deferred() -> Result<()> {
     }
 }
 
-/// Marks a call into code of another library that may request an interpreter lock. A finalizing interpreter
-/// terminates threads that request its lock, which would unwind Rust frames. The end of the process therefore waits
-/// for such calls. A caller creates this value first and checks [`exiting`] afterwards.
+/// Marks a call into code of another library that may request an interpreter lock. A finalizing interpreter terminates
+/// threads that request its lock, which would unwind Rust frames. The end of the process therefore waits for such
+/// calls. A caller creates this value first and checks [`exiting`] afterwards.
 pub struct ForeignCallGuard(());
 
 impl ForeignCallGuard {
-    /// Counts a call of this thread. The thread that ends the process sets its flag before it reads the count.
+    /// Begins such a call on this thread. The thread that ends the process sets its flag before it reads the count.
     #[inline]
     pub fn begin() -> Self {
         OWN_ASKING.set(OWN_ASKING.get() + 1);
@@ -141,7 +143,7 @@ impl ForeignCallGuard {
         ASKING.load(Ordering::SeqCst)
     }
 
-    /// Removes this thread's calls from the count because they never return: the end of the process must not wait for
+    /// Removes this thread's calls from the count, because they never return: the end of the process must not wait for
     /// them.
     pub fn give_up() {
         ASKING.fetch_sub(OWN_ASKING.replace(0), Ordering::SeqCst);

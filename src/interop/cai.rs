@@ -1,4 +1,4 @@
-//! CUDA array interface, version 3, without Python: memory exchange and its synchronization.
+//! The CUDA array interface, version 3, without Python: memory exchange and its synchronization.
 
 use std::any::Any;
 
@@ -14,11 +14,11 @@ use pygpu_device::shutdown;
 use pygpu_device::stream::{self, Stream};
 use pygpu_memory::OwnerBox;
 
-/// The producer's object, and how PyGPU's use of its memory ends.
+/// The producer's object, as the owner of imported memory. Dropping it orders PyGPU's work before the producer's.
 struct ImportedInterface {
     owner: Option<OwnerBox>,
     ready: Stream,
-    /// Whether the producer works on a separate stream, not on the legacy default stream.
+    /// Whether the producer works on a stream other than the legacy default stream.
     has_own_stream: bool,
 }
 
@@ -28,7 +28,7 @@ impl Drop for ImportedInterface {
             std::mem::forget(self.owner.take());
             return;
         }
-        // The protocol requires the producer's stream to wait for PyGPU's at this point, and to live as long as the
+        // The protocol requires that the producer's stream waits for PyGPU's at this point, and lives as long as the
         // producer's object. CuPy's stream may already be destroyed, and a destroyed handle crashes the driver, so the
         // host waits instead.
         shutdown::defer(if self.has_own_stream {
@@ -40,19 +40,20 @@ impl Drop for ImportedInterface {
 }
 
 impl ImportedInterface {
-    /// Whether the memory can be returned without waiting.
+    /// Whether the memory can be returned to the producer without waiting.
     fn ends_at_once(&self) -> bool {
         !self.has_own_stream && self.ready == Stream::default_of(self.ready.device())
     }
 }
 
-/// Returns the producer's object from an owner that [`import`] created. `None` also if returning it requires a wait.
+/// Returns the producer's object from an owner that [`import`] created. Returns `None` also if returning the memory
+/// requires a wait.
 pub fn keeper_of(lender: &(dyn Any + Send + Sync)) -> Option<&(dyn Any + Send + Sync)> {
     let borrowed = lender.downcast_ref::<ImportedInterface>().filter(|borrowed| borrowed.ends_at_once())?;
     borrowed.owner.as_deref()
 }
 
-/// Whether imports wait for the producer's stream. Users who synchronize by other means disable it.
+/// Whether an import waits for the producer's stream. Users who synchronize by other means can disable this.
 fn waits_for_producers() -> bool {
     static WAITS: ForkSafeOnce<bool> = ForkSafeOnce::new();
     *WAITS.get().unwrap_or_else(|| {
@@ -61,7 +62,7 @@ fn waits_for_producers() -> bool {
     })
 }
 
-/// Creates the array that an interface describes. `stream` is the value of its `stream` entry.
+/// Creates the array that an interface describes. `stream` is the value of the interface's `stream` entry.
 ///
 /// # Errors
 /// `ValueError` for inconsistent descriptions; `Unavailable` without a GPU; driver errors.
@@ -87,12 +88,12 @@ pub unsafe fn import(description: &ImportedMemory, stream: Option<i64>, owner: O
     unsafe { description.adopt(ready, Box::new(owner)) }
 }
 
-/// Queries the driver for the device of the memory: the interface does not contain it.
+/// Returns the device of the memory. The driver is queried, because the interface does not contain the device.
 fn device_of(description: &ImportedMemory) -> Result<Device> {
     let is_gpu = |backend: &&'static dyn Backend| backend.kind() != BackendKind::Cpu;
     let backend = match Some(backend::default_backend()?).filter(is_gpu) {
         Some(backend) => backend,
-        // If there is no GPU at all, the error is that of the CUDA backend, whose vendor defined the interface.
+        // If there is no GPU at all, the error is that of the CUDA backend, because NVIDIA defined the interface.
         None => backend::available().into_iter().find(is_gpu).map_or_else(|| backend::by_name("cuda"), Ok)?,
     };
     let current = || Device::new(backend, backend.current_device()?);
@@ -101,7 +102,7 @@ fn device_of(description: &ImportedMemory) -> Result<Device> {
     }
     match backend.pointer_kind(description.address)? {
         PointerKind::Device(index) => Device::new(backend, index),
-        // The device accesses this memory in place.
+        // The thread's current device accesses this memory in place.
         PointerKind::Managed | PointerKind::Host => current(),
         PointerKind::Unregistered => Err(Error::value(format!(
             "__cuda_array_interface__: {:#x} is no address of device memory that the driver knows",
@@ -121,7 +122,7 @@ pub fn export(array: &Array) -> Result<Option<usize>> {
     let stream = allocation.ordered_stream(array.exported_access())?;
     match array.device().kind() {
         BackendKind::Cpu => Ok(None),
-        // The interface cannot name a HIP stream: the work is completed before the memory is exported.
+        // The interface cannot express a HIP stream, so the work is completed before the memory is exported.
         BackendKind::Hip => stream.synchronize().map(|()| None),
         kind => Ok(stream_numbers::as_cai_producer(kind, stream.handle())),
     }

@@ -1,4 +1,4 @@
-//! Descriptions of external memory, and the checks that turn one into an array.
+//! Descriptions of memory of other libraries, and the checks that turn one into an array.
 //!
 //! Nothing is read through the address: only the producer can guarantee that memory is there. Everything else is
 //! checked here: overflowing sizes, null addresses, misaligned addresses, and elements outside the address space.
@@ -12,9 +12,9 @@ use pygpu_layout::tuple_text;
 use pygpu_layout::{Dims, Layout, MemoryOrder};
 use pygpu_memory::OwnerBox;
 
-/// A description of external memory.
+/// Description of an array in memory of another library.
 pub struct ImportedMemory {
-    /// Address of element zero; with negative strides not the lowest address.
+    /// Address of element zero. If a stride is negative, this is not the lowest address.
     pub address: Address,
     /// Lengths of the axes.
     pub shape: Dims,
@@ -22,15 +22,15 @@ pub struct ImportedMemory {
     pub strides: Option<Dims>,
     /// The type of the elements.
     pub dtype: DType,
-    /// Whether writes are forbidden.
+    /// Whether writes to the memory are forbidden.
     pub readonly: bool,
 }
 
-/// End of user-space addresses on every platform with a GPU driver.
+/// End of the user-space addresses on every platform with a GPU driver.
 const END_OF_ADDRESSES: i64 = 1 << 57;
 
 impl ImportedMemory {
-    /// The layout relative to element zero.
+    /// Returns the layout, with offsets relative to element zero.
     ///
     /// # Errors
     /// `ValueError` for negative lengths, overflowing sizes or strides, and a wrong number of strides.
@@ -58,7 +58,7 @@ impl ImportedMemory {
         let itemsize = self.dtype.itemsize();
         let alignment = match self.dtype.kind() {
             ScalarType::Opaque => 1,
-            // A host reads the two parts of a complex number separately, a device both at once.
+            // The host reads the two parts of a complex number separately, a device reads both at once.
             ScalarType::Complex64 | ScalarType::Complex128 if on_host => itemsize / 2,
             _ => itemsize,
         };
@@ -73,7 +73,7 @@ impl ImportedMemory {
         )))
     }
 
-    /// The layout, checked to lie inside the address space.
+    /// Returns the layout, after checking that it is inside the address space.
     fn checked_layout(&self) -> Result<Layout> {
         let layout = self.layout()?;
         if let Some((low, high)) = layout.extent() {
@@ -82,7 +82,7 @@ impl ImportedMemory {
         Ok(layout)
     }
 
-    /// Checks the description for a caller that has not yet determined the owner of the memory.
+    /// Checks the description, for a caller that has not yet determined the owner of the memory.
     ///
     /// # Errors
     /// `ValueError`.
@@ -145,7 +145,7 @@ mod tests {
     }
 
     fn adopt(description: &ImportedMemory) -> Result<Array> {
-        // SAFETY: no element is read or written through the array.
+        // SAFETY: the test reads and writes no element of the array.
         unsafe { description.adopt(Stream::default_of(Device::cpu().unwrap()), Box::new(())) }
     }
 
@@ -204,14 +204,14 @@ mod tests {
     fn owner_is_dropped_once_with_last_view_or_on_rejection() {
         static DROPS: AtomicUsize = AtomicUsize::new(0);
         let stream = Stream::default_of(Device::cpu().unwrap());
-        // SAFETY: as in `adopt`: no element is accessed.
+        // SAFETY: as in `adopt`: the test reads and writes no element.
         let array = unsafe { float32(64, &[4], None).adopt(stream.clone(), Box::new(CheckedExtent(&DROPS))).unwrap() };
         let view = array.clone();
         drop(array);
         assert_eq!(DROPS.load(Ordering::SeqCst), 0);
         drop(view);
         assert_eq!(DROPS.load(Ordering::SeqCst), 1);
-        // SAFETY: as in `adopt`: no element is accessed.
+        // SAFETY: as in `adopt`: the test reads and writes no element.
         let refused = unsafe { float32(64, &[-1], None).adopt(stream, Box::new(CheckedExtent(&DROPS))) };
         assert!(refused.is_err());
         assert_eq!(DROPS.load(Ordering::SeqCst), 2);

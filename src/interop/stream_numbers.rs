@@ -20,10 +20,10 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 
-/// CUDA's and HIP's handle of the per-thread default stream.
+/// The handle of the per-thread default stream in CUDA and HIP.
 const PER_THREAD: StreamHandle = StreamHandle(2);
 
-/// The stream on which a DLPack consumer uses the data; `None` if no synchronization is requested.
+/// Returns the stream on which a DLPack consumer uses the data; `None` if it requests no synchronization.
 ///
 /// # Errors
 /// `ValueError` for a number that the table does not allow for the device.
@@ -48,8 +48,8 @@ pub fn of_dlpack_consumer(kind: BackendKind, value: Option<i64>) -> Result<Optio
     }
 }
 
-/// The `stream` argument for a DLPack producer whose data is used on `stream`, and the stream on which the data is then
-/// ready.
+/// Returns the `stream` argument for a DLPack producer whose data will be used on `stream`, and the stream on which the
+/// data is then ready.
 ///
 /// A stream of another library may be destroyed before the data is next used, and ROCm has no number for the per-thread
 /// stream. In these cases the default stream is requested, and `stream` waits for it by an event when it uses the data.
@@ -66,7 +66,8 @@ pub fn as_dlpack_consumer(stream: &Stream) -> (Option<i64>, Stream) {
     }
 }
 
-/// The stream after whose work the data of a CUDA array interface is ready; `None` if no synchronization is requested.
+/// Returns the stream after whose work the data of a CUDA array interface is ready; `None` if no synchronization is
+/// requested.
 ///
 /// # Errors
 /// `ValueError` for 0, which the protocol forbids, and for negative numbers.
@@ -83,7 +84,8 @@ pub fn of_cai_producer(value: Option<i64>) -> Result<Option<StreamHandle>> {
     }
 }
 
-/// The value of a CUDA array interface's `stream` entry for a PyGPU stream; `None` if it must not name one.
+/// Returns the value of a CUDA array interface's `stream` entry for a PyGPU stream; `None` if the interface cannot
+/// express the stream.
 pub fn as_cai_producer(kind: BackendKind, handle: StreamHandle) -> Option<usize> {
     match kind {
         BackendKind::Cuda if handle == StreamHandle::DEFAULT => Some(1),
@@ -92,7 +94,7 @@ pub fn as_cai_producer(kind: BackendKind, handle: StreamHandle) -> Option<usize>
     }
 }
 
-/// A stream that another library identified by its handle, for the duration of a call.
+/// Returns the stream of a handle that another library passed. It may only be used during the call.
 pub fn borrowed(device: Device, handle: StreamHandle) -> Stream {
     Stream::foreign(device, handle, None)
 }

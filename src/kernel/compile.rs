@@ -1,4 +1,5 @@
-//! Compilation of a source to an image: chooses the compiler, looks the image up in the cache, and compiles on a miss.
+//! Compiles a source to an image: chooses the compiler, looks the image up in the cache, and compiles if it is not
+//! cached.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -19,29 +20,29 @@ use pygpu_device::Device;
 /// A source to compile, with its options.
 #[derive(Clone, Debug, Default)]
 pub struct KernelSource {
-    /// The text.
+    /// The source text.
     pub text: String,
-    /// The name in messages: a file name, or a placeholder.
+    /// The source's name in messages: a file name, or a placeholder.
     pub name: String,
-    /// Options as the user wrote them.
+    /// Compiler options as the user wrote them.
     pub options: Vec<String>,
     /// Template instances (`scale<float>`) to compile. Non-template kernels are always part of the image.
     pub instances: Vec<String>,
     /// Whether the whole source is wrapped in `extern "C"`, as PyCUDA does by default.
     pub extern_c: bool,
-    /// `nvcc`, `hipcc`, or the path of such a program; `None` for the backend's default compiler.
+    /// The compiler to use: `nvcc`, `hipcc`, or the path of such a program; `None` for the backend's default compiler.
     pub compiler: Option<String>,
     /// Where the image may be cached.
     pub cache: Cache,
 }
 
-/// A compiled source.
+/// The result of compiling a source.
 pub struct CompiledSource {
     /// The image, with the names of the requested instances in it.
     pub compiled: Arc<Compiled>,
-    /// The options that affect how the source text is parsed.
+    /// The parsed options, which affect how declarations are read from the source.
     pub options: CompileOptions,
-    /// The cache key, if the image came from the cache.
+    /// The cache key, if the image was taken from the cache.
     pub(super) kept: Option<ImageKey>,
 }
 
@@ -60,7 +61,7 @@ pub fn is_kept(device: Device, source: &KernelSource, hints: &[PathBuf]) -> bool
     build_if(device, source, hints, false).is_ok_and(|built| built.is_some())
 }
 
-/// Compiles like [`build`]. Returns `None` if the image is not cached and `may_compile` is false.
+/// Compiles like [`build`]. If the image is not cached and `may_compile` is false, returns `None`.
 fn build_if(
     device: Device,
     source: &KernelSource,
@@ -108,10 +109,10 @@ fn build_if(
     Ok(Some(CompiledSource { compiled, options, kept: None }))
 }
 
-/// Declares file-scope textures and surfaces for sources that use them.
+/// Header that declares textures and surfaces at file scope, for sources that use them.
 const REFERENCES: &str = include_str!("include/texture_references.h");
 
-/// Whether a source has textures or surfaces at file scope.
+/// Whether a source declares textures or surfaces at file scope.
 fn has_references(text: &str) -> bool {
     ["texture", "surface"].iter().any(|word| {
         text.match_indices(word).any(|(at, _)| {
@@ -122,14 +123,15 @@ fn has_references(text: &str) -> bool {
     })
 }
 
-/// Names of unsigned types from the host's C headers. nvcc includes these headers before a source, run-time compilers
-/// do not. Repeating a typedef is allowed.
+/// Typedefs of unsigned types that the host's C headers define. nvcc includes these headers before a source, run-time
+/// compilers do not. Repeating a typedef is allowed.
 const OF_THE_HOST: &str = "typedef unsigned short ushort; typedef unsigned int uint; typedef unsigned long ulong;\n";
 
-/// Declares the driver function that sets a graph's condition: no header of NVRTC does.
+/// Declares the device function that sets a condition in a graph, which no header of NVRTC declares.
 const CONDITIONS: &str = "extern \"C\" __device__ void cudaGraphSetConditional(unsigned long long, unsigned int);\n";
 
-/// The text passed to the compiler. The user's lines keep their line numbers.
+/// Returns the text for the compiler: the user's source with the required additions. The user's lines keep their line
+/// numbers.
 fn wrapped(source: &KernelSource) -> Cow<'_, str> {
     let references = if has_references(&source.text) { REFERENCES } else { "" };
     let conditions = if source.text.contains("cudaGraphSetConditional") { CONDITIONS } else { "" };
@@ -145,7 +147,7 @@ fn wrapped(source: &KernelSource) -> Cow<'_, str> {
     Cow::Owned(format!("{references}{conditions}{hoisted}{begin}#line 1 \"{name}\"\n{}\n{end}", source.text))
 }
 
-/// Cache key of everything that determines the image.
+/// Returns the cache key, which depends on everything that determines the image.
 fn key(compiler: &str, request: &CompileRequest<'_>) -> ImageKey {
     let options = format!("{:?}", request.options);
     let mut parts: Vec<&[u8]> = vec![
@@ -158,13 +160,13 @@ fn key(compiler: &str, request: &CompileRequest<'_>) -> ImageKey {
         b"instances",
     ];
     parts.extend(request.expressions.iter().map(|name| name.as_bytes()));
-    // Includes and options may be relative to the current directory.
+    // Paths in includes and options may be relative to the current directory, which is then part of the key.
     let here = if may_include(request) { std::env::current_dir().unwrap_or_default() } else { PathBuf::new() };
     parts.push(here.as_os_str().as_encoded_bytes());
     ImageKey::of(parts)
 }
 
-/// Compiles. If a header is missing from the library compiler, retries with the toolkit's compiler program, if
+/// Compiles a source. If the library compiler does not find a header, retries with the toolkit's compiler program, if
 /// available.
 fn compile(device: Device, compiler: &dyn Compiler, request: &CompileRequest<'_>) -> Result<Compiled> {
     let mut refused = match compiler.compile(request) {
@@ -184,7 +186,7 @@ fn compile(device: Device, compiler: &dyn Compiler, request: &CompileRequest<'_>
     }
 }
 
-/// Compiles and logs the duration.
+/// Compiles a source and logs how long it took.
 fn timed(device: Device, compiler: &dyn Compiler, request: &CompileRequest<'_>) -> Result<Compiled> {
     let (name, architecture) = (request.name, request.architecture);
     log_queue::log(LogLevel::Debug, || format!("{name} for {architecture}: not in the cache of kernels"));

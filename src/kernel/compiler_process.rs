@@ -1,5 +1,5 @@
-//! `nvcc` and `hipcc` as external programs: on request, and for sources that include headers missing from the library
-//! compilers.
+//! Runs `nvcc` or `hipcc` as an external program: if the user requests it, and for sources with headers that the
+//! library compilers lack.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -20,7 +20,7 @@ pub struct CompilerProcess {
     kind: BackendKind,
 }
 
-/// The program's default name.
+/// Returns the name of a backend's compiler program; `None` if it has none.
 fn usual_name(kind: BackendKind) -> Option<&'static str> {
     match kind {
         BackendKind::Cuda => Some("nvcc"),
@@ -29,7 +29,7 @@ fn usual_name(kind: BackendKind) -> Option<&'static str> {
     }
 }
 
-/// Environment variables that contain the toolkit's folder, and its default folder.
+/// Returns the environment variables that contain the toolkit's folder, and the default folder.
 fn homes(kind: BackendKind) -> (&'static [Variable], &'static str) {
     match kind {
         BackendKind::Hip => (&[Variable::ROCM_PATH, Variable::HIP_PATH], "/opt/rocm"),
@@ -70,7 +70,7 @@ impl CompilerProcess {
         )))
     }
 
-    /// The default compiler program of a backend, if installed.
+    /// Returns the compiler program of a backend, if installed.
     pub fn usual(kind: BackendKind) -> Option<Self> {
         Self::find(kind, usual_name(kind)?).ok()
     }
@@ -103,7 +103,7 @@ impl CompilerProcess {
             CompileOption::NoWarnings => "-w".to_owned(),
             CompileOption::Verbose if is_hip => "-Rpass-analysis=kernel-resource-usage".to_owned(),
             CompileOption::Verbose => "--ptxas-options=-v".to_owned(),
-            // A cubin is always linked, with or without relocatable code.
+            // The option is passed in both cases: a cubin is always linked, with or without relocatable code.
             CompileOption::Relocatable(on) => format!("{}={on}", if is_hip { "-fgpu-rdc" } else { "-rdc" }),
             CompileOption::Own(text) => text.clone(),
         };
@@ -132,15 +132,15 @@ fn candidates(kind: BackendKind, name: &str, settings: &Settings) -> Vec<PathBuf
     found
 }
 
-/// Creates a command with the environment of the settings, because other threads may be changing the process's
-/// environment.
+/// Creates a command with the environment variables of the settings. Those of the process are not read, because other
+/// threads may be changing them.
 fn command(program: &Path, settings: &Settings) -> Command {
     let mut command = Command::new(program);
     command.env_clear().envs(settings.environment());
     command
 }
 
-/// The last line of the program's `--version` output, which contains the build number.
+/// Returns the last line of the program's `--version` output, which contains the build number.
 fn version(program: &Path, settings: &Settings) -> std::result::Result<String, String> {
     if program.parent().is_none_or(|folder| folder.as_os_str().is_empty()) {
         return Err("not on PATH".to_owned());
@@ -154,14 +154,14 @@ fn version(program: &Path, settings: &Settings) -> std::result::Result<String, S
     line.map(str::to_owned).ok_or_else(|| "--version says nothing".to_owned())
 }
 
-/// The program's combined output, with the temporary file's path replaced by the user's name of the source.
+/// Returns the program's complete output. The temporary file's path is replaced by the user's name of the source.
 fn log_of(output: &Output, file: &Path, name: &str) -> String {
     let text = [output.stderr.as_slice(), output.stdout.as_slice()].concat();
     String::from_utf8_lossy(&text).replace(&file.display().to_string(), name).trim().to_owned()
 }
 
-/// Fingerprints of the files that the program read. `None` if it wrote no list, or if an unrecognized option may have
-/// added files that are not in the list.
+/// Returns fingerprints of the files that the program read. `None` if it wrote no list, or if an unrecognized option
+/// may have added files that are not in the list.
 fn read(
     request: &CompileRequest<'_>,
     own: &Path,
@@ -220,7 +220,7 @@ impl Compiler for CompilerProcess {
         let begun = SystemTime::now();
         let mut command = command(&self.program, settings);
         command.args(&options).arg("-MD").arg("-MF").arg(&list).arg("-o").arg(&image).arg(&source);
-        // Adds the source's original folder, so that headers next to the file are found.
+        // The folder of the original source is searched too, so that headers next to the file are found.
         if let Some(folder) = Path::new(request.name).parent().filter(|folder| folder.is_dir()) {
             command.arg(format!("-I{}", folder.display()));
         }

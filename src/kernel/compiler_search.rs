@@ -1,5 +1,5 @@
-//! Search for the compiler's library. Only the embedding program (Python) can find it in installed wheels; it is called
-//! when a kernel is compiled.
+//! Search for the compiler's library. Only the layer above (Python) can find it in installed wheels; this module calls
+//! it when a kernel is compiled.
 
 use std::path::PathBuf;
 
@@ -11,21 +11,22 @@ use pygpu_base::flush::PythonAccess;
 use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_device::Device;
 
-/// Returns candidate files of the library. `thorough` is set after the quickly found candidates failed.
+/// Function that returns candidate files of the library. `thorough` is set if the candidates that are found quickly
+/// have failed.
 pub type CompilerSearch = fn(kind: BackendKind, thorough: bool) -> Vec<PathBuf>;
 
 static SEARCH: ForkSafeOnce<CompilerSearch> = ForkSafeOnce::new();
 
-/// Candidate files per backend, found before the backend's first operation was deferred.
+/// Candidate files per backend, which were found before the backend's first operation was deferred.
 static RESOLVED: [ForkSafeOnce<Vec<PathBuf>>; 4] = [const { ForkSafeOnce::new() }; 4];
 
-/// Registers the search function. Only the first registration has an effect.
+/// Registers the function that searches for the library. Only the first registration has an effect.
 pub fn search_with(search: CompilerSearch) {
     SEARCH.set(search);
 }
 
-/// Finds the candidate files of a backend once. Called before an operation is deferred, because a flush must not
-/// search.
+/// Searches for the candidate files of a backend, once. Called before an operation is deferred, because a flush must
+/// not search.
 #[inline]
 pub fn resolve(kind: BackendKind) {
     let known = &RESOLVED[kind as usize % RESOLVED.len()];
@@ -40,7 +41,7 @@ fn resolve_now(kind: BackendKind, known: &'static ForkSafeOnce<Vec<PathBuf>>) {
     known.set(found);
 }
 
-/// Candidate files for a flush: the files found earlier, or with `thorough` the result of a new search.
+/// Returns candidate files for a flush: the files found earlier; if `thorough` is set, the result of a new search.
 pub fn files(kind: BackendKind, thorough: bool) -> Vec<PathBuf> {
     match RESOLVED[kind as usize % RESOLVED.len()].get() {
         Some(known) if !thorough => known.clone(),
@@ -48,7 +49,7 @@ pub fn files(kind: BackendKind, thorough: bool) -> Vec<PathBuf> {
     }
 }
 
-/// Candidate files. Within a flush only files found earlier.
+/// Returns candidate files of the library. During a flush only files found earlier are returned.
 fn search(kind: BackendKind, thorough: bool) -> Vec<PathBuf> {
     match PythonAccess::here() {
         Some(_) => SEARCH.get().map(|search| search(kind, thorough)).unwrap_or_default(),
@@ -57,7 +58,7 @@ fn search(kind: BackendKind, thorough: bool) -> Vec<PathBuf> {
     }
 }
 
-/// Loads a source like [`load`], with the candidates of the registered search. For the library's own kernels.
+/// Loads a source like [`load`], with the candidate files of the registered search. For PyGPU's own kernels.
 ///
 /// # Errors
 /// As [`load`].

@@ -1,4 +1,4 @@
-//! Launch configuration: the shape and optional attributes, with the checks whether a device supports them.
+//! Launch configuration: the shape of a launch and optional attributes, with checks whether the device supports them.
 
 use std::ffi::c_void;
 
@@ -10,21 +10,21 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::stream::Stream;
 use pygpu_layout::tuple_text;
 
-/// Number of blocks in a cluster that every device with clusters supports.
+/// Maximum number of blocks in a cluster on every device that supports clusters.
 const PORTABLE: u32 = 8;
 
 /// A launch shape with attributes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LaunchConfig {
-    /// The shape.
+    /// The shape of the launch.
     pub shape: LaunchShape,
-    /// The attributes.
+    /// The attributes of the launch.
     pub attributes: LaunchAttributes,
 }
 
-/// Configuration of a launch. A plain shape is a configuration without attributes and adds no overhead.
+/// Configuration of a launch. A [`LaunchShape`] alone is a configuration without attributes and adds no overhead.
 pub trait Configuration: Sync {
-    /// The shape.
+    /// Returns the shape of the launch.
     fn shape(&self) -> &LaunchShape;
     /// Checks the attributes against the device and the kernel.
     ///
@@ -52,7 +52,7 @@ impl Configuration for LaunchShape {
     #[inline]
     unsafe fn put(&self, function: &Function, stream: &Stream, arguments: *mut *mut c_void) -> Result<()> {
         let (programs, index) = (function.programs(), function.device().index());
-        // SAFETY: the caller upholds the contract, which is the same.
+        // SAFETY: the caller guarantees function, stream and arguments as `Programs::launch` requires.
         let put = unsafe { programs.launch(index, function.handle(), self, stream.handle(), arguments) };
         put.map_err(|error| explained(function, self, &LaunchAttributes::default(), error))
     }
@@ -94,14 +94,14 @@ impl Configuration for LaunchConfig {
         let (programs, index) = (function.programs(), function.device().index());
         let attributes = self.attributes_on(function);
         let (shape, handle) = (&self.shape, function.handle());
-        // SAFETY: the caller upholds the contract, which is the same.
+        // SAFETY: the caller guarantees function, stream and arguments as `Programs::launch` requires.
         let put = unsafe { programs.launch_with(index, handle, shape, &attributes, stream.handle(), arguments) };
         put.map_err(|error| explained(function, &self.shape, &attributes, error))
     }
 }
 
 impl LaunchConfig {
-    /// The attributes that have an effect on the kernel's device.
+    /// Returns the attributes that have an effect on the kernel's device.
     pub(super) fn attributes_on(&self, function: &Function) -> LaunchAttributes {
         match function.limits().clusters {
             true => self.attributes,
@@ -138,7 +138,7 @@ fn check_cluster(function: &Function, shape: &LaunchShape, asked: Option<[u32; 3
     Ok(())
 }
 
-/// The error for a grid that is not a multiple of the cluster.
+/// Returns the error for a grid that is not a multiple of the cluster; `None` if it is one.
 fn uneven(function: &Function, shape: &LaunchShape, cluster: [u32; 3]) -> Option<Error> {
     let axis = (0..3).find(|&axis| !shape.grid[axis].is_multiple_of(cluster[axis]))?;
     Some(Error::value(format!(
@@ -164,7 +164,7 @@ fn no_clusters(function: &Function, asked: &LaunchAttributes) -> Error {
     ))
 }
 
-/// Explains a driver error by the device limit that was exceeded, if that is the cause.
+/// Replaces a driver's error by an explanation, if the launch exceeded a limit of the device.
 #[cold]
 fn explained(function: &Function, shape: &LaunchShape, attributes: &LaunchAttributes, error: Error) -> Error {
     let reason = match error.code() {
@@ -182,7 +182,8 @@ fn threads_of(shape: &LaunchShape) -> u32 {
     shape.block.iter().fold(1u32, |product, &length| product.saturating_mul(length))
 }
 
-/// On the CPU backend each block of a cooperative launch needs an operating-system thread.
+/// Returns the error for a cooperative launch with too many blocks on the CPU backend, where each block needs an
+/// operating-system thread.
 fn too_many_threads(function: &Function, shape: &LaunchShape) -> Error {
     Error::value(format!(
         "{}: the cooperative grid {} has {} blocks, which must all run at once: cpu runs at most 512",
@@ -196,7 +197,7 @@ fn blocks_of(shape: &LaunchShape) -> u64 {
     shape.grid.iter().fold(1u64, |product, &length| product.saturating_mul(length.into()))
 }
 
-/// `None` if the driver does not report the maximum number of blocks.
+/// Returns the error for a cooperative launch with too many blocks; `None` if the driver does not report the maximum.
 fn too_many_blocks(function: &Function, shape: &LaunchShape) -> Option<Error> {
     let of_one = function.active_blocks(threads_of(shape), shape.shared).ok()?;
     let multiprocessors = function.device().properties().ok()?.multiprocessor_count.max(0).cast_unsigned();
@@ -213,7 +214,8 @@ fn too_many_blocks(function: &Function, shape: &LaunchShape) -> Option<Error> {
     )))
 }
 
-/// `None` if the cluster is not the cause.
+/// Returns the error for a cluster that the kernel or the device does not support; `None` if the cluster is not the
+/// cause.
 fn wrong_cluster(function: &Function, shape: &LaunchShape, attributes: &LaunchAttributes) -> Option<Error> {
     let required = function.required_cluster().ok()?;
     let cluster = attributes.cluster.or(required)?;

@@ -1,4 +1,4 @@
-//! Parser for kernel declarations in a source, and for their parameters.
+//! Parser for the declarations of kernels in a source, and for their parameters.
 //!
 //! This is not a C++ parser: it recognizes the form of a declaration and marks types that it does not understand as
 //! unknown. The result is checked against the parameters that the driver reports for the loaded kernel before it is
@@ -8,27 +8,28 @@ use super::lexer::{self, note};
 use super::types::{Aliases, BASIC, Element, Parameter, ParameterKind, element, joined};
 use pygpu_backend::CompileOption;
 
-/// The declaration of a kernel.
+/// The declaration of a kernel in a source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct DeclaredKernel<'a> {
     name: &'a str,
-    /// Names of the template parameters: `None` for one that is not a type. Empty if the kernel is not a template.
+    /// Names of the template parameters; an entry is `None` if the parameter is not a type. `None` if the kernel is not
+    /// a template.
     template: Option<Vec<Option<&'a str>>>,
     parameters: Vec<Vec<&'a str>>,
 }
 
-/// All declarations of a source.
+/// All kernel declarations of a source.
 pub struct Declarations<'a> {
     kernels: Vec<DeclaredKernel<'a>>,
     aliases: Aliases,
 }
 
-/// Specifiers before a kernel's name that take an argument in parentheses.
+/// Specifiers before a kernel's name that have an argument in parentheses.
 const WITH_BRACKETS: [&str; 6] =
     ["__launch_bounds__", "__cluster_dims__", "__attribute__", "__block_size__", "__maxnreg__", "alignas"];
 
 impl<'a> Declarations<'a> {
-    /// Parses a source. The options may define macros.
+    /// Parses the declarations in a source. Macros that the options define are taken into account.
     pub fn read(source: &'a str, options: &[CompileOption]) -> Self {
         let words = lexer::words(source);
         let mut aliases = words.macros;
@@ -44,7 +45,7 @@ impl<'a> Declarations<'a> {
         Self { kernels, aliases }
     }
 
-    /// Names of the kernels that are not templates, each once.
+    /// Returns the names of the kernels that are not templates, each once.
     pub fn names(&self) -> Vec<&'a str> {
         let mut names: Vec<&str> = Vec::new();
         for kernel in self.kernels.iter().filter(|kernel| kernel.template.is_none()) {
@@ -55,7 +56,7 @@ impl<'a> Declarations<'a> {
         names
     }
 
-    /// Names of all kernels with templates marked, for messages.
+    /// Returns the names of all kernels for messages; templates are marked.
     pub fn described(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for kernel in &self.kernels {
@@ -67,8 +68,8 @@ impl<'a> Declarations<'a> {
         names
     }
 
-    /// The parameters of kernel `name`, which may be qualified and have template arguments. `None` if the kernel does
-    /// not exist or has several different declarations.
+    /// Returns the parameters of the kernel `name`, which may be qualified and have template arguments. `None` if the
+    /// kernel does not exist or has several different declarations.
     pub fn parameters(&self, name: &str) -> Option<Vec<Parameter>> {
         let words = lexer::words(name).list;
         let open = words.iter().position(|word| *word == "<");
@@ -104,7 +105,7 @@ fn kinds(parameters: &[Parameter]) -> Vec<ParameterKind> {
     parameters.iter().map(|parameter| parameter.kind).collect()
 }
 
-/// Records `typedef float real;` and `using real = float;`.
+/// Records the type names that a source defines by `typedef float real;` or `using real = float;`.
 fn note_types(words: &[&str], aliases: &mut Aliases) {
     for (at, word) in words.iter().enumerate() {
         let end = |from: usize| words[from..].iter().position(|word| *word == ";").map(|length| from + length);
@@ -127,7 +128,7 @@ fn note_types(words: &[&str], aliases: &mut Aliases) {
     }
 }
 
-/// The position after the bracket that closes the one at `open`.
+/// Returns the position after the bracket that closes the one at `open`.
 fn behind(words: &[&str], open: usize) -> Option<usize> {
     let mut depth = 0usize;
     for (at, word) in words.iter().enumerate().skip(open) {
@@ -145,7 +146,7 @@ fn behind(words: &[&str], open: usize) -> Option<usize> {
     None
 }
 
-/// The kernel whose `__global__` is at position `at`.
+/// Parses the declaration of a kernel whose `__global__` is at position `at`.
 fn declared<'a>(words: &[&'a str], at: usize) -> Option<DeclaredKernel<'a>> {
     let mut next = at + 1;
     loop {
@@ -154,7 +155,7 @@ fn declared<'a>(words: &[&'a str], at: usize) -> Option<DeclaredKernel<'a>> {
             ("[", Some("[")) => next += words[next..].iter().position(|word| *word == "]")? + 2,
             (name, Some("(")) if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => {
                 let end = behind(words, next + 1)?;
-                // `void MACRO(name)(...)`: only the preprocessor knows the resulting name.
+                // In `void MACRO(name)(...)` the preprocessor determines the name, so it is unknown.
                 if words.get(end) == Some(&"(") {
                     return None;
                 }
@@ -162,7 +163,7 @@ fn declared<'a>(words: &[&'a str], at: usize) -> Option<DeclaredKernel<'a>> {
                 let parameters = if parameters == [["void"]] { Vec::new() } else { parameters };
                 return Some(DeclaredKernel { name, template: template(words, at), parameters });
             }
-            // End of a statement that is not a declaration. `name<float>(` is a specialization of a template that is
+            // The statement ends without a declaration. `name<float>(` is a specialization of a template that is
             // already recorded.
             (";" | "{" | "}" | "<", _) => return None,
             _ => next += 1,
@@ -170,9 +171,10 @@ fn declared<'a>(words: &[&'a str], at: usize) -> Option<DeclaredKernel<'a>> {
     }
 }
 
-/// The template parameters, if a template header precedes position `at`.
+/// Returns the template parameters, if a template header precedes position `at`.
 fn template<'a>(words: &[&'a str], at: usize) -> Option<Vec<Option<&'a str>>> {
-    // Skips `extern "C"` (the string is not a token), `static` and `inline` backwards to the `>` of a template header.
+    // Goes backwards over `extern "C"` (the string is not a token), `static` and `inline` to the `>` of a template
+    // header.
     let mut last = at.checked_sub(1)?;
     while matches!(words[last], "extern" | "static" | "inline" | "__forceinline__" | "constexpr") {
         last = last.checked_sub(1)?;
@@ -194,7 +196,7 @@ fn template<'a>(words: &[&'a str], at: usize) -> Option<Vec<Option<&'a str>>> {
     Some(names.collect())
 }
 
-/// Splits at commas outside brackets.
+/// Splits tokens at commas that are outside of brackets.
 fn split<'a>(words: &[&'a str]) -> Vec<Vec<&'a str>> {
     let mut parts: Vec<Vec<&str>> = vec![Vec::new()];
     let mut depth = 0i32;
@@ -215,7 +217,7 @@ fn split<'a>(words: &[&'a str]) -> Vec<Vec<&'a str>> {
     if parts.len() == 1 && parts[0].is_empty() { Vec::new() } else { parts }
 }
 
-/// Parses one parameter.
+/// Parses the declaration of one parameter.
 fn parameter(words: &[&str], aliases: &Aliases) -> Parameter {
     const QUALIFIERS: [&str; 6] =
         ["__restrict__", "__restrict", "restrict", "__grid_constant__", "volatile", "register"];
@@ -253,7 +255,7 @@ fn only_qualified(body: &[&str]) -> bool {
     body[..body.len() - 1].iter().all(|word| matches!(*word, "const" | "struct" | "typename" | "class" | "enum"))
 }
 
-/// The type as text for messages.
+/// Returns the type as text for messages.
 fn spell(types: &[&str], is_array: bool) -> String {
     let mut text = String::new();
     for word in types {

@@ -1,4 +1,4 @@
-//! Kernels of a loaded module, their parameters and attributes.
+//! Kernels of a loaded module, with their parameters and attributes.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -13,28 +13,29 @@ use pygpu_base::dtype::DType;
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 
-/// Dynamic shared memory available to every kernel without an attribute, in bytes, if it uses no static shared memory.
+/// Size in bytes of the dynamic shared memory that every kernel may use without opting in, if it uses no static shared
+/// memory.
 const UNASKED: u32 = 48 << 10;
 
-/// An upper bound of the cluster size on all devices.
+/// Upper bound of the number of blocks in a cluster on all devices.
 const LARGEST_CLUSTER: u32 = 32;
-/// Occupancy of a device by blocks of one shape.
+/// How well blocks of one shape occupy a device.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Occupancy {
     /// Number of blocks that run concurrently on one multiprocessor.
     pub blocks: u32,
-    /// Their warps as a fraction of the maximum per multiprocessor, from 0 to 1.
+    /// Number of warps of these blocks, as a fraction of the maximum per multiprocessor, from 0 to 1.
     pub fraction: f64,
 }
 
-/// Placeholder for the handle of a template, which has none.
+/// Placeholder for the handle of a template without arguments, which has no code.
 const TEMPLATE: FunctionHandle = FunctionHandle(0);
 
-/// A kernel with its known parameters. Clones refer to the same kernel.
+/// A kernel with its parameters, if they are known. Clones refer to the same kernel.
 #[derive(Clone)]
 pub struct Function(Arc<FunctionInner>);
 
-/// A kernel, optionally with parameters given by the caller.
+/// A kernel; its parameters may have been given by the caller.
 struct FunctionInner {
     kernel: Arc<LoadedKernel>,
     signature: Option<Box<[Parameter]>>,
@@ -44,19 +45,19 @@ struct LoadedKernel {
     module: Module,
     handle: FunctionHandle,
     name: String,
-    /// Offsets and sizes of the parameters as reported by the driver.
+    /// Offsets and sizes of the parameters; `None` if the driver does not report them.
     places: Option<Vec<ParameterPlace>>,
     limits: &'static LaunchLimits,
-    /// Dynamic shared memory that launches may currently request.
+    /// Size in bytes of the dynamic shared memory that the kernel's setting permits; 0 if the setting was not changed.
     allowed_shared: AtomicU32,
     /// Maximum number of threads per block; queried on first use.
     threads: OnceLock<u32>,
-    /// The compiled-in cluster shape; queried on first use.
+    /// The cluster shape for which the kernel was compiled; queried on first use.
     cluster: OnceLock<Option<[u32; 3]>>,
     large_clusters: AtomicBool,
 }
 
-/// Size of a parameter in bytes; `None` if unknown.
+/// Returns the size of a parameter in bytes; `None` if unknown.
 fn bytes_of(kind: ParameterKind) -> Option<usize> {
     match kind {
         ParameterKind::Pointer { .. } => Some(size_of::<usize>()),
@@ -66,8 +67,8 @@ fn bytes_of(kind: ParameterKind) -> Option<usize> {
     }
 }
 
-/// Uses a parsed declaration as far as the driver's sizes agree with it: without a preprocessor the parser may be
-/// wrong.
+/// Returns the declaration parsed from the source, as far as the sizes that the driver reports agree with it. Without a
+/// preprocessor the parser may be wrong.
 fn believed(declared: Option<Vec<Parameter>>, places: Option<&[ParameterPlace]>) -> Option<Box<[Parameter]>> {
     let Some(places) = places else { return declared.map(Box::from) };
     let agrees = |parameter: &Parameter, place: &ParameterPlace| {
@@ -87,7 +88,7 @@ fn believed(declared: Option<Vec<Parameter>>, places: Option<&[ParameterPlace]>)
 }
 
 impl Module {
-    /// Looks up a kernel by its name in the source or in the image.
+    /// Returns the kernel with a name in the source or in the image.
     ///
     /// # Errors
     /// `ValueError` with the names of the existing kernels; driver errors.
@@ -99,13 +100,13 @@ impl Module {
 }
 
 impl Function {
-    /// Creates a kernel; `declared` are the parameters from the source.
+    /// Creates a kernel. `declared` are the parameters parsed from the source.
     ///
     /// # Errors
     /// Driver errors.
     fn new(module: Module, handle: FunctionHandle, name: String, declared: Option<Vec<Parameter>>) -> Result<Self> {
         let device = module.device();
-        // SAFETY: the function belongs to the module, which is alive.
+        // SAFETY: the function belongs to the module, which `module` keeps alive.
         let places = unsafe { module.programs().parameters(device.index(), handle) }?;
         let signature = believed(declared, places.as_deref());
         let limits = limits_of(device)?;
@@ -117,7 +118,7 @@ impl Function {
         Ok(Self(Arc::new(FunctionInner { kernel: Arc::new(kernel), signature })))
     }
 
-    /// Creates a template without arguments. It has no code: it provides instances and cannot be launched.
+    /// Creates a template without arguments. It has no code and cannot be launched, but its instances can.
     pub fn of_template(module: Module, name: String) -> Self {
         static NOTHING: LaunchLimits = LaunchLimits::NOTHING;
         let kernel = LoadedKernel {
@@ -142,7 +143,7 @@ impl Function {
         if self.is_template() { Err(self.is_no_instance()) } else { self.0.kernel.module.check_alive() }
     }
 
-    /// Whether this is a template without arguments.
+    /// Whether this is a template without arguments, which has no code.
     #[inline]
     pub fn is_template(&self) -> bool {
         self.0.kernel.handle == TEMPLATE
@@ -156,50 +157,50 @@ impl Function {
         ))
     }
 
-    /// Its name in the source.
+    /// Returns the kernel's name in the source.
     pub fn name(&self) -> &str {
         &self.0.kernel.name
     }
 
-    /// Its module.
+    /// Returns the module that contains the kernel.
     pub fn module(&self) -> &Module {
         &self.0.kernel.module
     }
 
-    /// Its device.
+    /// Returns the device of the kernel's module.
     #[inline]
     pub fn device(&self) -> Device {
         self.0.kernel.module.device()
     }
 
-    /// The driver's handle.
+    /// Returns the driver's handle of the kernel.
     #[inline]
     pub fn handle(&self) -> FunctionHandle {
         self.0.kernel.handle
     }
 
-    /// The backend interface that loads and launches it.
+    /// Returns the backend interface that launches the kernel.
     #[inline]
     pub(super) fn programs(&self) -> &'static dyn Programs {
         self.0.kernel.module.programs()
     }
 
-    /// The launch limits of its device.
+    /// Returns the launch limits of the kernel's device.
     #[inline]
     pub(super) fn limits(&self) -> &'static LaunchLimits {
         self.0.kernel.limits
     }
 
-    /// Its parameters, if their number is known.
+    /// Returns the kernel's parameters, if their number is known.
     #[inline]
     pub fn parameters(&self) -> Option<&[Parameter]> {
         self.0.signature.as_deref()
     }
 
-    /// Returns the same kernel with parameters given by the caller.
+    /// Returns the same kernel, with parameters given by the caller.
     ///
     /// # Errors
-    /// `TypeError` if the driver reports different ones.
+    /// `TypeError` if the driver reports different parameters.
     pub fn with_parameters(&self, parameters: Vec<Parameter>) -> Result<Self> {
         if let Some(places) = &self.0.kernel.places {
             if places.len() != parameters.len() {
@@ -225,7 +226,7 @@ impl Function {
         Ok(Self(Arc::new(FunctionInner { kernel: Arc::clone(&self.0.kernel), signature: Some(parameters.into()) })))
     }
 
-    /// Attributes of the compiled kernel.
+    /// Returns the attributes of the compiled kernel.
     ///
     /// # Errors
     /// Driver errors.
@@ -252,7 +253,8 @@ impl Function {
         Ok(())
     }
 
-    /// Number of blocks that run concurrently on one multiprocessor.
+    /// Returns how many blocks of the kernel run concurrently on one multiprocessor, for blocks of `threads` threads
+    /// and `shared` bytes of dynamic shared memory.
     ///
     /// # Errors
     /// Driver errors.
@@ -262,12 +264,12 @@ impl Function {
         unsafe { self.programs().active_blocks(self.device().index(), self.handle(), threads, shared) }
     }
 
-    /// The occupancy by blocks of `threads` threads.
+    /// Returns how well blocks of `threads` threads occupy the device.
     ///
     /// # Errors
     /// Driver errors.
     pub fn occupancy(&self, threads: u32, shared: u32) -> Result<Occupancy> {
-        // Drivers also report occupancy for blocks larger than the kernel allows.
+        // A driver also reports an occupancy for blocks that are larger than the kernel allows.
         let blocks = if threads > self.max_threads()? { 0 } else { self.active_blocks(threads, shared)? };
         let warp = self.device().properties()?.warp_size.max(1).cast_unsigned();
         let most = f64::from(self.limits().threads_per_multiprocessor.max(1));
@@ -275,7 +277,8 @@ impl Function {
         Ok(Occupancy { blocks, fraction: used / most })
     }
 
-    /// The smallest grid that fills the device, and the block size with the best occupancy.
+    /// Returns the smallest grid that fills the device, and the block size with the best occupancy. `limit` is the
+    /// maximum block size, or 0.
     ///
     /// # Errors
     /// Driver errors.
@@ -285,12 +288,12 @@ impl Function {
         unsafe { self.programs().suggested_shape(self.device().index(), self.handle(), shared, limit) }
     }
 
-    /// Whether the kernel may use clusters larger than the portable size.
+    /// Whether the kernel may use clusters of more than `PORTABLE` blocks.
     pub fn allows_large_clusters(&self) -> bool {
         self.0.kernel.large_clusters.load(Ordering::Relaxed)
     }
 
-    /// The cluster shape that the kernel was compiled for (`__cluster_dims__`).
+    /// Returns the cluster shape for which the kernel was compiled (`__cluster_dims__`).
     ///
     /// # Errors
     /// Driver errors.
@@ -304,7 +307,7 @@ impl Function {
         Ok(*self.0.kernel.cluster.get_or_init(|| cluster))
     }
 
-    /// The maximum cluster size for a launch, in blocks; 1 on a device without clusters.
+    /// Returns the maximum number of blocks in a cluster for a launch; 1 on a device without clusters.
     ///
     /// # Errors
     /// `ValueError` if `shared` exceeds the device's shared memory; driver errors.
@@ -314,13 +317,13 @@ impl Function {
             return Ok(1);
         }
         self.allow_shared(shared)?;
-        // The grid must be at least as large as the largest cluster.
+        // The query requires a grid that is at least as large as the largest cluster.
         let shape = LaunchShape { grid: [LARGEST_CLUSTER, 1, 1], block, shared, cooperative: false };
         // SAFETY: `self` keeps the module alive, and with it the function.
         unsafe { self.programs().max_cluster_size(self.device().index(), self.handle(), &shape) }
     }
 
-    /// Maximum number of threads per block.
+    /// Returns the maximum number of threads per block.
     ///
     /// # Errors
     /// Driver errors.
@@ -335,7 +338,8 @@ impl Function {
         }
     }
 
-    /// Permits launches with `bytes` bytes of dynamic shared memory.
+    /// Changes the kernel's setting, if necessary, so that it may be launched with `bytes` bytes of dynamic shared
+    /// memory.
     ///
     /// # Errors
     /// `ValueError` if the device has less; driver errors.

@@ -1,14 +1,14 @@
-//! C++ headers included by a source are included again before its `extern "C"` wrapper, because templates must not have
-//! C linkage.
+//! Repeats the includes of C++ headers before the `extern "C"` wrapper of a source, because templates must not have C
+//! linkage.
 
 use std::fmt::Write;
 
 use pygpu_backend::included_names;
 
-/// Folders that contain C++ headers only.
+/// Prefixes of header names in folders that only contain C++ headers.
 const FOLDERS: [&str; 5] = ["cooperative_groups/", "cub/", "cuda/", "thrust/", "nv/"];
 
-/// Vendor headers that are C++ and may be included first.
+/// Headers of the vendors that contain C++ and may be included first.
 const VENDORS: [&str; 9] = [
     "cooperative_groups.h",
     "cuComplex.h",
@@ -22,12 +22,12 @@ const VENDORS: [&str; 9] = [
 ];
 
 fn is_cxx(name: &str) -> bool {
-    // A name without suffix belongs to the C++ standard library.
+    // A header name without a suffix belongs to the C++ standard library.
     FOLDERS.iter().any(|folder| name.starts_with(folder)) || VENDORS.contains(&name) || !name.contains(['.', '/'])
 }
 
-/// Include lines for these headers. Missing headers are skipped here, so that the error refers to the source's own
-/// line.
+/// Returns include lines for the C++ headers that a source includes. Missing headers are skipped here, so that the
+/// error refers to the source's own line.
 pub fn hoisted(source: &str) -> String {
     let mut lines = String::new();
     for name in included_names(source) {

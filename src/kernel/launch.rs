@@ -1,4 +1,5 @@
-//! A single launch: the arguments in the driver's format, ordered with the other uses of the arrays.
+//! A single kernel launch: converts the arguments to the driver's format, and orders the launch with the other uses of
+//! the arrays.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::tuple_text;
 use pygpu_memory::{BlockUse, capture, ordered};
 
-/// An argument cell: 16 bytes with the largest alignment that a parameter needs.
+/// Storage for argument values: 16 bytes, with the largest alignment that most parameters need.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 struct ArgumentCell([u8; 16]);
@@ -24,7 +25,7 @@ const CELL: usize = size_of::<ArgumentCell>();
 /// Number of arguments stored without heap allocation; most kernels have fewer.
 const USUAL: usize = 16;
 
-/// An argument that may need a larger alignment than a cell.
+/// An argument value that may need a larger alignment than a cell has.
 #[derive(Clone, Copy, Debug)]
 pub struct WideValue {
     argument: usize,
@@ -33,9 +34,10 @@ pub struct WideValue {
     alignment: usize,
 }
 
-/// The largest power of two that divides `bytes`, at most 128: an upper bound of the alignment of a type of that size.
+/// Returns the largest power of two that divides `bytes`, but at most 128: an upper bound of the alignment of a type of
+/// that size.
 fn alignment_of(bytes: usize) -> usize {
-    /// Alignment of `CUtensorMap` since CUDA 13.
+    /// The alignment of `CUtensorMap` since CUDA 13.
     const MOST: usize = 128;
     match bytes {
         0 => 1,
@@ -43,7 +45,7 @@ fn alignment_of(bytes: usize) -> usize {
     }
 }
 
-/// The argument values, contiguous, and the start of each.
+/// The values of a launch's arguments, stored contiguously, with the start of each.
 #[derive(Clone, Default)]
 pub struct Arguments {
     cells: SmallVec<[ArgumentCell; USUAL]>,
@@ -51,25 +53,25 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Creates an empty list.
+    /// Creates a list without arguments.
     #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Number of arguments.
+    /// Returns the number of arguments.
     #[inline]
     pub fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// Whether the list is empty.
+    /// Whether there are no arguments.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
 
-    /// The first value, as the bytes of its cell.
+    /// Returns the first value, as the bytes of its cell.
     pub fn first(&self) -> Option<&[u8]> {
         self.cells.first().map(|cell| cell.0.as_slice())
     }
@@ -114,7 +116,8 @@ impl Arguments {
         }
     }
 
-    /// Appends a value of a type whose alignment may exceed a cell's. Pass the result to [`Self::align`].
+    /// Appends a value of a type whose alignment may exceed that of a cell. If it does, pass the result to
+    /// [`Self::align`].
     pub fn push_wide(&mut self, bytes: &[u8]) -> Option<WideValue> {
         let (argument, first) = (self.starts.len(), self.cells.len());
         self.push(bytes);
@@ -126,8 +129,8 @@ impl Arguments {
         Some(WideValue { argument, first, cells, alignment })
     }
 
-    /// Moves a value to an address with its alignment. Call it after the last append, because appending can move all
-    /// values.
+    /// Moves a value to an address with the alignment that it needs. Must be called after the last append, because
+    /// appending may move all values.
     pub fn align(&mut self, wide: WideValue) {
         let WideValue { argument, first, cells, alignment } = wide;
         let address = self.cells[first..].as_ptr().addr();
@@ -136,24 +139,25 @@ impl Arguments {
         self.starts[argument] = (first + ahead) as u32;
     }
 
-    /// Writes one pointer per argument to its value.
+    /// Writes, for each argument, a pointer to its value.
     #[inline]
     fn pointers(&mut self, pointers: &mut SmallVec<[*mut c_void; USUAL]>) {
         let first = self.cells.as_mut_ptr();
         for &start in &self.starts {
-            // SAFETY: each start is an index into `cells`, or its end for a value of zero bytes.
+            // SAFETY: each start is an index into `cells`, or its end for a value of zero bytes, so the pointer stays
+            // inside the allocation.
             pointers.push(unsafe { first.add(start as usize) }.cast());
         }
     }
 }
 
-/// A launch that was captured.
+/// The parameters of a captured launch, with which its graph node can be updated.
 pub struct Launched {
-    /// The kernel.
+    /// The kernel that was launched.
     pub function: Function,
-    /// The launch shape.
+    /// The shape of the launch.
     pub shape: LaunchShape,
-    /// The arguments.
+    /// The values of the arguments.
     pub arguments: Arguments,
 }
 
@@ -182,7 +186,7 @@ pub unsafe fn launch<C: Configuration>(
     let mut pointers = SmallVec::new();
     arguments.pointers(&mut pointers);
     ordered(uses, stream, || {
-        // SAFETY: `function` keeps its module alive, and its device is the stream's as checked above; the caller
+        // SAFETY: `function` keeps its module alive, and its device is that of the stream, as checked above; the caller
         // guarantees the arguments.
         unsafe { config.put(function, stream, pointers.as_mut_ptr()) }?;
         if let Some(capture) = capture::of(stream)? {
@@ -215,7 +219,7 @@ fn check<C: Configuration>(function: &Function, config: &C) -> Result<()> {
     function.allow_shared(shape.shared)
 }
 
-/// Number of clusters, or of blocks without clusters, that run concurrently.
+/// Returns the number of clusters, or of blocks if there are no clusters, that the device runs concurrently.
 ///
 /// # Errors
 /// As for the launch; driver errors.

@@ -7,7 +7,7 @@ use pygpu_device::{Device, PerDevice, per_device};
 
 static LIMITS: PerDevice<ForkSafeOnce<LaunchLimits>> = per_device!(ForkSafeOnce::new());
 
-/// The limits of a device.
+/// Returns the launch limits of a device.
 ///
 /// # Errors
 /// Driver errors.

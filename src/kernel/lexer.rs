@@ -1,4 +1,4 @@
-//! Tokens of a C++ source without comments, strings and preprocessor lines. Simple macros are recorded.
+//! Splits a C++ source into tokens, without comments, strings and preprocessor lines. Simple macros are recorded.
 
 use super::types::Aliases;
 
@@ -6,11 +6,11 @@ use super::types::Aliases;
 pub struct Tokens<'a> {
     /// The tokens in source order.
     pub list: Vec<&'a str>,
-    /// `#define` of names without parameters.
+    /// Definitions of macros without parameters.
     pub macros: Aliases,
 }
 
-/// The end of the comment, string or preprocessor line that begins at `at`; `None` for anything else.
+/// Returns the end of the comment, string or preprocessor line that begins at `at`; `None` if none begins there.
 fn skipped(text: &str, at: usize) -> Option<usize> {
     let rest = &text[at..];
     let end_of = |pattern: &str, from: usize| {
@@ -33,7 +33,7 @@ fn skipped(text: &str, at: usize) -> Option<usize> {
         match byte {
             _ if escaped => escaped = false,
             b'\\' => escaped = true,
-            // An unterminated string ends with its line.
+            // A string that is not terminated ends with its line.
             b'\n' => return Some(at + position),
             byte if byte == quote => return Some(at + position + 1),
             _ => {}
@@ -42,7 +42,7 @@ fn skipped(text: &str, at: usize) -> Option<usize> {
     Some(text.len())
 }
 
-/// The end of a preprocessor line, including continuations.
+/// Returns the end of a preprocessor line, including continuation lines.
 fn end_of_line(text: &str, at: usize) -> usize {
     let mut from = at;
     while let Some(position) = text[from..].find('\n') {
@@ -93,7 +93,7 @@ fn length_of_word(rest: &str) -> usize {
     }
 }
 
-/// Records `define NAME words`. A name with two different definitions is marked as ambiguous.
+/// Records the definition `define NAME words` of a macro. A name with two different definitions is marked as ambiguous.
 fn note_macro(line: &str, macros: &mut Aliases) {
     let Some(rest) = line.trim_start().strip_prefix("define") else { return };
     let rest = rest.trim_start();
@@ -106,7 +106,7 @@ fn note_macro(line: &str, macros: &mut Aliases) {
     note(macros, name, meaning);
 }
 
-/// Records a meaning of a name.
+/// Records the definition of a name. A name with two different definitions is marked as ambiguous.
 pub fn note(aliases: &mut Aliases, name: &str, meaning: String) {
     let same = |known: &Option<String>| known.as_ref() == Some(&meaning);
     match aliases.get(name) {

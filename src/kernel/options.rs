@@ -1,5 +1,5 @@
-//! Compiler options in nvcc's syntax: parsed into a form that every compiler can translate, or rejected with the
-//! option's name.
+//! Compiler options in nvcc's syntax: they are parsed into a form that every compiler can translate, or rejected by an
+//! error with the option's name.
 //!
 //! The same options work for NVRTC, hiprtc, nvcc and the host's C++ compiler. Unrecognized options are passed to the
 //! compiler unchanged.
@@ -7,19 +7,19 @@
 use pygpu_backend::CompileOption;
 use pygpu_base::error::{Error, Result};
 
-/// Parsed options.
+/// The parsed compiler options of a source.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CompileOptions {
     /// The options in their original order.
     pub list: Vec<CompileOption>,
-    /// The requested architecture, if it is not the device's.
+    /// The architecture that the options request, if any; otherwise it is that of the device.
     pub architecture: Option<String>,
-    /// One sentence for each option that was skipped.
+    /// For each option that was skipped, one sentence that explains why.
     pub notes: Vec<String>,
 }
 
 /// nvcc options for host code and for the linker, which do not apply to kernels. They are skipped with a note. Each
-/// entry contains the names, whether a value follows, and the reason.
+/// entry contains the option's names, whether a value follows, and the reason.
 const PASSED_OVER: &[(&[&str], bool, &str)] = &[
     (
         &["-Xcompiler", "--compiler-options"],
@@ -32,7 +32,7 @@ const PASSED_OVER: &[(&[&str], bool, &str)] = &[
     (&["-shared", "--shared"], false, "nothing is linked"),
 ];
 
-/// nvcc options that are meaningless when the result is a single image, and the reason.
+/// nvcc options that are meaningless if the result is a single image, each with the reason. They are rejected.
 const REFUSED: &[(&[&str], &str)] = &[
     (&["-o", "--output-file", "-odir", "--output-directory"], "the image stays in memory and in the cache"),
     (
@@ -58,7 +58,7 @@ const REFUSED: &[(&[&str], &str)] = &[
 /// Flags without a value that have no effect here.
 const IGNORED: &[&str] = &["-m64", "--m64", "-v", "--verbose", "-noeh", "--no-exceptions"];
 
-/// Options that are passed on with a value, which may be the next argument.
+/// Options that are passed to the compiler with a value, which may be the next argument.
 const SEPARATE: &[&str] = &["-default-stream", "--default-stream", "-Xcudafe", "-diag-suppress", "--diag-suppress"];
 
 /// Long and short names of options with a value, in the order of [`ValuedOption`].
@@ -95,13 +95,12 @@ enum ValuedOption {
     Optimize,
 }
 
-/// Whether a value may follow the name directly: `-DN`, `-Ifolder`, `-O3`.
+/// Whether a value may follow the option's name directly, as in `-DN`, `-Ifolder`, `-O3`.
 fn is_letter(name: &str) -> bool {
     name.len() == 2
 }
 
-/// Parses options. If `refuse` is false, no option is rejected, because an nvcc that the user selected accepts all of
-/// them.
+/// Parses options. If `refuse` is false, no option is rejected: the user has selected nvcc, which accepts all of them.
 ///
 /// # Errors
 /// `ValueError` with the option's name.
@@ -139,11 +138,11 @@ pub fn parse(texts: &[String], refuse: bool) -> Result<CompileOptions> {
     Ok(options)
 }
 
-/// If an option is to be skipped: whether the next argument belongs to it, and the note to add.
+/// If an option is to be skipped, returns whether the next argument belongs to it, and the note to add.
 fn passed_over(text: &str) -> Option<(bool, String)> {
     let name = text.split_once('=').map_or(text, |(name, _)| name);
     let (_, has_value, reason) = PASSED_OVER.iter().find(|(names, _, _)| {
-        // `-lineinfo` also begins with -l.
+        // `-lineinfo` begins with `-l`, too, but is not a linker option.
         let is_joined = |one: &&str| matches!(*one, "-l" | "-L") && text.starts_with(*one) && flag(text).is_none();
         names.contains(&name) || names.iter().any(is_joined)
     })?;
@@ -175,7 +174,7 @@ fn flag(text: &str) -> Option<CompileOption> {
     })
 }
 
-/// The option, its name as written, and its value if it is in the same argument.
+/// Returns the option, its name as written, and its value if that is in the same argument.
 fn valued(text: &str) -> Option<(ValuedOption, &str, Option<&str>)> {
     for (kind, names) in VALUED {
         for name in *names {
@@ -184,7 +183,7 @@ fn valued(text: &str) -> Option<(ValuedOption, &str, Option<&str>)> {
                 return Some((*kind, name, None));
             }
             if is_letter(name) {
-                // `-O3` and `-Ifolder` match. `-Ofast` does not; `-Inconsistent` is a folder name.
+                // `-O3` and `-Ifolder` are recognized. `-Ofast` is not; `-Inconsistent` is taken as a folder name.
                 let value = rest.trim_start();
                 if *kind != ValuedOption::Optimize || value.bytes().all(|byte| byte.is_ascii_digit()) {
                     return Some((*kind, name, Some(value)));

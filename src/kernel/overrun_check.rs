@@ -1,5 +1,4 @@
-//! Detection of writes past the end of blocks. Applies to launches on the host, which have finished when the call
-//! returns.
+//! Detects writes past the end of blocks by launches on the CPU backend, which are complete when the call returns.
 
 use std::sync::Arc;
 
@@ -7,7 +6,7 @@ use super::function::Function;
 use pygpu_base::error::Result;
 use pygpu_memory::{Access, Allocation, BlockUse, overrun};
 
-/// Checks the red zone of each block that a launch may have written. `whose` describes a block in the error message.
+/// Checks the red zone of each block that a launch may have written. `whose` describes a block for the error message.
 ///
 /// # Errors
 /// An illegal-address error like a driver's, once per overrun.

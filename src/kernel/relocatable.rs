@@ -1,5 +1,5 @@
-//! Relocatable device code of a single source (`-rdc=true`): linked before loading, with the device runtime if its
-//! kernels launch kernels.
+//! Links relocatable device code of a single source (`-rdc=true`) before it is loaded. Kernels that launch kernels are
+//! linked with the device runtime.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,11 @@ use pygpu_device::Device;
 
 const RUNTIME: &str = "libcudadevrt.a";
 
-/// The loadable image of a compilation: the same bytes, or the result of linking if the code is relocatable.
+/// Returns the loadable image of a compilation: the compiled bytes, or the result of linking if the code is
+/// relocatable.
 ///
 /// # Errors
-/// Linker errors; `Unavailable` if the device runtime for launches from kernels is not found.
+/// Linker errors; `Unavailable` if the code launches kernels and the device runtime is not found.
 pub fn linked<'a>(
     device: Device,
     source: &KernelSource,
@@ -40,7 +41,8 @@ pub fn linked<'a>(
     Ok(Cow::Owned(Compiled { image: linked.image, log, lowered: compiled.lowered.clone(), read: None }))
 }
 
-/// Candidate folders of the device runtime: the toolkit, or wheels next to the compiler's library.
+/// Returns the folders that may contain the device runtime: those of the toolkit, and of wheels next to the compiler's
+/// library.
 fn places(hints: &[PathBuf], settings: &Settings) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = Vec::new();
     for folder in hints.iter().filter_map(|hint| hint.parent()) {

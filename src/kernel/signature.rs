@@ -1,10 +1,10 @@
-//! Type codes of PyCUDA's `prepare` and Python's `struct`.
+//! Type codes of kernel parameters, as in PyCUDA's `prepare` and Python's `struct`.
 
 use super::types::{Element, Parameter, ParameterKind};
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
 
-/// The parameter kind of a type code.
+/// Returns the parameter kind of a type code.
 fn of_letter(letter: char) -> Option<ParameterKind> {
     use ScalarType::*;
     Some(ParameterKind::Scalar(match letter {
@@ -29,8 +29,8 @@ fn of_letter(letter: char) -> Option<ParameterKind> {
     }))
 }
 
-/// Parses type codes such as `PPif`. A number before `s` is the size of a struct: `P16s`. Before another code it
-/// repeats the code, as in `struct`.
+/// Parses type codes such as `PPif`. A number before `s` is the size of a struct in bytes, as in `P16s`. Before another
+/// code it repeats the code, as in `struct`.
 ///
 /// # Errors
 /// `ValueError` with the unknown code.
@@ -67,7 +67,7 @@ pub fn of_letters(text: &str) -> Result<Vec<Parameter>> {
     }
 }
 
-/// The parameter kind of a dtype.
+/// Returns the parameter kind of a dtype.
 pub fn of_dtype(dtype: DType) -> Parameter {
     match dtype.row() {
         Some(row) => Parameter::unnamed(row.name, ParameterKind::Scalar(dtype.kind())),

@@ -1,29 +1,30 @@
-//! Names of kernels in an image: plain for `extern "C"`, mangled otherwise.
+//! Finds the names of kernels in an image: plain names for `extern "C"`, otherwise mangled ones.
 
 fn words(image: &[u8]) -> impl Iterator<Item = &[u8]> {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$');
     image.split(move |byte| !is_word(byte)).filter(|word| !word.is_empty())
 }
 
-/// The name in an image of a non-template function: the mangled name if it is unique, else `name` itself. `name` may be
-/// qualified by namespaces.
+/// Returns the name in an image of a function that is not a template: its mangled name if that is unique, otherwise
+/// `name` itself. `name` may be qualified by namespaces.
 pub fn find(image: &[u8], name: &str) -> Option<String> {
     let plain = || words(image).any(|word| word == name.as_bytes()).then(|| name.to_owned());
     find_mangled(image, name).or_else(plain)
 }
 
-/// The mangled name, if it is unique.
+/// Returns the mangled name of a function in an image, if it is unique.
 pub fn find_mangled(image: &[u8], name: &str) -> Option<String> {
     let start = mangled_start(name);
     let mut found: Vec<&[u8]> = words(image).filter(|word| word.starts_with(start.as_bytes())).collect();
     found.sort_unstable_by_key(|word| word.len());
     let (first, rest) = found.split_first()?;
-    // Symbols derived from the function begin with its whole name: `_Z1kPi_param_0`. An overload continues with a type.
+    // Symbols that belong to a function begin with its complete name, as in `_Z1kPi_param_0`. In an overload's name a
+    // type follows instead.
     let belongs = |word: &&[u8]| matches!(word.strip_prefix(*first), Some([] | [b'_' | b'$', ..]));
     if rest.iter().all(belongs) { String::from_utf8(first.to_vec()).ok() } else { None }
 }
 
-/// All mangled function names, each once.
+/// Returns all mangled function names in an image, each once.
 pub fn mangled_names(image: &[u8]) -> Vec<String> {
     let mut found: Vec<&[u8]> = words(image).filter(|word| word.starts_with(b"_Z")).collect();
     found.sort_unstable();
@@ -31,7 +32,7 @@ pub fn mangled_names(image: &[u8]) -> Vec<String> {
     found.into_iter().filter_map(|word| String::from_utf8(word.to_vec()).ok()).collect()
 }
 
-/// The beginning of a function's mangled name, which does not depend on its parameters.
+/// Returns the beginning of a function's mangled name, which does not depend on its parameters.
 fn mangled_start(name: &str) -> String {
     let parts: Vec<String> = name
         .split("::")

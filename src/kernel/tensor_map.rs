@@ -1,5 +1,5 @@
-//! Tensor maps of arrays. Checks the driver's requirements on address, strides and boxes first, for precise error
-//! messages.
+//! Tensor maps of arrays. The driver's requirements on address, strides and boxes are checked here first, for precise
+//! error messages.
 
 use pygpu_array::Array;
 use pygpu_backend::{BackendKind, MAX_RANK, TensorElement, TensorMapBytes, TensorMapRequest};
@@ -7,20 +7,21 @@ use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
 use pygpu_layout::tuple_text;
 
-/// How boxes are copied. The numbers are the driver's enumerators.
+/// The boxes that a tensor map copies, and how. The numbers are those of the driver's enumerations.
 #[derive(Clone, Debug)]
 pub struct BoxSpec {
-    /// Size of a box along each axis of the array.
+    /// Number of elements in a box along each axis of the array.
     pub extent: Vec<u32>,
-    /// Step between copied elements along each axis.
+    /// Step between the copied elements along each axis, in elements.
     pub steps: Vec<u32>,
-    /// 0: none, 1: 16 bytes, 2: 32 bytes.
+    /// Interleave mode: 0 for none, 1 for 16 bytes, 2 for 32 bytes.
     pub interleave: u32,
-    /// 0: none, 1 to 3: within 32, 64 or 128 bytes, 4 to 6: further variants within 128 bytes.
+    /// Swizzle mode: 0 for none, 1 to 3 for swizzling within 32, 64 or 128 bytes, 4 to 6 for further variants within
+    /// 128 bytes.
     pub swizzle: u32,
-    /// 0: none, 1 to 3: to 64, 128 or 256 bytes.
+    /// Size to which requests to the second-level cache are enlarged: 0 for none, 1 to 3 for 64, 128 or 256 bytes.
     pub l2_promotion: u32,
-    /// Whether out-of-bounds elements read as NaN.
+    /// Whether elements outside of the array are read as NaN instead of zero.
     pub fills_nan: bool,
 }
 
@@ -29,7 +30,7 @@ const LARGEST_STEP: u32 = 8;
 const MOST_ELEMENTS: u64 = 1 << 32;
 const LARGEST_STRIDE: i64 = 1 << 40;
 const INTERLEAVE_32: u32 = 2;
-/// The first compute capability with the tensor memory accelerator.
+/// The lowest compute capability with a tensor memory accelerator.
 const CAPABILITY: (i32, i32) = (9, 0);
 
 fn element_of(dtype: DType) -> Result<TensorElement> {
@@ -54,7 +55,7 @@ fn element_of(dtype: DType) -> Result<TensorElement> {
     })
 }
 
-/// The driver request for an array.
+/// Converts an array and boxes to the driver's parameters.
 ///
 /// # Errors
 /// `TypeError` and `ValueError` for unsupported arrays or boxes.
@@ -112,7 +113,7 @@ fn request_of(array: &Array, boxes: &BoxSpec) -> Result<TensorMapRequest> {
         l2_promotion: boxes.l2_promotion,
         fills_nan: boxes.fills_nan,
     };
-    // The driver's first axis is NumPy's last.
+    // The driver counts axes from the innermost, NumPy from the outermost.
     let mut dense = item;
     for (place, axis) in (0..rank).rev().enumerate() {
         let (length, stride) = (shape[axis] as u64, strides[axis]);
@@ -121,7 +122,7 @@ fn request_of(array: &Array, boxes: &BoxSpec) -> Result<TensorMapRequest> {
                 "axis {axis} has {length} elements; a tensor map has at most {MOST_ELEMENTS}"
             )));
         }
-        // The stride of an axis of length one is meaningless.
+        // The stride of an axis of length one is meaningless, and replaced by that of a dense array.
         let stride = if length == 1 { dense } else { stride };
         if place > 0 && (stride < 0 || stride % divisor != 0 || stride >= LARGEST_STRIDE) {
             return Err(Error::value(format!(

@@ -1,32 +1,33 @@
-//! C types of kernel parameters, and the array dtypes that match them.
+//! C types of kernel parameters, and the dtypes of arrays that match them.
 
 use std::collections::HashMap;
 use std::fmt;
 
 use pygpu_base::dtype::{DType, ScalarType};
 
-/// The type that a pointer points to.
+/// The type of the elements to which a pointer parameter points.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Element {
-    /// A scalar type of the table.
+    /// A scalar type that corresponds to a dtype.
     Named(ScalarType),
-    /// A vector type such as `float4`. Arrays of its components, or of items of its size, match.
+    /// A vector type such as `float4`: the type and number of its components. Arrays of its components, or of items of
+    /// its size, match.
     Vector(ScalarType, u8),
-    /// Unknown: every dtype matches.
+    /// An unknown type: arrays of every dtype match.
     Any,
 }
 
-/// The kind of a parameter.
+/// What is known about the type of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ParameterKind {
     /// A pointer.
     Pointer {
-        /// Its element type.
+        /// The type to which it points.
         element: Element,
-        /// Whether the kernel only reads through it.
+        /// Whether it points to `const`, so that the kernel only reads through it.
         constant: bool,
     },
-    /// A scalar of the table.
+    /// A scalar that corresponds to a dtype.
     Scalar(ScalarType),
     /// A value of this size in bytes, of any type.
     Bytes(usize),
@@ -37,16 +38,16 @@ pub enum ParameterKind {
 /// One parameter of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Parameter {
-    /// Its name, or empty.
+    /// The parameter's name; empty if unknown.
     pub name: String,
-    /// Its type as written in the source.
+    /// The parameter's type as written in the source.
     pub spelled: String,
-    /// Its kind.
+    /// What is known about the parameter's type.
     pub kind: ParameterKind,
 }
 
 impl Parameter {
-    /// A parameter known from a signature only, without a name.
+    /// Creates a parameter without a name, as known from a signature.
     pub fn unnamed(spelled: impl Into<String>, kind: ParameterKind) -> Self {
         Self { name: String::new(), spelled: spelled.into(), kind }
     }
@@ -62,13 +63,14 @@ impl fmt::Display for Parameter {
     }
 }
 
-/// Names that stand for other tokens: typedefs, simple macros, template parameters. `None` for an ambiguous name.
+/// Names that stand for other tokens: typedefs, simple macros, and template parameters. A name with several meanings is
+/// `None`.
 pub type Aliases = HashMap<String, Option<String>>;
 
 const LONG: ScalarType = if cfg!(windows) { ScalarType::Int32 } else { ScalarType::Int64 };
 const UNSIGNED_LONG: ScalarType = if cfg!(windows) { ScalarType::UInt32 } else { ScalarType::UInt64 };
 
-/// Single-word type names.
+/// Type names of one word.
 const WORDS: &[(&str, ScalarType)] = &[
     ("bool", ScalarType::Bool),
     ("size_t", ScalarType::UInt64),
@@ -109,7 +111,7 @@ const WORDS: &[(&str, ScalarType)] = &[
     ("hipSurfaceObject_t", ScalarType::UInt64),
 ];
 
-/// Vector types of CUDA and HIP, without their number of components.
+/// Names of the vector types of CUDA and HIP, without the number of components.
 const VECTORS: &[(&str, ScalarType)] = &[
     ("char", ScalarType::Int8),
     ("uchar", ScalarType::UInt8),
@@ -125,10 +127,10 @@ const VECTORS: &[(&str, ScalarType)] = &[
     ("double", ScalarType::Float64),
 ];
 
-/// The words of C's basic types.
+/// The words of which C's basic types consist.
 pub const BASIC: [&str; 9] = ["unsigned", "signed", "char", "short", "int", "long", "float", "double", "bool"];
 
-/// The element type for a type name of one or more words.
+/// Returns the element type that a type name of one or more words denotes.
 pub fn element(words: &[&str], aliases: &Aliases) -> Element {
     const DEEPEST: usize = 8;
     let mut text: String = joined(words);
@@ -144,7 +146,7 @@ pub fn element(words: &[&str], aliases: &Aliases) -> Element {
     Element::Any
 }
 
-/// Joins tokens, with single spaces between words, and omits qualifiers that do not affect the size.
+/// Joins tokens to a text, with single spaces between words. Omits qualifiers that do not affect the size.
 pub fn joined(words: &[&str]) -> String {
     const SILENT: [&str; 7] = ["const", "volatile", "struct", "typename", "class", "enum", "register"];
     let mut text = String::new();
@@ -179,7 +181,7 @@ fn known(text: &str) -> Option<Element> {
     Some(Element::Vector(*kind, lanes))
 }
 
-/// The basic types. Their words may be in any order.
+/// Returns the basic type that a text denotes. Its words may be in any order.
 fn basic(text: &str) -> Option<ScalarType> {
     let words: Vec<&str> = text.split(' ').collect();
     if !words.iter().all(|word| BASIC.contains(word)) {
@@ -204,7 +206,7 @@ fn pick(first: bool, one: ScalarType, other: ScalarType) -> ScalarType {
     if first { one } else { other }
 }
 
-/// Classes of types that are not interchangeable: integers, floats, complex numbers.
+/// Families of types. Types of different families are not interchangeable.
 #[derive(PartialEq, Eq)]
 enum TypeFamily {
     Integer,
@@ -237,7 +239,7 @@ pub fn fits(declared: ScalarType, given: DType) -> bool {
 }
 
 impl Element {
-    /// Whether an array of dtype `given` may be passed for this pointer.
+    /// Whether an array of dtype `given` may be passed for a pointer to this element type.
     pub fn takes(self, given: DType) -> bool {
         match self {
             Self::Any => true,

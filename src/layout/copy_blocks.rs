@@ -1,24 +1,24 @@
-//! Classifies a copy between two layouts: one block, a pitched block, or several of these.
+//! Classifies a copy between two layouts: as one block, evenly spaced rows, or several of these.
 
 use super::{ContiguousRuns, Layout, Odometer, SharedAxes, SharedAxis};
 use pygpu_base::error::Result;
 
-/// Byte ranges of a copy, in the largest units that a copy engine supports. Offsets are relative to the start of the
-/// allocations.
+/// The byte ranges of a copy, in the largest units that a copy engine supports. Offsets are relative to the start of
+/// the allocations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CopyBlocks {
     /// One contiguous range (empty if `bytes` is 0).
     One {
-        /// Offset in the destination.
+        /// Byte offset of the range in the destination.
         dst: i64,
-        /// Offset in the source.
+        /// Byte offset of the range in the source.
         src: i64,
-        /// Length in bytes.
+        /// Length of the range in bytes.
         bytes: i64,
     },
-    /// Equally spaced rows: one 2-D or 3-D copy.
+    /// Evenly spaced rows, which one 2-D or 3-D copy moves.
     Uniform(Uniform),
-    /// Anything else: several uniform blocks, or a copy kernel.
+    /// Any other layout: several uniform blocks, for one copy each or a copy kernel.
     Many(RepeatedBlocks),
 }
 
@@ -29,13 +29,13 @@ pub enum CopyBlocks {
 /// of the device is not checked here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Uniform {
-    /// Offset of the first row in the destination.
+    /// Byte offset of the first row in the destination.
     pub dst: i64,
-    /// Offset of the first row in the source.
+    /// Byte offset of the first row in the source.
     pub src: i64,
-    /// Bytes of a row.
+    /// Number of bytes in a row.
     pub width: i64,
-    /// Rows per slice.
+    /// Number of rows in a slice.
     pub height: i64,
     /// Number of slices.
     pub depth: i64,
@@ -65,7 +65,7 @@ impl CopyBlocks {
     pub fn of(dst: &Layout, src: &Layout) -> Result<Self> {
         if dst.is_c_contiguous() && src.is_c_contiguous() && dst.itemsize == src.itemsize && dst.shape().eq(src.shape())
         {
-            // Shortcut for the most common copy, ten times faster than the general path.
+            // Shortcut for the most common copy, of equal contiguous layouts; ten times faster than the general path.
             return Ok(Self::One { dst: dst.offset, src: src.offset, bytes: dst.nbytes() });
         }
         let ContiguousRuns { mut axes, dst, src, width } = ContiguousRuns::of(dst, src)?;
@@ -96,8 +96,8 @@ impl Uniform {
     fn take_rows(&mut self, axis: Option<SharedAxis<2>>) {
         if let Some(SharedAxis { len, strides: [dst, src] }) = axis {
             (self.height, self.dst_pitch, self.src_pitch) = (len, dst, src);
-            // Values for `depth` 1: the smallest that do not interleave. The product wraps only near the end of the
-            // address range.
+            // With a `depth` of 1, the slice distances are the smallest that do not interleave. The product wraps only
+            // near the end of the address range.
             (self.dst_slice, self.src_slice) = (dst.wrapping_mul(len), src.wrapping_mul(len));
         }
     }
@@ -113,7 +113,7 @@ impl Uniform {
         }
     }
 
-    /// Returns the offsets `(dst, src)` of every row.
+    /// Returns the byte offsets `(dst, src)` of every row.
     pub fn rows(&self) -> impl Iterator<Item = (i64, i64)> + use<> {
         let block = *self;
         (0..block.depth).flat_map(move |slice| {
@@ -124,7 +124,7 @@ impl Uniform {
 }
 
 impl RepeatedBlocks {
-    /// Number of uniform blocks.
+    /// Returns the number of uniform blocks.
     pub fn count(&self) -> i64 {
         self.outer.iter().map(|axis| axis.len).product()
     }

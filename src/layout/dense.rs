@@ -1,10 +1,10 @@
-//! Layouts of new memory that follow an existing layout.
+//! Layouts for new memory, without gaps, that follow an existing layout.
 
 use super::{Axes, Axis, Dims, Layout, MemoryOrder, dense_bytes};
 use pygpu_base::error::Result;
 use pygpu_base::small_sort;
 
-/// Checked shape of an array without gaps: its size in bytes is addressable.
+/// Shape and item size of an array without gaps, whose size in bytes was checked to be addressable.
 #[derive(Clone, Copy)]
 pub struct Dense<'a> {
     pub(super) shape: &'a [i64],
@@ -13,7 +13,7 @@ pub struct Dense<'a> {
 }
 
 impl<'a> Dense<'a> {
-    /// Checks a shape.
+    /// Checks that a dense array of this shape is possible.
     ///
     /// # Errors
     /// `ValueError` for a negative length, too many axes or too many bytes.
@@ -22,13 +22,13 @@ impl<'a> Dense<'a> {
         Ok(Self { shape, itemsize, bytes: dense_bytes(shape.iter().copied(), itemsize)? })
     }
 
-    /// Bytes of all elements.
+    /// Returns the total size of the elements in bytes.
     #[inline]
     pub fn bytes(self) -> usize {
         self.bytes as usize
     }
 
-    /// Bytes of one element.
+    /// Returns the size of an element in bytes.
     #[inline]
     pub fn itemsize(self) -> i64 {
         self.itemsize
@@ -36,18 +36,18 @@ impl<'a> Dense<'a> {
 }
 
 impl Layout {
-    /// Returns the layout of one element.
+    /// Returns the layout of a single element without axes.
     pub fn scalar(itemsize: i64) -> Self {
         Self::from_parts(Axes::new(), 0, itemsize)
     }
 
-    /// Writes the layout of one element into `slot`. Why: see `Array::write_view`.
+    /// Writes the layout of a single element into `slot`. See `Array::write_view` for the reason.
     ///
     /// # Safety
     /// `slot` must be valid for writes and must not contain a layout.
     #[inline(always)]
     pub unsafe fn write_scalar(slot: *mut Self, itemsize: i64) {
-        // SAFETY: the caller promises that `slot` is writable; each field is written once and not read before.
+        // SAFETY: the caller guarantees that `slot` is writable; each field is written once and not read before.
         unsafe {
             (&raw mut (*slot).axes).write(Axes::new());
             (&raw mut (*slot).offset).write(0);
@@ -73,9 +73,9 @@ impl Layout {
     pub fn with_itemsize(&self, itemsize: i64) -> Result<Self> {
         let dense = self.dense_like();
         let shape: Dims = dense.shape().collect();
-        // Checks the size for the new itemsize; the memory order does not matter for that.
+        // Only checks the size for the new item size, for which the memory order does not matter.
         Self::contiguous(&shape, itemsize, MemoryOrder::C)?;
-        // Wraps only for strides without meaning (axes of length 1, empty arrays).
+        // The product wraps only for strides without meaning (axes of length 1, empty arrays).
         let scaled = |stride: i64| (stride / dense.itemsize).wrapping_mul(itemsize);
         let axes = dense.axes.iter().map(|axis| Axis { len: axis.len, stride: scaled(axis.stride) });
         Ok(Self::from_parts(axes.collect(), 0, itemsize))
@@ -97,7 +97,7 @@ impl Layout {
         let mut stride = self.itemsize;
         for &axis in innermost_last.iter().rev() {
             axes[axis as usize].stride = stride;
-            // Cannot overflow: the size in bytes of every layout fits in `i64`.
+            // The product cannot overflow: the size in bytes of every layout fits in `i64`.
             stride *= axes[axis as usize].len.max(1);
         }
         Self::from_parts(axes, 0, self.itemsize)

@@ -1,4 +1,5 @@
-//! Basic indexing: integers, slices, `...` and `None`, passed one at a time so that no list of items is built.
+//! Basic indexing by integers, slices, `...` and `None`. The items of a key are passed one at a time, so that no list
+//! is built.
 
 use super::{Axis, Layout, MAX_RANK, errors};
 use pygpu_base::error::{Error, Result};
@@ -10,42 +11,41 @@ pub enum Index {
     Integer(i64),
     /// Selects a part of an axis, with Python's rules for missing, negative and out-of-range values.
     Slice {
-        /// First index.
+        /// First index of the slice.
         start: Option<i64>,
         /// End of the slice (exclusive).
         stop: Option<i64>,
-        /// Distance between indices, not zero.
+        /// Distance between consecutive indices; not zero.
         step: Option<i64>,
     },
-    /// Keeps all axes that the rest of the key does not consume.
+    /// Keeps all axes that the other items of the key do not consume.
     Ellipsis,
     /// Adds an axis of length 1.
     NewAxis,
 }
 
-/// Builds the view of one basic index from the items of its key.
+/// Builds the view that a basic index selects, from the items of its key.
 ///
 /// The caller traverses the key twice: first to count the items, then to pass them, because `...` needs the number of
-/// axes it represents. An empty result keeps the offset of the array, which stays inside the allocation for any
-/// slice.
+/// axes it represents. An empty result keeps the offset of the array, which stays inside the allocation for any slice.
 ///
-/// All successful paths are inlined into the caller, and the view is written directly to its final location.
-/// Returning it by value copied it several times, which took longer than the rest.
+/// All successful paths are inlined into the caller, and the view is written directly to its final location. Returning
+/// it by value copied it several times, which took longer than the rest.
 #[derive(Debug)]
 pub struct Indexer<'a> {
     base: &'a Layout,
     view: &'a mut Layout,
     next: usize,
     consumed: usize,
-    /// Number of axes that `None` adds beyond `MAX_RANK`: counted for the error message only.
+    /// Number of axes by which `None` items exceed `MAX_RANK`. Only used for the error message.
     excess: usize,
     pending_ellipsis: bool,
     empty: bool,
 }
 
 impl<'a> Indexer<'a> {
-    /// Starts a view of `base`. `view`: any layout, which is overwritten by the result; `consumed_axes`: number of
-    /// integers and slices in the key; `has_ellipsis`: whether an ellipsis will be passed.
+    /// Begins a view of `base`, which will overwrite `view`. `consumed_axes` is the number of integers and slices in
+    /// the key; `has_ellipsis` tells whether an ellipsis will be passed.
     ///
     /// If the key consumes too many axes, the first item that consumes one fails.
     #[inline(always)]
@@ -56,7 +56,7 @@ impl<'a> Indexer<'a> {
         Self { base, view, next: 0, consumed: consumed_axes, excess: 0, pending_ellipsis: has_ellipsis, empty: false }
     }
 
-    /// Selects element `index` of the next axis.
+    /// Processes an integer: selects element `index` of the next axis.
     #[inline(always)]
     pub fn integer(&mut self, index: i64) -> Result<()> {
         let (place, axis) = self.next_axis()?;
@@ -68,7 +68,7 @@ impl<'a> Indexer<'a> {
         Ok(())
     }
 
-    /// Selects a slice of the next axis; `None` and out-of-range values as in Python.
+    /// Processes a slice of the next axis. `None` and out-of-range values have the same meaning as in Python.
     #[inline(always)]
     pub fn slice(&mut self, start: Option<i64>, stop: Option<i64>, step: Option<i64>) -> Result<()> {
         let (_, axis) = self.next_axis()?;
@@ -77,7 +77,7 @@ impl<'a> Indexer<'a> {
         Ok(())
     }
 
-    /// Selects a slice that was already clipped to the axis (`PySlice_AdjustIndices`).
+    /// Processes a slice whose values were already clipped to the axis (`PySlice_AdjustIndices`).
     #[inline(always)]
     pub fn slice_clipped(&mut self, start: i64, step: i64, len: i64) -> Result<()> {
         let (place, axis) = self.next_axis()?;
@@ -90,7 +90,7 @@ impl<'a> Indexer<'a> {
         Ok(())
     }
 
-    /// Keeps the axes that the rest of the key does not consume.
+    /// Processes an ellipsis: keeps the axes that the other items of the key do not consume.
     #[inline]
     pub fn ellipsis(&mut self) -> Result<()> {
         if !self.pending_ellipsis {
@@ -101,14 +101,14 @@ impl<'a> Indexer<'a> {
         Ok(())
     }
 
-    /// Keeps the next `count` axes: an ellipsis for a caller that counted the axes.
+    /// Processes an ellipsis, for a caller that has counted the axes: keeps the next `count` axes.
     #[inline]
     pub fn ellipsis_of(&mut self, count: usize) {
         self.keep(count);
     }
 
-    /// Adds an axis of length 1. Too many axes are reported by [`Indexer::finish`], because only it has the final
-    /// rank.
+    /// Processes `None`: adds an axis of length 1. Too many axes are reported by [`Indexer::finish`], because only it
+    /// has the final rank.
     #[inline]
     pub fn new_axis(&mut self) -> Result<()> {
         if self.view.ndim() < MAX_RANK {
@@ -163,11 +163,11 @@ impl<'a> Indexer<'a> {
         let step = if len == 0 { 1 } else { step };
         self.empty |= len == 0;
         self.advance(start, axis.stride);
-        // Wraps only for a single element with a large step; its stride has no meaning.
+        // The product wraps only for a single element with a large step, whose stride has no meaning.
         self.view.axes.push(Axis { len, stride: axis.stride.wrapping_mul(step) });
     }
 
-    // Wraps only if some axis is empty; the offset is then unused.
+    // The sum wraps only if some axis is empty; the offset is then unused.
     #[inline(always)]
     const fn advance(&mut self, index: i64, stride: i64) {
         self.view.offset = self.view.offset.wrapping_add(index.wrapping_mul(stride));
@@ -206,7 +206,7 @@ fn zero_step() -> Error {
 }
 
 impl Layout {
-    /// Returns the view of a whole key.
+    /// Returns the view that a whole key selects.
     #[inline]
     pub fn index(&self, key: &[Index]) -> Result<Self> {
         let consumed = key.iter().filter(|item| matches!(item, Index::Integer(_) | Index::Slice { .. })).count();

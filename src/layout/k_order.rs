@@ -1,11 +1,11 @@
-//! Memory order of results of several operands: NumPy's order `'K'`.
+//! Memory order of the result of several operands: NumPy's order `'K'`.
 
 use super::{Dims, Layout, MemoryOrder};
 use pygpu_base::error::Result;
 
 impl Layout {
     /// Returns a dense layout of the shape to which the operands are broadcast. Its axes are in the memory order on
-    /// which the operands agree, otherwise in C order.
+    /// which the operands agree; axes on which they do not agree are in C order.
     ///
     /// # Errors
     /// `ValueError` if the size in bytes exceeds 64 bits.
@@ -16,7 +16,7 @@ impl Layout {
         }
         let mut innermost_first: Dims = Dims::new();
         for axis in (0..shape.len()).rev() {
-            // Axes for which no operand has a preference are skipped and keep their position.
+            // Axes for which no operand has a preference keep their position.
             let (mut place, mut candidate) = (innermost_first.len(), innermost_first.len());
             while candidate > 0 {
                 candidate -= 1;

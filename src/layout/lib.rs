@@ -50,31 +50,31 @@ pub use reshape::resolve_shape;
 /// Maximum rank, as in NumPy.
 pub const MAX_RANK: usize = 64;
 
-/// Axis: its length and the distance in bytes between neighbouring elements.
+/// An axis of an array: its length, and the distance in bytes between neighbouring elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Axis {
     /// Number of elements along the axis.
     pub len: i64,
-    /// Signed distance between neighbours, in bytes.
+    /// Distance from an element to its next neighbour in bytes; may be negative.
     pub stride: i64,
 }
 
 /// The axes of a layout, outermost first.
 pub type Axes = SmallVec<[Axis; 8]>;
 
-/// Lengths alone, outermost first.
+/// The lengths of the axes of a layout, outermost first.
 pub type Dims = SmallVec<[i64; 8]>;
 
-/// Memory order of a dense layout.
+/// In which order a dense layout stores its elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum MemoryOrder {
-    /// The last axis runs fastest.
+    /// The last axis varies fastest in memory.
     C,
-    /// The first axis runs fastest.
+    /// The first axis varies fastest in memory.
     F,
 }
 
-/// Locations of the elements of an array, relative to the start of its allocation.
+/// Where the elements of an array are, relative to the start of its allocation.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Layout {
     axes: Axes,
@@ -95,7 +95,7 @@ impl Clone for Layout {
 }
 
 impl Layout {
-    /// Clones into `slot` with one move that is as wide as possible.
+    /// Clones the layout into `slot` with one move that is as wide as possible.
     #[inline]
     pub fn clone_to(&self, slot: &mut MaybeUninit<Self>) {
         if self.axes.spilled() {
@@ -107,7 +107,7 @@ impl Layout {
         unsafe { ptr::copy_nonoverlapping(self, slot.as_mut_ptr(), 1) };
     }
 
-    /// Returns the layout of a new array without gaps. As in NumPy, all strides of an empty one are zero.
+    /// Returns the layout of a new array without gaps. As in NumPy, all strides of an empty array are zero.
     #[inline]
     pub fn contiguous(shape: &[i64], itemsize: i64, order: MemoryOrder) -> Result<Self> {
         let mut layout = Self::scalar(itemsize);
@@ -145,7 +145,7 @@ impl Layout {
         Self::over_axes(axes, offset, itemsize)
     }
 
-    /// Returns a layout with the given axes, like `strided`.
+    /// As [`Layout::strided`], with the axes as lengths and strides.
     #[inline]
     pub fn over_axes(axes: impl Iterator<Item = Axis>, offset: i64, itemsize: i64) -> Result<Self> {
         let layout = Self { axes: axes.collect(), offset, itemsize };
@@ -178,49 +178,49 @@ impl Layout {
         Self { axes, offset, itemsize }
     }
 
-    /// The axes, outermost first.
+    /// Returns the axes, outermost first.
     #[inline]
     pub fn axes(&self) -> &[Axis] {
         &self.axes
     }
 
-    /// Number of axes.
+    /// Returns the number of axes.
     #[inline]
     pub fn ndim(&self) -> usize {
         self.axes.len()
     }
 
-    /// Lengths of the axes.
+    /// Returns the lengths of the axes.
     #[inline]
     pub fn shape(&self) -> impl ExactSizeIterator<Item = i64> + DoubleEndedIterator + Clone + '_ {
         self.axes.iter().map(|axis| axis.len)
     }
 
-    /// Strides of the axes in bytes.
+    /// Returns the strides of the axes in bytes.
     #[inline]
     pub fn strides(&self) -> impl ExactSizeIterator<Item = i64> + DoubleEndedIterator + Clone + '_ {
         self.axes.iter().map(|axis| axis.stride)
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     #[inline]
     pub fn size(&self) -> i64 {
         self.axes.iter().fold(1, |size, axis| size * axis.len)
     }
 
-    /// Bytes of all elements without gaps; a broadcast layout covers fewer.
+    /// Returns the size in bytes of all elements without gaps. A broadcast layout covers fewer bytes.
     #[inline]
     pub fn nbytes(&self) -> i64 {
         self.size() * self.itemsize
     }
 
-    /// Bytes of one element.
+    /// Returns the size of an element in bytes.
     #[inline]
     pub const fn itemsize(&self) -> i64 {
         self.itemsize
     }
 
-    /// Byte offset of the first element from the start of the allocation.
+    /// Returns the byte offset of the first element from the start of the allocation.
     #[inline]
     pub const fn offset(&self) -> i64 {
         self.offset
@@ -304,7 +304,7 @@ fn check_size(shape: &[i64], itemsize: i64) -> Result<()> {
     dense_bytes(shape.iter().copied(), itemsize).map(drop)
 }
 
-/// Returns the bytes of a dense array, after checking those invariants.
+/// Returns the size in bytes of a dense array, after checking the first two invariants of the crate documentation.
 fn dense_bytes(shape: impl ExactSizeIterator<Item = i64>, itemsize: i64) -> Result<i64> {
     check_rank(shape.len())?;
     if itemsize < 1 {
@@ -333,7 +333,7 @@ fn check_rank(rank: usize) -> Result<()> {
     if rank > MAX_RANK { Err(errors::rank(rank)) } else { Ok(()) }
 }
 
-/// Counts a negative axis from the end.
+/// Returns the index of an axis that may be negative, in which case it counts from the end.
 #[inline]
 pub fn normalize_axis(axis: i64, ndim: usize) -> Result<usize> {
     // `ndim` is at most `MAX_RANK`, so neither the cast nor the sum can overflow.
@@ -346,7 +346,7 @@ pub fn normalize_axis(axis: i64, ndim: usize) -> Result<usize> {
 struct AxisSet(u64);
 
 impl AxisSet {
-    /// Builds the set; `None` if an axis is repeated.
+    /// Builds the set of these axes; `None` if an axis is repeated.
     #[inline]
     fn of_distinct(axes: &[usize]) -> Option<Self> {
         let mut set = Self::default();

@@ -15,7 +15,7 @@ pub struct Odometer<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Odometer<'a, N> {
-    /// Starts at the given byte offsets.
+    /// Creates an iterator that begins at the given byte offsets.
     pub fn new(axes: &'a [SharedAxis<N>], offsets: [i64; N]) -> Self {
         let left = axes.iter().map(|axis| axis.len).product();
         Self { axes, indices: SmallVec::from_elem(0, axes.len()), offsets, left }
@@ -59,20 +59,20 @@ impl<const N: usize> Iterator for Odometer<'_, N> {
 
 impl<const N: usize> ExactSizeIterator for Odometer<'_, N> {}
 
-/// Equally spaced pieces of equal size: the inner loop of a copy.
+/// A row of equally spaced pieces of equal size: the inner loop of a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Line {
     /// Byte offset of the first piece in the destination.
     pub dst: i64,
     /// Byte offset of the first piece in the source.
     pub src: i64,
-    /// Number of pieces.
+    /// Number of pieces in the row.
     pub count: i64,
     /// Distance between pieces in the destination, in bytes.
     pub dst_stride: i64,
     /// Distance between pieces in the source, in bytes; may be zero or negative.
     pub src_stride: i64,
-    /// Bytes of a piece: one element, or several that are contiguous in both layouts.
+    /// Number of bytes in a piece: one element, or several that are contiguous in both layouts.
     pub width: i64,
 }
 
@@ -85,14 +85,14 @@ pub fn for_each_run(dst: &Layout, src: &Layout, mut visit: impl FnMut(i64, i64, 
     Ok(())
 }
 
-/// Like [`for_each_run`], but passes the innermost axis as a [`Line`], so that the visitor can choose a loop once for
-/// many pieces.
+/// Calls `visit` for every row of such ranges along the innermost axis, as a [`Line`]. The visitor can then choose a
+/// loop once for many pieces.
 pub fn for_each_line(dst: &Layout, src: &Layout, visit: impl FnMut(Line)) -> Result<()> {
     for_each_line_of(&ContiguousRuns::of(dst, src)?, visit);
     Ok(())
 }
 
-/// Like [`for_each_line`], for a caller that already has the pieces.
+/// Like [`for_each_line`], for a caller that has already decomposed the layouts into pieces.
 pub fn for_each_line_of(pieces: &ContiguousRuns, mut visit: impl FnMut(Line)) {
     let width = pieces.width;
     match pieces.axes.split_last() {

@@ -1,5 +1,5 @@
-//! Overlap checks of layouts in one allocation. A false positive costs a temporary copy; there are no false
-//! negatives.
+//! Overlap checks of layouts in one allocation. They may report an overlap that does not exist, which costs a temporary
+//! copy, but never miss one.
 
 use super::{ContiguousRuns, Layout};
 
@@ -7,9 +7,9 @@ use super::{ContiguousRuns, Layout};
 ///
 /// `false` is certain. `true` can be wrong for interleaved elements that differ neither in extent nor in position
 /// modulo the common divisor of all strides. (That second test separates even from odd elements, and left from right
-/// halves of rows.) An exact answer would solve an NP-hard problem. NumPy bounds that search; here it is not worth
-/// the cost. A layout overlaps itself, yet `a[...] = a` is safe: code that copies element to element compares the
-/// layouts first.
+/// halves of rows.) An exact answer would solve an NP-hard problem. NumPy bounds that search; here it is not worth the
+/// cost. A layout overlaps itself, yet `a[...] = a` is safe: code that copies element to element compares the layouts
+/// first.
 pub fn overlap(a: &Layout, b: &Layout) -> bool {
     let (Some((a_low, a_high)), Some((b_low, b_high))) = (a.extent(), b.extent()) else { return false };
     a_low < b_high && b_low < a_high && !apart_in_every_period(a, b)
@@ -26,11 +26,11 @@ fn apart_in_every_period(a: &Layout, b: &Layout) -> bool {
         return false;
     }
     let start = distance.rem_euclid(period);
-    // The pieces of `a` occupy the start of the period, those of `b` begin at `start`.
+    // The pieces of `a` occupy the start of the period, and those of `b` begin at `start`.
     start >= a.width && period - start >= b.width
 }
 
-/// Greatest common divisor; both arguments must be at least 0.
+/// Returns the greatest common divisor; both arguments must be at least 0.
 const fn greatest_common_divisor(mut a: i64, mut b: i64) -> i64 {
     while b != 0 {
         (a, b) = (b, a % b);
@@ -52,7 +52,7 @@ impl Layout {
         pieces.axes.iter().rev().any(|axis| {
             let [stride, _] = axis.strides;
             let meets = stride < reach;
-            // Cannot overflow: at most the whole extent.
+            // The sum cannot overflow, because it is at most the whole extent.
             reach += (axis.len - 1) * stride;
             meets
         })

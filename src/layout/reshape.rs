@@ -1,4 +1,4 @@
-//! Reshape, without a copy in the same cases as NumPy.
+//! Reshapes a layout, without a copy in the same cases as NumPy.
 
 use super::{Axes, Axis, Dims, Layout, MemoryOrder, check_rank, check_size, errors, fill_contiguous};
 use pygpu_base::error::{Error, Result};
@@ -45,7 +45,8 @@ impl Layout {
         let size = self.size();
         let unknown = unknown_length(size, wanted)?;
         let len = |&len: &i64| if len < 0 { unknown } else { len };
-        // Not for an unknown length: NumPy then gives axes of length 1 new strides even if the shape is unchanged.
+        // Only if every length is given: for an unknown length, NumPy gives axes of length 1 new strides even if the
+        // shape is unchanged.
         if wanted.len() == self.ndim() && self.shape().eq(wanted.iter().copied()) {
             view.assign(self);
             return Ok(true);
@@ -112,7 +113,7 @@ fn split_and_merge(old: &[Axis], new: &mut [Axis], order: MemoryOrder) -> bool {
         (old_start, new_start) = (old_end, new_end);
     }
     let Some(last) = new_start.checked_sub(1).map(|last| new[last]) else { return true };
-    // All remaining axes have length 1; the stride is NumPy's choice.
+    // All remaining axes have length 1; their stride has no meaning and is the same as NumPy's.
     let stride = match order {
         MemoryOrder::C => last.stride,
         MemoryOrder::F => last.stride.wrapping_mul(last.len),

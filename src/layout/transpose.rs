@@ -6,7 +6,7 @@ use super::{Axes, AxisSet, Layout, MemoryOrder, check_rank, errors, normalize_ax
 use pygpu_base::error::{Error, Result};
 
 impl Layout {
-    /// Returns the view with its axes in another order, or reversed for `None`.
+    /// Returns the view with its axes in the given order; reversed for `None`.
     #[inline]
     pub fn transpose(&self, axes: Option<&[i64]>) -> Result<Self> {
         match axes {
@@ -45,7 +45,7 @@ impl Layout {
         Ok(self.with_axes(permuted))
     }
 
-    /// Exchanges two axes.
+    /// Returns the view in which two axes are exchanged.
     pub fn swap_axes(&self, axis1: i64, axis2: i64) -> Result<Self> {
         let (first, second) = self.two_axes(axis1, axis2)?;
         let mut axes = Axes::new();
@@ -54,7 +54,7 @@ impl Layout {
         Ok(self.with_axes(axes))
     }
 
-    /// Moves the axes `source` to the positions `destination`; the others keep their order.
+    /// Returns the view in which the axes `source` are at the positions `destination`; the others keep their order.
     pub fn move_axis(&self, source: &[i64], destination: &[i64]) -> Result<Self> {
         let from = self.distinct_axes("source", source)?;
         let to = self.distinct_axes("destination", destination)?;
@@ -70,13 +70,13 @@ impl Layout {
         Ok(self.with_axes(axes.collect()))
     }
 
-    /// Drops axes of length 1: the named ones, or all for `None`.
+    /// Returns the view without the given axes, which must have length 1; for `None`, without all axes of length 1.
     pub fn squeeze(&self, axes: Option<&[i64]>) -> Result<Self> {
         let Some(axes) = axes else {
             return Ok(self.with_axes(self.axes.iter().copied().filter(|axis| axis.len != 1).collect()));
         };
         if self.ndim() == 0 && matches!(axes, [0 | -1]) {
-            // NumPy allows this for a single axis, for compatibility with old programs.
+            // NumPy accepts axis 0 or -1 of an array without axes, for compatibility with old programs.
             return Ok(self.clone());
         }
         let dropped = axis_set(axes, self.ndim(), "duplicate value in 'axis'")?;
@@ -87,7 +87,7 @@ impl Layout {
         Ok(self.with_axes(kept().map(|(_, axis)| *axis).collect()))
     }
 
-    /// Adds axes of length 1 at the given positions of the result.
+    /// Returns the view with additional axes of length 1 at the given positions of the result.
     pub fn expand_dims(&self, axes: &[i64]) -> Result<Self> {
         let rank = self.ndim() + axes.len();
         check_rank(rank)?;
@@ -95,11 +95,11 @@ impl Layout {
         let mut old = self.shape();
         let shape: super::Dims =
             (0..rank).map(|axis| if added.contains(axis) { 1 } else { old.next().unwrap_or(1) }).collect();
-        // Through reshape, as in NumPy, so that the new axes have NumPy's strides. It never needs a copy.
+        // The axes are added by a reshape, as in NumPy, so that they have NumPy's strides. It never needs a copy.
         Ok(self.reshape(&shape, MemoryOrder::C)?.unwrap_or_else(|| self.clone()))
     }
 
-    /// Reverses the given axes, or all for `None`.
+    /// Returns the view in which the given axes are reversed; all axes for `None`.
     pub fn flip(&self, axes: Option<&[i64]>) -> Result<Self> {
         let flipped = match axes {
             Some(axes) => axis_set(axes, self.ndim(), "repeated axis")?,
@@ -139,7 +139,7 @@ impl Layout {
         let len = rows.min(columns).max(0);
         let others = self.axes.iter().enumerate().filter(|(axis, _)| *axis != first && *axis != second);
         let mut axes: Axes = others.map(|(_, axis)| *axis).collect();
-        // Wraps only if there is at most one element.
+        // The sum wraps only if there is at most one element.
         axes.push(super::Axis { len, stride: row.stride.wrapping_add(column.stride) });
         let mut view = self.with_axes(axes);
         if !view.is_empty() {

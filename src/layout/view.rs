@@ -4,7 +4,7 @@ use super::{Axes, Axis, Dims, Layout, check_size, errors};
 use pygpu_base::error::{Error, Result};
 
 impl Layout {
-    /// Returns the view with another itemsize. The last axis must be contiguous and is divided into new elements.
+    /// Returns the view with another item size. The last axis must be contiguous, and is divided into new elements.
     #[inline]
     pub fn view_dtype(&self, itemsize: i64) -> Result<Self> {
         if itemsize == self.itemsize {

@@ -1,5 +1,5 @@
-//! Registry of blocks whose addresses escaped as integers. Maps an address back to its block, and with it to the
-//! extent, the write permission and the recorded uses. It keeps no block alive.
+//! Registry of blocks whose addresses escaped as integers. Maps an address to the block that contains it, and so to the
+//! block's extent, write permission and recorded uses. The registry keeps no block alive.
 //!
 //! An array's block is registered when its address is first requested, because registering every block would cost more
 //! than creating it.
@@ -18,13 +18,13 @@ use pygpu_device::Device;
 /// Kind of memory that the addresses in a block refer to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AddressedMemory {
-    /// Device memory that PyGPU owns, or received as a whole. Addresses past its end are invalid.
+    /// Device memory that PyGPU allocated, or imported as a whole allocation. Addresses past its end are invalid.
     Own,
     /// Pinned host memory.
     Pinned,
-    /// Imported memory, possibly part of a larger block; nothing is known about addresses past its end.
+    /// Imported memory, possibly part of a larger allocation; addresses past its end may be valid or not.
     Lent {
-        /// Whether it must not be written.
+        /// Whether writes to the memory are forbidden.
         readonly: bool,
     },
 }
@@ -34,16 +34,18 @@ struct AddressEntry {
     device: Device,
     bytes: usize,
     nature: AddressedMemory,
-    /// Explicitly freed by the user. Arrays may still keep it alive, but its addresses are no longer valid.
+    /// Memory that the user freed explicitly. Arrays may still keep the block alive, but its addresses are no longer
+    /// valid.
     freed: bool,
 }
 
 struct AddressTable {
-    /// Entries by first address; of blocks with the same first address the most recent is last.
+    /// Registered blocks by their first address. Of several blocks with the same first address, the most recent is
+    /// last.
     entries: BTreeMap<Address, SmallVec<[AddressEntry; 1]>>,
-    /// Maximum length of an entry, which bounds a search.
+    /// Length in bytes of the longest registered block. A search for an address goes no further back than this.
     longest: usize,
-    /// Number of entries at which dead ones are removed.
+    /// Number of entries at which the entries of freed blocks are removed.
     sweep_at: usize,
 }
 
@@ -52,20 +54,22 @@ const FIRST_SWEEP: usize = 64;
 static TABLE: ForkSafeMutex<AddressTable> =
     ForkSafeMutex::new(AddressTable { entries: BTreeMap::new(), longest: 0, sweep_at: FIRST_SWEEP });
 
-/// Live blocks that contain an address: inner blocks first, and PyGPU's own before imported ones.
+/// Live blocks that contain an address: inner blocks before the blocks that contain them, and PyGPU's own before
+/// imported ones.
 pub type ContainingBlocks = SmallVec<[(Arc<Allocation>, AddressedMemory); 1]>;
 
 /// Result of looking up an address.
 pub enum AddressLookup {
-    /// It is in at least one live block.
+    /// The address is in at least one live block.
     Blocks(ContainingBlocks),
-    /// It was in a block that has been freed.
+    /// The address was in a block that has been freed.
     Freed,
-    /// It is in no registered block.
+    /// The address is in no registered block.
     Unknown,
 }
 
-/// Locks the registry. Held briefly; nothing may be dropped meanwhile, because freeing a block may call a driver.
+/// Locks the registry. The lock is held briefly. No block may be dropped while it is held, because freeing a block may
+/// call a driver.
 fn registry() -> ForkSafeGuard<AddressTable> {
     TABLE.lock()
 }
@@ -93,7 +97,7 @@ pub fn register(block: &Arc<Allocation>, nature: AddressedMemory) {
     }
 }
 
-/// Marks a block as explicitly freed: its addresses may soon belong to other memory.
+/// Marks a block as explicitly freed by the user: its addresses may soon belong to other memory.
 pub fn forget(block: &Arc<Allocation>) {
     let mut table = registry();
     let entries = table.entries.get_mut(&block.address());
@@ -102,15 +106,16 @@ pub fn forget(block: &Arc<Allocation>) {
     }
 }
 
-/// The live block owned by PyGPU that contains an address.
+/// Returns the live block owned by PyGPU that contains an address.
 pub fn find(address: Address) -> Option<Arc<Allocation>> {
     let AddressLookup::Blocks(blocks) = lookup(address) else { return None };
     blocks.into_iter().find_map(|(block, nature)| (nature == AddressedMemory::Own).then_some(block))
 }
 
-/// Looks up an address.
+/// Returns the live blocks that contain an address, or reports that they were freed or never registered.
 pub fn lookup(address: Address) -> AddressLookup {
-    // The references are dropped after the lock is released: each may be the last owner by then.
+    // The references are dropped only after the lock is released: each may have become the last owner, and its drop may
+    // call a driver.
     let mut blocks = ContainingBlocks::new();
     let (mut freed, mut ended) = (false, None);
     for (first, entry) in registry().reaching(address) {
@@ -143,8 +148,8 @@ pub fn lookup(address: Address) -> AddressLookup {
     }
 }
 
-/// Whether the driver no longer recognizes a former device address. Host addresses may belong to other memory without
-/// any way to detect it.
+/// Whether the driver no longer recognizes an address that was in a freed block. For a host address this cannot be
+/// detected: other memory may have it now.
 fn is_unknown_to_driver(device: Device, address: Address) -> bool {
     !device.is_cpu() && matches!(device.backend().pointer_kind(address), Ok(PointerKind::Unregistered))
 }
@@ -160,16 +165,16 @@ impl AddressEntry {
 }
 
 impl AddressTable {
-    /// The entries that begin at most `longest` bytes before an address, nearest and most recent first.
+    /// The entries whose block begins at most `longest` bytes before an address. The nearest first address comes first.
     fn reaching(&self, address: Address) -> impl Iterator<Item = (Address, &AddressEntry)> {
         let least = address.saturating_sub(self.longest);
-        // Only one bound is searched in the tree: few entries remain, so that scanning them costs less than a second
-        // search.
+        // Only the upper bound is searched in the tree. Few entries remain below it, so scanning them costs less than a
+        // second search.
         let near = self.entries.range(..=address).rev().take_while(move |(first, _)| **first >= least);
         near.flat_map(|(&first, same)| same.iter().rev().map(move |entry| (first, entry)))
     }
 
-    /// Removes dead entries, whenever the number of entries has doubled since the last sweep.
+    /// Removes the entries of freed blocks. Runs whenever the number of entries has doubled since its last run.
     fn sweep(&mut self) {
         if self.entries.len() < self.sweep_at {
             return;

@@ -24,11 +24,11 @@ use pygpu_device::stream::{PooledEvent, Stream, StreamId};
 use self::location::BlockLocation;
 
 enum BlockOrigin {
-    /// From the device's pool, or by plain allocation without a pool.
+    /// Allocated from the device's pool, or by a plain driver call if the driver has no pools.
     Pool,
     /// Pinned host memory.
     Pinned(HostFlags),
-    /// From a custom allocator, which takes the memory back in the order of the stream.
+    /// Allocated by a custom allocator, which frees the memory in stream order.
     Custom(Option<OwnerBox>),
     /// Imported from another library.
     Imported(Option<OwnerBox>),
@@ -40,15 +40,15 @@ pub struct Allocation {
     bytes: usize,
     epoch: u32,
     origin: BlockOrigin,
-    /// The uses of the block. The allocation stream is the one in whose order pool memory is allocated and freed.
+    /// The recorded uses of the block, and its allocation stream, in whose order pool memory is allocated and freed.
     hazards: HazardTracker<Stream>,
-    /// Whether the block is untracked: its address is used elsewhere, and the end of this use is never reported. The
-    /// free waits for the whole device.
+    /// Whether the block is untracked: other code uses its address, and the end of this use is never reported. The free
+    /// therefore waits for all work on the device.
     untracked: Escape,
-    /// Whether the address escaped: operations on the block are not deferred, because PyGPU does not see accesses by
+    /// Whether the address escaped. Operations on such a block are not deferred, because PyGPU does not see accesses by
     /// other code.
     escaped: Escape,
-    /// Number of exports that have not ended.
+    /// Number of exports to other libraries that have not ended.
     exports: AtomicU32,
 }
 
@@ -66,8 +66,8 @@ impl Allocation {
         Self::on(bytes, stream)
     }
 
-    /// Allocates like [`Self::new`] for a stream on which the memory cannot be allocated: it would be lost with the
-    /// stream or a capture.
+    /// Allocates like [`Self::new`] for a borrowed or capturing stream, on another stream: memory allocated on `stream`
+    /// itself would be lost with the stream or the capture.
     #[cold]
     fn beside(bytes: usize, stream: Stream) -> Result<Self> {
         let device = stream.device();
@@ -109,8 +109,8 @@ impl Allocation {
         Ok(Self::with(location, bytes, epoch, BlockOrigin::Custom(Some(block.owner)), block.stream))
     }
 
-    /// Allocates memory of a kind that the driver offers besides its pools. `ask` returns the address and the size;
-    /// `Backend::free` frees it. Usable on every stream immediately.
+    /// Allocates memory that the driver provides outside its pools, usable on every stream immediately. `ask` calls the
+    /// driver and returns address and size; `Backend::free` frees the memory.
     ///
     /// # Errors
     /// `OutOfMemory`, after synchronizing and trimming the pool; driver errors.
@@ -123,7 +123,7 @@ impl Allocation {
         Ok(block)
     }
 
-    /// Wraps memory of which only the address is known, in the order of `stream`. The caller keeps the memory alive.
+    /// Wraps memory owned by the caller, who must keep it alive. It is usable in the order of `stream`.
     ///
     /// # Safety
     /// There must be `bytes` bytes of the stream's device at the address while anything uses the block.
@@ -165,14 +165,14 @@ impl Allocation {
         self.hazards.alloc_stream().device()
     }
 
-    /// The first byte; for imported memory, the address of element zero. 0 until a deferred operation has been given
+    /// The address of the first byte; for imported memory, of element zero. 0 until a deferred operation's block gets
     /// its memory.
     #[inline]
     pub fn address(&self) -> Address {
         self.location.address()
     }
 
-    /// Size of the block in bytes.
+    /// Returns the size of the block in bytes.
     #[inline]
     pub fn bytes(&self) -> usize {
         self.bytes
@@ -201,19 +201,20 @@ impl Allocation {
         matches!(self.origin, BlockOrigin::Imported(_))
     }
 
-    /// Whether it is PyGPU's own device memory, which is accessible from all devices that can access its device.
+    /// Whether the block is PyGPU's own device memory. Such memory is accessible from every device that can access the
+    /// block's device.
     #[inline]
     pub fn is_from_pool(&self) -> bool {
         matches!(self.origin, BlockOrigin::Pool)
     }
 
-    /// Whether it is PyGPU's own device memory outside of any pool.
+    /// Whether the block is PyGPU's own device memory, allocated outside of any pool.
     #[inline]
     fn is_plain(&self) -> bool {
         self.is_from_pool() && self.location.source() == BlockSource::Plain
     }
 
-    /// Whether the memory has an owner that must be dropped.
+    /// Whether the memory has an owner, another library's or a custom allocator's, that is dropped to free it.
     #[inline]
     fn has_owner(&self) -> bool {
         matches!(self.origin, BlockOrigin::Imported(_) | BlockOrigin::Custom(_))
@@ -226,7 +227,7 @@ impl Allocation {
         owner.as_deref().filter(|_| self.hazards.has_no_other_stream())
     }
 
-    /// The owner of memory from a custom allocator.
+    /// Returns the owner of memory from a custom allocator; `None` for other memory.
     pub fn allocator_owner(&self) -> Option<&(dyn Any + Send + Sync)> {
         match &self.origin {
             BlockOrigin::Custom(Some(owner)) => Some(&**owner),
@@ -234,7 +235,7 @@ impl Allocation {
         }
     }
 
-    /// Whether a use on `stream` needs no wait, because no other stream has ever used the block.
+    /// Whether a use on `stream` needs no wait because no other stream has ever used the block.
     #[inline]
     pub(super) fn is_only_used_on(&self, stream: StreamId) -> bool {
         self.hazards.is_only_used_on(stream) && self.is_alive()
@@ -272,7 +273,7 @@ impl Allocation {
         }
     }
 
-    /// On the CPU backend work is complete when its call returns, unless it is captured.
+    /// Begins a use on the CPU backend, where work is complete when its call returns, unless it is captured.
     #[inline]
     fn begin_on_cpu(self: &Arc<Self>, access: Access, stream: &Stream) -> Result<UseToken> {
         if let Some(capture) = capture::of(stream)? {
@@ -290,8 +291,8 @@ impl Allocation {
         self.hazards.begin(access, stream)
     }
 
-    /// Blocks the host until no work uses the block, for a capture by another library, whose launches PyGPU does not
-    /// see.
+    /// Blocks the host until no work uses the block. Required before another library captures a use of the block,
+    /// because PyGPU does not see launches of that graph.
     #[cold]
     fn settle(&self) -> Result<()> {
         self.mark_untracked();
@@ -307,7 +308,7 @@ impl Allocation {
         self.hazards.end(ticket, access, stream)
     }
 
-    /// Ends a use without enqueued work.
+    /// Ends a use for which no work was enqueued.
     pub(super) fn cancel(&self, ticket: UseToken) {
         self.hazards.cancel(ticket);
     }
@@ -323,20 +324,19 @@ impl Allocation {
         self.hazards.record(Access::Write, stream)
     }
 
-    /// Whether work on `stream` needs no wait for any recorded use, so that an operation there needs no driver call for
-    /// it.
+    /// Whether work on `stream` is ordered after every recorded use already, so that it needs no wait or driver call.
     #[inline(always)]
     pub fn is_in_order_of(&self, stream: &Stream) -> bool {
         self.epoch == self.device().epoch() && self.hazards.needs_no_wait_on(stream) && !capture::is_any()
     }
 
-    /// Returns a stream of the block's device on which all uses that conflict with an access are ordered, and which
-    /// lives as long as the block.
+    /// Returns a stream of the block's device that is ordered after all uses that conflict with `access`, and exists as
+    /// long as the block.
     ///
     /// # Errors
     /// `ValueError` if the device was reset since the allocation; driver errors.
     pub fn ordered_stream(self: &Arc<Self>, access: Access) -> Result<Stream> {
-        // A copy between devices is written on the source's stream, which is useless to a consumer of this block.
+        // A copy between devices runs on the source device's stream, which is useless to a consumer on this device.
         let own = self.hazards.latest_writer().filter(|stream| stream.device() == self.device());
         let stream = own.unwrap_or_else(|| Stream::default_of(self.device()));
         self.order_before(access, &stream)?;
@@ -360,7 +360,8 @@ impl Allocation {
         if self.device().is_cpu() { Ok(()) } else { self.hazards.synchronize() }
     }
 
-    /// After a wait for the block: returns errors of other devices that wrote it, which its own device does not report.
+    /// To be called after a wait for the block: returns errors of other devices that wrote the block, because its own
+    /// device does not report them.
     ///
     /// # Errors
     /// Driver errors.
@@ -373,7 +374,7 @@ impl Allocation {
         self.hazards.synchronize_where(|stream, access| access == Access::Write && stream.device() != own)
     }
 
-    /// Makes the allocation stream wait for every use, before the free.
+    /// Makes the allocation stream wait for every recorded use, before the block is freed in its order.
     fn wait_before_free(&mut self) -> Result<()> {
         self.hazards.wait_before_free()?;
         if self.untracked.is_begun() {
@@ -386,7 +387,7 @@ impl Allocation {
         Ok(())
     }
 
-    /// Moves the block out, to be dropped later. `self` owns nothing afterwards.
+    /// Moves the block into a new value that can be dropped later. `self` owns nothing afterwards.
     fn take(&mut self) -> Self {
         Self {
             location: self.location.take(),
@@ -400,11 +401,12 @@ impl Allocation {
         }
     }
 
-    /// Frees memory that may be reused in the order of its allocation stream.
+    /// Frees memory in the order of its allocation stream, after every recorded use. The memory may be reused in that
+    /// order.
     fn release_in_order(&mut self, free: impl FnOnce(&Self) -> Result<()>) -> Result<()> {
         let ordered = if self.device().is_cpu() { Ok(()) } else { self.wait_before_free() };
         if ordered.is_err() && self.device().synchronize().is_err() {
-            // The remaining uses are unknown: a leak is better than reuse.
+            // A leak is better than reuse of memory whose remaining uses could not be ordered before the free.
             std::mem::forget(free);
             return ordered;
         }
@@ -418,19 +420,20 @@ impl Allocation {
         let (backend, index) = (device.backend(), device.index());
         match &mut self.origin {
             BlockOrigin::Pool if self.location.source() == BlockSource::Plain => {
-                // SAFETY: this is the last owner; the driver waits for the device, and the CPU backend has no work in
-                // progress.
+                // SAFETY: `self` is the last owner; the driver waits for the device before it frees, and the CPU
+                // backend has no work in progress.
                 unsafe { backend.free(index, self.location.address(), self.bytes)? };
                 pool::account_for_free(device, self.bytes);
                 Ok(())
             }
             BlockOrigin::Pool => {
-                // Blocks used by other libraries are returned to the driver, which tracks all streams of the device.
+                // Blocks that other libraries used are returned to the driver, because only the driver tracks all
+                // streams of the device.
                 let is_private = self.hazards.has_no_other_stream() && !self.untracked.is_begun();
                 let is_recyclable = is_private && self.location.source() == BlockSource::Recyclable;
                 self.release_in_order(|block| {
-                    // SAFETY: this is the last owner; every recorded use precedes this point of the stream, or is
-                    // complete.
+                    // SAFETY: `block` is the last owner; every recorded use is complete, or precedes this point of the
+                    // stream.
                     unsafe { pool::free(block.address(), block.bytes, block.hazards.alloc_stream(), is_recyclable) }
                 })
             }
@@ -446,14 +449,14 @@ impl Allocation {
                 })
             }
             BlockOrigin::Pinned(flags) => {
-                // A caller that copies asynchronously keeps the memory alive until the copy is complete (`pending`).
-                // SAFETY: this is the last owner, and no copy is in progress.
+                // The caller of an asynchronous copy keeps the memory alive until the copy is complete
+                // ([`super::retired`]). SAFETY: `self` is the last owner, and no copy is in progress.
                 unsafe { pinned_cache::free(device, self.location.address(), self.bytes, *flags, self.epoch) }
             }
             BlockOrigin::Imported(None) => Ok(()), // no owner to wait for
             BlockOrigin::Imported(owner) => {
                 let owner = owner.take();
-                // The owner only knows the stream on which it made the memory usable.
+                // The owner only orders the free after the stream on which it provided the memory.
                 let is_passed = self.hazards.needs_no_wait_on(self.hazards.alloc_stream());
                 let result = if is_passed { Ok(()) } else { self.synchronize() };
                 drop(owner);
@@ -467,7 +470,8 @@ impl Drop for Allocation {
     fn drop(&mut self) {
         if shutdown::exiting() {
             if let BlockOrigin::Imported(owner) | BlockOrigin::Custom(owner) = &mut self.origin {
-                // The Python part of the owner may already be destroyed, so the deleter must not run.
+                // At interpreter exit the Python part of the owner may already be destroyed, so the deleter must not
+                // run.
                 std::mem::forget(owner.take());
             }
             return;

@@ -1,4 +1,5 @@
-//! Active stream captures: the resources that they collect, and objects whose drop must wait for their end.
+//! Active stream captures: the resources that their graphs need, and objects whose drop must wait for the end of the
+//! captures.
 //!
 //! Work enqueued on a capturing stream does not run, and many otherwise harmless calls invalidate the capture: waiting
 //! for other streams' work, stream-ordered allocation, an event over all streams. Within a PyGPU capture a block's use
@@ -21,23 +22,23 @@ use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_device::stream::Stream;
 use pygpu_device::{Device, PerDevice, per_device};
 
-/// A resource that only has to stay alive.
+/// A resource that must stay alive as long as a graph, and is not accessed otherwise.
 pub type GraphResource = Box<dyn Any + Send>;
 
-/// A resource that only has to stay alive and may be shared by several graphs.
+/// As [`GraphResource`], for a resource that several graphs may share.
 pub type SharedResource = Arc<dyn Any + Send + Sync>;
 
-/// A block and its access.
+/// A block that captured work uses, and the kind of access.
 pub type UsedBlock = (Arc<Allocation>, Access);
 
-/// One captured operation with its resources.
+/// One operation of a captured graph, with the resources that it needs.
 #[derive(Clone)]
 pub struct CapturedNode {
-    /// The operation.
+    /// The driver's handle of the operation's graph node.
     pub node: NodeHandle,
-    /// All blocks that it uses.
+    /// All blocks that the operation uses.
     pub uses: Vec<UsedBlock>,
-    /// The resource that it was created from.
+    /// The resource from which the operation was created, e.g. a kernel.
     pub part: Option<SharedResource>,
 }
 
@@ -46,38 +47,39 @@ pub struct Capture {
     device: Device,
     number: u64,
     contents: Mutex<GraphContents>,
-    /// For the body of a conditional node: the enclosing capture and its stream.
+    /// For the capture of a conditional node's body: the capture that contains the node, and the stream of that
+    /// capture.
     enclosing: Option<(Arc<Capture>, Stream)>,
-    /// Number of bodies that are being captured inside this capture.
+    /// Number of conditional bodies inside this capture that are being captured.
     bodies: AtomicUsize,
-    /// Number of uses recorded directly in this capture.
+    /// Number of block uses recorded in this capture, without those of its conditional bodies.
     recorded: AtomicUsize,
 }
 
-/// A block that a graph uses.
+/// A block that a captured graph uses.
 pub struct CapturedBlock {
     /// The block.
     pub block: Arc<Allocation>,
-    /// Its strongest access.
+    /// The strongest access: `Write` if any captured operation writes the block.
     pub access: Access,
-    /// Its last write in the capture and all later reads, with their streams.
+    /// The last captured write of the block and all later reads, with their streams.
     uses: SmallVec<[(Stream, Access); 1]>,
 }
 
-/// The resources of a graph.
+/// The resources that a captured graph needs, and its operations.
 #[derive(Default)]
 pub struct GraphContents {
     /// The blocks, each once.
     pub blocks: Vec<CapturedBlock>,
     /// Other resources that must stay alive while the graph may run.
     pub things: Vec<GraphResource>,
-    /// The operations whose resources are known.
+    /// The captured operations that PyGPU can attribute resources to.
     pub made: Vec<CapturedNode>,
-    /// Blocks that cannot be attributed to an operation.
+    /// Blocks whose uses cannot be attributed to one operation.
     pub shared: Vec<UsedBlock>,
-    /// Number of captured operations when the current work began.
+    /// Number of operations that were captured on the stream when the current work began.
     seen: usize,
-    /// The resource that the next operation is created from.
+    /// The resource from which the next captured operation is created.
     part: Option<SharedResource>,
 }
 
@@ -87,13 +89,13 @@ static ACTIVE: AtomicUsize = AtomicUsize::new(0);
 #[derive(Default)]
 struct ActiveCaptures {
     captures: Vec<Arc<Capture>>,
-    /// Objects to drop when the last active capture ends.
+    /// Objects that are dropped when the last active capture ends.
     afterwards: Vec<GraphResource>,
 }
 
 static TABLE: ForkSafeMutex<ActiveCaptures> =
     ForkSafeMutex::new(ActiveCaptures { captures: Vec::new(), afterwards: Vec::new() });
-/// A stream per device in whose order memory for captured work is allocated.
+/// Per device, the stream in whose order memory for captured work is allocated.
 static HOMES: PerDevice<ForkSafeMutex<Option<CaptureAllocStream>>> = per_device!(ForkSafeMutex::new(None));
 
 struct CaptureAllocStream {
@@ -111,7 +113,7 @@ pub fn is_any() -> bool {
     ACTIVE.load(Ordering::Acquire) > 0
 }
 
-/// The driver's id of the capture in which a stream takes part, including captures by other libraries.
+/// Returns the driver's id of the capture in which a stream takes part, including captures by other libraries.
 ///
 /// # Errors
 /// Driver errors.
@@ -122,13 +124,13 @@ pub fn number_of(stream: &Stream) -> Result<Option<u64>> {
         return Ok(None);
     }
     match device.backend().graphs() {
-        // SAFETY: the borrow keeps the stream alive.
+        // SAFETY: the borrow of `stream` keeps its handle valid.
         Ok(graphs) => unsafe { graphs.capture_of(device.index(), stream.handle()) },
         Err(_) => Ok(None),
     }
 }
 
-/// The PyGPU capture in which a stream takes part.
+/// Returns the PyGPU capture in which a stream takes part.
 ///
 /// # Errors
 /// Driver errors.
@@ -144,7 +146,8 @@ fn find(stream: &Stream) -> Result<Option<Arc<Capture>>> {
     Ok(found)
 }
 
-/// Whether a stream takes part in a capture. PyGPU's own streams are queried only while a PyGPU capture is active.
+/// Whether a stream takes part in any capture. For streams that PyGPU created the driver is queried only while a PyGPU
+/// capture is active.
 ///
 /// # Errors
 /// Driver errors.
@@ -162,22 +165,23 @@ pub fn refuse(what: &str, stream: &Stream) -> Result<()> {
     if is_capturing(stream)? { Err(refusal(what)) } else { Ok(()) }
 }
 
-/// Checks host memory for a copy; every use of host memory goes through here. A graph uses the memory at each launch,
-/// so that in a capture it must be `lasting`, which is evaluated only then. The caller must keep lasting memory alive
-/// as long as the graph (`pending`).
+/// Checks that a copy on `stream` may use host memory; every use of host memory by a copy calls this function. A
+/// captured graph accesses the memory at each launch, so in a capture the memory must be `lasting`, which is evaluated
+/// only then. The caller must keep such memory alive as long as the graph ([`Capture::retain`]).
 ///
 /// # Errors
-/// `NotSupported` for other memory on a capturing stream; driver errors.
+/// `NotSupported` for memory that is not lasting, on a capturing stream; driver errors.
 #[inline]
 pub fn host_use(what: &str, stream: &Stream, lasting: impl FnOnce() -> Result<bool>) -> Result<HostUse> {
     if is_capturing(stream)? && !lasting()? {
         return Err(refusal(what));
     }
-    // SAFETY: the stream takes part in no capture visible to PyGPU, or the caller has confirmed that the memory lasts.
+    // SAFETY: the stream takes part in no capture visible to PyGPU, or the caller has confirmed that the memory stays
+    // valid as long as the graph.
     Ok(unsafe { HostUse::promised() })
 }
 
-/// The error for work that cannot be captured, raised before the driver would invalidate the capture.
+/// Returns the error for work that cannot be captured. It is raised before the driver would invalidate the capture.
 #[cold]
 pub fn refusal(what: &str) -> Error {
     Error::not_supported(format!(
@@ -186,8 +190,8 @@ pub fn refusal(what: &str) -> Error {
     ))
 }
 
-/// The stream in whose order memory for captured work is allocated. Memory allocated inside a capture would exist only
-/// while the graph runs.
+/// Returns the stream in whose order memory for captured work is allocated. It takes no part in the capture, because
+/// memory allocated inside a capture exists only while the graph runs.
 ///
 /// # Errors
 /// Driver errors.
@@ -209,7 +213,7 @@ pub(super) fn alloc_stream(device: Device) -> Result<Stream> {
     Ok(stream)
 }
 
-/// Drops an object now, or when the last active PyGPU capture ends.
+/// Drops an object now if no PyGPU capture is active, otherwise when the last one ends.
 pub fn drop_afterwards(thing: GraphResource) {
     let mut table = TABLE.lock();
     if is_any() {
@@ -229,12 +233,12 @@ impl Capture {
         let device = stream.device();
         let graphs = device.backend().graphs()?;
         alloc_stream(device)?;
-        // SAFETY: the borrow keeps the stream alive.
+        // SAFETY: the borrow of `stream` keeps its handle valid.
         unsafe { graphs.begin_capture(device.index(), stream.handle(), mode) }?;
         Self::of_stream(stream, None)
     }
 
-    /// Begins the capture of a conditional node's body. The stream must capture nothing else.
+    /// Begins to capture the body of a conditional node. No other capture may use the stream.
     ///
     /// # Errors
     /// Driver errors.
@@ -248,7 +252,7 @@ impl Capture {
         enclosing: (Arc<Self>, Stream),
     ) -> Result<Arc<Self>> {
         let device = stream.device();
-        // SAFETY: the borrow keeps the stream alive; the caller guarantees the rest.
+        // SAFETY: the borrow of `stream` keeps its handle valid; the caller guarantees the rest.
         unsafe { device.backend().graphs()?.begin_body(device.index(), stream.handle(), body, mode) }?;
         enclosing.0.bodies.fetch_add(1, Ordering::AcqRel);
         Self::of_stream(stream, Some(enclosing))
@@ -270,7 +274,7 @@ impl Capture {
         Ok(capture)
     }
 
-    /// Ends the capture of a body. Its resources become those of the whole graph; compare [`Capture::close`].
+    /// Ends the capture of a body. Its resources are added to those of the enclosing graph; compare [`Capture::close`].
     pub fn close_body(&self) {
         let GraphContents { things, made, shared, .. } = self.close();
         let Some((enclosing, _)) = &self.enclosing else { return };
@@ -284,17 +288,19 @@ impl Capture {
         }
     }
 
-    /// The enclosing capture of a body.
+    /// Returns the enclosing capture, for the capture of a conditional body.
     pub fn enclosing(&self) -> Option<&Arc<Self>> {
         self.enclosing.as_ref().map(|(enclosing, _)| enclosing)
     }
 
-    /// Number of uses recorded directly in this capture. A later call shows whether more were recorded.
+    /// Returns the number of block uses recorded in this capture itself. Comparing two calls shows whether uses were
+    /// recorded between them.
     pub fn recorded_count(&self) -> usize {
         self.recorded.load(Ordering::Acquire)
     }
 
-    /// Makes a stream of the capture depend on everything captured so far, so that a body may use any block.
+    /// Makes a stream of the capture depend on every operation captured so far, so that a conditional body may use any
+    /// block.
     ///
     /// # Errors
     /// Driver errors.
@@ -311,7 +317,8 @@ impl Capture {
         others.iter().try_for_each(|other| stream.wait_for(other))
     }
 
-    /// Ends the capture and returns its resources. Objects whose drop was postponed are dropped.
+    /// Ends the capture and returns the graph's resources. Drops the objects whose drop was postponed if no other
+    /// capture is active.
     pub fn close(&self) -> GraphContents {
         let mut table = TABLE.lock();
         table.captures.retain(|other| !std::ptr::eq(&raw const **other, self));
@@ -346,7 +353,7 @@ impl Capture {
 
     fn record_use(&self, block: &Arc<Allocation>, access: Access, stream: &Stream) -> Result<()> {
         if let Some((enclosing, origin)) = &self.enclosing {
-            // The conditional node of the body uses the block.
+            // In the enclosing graph, the conditional node that contains this body uses the block.
             enclosing.record_use(block, access, origin)?;
         }
         let is_before = |(other, earlier): &(Stream, Access)| {
@@ -371,19 +378,20 @@ impl Capture {
         before.iter().try_for_each(|other| stream.wait_for(other))
     }
 
-    /// Begins work that will become one operation of the stream.
+    /// Records how many operations the stream has captured before work that should become one operation.
     pub(super) fn begin_work(&self, stream: &Stream) -> Result<()> {
         let device = self.device;
-        // SAFETY: the borrow keeps the stream alive.
+        // SAFETY: the borrow of `stream` keeps its handle valid.
         let now = unsafe { device.backend().graphs()?.captured(device.index(), stream.handle()) }?;
         lock(&self.contents).seen = now.nodes;
         Ok(())
     }
 
-    /// Ends work of the stream. Its uses are attributed to the captured operation, if it became exactly one.
+    /// Ends work that began with `begin_work`. If exactly one operation was captured meanwhile, the uses are attributed
+    /// to it.
     pub(super) fn end_work(&self, uses: &[(&Arc<Allocation>, Access)], stream: &Stream) -> Result<()> {
         let device = self.device;
-        // SAFETY: the borrow keeps the stream alive.
+        // SAFETY: the borrow of `stream` keeps its handle valid.
         let now = unsafe { device.backend().graphs()?.captured(device.index(), stream.handle()) }?;
         let uses = uses.iter().map(|(block, access)| (Arc::clone(block), *access));
         let mut contents = lock(&self.contents);
@@ -391,7 +399,7 @@ impl Capture {
         let known = now.last.and_then(|last| contents.made.iter().rposition(|made| made.node == last));
         match (now.nodes.checked_sub(before), now.last, known) {
             (Some(1), Some(node), None) => contents.made.push(CapturedNode { node, uses: uses.collect(), part }),
-            // The work contained other work, which already recorded the operation.
+            // Nested work has already recorded the captured operation.
             (Some(0), _, Some(place)) if place + 1 == contents.made.len() => contents.made[place].uses.extend(uses),
             _ => {
                 contents.shared.extend(uses);
@@ -407,7 +415,7 @@ impl Capture {
         drop(before); // not under the lock
     }
 
-    /// Keeps an object alive as long as the graph.
+    /// Keeps an object alive as long as the captured graph.
     pub fn retain(&self, thing: GraphResource) {
         lock(&self.contents).things.push(thing);
     }

@@ -11,12 +11,12 @@ use pygpu_base::flush;
 use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_device::stream::Stream;
 
-/// Owner of external memory, dropped with the last array that uses the memory.
+/// Owner of memory that PyGPU did not allocate; dropped with the last array that uses the memory.
 pub type OwnerBox = Box<dyn Any + Send + Sync>;
 
-/// Result of an allocation.
+/// Memory returned by a custom allocator.
 pub struct AllocatorBlock {
-    /// The first byte; not 0.
+    /// The address of the first byte; not 0.
     pub address: Address,
     /// The stream in whose order the memory is usable and freed.
     pub stream: Stream,
@@ -33,7 +33,7 @@ pub trait Allocator: Any + Send + Sync {
     fn allocate(&self, bytes: usize, stream: &Stream) -> Result<AllocatorBlock>;
 }
 
-/// Allocator of new arrays.
+/// Selects the allocator for the memory of new arrays.
 #[derive(Clone, Default)]
 pub enum AllocatorChoice {
     /// PyGPU's pool.
@@ -43,7 +43,7 @@ pub enum AllocatorChoice {
     Plugged(Arc<dyn Allocator>),
 }
 
-/// Whether a custom allocator was ever chosen. Until then nothing else is checked.
+/// Whether a custom allocator was ever selected in this process. Until then each allocation checks only this flag.
 static IN_USE: AtomicBool = AtomicBool::new(false);
 static PROCESS: ForkSafeMutex<AllocatorChoice> = ForkSafeMutex::new(AllocatorChoice::Pool);
 thread_local! {
@@ -56,13 +56,13 @@ pub fn is_in_use() -> bool {
     IN_USE.load(Ordering::Relaxed)
 }
 
-/// Enables custom allocators for results: operations on arrays from a custom allocator may use it without an explicit
-/// choice.
+/// Enables custom allocators for results: an operation on arrays from a custom allocator may then use it, even if none
+/// was selected explicitly.
 pub fn use_for_results() {
     IN_USE.store(true, Ordering::Relaxed);
 }
 
-/// Whether this thread has its own choice.
+/// Whether an allocator was selected for this thread, as opposed to the whole process.
 pub fn is_chosen_for_thread() -> bool {
     THREAD.with_borrow(Option::is_some)
 }
@@ -70,7 +70,7 @@ pub fn is_chosen_for_thread() -> bool {
 /// The allocator of this thread's new arrays; `None` for the pool.
 #[inline]
 pub(super) fn current() -> Option<Arc<dyn Allocator>> {
-    // A custom allocator may run Python code, so a flush always uses the pool.
+    // A flush always uses the pool, because a custom allocator may run Python code.
     if !is_in_use() || flush::is_in_batch() {
         return None;
     }
@@ -80,21 +80,21 @@ pub(super) fn current() -> Option<Arc<dyn Allocator>> {
     }
 }
 
-/// The choice in effect for this thread.
+/// Returns the selection in effect for this thread.
 pub fn choice() -> AllocatorChoice {
     let own = THREAD.with_borrow(Clone::clone);
     own.unwrap_or_else(|| PROCESS.lock().clone())
 }
 
-/// Chooses for all threads without their own choice.
+/// Selects the allocator for all threads that have no selection of their own.
 pub fn choose(choice: AllocatorChoice) {
     IN_USE.store(true, Ordering::Relaxed);
-    // The previous choice is dropped without the lock: it may own Python objects.
+    // The previous selection is dropped after the lock is released: it may own Python objects.
     let before = std::mem::replace(&mut *PROCESS.lock(), choice);
     drop(before);
 }
 
-/// Chooses for this thread; `None` for the choice of the process. Returns the previous choice.
+/// Selects the allocator for this thread; `None` for that of the process. Returns the thread's previous selection.
 pub fn choose_for_thread(choice: Option<AllocatorChoice>) -> Option<AllocatorChoice> {
     IN_USE.store(true, Ordering::Relaxed);
     THREAD.replace(choice)

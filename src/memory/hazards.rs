@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 
 use pygpu_base::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Access of an operation to a block.
+/// How an operation accesses a block.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Access {
     /// Read only.
@@ -35,12 +35,13 @@ pub enum Access {
 pub trait Queue: Clone {
     /// Equal for two queues if and only if their work is mutually ordered.
     type Identity: Copy + PartialEq;
-    /// A recorded event.
+    /// An event that was recorded on a queue.
     type Mark;
-    /// Driver errors.
+    /// Error type of the driver's calls.
     type Error;
 
-    /// The queue's identity for the calling thread.
+    /// The queue's identity as seen by the calling thread: some stream handles denote a different stream in each
+    /// thread.
     fn identity(&self) -> Self::Identity;
     /// Whether the queue is persistent: an event may be recorded on it at any later time, from any thread.
     fn lasts(&self) -> bool;
@@ -52,22 +53,22 @@ pub trait Queue: Clone {
     fn synchronize(&self) -> Result<(), Self::Error>;
     /// Blocks the host until all work on the device is complete.
     fn synchronize_device(&self) -> Result<(), Self::Error>;
-    /// Whether an event is complete; `false` if the driver cannot tell.
+    /// Whether all work before an event is complete; `false` if the driver cannot tell.
     fn is_passed(mark: &Self::Mark) -> bool;
-    /// Blocks the host until an event is complete.
+    /// Blocks the host until all work before an event is complete.
     fn synchronize_mark(mark: &Self::Mark) -> Result<(), Self::Error>;
 }
 
-/// The end of a use.
+/// Point of a queue at which a recorded use has ended.
 enum UseEnd<Mark> {
-    /// The end of the queue at the time a waiter needs it.
+    /// The end of the queue at the time when the first waiter needs it: no event has been recorded yet.
     Lazy,
     Event(Arc<Mark>),
-    /// Unknown: the driver failed to record an event.
+    /// Unknown, because the driver failed to record an event.
     Unknown,
 }
 
-/// A synchronization point of a queue.
+/// A point of a queue that other queues can wait for.
 struct SyncPoint<Q: Queue> {
     queue: Q,
     until: UseEnd<Q::Mark>,
@@ -85,8 +86,8 @@ impl<Q: Queue> Clone for SyncPoint<Q> {
 }
 
 impl<Q: Queue> SyncPoint<Q> {
-    /// The current end of a queue, or `None` if this function waited for it instead. Also returns the driver's error
-    /// for a failed event.
+    /// Returns the current end of a queue, together with the driver's error if no event could be recorded. Returns
+    /// `None` for the point if this function has waited for the queue instead.
     fn of(queue: &Q) -> (Option<Self>, Result<(), Q::Error>) {
         let point = |until| Some(Self { queue: queue.clone(), until });
         if queue.lasts() {
@@ -125,9 +126,9 @@ struct RecordedUse<Q: Queue> {
     point: SyncPoint<Q>,
     identity: Q::Identity,
     access: Access,
-    /// Sequence number among the uses of the block.
+    /// Sequence number of this use among the uses of the block.
     number: u64,
-    /// The queue has waited for every write up to this number.
+    /// Sequence number of a write: the queue had waited for this and every earlier write.
     behind: u64,
 }
 
@@ -136,21 +137,22 @@ type Few<T> = SmallVec<[T; 2]>;
 /// The uses that later operations may have to wait for.
 struct UseList<Q: Queue> {
     list: Few<RecordedUse<Q>>,
-    /// The number of the latest use.
+    /// Sequence number of the latest use.
     latest: u64,
-    /// Number of announced operations that have begun and not ended.
+    /// Number of announced operations that have begun and not yet ended.
     under_way: u32,
 }
 
 impl<Q: Queue> UseList<Q> {
-    /// Whether all uses are on one persistent queue. Work on it then neither waits nor is recorded.
+    /// Whether all recorded uses are on the persistent queue `identity`. Work on that queue then neither waits nor is
+    /// recorded.
     fn are_all_of(&self, identity: Q::Identity) -> bool {
         self.under_way == 0
             && self.list.iter().all(|one| one.identity == identity && one.point.is_late())
             && self.list.iter().any(|one| one.access == Access::Write)
     }
 
-    /// The points that an operation must wait for.
+    /// Returns the points that an operation with this access must wait for.
     fn before(&self, access: Access, identity: Q::Identity) -> Few<SyncPoint<Q>> {
         let own = self.list.iter().filter(|one| one.identity == identity);
         let behind = own.map(|one| one.behind).max().unwrap_or(0);
@@ -163,7 +165,8 @@ impl<Q: Queue> UseList<Q> {
         self.list.iter().filter(is_before).map(|one| one.point.clone()).collect()
     }
 
-    /// Adds a use that has waited for all conflicting uses up to `seen`. Returns the removed uses that it implies.
+    /// Adds a use whose queue has waited for all conflicting uses up to number `seen`. Returns the older uses that it
+    /// makes redundant, which were removed.
     fn add(&mut self, identity: Q::Identity, access: Access, point: SyncPoint<Q>, seen: u64) -> Few<RecordedUse<Q>> {
         self.latest += 1;
         let new = RecordedUse { point, identity, access, number: self.latest, behind: seen };
@@ -186,7 +189,7 @@ impl<Q: Queue> UseList<Q> {
     }
 }
 
-/// Token for ending an operation that has begun.
+/// Returned by `begin`, and required to end the operation.
 #[must_use]
 #[derive(Clone, Copy)]
 pub struct UseToken {
@@ -197,11 +200,11 @@ pub struct UseToken {
 
 #[derive(Clone, Copy, PartialEq)]
 enum UseTokenKind {
-    /// Ordered by other means.
+    /// The operation is ordered by other means.
     OrderedElsewhere,
-    /// No other operation was active.
+    /// The operation is not announced, because no other operation was active when it began.
     Uncontended,
-    /// Other operations can see that it is active.
+    /// The operation is announced: other operations can see that it is active.
     Announced,
 }
 
@@ -209,27 +212,29 @@ impl UseToken {
     /// Token for operations that are ordered by other means: on the host, and in captures, which track their own
     /// dependencies.
     pub const NOTHING: Self = Self { seen: 0, kind: UseTokenKind::OrderedElsewhere };
-    /// The token that [`HazardTracker::begin_uncontended`] returns for a block that [`HazardTracker::is_only_used_on`].
+    /// The token that [`HazardTracker::begin_uncontended`] returns if [`HazardTracker::is_only_used_on`] is true for
+    /// the operation's queue.
     pub const AT_HOME: Self = Self { seen: MADE, kind: UseTokenKind::Uncontended };
 }
 
-/// The uses of one block.
+/// The uses of one block by queues, and the queue in whose order it is freed.
 pub struct HazardTracker<Q: Queue> {
     /// The queue in whose order the block is allocated and freed.
     alloc_stream: Q,
-    /// Empty while only `alloc_stream` has used the block, which holds for most blocks until they are freed.
+    /// The recorded uses. Not created while only `alloc_stream` has used the block, which holds for most blocks until
+    /// they are freed.
     uses: OnceLock<Box<Mutex<UseList<Q>>>>,
 }
 
-/// The number of the block's allocation, which counts as its first use.
+/// The sequence number of the block's allocation, which counts as its first use.
 const MADE: u64 = 1;
 
-/// Number of recorded uses above which completed ones are searched and removed. Only reads on handles of unknown
-/// identity can accumulate.
+/// Number of recorded uses above which completed ones are searched for and removed. Only reads on handles of unknown
+/// identity can accumulate that far.
 const MANY: usize = 32;
 
 impl<Q: Queue> HazardTracker<Q> {
-    /// A block that becomes usable in the order of `alloc_stream`.
+    /// Creates the tracker of a block that becomes usable in the order of `alloc_stream`.
     #[inline(always)]
     pub fn new(alloc_stream: Q) -> Self {
         debug_assert!(alloc_stream.lasts(), "the allocation stream of a block lasts");
@@ -248,13 +253,13 @@ impl<Q: Queue> HazardTracker<Q> {
         self.uses.get().is_none()
     }
 
-    /// Whether no queue other than `alloc_stream` has used the block, and `alloc_stream` has this identity.
+    /// Whether `alloc_stream` has the given identity, and no other queue has used the block.
     #[inline]
     pub fn is_only_used_on(&self, identity: Q::Identity) -> bool {
         self.has_no_other_stream() && self.alloc_stream.identity() == identity
     }
 
-    /// Whether all uses are in the order of `queue`. Work on it then neither waits nor is recorded.
+    /// Whether every recorded use is ordered before new work on `queue`. Such work neither waits nor is recorded.
     #[inline]
     pub fn needs_no_wait_on(&self, queue: &Q) -> bool {
         self.seen_alone(queue).is_some()
@@ -347,7 +352,7 @@ impl<Q: Queue> HazardTracker<Q> {
         marked
     }
 
-    /// Removes uses whose events are complete.
+    /// Removes recorded uses whose events are complete.
     fn forget_passed(&self) {
         let mark_of = |one: &RecordedUse<Q>| match &one.point.until {
             UseEnd::Event(mark) => Some((one.number, Arc::clone(mark))),
@@ -373,13 +378,13 @@ impl<Q: Queue> HazardTracker<Q> {
         before.iter().try_for_each(|point| point.let_wait(&self.alloc_stream))
     }
 
-    /// Moves all recorded uses to the result, which takes over freeing the block. `self` keeps no uses.
+    /// Moves all recorded uses into the result, whose owner frees the block. `self` keeps no uses.
     #[must_use]
     pub fn take(&mut self) -> Self {
         Self { alloc_stream: self.alloc_stream.clone(), uses: std::mem::take(&mut self.uses) }
     }
 
-    /// The queue of the latest write, if it is persistent.
+    /// Returns the queue of the latest write, if that queue is persistent.
     pub fn latest_writer(&self) -> Option<Q> {
         let Some(uses) = self.uses.get() else { return Some(self.alloc_stream.clone()) };
         let uses = lock(uses);
@@ -395,7 +400,7 @@ impl<Q: Queue> HazardTracker<Q> {
         self.synchronize_where(|_, _| true)
     }
 
-    /// Blocks the host until the uses selected by `concerns` are complete.
+    /// Blocks the host until all uses are complete for which `concerns` returns true.
     ///
     /// # Errors
     /// Driver errors.

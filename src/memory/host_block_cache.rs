@@ -1,4 +1,4 @@
-//! Cache of host memory for results.
+//! Cache of large blocks of ordinary host memory for the results of copies to the host.
 //!
 //! The first access to new memory costs more than a copy into it, because the system clears every page. Cached memory
 //! is bounded (`set_limit`) and offered to the system meanwhile (`MADV_FREE`): the system takes the pages if it runs
@@ -13,27 +13,28 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pygpu_backend::Address;
 use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
-/// Size of a huge page. Blocks are a multiple of it.
+/// Size of a huge page in bytes. The size of each block is a multiple of it.
 const HUGE: usize = 2 << 20;
-/// Minimum size in bytes of memory from this cache.
+/// Minimum size in bytes of blocks from this cache.
 pub const LEAST: usize = HUGE;
-/// Default limit, as a fraction of the machine's memory.
+/// The default limit is the machine's memory divided by this number.
 const PART: usize = 16;
 
 struct FreeBlocks {
-    /// The most recently freed block, with its pages intact: a loop that drops each result reuses it immediately.
+    /// Address and size of the most recently freed block, whose pages are kept: a loop that drops each result reuses it
+    /// immediately.
     latest: Option<(Address, usize)>,
-    /// Older cached blocks, whose pages the system may take.
+    /// Address and size of the other cached blocks, whose pages the system may take.
     kept: Vec<(Address, usize)>,
     /// Total size of the cached blocks in bytes.
     kept_bytes: usize,
-    /// Sizes of the blocks in use.
+    /// Sizes in bytes of the blocks in use, by address.
     held: BTreeMap<Address, usize>,
 }
 
 static BLOCKS: ForkSafeMutex<FreeBlocks> =
     ForkSafeMutex::new(FreeBlocks { latest: None, kept: Vec::new(), kept_bytes: 0, held: BTreeMap::new() });
-/// `UNSET` until first read.
+/// Limit of the cached memory in bytes; `UNSET` until it is first read.
 static BOUND: AtomicUsize = AtomicUsize::new(UNSET);
 const UNSET: usize = usize::MAX;
 
@@ -42,7 +43,8 @@ fn blocks() -> ForkSafeGuard<FreeBlocks> {
 }
 
 impl FreeBlocks {
-    /// Takes a cached block of at least `bytes` bytes: the most recent if it fits, otherwise the best fit.
+    /// Takes a cached block of at least `bytes` bytes: the most recently freed one if it fits, otherwise the smallest
+    /// that fits.
     fn take(&mut self, bytes: usize) -> Option<(Address, usize)> {
         // A block may exceed the requested size by at most a quarter.
         let fits = |size: usize| size >= bytes && size - bytes <= bytes / 4;
@@ -55,7 +57,7 @@ impl FreeBlocks {
     }
 }
 
-/// Allocates at least `bytes` uninitialized bytes; `None` if the system has no memory.
+/// Allocates at least `bytes` uninitialized bytes; `None` if the system is out of memory.
 pub fn allocate(bytes: usize) -> Option<Address> {
     let bytes = bytes.max(1).checked_next_multiple_of(HUGE)?;
     let found = {
@@ -73,21 +75,21 @@ pub fn allocate(bytes: usize) -> Option<Address> {
     // SAFETY: creates a new mapping.
     let address = unsafe { map(bytes) }.or_else(|| {
         trim(0);
-        // SAFETY: as above.
+        // SAFETY: creates a new mapping.
         unsafe { map(bytes) }
     })?;
     blocks().held.insert(address, bytes);
     Some(address)
 }
 
-/// Caches a block for reuse, and returns the oldest to the system beyond the limit.
+/// Caches a block for reuse. If the limit is then exceeded, the oldest cached blocks are returned to the system.
 ///
 /// # Safety
 /// The address must come from `allocate`, and the memory must not be used any more.
 pub unsafe fn free(address: Address) {
     let Some(size) = blocks().held.remove(&address) else { return };
     if size > limit() {
-        // SAFETY: the block has this size and was removed from all lists.
+        // SAFETY: the block has this size, and was removed from all lists, so no thread can use it.
         unsafe { unmap(address, size) };
         return;
     }
@@ -97,15 +99,15 @@ pub unsafe fn free(address: Address) {
         blocks.latest.replace((address, size))
     };
     if let Some((address, size)) = before {
-        // SAFETY: the block is mapped, in no list, and its contents are not needed. Older systems reject the call,
-        // which is harmless.
+        // SAFETY: the block is mapped and in no list, so no thread can use it, and its contents are not needed. Older
+        // systems reject the call, which is harmless.
         unsafe { libc::madvise(std::ptr::with_exposed_provenance_mut(address), size, libc::MADV_FREE) };
         blocks().kept.push((address, size));
     }
     trim(limit());
 }
 
-/// Returns cached memory beyond `keep` bytes to the system, oldest first.
+/// Returns the oldest cached blocks to the system until at most `keep` bytes are cached.
 pub fn trim(keep: usize) {
     let surplus: Vec<_> = {
         let mut blocks = blocks();
@@ -140,7 +142,7 @@ pub fn limit() -> usize {
     }
 }
 
-/// Sets the limit of the cached memory in bytes, and returns any excess.
+/// Sets the limit of the cached memory in bytes, and returns memory beyond it to the system.
 pub fn set_limit(bytes: usize) {
     BOUND.store(bytes.min(UNSET - 1), Ordering::Relaxed);
     trim(bytes);
@@ -160,21 +162,21 @@ pub fn size(address: Address) -> usize {
 /// writes a shared page gets a copy, and the device would continue with the other copy.
 pub fn set_inherited(address: Address, inherited: bool) {
     #[cfg(target_os = "linux")]
-    // SAFETY: the block is mapped, or its size is 0.
+    // SAFETY: the block is mapped, or its size is 0; the call does not change its contents.
     unsafe {
         let advice = if inherited { libc::MADV_DOFORK } else { libc::MADV_DONTFORK };
         libc::madvise(std::ptr::with_exposed_provenance_mut(address), size(address), advice);
     }
 }
 
-/// Makes the system clear a block's pages now.
+/// Writes into each page of a block, so that the system allocates and clears the pages now.
 ///
 /// # Safety
 /// The block must be in use and contain no data yet.
 pub unsafe fn touch(address: Address) {
     let first: *mut u8 = std::ptr::with_exposed_provenance_mut(address);
     for place in (0..size(address)).step_by(HUGE) {
-        // SAFETY: inside the block, which contains no data.
+        // SAFETY: the offset is inside the block, and the caller guarantees that it contains no data.
         unsafe { first.add(place).write_volatile(0) };
     }
 }
@@ -193,7 +195,7 @@ unsafe fn map(bytes: usize) -> Option<Address> {
     }
     let start = first.expose_provenance();
     let address = start.next_multiple_of(HUGE);
-    // SAFETY: all ranges are inside the new mapping; the parts before and after the block are unused.
+    // SAFETY: all ranges are inside the new mapping, and the parts before and after the block are unused.
     unsafe {
         unmap(start, address - start);
         unmap(address + bytes, start + HUGE - address);
@@ -204,11 +206,13 @@ unsafe fn map(bytes: usize) -> Option<Address> {
     Some(address)
 }
 
+/// Unmaps a range of memory.
+///
 /// # Safety
 /// The range must be empty, or memory mapped here that is not used any more.
 unsafe fn unmap(address: Address, bytes: usize) {
     if bytes > 0 {
-        // SAFETY: the caller upholds the contract of this function.
+        // SAFETY: the caller guarantees that the range is empty, or unused memory that was mapped here.
         unsafe { libc::munmap(std::ptr::with_exposed_provenance_mut(address), bytes) };
     }
 }

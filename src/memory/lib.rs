@@ -8,7 +8,7 @@
 //! - [`custom_allocator`] contains custom allocators chosen by the user.
 //! - [`host_block_cache`] caches host memory of results.
 //! - [`capture`] tracks active captures.
-//! - [`retired`] keeps objects alive until a stream has passed them.
+//! - [`retired`] keeps objects alive until a stream has completed the work that uses them.
 //! - [`texture`] contains driver arrays, textures and surfaces, whose uses are tracked like those of blocks.
 //! - [`readback`] is a number that kernels report to the host.
 

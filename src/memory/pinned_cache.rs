@@ -1,9 +1,9 @@
 //! Cache of pinned host memory.
 //!
 //! A driver frees pinned memory only when the whole device is idle, and waits for that. Dropping a pinned array during
-//! asynchronous work would therefore block the host. Dropped memory is cached instead, up to `LIMIT` bytes per device,
-//! and reused for requests of the same size and flags. Reuse waits until the device has passed the point of the drop,
-//! because the raw address may have been used elsewhere.
+//! asynchronous work would therefore block the host. The memory of dropped arrays is cached instead, up to `LIMIT`
+//! bytes per device, and reused for requests of the same size and flags. It is reused only after the device has
+//! completed all work enqueued before the drop, because the raw address may have been used elsewhere.
 
 use pygpu_backend::{Address, HostFlags};
 use pygpu_base::error::Result;
@@ -19,14 +19,16 @@ struct PinnedCache {
     bytes: usize,
     flags: HostFlags,
     epoch: u32,
-    /// Event over all streams of the device at the time of the drop; `None` if the driver does not support it.
+    /// Event over all streams of the device at the time when the block was freed; `None` if the driver does not support
+    /// such events.
     dropped_at: Option<PooledEvent>,
-    /// The time of the drop. A later wait for the whole device makes the block idle.
+    /// Counter value at the time when the block was freed. Once the host has waited for the whole device after it, the
+    /// block is idle.
     dropped_when: u64,
 }
 
 impl PinnedCache {
-    /// Whether all work that was in progress at the time of the drop is complete.
+    /// Whether all work that was in progress when the block was freed is complete.
     fn is_idle(&self, device: Device) -> bool {
         device.was_waited_for_since(self.dropped_when)
             || self.dropped_at.as_ref().is_some_and(|mark| mark.event().query().unwrap_or(false))
@@ -48,15 +50,16 @@ pub(super) fn allocate(device: Device, bytes: usize, flags: HostFlags) -> Result
     }
 }
 
-/// Takes the cached blocks of this size and flags, oldest first. They are invisible to other threads until they are put
-/// back.
+/// Takes all cached blocks of this size and flags out of the cache, oldest first. Other threads cannot use them until
+/// they are put back.
 fn take_alike(device: Device, bytes: usize, flags: HostFlags) -> Vec<PinnedCache> {
     let epoch = device.epoch();
     let alike = |kept: &mut PinnedCache| kept.bytes == bytes && kept.flags == flags && kept.epoch == epoch;
     kept(device).extract_if(.., alike).collect()
 }
 
-/// Selects the most recent idle block and puts the others back. The driver is queried without the lock.
+/// Returns the most recently freed block that is idle, and puts the others back. The driver is queried without the
+/// lock.
 fn idle(device: Device, mut alike: Vec<PinnedCache>) -> Option<PinnedCache> {
     let place = alike.iter().rposition(|kept| kept.is_idle(device));
     let found = place.map(|place| alike.remove(place));
@@ -66,7 +69,7 @@ fn idle(device: Device, mut alike: Vec<PinnedCache>) -> Option<PinnedCache> {
     found
 }
 
-/// Caches unused memory, and frees the oldest blocks beyond the limit.
+/// Caches memory that is no longer used, and frees the oldest cached blocks beyond the limit.
 ///
 /// # Safety
 /// The address must come from `allocate` with the same size and flags.
@@ -92,7 +95,7 @@ pub fn trim(device: Device) -> Result<()> {
     give_back(device, all)
 }
 
-/// Takes the oldest blocks until the rest is within the limit.
+/// Removes the oldest blocks from the list until the rest is within the limit, and returns them.
 fn take_surplus(kept: &mut Vec<PinnedCache>, limit: usize) -> Vec<PinnedCache> {
     let mut total: usize = kept.iter().map(|kept| kept.bytes).sum();
     let mut count = 0;
@@ -106,8 +109,8 @@ fn take_surplus(kept: &mut Vec<PinnedCache>, limit: usize) -> Vec<PinnedCache> {
 fn give_back(device: Device, blocks: Vec<PinnedCache>) -> Result<()> {
     let mut outcome = Ok(());
     for kept in blocks.into_iter().filter(|kept| kept.epoch == device.epoch()) {
-        // SAFETY: the caller of `free` guaranteed that the address came from `allocate`, and it was removed from the
-        // cache.
+        // SAFETY: the caller of `free` guaranteed that the address came from `allocate`, and the block was removed from
+        // the cache, so nothing else can use it.
         let result = unsafe { device.backend().free_host(device.index(), kept.address, kept.bytes) };
         outcome = outcome.and(result);
     }

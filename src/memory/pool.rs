@@ -1,4 +1,4 @@
-//! Allocation of blocks: one stream-ordered pool per device, or plain allocation if the driver has no pools.
+//! Allocation of device memory: one stream-ordered pool per device, or plain driver calls if the driver has no pools.
 //!
 //! The pool is private to PyGPU, so that its settings affect no other library. It caches freed memory up to a threshold
 //! (by default all of it, see `set_release_threshold`), because returning memory to the driver costs a hundred times
@@ -15,21 +15,21 @@ use pygpu_base::settings::{self, Variable};
 use pygpu_device::stream::{self, Stream};
 use pygpu_device::{Device, PerDevice, per_device};
 
-/// Accounting of PyGPU's memory on one device.
+/// Counts and limits of PyGPU's memory on one device.
 struct Accounts {
     bytes: AtomicUsize,
-    /// Maximum number of bytes.
+    /// Maximum size in bytes of the live allocations.
     limit: AtomicUsize,
     peak: AtomicUsize,
     count: AtomicUsize,
     threshold: AtomicU64,
-    /// The pool, with the epoch of its creation: a device reset destroys it.
+    /// The driver's pool, with the device epoch in which it was created: a device reset destroys the pool.
     pool: ForkSafeMutex<Option<(u32, Option<PoolHandle>)>>,
 }
 
 static ACCOUNTS: PerDevice<Accounts> = per_device!(Accounts::new());
 
-/// PyGPU's live allocations on one device; for host memory, those of arrays.
+/// PyGPU's live allocations on one device. For the CPU backend, only those of arrays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MemoryUsage {
     /// Size of the live allocations in bytes.
@@ -40,7 +40,7 @@ pub struct MemoryUsage {
     pub count: usize,
     /// Statistics of the driver's pool; all zero without a pool.
     pub pool: PoolStatistics,
-    /// Size of the small blocks that streams cache, in bytes. The driver's pool counts them as used.
+    /// Size in bytes of the small blocks in the caches of the device's streams. The driver's pool counts them as used.
     pub recycled: usize,
 }
 
@@ -56,7 +56,7 @@ impl Accounts {
         }
     }
 
-    /// Counts an allocation whose bytes were reserved.
+    /// Counts a successful allocation whose bytes were already reserved.
     #[inline]
     fn keep(&self) {
         let bytes = self.bytes.load(Ordering::Relaxed);
@@ -84,7 +84,8 @@ fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
     if let Some((_, pool)) = known(&slot()) {
         return Ok(pool);
     }
-    // Not under the lock. If two threads create a pool concurrently, the second pool stays empty and unused.
+    // The pool is created without holding the lock. If two threads do so concurrently, the second pool stays empty and
+    // unused.
     let made = device.backend().create_pool(device.index(), accounts.threshold.load(Ordering::Relaxed))?;
     let mut slot = slot();
     let kept = known(&slot).unwrap_or((epoch, made));
@@ -92,15 +93,15 @@ fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
     Ok(kept.1)
 }
 
-/// How a block must be freed.
+/// How a block of memory must be freed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(super) enum BlockSource {
-    /// Free it by a plain driver call, or as host memory.
+    /// By a plain driver call; on the CPU backend, as host memory.
     Plain,
-    /// Free it to the driver's pool, in the order of a stream.
+    /// To the driver's pool, in the order of a stream.
     Pool,
-    /// Free it to the pool or to the stream's cache: its size is one of the cached sizes.
+    /// To the driver's pool or to the stream's block cache: the size is one that the cache accepts.
     Recyclable,
 }
 
@@ -133,8 +134,8 @@ pub(super) fn allocate(bytes: usize, stream: &Stream) -> Result<(Address, BlockS
     Ok((address, source))
 }
 
-/// Maximum number of bytes in a stream's block cache; 0 for a stream that takes part in any capture, because the driver
-/// makes memory allocated there part of the graph.
+/// Returns the maximum number of bytes in a stream's block cache. 0 for a stream that takes part in any capture,
+/// because the driver makes memory allocated there part of the graph.
 #[inline]
 fn most_kept(stream: &Stream) -> Result<usize> {
     const MOST: u64 = 32 << 20;
@@ -172,7 +173,7 @@ pub(super) fn take_kept(bytes: usize, stream: &Stream) -> Option<Address> {
 #[inline]
 pub(super) unsafe fn keep(address: Address, bytes: usize, stream: &Stream) -> bool {
     let most = if is_never_captured(stream) { most_kept(stream).unwrap_or(0) } else { 0 };
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the caller guarantees the conditions of `cache_block`.
     let is_kept = most > 0 && unsafe { stream.cache_block(address, bytes, most) };
     if is_kept {
         account_for_free(stream.device(), bytes);
@@ -180,7 +181,7 @@ pub(super) unsafe fn keep(address: Address, bytes: usize, stream: &Stream) -> bo
     is_kept
 }
 
-/// Whether this is the legacy default stream, which can never be capturing, so that no driver call is needed to check.
+/// Whether this is the legacy default stream. It can never be capturing, so no driver call is needed to check.
 #[inline]
 fn is_never_captured(stream: &Stream) -> bool {
     stream.handle() == StreamHandle::DEFAULT
@@ -198,16 +199,16 @@ fn is_never_captured(stream: &Stream) -> bool {
 pub(super) unsafe fn free(address: Address, bytes: usize, stream: &Stream, is_recyclable: bool) -> Result<()> {
     let device = stream.device();
     let most = if is_recyclable { most_kept(stream).unwrap_or(0) } else { 0 };
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the caller guarantees the conditions of `cache_block`.
     if most > 0 && unsafe { stream.cache_block(address, bytes, most) } {
         return Ok(());
     }
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the caller guarantees the conditions of `free_to_pool`.
     unsafe { device.backend().free_to_pool(device.index(), address, stream.handle()) }
 }
 
-/// Fast path for host blocks, which adds little to the cost of the memory itself; `None` if the memory is not available
-/// immediately.
+/// Allocates host memory without the bookkeeping of the general path, at little more than the cost of the memory
+/// itself; `None` if memory is not available immediately.
 #[inline]
 fn on_host(device: Device, bytes: usize) -> Option<Address> {
     let accounts = accounts(device);
@@ -226,8 +227,9 @@ fn on_host(device: Device, bytes: usize) -> Option<Address> {
     }
 }
 
-/// Flushes pending operations, which may free their operands, and drops retired objects after waiting for their
-/// streams. During a flush, whose results are also allocated here, it waits for no stream.
+/// Frees memory that is no longer needed: flushes pending operations, which may free their operands, and drops retired
+/// objects after waiting for their streams. During a flush, which allocates its results through here too, it waits for
+/// no stream.
 #[cold]
 fn give_way(device: Device) -> Result<()> {
     if flush::is_in_batch() {
@@ -237,8 +239,7 @@ fn give_way(device: Device) -> Result<()> {
     retired::synchronize(device)
 }
 
-/// Calls `ask`, and calls it once more after an out-of-memory error, when retired objects were dropped and the pool was
-/// trimmed.
+/// Calls `ask`. After an out-of-memory error it drops retired objects, trims the pool, and calls `ask` once more.
 #[inline]
 pub(super) fn or_after_trim<T>(device: Device, ask: impl Fn() -> Result<T>) -> Result<T> {
     match ask() {
@@ -252,35 +253,36 @@ pub(super) fn or_after_trim<T>(device: Device, ask: impl Fn() -> Result<T>) -> R
     }
 }
 
-/// Allocates memory of a kind that the driver offers besides its pools. Returns its size too; it is freed by
-/// `Backend::free`.
+/// Allocates memory that the driver provides outside its pools. `ask` calls the driver and returns the address and the
+/// size; `Backend::free` frees the memory.
 pub(super) fn allocate_by(device: Device, ask: impl Fn() -> Result<(Address, usize)>) -> Result<(Address, usize)> {
     let (address, bytes) = or_after_trim(device, ask).map_err(|error| {
         let requested = if let Error::OutOfMemory(memory) = &error { memory.requested } else { 0 };
         with_accounts(error, device, requested)
     })?;
-    // The bytes are counted after the allocation: only the driver knows the size.
+    // The bytes are counted after the allocation, because only the driver knows the size.
     match account_for(device, bytes) {
         Ok(account) => {
             account.keep();
             Ok((address, bytes))
         }
         Err(error) => {
-            // SAFETY: the memory was allocated above and is not yet used.
+            // SAFETY: the memory was allocated above and nothing uses it yet.
             unsafe { device.backend().free(device.index(), address, bytes)? };
             Err(error)
         }
     }
 }
 
-/// Bytes counted before they are allocated, so that two threads cannot exceed the limit together.
+/// Bytes that are counted before they are allocated, so that two threads together cannot exceed the limit. Dropping the
+/// value without `keep` returns them.
 pub(super) struct ReservedBytes {
     device: Device,
     bytes: usize,
 }
 
 impl ReservedBytes {
-    /// Confirms the allocation.
+    /// Keeps the bytes counted, after the allocation succeeded.
     pub(super) fn keep(self) {
         accounts(self.device).keep();
         std::mem::forget(self);
@@ -340,13 +342,13 @@ fn beyond_limit(device: Device, bytes: usize) -> Error {
     }))
 }
 
-/// Sets the limit of PyGPU's live blocks on a device in bytes. Existing blocks stay.
+/// Sets the maximum size in bytes of PyGPU's live blocks on a device. Existing blocks stay, even beyond the limit.
 pub fn set_limit(device: Device, limit: Option<usize>) {
     accounts(device).limit.store(limit.unwrap_or(usize::MAX), Ordering::Relaxed);
 }
 
-/// Whether an allocation of `bytes` would exceed the limit of a device. Deferred results count before they have
-/// memory, so that a flush finds as much room as eager operations would.
+/// Whether an allocation of `bytes` would exceed the limit of a device. Results of deferred operations count before
+/// they have memory, so that a flush has as much memory available as eager operations would.
 #[inline]
 pub fn exceeds_limit(device: Device, bytes: impl FnOnce() -> usize) -> bool {
     let accounts = accounts(device);
@@ -354,8 +356,8 @@ pub fn exceeds_limit(device: Device, bytes: impl FnOnce() -> usize) -> bool {
     limit != usize::MAX && accounts.bytes.load(Ordering::Relaxed).saturating_add(bytes()) > limit
 }
 
-/// Launches pending operations if their results and an allocation of `bytes` would exceed the limit: the launch may
-/// free operands.
+/// Flushes pending operations if their results and an allocation of `bytes` would together exceed the limit: the launch
+/// may free operands.
 #[inline]
 fn make_room(device: Device, bytes: usize) {
     if flush::has_pending()
@@ -366,7 +368,7 @@ fn make_room(device: Device, bytes: usize) {
     }
 }
 
-/// The limit of PyGPU's live blocks on a device in bytes; `None` for no limit.
+/// Returns the maximum size in bytes of PyGPU's live blocks on a device; `None` for no limit.
 pub fn limit(device: Device) -> Option<usize> {
     Some(accounts(device).limit.load(Ordering::Relaxed)).filter(|&limit| limit != usize::MAX)
 }
@@ -419,7 +421,7 @@ pub fn figures(device: Device) -> Result<MemoryUsage> {
     })
 }
 
-/// Sets how many freed bytes the pool keeps for later allocations.
+/// Sets how many freed bytes the pool keeps for later allocations instead of returning them to the driver.
 ///
 /// # Errors
 /// Driver errors.

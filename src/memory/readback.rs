@@ -1,6 +1,6 @@
-//! Readbacks: 64-bit values in pinned memory that a kernel writes and the host reads afterwards.
+//! Readbacks: 64-bit values in pinned host memory that a kernel writes and the host reads afterwards.
 //!
-//! No copy is enqueued. The host waits for the kernel only, so that later work on the stream may run meanwhile.
+//! No copy is enqueued. The host waits for the kernel only; later work on the stream may run meanwhile.
 
 use super::Allocation;
 use pygpu_backend::HostFlags;
@@ -9,20 +9,20 @@ use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_device::stream::{PooledEvent, Stream};
 use pygpu_device::{Device, PerDevice, per_device};
 
-/// Unused readbacks, whose value was read.
+/// Idle readbacks per device, kept for reuse after their value was read.
 static SPARE: PerDevice<ForkSafeMutex<Vec<Readback>>> = per_device!(ForkSafeMutex::new(Vec::new()));
-/// Maximum number of unused readbacks per device.
+/// Maximum number of idle readbacks kept for reuse per device.
 const MOST: usize = 64;
-/// Size in bytes: each readback has its own cache line.
+/// Size in bytes of a readback's memory: a cache line of its own.
 const BYTES: usize = 128;
 
-/// A 64-bit value that a kernel may write and the host reads; 0 until it is written.
+/// A 64-bit value in pinned memory that a kernel may write and the host reads; 0 until it is written.
 pub struct Readback {
     block: Allocation,
 }
 
 impl Readback {
-    /// Creates a readback with value 0 for kernels of a device.
+    /// Returns a readback, with value 0, that kernels of `device` can write.
     ///
     /// # Errors
     /// Driver errors.
@@ -35,12 +35,12 @@ impl Readback {
                 Self { block: Allocation::pinned(device, BYTES, flags)? }
             }
         };
-        // SAFETY: the pinned memory is owned here and has no other user.
+        // SAFETY: the readback owns the pinned memory, and no kernel has its address yet.
         unsafe { (word.block.address() as *mut u64).write_volatile(0) };
         Ok(word)
     }
 
-    /// Its address, on the host and the device.
+    /// The address of the value, valid on the host and on the device.
     pub fn address(&self) -> u64 {
         self.block.address() as u64
     }
@@ -64,7 +64,7 @@ impl Readback {
     }
 
     fn take(self) -> u64 {
-        // SAFETY: the pinned memory is owned here, and the kernel that wrote it is complete.
+        // SAFETY: the readback owns the pinned memory, and the kernel that wrote it is complete.
         let number = unsafe { (self.block.address() as *const u64).read_volatile() };
         let mut spare = SPARE.of(self.block.device()).lock();
         if spare.len() < MOST {

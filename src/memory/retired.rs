@@ -1,5 +1,5 @@
-//! Retired objects: objects whose drop is postponed until a stream has passed, e.g. the host array of an asynchronous
-//! copy, or until the device is idle, e.g. a module.
+//! Retired objects: objects whose drop is postponed until a stream has completed its present work (e.g. the host array
+//! of an asynchronous copy), or until the device is idle (e.g. a module).
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -13,8 +13,8 @@ use pygpu_device::{Device, PerDevice, per_device};
 
 type Retired = (PooledEvent, Box<dyn Any + Send>);
 
-/// Retired objects of one stream, oldest first. While the first one is in use, the driver is not queried for the
-/// others.
+/// Retired objects of one stream, oldest first. While the stream's work before the first one is incomplete, the driver
+/// is not queried for the others.
 struct RetiredQueue {
     handle: StreamHandle,
     kept: VecDeque<Retired>,
@@ -24,13 +24,14 @@ type Lists<T> = PerDevice<ForkSafeMutex<Vec<T>>>;
 
 static PENDING: Lists<RetiredQueue> = per_device!(ForkSafeMutex::new(Vec::new()));
 static WAITING_FOR_IDLE: Lists<Box<dyn Any + Send>> = per_device!(ForkSafeMutex::new(Vec::new()));
-/// Maximum number of objects that wait for an idle device; beyond it the host waits. A module takes several hundred KB.
+/// Maximum number of objects that wait for an idle device. If there are more, the host waits for the device. A module
+/// takes several hundred KB.
 const MOST_WAITING: usize = 64;
 
-/// Keeps `thing` until the stream has passed all work enqueued so far.
+/// Keeps `thing` alive until the stream has completed all work enqueued so far.
 ///
 /// # Errors
-/// Driver errors; the stream was waited for in this case, and `thing` was dropped.
+/// Driver errors. In this case the function has waited for the stream and dropped `thing`.
 pub fn keep_until_passed(stream: &Stream, thing: Box<dyn Any + Send>) -> Result<()> {
     let device = stream.device();
     if let Some(capture) = capture::of(stream)? {
@@ -62,8 +63,8 @@ pub fn keep_until_passed(stream: &Stream, thing: Box<dyn Any + Send>) -> Result<
     }
 }
 
-/// Keeps `thing`, whose drop requires an idle device, until the host next waits for the device. Waits itself if there
-/// are too many such objects.
+/// Keeps `thing`, which may be dropped only while the device is idle, until the host next waits for the device. Waits
+/// for the device itself if there are too many such objects.
 ///
 /// # Errors
 /// Driver errors while waiting; all objects are kept then.
@@ -79,7 +80,7 @@ pub fn keep_until_idle(device: Device, thing: Box<dyn Any + Send>) -> Result<()>
     if are_too_many && !capture::is_any() { synchronize(device) } else { Ok(()) }
 }
 
-/// Waits until the device is idle, and drops all objects retired before.
+/// Waits until the device is idle, and drops all objects that were retired before.
 ///
 /// # Errors
 /// Driver errors; all objects are kept then.
@@ -101,8 +102,8 @@ pub fn synchronize(device: Device) -> Result<()> {
     Ok(())
 }
 
-/// Drops all objects whose stream has passed or was reset. Objects whose state cannot be queried are kept: a leak is
-/// better than a use after free.
+/// Drops all objects whose stream has completed the work before them, or was reset. Objects whose state cannot be
+/// queried are kept: a leak is better than a use after free.
 pub fn sweep(device: Device) {
     let is_over = |mark: &PooledEvent| !mark.event().is_alive() || mark.event().query().unwrap_or(false);
     // The lock is released while the driver is queried and while objects are dropped.
@@ -119,7 +120,7 @@ pub fn sweep(device: Device) {
     }
 }
 
-/// Takes the oldest object of each stream that `is_asked` selects.
+/// Removes and returns the oldest object of each stream for which `is_asked` returns true.
 fn pop_fronts(queues: &mut Vec<RetiredQueue>, is_asked: impl Fn(StreamHandle) -> bool) -> Vec<(StreamHandle, Retired)> {
     let pop = |queue: &mut RetiredQueue| Some((queue.handle, queue.kept.pop_front()?));
     let fronts = queues.iter_mut().filter(|queue| is_asked(queue.handle)).filter_map(pop).collect();

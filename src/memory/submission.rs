@@ -1,4 +1,4 @@
-//! Submission of work: waits for conflicting uses, enqueues the work, records its uses.
+//! Submission of work to a stream: waits for conflicting uses of the blocks, enqueues the work, and records its uses.
 
 use std::sync::Arc;
 
@@ -11,23 +11,23 @@ use pygpu_base::flush::{self, FlushReason};
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 
-/// A block and the access of the work to it.
+/// A block that work uses, and the kind of access.
 pub type BlockUse<'a> = (&'a Arc<Allocation>, Access);
 
-/// Number of blocks stored without heap allocation; most work uses fewer.
+/// Number of blocks stored without heap allocation; most work uses fewer blocks.
 const USUAL: usize = 8;
 
-/// The uses that have begun.
+/// The uses of a submission that have begun and not ended.
 enum BegunUses {
-    /// None, or all have ended.
+    /// No use has begun, or all have ended.
     Nothing,
-    /// All uses, of blocks that only this stream has ever used: the most common case.
+    /// All uses have begun, of blocks that only this stream has ever used. This is the most common case.
     SingleStream,
-    /// The first uses, one for each ticket.
+    /// The first uses in order have begun; one token for each.
     Each(SmallVec<[UseToken; USUAL]>),
 }
 
-/// A submission. Work that may have been enqueued is recorded even if a later step fails.
+/// A submission in progress. If its work may have been enqueued, its uses are recorded even if a later step fails.
 struct Submission<'a> {
     uses: &'a [BlockUse<'a>],
     stream: &'a Stream,
@@ -114,7 +114,8 @@ impl Drop for Submission<'_> {
 }
 
 /// Flushes the pending operations that must precede this thread's work on the blocks, and checks that no block is lost.
-/// No Python code runs from here until the work is enqueued, so that this thread cannot make a block lost meanwhile.
+/// No Python code runs between this call and the enqueueing of the work, so this thread cannot make a block lost
+/// meanwhile.
 ///
 /// # Errors
 /// Those of deferred operations that write one of the blocks.
@@ -131,8 +132,8 @@ fn come_after_pending(uses: &[BlockUse<'_>]) -> Result<()> {
     uses.iter().try_for_each(|(block, _)| block.check())
 }
 
-/// Waits for conflicting uses, runs `work`, which enqueues work on the stream, possibly even if it fails, and records
-/// the uses. All work that uses blocks must be submitted through this function.
+/// Waits for conflicting uses, runs `work`, and records the uses. `work` enqueues work on the stream, and may have done
+/// so even if it fails. All work that uses blocks must be submitted through this function.
 ///
 /// # Errors
 /// `ValueError` for memory destroyed by a device reset; driver errors; those of `work`.

@@ -1,5 +1,5 @@
-//! Driver arrays, textures and surfaces. Each has a block without an address, so that its uses are tracked and its
-//! destruction is ordered like those of memory.
+//! Driver arrays, textures and surfaces. Each has a block without an address, through which its uses are tracked and
+//! its destruction is ordered like the free of memory.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 
-/// An object created by a driver.
+/// A driver array, texture or surface.
 enum DriverObject {
     Array(ArrayHandle, usize),
     Texture(u64),
     Surface(u64),
 }
 
-/// Destroys the object when dropped.
+/// Destroys the driver array, texture or surface when dropped.
 struct DriverObjectGuard {
     device: Device,
     epoch: u32,
@@ -31,7 +31,7 @@ impl Drop for DriverObjectGuard {
             return;
         }
         let index = self.device.index();
-        // SAFETY: this is the only owner, and every stream has passed the object's uses.
+        // SAFETY: `self` is the only owner, and every stream has completed its uses of the object.
         shutdown::defer(unsafe {
             match self.made {
                 DriverObject::Array(array, _) => self.textures.destroy_array(index, array),
@@ -45,8 +45,8 @@ impl Drop for DriverObjectGuard {
     }
 }
 
-/// Owner of such a block. When the block is freed, its allocation stream has waited for the other streams, but may
-/// itself still have work.
+/// Owner of the object, as the owner of its block. When the block is freed, its allocation stream has been ordered
+/// after the other streams, but may itself still have work.
 struct DriverObjectOwner {
     alloc_stream: Stream,
     taken: Option<DriverObjectGuard>,
@@ -62,12 +62,12 @@ impl Drop for DriverObjectOwner {
     }
 }
 
-/// A block of zero bytes that tracks the uses of the object. Uses the default stream in place of a borrowed one, which
-/// may be destroyed first.
+/// Creates the block of zero bytes through which the uses of the object are tracked. In place of a borrowed stream,
+/// which may be destroyed first, it uses the default stream.
 fn block(stream: &Stream, taken: DriverObjectGuard) -> Arc<Allocation> {
     let alloc_stream = if stream.is_foreign() { Stream::default_of(stream.device()) } else { stream.clone() };
     let owner = DriverObjectOwner { alloc_stream: alloc_stream.clone(), taken: Some(taken) };
-    // SAFETY: the block has no bytes, so that its address is never accessed.
+    // SAFETY: the block has no bytes, so its address is never accessed.
     Arc::new(unsafe { Allocation::imported(0, 0, alloc_stream, Box::new(owner)) })
 }
 
@@ -98,22 +98,22 @@ impl DriverArray {
         Ok(Self { block: block(stream, taken), handle, shape, textures })
     }
 
-    /// Its device.
+    /// Returns the device of the array.
     pub fn device(&self) -> Device {
         self.block.device()
     }
 
-    /// Its shape.
+    /// Returns the shape of the array.
     pub fn shape(&self) -> &ArrayShape {
         &self.shape
     }
 
-    /// The driver's handle.
+    /// Returns the driver's handle of the array.
     pub fn handle(&self) -> ArrayHandle {
         self.handle
     }
 
-    /// Copies between a part of the array and contiguous rows in memory of its device.
+    /// Copies between a part of the array and contiguous rows in memory of the array's device.
     ///
     /// # Errors
     /// `ValueError` for a part that is not inside the array; driver errors.
@@ -138,7 +138,8 @@ impl DriverArray {
         let index = self.device().index();
         ordered(&[(&self.block, own), (memory, others)], stream, || {
             let array = (self.handle, &self.shape);
-            // SAFETY: the array is alive as long as its block; the part was checked; the caller guarantees the rest.
+            // SAFETY: the block keeps the driver array alive; the part was checked to be inside the array; the caller
+            // guarantees the memory at `address`.
             unsafe { self.textures.copy_array(index, array, part, address, way, stream.handle()) }
         })
     }
@@ -164,11 +165,11 @@ impl DriverArray {
     }
 }
 
-/// Source of a texture.
+/// Source of a texture's elements.
 pub enum Texels<'a> {
     /// A driver array.
     Array(&'a DriverArray),
-    /// Memory, described by the resource.
+    /// Memory in a block, described by the resource.
     Memory(&'a Arc<Allocation>, Resource),
 }
 
@@ -176,7 +177,7 @@ pub enum Texels<'a> {
 #[derive(Clone)]
 pub struct KernelObject {
     number: u64,
-    /// The block of the object itself.
+    /// The block that tracks the uses of the texture or surface itself.
     block: Arc<Allocation>,
     resource: Arc<Allocation>,
     access: Access,
@@ -197,13 +198,13 @@ impl KernelObject {
         };
         let device = memory.device();
         let (epoch, textures) = (device.epoch(), device.backend().textures()?);
-        // SAFETY: the result keeps the source alive; the caller guarantees the rest.
+        // SAFETY: the result keeps the source alive; the caller guarantees that the resource is inside its block.
         let number = unsafe { textures.create_texture(device.index(), &resource, sampling)? };
         let taken = DriverObjectGuard { device, epoch, textures, made: DriverObject::Texture(number) };
         Ok(Self { number, block: block(stream, taken), resource: Arc::clone(memory), access: Access::Read })
     }
 
-    /// Creates a surface of an array that was created with support for it.
+    /// Creates a surface, through which kernels write an array that was created with support for it.
     ///
     /// # Errors
     /// `ValueError` for an array that kernels cannot write; driver errors.
@@ -221,17 +222,17 @@ impl KernelObject {
         Ok(Self { number, block: block(stream, taken), resource: Arc::clone(&array.block), access: Access::Write })
     }
 
-    /// The handle to pass to kernels.
+    /// Returns the handle that kernels receive.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Its device.
+    /// Returns the device of the texture or surface.
     pub fn device(&self) -> Device {
         self.block.device()
     }
 
-    /// The uses of a kernel that receives the handle.
+    /// The block uses of a kernel that receives the handle.
     pub fn uses(&self) -> [BlockUse<'_>; 2] {
         [(&self.block, Access::Read), (&self.resource, self.access)]
     }

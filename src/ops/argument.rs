@@ -1,4 +1,4 @@
-//! Declared arguments of generated kernels.
+//! Arguments of generated kernels, as the user declared them.
 
 use std::fmt;
 
@@ -6,39 +6,39 @@ use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
 use pygpu_kernel::{Element, fits};
 
-/// Kind of an argument.
+/// Whether an argument is a scalar or an array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArgumentRole {
     /// A scalar.
     Scalar,
-    /// An array; `constant` if it was declared `const`.
+    /// An array; `constant` if the user declared it `const`.
     Vector {
-        /// Whether the kernel promises not to write it.
+        /// Whether the kernel must not write the array.
         constant: bool,
     },
 }
 
-/// One declared argument.
+/// One argument of a kernel, as declared.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Argument {
-    /// Its name in the user's source.
+    /// The argument's name in the user's source.
     pub name: String,
-    /// The C type of the scalar or of an element.
+    /// The C type of the scalar, or of the array's elements.
     pub c_type: String,
-    /// The corresponding dtype.
+    /// The dtype that corresponds to `c_type`.
     pub dtype: DType,
-    /// Array or scalar.
+    /// Whether the argument is a scalar or an array.
     pub role: ArgumentRole,
 }
 
 impl Argument {
-    /// Whether it is an array.
+    /// Whether the argument is an array.
     pub fn is_vector(&self) -> bool {
         matches!(self.role, ArgumentRole::Vector { .. })
     }
 
-    /// Whether an array of dtype `given` may be passed. The rules are those of a kernel's pointer, except that
-    /// structured items must have the declared dtype or be bytes of its size.
+    /// Whether an array of dtype `given` may be passed. The rules are those for a pointer argument of a kernel, except
+    /// that structured items must have the declared dtype or be bytes of its size.
     pub fn takes(&self, given: DType) -> bool {
         match self.dtype.kind() {
             ScalarType::Opaque => {

@@ -1,7 +1,7 @@
-//! Plan of a call: the loop nest over its arrays, and the access pattern of each array in the kernel.
+//! Plan of a kernel call: the loop nest over its arrays, and how the kernel addresses each array.
 //!
-//! Arrays that are used at `i` are broadcast to one shape and traversed together. Arrays that are only used at other
-//! indices (`table[x[i]]`) keep their own shape; their index is the linear index of their own elements in C order.
+//! Arrays that the expression uses at element `i` are broadcast to one shape and traversed together. Arrays that it
+//! uses only at other indices (`table[x[i]]`) keep their own shape and are indexed linearly in C order.
 
 mod fast_path;
 mod vectorize;
@@ -20,62 +20,63 @@ use pygpu_layout::{self as layout, Dims, Layout, LoopNest, LoopNestRules, broadc
 
 pub use vectorize::PackLayout;
 
-/// Access pattern of an array in the kernel.
+/// How the kernel addresses the elements of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AccessPattern {
-    /// Contiguous in the order of the loop nest: a pointer.
+    /// Contiguous in the order of the loop nest: addressed by a pointer.
     Contiguous,
-    /// One element for all indices.
+    /// A single element, used for all indices.
     Broadcast,
-    /// Strided along the common axes.
+    /// Strided along the axes of the common loop nest.
     Strided,
-    /// Strided, but contiguous along the last axis, in whole packs.
+    /// Strided, but contiguous along the last axis, whose length is a multiple of the pack size.
     InnerContiguous,
-    /// Strided, with a single element along the last axis.
+    /// Strided, with the same element for all indices along the last axis.
     InnerBroadcast,
-    /// Strided along this number of separate axes.
+    /// Used at other indices than `i`: strided along this number of axes of its own.
     OwnAxes(u8),
-    /// The same array as an earlier argument, whose access pattern it has.
+    /// The same array as the earlier argument of this index, and addressed through it.
     SameAs(u8),
-    /// Transposed relative to the results: read by tiles and transposed in shared memory.
+    /// Transposed relative to the results: read in tiles, which are transposed in shared memory.
     Transposed,
-    /// Contiguous, but misaligned relative to the results: read in aligned words that are combined by shifts.
+    /// Contiguous, but misaligned relative to the results: read as aligned words, from which the elements are extracted
+    /// by shifts.
     Misaligned,
 }
 
-/// One array of a call.
+/// One array of a call, as the kernel addresses it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ElementOperand {
-    /// The address of its first element in the order of the loop nest.
+    /// The address of the array's first element in the order of the loop nest.
     pub address: usize,
-    /// Its access pattern.
+    /// How the kernel addresses the array.
     pub form: AccessPattern,
-    /// Its index among the arrays of the loop nest, or among the arrays with separate axes.
+    /// The array's index in the common loop nest, or among the arrays with axes of their own.
     side: u16,
 }
 
-/// The plan of a call.
+/// The plan of a kernel call.
 #[derive(Clone, Debug)]
 pub struct ElementPlan {
     /// The loop nest over the arrays used at `i`.
     walk: LoopNest,
-    /// Separate loop nests of arrays that are used at other indices only. Rare.
+    /// One loop nest for each strided array that is used only at other indices than `i`. Rare.
     apart: Vec<LoopNest>,
-    /// One entry for each array argument, in order.
+    /// One entry for each array argument, in the order of the arguments.
     pub operands: SmallVec<[ElementOperand; 4]>,
-    /// Elements of a pack; 1 for element-by-element processing.
+    /// Number of elements in a pack; 1 if elements are processed individually.
     pub pack: u8,
-    /// How the elements of a pack are arranged.
+    /// How the elements of a pack are arranged in memory.
     pub way: PackLayout,
     /// Index width required by the non-contiguous arrays.
     span: IndexWidth,
 }
 
-/// The arrays of a call with their uses in the kernel's source.
+/// The arrays of a call, each with its use in the kernel's source.
 type Used<'a> = SmallVec<[(&'a Array, &'a Usage); 6]>;
 
 impl ElementPlan {
-    /// Plans a call with the arrays of the vector arguments.
+    /// Plans a call. `arrays` are the arrays passed for the array arguments.
     ///
     /// # Errors
     /// `ValueError` for shapes that do not broadcast, and for an array that the kernel requires in another layout.
@@ -86,7 +87,7 @@ impl ElementPlan {
         }
     }
 
-    /// The general path, which handles all calls.
+    /// Plans a call of any kind, without the fast path.
     fn of_any(name: &str, arguments: &[Argument], analysis: &Analysis, arrays: &[&Array]) -> Result<Self> {
         let mut used = Used::new();
         for (array, usage) in arrays.iter().zip(analysis.usages.iter().flatten()) {
@@ -107,8 +108,8 @@ impl ElementPlan {
         plan.check_alignment(name, arguments, arrays)?;
         plan.span = plan.span();
         if analysis.in_packs {
-            // Tiles are not used on the CPU: its threads of a block run in turn, so that a barrier costs more than
-            // strided memory access.
+            // Tiles are not used on the CPU. The CPU backend runs the threads of a block in turn, so a barrier costs
+            // more there than strided memory access.
             let may_turn = analysis.any_order && !analysis.counts_threads && !arrays[0].device().is_cpu();
             plan.choose_pack(&used, may_turn);
         }
@@ -167,8 +168,8 @@ impl ElementPlan {
         Ok(plan)
     }
 
-    /// Adds arrays that are not part of the loop nest: as pointers if they are contiguous, otherwise with separate
-    /// axes.
+    /// Adds the arrays that are used only at other indices than `i`: as pointers if they are contiguous, otherwise with
+    /// a loop nest of their own.
     fn add_apart(&mut self, name: &str, arguments: &[Argument], used: &Used<'_>) -> Result<()> {
         for (position, (array, usage)) in used.iter().enumerate() {
             let (layout, operand) = (array.layout(), &mut self.operands[position]);
@@ -206,7 +207,7 @@ impl ElementPlan {
         Ok(())
     }
 
-    /// The indices in the loop nest of arrays that need strides, each once.
+    /// The indices, in the loop nest, of the arrays that are addressed by strides. Each index occurs once.
     fn strided(&self) -> impl Iterator<Item = usize> + Clone + use<> {
         let mut sides: SmallVec<[usize; 8]> = SmallVec::new();
         for one in &self.operands {
@@ -218,7 +219,7 @@ impl ElementPlan {
         sides.into_iter()
     }
 
-    /// Merges arrays with equal strides in the loop nest, so that one offset is computed for all of them.
+    /// Merges arrays that have equal strides in the loop nest, so that the kernel computes one offset for all of them.
     fn share_steps(&mut self) {
         if matches!(self.way, PackLayout::Tiles(_)) {
             return;
@@ -243,7 +244,7 @@ impl ElementPlan {
         if is_wide { IndexWidth::Wide } else { IndexWidth::Short }
     }
 
-    /// Number of elements.
+    /// Returns the number of elements that the call processes.
     #[inline]
     pub fn size(&self) -> i64 {
         self.walk.size()
@@ -253,7 +254,7 @@ impl ElementPlan {
         self.strided().next().is_some()
     }
 
-    /// Number of blocks of the launch, if each processes one tile.
+    /// Returns the number of blocks of the launch, if the kernel processes one tile per block.
     pub fn tiles(&self) -> Option<i64> {
         match self.way {
             PackLayout::Tiles(tiles) => tiles.blocks(&self.walk),
@@ -261,7 +262,8 @@ impl ElementPlan {
         }
     }
 
-    /// Number of positions without an element: before the first one, or in the last group of rows.
+    /// Number of positions of the launch that correspond to no element: before the first element, or in an incomplete
+    /// last group of rows.
     pub fn missing(&self) -> i64 {
         match self.way {
             PackLayout::Peeled(head) => head.into(),
@@ -273,7 +275,7 @@ impl ElementPlan {
         }
     }
 
-    /// The access pattern of an array, with `SameAs` resolved.
+    /// Returns the access pattern of an array. For `SameAs` it is that of the earlier argument.
     pub fn own_form(&self, operand: &ElementOperand) -> AccessPattern {
         match operand.form {
             AccessPattern::SameAs(first) => self.operands[usize::from(first)].form,
@@ -281,12 +283,12 @@ impl ElementPlan {
         }
     }
 
-    /// The index of the last axis.
+    /// Returns the index of the loop nest's last axis.
     pub fn last(&self) -> usize {
         self.walk.rank().saturating_sub(1)
     }
 
-    /// The C++ type of the strided arrays' loop nest; `None` if there are none.
+    /// The C++ type of the loop nest over the strided arrays; `None` if no array is strided.
     pub fn walk_type(&self) -> Option<String> {
         let count = self.strided().count();
         let walk = (count > 0).then(|| self.span.type_of(self.walk.rank(), count))?;
@@ -296,12 +298,12 @@ impl ElementPlan {
         })
     }
 
-    /// The C++ type of the loop nest of an array with `rank` separate axes.
+    /// The C++ type of the loop nest of one array that has `rank` axes of its own.
     pub fn apart_type(&self, rank: u8) -> String {
         self.span.type_of(rank.into(), 1)
     }
 
-    /// The index of an operand's array among the strided arrays.
+    /// The index of an operand's array among the strided arrays of the loop nest.
     pub fn slot(&self, operand: &ElementOperand) -> usize {
         let side = match operand.form {
             AccessPattern::SameAs(first) => self.operands[usize::from(first)].side,
@@ -310,7 +312,7 @@ impl ElementPlan {
         self.strided().position(|strided| strided == usize::from(side)).unwrap_or(0)
     }
 
-    /// The key of the source that is generated for this plan.
+    /// Returns the key under which the compiled variant for this plan is cached.
     pub fn key(&self, ranged: bool) -> VariantKey {
         let rank = if self.has_strided() { self.walk.rank() as u8 } else { 0 };
         let way = match self.way {
@@ -342,7 +344,7 @@ impl ElementPlan {
         key
     }
 
-    /// Appends the values of the array parameters that `generate` declares.
+    /// Appends the values of the array parameters that `kernel_source` declares.
     pub fn push(&self, arguments: &mut Arguments) {
         if self.has_strided() {
             let mut record = ParameterBlock::new();
@@ -367,7 +369,7 @@ impl ElementPlan {
     }
 }
 
-/// Whether an access pattern uses the strides of the loop nest.
+/// Whether an access pattern uses strides of the common loop nest.
 fn is_strided(form: AccessPattern) -> bool {
     matches!(
         form,
@@ -378,17 +380,17 @@ fn is_strided(form: AccessPattern) -> bool {
     )
 }
 
-/// Bitwise OR of all strides of an array.
+/// Bitwise OR of all strides of an array, for alignment checks.
 fn joined(walk: &LoopNest, side: usize) -> i64 {
     walk.strides(side).fold(0, |bits, stride| bits | stride)
 }
 
-/// The declaration of an array by its position among the array arguments.
+/// Returns the declaration of the array argument at `position` among the array arguments.
 fn vector(arguments: &[Argument], position: usize) -> Option<&Argument> {
     arguments.iter().filter(|one| one.is_vector()).nth(position)
 }
 
-/// Checks that no written array is broadcast.
+/// Checks that no array that the kernel writes is broadcast.
 fn check_written(name: &str, arguments: &[Argument], sides: &[&Layout], size: i64, used: &Used<'_>) -> Result<()> {
     let rank = sides.iter().map(|side| side.ndim()).max().unwrap_or(0);
     let written = used.iter().enumerate().filter(|(_, (_, usage))| usage.at_index && usage.written > WrittenNames::No);

@@ -1,4 +1,4 @@
-//! `ElementwiseKernel`: evaluates one expression for each element of arrays of any layout.
+//! `ElementwiseKernel`: evaluates one expression for each element, for arrays of any layout.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ use pygpu_kernel::{self as kernel, launch};
 use pygpu_kernel::{Arguments, Function, KernelSource, check_ends};
 use pygpu_memory::{Allocation, BlockUse};
 
-/// A range of indices: `count` indices from `start` on with a constant step.
+/// A range of element indices: `count` indices from `start` on with a constant step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IndexRange {
     /// The first index.
@@ -39,22 +39,22 @@ pub struct Elementwise {
     texts: Texts,
     options: Vec<String>,
     analysis: Analysis,
-    /// The analysis for calls in which the elements' indices matter.
+    /// The analysis for calls in which the element indices matter, so that elements must be traversed in C order.
     in_order: Analysis,
     variants: KernelFamily,
 }
 
 static WAS_RUN: AtomicBool = AtomicBool::new(false);
 
-/// Threads of a block, on GPUs and on the CPU backend, where they run in turn.
+/// Threads per block: on GPUs; and on the CPU backend, which runs the threads of a block in turn.
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 64;
-/// Blocks per multiprocessor for kernels with a long-running expression; each multiprocessor runs 8 of them
+/// Number of blocks per multiprocessor for a kernel with a long-running expression. A multiprocessor runs 8 of them
 /// concurrently.
 const BLOCKS_OF_LONG: u64 = 128;
 
 impl Elementwise {
-    /// Creates a kernel.
+    /// Creates a kernel; variants are compiled when they are needed.
     ///
     /// # Errors
     /// `ValueError` for invalid names.
@@ -66,27 +66,27 @@ impl Elementwise {
         Ok(Self { name, arguments, texts, options, analysis, in_order, variants: KernelFamily::new() })
     }
 
-    /// Whether any elementwise kernel was launched on a GPU, which proves that a compiler is available.
+    /// Whether any elementwise kernel was launched on a GPU in this process, which proves that a compiler is available.
     pub fn was_run() -> bool {
         WAS_RUN.load(Ordering::Relaxed)
     }
 
-    /// Its name.
+    /// Returns the kernel's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its declared arguments.
+    /// Returns the kernel's declared arguments.
     pub fn arguments(&self) -> &[Argument] {
         &self.arguments
     }
 
-    /// How the source uses its arguments.
+    /// Returns how the source uses the arguments.
     pub fn analysis(&self) -> &Analysis {
         &self.analysis
     }
 
-    /// The compiled variants.
+    /// Returns the family of compiled variants.
     pub fn variants(&self) -> &KernelFamily {
         &self.variants
     }
@@ -100,25 +100,25 @@ impl Elementwise {
         ElementPlan::of(&self.name, &self.arguments, analysis, arrays)
     }
 
-    /// Whether the variant for a call is compiled already.
+    /// Whether the variant for a call is already compiled in this process.
     pub fn is_compiled(&self, device: Device, plan: &ElementPlan, ranged: bool) -> bool {
         self.variants.find(device, &plan.key(ranged)).is_some()
     }
 
-    /// Whether the variant for a call is available without compilation, in memory or in the image cache.
+    /// Whether the variant for a call is available without compilation, from this process or from the image cache.
     pub fn is_at_hand(&self, device: Device, plan: &ElementPlan) -> bool {
         self.is_compiled(device, plan, false) || kernel::is_kept(device, &self.source(plan, false))
     }
 
-    /// The source of the variant for a call.
+    /// Generates the source of the variant for a call.
     pub fn source(&self, plan: &ElementPlan, ranged: bool) -> KernelSource {
         let text =
             kernel_source::elementwise(&self.name, &self.arguments, &self.analysis.usages, &self.texts, plan, ranged);
         source(&self.name, text, &self.options)
     }
 
-    /// Launches the kernel, and compiles it first if necessary. `values` holds the values of the scalar arguments in
-    /// order; those of the arrays are appended.
+    /// Launches the kernel, and compiles its variant first if necessary. `values` contains the values of the scalar
+    /// arguments in order; the values for the arrays are appended.
     ///
     /// # Errors
     /// Compiler errors; driver errors.
@@ -141,6 +141,8 @@ impl Elementwise {
         unsafe { self.launch(&function, plan, arrays, values, range, stream) }
     }
 
+    /// Launches a compiled variant of the kernel.
+    ///
     /// # Safety
     /// As `run`. `function` must have been compiled from the source for the plan.
     unsafe fn launch(
@@ -173,7 +175,8 @@ impl Elementwise {
             None => self.shape(function.device(), plan, count),
         };
         let uses = uses(&self.analysis, arrays);
-        // SAFETY: the caller upholds the contract; `push` appends the parameters that the generated source declares.
+        // SAFETY: the caller guarantees that the function, plan and arrays match; `push` appends the parameters that
+        // the generated source declares.
         unsafe { launch::launch(function, &shape, stream, values, &uses)? };
         if !function.device().is_cpu() && !WAS_RUN.load(Ordering::Relaxed) {
             WAS_RUN.store(true, Ordering::Relaxed);
@@ -181,9 +184,9 @@ impl Elementwise {
         check_ends(function, &uses, |block| owner_name(&self.arguments, arrays, block))
     }
 
-    /// The launch shape. By default each thread has one iteration. Long-running expressions get several iterations per
-    /// thread. On the CPU, and if the source depends on the number of threads, the grid has only as many blocks as run
-    /// concurrently.
+    /// Returns the launch shape. By default each thread has one iteration. Long-running expressions get several
+    /// iterations per thread. On the CPU, and if the source depends on the number of threads, the grid has only as many
+    /// blocks as run concurrently.
     fn shape(&self, device: Device, plan: &ElementPlan, count: i64) -> LaunchShape {
         let turns = ((count + plan.missing()) as u64).div_ceil(u64::from(plan.pack));
         let threads = if device.is_cpu() { THREADS_ON_CPU } else { THREADS };
@@ -197,7 +200,7 @@ impl Elementwise {
     }
 }
 
-/// Describes the argument to which a block belongs.
+/// Returns a description, for messages, of the argument to which a block belongs.
 #[cold]
 pub(super) fn owner_name(arguments: &[Argument], arrays: &[&Array], block: &Arc<Allocation>) -> String {
     let vectors = arguments.iter().filter(|argument| matches!(argument.role, ArgumentRole::Vector { .. }));
@@ -205,7 +208,7 @@ pub(super) fn owner_name(arguments: &[Argument], arrays: &[&Array], block: &Arc<
     named.next().map_or_else(|| "of the result".to_owned(), |(_, argument)| format!("of the array {}", argument.name))
 }
 
-/// The uses of the arrays' memory by a launch.
+/// Returns the memory blocks that a launch uses, with the access to each.
 pub(super) fn uses<'a>(analysis: &Analysis, arrays: &[&'a Array]) -> SmallVec<[BlockUse<'a>; 6]> {
     let mut uses = SmallVec::new();
     for (array, vector) in arrays.iter().zip(&analysis.vectors) {
@@ -214,7 +217,7 @@ pub(super) fn uses<'a>(analysis: &Analysis, arrays: &[&'a Array]) -> SmallVec<[B
     uses
 }
 
-/// Number of multiprocessors, queried once per device.
+/// Returns the number of multiprocessors of a device, which is queried once.
 pub(super) fn at_once(device: Device) -> u32 {
     static KNOWN: PerDevice<ForkSafeOnce<u32>> = per_device!(ForkSafeOnce::new());
     *KNOWN.of(device).get_or_init(|| device.properties().map_or(1, |known| known.multiprocessor_count.max(1) as u32))

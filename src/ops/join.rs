@@ -1,4 +1,4 @@
-//! Concatenation of dense arrays along an axis: small arrays many per launch, large ones by individual copies.
+//! Concatenation of dense arrays along an axis. Small arrays are joined many per launch, large ones by a copy each.
 
 use crate::elementwise_kernel;
 use pygpu_array::Array;
@@ -19,14 +19,14 @@ const FAMILY: u16 = 33;
 const TEXT: &str = include_str!("join.cu");
 const NAME: &str = "pygpu_join_parts";
 const THREADS: u32 = 256;
-/// Maximum number of arrays per launch; their parameters fit into the 4096 bytes that every device supports.
+/// Maximum number of arrays per launch. Their parameters fit into the 4096 bytes that every device supports.
 const PARTS: usize = 64;
-/// Size in bytes up to which an individual copy takes longer than the array's share of a launch.
+/// Size in bytes up to which an individual copy takes longer than an array's share of a launch.
 const SMALL: i64 = 64 << 10;
-/// The largest unit of a move in bytes.
+/// Maximum number of bytes that a thread moves at once.
 const UNIT: u64 = 16;
 
-/// The shape of the concatenation of dense arrays of one dtype and device; `None` if the arrays do not fulfil this.
+/// Returns the shape of the concatenation of dense arrays of one dtype and device; `None` for other arrays.
 pub fn shape(parts: &[&Array], axis: usize) -> Option<Dims> {
     let (first, others) = parts.split_first()?;
     let mut shape: Dims = first.layout().shape().collect();
@@ -77,12 +77,12 @@ pub fn join(parts: &[&Array], axis: usize, shape: &[i64], stream: &Stream) -> Re
     Ok(result)
 }
 
-/// Bytes of an array per index of the axes before `axis`.
+/// Returns the number of bytes of an array per index of the axes before `axis`.
 fn row(array: &Array, axis: usize) -> u64 {
     array.layout().shape().skip(axis).product::<i64>() as u64 * array.layout().itemsize() as u64
 }
 
-/// Concatenates by kernels; `false` if no kernel is available.
+/// Concatenates by kernels. Returns `false` if no kernel is available.
 fn launch_all(parts: &[&Array], axis: usize, result: &Array, stream: &Stream) -> Result<bool> {
     let rows: u64 = result.layout().shape().take(axis).product::<i64>() as u64;
     // The unit is the largest power of two that divides all addresses and lengths.
@@ -112,8 +112,8 @@ fn function(device: Device, unit: u64) -> Option<Function> {
     COMPILED.function_if_any(device, &[unit as u8], NAME, source)
 }
 
-/// Launches the kernel for some of the arrays, whose first one starts `begin` units into each row of the result.
-/// Returns the end of the last one.
+/// Launches the kernel for some of the arrays. The first one starts `begin` units into each row of the result. Returns
+/// the end of the last one in units.
 fn launch_some(
     function: &Function,
     parts: &[&Array],
@@ -141,8 +141,8 @@ fn launch_some(
     let blocks = most.div_ceil(u64::from(THREADS)).max(1) as u32;
     let shape =
         LaunchShape { grid: [blocks, parts.len() as u32, 1], block: [THREADS, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: these are the kernel's parameters; each array has the given number of units per row, which fit into the
-    // result.
+    // SAFETY: these are the kernel's declared parameters; each array has the given number of units per row, and
+    // together these fit into the result's rows.
     unsafe { launch::launch(function, &shape, stream, &mut values, &uses)? };
     Ok(begin)
 }

@@ -1,4 +1,4 @@
-//! Source of generated kernels: headers, parameters, and the definitions of the arguments' names.
+//! Source of generated kernels: headers, parameters, and definitions by which the arguments' names refer to elements.
 
 mod packs;
 mod tiles;
@@ -15,11 +15,11 @@ const COMPLEX: &str = include_str!("../../python/PyGPU/include/user/pycuda-compl
 
 const STANDARD: &str = include_str!("include/standard.h");
 
-/// Substrings that show that a source uses names of C's standard headers.
+/// Substrings by which a source is recognized as using names from C's standard headers.
 const STANDARD_NAMES: [&str; 12] =
     ["INFINITY", "NAN", "M_", "FLT_", "DBL_", "INT_M", "LONG_M", "int8_t", "int16_t", "int32_t", "int64_t", "INT64_"];
 
-/// The headers required by types and sources, followed by the user's preamble.
+/// Returns the headers that the types and sources require, followed by the user's preamble.
 pub fn head(texts: &[&str], preamble: &str) -> String {
     let names = |word: &str| preamble.contains(word) || texts.iter().any(|text| text.contains(word));
     let mut head = array_access::HEADER.to_owned();
@@ -39,13 +39,13 @@ pub fn head(texts: &[&str], preamble: &str) -> String {
     head
 }
 
-/// The element type, with `const` if the array is only read.
+/// Returns the C type of an array's elements, with `const` if the kernel only reads the array.
 fn element_type(argument: &Argument, usage: &Usage) -> String {
     let is_constant = usage.written == WrittenNames::No || argument.role == ArgumentRole::Vector { constant: true };
     if is_constant { format!("const {}", argument.c_type) } else { argument.c_type.clone() }
 }
 
-/// The array arguments with their uses.
+/// Returns the array arguments, each with its use in the kernel.
 fn vectors<'a>(
     arguments: &'a [Argument],
     usages: &'a [Option<Usage>],
@@ -53,13 +53,13 @@ fn vectors<'a>(
     arguments.iter().zip(usages).filter_map(|(one, usage)| usage.as_ref().map(|usage| (one, usage)))
 }
 
-/// The parameters of the scalars, in order.
+/// Returns the declarations of the scalar parameters, in order.
 pub fn scalar_parameters(arguments: &[Argument]) -> Vec<String> {
     let scalars = arguments.iter().filter(|one| !one.is_vector());
     scalars.map(|one| format!("{} {}", one.c_type, one.name)).collect()
 }
 
-/// The parameters of the arrays, matching the values that `ElementPlan::push` appends.
+/// Returns the declarations of the array parameters. They match the values that `ElementPlan::push` appends.
 pub fn vector_parameters(plan: &ElementPlan, arguments: &[Argument], usages: &[Option<Usage>]) -> Vec<String> {
     let mut list: Vec<String> = plan.walk_type().map(|walk| format!("{walk} pygpu_walk")).into_iter().collect();
     if let PackLayout::Peeled(_) = plan.way {
@@ -75,7 +75,7 @@ pub fn vector_parameters(plan: &ElementPlan, arguments: &[Argument], usages: &[O
     list
 }
 
-/// Definitions of the arrays' names for a loop that processes one element at a time.
+/// Returns the definitions of the arrays' names for a loop that processes one element at a time.
 pub fn bindings(plan: &ElementPlan, arguments: &[Argument], usages: &[Option<Usage>]) -> String {
     let mut text = String::new();
     for ((argument, usage), operand) in vectors(arguments, usages).zip(&plan.operands) {
@@ -84,7 +84,7 @@ pub fn bindings(plan: &ElementPlan, arguments: &[Argument], usages: &[Option<Usa
     text
 }
 
-/// Defines the name of an array. Writing to a string cannot fail.
+/// Defines the name of one array. Writing to a string cannot fail.
 fn binding(plan: &ElementPlan, argument: &Argument, operand: &ElementOperand, element: &str, name: &str) -> String {
     let own = &argument.name;
     let array = format!("({element} *)pygpu_array_{own}");
@@ -107,7 +107,7 @@ fn binding(plan: &ElementPlan, argument: &Argument, operand: &ElementOperand, el
     }
 }
 
-/// The source of an elementwise kernel for one plan.
+/// Generates the source of an elementwise kernel for one plan.
 pub fn elementwise(
     name: &str,
     arguments: &[Argument],
@@ -135,7 +135,7 @@ pub fn elementwise(
         (_, 1, false) => plain_loop(texts),
         (_, pack, _) => packs::body(usize::from(pack), plan, arguments, usages, texts),
     };
-    // In a packed loop the names are defined inside the loop.
+    // In a loop over packs the names are defined inside the loop.
     let is_plain = plan.pack == 1 && plan.way == PackLayout::Contiguous;
     let names = if is_plain { bindings(plan, arguments, usages) } else { String::new() };
     let bounds = if plan.tiles().is_some() { tiles::BOUNDS } else { "" };
@@ -166,7 +166,8 @@ fn ranged_loop(texts: &Texts) -> String {
     )
 }
 
-/// `#line` directives: the user's source under a descriptive name, then the generated source.
+/// Returns `#line` directives: compiler messages refer to the user's source by a descriptive name, and to the generated
+/// source after it.
 fn source_locations(what: &str, text: &str) -> String {
     if text.trim().is_empty() {
         String::new()
@@ -175,14 +176,14 @@ fn source_locations(what: &str, text: &str) -> String {
     }
 }
 
-/// An array of which a kernel holds several elements in registers.
+/// An array whose elements a thread loads as a pack into registers.
 struct PackedOperand<'a> {
     argument: &'a Argument,
     usage: &'a Usage,
     operand: &'a ElementOperand,
-    /// The first argument that refers to the array; its elements are shared by all arguments with the same array.
+    /// The first argument that refers to this array. All arguments that are the same array use its elements.
     first: &'a str,
-    /// Whether any of these arguments is read or possibly left unchanged, and whether any is written.
+    /// Whether any argument that is this array is read, or possibly left unchanged; and whether any is written.
     is_read: bool,
     is_written: bool,
 }

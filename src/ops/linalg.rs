@@ -1,4 +1,5 @@
-//! Matrix factorizations by the vendors' libraries: workspaces, and the calls in the order of a stream.
+//! Matrix factorizations by the vendors' libraries: allocation of workspaces, and library calls in the order of a
+//! stream.
 
 use crate::product::{with_blas, workspace_of};
 use pygpu_array::Array;
@@ -11,15 +12,15 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::MemoryOrder;
 use pygpu_memory::{Access, BlockUse, capture, ordered};
 
-/// A request for consecutive matrices in column-major order.
+/// A request to factorize a batch of matrices, each in column-major order, stored consecutively.
 pub struct FactorizeRequest<'a> {
-    /// The kind of factorization.
+    /// Which factorization to compute.
     pub what: FactorizationKind,
     /// Number of matrices.
     pub batch: usize,
-    /// Rows, columns, and columns of right-hand sides or reflectors.
+    /// Number of rows, of columns, and of right-hand sides or reflectors.
     pub sizes: [usize; 3],
-    /// The arrays of the task, in the order of [`Factorization`]'s parts.
+    /// The arrays for input and results, in the order of [`Factorization`]'s fields.
     pub arrays: &'a [&'a Array],
 }
 
@@ -42,7 +43,7 @@ fn bytes(role: ArrayRole, element: Element) -> usize {
     }
 }
 
-/// Creates a task and checks its arrays.
+/// Creates the library task for a request, and checks its arrays.
 fn task(asked: &FactorizeRequest<'_>) -> Result<Factorization> {
     let unfit =
         |why: &str| Error::value(format!("{:?} of {} matrices, {:?}: {why}", asked.what, asked.batch, asked.sizes));
@@ -78,7 +79,7 @@ fn task(asked: &FactorizeRequest<'_>) -> Result<Factorization> {
     Ok(task)
 }
 
-/// The uses of a task's arrays and workspace.
+/// Returns the memory blocks that a task uses, including the workspace.
 fn uses<'a>(asked: &FactorizeRequest<'a>, task: &Factorization, room: &'a Array) -> Vec<BlockUse<'a>> {
     let access = |is_read| if is_read { Access::Read } else { Access::Write };
     let arrays = asked.arrays.iter().zip(task.parts());
@@ -90,8 +91,8 @@ fn room(bytes: usize, stream: &Stream) -> Result<Array> {
     Array::empty(&[bytes.max(1) as i64], DType::new(ScalarType::UInt8), MemoryOrder::C, stream.clone())
 }
 
-/// Factorizes a batch of matrices by the BLAS library, which is faster for many small ones. Returns `false` if the
-/// library has no such function.
+/// Factorizes a batch of matrices by the BLAS library, which is faster than the solver library for many small matrices.
+/// Returns `false` if the BLAS library has no such function.
 ///
 /// # Errors
 /// As [`run`].
@@ -108,7 +109,8 @@ pub fn run_by_blas(asked: &FactorizeRequest<'_>, stream: &Stream) -> Result<bool
         ordered(&uses(asked, &task, &room), stream, || {
             let mut said = Ok(());
             device.backend().programs()?.within(device.index(), "linear algebra", &mut || {
-                // SAFETY: as in `run`.
+                // SAFETY: as in `run`: `task` has checked every array, and the uses of all blocks are recorded in the
+                // order of this stream.
                 said = unsafe { blas.lu(handle, &desk, &task) };
             })?;
             said
@@ -131,7 +133,7 @@ pub fn run(solver: &Solver, asked: &FactorizeRequest<'_>, stream: &Stream) -> Re
     let backend = device.backend();
     let contexts = backend.programs()?;
     let key = (backend.kind(), device.index(), device.epoch());
-    // The closure passed to `within` has no return value, so the library's result is stored in a variable.
+    // The closure passed to `within` has no return value, so it stores the library's result in a variable.
     let within = |work: &mut dyn FnMut() -> Result<()>| {
         let mut said = Ok(());
         contexts.within(device.index(), "linear algebra", &mut || said = work())?;

@@ -1,6 +1,6 @@
-//! Scope of a user's macros: they apply to the user's source, not to the generated source around it.
+//! Limits a user's macros to the user's source, so that they do not affect the generated source around it.
 
-/// `#undef` lines for all macros that a source defines.
+/// Returns an `#undef` line for each macro that a source defines.
 pub fn undone(text: &str) -> String {
     let mut lines = String::new();
     for rest in text.split("#define ").skip(1) {
@@ -10,7 +10,7 @@ pub fn undone(text: &str) -> String {
     lines
 }
 
-/// Whether a preprocessor line defines a number.
+/// Whether a preprocessor line defines a macro whose value is a number.
 pub(super) fn is_number(line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [_, name, value] = words[..] else { return false };

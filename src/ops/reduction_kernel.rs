@@ -1,4 +1,4 @@
-//! `ReductionKernel`: reduces all elements of arrays of any layout to one value.
+//! `ReductionKernel`: reduces all elements of arrays of any layout to one value, with a user's expressions.
 //!
 //! Each thread reduces every n-th element, a block combines its threads' values as a tree, and a second launch with one
 //! block combines the blocks' values. The order depends only on the number of elements and on the device, so that
@@ -26,25 +26,25 @@ use pygpu_memory::Access;
 const ALONE: i64 = 1 << 14;
 /// Maximum shared memory of a block in bytes.
 const SHARED: usize = 32 << 10;
-/// Elements that a thread loads before combining them, to overlap the memory accesses.
+/// Number of elements that a thread loads before combining them, so that the memory accesses overlap.
 const AT_ONCE: u32 = 8;
 
-/// Definition of a reduction.
+/// A user's definition of a reduction.
 #[derive(Clone, Debug)]
 pub struct ReductionSpec {
     /// The kernel's name.
     pub name: String,
     /// The result's dtype.
     pub dtype: DType,
-    /// The corresponding C type.
+    /// The C type of the result.
     pub c_type: String,
     /// The neutral element, as a C expression.
     pub neutral: String,
-    /// Combines `a` and `b`.
+    /// C expression that combines the values `a` and `b`.
     pub reduce: String,
-    /// The value of element `i`.
+    /// C expression for the value of element `i`.
     pub map: String,
-    /// Code before the kernel.
+    /// Code that is inserted before the kernel.
     pub preamble: String,
     /// Compiler options.
     pub options: Vec<String>,
@@ -58,7 +58,7 @@ pub struct Reduce {
     variants: KernelFamily,
 }
 
-/// A planned and compiled reduction.
+/// A planned reduction with its compiled kernels.
 pub struct Ready {
     plan: ElementPlan,
     blocks: u32,
@@ -67,17 +67,17 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Number of intermediate values between the two launches; 0 for a single launch.
+    /// Returns the number of intermediate values between the two launches; 0 if one launch suffices.
     pub fn parts(&self) -> i64 {
         if self.second.is_some() { i64::from(self.blocks) } else { 0 }
     }
 }
 
-/// Variant key of the second launch, whose input are the blocks' results.
+/// Variant key of the second launch, which reduces the blocks' results.
 const SECOND: &[u8] = b"second";
 
 impl Reduce {
-    /// Creates a kernel.
+    /// Creates a kernel; variants are compiled when they are needed.
     ///
     /// # Errors
     /// `ValueError` for invalid names.
@@ -90,22 +90,22 @@ impl Reduce {
         Ok(Self { of, arguments, analysis, variants: KernelFamily::new() })
     }
 
-    /// Its definition.
+    /// Returns the definition of the reduction.
     pub fn reduction(&self) -> &ReductionSpec {
         &self.of
     }
 
-    /// Its declared arguments.
+    /// Returns the kernel's declared arguments.
     pub fn arguments(&self) -> &[Argument] {
         &self.arguments
     }
 
-    /// How the source uses its arguments.
+    /// Returns how the source uses the arguments.
     pub fn analysis(&self) -> &Analysis {
         &self.analysis
     }
 
-    /// The compiled variants.
+    /// Returns the family of compiled variants.
     pub fn variants(&self) -> &KernelFamily {
         &self.variants
     }
@@ -138,7 +138,7 @@ impl Reduce {
         Ok(Ready { plan, blocks, first, second })
     }
 
-    /// Checks that an array can take the result.
+    /// Checks that the result can be written to an array.
     ///
     /// # Errors
     /// `ValueError`.
@@ -176,7 +176,8 @@ impl Reduce {
     ) -> Result<()> {
         self.check_out(out, stream.device())?;
         let Some(second) = &ready.second else {
-            // SAFETY: the caller upholds the contract; the result has one element.
+            // SAFETY: the caller guarantees that the plan and arrays match; the result needs one element, and
+            // `check_out` has checked it.
             return unsafe { self.launch(ready, arrays, values, out, stream) };
         };
         if parts.dtype() != self.of.dtype
@@ -193,7 +194,7 @@ impl Reduce {
         }
     }
 
-    /// Reduces to a new zero-dimensional array.
+    /// Reduces arrays to a new zero-dimensional array.
     ///
     /// # Errors
     /// As [`ElementPlan::of`], [`Self::ready`] and [`Self::run`]; `OutOfMemory`.
@@ -204,19 +205,19 @@ impl Reduce {
         let ready = self.ready(self.plan(arrays)?, stream.device())?;
         let new = |shape: &[i64]| Array::empty(shape, self.of.dtype, MemoryOrder::C, stream.clone());
         let (out, parts) = (new(&[])?, new(&[ready.parts()])?);
-        // SAFETY: planned for these arrays; the caller guarantees the rest.
+        // SAFETY: `ready` was planned for these arrays; the caller guarantees their types and the sizes of the values.
         unsafe { self.run(&ready, arrays, values, [&out, &parts], stream)? };
         Ok(out)
     }
 
-    /// The source of the first launch.
+    /// Generates the source of the first launch.
     pub fn source(&self, plan: &ElementPlan, device: Device) -> KernelSource {
         let parameters = kernel_source::vector_parameters(plan, &self.arguments, &self.analysis.usages);
         let names = kernel_source::bindings(plan, &self.arguments, &self.analysis.usages);
         self.text(device, parameters, &names, &self.of.map)
     }
 
-    /// The source of the second launch.
+    /// Generates the source of the second launch.
     fn second_source(&self, device: Device) -> KernelSource {
         let parameters = vec!["const out_type *pygpu_parts".to_owned()];
         self.text(device, parameters, "", "pygpu_parts[i]")
@@ -236,7 +237,7 @@ impl Reduce {
             |left: &str, right: &str| format!("{{ out_type a = {left}, b = {right}; {left} = out_type({reduce}\n); }}");
         let (join_all, join_one) = (join("pygpu_sum", "pygpu_next[pygpu_turn]"), join("pygpu_sum", "pygpu_one"));
         let join_tree = join("pygpu_shared[tid]", "pygpu_shared[tid + pygpu_half]");
-        // A user-defined type may lack the default constructor that an array of it needs.
+        // A user-defined type may lack the default constructor that a C++ array of it requires.
         let at_once = if self.of.dtype.kind() == ScalarType::Opaque { 1 } else { AT_ONCE };
         let several = if at_once == 1 {
             String::new()
@@ -267,7 +268,7 @@ impl Reduce {
         source(name, text, &self.of.options)
     }
 
-    /// Number of threads of a block: a power of two whose values fit into shared memory.
+    /// Returns the number of threads per block: a power of two whose values fit into shared memory.
     fn threads(&self, device: Device) -> u32 {
         let mut threads: u32 = if device.is_cpu() { 16 } else { 512 };
         while threads > 1 && threads as usize * self.of.dtype.itemsize() > SHARED {
@@ -276,7 +277,7 @@ impl Reduce {
         threads
     }
 
-    /// Number of blocks of the first launch; 1 if no second launch follows.
+    /// Returns the number of blocks of the first launch; 1 if no second launch follows.
     fn blocks(&self, device: Device, size: i64) -> Result<u32> {
         if self.of.dtype.itemsize() > SHARED {
             return Err(Error::value(format!(
@@ -311,12 +312,13 @@ impl Reduce {
         plan.push(&mut values);
         let mut uses = uses(&self.analysis, arrays);
         uses.push((out.allocation(), Access::Write));
-        // SAFETY: the caller upholds the contract; `push` appends the parameters that the generated source declares.
+        // SAFETY: the caller guarantees that the function, plan and arrays match; `push` appends the parameters that
+        // the generated source declares.
         unsafe { launch::launch(function, &self.shape(function, *blocks), stream, &mut values, &uses)? };
         check_ends(function, &uses, |block| owner_name(&self.arguments, arrays, block))
     }
 
-    /// Launches the second kernel, which combines `parts`.
+    /// Launches the second kernel, which combines the intermediate values in `parts`.
     ///
     /// # Safety
     /// As `launch`; `function` must have been compiled from the second source.
@@ -333,7 +335,8 @@ impl Reduce {
             values.push_word(word as u64);
         }
         let uses = [(parts.allocation(), Access::Read), (out.allocation(), Access::Write)];
-        // SAFETY: the caller upholds the contract of this function.
+        // SAFETY: the caller guarantees that the function was compiled from the second source, and the sizes of the
+        // arrays.
         unsafe { launch::launch(function, &self.shape(function, 1), stream, &mut values, &uses) }
     }
 
@@ -343,7 +346,7 @@ impl Reduce {
     }
 }
 
-/// The argument of a kernel without declared arguments, named `in` as in PyCUDA.
+/// Returns the argument of a kernel for which none were declared. Its name is `in`, as in PyCUDA.
 pub fn default_argument(dtype: DType, c_type: &str) -> Argument {
     let role = ArgumentRole::Vector { constant: true };
     Argument { name: "in".to_owned(), c_type: c_type.to_owned(), dtype, role }

@@ -1,5 +1,5 @@
-//! Scans of one-dimensional arrays: each element becomes the combination of all elements before it, inclusive or
-//! exclusive.
+//! `ScanKernel`: scans of one-dimensional arrays with a user's expression. Each element becomes the combination of all
+//! elements before it, inclusive or exclusive.
 //!
 //! Three launches for any length: each block combines its part of the array, one block scans the blocks' results, and
 //! each block scans its part starting from the result of the preceding ones. The order of elements is preserved, so
@@ -22,25 +22,25 @@ use pygpu_kernel::{self as kernel, Arguments, Function, KernelSource, Module, ch
 use pygpu_layout::{MemoryOrder, overlap};
 use pygpu_memory::{Access, BlockUse};
 
-/// Shared memory of a tile in bytes.
+/// Size in bytes of a tile in shared memory.
 const TILE_BYTES: usize = 16 << 10;
 /// Maximum number of consecutive elements that a thread scans.
 const MOST_OF_A_THREAD: usize = 8;
 
-/// Definition of a scan.
+/// A user's definition of a scan.
 #[derive(Clone, Debug)]
 pub struct Scanning {
     /// The kernels' name.
     pub name: String,
     /// The elements' dtype.
     pub dtype: DType,
-    /// The corresponding C type.
+    /// The C type of the elements.
     pub c_type: String,
-    /// Combines `a` with the following `b`.
+    /// C expression that combines `a` with the following element `b`.
     pub expression: String,
-    /// The value before the first element; `None` for an inclusive scan.
+    /// C expression for the value before the first element; `None` for an inclusive scan.
     pub neutral: Option<String>,
-    /// Code before the kernels.
+    /// Code that is inserted before the kernels.
     pub preamble: String,
     /// Compiler options.
     pub options: Vec<String>,
@@ -52,17 +52,17 @@ pub struct Scan {
     variants: KernelFamily,
 }
 
-/// The kernels of a scan on one device.
+/// The compiled kernels of a scan on one device.
 struct ScanKernels {
-    /// Combines the elements of each part.
+    /// First launch: combines the elements of each part.
     join: Function,
-    /// Scans the parts' results.
+    /// Second launch: scans the parts' results.
     middle: Function,
-    /// Scans the elements of each part.
+    /// Third launch: scans the elements of each part.
     scan: Function,
 }
 
-/// How an array is divided into parts.
+/// Division of an array into parts of equal length, one per block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct ScanPartition {
     threads: usize,
@@ -76,7 +76,7 @@ impl ScanPartition {
 }
 
 impl Scan {
-    /// Creates a scan.
+    /// Creates a scan; its kernels are compiled when they are needed.
     ///
     /// # Errors
     /// `ValueError` for an invalid name and for elements that exceed a block's shared memory.
@@ -93,12 +93,12 @@ impl Scan {
         Ok(Self { of, variants: KernelFamily::new() })
     }
 
-    /// Its definition.
+    /// Returns the definition of the scan.
     pub fn scanning(&self) -> &Scanning {
         &self.of
     }
 
-    /// The compiled variants.
+    /// Returns the family of compiled variants.
     pub fn variants(&self) -> &KernelFamily {
         &self.variants
     }
@@ -114,7 +114,7 @@ impl Scan {
         parts
     }
 
-    /// The kernels, all from one module; compiled if necessary.
+    /// Returns the kernels for a device, which form one module. Compiles them if necessary.
     fn compiled(&self, device: Device) -> Result<ScanKernels> {
         let named = |part: &str| format!("{}_{part}", self.of.name);
         let found = |part: &str, module: &dyn Fn() -> Result<Module>| match self.variants.find(device, part.as_bytes())
@@ -127,7 +127,7 @@ impl Scan {
         Ok(ScanKernels { middle: found("middle", &module)?, scan: found("final", &module)?, join })
     }
 
-    /// The source of all three kernels.
+    /// Generates the source of all three kernels.
     fn source(&self, device: Device) -> KernelSource {
         let Scanning { name, c_type, expression, neutral, preamble, options, .. } = &self.of;
         let ScanPartition { threads, each } = self.parts(device);
@@ -148,7 +148,7 @@ impl Scan {
         source(name, text, options)
     }
 
-    /// Number of intermediate values for a scan of `size` elements; 0 if a single block does it.
+    /// Returns the number of intermediate values for a scan of `size` elements; 0 if a single block scans all of them.
     pub fn blocks(&self, device: Device, size: i64) -> usize {
         let tiles = (size as usize).div_ceil(self.parts(device).tile());
         let most = at_once(device) as usize * if device.is_cpu() { 1 } else { 8 };
@@ -172,11 +172,11 @@ impl Scan {
             return Ok(());
         }
         let compiled = self.compiled(device)?;
-        // SAFETY: the kernels belong to this scan; the arrays were checked above.
+        // SAFETY: the kernels were compiled for this scan; the arrays were checked above.
         unsafe { self.launch(&compiled, input, output, parts, stream) }
     }
 
-    /// Scans to a new array.
+    /// Scans an array into a new array.
     ///
     /// # Errors
     /// As [`Self::run`]; `OutOfMemory`.
@@ -197,7 +197,7 @@ impl Scan {
         self.check_array("input", input)
     }
 
-    /// Checks that an array can take the scan of another: no element may be written before it is read.
+    /// Checks that the scan of `input` can be written to `output`: no element may be written before it is read.
     ///
     /// # Errors
     /// `ValueError` and `TypeError` with the reason.
@@ -249,6 +249,8 @@ impl Scan {
         Ok(())
     }
 
+    /// Launches the kernels of a scan.
+    ///
     /// # Safety
     /// The functions must belong to this scan. Both arrays must have one axis, equal lengths and the scan's dtype, and
     /// be either disjoint or identical. `parts` must have [`Self::blocks`] elements.
@@ -276,7 +278,8 @@ impl Scan {
                 shared: 0,
                 cooperative: false,
             };
-            // SAFETY: the caller upholds the contract; all parameters of the kernels are 8-byte words.
+            // SAFETY: the caller guarantees that functions and arrays match; all parameters of the kernels are 8-byte
+            // words.
             unsafe { launch::launch(function, &shape, stream, &mut arguments, uses)? };
             check_ends(function, uses, |_| "of an array of the scan".to_owned())
         };
@@ -292,6 +295,6 @@ impl Scan {
 }
 
 /// Template of the kernels. A thread scans consecutive elements, which are staged in shared memory so that global
-/// memory is accessed contiguously. Names that no compiler's macros can affect, and the user's expressions, are
-/// inserted.
+/// memory is accessed contiguously. The user's expressions are inserted, and names that no macro of a compiler can
+/// affect.
 const TEXT: &str = include_str!("scan_kernel.cu");

@@ -1,7 +1,7 @@
 //! Analysis of a user's source: which arrays it writes, and whether it accesses elements other than `i`.
 //!
-//! Based on tokens only, hence conservative: an array that may be written counts as written, and an array used in an
-//! unrecognized way becomes a plain pointer in a plain loop.
+//! The analysis only considers tokens and is therefore conservative: an array that may be written counts as written,
+//! and an array used in an unrecognized way becomes a plain pointer in a plain loop.
 
 use super::argument::{Argument, ArgumentRole};
 use super::macros;
@@ -9,29 +9,29 @@ use pygpu_base::dtype::ScalarType;
 use pygpu_kernel::words;
 use pygpu_memory::Access;
 
-/// Whether the source writes an array.
+/// Whether the source writes the elements of an array.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum WrittenNames {
-    /// Certainly not.
+    /// The source certainly does not write elements.
     No,
-    /// Possibly.
+    /// The source possibly writes elements.
     Maybe,
-    /// It assigns to elements.
+    /// The source assigns to elements.
     Yes,
 }
 
-/// How an array is used.
+/// How the source uses an array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Usage {
-    /// Whether it is written.
+    /// Whether the source writes the array.
     pub written: WrittenNames,
-    /// Each element is assigned before it is read, whatever the values are.
+    /// Whether the source assigns each element before it reads it, whatever the values are.
     pub overwritten: bool,
-    /// `x[i]` occurs.
+    /// Whether `x[i]` occurs, for an array `x`.
     pub at_index: bool,
-    /// `x[...]` with another index occurs.
+    /// Whether `x[...]` occurs with an index other than `i`.
     pub elsewhere: bool,
-    /// `x` occurs without brackets: it must be a pointer.
+    /// Whether `x` occurs without brackets, so that it must be a pointer.
     pub bare: bool,
 }
 
@@ -39,7 +39,7 @@ impl Usage {
     const NONE: Self =
         Self { written: WrittenNames::No, overwritten: false, at_index: false, elsewhere: false, bare: false };
 
-    /// Whether only element `i` is accessed.
+    /// Whether the source only accesses element `i` of the array.
     pub fn is_pointwise(self) -> bool {
         self.at_index && !self.elsewhere && !self.bare
     }
@@ -50,50 +50,51 @@ impl Usage {
 pub struct Analysis {
     /// One entry per argument; `None` for scalars.
     pub usages: Vec<Option<Usage>>,
-    /// Only element `i` of arrays is accessed, and nothing else depends on `i`: elements may be processed in any order.
+    /// Whether elements may be processed in any order: only element `i` of arrays is accessed, and nothing else depends
+    /// on `i`.
     pub any_order: bool,
-    /// Several elements may be loaded before the source and stored after it.
+    /// Whether several elements may be loaded before the source is executed for them, and stored afterwards.
     pub in_packs: bool,
-    /// The source depends on the number of threads, or keeps state from one element of a thread to the next.
+    /// Whether the source depends on the number of threads, or keeps state from one element of a thread to the next.
     pub counts_threads: bool,
     /// One entry per array argument, in order.
     pub vectors: Vec<Vector>,
-    /// Packs are possible, only element `i` of each array is accessed, and no type is user-defined.
+    /// Whether packs are possible, only element `i` of each array is accessed, and no type is user-defined.
     pub is_plain: bool,
 }
 
-/// Requirements of an array argument.
+/// Requirements on the array passed for an argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Vector {
-    /// The declared type.
+    /// The declared type of the array's elements.
     pub kind: ScalarType,
-    /// The access to the array.
+    /// Whether the kernel reads or writes the array.
     pub access: Access,
 }
 
-/// The source parts of a kernel.
+/// The parts of a kernel's source that the user provides.
 #[derive(Clone, Default, Debug)]
 pub struct Texts {
-    /// Executed for each element.
+    /// Code executed for each element.
     pub operation: String,
-    /// Before the loop of a thread.
+    /// Code before the loop in which a thread processes its elements.
     pub loop_prep: String,
-    /// After the loop.
+    /// Code after the loop.
     pub after_loop: String,
-    /// Before the kernel.
+    /// Code before the kernel.
     pub preamble: String,
-    /// Approximate compile time of one occurrence of the operation in milliseconds, if known. Heavy operations are
-    /// unrolled less.
+    /// Approximate time in milliseconds to compile one occurrence of the operation, if known. Operations with a high
+    /// weight are unrolled less.
     pub weight: u8,
-    /// Whether computing takes as long as reading the operands. A thread then processes several packs; the measurements
-    /// are in `docs/design/generated_kernels.md`.
+    /// Whether the computation takes as long as reading the operands. A thread then processes several packs; the
+    /// measurements are in `docs/design/generated_kernels.md`.
     pub is_long: bool,
 }
 
-/// Names that depend on a thread's index.
+/// Names by which a source can depend on the index of a thread.
 const THREADS: [&str; 7] = ["tid", "total_threads", "cta_start", "threadIdx", "blockIdx", "blockDim", "gridDim"];
 const JUMPS: [&str; 4] = ["break", "return", "goto", "asm"];
-/// Methods of `pycuda::complex` that modify nothing.
+/// Methods of `pycuda::complex` that do not modify the number.
 const HARMLESS_METHODS: [&str; 2] = ["real", "imag"];
 const OWN_HEADERS: [&str; 2] = ["pycuda-complex.hpp", "pycuda-helpers.hpp"];
 
@@ -105,7 +106,7 @@ fn is_operand(word: &str) -> bool {
     word.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_') || word == "]"
 }
 
-/// The tokens of a source. Positions beyond both ends are valid and yield empty tokens.
+/// The tokens of a source. Positions before the first and after the last token are valid and yield empty tokens.
 struct TextTokens<'a>(Vec<&'a str>);
 
 impl<'a> TextTokens<'a> {
@@ -117,7 +118,7 @@ impl<'a> TextTokens<'a> {
         position.checked_sub(by).map_or("", |position| self.at(position))
     }
 
-    /// The position after the bracket that closes the one at `open`.
+    /// Returns the position after the bracket that closes the one at `open`.
     fn behind(&self, open: usize) -> usize {
         let mut depth = 0usize;
         for position in open..self.0.len() {
@@ -135,7 +136,7 @@ impl<'a> TextTokens<'a> {
         self.0.len()
     }
 
-    /// Kind of assignment at a position: 2 for `=`, 1 for `+=` and `++`, 0 for none.
+    /// Returns the kind of assignment at a position: 2 for `=`, 1 for `+=` and `++`, 0 for none.
     fn assignment(&self, at: usize) -> u8 {
         match (self.at(at), self.at(at + 1), self.at(at + 2)) {
             ("=", next, _) if next != "=" => 2,
@@ -145,7 +146,7 @@ impl<'a> TextTokens<'a> {
         }
     }
 
-    /// Whether the operand at a position has its address taken, or is incremented or decremented.
+    /// Whether the source takes the address of the operand at a position, or increments or decrements it.
     fn is_taken(&self, at: usize) -> bool {
         let (last, second, third) = (self.before(at, 1), self.before(at, 2), self.before(at, 3));
         let is_logical = second == "&" && (is_operand(third) || third == ")");
@@ -169,7 +170,7 @@ fn may_take_references(preamble: &str) -> bool {
     })
 }
 
-/// The tokens of the macros that a source defines.
+/// Returns the tokens of all macro definitions in a source.
 fn macro_words(text: &str) -> Vec<&str> {
     let joined = text.lines().map(str::trim_start).filter(|line| line.starts_with('#') && line.contains("define"));
     let is_sign = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
@@ -241,20 +242,20 @@ impl Analysis {
     }
 }
 
-/// Whether `i` occurs outside of `x[i]`, and whether it may be modified.
+/// Returns whether `i` occurs outside of `x[i]`, and whether the source may modify it.
 fn index_use(text: &TextTokens<'_>, arguments: &[Argument]) -> (bool, bool) {
     let (mut uses, mut changes) = (false, false);
     for at in (0..text.0.len()).filter(|at| text.at(*at) == "i") {
         let is_vector = |name: &str| arguments.iter().any(|one| one.is_vector() && one.name == name);
         let is_element = text.before(at, 1) == "[" && text.at(at + 1) == "]" && is_vector(text.before(at, 2));
         uses |= !is_element;
-        // A declaration of another `i` counts as a modification.
+        // The declaration of another variable `i` counts as a modification.
         changes |= !is_element && (text.assignment(at + 1) > 0 || text.is_taken(at) || is_name(text.before(at, 1)));
     }
     (uses, changes)
 }
 
-/// Adds the uses of one array in one source part.
+/// Adds the uses of the array `name` in one source part to `usage`.
 fn read(text: &TextTokens<'_>, name: &str, references: bool, usage: &mut Usage) {
     for at in (0..text.0.len()).filter(|at| text.at(*at) == name) {
         if matches!(text.before(at, 1), "." | "->" | "::") {

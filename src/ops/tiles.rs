@@ -9,36 +9,37 @@ use smallvec::SmallVec;
 use pygpu_codegen::array_access::{IndexWidth, ParameterBlock};
 use pygpu_layout::{LoopNest, NARROW};
 
-/// Threads of a block.
+/// Threads per block.
 pub const THREADS: u32 = 256;
 
-/// Maximum number of transposed operands: they need 27 KiB of shared memory. Further ones are read directly.
+/// Maximum number of transposed operands that are read through shared memory, of which they need 27 KiB. Further ones
+/// are read directly.
 const MOST_TURNED: usize = 3;
 
 /// Minimum length of both axes for tiles to be faster.
 const LEAST_SIDE: i64 = 16;
 
-/// Minimum number of elements for tiles to be faster: smaller arrays fit into the caches.
+/// Minimum number of elements for tiles to be faster. Smaller arrays fit into the caches.
 const LEAST_SIZE: i64 = 1 << 14;
 
-/// Size of a memory sector in bytes; elements further apart share none.
+/// Size of a memory sector in bytes. Elements further apart are in different sectors.
 const SECTOR: u64 = 32;
 
-/// Elements of a tile along `x` and along `y`, both powers of two.
+/// Size of a tile: number of elements along `x` and along `y`, both powers of two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tiles {
     x: i64,
     y: i64,
 }
 
-/// Traversal of a loop nest by tiles.
+/// How a loop nest is traversed by tiles.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TileTraversal {
-    /// The tiles.
+    /// The size of the tiles.
     pub tiles: Tiles,
-    /// The index of axis `y`.
+    /// The index of axis `y` in the loop nest.
     pub axis: usize,
-    /// The arrays with their smallest stride along `y`.
+    /// The indices of the transposed arrays, whose smallest stride is along `y`.
     pub sides: SmallVec<[usize; MOST_TURNED]>,
 }
 
@@ -59,7 +60,7 @@ impl Tiles {
         tiles.blocks(&brought).map(|_| TileTraversal { tiles, axis, sides })
     }
 
-    /// Rows of at least 128 bytes along both axes, longer along one axis if the other is short.
+    /// Returns tiles with rows of at least 128 bytes along both axes, or longer along one axis if the other is short.
     fn fitting(largest: usize, along_x: i64, along_y: i64) -> Self {
         let (most_x, most_y) = match largest {
             1 | 2 => (64, 64),
@@ -75,12 +76,13 @@ impl Tiles {
         Self { x, y }
     }
 
-    /// Elements per thread.
+    /// Returns the number of elements per thread.
     pub fn each(self) -> u8 {
         (self.x * self.y / i64::from(THREADS)) as u8
     }
 
-    /// Lengths of the loop nest: in tiles along `x` and `y`, which are the last axes, and in elements along the others.
+    /// Returns the lengths of the loop nest: in tiles along `x` and `y`, which are the last axes, and in elements along
+    /// the others.
     fn lens(self, walk: &LoopNest) -> impl Iterator<Item = i64> + '_ {
         let x = walk.rank() - 1;
         walk.lens().enumerate().map(move |(axis, len)| match axis {
@@ -90,34 +92,35 @@ impl Tiles {
         })
     }
 
-    /// Number of blocks, if it fits into the grid.
+    /// Returns the number of blocks, or `None` if a grid cannot have so many.
     pub fn blocks(self, walk: &LoopNest) -> Option<i64> {
         let mut lens = self.lens(walk);
         lens.try_fold(1i64, |blocks, len| blocks.checked_mul(len)).filter(|blocks| *blocks < NARROW)
     }
 
-    /// Index width for the loop nest over tiles, whose number is always below 2^31.
+    /// Returns the index width for the loop nest over tiles, whose number is always below 2^31.
     pub fn span(walk: &LoopNest, mut sides: impl Iterator<Item = usize>) -> IndexWidth {
         if sides.all(|side| walk.has_short_strides(side)) { IndexWidth::Short } else { IndexWidth::Far }
     }
 
-    /// The C++ type of the parameter; `walk` is the type of the loop nest.
+    /// Returns the C++ type of the tile parameter; `walk` is the type of the loop nest.
     pub fn type_of(self, walk: &str, rank: usize) -> String {
         format!("pygpu::tiles<{walk}, {rank}, {}, {}>", self.x, self.y)
     }
 
-    /// Elements of shared memory for an array. Rows are padded so that neighbours along `y` are in different banks.
+    /// Returns the number of elements of shared memory that an array needs. Rows are padded so that neighbours along
+    /// `y` are in different banks.
     pub fn room(self, itemsize: usize) -> usize {
         let bank = (4 / itemsize).max(1);
         (self.x as usize + bank) * self.y as usize
     }
 
-    /// Part of the variant key.
+    /// Returns the part of the variant's cache key for these tiles.
     pub fn key(self) -> [u8; 3] {
         [2, self.x.ilog2() as u8, self.y.ilog2() as u8]
     }
 
-    /// Appends the parameter.
+    /// Appends the tile parameter to the arguments of a launch.
     pub fn push(
         self,
         record: &mut ParameterBlock,
@@ -130,7 +133,8 @@ impl Tiles {
     }
 }
 
-/// The axis along which an array is contiguous, if reading along it is much better than along the innermost axis.
+/// Returns the axis along which an array is contiguous, if reading along it is much faster than along the innermost
+/// axis.
 fn axis_across(walk: &LoopNest, side: usize) -> Option<usize> {
     let along_x = walk.strides(side).next_back()?.unsigned_abs();
     if walk.lens().next_back()? < LEAST_SIDE {

@@ -1,4 +1,4 @@
-//! Begin and end of stream captures.
+//! Begins and ends stream captures.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ struct CaptureSession {
     capture: Option<Arc<Capture>>,
 }
 
-/// All active captures. A capture is ended by naming its stream.
+/// All active captures. The caller identifies a capture by its stream.
 static OPEN: ForkSafeMutex<Vec<CaptureSession>> = ForkSafeMutex::new(Vec::new());
 
 fn open() -> ForkSafeGuard<Vec<CaptureSession>> {
@@ -46,7 +46,7 @@ pub fn end(stream: &Stream) -> Result<Graph> {
     Graph::new(cut(stream)?)
 }
 
-/// Ends a capture like [`end`], for work that is to replace a part of another graph.
+/// Ends a capture like [`end`]. The captured work will replace a part of another graph, and is not instantiated.
 ///
 /// # Errors
 /// As [`end`].
@@ -68,7 +68,7 @@ fn take(stream: &Stream) -> Option<CaptureSession> {
     Some(open.remove(place))
 }
 
-/// A captured driver graph, destroyed on drop.
+/// A graph that the driver captured, from which executable graphs are instantiated; destroyed on drop.
 pub(super) struct Template {
     pub device: Device,
     pub epoch: u32,
@@ -80,13 +80,13 @@ impl Template {
         Self { device, epoch: device.epoch(), handle }
     }
 
-    /// The operations of the graph, in the order of their capture.
+    /// Returns the operations of the graph, in the order of their capture.
     pub fn nodes(&self) -> Result<Vec<NodeHandle>> {
         // SAFETY: `self` keeps the graph alive.
         unsafe { self.device.backend().graphs()?.nodes(self.device.index(), self.handle) }
     }
 
-    /// The kind of an operation.
+    /// Returns the kind of an operation.
     pub fn kind(&self, node: NodeHandle) -> Result<NodeKind> {
         // SAFETY: `self` keeps the graph alive, and the operation belongs to it.
         unsafe { self.device.backend().graphs()?.node_kind(self.device.index(), self.handle, node) }
@@ -99,12 +99,12 @@ impl Drop for Template {
             return;
         }
         let Ok(graphs) = self.device.backend().graphs() else { return };
-        // SAFETY: the graph is alive, and this is its only owner.
+        // SAFETY: the graph is alive, and `self` is its only owner.
         shutdown::defer(unsafe { graphs.destroy_graph(self.device.index(), self.handle) });
     }
 }
 
-/// Captured work with the resources that it uses.
+/// Captured work that is not instantiated, with the resources that it uses.
 pub struct Fragment {
     pub(super) template: Template,
     pub(super) contents: GraphContents,
@@ -128,13 +128,13 @@ impl CaptureSession {
         };
         conditional::end_within(&capture);
         let end = || {
-            // SAFETY: PyGPU owns the stream, or the stream's owner keeps it alive.
+            // SAFETY: the stream is alive, because PyGPU owns it or its owner keeps it alive.
             unsafe { graphs.end_capture(self.stream.device().index(), self.stream.handle()) }
         };
         let ended = end();
         if ended.is_err() && capture::number_of(&self.stream).is_ok_and(|number| number.is_some()) {
-            // An active capture would make every later synchronization fail. Its work is discarded because it is
-            // incomplete.
+            // The capture must be ended, because an active one would make every later synchronization fail. Its work is
+            // discarded because it is incomplete.
             if let Ok(graph) = end() {
                 drop(Template::new(self.stream.device(), graph));
             }

@@ -20,27 +20,27 @@ use pygpu_memory::capture::{self, Capture};
 pub struct Condition {
     raw: Raw,
     capture: Arc<Capture>,
-    /// Whether a conditional node already uses it: drivers allow one node per condition.
+    /// Whether a conditional node already uses the condition: drivers allow one node per condition.
     decides: AtomicBool,
 }
 
-/// The work of one branch of a conditional node, to be captured.
+/// The body of a conditional node, whose work is still to be captured.
 pub struct ConditionalBody {
     enclosing: Arc<Capture>,
     /// The stream whose capture contains the conditional node.
     stream: Stream,
     graph: GraphHandle,
-    /// Number of records of the enclosing capture just after the node was added.
+    /// Number of block uses that the enclosing capture had recorded just after the node was added.
     recorded: usize,
 }
 
-/// A body that is being captured. Dropping it ends the capture.
+/// A body that is being captured. Dropping it ends the capture of the body.
 struct OpenBody {
     stream: Stream,
     capture: Arc<Capture>,
 }
 
-/// All bodies that are being captured. A capture is ended by naming its stream.
+/// All bodies that are being captured. The caller identifies one by its stream.
 static OPEN: ForkSafeMutex<Vec<OpenBody>> = ForkSafeMutex::new(Vec::new());
 
 fn capture_of(stream: &Stream) -> Result<Arc<Capture>> {
@@ -63,18 +63,18 @@ impl Condition {
         // SAFETY: the borrow keeps the stream alive.
         let raw = unsafe { device.backend().graphs()?.create_condition(device.index(), stream.handle(), default) }?;
         if let Some(owner) = &raw.owner {
-            // Kernels of the graph use its address.
+            // The owner is kept as long as the graph, because the graph's kernels use the address of its number.
             capture.retain(Box::new(Arc::clone(owner)));
         }
         Ok(Self { raw, capture, decides: AtomicBool::new(false) })
     }
 
-    /// The handle to pass to kernels.
+    /// Returns the handle that kernels receive.
     pub fn handle(&self) -> u64 {
         self.raw.handle.0
     }
 
-    /// Owner that must outlive all kernels with the handle.
+    /// Returns the owner that must outlive all kernels that use the handle, if there is one.
     pub fn owner(&self) -> Option<Arc<dyn Any + Send + Sync>> {
         self.raw.owner.clone()
     }
@@ -111,7 +111,7 @@ impl Condition {
     }
 }
 
-/// Whether `inner` is `outer` or captures a body inside it.
+/// Whether the capture `inner` is `outer`, or captures a body inside it.
 fn is_within(inner: &Arc<Capture>, outer: &Arc<Capture>) -> bool {
     let mut next = Some(inner);
     while let Some(capture) = next {
@@ -124,7 +124,7 @@ fn is_within(inner: &Arc<Capture>, outer: &Arc<Capture>) -> bool {
 }
 
 impl ConditionalBody {
-    /// Captures the body on a new stream, until [`end`].
+    /// Begins to capture the body on a new stream, which is returned. The capture is ended by [`end`].
     ///
     /// # Errors
     /// `ValueError` if the enclosing capture has ended or has captured other work since; driver errors.
@@ -146,10 +146,10 @@ impl ConditionalBody {
     }
 }
 
-/// Ends the capture of a body.
+/// Ends the capture of a body on a stream.
 ///
 /// # Errors
-/// `ValueError` if it is not being captured; driver errors, e.g. for an invalidated capture.
+/// `ValueError` if the stream captures no body; driver errors, e.g. for an invalidated capture.
 pub fn end(stream: &Stream) -> Result<()> {
     let found = take(|open| open.stream.has_handle_of(stream));
     found.ok_or_else(|| Error::value("the capture of the body is over already"))?.end()
@@ -175,7 +175,7 @@ impl OpenBody {
     fn end(self) -> Result<()> {
         end_within(&self.capture);
         let (device, handle): (_, StreamHandle) = (self.stream.device(), self.stream.handle());
-        // SAFETY: PyGPU owns the stream. The body's graph is part of the enclosing graph.
+        // SAFETY: the stream is alive, because PyGPU owns it. The body's graph is part of the enclosing graph.
         let ended = device.backend().graphs().and_then(|graphs| unsafe { graphs.end_capture(device.index(), handle) });
         self.capture.close_body();
         ended.map(drop)

@@ -29,20 +29,21 @@ use pygpu_memory::{Access, BlockUse, ordered, overrun, retired};
 /// A graph that can be launched.
 pub struct Graph {
     parts: Arc<GraphState>,
-    /// PyGPU streams on which launches may still be running.
+    /// PyGPU streams on which launches of the graph may still be running.
     launched: Mutex<Vec<Stream>>,
-    /// An idle stream for the captures of updates.
+    /// An idle stream, kept for the captures that update the graph.
     spare: Mutex<Option<Stream>>,
 }
 
-/// Everything that must stay alive while a launch is running.
+/// The driver's graphs and the resources that must stay alive while a launch is running.
 struct GraphState {
     device: Device,
     epoch: u32,
     executable: ExecutableHandle,
-    /// The graph from which the executable was instantiated; updates address its operations.
+    /// The graph from which the executable graph was instantiated. Updates identify operations by its handles.
     template: Template,
-    /// Locked for writing while the executable is updated, so that a launch and the memory it uses always match.
+    /// The resources of the executable graph. Locked for writing while that is updated, so that a launch and the memory
+    /// it uses always match.
     held: RwLock<Arc<GraphResources>>,
 }
 
@@ -53,7 +54,7 @@ impl GraphState {
 }
 
 impl Graph {
-    /// Instantiates captured work.
+    /// Instantiates captured work as an executable graph.
     ///
     /// # Errors
     /// Driver errors.
@@ -61,18 +62,18 @@ impl Graph {
         let Fragment { template, contents } = fragment;
         let (device, epoch) = (template.device, template.epoch);
         let held = RwLock::new(Arc::new(GraphResources::new(&template, contents)?));
-        // SAFETY: `template` keeps the graph alive.
+        // SAFETY: `template` owns the graph and is alive.
         let executable = unsafe { device.backend().graphs()?.instantiate(device.index(), template.handle) }?;
         let parts = Arc::new(GraphState { device, epoch, executable, template, held });
         Ok(Self { parts, launched: Mutex::default(), spare: Mutex::default() })
     }
 
-    /// The device of the graph.
+    /// Returns the device of the graph.
     pub fn device(&self) -> Device {
         self.parts.device
     }
 
-    /// Number of operations.
+    /// Returns the number of operations in the graph.
     pub fn count(&self) -> usize {
         self.parts.held().nodes.len()
     }
@@ -95,7 +96,7 @@ impl Graph {
         Err(Error::value(format!("the graph was destroyed when {} was reset; capture it again", self.device())))
     }
 
-    /// Uploads the executable to the device, so that the first launch costs no more than later ones.
+    /// Uploads the executable graph to the device, so that the first launch costs no more than later ones.
     ///
     /// # Errors
     /// `ValueError` for a stream of another device; driver errors.
@@ -122,7 +123,7 @@ impl Graph {
         let held = self.parts.held();
         let uses: SmallVec<[BlockUse<'_>; 8]> = held.uses.iter().map(|(block, access)| (block, *access)).collect();
         ordered(&uses, stream, || {
-            // SAFETY: both handles are alive, and `parts` keeps all memory alive until the stream has passed the
+            // SAFETY: both handles are alive, and `parts` keeps all memory alive until the stream has completed the
             // launch.
             unsafe { graphs.launch_graph(self.device().index(), self.parts.executable, stream.handle()) }?;
             self.hold_on(stream, &held)
@@ -130,7 +131,7 @@ impl Graph {
         self.check_ends(&held)
     }
 
-    /// Checks the red zone behind each written block, as after a single kernel launch.
+    /// Checks the red zone after each written block, as after a kernel launch on the CPU.
     fn check_ends(&self, held: &GraphResources) -> Result<()> {
         if self.device().is_cpu() {
             for (block, access) in &held.uses {
@@ -148,8 +149,8 @@ impl Graph {
         Ok(())
     }
 
-    /// Keeps the parts alive until the stream has passed the launch. For a stream that may be destroyed before the
-    /// graph this is arranged immediately.
+    /// Keeps the graph's resources alive until the stream has completed the launch. For a stream that may be destroyed
+    /// before the graph this is arranged immediately, otherwise when the graph is dropped.
     fn hold_on(&self, stream: &Stream, held: &Arc<GraphResources>) -> Result<()> {
         if stream.is_foreign() {
             return retired::keep_until_passed(stream, Box::new((Arc::clone(&self.parts), Arc::clone(held))));
@@ -177,7 +178,7 @@ impl Drop for Graph {
 impl Drop for GraphState {
     fn drop(&mut self) {
         if shutdown::exiting() {
-            // At exit the resources are leaked to the process, like all others.
+            // At process exit the resources are leaked, like all others.
             std::mem::forget(Arc::clone(self.held.get_mut().unwrap_or_else(PoisonError::into_inner)));
             return;
         }
@@ -185,7 +186,7 @@ impl Drop for GraphState {
             return;
         }
         let Ok(graphs) = self.device.backend().graphs() else { return };
-        // SAFETY: all launches have completed, or there were none.
+        // SAFETY: all launches are complete, or there were none, and `self` is the only owner.
         shutdown::defer(unsafe { graphs.destroy_executable(self.device.index(), self.executable) });
     }
 }

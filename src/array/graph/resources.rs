@@ -8,26 +8,26 @@ use pygpu_base::error::Result;
 use pygpu_memory::Access;
 use pygpu_memory::capture::{GraphContents, GraphResource, SharedResource, UsedBlock};
 
-/// Resources that only have to stay alive. Several graphs share them after an update.
+/// Resources that must stay alive and are not accessed otherwise. After an update several graphs share them.
 type GraphLeases = Arc<Mutex<Vec<GraphResource>>>;
 
-/// An operation of a graph.
+/// An operation of a graph, with the resources that it uses.
 #[derive(Clone)]
 pub struct GraphOperation {
-    /// The driver's handle.
+    /// The driver's handle of the operation.
     pub(super) handle: NodeHandle,
     /// The blocks that the operation uses, if they are known for this operation.
     pub uses: Vec<UsedBlock>,
     /// The resource from which the operation was created, if known.
     pub part: Option<SharedResource>,
-    /// Other resources it uses since its last update.
+    /// Other resources that the operation uses since its last update.
     pub(super) things: Option<GraphLeases>,
 }
 
-/// The resources of a graph at one time. An update creates a new value.
+/// All resources of a graph at one time. An update creates a new value.
 #[derive(Clone, Default)]
 pub(super) struct GraphResources {
-    /// Each block once, with its strongest access.
+    /// The blocks that the graph uses, each once, with the strongest access: `Write` if any operation writes it.
     pub uses: Vec<UsedBlock>,
     /// The operations, in the order of their capture.
     pub nodes: Vec<GraphOperation>,

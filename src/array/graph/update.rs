@@ -16,12 +16,12 @@ use pygpu_device::stream::Stream;
 use pygpu_memory::retired;
 
 impl Graph {
-    /// The operations, in the order of their capture.
+    /// Returns the operations of the graph, in the order of their capture.
     pub fn nodes(&self) -> Vec<GraphOperation> {
         self.parts.held().nodes.clone()
     }
 
-    /// The kind of an operation.
+    /// Returns the kind of an operation.
     ///
     /// # Errors
     /// `ValueError` after a device reset; driver errors.
@@ -44,7 +44,7 @@ impl Graph {
         begin(&stream, CaptureMode::Relaxed).map(|()| stream)
     }
 
-    /// Ends the capture of a replacement and updates operation `place` with it.
+    /// Ends the capture of a replacement, and updates the operation at index `place` with it.
     ///
     /// # Errors
     /// `ValueError` if not exactly one operation of the same kind was captured; driver errors. The graph is unchanged
@@ -60,8 +60,8 @@ impl Graph {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Replaces an operation by the single captured operation of the same kind. Running launches keep the old
-    /// parameters.
+    /// Replaces the operation at index `place` by the single captured operation, which must be of the same kind.
+    /// Launches in progress keep the old parameters.
     ///
     /// # Errors
     /// `ValueError` if not exactly one operation of the same kind was captured; driver errors. The graph is unchanged
@@ -96,8 +96,8 @@ impl Graph {
         )
     }
 
-    /// Replaces all parameters by those of another graph with the same operations. Running launches keep the old
-    /// parameters.
+    /// Replaces the parameters of all operations by those of another graph with the same operations. Launches in
+    /// progress keep the old parameters.
     ///
     /// # Errors
     /// `ValueError` for a graph of another device; the driver's error with its reason if more than parameters differ.
@@ -134,7 +134,8 @@ impl Graph {
         )
     }
 
-    /// Updates the executable by a driver call and replaces its resources, both under the write lock.
+    /// Updates the executable graph by the driver call `call`, and replaces its resources by the result of `after`,
+    /// both under the write lock.
     fn exchange(
         &self,
         graphs: &dyn Graphs,
@@ -153,13 +154,13 @@ impl Graph {
         Ok(())
     }
 
-    /// Locks the resources for writing, which excludes launches.
+    /// Locks the graph's resources for writing, which excludes launches.
     fn closed(&self) -> Result<RwLockWriteGuard<'_, Arc<GraphResources>>> {
         if !self.device().is_cpu() {
             return Ok(self.parts.held.write().unwrap_or_else(PoisonError::into_inner));
         }
-        // On the CPU backend a launch holds the lock while the work runs, and this call may come from that work:
-        // waiting would deadlock.
+        // Only tried on the CPU backend: there a launch holds the lock while the work runs, and this call may come from
+        // that work, so that waiting would deadlock.
         match self.parts.held.try_write() {
             Ok(held) => Ok(held),
             Err(TryLockError::Poisoned(held)) => Ok(held.into_inner()),
@@ -170,7 +171,7 @@ impl Graph {
     }
 }
 
-/// The only operation of a capture.
+/// Returns the only operation of a capture; an error if there is not exactly one.
 fn sole(fragment: &Fragment) -> Result<NodeHandle> {
     match fragment.template.nodes()?[..] {
         [node] => Ok(node),

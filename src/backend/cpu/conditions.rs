@@ -7,7 +7,7 @@ use super::driver::Cpu;
 use crate::{Branching, Condition, ConditionHandle, GraphHandle, HostWork, NodeKind, StreamHandle};
 use pygpu_base::error::Result;
 
-/// Node kind of conditional operations in the CUDA driver.
+/// The CUDA driver's node kind of conditional operations.
 const CONDITIONAL: NodeKind = NodeKind::Other(13);
 
 impl Cpu {

@@ -1,4 +1,4 @@
-//! Copies and fills. They are complete when the call returns, unless the stream is capturing.
+//! Copies and fills of the CPU backend. They are complete when the call returns, unless the stream is capturing.
 
 use super::driver::{Cpu, check_device};
 use super::heap::pointer;
@@ -67,7 +67,8 @@ impl Copies for Cpu {
         stream: StreamHandle,
     ) -> Result<()> {
         self.run("fill", stream, move || {
-            // SAFETY: the caller promises that the rows are valid and aligned for the pattern.
+            // SAFETY: the caller promises that the rows are valid and that address and pitch are aligned for the
+            // pattern.
             unsafe { repeat(target, pitch, pattern, count, height) };
             Ok(())
         })
@@ -109,7 +110,7 @@ unsafe fn move_box(target: Pitched, source: Pitched, extent: Extent) {
 }
 
 fn offset(side: Pitched, plane: usize, row: usize) -> Address {
-    // Wrapping: the pitch of a single row or plane may be any number.
+    // The additions wrap, because the pitch of a single row or plane may be any number.
     side.address.wrapping_add(plane.wrapping_mul(side.plane_pitch)).wrapping_add(row.wrapping_mul(side.row_pitch))
 }
 
@@ -139,7 +140,7 @@ unsafe fn repeat(target: Address, pitch: usize, pattern: Pattern, count: usize, 
 /// # Safety
 /// The row is valid and aligned for the pattern.
 unsafe fn fill_row(address: Address, pattern: Pattern, count: usize) {
-    // The C library's memset is the fastest way; it serves every pattern with equal bytes, most often zero.
+    // The C library's memset is fastest. It serves every pattern whose bytes are equal, most often zero.
     let byte = match pattern {
         Pattern::U8(value) => Some(value),
         Pattern::U16(value) => same_bytes(&value.to_ne_bytes()),
@@ -170,7 +171,7 @@ fn same_bytes(bytes: &[u8]) -> Option<u8> {
 /// `first` is aligned, and `count` values may be written there.
 unsafe fn write_all<T: Copy>(first: *mut T, value: T, count: usize) {
     for position in 0..count {
-        // SAFETY: within the range that the caller guarantees.
+        // SAFETY: the position is below `count`, so the write is within the range that the caller guarantees.
         unsafe { first.add(position).write(value) };
     }
 }

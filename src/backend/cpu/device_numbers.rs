@@ -1,4 +1,4 @@
-//! Number of CPU devices, and the current device of a thread.
+//! Number of devices of the CPU backend, and the current device of each thread.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -7,7 +7,7 @@ use crate::{BackendKind, default_device};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::settings::{Settings, Variable};
 
-/// Maximum number of devices, as for any backend.
+/// Maximum number of devices of any backend.
 pub const MOST: i32 = 64;
 
 static COUNT: AtomicI32 = AtomicI32::new(1);
@@ -22,7 +22,7 @@ pub fn count() -> i32 {
     COUNT.load(Ordering::Relaxed)
 }
 
-/// Reads the number of devices from the settings.
+/// Reads the number of devices from the environment variables.
 ///
 /// # Errors
 /// `Value` for an invalid number.
@@ -36,7 +36,7 @@ pub fn read_count(settings: &Settings) -> Result<()> {
     Ok(())
 }
 
-/// The calling thread's current device.
+/// Returns the calling thread's current device.
 #[inline]
 pub fn current() -> i32 {
     match count() {

@@ -1,4 +1,4 @@
-//! State of the CPU backend: events, captures and graphs. Memory belongs to its callers.
+//! State of the CPU backend: streams, events, captures and graphs. Memory is owned by the layers above.
 
 use std::sync::atomic::AtomicUsize;
 
@@ -16,7 +16,8 @@ pub struct Cpu {
     pub next_stream: AtomicUsize,
 }
 
-/// First handle of created streams; the stream protocols reserve lower numbers for the default streams.
+/// Handle of the first created stream. Lower numbers are reserved: the CUDA array interface and DLPack use them for
+/// default streams.
 pub const FIRST_STREAM: usize = 16;
 
 pub static CPU: Cpu = Cpu::new(Captures::new(&captures::TABLE));
@@ -26,7 +27,7 @@ impl Cpu {
         Self { events: EventTable::new(), captures, next_stream: AtomicUsize::new(FIRST_STREAM) }
     }
 
-    /// Executes work immediately, or records it if the stream is capturing.
+    /// Executes work immediately, or records it in the graph if the stream is capturing.
     #[inline]
     pub fn run(
         &self,
@@ -40,7 +41,7 @@ impl Cpu {
         }
     }
 
-    /// Like `run`, with an explicit node kind.
+    /// As `run`, with an explicit node kind.
     pub fn run_as(&self, kind: NodeKind, stream: StreamHandle, work: HostWork) -> Result<()> {
         let operation = "put_work";
         match self.captures.next(operation, stream)? {
@@ -50,7 +51,7 @@ impl Cpu {
     }
 }
 
-/// Returns the node kind of an operation.
+/// Returns the node kind under which an operation is recorded in a graph.
 fn kind_of(operation: &str) -> NodeKind {
     match operation {
         "launch" => NodeKind::Kernel,
@@ -60,7 +61,7 @@ fn kind_of(operation: &str) -> NodeKind {
     }
 }
 
-/// Fails for a device number that does not exist.
+/// Returns an error for a device number that does not exist.
 #[inline]
 pub fn check_device(operation: &'static str, device: i32) -> Result<()> {
     match (0..device_numbers::count()).contains(&device) {

@@ -1,4 +1,4 @@
-//! Special kinds of memory, all of which are ordinary memory on the host.
+//! Pitched, managed and shared memory, all of which are ordinary memory on the host.
 
 use super::driver::{Cpu, check_device};
 use super::error_codes::{INVALID_VALUE, refuse};
@@ -9,7 +9,7 @@ use crate::{
 };
 use pygpu_base::error::{Error, Result};
 
-/// Row alignment: a cache line.
+/// Alignment of rows in bytes: a cache line.
 const ROW: usize = 64;
 
 fn no_sharing() -> Error {
@@ -18,8 +18,8 @@ fn no_sharing() -> Error {
     )
 }
 
-/// Validates a call on managed memory. All memory is in one location, but calls that a device would reject are
-/// rejected.
+/// Checks a call on managed memory. All memory is on the host, but calls that a device would reject are rejected here
+/// too.
 fn check_managed(operation: &'static str, address: Address, bytes: usize, place: Residence) -> Result<()> {
     let known =
         host_memory_registry::kind_of(address).filter(|(kind, there)| *kind == PointerKind::Managed && bytes <= *there);

@@ -9,7 +9,7 @@ pub use crate::error_codes::{
 use crate::error_codes::{NOT_READY, SUCCESS};
 use pygpu_base::error::{DriverError, Error};
 
-/// In the CUDA driver this number has another meaning.
+/// The CUDA runtime's code of an invalid launch configuration. In the CUDA driver this number has another meaning.
 pub const INVALID_CONFIGURATION: u32 = 9;
 
 const UNKNOWN: &str = "unrecognized error code";
@@ -57,12 +57,12 @@ const TABLE: [(u32, &str, &str); 24] = [
     ),
 ];
 
-/// Name of an error code.
+/// Returns the CUDA runtime's name of an error code.
 pub fn name(code: u32) -> &'static str {
     TABLE.iter().find(|row| row.0 == code).map_or(UNKNOWN, |row| row.1)
 }
 
-/// Explanation of an error code.
+/// Returns an explanation of an error code.
 pub fn text(code: u32) -> &'static str {
     TABLE.iter().find(|row| row.0 == code).map_or(UNKNOWN, |row| row.2)
 }

@@ -1,6 +1,6 @@
-//! Events of the CPU backend: the time at which they were recorded.
+//! Events of the CPU backend. An event is the time at which it was recorded.
 //!
-//! Stored in a table instead of behind a pointer, so that using a destroyed handle is detected.
+//! Events are entries of a table instead of pointers, so that using a destroyed handle is detected.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -13,17 +13,17 @@ use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 struct EventRecord {
     timing: bool,
     recorded: Option<Instant>,
-    /// Capture in which the event was last recorded: it then marks a point of a graph and has no time.
+    /// Id of the capture in which the event was last recorded. It then marks a point of a graph and has no time.
     capture: Option<u64>,
 }
 
-/// Point that an event marks.
+/// What an event marks.
 pub enum EventMark {
-    /// Nothing: never recorded.
+    /// Nothing, because the event was never recorded.
     None,
-    /// A point outside of captures, which is always passed.
+    /// A point outside of captures. All work before it is complete.
     Outside,
-    /// A point of a capture.
+    /// A point of the capture with this id.
     Captured(u64),
 }
 
@@ -34,7 +34,7 @@ struct EventRecords {
 
 static TABLE: ForkSafeMutex<EventRecords> = ForkSafeMutex::new(EventRecords { last: 0, events: BTreeMap::new() });
 
-/// Live events.
+/// The table of the events that exist.
 pub struct EventTable(());
 
 impl EventTable {
@@ -63,7 +63,7 @@ impl EventTable {
         self.lock().events.clear();
     }
 
-    /// Fails for an event that the host may not query.
+    /// Returns an error for an event that the host may not query.
     pub fn check(&self, operation: &'static str, event: EventHandle) -> Result<()> {
         match self.mark(operation, event)? {
             EventMark::Captured(_) => Err(refuse(operation, CAPTURED_EVENT, format!("event {}", event.0))),
@@ -71,7 +71,7 @@ impl EventTable {
         }
     }
 
-    /// Returns the point that an event marks.
+    /// Returns what an event marks.
     #[inline]
     pub fn mark(&self, operation: &'static str, event: EventHandle) -> Result<EventMark> {
         let table = self.lock();
@@ -83,7 +83,7 @@ impl EventTable {
         })
     }
 
-    /// Records the current time, or a point of a capture.
+    /// Records the current time in an event, or a point of a capture.
     pub fn record(&self, operation: &'static str, event: EventHandle, capture: Option<u64>) -> Result<()> {
         let now = Instant::now();
         let mut table = self.lock();
@@ -92,7 +92,7 @@ impl EventTable {
         Ok(())
     }
 
-    /// Returns milliseconds; negative if `end` was recorded first.
+    /// Returns the milliseconds between two events; negative if `end` was recorded first.
     pub fn elapsed(&self, start: EventHandle, end: EventHandle) -> Result<f32> {
         let table = self.lock();
         let (start, end) = (table.time(start)?, table.time(end)?);

@@ -1,4 +1,4 @@
-//! Events: they store the time or a point of a capture.
+//! Implements events for the CPU backend: they store a time, or a point of a capture.
 
 use super::driver::{Cpu, check_device};
 use crate::{EventFlags, EventHandle, Events, StreamHandle};

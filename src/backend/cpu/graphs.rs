@@ -1,4 +1,4 @@
-//! Graphs of the CPU backend: an ended capture becomes the work of one graph, under two handles.
+//! Implements graphs for the CPU backend: an ended capture becomes the work of one graph, which has two handles.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ impl Graphs for Cpu {
         self.captures.begin(stream, Some(body))
     }
 
-    // The capture modes do not differ: no call of the CPU backend depends on them.
+    // The capture mode is ignored, because no call of the CPU backend depends on it.
     unsafe fn instantiate(&self, device: i32, graph: GraphHandle) -> Result<ExecutableHandle> {
         check_device("instantiate", device)?;
         let work = self.captures.graph("instantiate", graph.0)?;
@@ -126,7 +126,7 @@ impl Graphs for Cpu {
     }
 
     unsafe fn launch_graph(&self, _: i32, executable: ExecutableHandle, _: StreamHandle) -> Result<()> {
-        // Without the lock, which the work may need.
+        // The lock is released before the work is executed, because the work may need it.
         let work = self.captures.graph("launch_graph", executable.0)?;
         work.iter().filter_map(|operation| operation.first.as_ref()).for_each(|first| first());
         work.iter().try_for_each(|operation| (operation.work)())
@@ -138,7 +138,8 @@ impl Graphs for Cpu {
 }
 
 impl Cpu {
-    /// Replaces the work of an executable graph and of its template graph: work owns the arrays that it uses.
+    /// Replaces the work of an executable graph and of the graph it was instantiated from. Work owns the arrays that it
+    /// uses.
     fn exchange(
         &self,
         operation: &'static str,
@@ -151,7 +152,7 @@ impl Cpu {
     }
 }
 
-/// Returns the index of an operation in its graph.
+/// Returns the index of an operation in a graph.
 fn place_of(operation: &'static str, work: &GraphWork, node: NodeHandle) -> Result<usize> {
     let place = node.0.checked_sub(1).filter(|place| *place < work.len());
     place.ok_or_else(|| no_node(operation, node))

@@ -1,4 +1,4 @@
-//! Blocks of the C library's heap.
+//! Allocates and frees blocks on the C library's heap.
 //!
 //! Has no state. Addresses are integers here and in all layers above; only this module and `copies` convert them to
 //! pointers.
@@ -8,16 +8,16 @@ use std::alloc::{Layout, LayoutError, alloc, dealloc};
 use super::red_zone;
 use crate::Address;
 
-/// Layout of a block. Large blocks are aligned to a cache line, which suits the widest vector registers. Small blocks
-/// get the alignment that every allocator has by default: in glibc, a stricter alignment of a few bytes takes longer
-/// than all other steps of creating a small array.
+/// Returns size and alignment of a block. Large blocks are aligned to a cache line, which suits the widest vector
+/// registers. Small blocks get the alignment that every allocator has by default: in glibc, a stricter alignment of a
+/// few bytes takes longer than all other steps of creating a small array.
 const fn layout(bytes: usize) -> Result<Layout, LayoutError> {
-    // A saturated size fails below, because no memory of that size exists.
+    // A size that saturates makes the allocation fail below, because no memory of that size exists.
     Layout::from_size_align(bytes.saturating_add(red_zone::BYTES), if bytes < 1024 { 16 } else { 64 })
 }
 
-/// Allocates `bytes` bytes; `None` without memory, also for sizes that exceed any address space. `bytes` must not be
-/// 0.
+/// Allocates `bytes` bytes. `None` if memory is exhausted, also for sizes that exceed any address space. `bytes` must
+/// not be 0.
 pub fn allocate(bytes: usize) -> Option<Address> {
     let layout = layout(bytes).ok()?;
     // SAFETY: the size is not 0, because it includes the red zone.
@@ -26,8 +26,8 @@ pub fn allocate(bytes: usize) -> Option<Address> {
         return None;
     }
     let address = address.expose_provenance();
-    // Before huge pages are requested, so that this access to the last page only allocates a small one. SAFETY:
-    // within the new allocation.
+    // Written before huge pages are requested, so that this access to the last page only allocates a small page.
+    // SAFETY: the red zone is within the new allocation.
     unsafe { red_zone::write(pointer(address + bytes)) };
     want_huge_pages(address, bytes);
     Some(address)
@@ -41,9 +41,9 @@ fn want_huge_pages(address: Address, bytes: usize) {
         return;
     }
     let first = address.next_multiple_of(PAGE);
-    // An error is ignored: without huge pages the block works too.
+    // An error is ignored, because the block is usable without huge pages.
     #[cfg(target_os = "linux")]
-    // SAFETY: whole pages within a block that this module allocated.
+    // SAFETY: the range consists of whole pages within a block that this module allocated.
     unsafe {
         libc::madvise(pointer(first).cast(), (address + bytes - first) & !(PAGE - 1), libc::MADV_HUGEPAGE);
     }
@@ -56,7 +56,8 @@ fn want_huge_pages(address: Address, bytes: usize) {
 pub unsafe fn give_pages_back(address: Address, bytes: usize, page: usize) {
     let first = address.next_multiple_of(page);
     let whole = (address + bytes).saturating_sub(first) & !(page - 1);
-    // SAFETY: whole pages within the block. Locked pages are rejected and stay.
+    // SAFETY: the range consists of whole pages within the block, whose contents the caller does not need. Locked pages
+    // are rejected and stay.
     unsafe { libc::madvise(pointer(first).cast(), whole, libc::MADV_DONTNEED) };
 }
 
@@ -77,7 +78,7 @@ pub unsafe fn free(address: Address, bytes: usize) {
 /// The block is alive, came from `allocate`, and has this size.
 #[inline]
 pub unsafe fn overrun(address: Address, bytes: usize) -> usize {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that the block is alive and has a red zone after `bytes` bytes.
     unsafe { red_zone::overrun(pointer(address + bytes)) }
 }
 

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::{Address, PointerKind};
 use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
-/// Registered ranges: size and kind by first byte.
+/// Registered ranges: size in bytes and kind, by the address of the first byte.
 static RANGES: ForkSafeMutex<BTreeMap<Address, (usize, PointerKind)>> = ForkSafeMutex::new(BTreeMap::new());
-/// Number of managed ranges. While it is 0, freeing memory skips the lookup.
+/// Number of managed ranges. While it is 0, freeing memory skips the lookup in the registry.
 static MANAGED: AtomicUsize = AtomicUsize::new(0);
 
 fn ranges() -> ForkSafeGuard<BTreeMap<Address, (usize, PointerKind)>> {
@@ -30,7 +30,7 @@ pub fn remove(address: Address) {
     ranges().remove(&address);
 }
 
-/// Removes managed memory that is freed.
+/// Removes the entry of managed memory from the registry when the memory is freed. Other addresses are ignored.
 #[inline]
 pub fn remove_managed(address: Address) {
     if MANAGED.load(Ordering::Relaxed) > 0 {
@@ -47,7 +47,8 @@ fn remove_if_managed(address: Address) {
     }
 }
 
-/// Returns the kind of an address, and the bytes from it to the end of its range.
+/// Returns the kind of the range that contains an address, and the number of bytes from the address to the end of the
+/// range.
 pub fn kind_of(address: Address) -> Option<(PointerKind, usize)> {
     let ranges = ranges();
     let (first, (bytes, kind)) = ranges.range(..=address).next_back()?;

@@ -1,4 +1,4 @@
-//! Memory of the CPU backend: heap blocks; those whose address escaped are quarantined when freed.
+//! Memory of the CPU backend: heap blocks. Blocks whose address escaped are quarantined when freed.
 
 use super::driver::{Cpu, check_device};
 use super::error_codes::{self, INVALID_HANDLE, INVALID_VALUE, refuse};
@@ -6,7 +6,7 @@ use super::{heap, host_memory_registry, machine, quarantine};
 use crate::{Address, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics, StreamHandle};
 use pygpu_base::error::{Error, OutOfMemory, Result};
 
-/// Allocates `bytes` bytes; `None` without memory. `bytes` must not be 0.
+/// Allocates `bytes` bytes; `None` if memory is exhausted. `bytes` must not be 0.
 pub fn block(bytes: usize) -> Option<Address> {
     heap::allocate(bytes).or_else(|| {
         quarantine::trim();
@@ -14,12 +14,12 @@ pub fn block(bytes: usize) -> Option<Address> {
     })
 }
 
-/// Frees memory; if its address escaped, it goes into quarantine.
+/// Frees memory. A block whose address escaped goes into quarantine instead.
 ///
 /// # Safety
 /// The address came from [`block`] with the same `bytes`, and is no longer in use.
 pub unsafe fn give_back(address: Address, bytes: usize) {
-    // SAFETY: the caller guarantees the conditions of the called function.
+    // SAFETY: the caller guarantees the conditions of `free`.
     unsafe {
         if !quarantine::withhold(address, bytes) {
             heap::free(address, bytes);
@@ -31,7 +31,7 @@ fn no_pool(operation: &'static str, pool: PoolHandle) -> Error {
     refuse(operation, INVALID_HANDLE, format!("pool {:#x}; the CPU backend has no pools", pool.0))
 }
 
-/// Allocates a block for a backend call.
+/// Allocates a block, and returns the backend's error if memory is exhausted.
 pub fn allocate(operation: &'static str, device: i32, bytes: usize) -> Result<Address> {
     check_device(operation, device)?;
     if bytes == 0 {
@@ -87,7 +87,7 @@ impl Memory for Cpu {
 
     unsafe fn free(&self, _: i32, address: Address, bytes: usize) -> Result<()> {
         host_memory_registry::remove_managed(address);
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `give_back`.
         unsafe { give_back(address, bytes) };
         Ok(())
     }
@@ -100,7 +100,7 @@ impl Memory for Cpu {
 
     unsafe fn free_host(&self, _: i32, address: Address, bytes: usize) -> Result<()> {
         host_memory_registry::remove(address);
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `give_back`.
         unsafe { give_back(address, bytes) };
         Ok(())
     }

@@ -14,7 +14,7 @@ use super::heap;
 use crate::Address;
 use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
-/// Size in bytes from which a block returns its pages.
+/// Size in bytes from which on a block in quarantine returns its pages to the system.
 const LARGE: usize = 1 << 20;
 const PAGE: usize = 4096;
 
@@ -26,11 +26,11 @@ struct QuarantineQueue {
 }
 
 struct Quarantine {
-    /// Live blocks whose address escaped.
+    /// Live blocks whose address escaped, by their address.
     noted: BTreeSet<Address>,
-    /// Freed blocks in quarantine, with their sizes.
+    /// Freed blocks in quarantine: size in bytes, by address.
     ended: BTreeMap<Address, usize>,
-    /// In order of their release: blocks with pages, and blocks with addresses only.
+    /// Blocks in the order in which they were freed: `small` ones keep their pages, `large` ones only their addresses.
     small: QuarantineQueue,
     large: QuarantineQueue,
 }
@@ -42,20 +42,20 @@ static TABLE: ForkSafeMutex<Quarantine> = ForkSafeMutex::new(Quarantine {
     large: QuarantineQueue { order: VecDeque::new(), bytes: 0, most_bytes: 64 << 30, most_blocks: 64 },
 });
 
-/// Bloom-like filter: one bit per group of addresses, set when one of them escapes. Freeing any other block costs one
-/// load.
+/// Filter that avoids the lookup: one bit per group of addresses, which is set when one of them escapes. Freeing a
+/// block whose bit is clear costs one load.
 static NOTED: [AtomicU64; 1024] = [const { AtomicU64::new(0) }; 1024];
 
 fn bit_of(address: Address) -> (&'static AtomicU64, u64) {
-    // Blocks begin at multiples of 16.
+    // Blocks begin at multiples of 16, so the lowest four bits contain no information.
     let number = address >> 4;
     (&NOTED[(number >> 6) % NOTED.len()], 1 << (number % 64))
 }
 
-/// Whether any block was ever in quarantine. Otherwise address queries skip the table.
+/// Whether any block has ever been in quarantine. Until then address queries skip the table.
 static IS_ANY: AtomicBool = AtomicBool::new(false);
 
-/// Locks the table, for a few instructions only; memory is returned to the C library without the lock.
+/// Locks the table for a few instructions. Memory is returned to the C library after the lock is released.
 fn table() -> ForkSafeGuard<Quarantine> {
     TABLE.lock()
 }
@@ -67,7 +67,7 @@ pub fn mark_escaped(address: Address) {
     table().noted.insert(address);
 }
 
-/// Returns whether the range touches a freed block in quarantine.
+/// Returns whether the range overlaps a freed block in quarantine.
 pub fn was_freed(address: Address, bytes: usize) -> bool {
     if !IS_ANY.load(Ordering::Relaxed) {
         return false;
@@ -76,18 +76,19 @@ pub fn was_freed(address: Address, bytes: usize) -> bool {
     table().ended.range(..end).next_back().is_some_and(|(first, size)| first + size > address)
 }
 
-/// Takes a freed block into quarantine, if its address escaped.
+/// Puts a freed block into quarantine if its address escaped. Returns whether it did; otherwise the caller frees the
+/// block.
 ///
 /// # Safety
 /// The block came from `heap::allocate` with the same `bytes`, and is no longer in use.
 #[inline]
 pub(super) unsafe fn withhold(address: Address, bytes: usize) -> bool {
     let (word, bit) = bit_of(address);
-    // SAFETY: the caller guarantees the conditions of the called function.
+    // SAFETY: the caller guarantees the conditions of `withhold_escaped`.
     word.load(Ordering::Relaxed) & bit != 0 && unsafe { withhold_escaped(address, bytes) }
 }
 
-/// Takes a block into quarantine whose address may have escaped.
+/// Puts a freed block into quarantine if the table contains its address.
 ///
 /// # Safety
 /// As for [`withhold`].
@@ -107,7 +108,7 @@ unsafe fn withhold_escaped(address: Address, bytes: usize) -> bool {
         kept.surplus(ended)
     };
     if bytes >= LARGE && !surplus.iter().any(|(first, _)| *first == address) {
-        // SAFETY: the block is no longer in use.
+        // SAFETY: the caller guarantees that the block came from `heap::allocate` and is no longer in use.
         unsafe { heap::give_pages_back(address, bytes, PAGE) };
     }
     free_all(&surplus);
@@ -115,7 +116,7 @@ unsafe fn withhold_escaped(address: Address, bytes: usize) -> bool {
 }
 
 impl QuarantineQueue {
-    /// Removes the oldest blocks that exceed the quota, and returns them.
+    /// Removes the oldest blocks until the rest is within the quota, and returns them.
     fn surplus(&mut self, ended: &mut BTreeMap<Address, usize>) -> Vec<(Address, usize)> {
         let mut surplus = Vec::new();
         while self.bytes > self.most_bytes || self.order.len() > self.most_blocks {
@@ -130,7 +131,7 @@ impl QuarantineQueue {
 
 fn free_all(blocks: &[(Address, usize)]) {
     for &(address, bytes) in blocks {
-        // SAFETY: the caller of `withhold` guaranteed that the block is not in use, and it is in no list any more.
+        // SAFETY: the caller of `withhold` guaranteed that the block is not in use, and it was removed from the table.
         unsafe { heap::free(address, bytes) };
     }
 }
@@ -149,7 +150,7 @@ pub fn trim() {
     free_all(&ended.into_iter().collect::<Vec<_>>());
 }
 
-/// Bytes in quarantine, without blocks whose pages were returned.
+/// Returns the number of bytes in quarantine, without blocks whose pages were returned to the system.
 pub fn quarantined_bytes() -> usize {
     table().small.bytes
 }
@@ -160,7 +161,7 @@ mod tests {
     use super::super::memory::{block, give_back};
     use super::*;
 
-    /// The table is process-wide, and other tests use it too.
+    /// Held by each test, because all tests share the table of the process.
     static ONE_AT_A_TIME: ForkSafeMutex<()> = ForkSafeMutex::new(());
 
     #[test]
@@ -170,7 +171,7 @@ mod tests {
             let address = block(bytes).unwrap();
             mark_escaped(address);
             assert!(!was_freed(address, bytes));
-            // SAFETY: a block of this many bytes, which is not in use.
+            // SAFETY: the block has this many bytes and is not in use.
             unsafe { give_back(address, bytes) };
             assert!(was_freed(address, 1) && was_freed(address + bytes - 1, 100));
             assert!(was_freed(address - 8, 9));
@@ -187,7 +188,7 @@ mod tests {
     fn block_without_escaped_address_is_freed_immediately() {
         let _turn = ONE_AT_A_TIME.lock();
         let address = block(4000).unwrap();
-        // SAFETY: a block of this many bytes, which is not in use.
+        // SAFETY: the block has this many bytes and is not in use.
         unsafe { give_back(address, 4000) };
         assert!(!was_freed(address, 4000));
     }
@@ -199,7 +200,7 @@ mod tests {
         for _ in 0..40 {
             let address = block(LARGE - 64).unwrap();
             mark_escaped(address);
-            // SAFETY: a block of this many bytes, which is not in use.
+            // SAFETY: the block has this many bytes and is not in use.
             unsafe { give_back(address, LARGE - 64) };
         }
         assert!(quarantined_bytes() <= 16 << 20, "{}", quarantined_bytes());

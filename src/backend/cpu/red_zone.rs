@@ -9,10 +9,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Size of the red zone in bytes. Overruns nearly always begin directly after the end.
 pub(super) const BYTES: usize = 32;
-/// A value that programs do not write: not small, no repeated byte, and no plausible floating-point value.
+/// A value that programs are unlikely to write: not small, without repeated bytes, and not a plausible floating-point
+/// value.
 const PATTERN: u64 = 0xf3a5_9c6e_d1b7_e82d;
 
-/// AddressSanitizer's poison function; `NOBODY` without the sanitizer, 0 before the lookup.
+/// Address of AddressSanitizer's poison function; `NOBODY` without the sanitizer, 0 before it has been looked up.
 static SANITIZER: AtomicUsize = AtomicUsize::new(0);
 const NOBODY: usize = 1;
 
@@ -24,7 +25,7 @@ type OfRegion = unsafe extern "C" fn(*const u8, usize);
 /// `BYTES` bytes after `end` belong to the block's allocation.
 #[inline]
 pub(super) unsafe fn write(end: *mut u8) {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `BYTES` bytes after `end` belong to the allocation.
     unsafe { end.cast::<[u64; BYTES / 8]>().write_unaligned([PATTERN; BYTES / 8]) };
     if SANITIZER.load(Ordering::Relaxed) != NOBODY {
         report_overrun(end);
@@ -34,7 +35,7 @@ pub(super) unsafe fn write(end: *mut u8) {
 #[cold]
 fn report_overrun(end: *const u8) {
     if SANITIZER.load(Ordering::Relaxed) == 0 {
-        // SAFETY: only looks up a symbol in the process.
+        // SAFETY: the call only looks up a symbol in the process.
         let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__asan_poison_memory_region".as_ptr()) } as usize;
         SANITIZER.store(if found == 0 { NOBODY } else { found }, Ordering::Relaxed);
     }
@@ -53,8 +54,8 @@ fn report_overrun(end: *const u8) {
 /// `end` is the end of a live block after which [`write`] wrote the pattern.
 #[inline]
 pub(super) unsafe fn overrun(end: *mut u8) -> usize {
-    // SAFETY: guaranteed by the caller. Another thread's kernel may write there concurrently; detecting that is the
-    // purpose.
+    // SAFETY: the caller guarantees that the red zone belongs to a live block. Another thread's kernel may write there
+    // concurrently; detecting that is the purpose.
     let words = unsafe { end.cast::<[u64; BYTES / 8]>().read_unaligned() };
     if words == [PATTERN; BYTES / 8] {
         return 0;
@@ -69,7 +70,7 @@ pub(super) unsafe fn overrun(end: *mut u8) -> usize {
 /// As for [`overrun`].
 #[cold]
 unsafe fn changed(end: *mut u8, words: [u64; BYTES / 8]) -> usize {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that the red zone belongs to a live block.
     unsafe { write(end) };
     let is_changed = |byte: &usize| words[byte / 8].to_ne_bytes()[byte % 8] != PATTERN.to_ne_bytes()[byte % 8];
     (0..BYTES).rev().find(is_changed).map_or(0, |last| last + 1)
@@ -86,7 +87,7 @@ mod tests {
     fn write_beyond_block_is_reported_once() {
         for bytes in [1, 7, 64, 1000, 4097, 5 << 20] {
             let address = block(bytes).unwrap();
-            // SAFETY: a block of this many bytes, followed by a red zone of `BYTES` unused bytes.
+            // SAFETY: the block has this many bytes, followed by a red zone of `BYTES` unused bytes.
             unsafe {
                 heap::pointer(address).write_bytes(3, bytes);
                 assert_eq!(heap::overrun(address, bytes), 0);

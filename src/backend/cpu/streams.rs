@@ -1,4 +1,4 @@
-//! Streams of the CPU backend: identities that take part in captures.
+//! Implements streams for the CPU backend. A stream is an identity that can take part in captures.
 
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
@@ -13,7 +13,7 @@ use pygpu_base::error::Result;
 impl Streams for Cpu {
     fn create_stream(&self, device: i32, flags: StreamFlags) -> Result<StreamHandle> {
         check_device("create_stream", device)?;
-        // The handle encodes the device.
+        // The remainder of the handle modulo `MOST` is the device.
         let number = self.next_stream.fetch_add(1, Ordering::Relaxed) * MOST as usize + device as usize;
         Ok(stream_handle(number, flags.non_blocking))
     }
@@ -48,7 +48,7 @@ impl Streams for Cpu {
     }
 
     unsafe fn call_host(&self, _: i32, stream: StreamHandle, function: HostFunction, data: *mut c_void) -> Result<()> {
-        // As an integer, because any thread may launch the graph that stores it.
+        // The pointer is stored as an integer, because any thread may launch the graph that contains it.
         let data = data.expose_provenance();
         self.run("call_host", stream, move || {
             function(std::ptr::with_exposed_provenance_mut(data));

@@ -1,5 +1,5 @@
-//! Arrays, textures and surfaces of the CPU backend: an array is plain memory, and a kernel receives the address of
-//! an image description.
+//! Arrays, textures and surfaces of the CPU backend. An array is plain memory. A kernel receives the address of an
+//! image description, which contains the address, shape and sampling.
 
 use super::driver::{Cpu, check_device};
 use super::error_codes::{self, refuse};
@@ -8,13 +8,13 @@ use crate::{Address, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, Resource, Sam
 use pygpu_base::error::Result;
 use pygpu_cpu_engine::TextureImage;
 
-/// Memory of an array.
+/// The memory of a CUDA array.
 struct HostArray {
     address: Address,
     bytes: usize,
 }
 
-/// As in a GPU driver: coordinates have 32 bits.
+/// Maximum length of an axis. As in a GPU driver, coordinates have 32 bits.
 const MOST: usize = 1 << 30;
 
 /// Returns the address of an array's memory.
@@ -22,16 +22,16 @@ const MOST: usize = 1 << 30;
 /// # Safety
 /// The handle came from `create_array` and was not destroyed.
 unsafe fn memory_of(array: ArrayHandle) -> Address {
-    // SAFETY: the handle is the address of a leaked box.
+    // SAFETY: the handle is the address of a leaked box, which the caller guarantees was not destroyed.
     unsafe { (*(std::ptr::with_exposed_provenance::<HostArray>(array.0))).address }
 }
 
-/// Returns the image description of an array.
+/// Returns the image description for an array.
 ///
 /// # Safety
 /// As for `memory_of`.
 unsafe fn image_of(array: ArrayHandle, shape: &ArrayShape) -> TextureImage {
-    // SAFETY: the caller guarantees the conditions of the called function.
+    // SAFETY: the caller guarantees the conditions of `memory_of`.
     let data = unsafe { memory_of(array) } as u64;
     let extent = (shape.width as u64, shape.height as u64, shape.depth as u64);
     TextureImage::of_array(data, extent, (shape.texel.format as u32, shape.texel.channels))
@@ -46,7 +46,7 @@ fn given_out(image: TextureImage) -> u64 {
 /// # Safety
 /// The number came from `given_out` and is passed only once.
 unsafe fn taken_back(number: u64) {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that the number is the address of a box that was leaked by `given_out`.
     drop(unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut::<TextureImage>(number as usize)) });
 }
 
@@ -109,7 +109,7 @@ impl Textures for Cpu {
         // SAFETY: the caller promises that the array is alive.
         let (array, shape, part) = (unsafe { memory_of(array) }, *shape, *part);
         self.run("copy_array", stream, move || {
-            // SAFETY: guaranteed by the caller; the owner of the capture keeps array and memory alive.
+            // SAFETY: the caller guarantees the ranges; the owner of the capture keeps array and memory alive.
             unsafe { copy(array, &shape, &part, memory, way) };
             Ok(())
         })

@@ -1,4 +1,4 @@
-//! Conditional operations in graphs: repetition and selection decided while the graph runs.
+//! Conditional nodes in CUDA graphs: loops and selections that are decided while the graph runs.
 
 use std::ptr;
 
@@ -13,9 +13,9 @@ use crate::vendor::{CurrentDeviceGuard, Driver, Raw};
 use crate::{Branching, CaptureMode, ConditionHandle, GraphHandle, StreamHandle};
 use pygpu_base::error::{Error, Result};
 
-/// Flag: each launch resets the condition.
+/// Flag of the driver: each launch resets the condition to its default value.
 const ASSIGN_DEFAULT: u32 = 1;
-/// Flag: the stream depends on the given nodes only.
+/// Flag of the driver: the stream's next operation depends on the given nodes only.
 const SET_DEPENDENCIES: u32 = 1;
 
 #[cold]
@@ -39,7 +39,8 @@ unsafe fn captured(
     driver.call(
         device,
         "cuStreamGetCaptureInfo_v2",
-        // SAFETY: guaranteed by the caller; the out-parameters are writable and as wide as the driver's types.
+        // SAFETY: the caller guarantees that the stream is alive; the out-parameters are writable and as wide as the
+        // driver's types.
         |on| unsafe {
             let status = (&raw mut status).cast();
             (on.symbols.capture_info)(Raw::of(stream.0), status, ptr::null_mut(), &mut graph, &mut nodes, &mut count)
@@ -69,7 +70,7 @@ impl VendorConditions for Cuda {
     ) -> Result<ConditionHandle> {
         let name = "cuGraphConditionalHandleCreate";
         let make = driver.api.cuGraphConditionalHandleCreate.ok_or_else(|| lacks(name))?;
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `captured`.
         let (graph, _, _) = unsafe { captured(driver, device, stream) }?;
         let mut handle = 0;
         let flags = if default.is_some() { ASSIGN_DEFAULT } else { 0 };
@@ -92,12 +93,12 @@ impl VendorConditions for Cuda {
         let (add_name, follow_name) = ("cuGraphAddNode_v2", "cuStreamUpdateCaptureDependencies_v2");
         let add = driver.api.cuGraphAddNode_v2.ok_or_else(|| lacks(add_name))?;
         let follow = driver.api.cuStreamUpdateCaptureDependencies_v2.ok_or_else(|| lacks(follow_name))?;
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `captured`.
         let (graph, after, count) = unsafe { captured(driver, device, stream) }?;
         let mut node = CUgraphNode::NONE;
         let mut made: *mut CUgraph = ptr::null_mut();
         let add = |on: &CurrentDeviceGuard<'_, Self>| {
-            // SAFETY: contains only numbers and null pointers, for which zero is valid.
+            // SAFETY: the structure contains only numbers and null pointers, for which zero is valid.
             let mut parameters: CUgraphNodeParams = unsafe { std::mem::zeroed() };
             parameters.type_ = CUgraphNodeType::CU_GRAPH_NODE_TYPE_CONDITIONAL;
             parameters.__bindgen_anon_1.conditional = CUDA_CONDITIONAL_NODE_PARAMS {
@@ -114,7 +115,8 @@ impl VendorConditions for Cuda {
             // SAFETY: the graph belongs to an active capture; the list has the given length; edges without data need no
             // array.
             let code = unsafe { add(&mut node, graph, after, ptr::null(), count, &mut parameters) };
-            // SAFETY: this union field was written above; the driver stores the address of the bodies in it.
+            // SAFETY: the conditional field of the union was written above; the driver has stored the address of the
+            // bodies in it.
             made = unsafe { parameters.__bindgen_anon_1.conditional.phGraph_out };
             code
         };
@@ -126,7 +128,7 @@ impl VendorConditions for Cuda {
             follow(Raw::of(stream.0), &mut node, ptr::null(), 1, SET_DEPENDENCIES)
         };
         driver.call(device, follow_name, follow, || format!("stream {:#x}", stream.0))?;
-        // SAFETY: the driver stored this many bodies there, and keeps them as long as the node.
+        // SAFETY: the driver stored this many bodies at the address, and keeps them as long as the node exists.
         Ok((0..bodies).map(|place| GraphHandle(unsafe { *made.add(place) }.number())).collect())
     }
 
@@ -142,7 +144,8 @@ impl VendorConditions for Cuda {
         driver.call(
             device,
             name,
-            // SAFETY: guaranteed by the caller; the first operation has no dependencies.
+            // SAFETY: the caller guarantees that stream and body are alive; the first operation has no dependencies, so
+            // the arrays may be null.
             |_| unsafe { begin(Raw::of(stream.0), Raw::of(body.0), ptr::null(), ptr::null(), 0, Self::mode_of(mode)) },
             || format!("stream {:#x}", stream.0),
         )

@@ -6,7 +6,7 @@ use crate::Contexts;
 use crate::vendor::{CurrentDeviceGuard, Driver};
 use pygpu_base::error::{Error, Result};
 
-/// Error for a function that is missing in an old or simulated driver.
+/// Returns the error for a function that an old or simulated driver lacks.
 fn absent(name: &str) -> Error {
     Error::not_supported(format!("the driver has no {name}"))
 }
@@ -24,7 +24,7 @@ fn limit_of(number: i32) -> Result<Limit> {
     })
 }
 
-/// Converts a preference to the driver's value.
+/// Converts a cache preference from 0 to 3 to the driver's value.
 pub fn cache_of(preference: i32) -> Result<Cache> {
     Ok(match preference {
         0 => Cache::CU_FUNC_CACHE_PREFER_NONE,
@@ -59,7 +59,7 @@ impl Contexts for Driver<Cuda> {
     fn set_limit(&self, device: i32, number: i32, value: usize) -> Result<()> {
         let which = limit_of(number)?;
         let set = self.api.cuCtxSetLimit.ok_or_else(|| absent("cuCtxSetLimit"))?;
-        // SAFETY: takes only numbers; the driver rejects invalid ones.
+        // SAFETY: the call takes only numbers; the driver rejects invalid ones.
         let tell = |_: &CurrentDeviceGuard<'_, Cuda>| unsafe { set(which, value) };
         self.call(device, "cuCtxSetLimit", tell, || format!("{which:?} = {value}"))
     }
@@ -67,8 +67,8 @@ impl Contexts for Driver<Cuda> {
     fn cache_preference(&self, device: i32) -> Result<i32> {
         let get = self.api.cuCtxGetCacheConfig.ok_or_else(|| absent("cuCtxGetCacheConfig"))?;
         let mut value = 0i32;
-        // SAFETY: the out-parameter is writable and as wide as the enum; it is an integer, because a newer driver may
-        // return other values.
+        // SAFETY: the out-parameter is writable and as wide as the enum. It is an integer, because a newer driver may
+        // return values that the enum lacks.
         let ask = |_: &CurrentDeviceGuard<'_, Cuda>| unsafe { get((&raw mut value).cast()) };
         self.call(device, "cuCtxGetCacheConfig", ask, String::new)?;
         Ok(value)
@@ -77,7 +77,7 @@ impl Contexts for Driver<Cuda> {
     fn set_cache_preference(&self, device: i32, preference: i32) -> Result<()> {
         let preference = cache_of(preference)?;
         let set = self.api.cuCtxSetCacheConfig.ok_or_else(|| absent("cuCtxSetCacheConfig"))?;
-        // SAFETY: takes only a number.
+        // SAFETY: the call takes only a number.
         let tell = |_: &CurrentDeviceGuard<'_, Cuda>| unsafe { set(preference) };
         self.call(device, "cuCtxSetCacheConfig", tell, || format!("{preference:?}"))
     }

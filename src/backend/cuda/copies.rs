@@ -40,7 +40,7 @@ impl VendorCopies for Cuda {
         stream: StreamHandle,
     ) -> u32 {
         let (api, stream) = (&driver.api, Raw::of(stream.0));
-        // SAFETY: the caller guarantees the ranges.
+        // SAFETY: the caller guarantees that both ranges are valid until the copy is complete.
         unsafe {
             match direction {
                 Direction::HostToDevice(_) => (api.cuMemcpyHtoDAsync_v2)(Raw::of(to), pointer(from), bytes, stream),
@@ -51,12 +51,12 @@ impl VendorCopies for Cuda {
     }
 
     unsafe fn plane(driver: &Driver<Self>, sides: &PitchedBox, direction: Direction, stream: StreamHandle) -> u32 {
-        // SAFETY: the caller guarantees the rows.
+        // SAFETY: the caller guarantees that all rows are valid until the copy is complete.
         unsafe { (driver.api.cuMemcpy2DAsync_v2)(&rows(sides, direction), Raw::of(stream.0)) }
     }
 
     unsafe fn cuboid(driver: &Driver<Self>, sides: &PitchedBox, direction: Direction, stream: StreamHandle) -> u32 {
-        // SAFETY: the caller guarantees the planes.
+        // SAFETY: the caller guarantees that all planes are valid until the copy is complete.
         unsafe { (driver.api.cuMemcpy3DAsync_v2)(&planes(sides, direction), Raw::of(stream.0)) }
     }
 
@@ -72,13 +72,13 @@ impl VendorCopies for Cuda {
         Some(match direction {
             Direction::HostToDevice(_) => {
                 let copy = driver.api.cuMemcpyHtoD_v2?;
-                // SAFETY: the caller guarantees the ranges.
+                // SAFETY: the caller guarantees that both ranges are valid.
                 let copy = || unsafe { copy(Raw::of(target), pointer(source), bytes) };
                 driver.call(device, "cuMemcpyHtoD", |_| copy(), detail)
             }
             Direction::DeviceToHost(_) => {
                 let copy = driver.api.cuMemcpyDtoH_v2?;
-                // SAFETY: the caller guarantees the ranges.
+                // SAFETY: the caller guarantees that both ranges are valid.
                 let copy = || unsafe { copy(pointer(target), Raw::of(source), bytes) };
                 driver.call(device, "cuMemcpyDtoH", |_| copy(), detail)
             }
@@ -102,7 +102,7 @@ impl VendorCopies for Cuda {
     }
 
     unsafe fn fill_32(driver: &Driver<Self>, target: Address, value: u32, count: usize, stream: StreamHandle) -> u32 {
-        // SAFETY: the caller guarantees the row.
+        // SAFETY: the caller guarantees that the row is valid and aligned for the pattern.
         unsafe { (driver.api.cuMemsetD32Async)(Raw::of(target), value, count, Raw::of(stream.0)) }
     }
 
@@ -114,7 +114,7 @@ impl VendorCopies for Cuda {
         stream: StreamHandle,
     ) -> Option<u32> {
         let (api, to, stream) = (&driver.api, Raw::of(target), Raw::of(stream.0));
-        // SAFETY: the caller guarantees the rows.
+        // SAFETY: the caller guarantees that the rows are valid and aligned for the pattern.
         Some(unsafe {
             match pattern {
                 Pattern::U8(value) => (api.cuMemsetD2D8Async)(to, pitch, value, count, height, stream),
@@ -135,8 +135,8 @@ fn kinds(direction: Direction) -> (CUmemorytype, CUmemorytype) {
     }
 }
 
-/// Builds the driver's structure. Both the host and the device address are set; the driver reads the one selected by
-/// the memory kind.
+/// Builds the driver's structure for a 2-D copy. Both the host and the device address are set; the driver reads the one
+/// selected by the memory kind.
 fn rows(sides: &PitchedBox, direction: Direction) -> CUDA_MEMCPY2D {
     let (source_kind, target_kind) = kinds(direction);
     CUDA_MEMCPY2D {
@@ -172,20 +172,21 @@ fn planes(sides: &PitchedBox, direction: Direction) -> CUDA_MEMCPY3D {
     cuboid(&side(target_kind, &sides.target), &side(source_kind, &sides.source), sides.extent)
 }
 
-/// One side of a copy of a box: memory, or an array.
+/// Source or target of a 3-D copy: memory, or a CUDA array.
 pub(super) struct Side {
     pub(super) kind: CUmemorytype,
-    /// Where the box begins, the first in bytes.
+    /// Position at which the box begins: along a row in bytes, then rows, then planes.
     pub(super) at: [usize; 3],
     pub(super) address: Address,
     pub(super) array: CUarray,
-    /// Bytes from one row to the next.
+    /// Number of bytes from one row to the next.
     pub(super) pitch: usize,
-    /// Rows from one plane to the next.
+    /// Number of rows from one plane to the next.
     pub(super) height: usize,
 }
 
-/// Of the addresses and the array the driver reads the one that the kind names.
+/// Builds the driver's structure for a 3-D copy. Of the addresses and the array, the driver reads the one selected by
+/// the memory kind.
 pub(super) fn cuboid(target: &Side, source: &Side, extent: Extent) -> CUDA_MEMCPY3D {
     CUDA_MEMCPY3D {
         srcXInBytes: source.at[0],

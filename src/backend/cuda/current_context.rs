@@ -13,7 +13,7 @@ use crate::vendor::{CurrentDeviceGuard, DeviceSlot, Driver, VendorContexts, fork
 use crate::{BackendKind, default_device};
 use pygpu_base::error::Result;
 
-/// Marks that the context was pushed and must be popped.
+/// Marks that `enter` pushed the context, so that it must be popped.
 pub struct Pushed;
 
 impl VendorContexts for Cuda {
@@ -33,13 +33,13 @@ impl VendorContexts for Cuda {
 
     fn leave(driver: &Driver<Self>, _: &Pushed) {
         let mut popped = std::ptr::null_mut();
-        // The driver fails only if the call itself changed the stack, and then there is nothing to restore. SAFETY:
-        // the out-parameter is writable; `enter` pushed the context.
+        // The pop fails only if the call itself changed the context stack, and then there is nothing to restore.
+        // SAFETY: the out-parameter is writable; `enter` pushed the context.
         unsafe { (driver.api.cuCtxPopCurrent_v2)(&mut popped) };
     }
 }
 
-/// Returns the retained context of a device, if there is one.
+/// Returns the retained context of a device; `None` before the first use and after a reset.
 fn cached_context(slot: &AtomicPtr<c_void>) -> Option<CUcontext> {
     std::ptr::NonNull::new(slot.load(Ordering::Acquire)).map(|context| context.as_ptr().cast())
 }
@@ -47,14 +47,15 @@ fn cached_context(slot: &AtomicPtr<c_void>) -> Option<CUcontext> {
 impl Driver<Cuda> {
     #[cold]
     fn switch(&self, device: i32, context: CUcontext, found: CUcontext) -> Result<Option<Pushed>> {
-        // A thread without a context is implicitly on device 0, or on the device set by the program. Setting the
-        // context permanently, as the CUDA runtime does, has no visible effect and saves two calls each time.
+        // A thread without a current context is implicitly on device 0, or on the device set by the program. The
+        // context then stays current after the call, as in the CUDA runtime. This has no visible effect, and saves two
+        // driver calls each time.
         let stays = found.is_null() && device == default_device(BackendKind::Cuda);
         let (code, operation) = if stays {
-            // SAFETY: a retained primary context.
+            // SAFETY: the context is a retained primary context.
             (unsafe { (self.api.cuCtxSetCurrent)(context) }, "cuCtxSetCurrent")
         } else {
-            // SAFETY: a retained primary context.
+            // SAFETY: the context is a retained primary context.
             (unsafe { (self.api.cuCtxPushCurrent_v2)(context) }, "cuCtxPushCurrent")
         };
         if code != SUCCESS {
@@ -92,12 +93,12 @@ impl Driver<Cuda> {
         self.retained(device, self.slot(device, operation)?)
     }
 
-    /// Clears the context after a reset; the next use retains it again.
+    /// Clears the stored context of a device after a reset; the next use retains it again.
     pub fn forget_context(&self, slot: &DeviceSlot<Cuda>) {
         slot.own.store(std::ptr::null_mut(), Ordering::Release);
     }
 
-    /// Returns the device of a retained primary context.
+    /// Returns the device whose retained primary context this is.
     pub fn owner(&self, context: CUcontext) -> Option<i32> {
         let same = |slot: &DeviceSlot<Cuda>| cached_context(&slot.own) == Some(context);
         self.slots.iter().position(same).and_then(|position| i32::try_from(position).ok())
@@ -135,7 +136,7 @@ impl Driver<Cuda> {
     }
 }
 
-/// The current context.
+/// Returns the thread's current context.
 pub fn current(on: &CurrentDeviceGuard<'_, Cuda>) -> CUcontext {
     let mut context = std::ptr::null_mut();
     // SAFETY: the out-parameter is writable.

@@ -49,11 +49,11 @@ impl VendorDevices for Cuda {
         Ok(format!("sm_{major}{minor}"))
     }
 
-    /// The second version of the call distinguishes the slices of a partitioned device; the first one returns the
-    /// whole device.
+    /// Stores the device's UUID. The second version of the driver's function distinguishes the slices of a partitioned
+    /// device; the first one returns the whole device.
     unsafe fn uuid(driver: &Driver<Self>, handle: c_int, target: *mut CUuuid) -> u32 {
         let ask = driver.api.cuDeviceGetUuid_v2.unwrap_or(driver.symbols.device_uuid);
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that the device exists and the target is writable.
         unsafe { ask(target, handle) }
     }
 
@@ -61,7 +61,7 @@ impl VendorDevices for Cuda {
         const OPERATION: &str = "cuCtxGetCurrent";
         fork_guard::refuse(BackendKind::Cuda, OPERATION)?;
         let mut found: CUcontext = std::ptr::null_mut();
-        // Not through the guard that blocks driver calls at process exit: the call only reads a thread-local
+        // The call bypasses the guard that blocks driver calls at process exit, because it only reads a thread-local
         // variable. It is also made while holding the GIL, which a permanently blocked thread would never release.
         // SAFETY: the out-parameter is writable.
         let code = unsafe { (driver.api.cuCtxGetCurrent)(&mut found) };
@@ -74,14 +74,14 @@ impl VendorDevices for Cuda {
     fn set_current(driver: &Driver<Self>, device: i32) -> Result<()> {
         let operation = "cuCtxSetCurrent";
         let context = driver.context_of(device, operation)?;
-        // SAFETY: a retained primary context.
+        // SAFETY: the context is a retained primary context.
         match unsafe { (driver.api.cuCtxSetCurrent)(context) } {
             SUCCESS => Ok(()),
             code => Err(driver.refusal(code, operation, Some(device), String::new())),
         }
     }
 
-    /// Keeps the thread's current device.
+    /// Resets a device. The thread's current device stays the same.
     unsafe fn reset(driver: &Driver<Self>, device: i32) -> Result<()> {
         let operation = "cuDevicePrimaryCtxReset";
         fork_guard::refuse(BackendKind::Cuda, operation)?;
@@ -97,16 +97,16 @@ impl VendorDevices for Cuda {
         if code != SUCCESS {
             return Err(driver.refusal(code, operation, Some(device), String::new()));
         }
-        // Until it is retained again the handle is invalid, and no thread may match it by comparison.
+        // The stored handle is invalid until the context is retained again, so no thread may compare contexts with it.
         driver.forget_context(slot);
-        // An error here would suggest that nothing was destroyed, so it is ignored. A driver that fails here fails in
-        // every later call too, and that call reports it.
+        // An error here would suggest that nothing was destroyed, so it is ignored. A driver that fails here also fails
+        // in every later call, which reports it.
         let _ = match (was_current, device) {
             (false, _) => Ok(()),
-            // Without a context the thread is on this device implicitly, so none is created.
+            // A thread without a context is on this device implicitly, so no context is made current.
             (true, device) if device == default_device(BackendKind::Cuda) => {
                 let none = std::ptr::null_mut();
-                // SAFETY: null, meaning no context, is always allowed.
+                // SAFETY: null, which means no context, is always allowed.
                 let set = |driver: &Driver<Self>| unsafe { (driver.api.cuCtxSetCurrent)(none) };
                 driver.call_anywhere("cuCtxSetCurrent", set, String::new)
             }
@@ -119,7 +119,7 @@ impl VendorDevices for Cuda {
         let operation = "cuCtxEnablePeerAccess";
         let other = driver.context_of(peer, operation)?;
         let enable = |on: &CurrentDeviceGuard<'_, Self>| {
-            // SAFETY: a retained primary context; 0 is the only valid value of the flags.
+            // SAFETY: the context is a retained primary context; 0 is the only valid value of the flags.
             let code = unsafe { (on.api.cuCtxEnablePeerAccess)(other, 0) };
             driver.tolerated(code, PEER_ACCESS_ALREADY_ENABLED)
         };

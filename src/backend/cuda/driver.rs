@@ -11,7 +11,7 @@ use crate::{BackendKind, TensorMaps};
 /// NVIDIA's driver.
 #[derive(Default)]
 pub struct Cuda {
-    /// Opened at the first compilation.
+    /// The compiler library, which is opened at the first compilation.
     pub nvrtc: OnceLock<Nvrtc>,
 }
 
@@ -51,7 +51,7 @@ impl Types for Cuda {
 
 impl Vendor for Cuda {
     type Api = sys::Api;
-    /// Primary context: null before the first use and after a reset.
+    /// Primary context of a device: null before the first use and after a reset.
     type Slot = AtomicPtr<std::ffi::c_void>;
     const KIND: BackendKind = BackendKind::Cuda;
     const LIBRARY: &'static str = "driver";

@@ -1,4 +1,4 @@
-//! The driver's names and texts of error codes.
+//! Returns the driver's names and explanations of error codes.
 
 use std::ffi::c_char;
 
@@ -36,16 +36,16 @@ impl VendorErrors for Cuda {
         "its context is unusable from now on, and only a new process can use the device again";
 
     fn name(api: &Api, code: u32) -> String {
-        // SAFETY: calls the driver's function with its signature.
+        // SAFETY: the driver's function is called with its signature; the out-parameter is writable.
         lookup(|text| unsafe { (api.cuGetErrorName)(code, text) })
     }
 
     fn text(api: &Api, code: u32) -> String {
-        // SAFETY: calls the driver's function with its signature.
+        // SAFETY: the driver's function is called with its signature; the out-parameter is writable.
         lookup(|text| unsafe { (api.cuGetErrorString)(code, text) })
     }
 
-    /// The driver stores no last error.
+    /// Does nothing: the CUDA driver stores no last error, unlike the runtime.
     #[inline]
     fn forget_last_error(_: &Api) {}
 }

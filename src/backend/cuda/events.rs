@@ -1,4 +1,4 @@
-//! Events.
+//! Events of the CUDA driver.
 
 use super::driver::Cuda;
 use crate::EventHandle;
@@ -7,14 +7,16 @@ use crate::vendor::{CurrentDeviceGuard, Driver, Raw, VendorEvents};
 use pygpu_base::error::Result;
 
 impl VendorEvents for Cuda {
-    /// Returns `false` if the driver is too old or does not support it.
+    /// Records an event over all streams of the device. Returns `false` if the driver is too old or does not support
+    /// it.
     unsafe fn record_of_device(driver: &Driver<Self>, device: i32, event: EventHandle) -> Result<bool> {
         let Some(record) = driver.api.cuCtxRecordEvent else { return Ok(false) };
         let operation = "cuCtxRecordEvent";
         let context = driver.context_of(device, operation)?;
         let mut recorded = true;
         let record = |_: &CurrentDeviceGuard<'_, Self>| {
-            // SAFETY: a retained primary context; the event is alive and of the device.
+            // SAFETY: the context is a retained primary context; the caller guarantees that the event is alive and
+            // belongs to the device.
             let code = unsafe { record(context, Raw::of(event.0)) };
             recorded = code != NOT_SUPPORTED;
             if recorded { code } else { SUCCESS }

@@ -1,4 +1,4 @@
-//! Settings and parameters of kernels.
+//! Attributes and parameters of kernels.
 
 use std::ffi::CStr;
 
@@ -10,11 +10,13 @@ use crate::vendor::{CurrentDeviceGuard, Driver, Raw, VendorFunctions};
 use crate::{FunctionHandle, FunctionSetting, ModuleHandle, ParameterPlace};
 use pygpu_base::error::Result;
 
+/// Sets a kernel's preference between first-level cache and shared memory.
+///
 /// # Safety
 /// The function is alive.
 unsafe fn prefer(driver: &Driver<Cuda>, device: i32, function: FunctionHandle, preference: i32) -> Result<()> {
     let preference = cache_of(preference)?;
-    // SAFETY: the function is alive.
+    // SAFETY: the caller guarantees that the function is alive.
     let tell =
         |on: &CurrentDeviceGuard<'_, Cuda>| unsafe { (on.api.cuFuncSetCacheConfig)(Raw::of(function.0), preference) };
     driver.call(device, "cuFuncSetCacheConfig", tell, || format!("{preference:?}"))
@@ -38,18 +40,18 @@ impl VendorFunctions for Cuda {
                 (Attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, allowed.into())
             }
             FunctionSetting::CachePreference(preference) => {
-                // SAFETY: the caller guarantees the conditions of the called function.
+                // SAFETY: the caller guarantees the conditions of `prefer`.
                 return unsafe { prefer(driver, device, function, preference) };
             }
         };
-        // SAFETY: the function is alive; the driver rejects invalid values.
+        // SAFETY: the caller guarantees that the function is alive; the driver rejects invalid values.
         let tell = |on: &CurrentDeviceGuard<'_, Self>| unsafe {
             (on.api.cuFuncSetAttribute)(Raw::of(function.0), which, value)
         };
         driver.call(device, "cuFuncSetAttribute", tell, || format!("{setting:?}"))
     }
 
-    /// The names of a module's kernels; `None` from a driver before 12.4.
+    /// Returns the names of a module's kernels; `None` with a driver before 12.4.
     unsafe fn names(driver: &Driver<Self>, device: i32, module: ModuleHandle) -> Result<Option<Vec<String>>> {
         let api = &driver.api;
         let (Some(tell_count), Some(list), Some(tell_name)) =
@@ -58,14 +60,14 @@ impl VendorFunctions for Cuda {
             return Ok(None);
         };
         let mut count = 0;
-        // SAFETY: the module is alive, the out-parameter writable.
+        // SAFETY: the caller guarantees that the module is alive; the out-parameter is writable.
         let ask = |_: &CurrentDeviceGuard<'_, Self>| unsafe { tell_count(&mut count, Raw::of(module.0)) };
         driver.call(device, "cuModuleGetFunctionCount", ask, String::new)?;
         if count == 0 {
             return Ok(Some(Vec::new()));
         }
         let mut functions = vec![CUfunction::NONE; count as usize];
-        // SAFETY: the module is alive, and the buffer has space for `count` functions.
+        // SAFETY: the caller guarantees that the module is alive; the buffer has space for `count` functions.
         let ask = |_: &CurrentDeviceGuard<'_, Self>| unsafe { list(functions.as_mut_ptr(), count, Raw::of(module.0)) };
         driver.call(device, "cuModuleEnumerateFunctions", ask, String::new)?;
         let name_of = |function: CUfunction| {
@@ -76,13 +78,13 @@ impl VendorFunctions for Cuda {
             if text.is_null() {
                 return Ok(String::new());
             }
-            // SAFETY: the driver's text lives as long as the module.
+            // SAFETY: the text is owned by the driver and stays valid as long as the module.
             Ok(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
         };
         functions.into_iter().map(name_of).collect::<Result<Vec<_>>>().map(Some)
     }
 
-    /// The parameters in order; `None` from a driver before 12.4.
+    /// Returns offset and size of each parameter, in order; `None` with a driver before 12.4.
     unsafe fn parameters(
         driver: &Driver<Self>,
         device: i32,
@@ -94,7 +96,7 @@ impl VendorFunctions for Cuda {
             let mut place = ParameterPlace { offset: 0, size: 0 };
             let mut is_end = false;
             let ask = |_: &CurrentDeviceGuard<'_, Self>| {
-                // SAFETY: the out-parameters are writable, the function alive.
+                // SAFETY: the out-parameters are writable, and the caller guarantees that the function is alive.
                 match unsafe { info(Raw::of(function.0), places.len(), &mut place.offset, &mut place.size) } {
                     INVALID_VALUE => {
                         is_end = true;

@@ -1,4 +1,4 @@
-//! Graphs.
+//! Graphs of the CUDA driver: the functions that differ from HIP's.
 
 use super::current_context::current as context;
 use super::driver::Cuda;
@@ -31,10 +31,11 @@ impl VendorGraphs for Cuda {
         let mut info = Parameters::new();
         let place: *mut CUgraphExecUpdateResultInfo = info.place();
         let update = api.cuGraphExecUpdate_v2?;
-        // SAFETY: the caller guarantees that both are alive; the out-parameter is large enough.
+        // SAFETY: the caller guarantees that both handles are alive; the out-parameter is as large as the driver's
+        // structure.
         let code = unsafe { update(Raw::of(executable.0), Raw::of(graph.0), place) };
-        // SAFETY: the first field of the driver's structure, read as an integer because a newer driver has more
-        // reasons.
+        // SAFETY: reads the first field of the driver's structure. It is read as an integer, because a newer driver has
+        // more values.
         Some((code, unsafe { place.cast::<u32>().read() }))
     }
 }

@@ -9,7 +9,7 @@ use crate::launch_attributes::no_clusters;
 use crate::vendor::{CurrentDeviceGuard, Driver, Raw, RawConfig, VendorLaunches};
 use pygpu_base::error::Result;
 
-/// First driver version with a per-launch cache carveout.
+/// First driver version that supports a shared-memory carveout per launch.
 const CARVEOUT_OF_A_LAUNCH: i32 = 12050;
 
 type Occupancy = unsafe extern "C" fn(*mut c_int, CUfunction, *const CUlaunchConfig) -> u32;
@@ -44,7 +44,7 @@ impl VendorLaunches for Cuda {
         device: i32,
         function: FunctionHandle,
     ) -> Result<Option<[u32; 3]>> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `function_attribute`.
         let ask = |which| unsafe { driver.function_attribute(device, function, which) };
         let cluster = [
             ask(Attribute::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH)?,
@@ -61,7 +61,7 @@ impl VendorLaunches for Cuda {
         config: &RawConfig,
     ) -> Result<c_int> {
         let question = ("cuOccupancyMaxPotentialClusterSize", driver.api.cuOccupancyMaxPotentialClusterSize);
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `query`.
         unsafe { query(driver, device, question, function, config) }
     }
 
@@ -72,7 +72,7 @@ impl VendorLaunches for Cuda {
         config: &RawConfig,
     ) -> Result<c_int> {
         let question = ("cuOccupancyMaxActiveClusters", driver.api.cuOccupancyMaxActiveClusters);
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `query`.
         unsafe { query(driver, device, question, function, config) }
     }
 }

@@ -1,4 +1,4 @@
-//! Memory: the driver's structures for pools, and pointer attributes.
+//! Memory of the CUDA driver: structures for pools, and attributes of addresses.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -55,12 +55,12 @@ impl VendorMemory for Cuda {
             Advice::SetAccessedBy => CUmem_advise::CU_MEM_ADVISE_SET_ACCESSED_BY,
             Advice::UnsetAccessedBy => CUmem_advise::CU_MEM_ADVISE_UNSET_ACCESSED_BY,
         };
-        // SAFETY: no memory is read or written; the driver rejects memory that is not managed.
+        // SAFETY: the call reads and writes no memory; the driver rejects memory that is not managed.
         unsafe { (driver.api.cuMemAdvise)(Raw::of(address), bytes, advice, place) }
     }
 
-    /// Returns the kind of an address. The plural call returns all three attributes in one call and, unlike the
-    /// singular one, does not fail for an unknown address.
+    /// Returns the kind of memory at an address. The plural call returns all three attributes in one call and, unlike
+    /// the singular one, does not fail for an unknown address.
     fn kind_of(driver: &Driver<Self>, address: Address) -> Result<PointerKind> {
         let operation = "cuPointerGetAttributes";
         let (mut memory_type, mut managed, mut ordinal): (c_uint, c_uint, c_int) = (0, 0, -1);

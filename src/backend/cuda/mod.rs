@@ -2,7 +2,7 @@
 //!
 //! - `sys` declares the driver's own functions, `driver` defines the vendor's types, `open` has the messages about
 //!   opening;
-//! - `context` makes a device current for one call, `errors` names error codes;
+//! - `current_context` makes a device current for one call, `errors` names error codes;
 //! - `modules`, `functions` and `linking` have NVIDIA's part of programs, `contexts` the settings of a context;
 //! - `nvrtc` finds and calls the compiler library;
 //! - every other file implements the backend trait of its name.

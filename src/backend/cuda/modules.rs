@@ -1,4 +1,4 @@
-//! Loads the formats that the driver accepts: cubins, PTX and fat binaries.
+//! Loads module images in the formats that the driver accepts: cubins, PTX and fat binaries.
 
 use std::ffi::c_void;
 
@@ -13,7 +13,7 @@ use pygpu_cpu_engine::is_whole;
 /// Size of each of the driver's two logs in bytes.
 const LOG_BYTES: usize = 16 << 10;
 
-/// Options of the driver's JIT compiler, and the logs that it writes.
+/// Options of the driver's JIT compiler, and buffers for the logs that it writes.
 pub struct Jit {
     pub options: Vec<Option_>,
     pub values: Vec<*mut c_void>,
@@ -69,14 +69,15 @@ fn text(log: &[u8]) -> String {
 }
 
 fn is_whole_fatbin(image: &[u8]) -> bool {
-    // After the magic number and a version follow the size of the header and of the rest.
+    // The magic number and a version are followed by the size of the header and the size of the rest.
     let header = image.get(6..8).and_then(|bytes| bytes.try_into().ok()).map(u16::from_le_bytes);
     let rest = image.get(8..16).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes);
     let length = header.zip(rest).and_then(|(header, rest)| rest.checked_add(u64::from(header)));
     length.is_some_and(|length| length <= image.len() as u64)
 }
 
-/// Validates an image by its first bytes. The driver trusts the sizes in them, so anything else is rejected.
+/// Checks the first bytes of an image. The driver trusts the sizes stored there, so images of other formats or sizes
+/// are rejected.
 fn check_image(image: &[u8]) -> Result<()> {
     const ELF: &[u8] = b"\x7fELF";
     const FATBIN: &[u8] = &0xBA55_ED50_u32.to_le_bytes();
@@ -102,7 +103,7 @@ impl VendorModules for Cuda {
     fn load(driver: &Driver<Self>, device: i32, image: &[u8], wanted: &LoadOptions) -> Result<Loaded> {
         const OPERATION: &str = "cuModuleLoadDataEx";
         check_image(image)?;
-        // PTX ends with a zero byte.
+        // The driver requires PTX to end with a zero byte.
         let image = [image, &[0]].concat();
         let mut jit = Jit::new(wanted);
         let mut module: CUmodule = std::ptr::null_mut();

@@ -1,4 +1,4 @@
-//! Messages about opening NVIDIA's driver.
+//! Messages about opening NVIDIA's driver, and the functions that do so.
 
 use std::ffi::c_int;
 
@@ -19,7 +19,7 @@ impl VendorOpening for Cuda {
     const PRODUCT: &'static str = "CUDA";
     const OLDEST_VERSION: i32 = OLDEST_VERSION;
 
-    /// Formats 12080 as 12.8.
+    /// Formats a driver version: 12080 as 12.8.
     fn spelled(version: i32) -> String {
         format!("{}.{}", version / 1000, version % 1000 / 10)
     }
@@ -42,7 +42,7 @@ impl VendorOpening for Cuda {
     }
 
     unsafe fn load(library: &Library) -> Result<Api, Vec<&'static str>> {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that this is NVIDIA's driver library.
         unsafe { Api::load(library) }
     }
 

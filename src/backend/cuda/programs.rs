@@ -1,4 +1,4 @@
-//! Device code: the driver-specific parts.
+//! Loading and launching of device code: the parts specific to NVIDIA's driver.
 
 use std::ffi::c_int;
 use std::path::PathBuf;
@@ -39,8 +39,8 @@ impl VendorPrograms for Cuda {
         most: c_int,
     ) -> u32 {
         let ask = driver.api.cuOccupancyMaxPotentialBlockSize;
-        // SAFETY: the out-parameters are writable, and the function is alive; without a callback `shared` applies to
-        // every block size.
+        // SAFETY: the out-parameters are writable, and the caller guarantees that the function is alive. Without a
+        // callback `shared` applies to every block size.
         unsafe { ask(grid, threads, Raw::of(function.0), None, shared, most) }
     }
 
@@ -66,8 +66,8 @@ impl VendorPrograms for Cuda {
         let operation = "cuDeviceGetAttribute";
         let handle = driver.slot(device, operation)?.handle;
         let mut value = 0;
-        // As an integer function: the enum has gaps, and a value in a gap would be undefined behaviour. SAFETY: C
-        // passes an enum as an int.
+        // The function is called with an integer: the enum has gaps, and a value in a gap would be undefined behaviour.
+        // SAFETY: C passes an enum as an int.
         let ask: ByNumber = unsafe { std::mem::transmute(driver.symbols.device_attribute) };
         // SAFETY: the out-parameter is writable.
         let ask = |_: &Driver<Self>| unsafe { ask(&mut value, number, handle) };
@@ -88,7 +88,7 @@ impl VendorPrograms for Cuda {
             return Ok(open);
         }
         let opened = Nvrtc::open(nvrtc::search::open(driver.version, hints, settings::get())?)?;
-        // If another thread was faster, the library was opened twice, which the loader treats as one.
+        // If another thread opened the library first, it was opened twice, which the loader treats as one.
         Ok(driver.own.nvrtc.get_or_init(|| opened))
     }
 }

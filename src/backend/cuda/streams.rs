@@ -1,4 +1,4 @@
-//! Streams.
+//! Streams of the CUDA driver.
 
 use super::driver::Cuda;
 use super::sys::CUcontext;
@@ -10,7 +10,7 @@ impl VendorStreams for Cuda {
     unsafe fn device_by_context(driver: &Driver<Self>, stream: StreamHandle) -> Result<Option<i32>> {
         let Some(get_context) = driver.api.cuStreamGetCtx else { return Ok(None) };
         let mut context: CUcontext = std::ptr::null_mut();
-        // SAFETY: the out-parameter is writable and the stream alive.
+        // SAFETY: the out-parameter is writable, and the caller guarantees that the stream is alive.
         let ask = |_: &Driver<Self>| unsafe { get_context(Raw::of(stream.0), &mut context) };
         driver.call_anywhere("cuStreamGetCtx", ask, || format!("stream {:#x}", stream.0))?;
         match driver.owner(context) {

@@ -21,20 +21,20 @@ pub use cudarc::driver::sys::{
     CUstreamCaptureStatus, CUsurfObject, CUtensorMap, CUtexObject, CUuuid,
 };
 
-/// A `CUresult` as an integer, for functions that take one.
+/// The driver's result code `CUresult` as an integer, for functions that take one.
 type Code = u32;
-/// Enumerations of the header as integers, because a newer driver may accept more values.
+/// Enumerations of the header, declared as integers because a newer driver may accept more values.
 type CUtensorMapDataType = u32;
 type CUtensorMapInterleave = u32;
 type CUtensorMapSwizzle = u32;
 type CUtensorMapL2promotion = u32;
 type CUtensorMapFloatOOBfill = u32;
 
-/// Library names, in search order. The first is the driver's own name; the second exists only with a toolkit or a
-/// developer package, and may be a toolkit's stub.
+/// Names of the driver's library, in search order. The first is the driver's own name; the second exists only with a
+/// toolkit or a developer package, and may be a toolkit's stub.
 #[cfg(not(windows))]
 pub const CANDIDATES: &[&str] = &["libcuda.so.1", "libcuda.so"];
-/// Library names, in search order.
+/// Names of the driver's library, in search order.
 #[cfg(windows)]
 pub const CANDIDATES: &[&str] = &["nvcuda.dll"];
 
@@ -262,7 +262,7 @@ mod tests {
     use super::super::driver::Cuda;
     use crate::vendor::{Names, Symbols, shared_symbols};
 
-    /// Types of a header, under the names of the list that both vendors share.
+    /// Makes the types of a header available under the names of the list that both vendors share.
     macro_rules! header {
         ($($header:tt)+) => {
             pub use $($header)+::{
@@ -279,7 +279,7 @@ mod tests {
         };
     }
 
-    /// Compile-time check that each declaration above matches the header. cudarc loads at run time and wraps each
+    /// Checks at compile time that each declaration above matches the header. cudarc loads at run time and wraps each
     /// function in a Rust function, but with the parameters of the header, which is what this check compares.
     mod signatures {
         use super::*;
@@ -315,7 +315,7 @@ mod tests {
         shared_symbols!(check_shared);
     }
 
-    /// Compile-time check that each required function exists in the header of [`OLDEST_VERSION`] with the same
+    /// Checks at compile time that each required function exists in the header of [`OLDEST_VERSION`] with the same
     /// signature.
     mod signatures_of_the_oldest {
         use super::{
@@ -381,7 +381,7 @@ mod tests {
         }
     }
 
-    /// Compile-time check of the texture structures shared by both vendors.
+    /// Checks the layout of the texture structures shared by both vendors at compile time.
     const _: () = {
         use crate::vendor::textures::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
         assert!(size_of::<ArrayDescriptor>() == size_of::<sys::CUDA_ARRAY3D_DESCRIPTOR>());
@@ -393,7 +393,7 @@ mod tests {
         assert!(offset_of!(TextureDescriptor, border) == offset_of!(sys::CUDA_TEXTURE_DESC, borderColor));
     };
 
-    /// Compile-time check of the launch structures shared by both vendors.
+    /// Checks the layout of the launch structures shared by both vendors at compile time.
     const _: () = {
         use crate::vendor::{RawAttribute, RawConfig, raw_launch_attributes as ours};
         use sys::CUlaunchAttributeID as Attribute;
@@ -410,7 +410,7 @@ mod tests {
         assert!(ours::CARVEOUT == Attribute::CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT as u32);
     };
 
-    /// Compile-time check that the shared constants equal the header's.
+    /// Checks at compile time that the constants shared by both vendors equal those of the header.
     const _: () = {
         use crate::vendor::*;
         macro_rules! same {
@@ -461,11 +461,11 @@ mod tests {
     #[test]
     fn rejects_library_without_driver_symbols_and_lists_them() {
         let library = crate::Library::open(&["libc.so.6", "libSystem.dylib", "kernel32.dll"]).unwrap();
-        // SAFETY: no function is called.
+        // SAFETY: the symbols are only looked up, and no function is called.
         let missing = unsafe { Api::load(&library) }.err().unwrap();
         assert!(missing.len() > 25 && missing.contains(&"cuCtxGetCurrent"), "{missing:?}");
         assert!(!missing.contains(&"cuCtxRecordEvent"));
-        // SAFETY: no function is called.
+        // SAFETY: the symbols are only looked up, and no function is called.
         let missing = unsafe { Symbols::<Cuda>::load(&library, &Names::CUDA) }.err().unwrap();
         assert!(missing.len() > 50 && missing.contains(&"cuInit"), "{missing:?}");
     }

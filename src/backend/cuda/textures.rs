@@ -35,7 +35,7 @@ impl VendorTextures for Cuda {
             ArrayCopy::Read => (plain, array),
         };
         let copy = cuboid(&target, &source, Extent { width, height, depth });
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         unsafe { (api.cuMemcpy3DAsync_v2)(&copy, Raw::of(stream.0)) }
     }
 }

@@ -1,7 +1,8 @@
-//! Compile-time check of `sys` against AMD's headers, in the tests only: HIP 5.4 through hip-sys, the newest version
+//! Checks `sys` against AMD's headers at compile time, in the tests only: HIP 5.4 through hip-sys, the newest version
 //! through cubecl-hip-sys. Needs neither ROCm nor a device and links nothing: only types and constants are used.
 //!
-//! A required function that is missing in one of the two does not compile here; it must be declared `old` or `new`.
+//! If one of the two headers lacks a required function, this does not compile; the function must then be declared `old`
+//! or `new`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, non_camel_case_types)]
 
@@ -15,7 +16,7 @@ use super::sys::{self, hip_api, hip_values};
 use crate::error_codes;
 use crate::vendor::{self, shared_symbols};
 
-/// Output parameter type of a function, by its name in the header.
+/// Type of the output parameter of a function, by the function's name in the header.
 macro_rules! output {
     () => {
         hipError_t
@@ -25,7 +26,7 @@ macro_rules! output {
     };
 }
 
-/// Types of a header, under the names of the list that both vendors share.
+/// Makes the types of a header available under the names of the list that both vendors share.
 macro_rules! header {
     ($($header:tt)+) => {
         pub use $($header)+::{
@@ -148,7 +149,7 @@ same_layout! {
     hipMemcpy3DParms { srcArray, srcPos, srcPtr, dstArray, dstPos, dstPtr, extent, kind }
 }
 
-/// Compile-time check of the texture structures shared by both vendors.
+/// Checks the layout of the texture structures shared by both vendors.
 const _: () = {
     use newest::{HIP_ARRAY3D_DESCRIPTOR, HIP_RESOURCE_DESC, HIP_TEXTURE_DESC, hipResourceDesc};
     use vendor::textures::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
@@ -164,7 +165,7 @@ const _: () = {
     assert!(offset_of!(ResourceDescriptor, words) == offset_of!(hipResourceDesc, res));
 };
 
-/// Compile-time check of the launch structures shared by both vendors.
+/// Checks the layout of the launch structures shared by both vendors.
 const _: () = {
     use newest::{HIP_LAUNCH_CONFIG, hipLaunchAttribute};
     use vendor::{RawAttribute, RawConfig, raw_launch_attributes as ours};
@@ -177,7 +178,7 @@ const _: () = {
     assert!(ours::PRIORITY == newest::hipLaunchAttributeID_hipLaunchAttributePriority);
 };
 
-/// Two fields were renamed between versions, but kept their offsets.
+/// Two fields have different names in the two headers, but the same offsets.
 const _: () = assert!(
     offset_of!(sys::hipPointerAttribute_t, type_) == offset_of!(oldest::hipPointerAttribute_t, memoryType)
         && offset_of!(sys::hipPointerAttribute_t, type_) == offset_of!(newest::hipPointerAttribute_t, type_)
@@ -185,7 +186,8 @@ const _: () = assert!(
         && offset_of!(sys::hipMemPoolProps, reserved) == offset_of!(newest::hipMemPoolProps, maxSize)
 );
 
-/// The structure of properties differs completely between versions.
+/// The structures of device properties differ completely between the two headers. Only their sizes and the offset of
+/// the architecture's name are checked, which is all that `sys` uses.
 const _: () = assert!(
     sys::ARCHITECTURE_AT == offset_of!(oldest::hipDeviceProp_t, gcnArchName)
         && sys::ARCHITECTURE_AT_R0600 == offset_of!(newest::hipDeviceProp_tR0600, gcnArchName)
@@ -230,7 +232,7 @@ shared_value! {
     vendor::events::INTERPROCESS => hipEventInterprocess,
 }
 
-/// Memory kinds have new numbers from HIP 6 on.
+/// Memory kinds have other numbers from HIP 6 on.
 const _: () = {
     use newest::{
         hipMemoryType_hipMemoryTypeDevice as DEVICE, hipMemoryType_hipMemoryTypeHost as HOST,
@@ -244,7 +246,7 @@ const _: () = {
     assert!(host == HOST && device == DEVICE && managed == MANAGED && UNREGISTERED == 0);
 };
 
-/// hip-sys defines enums.
+/// Returns a constant of hip-sys, which defines enums.
 macro_rules! oldest_value {
     ($type:ident $name:ident) => {
         oldest::$type::$name as u32
@@ -260,7 +262,7 @@ macro_rules! check_values {
 }
 hip_values!(check_values);
 
-/// cubecl-hip-sys prefixes values with the name of their enum.
+/// Returns a constant of cubecl-hip-sys, which prefixes values with the name of their enum.
 macro_rules! newest_values {
     ($($name:ident = $newest:ident,)*) => {
         $(const _: () = assert!(sys::$name == newest::$newest, stringify!($name));)*

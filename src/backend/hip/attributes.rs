@@ -1,4 +1,5 @@
-//! Device attributes whose numbers differ between HIP and CUDA, in addition to those with names above the backend.
+//! Device attributes whose numbers differ between HIP and CUDA. Attributes that the layers above use by name are not
+//! included.
 
 use super::sys::{
     hipDeviceAttribute_t, hipDeviceAttributeCanMapHostMemory, hipDeviceAttributeCanUseHostPointerForRegisteredMem,
@@ -12,7 +13,7 @@ use super::sys::{
     hipDeviceAttributeTextureAlignment, hipDeviceAttributeUnifiedAddressing,
 };
 
-/// Returns HIP's number for a CUDA attribute.
+/// Returns HIP's number for an attribute, given CUDA's number.
 pub const fn of_cuda(number: i32) -> Option<hipDeviceAttribute_t> {
     Some(match number {
         11 => hipDeviceAttributeMaxPitch,

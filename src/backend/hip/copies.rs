@@ -1,4 +1,4 @@
-//! Copies and fills of AMD's runtime: one function for all directions, and only rows of bytes.
+//! Copies and fills of AMD's runtime. It has one copy function for all directions, and fills rows of bytes only.
 
 use std::ffi::{c_int, c_void};
 
@@ -20,7 +20,8 @@ fn pointer(address: Address) -> *mut c_void {
 impl VendorCopies for Hip {
     const PLANE: &'static str = "hipMemcpy2DAsync";
     const BOX: &'static str = "hipMemcpy3DAsync";
-    /// The runtime documents synchronous copies of pageable memory, in every version, for copies of one range only.
+    /// Whether a copy of rows or planes may return before pageable memory has been copied. Every version of the runtime
+    /// documents synchronous copies of pageable memory only for a single range.
     const BOXES_RETURN_EARLY: bool = true;
 
     fn line_name(_: Direction) -> &'static str {
@@ -41,13 +42,13 @@ impl VendorCopies for Hip {
         stream: StreamHandle,
     ) -> u32 {
         let copy = driver.api.hipMemcpyAsync;
-        // SAFETY: the caller guarantees the ranges.
+        // SAFETY: the caller guarantees that both ranges are valid until the copy is complete.
         unsafe { copy(pointer(to), pointer(from), bytes, kind(direction), Raw::of(stream.0)) }
     }
 
     unsafe fn plane(driver: &Driver<Self>, sides: &PitchedBox, direction: Direction, stream: StreamHandle) -> u32 {
         let PitchedBox { target, source, extent } = *sides;
-        // SAFETY: the caller guarantees the rows.
+        // SAFETY: the caller guarantees that all rows are valid until the copy is complete.
         unsafe {
             (driver.api.hipMemcpy2DAsync)(
                 pointer(target.address),
@@ -62,9 +63,10 @@ impl VendorCopies for Hip {
         }
     }
 
-    /// hipDrvMemcpy3DAsync is not used, because its structure changed with HIP 6.
+    /// Copies a box. The runtime's older function is used, because the structure of hipDrvMemcpy3DAsync changed with
+    /// HIP 6.
     unsafe fn cuboid(driver: &Driver<Self>, sides: &PitchedBox, direction: Direction, stream: StreamHandle) -> u32 {
-        // SAFETY: the caller guarantees the planes.
+        // SAFETY: the caller guarantees that all planes are valid until the copy is complete.
         unsafe { (driver.api.hipMemcpy3DAsync)(&planes(sides, direction), Raw::of(stream.0)) }
     }
 
@@ -82,7 +84,7 @@ impl VendorCopies for Hip {
     }
 
     unsafe fn fill_32(driver: &Driver<Self>, target: Address, value: u32, count: usize, stream: StreamHandle) -> u32 {
-        // SAFETY: the caller guarantees the row.
+        // SAFETY: the caller guarantees that the row is valid and aligned for the pattern.
         unsafe { (driver.api.hipMemsetD32Async)(pointer(target), value.cast_signed(), count, Raw::of(stream.0)) }
     }
 
@@ -97,7 +99,7 @@ impl VendorCopies for Hip {
         if pitch < width {
             return None;
         }
-        // SAFETY: the caller guarantees the rows.
+        // SAFETY: the caller guarantees that the rows are valid and aligned for the pattern.
         Some(unsafe {
             if let Some(byte) = repeated_byte(pattern) {
                 let fill = driver.api.hipMemset2DAsync;
@@ -120,8 +122,8 @@ const fn kind(direction: Direction) -> hipMemcpyKind {
     }
 }
 
-/// Builds the runtime's structure. Without an array, positions and sizes are in bytes. The plane distance is given as
-/// a number of rows.
+/// Builds the runtime's structure for a 3-D copy. Without an array, positions and sizes are in bytes. The distance of
+/// planes is given as a number of rows.
 fn planes(sides: &PitchedBox, direction: Direction) -> hipMemcpy3DParms {
     let origin = hipPos { x: 0, y: 0, z: 0 };
     let side = |side: &Pitched| hipPitchedPtr {
@@ -143,7 +145,7 @@ fn planes(sides: &PitchedBox, direction: Direction) -> hipMemcpy3DParms {
     }
 }
 
-/// Returns the byte whose repetition forms a pattern, if there is one.
+/// Returns the byte of which all bytes of a pattern are copies; `None` if its bytes differ.
 fn repeated_byte(pattern: Pattern) -> Option<u8> {
     let byte = match pattern {
         Pattern::U8(value) => value,
@@ -158,8 +160,8 @@ fn repeated_byte(pattern: Pattern) -> Option<u8> {
     same.then_some(byte)
 }
 
-/// Copies the first row into all others. HIP fills rows of bytes only, and one call per row would take seconds for a
-/// column of a million rows. Instead each copy doubles the number of completed rows.
+/// Copies the first row into all other rows. HIP fills rows of bytes only, and one call per row would take seconds for
+/// a column of a million rows. Instead each copy doubles the number of completed rows.
 ///
 /// # Safety
 /// As for `fill_rows`; the rows do not overlap.
@@ -174,7 +176,7 @@ unsafe fn spread_first_row(
         let side = |address| Pitched { address, row_pitch: pitch, plane_pitch: 0 };
         let extent = Extent { width, height: done.min(height - done), depth: 1 };
         let sides = PitchedBox { target: side(target + done * pitch), source: side(target), extent };
-        // SAFETY: the rows read precede the rows written, and all lie within the range that the caller guarantees.
+        // SAFETY: the source rows precede the target rows, and all are within the range that the caller guarantees.
         unsafe { Hip::plane(driver, &sides, Direction::DeviceToDevice, stream) }
     }))
 }

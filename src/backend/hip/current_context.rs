@@ -12,15 +12,16 @@ use crate::{BackendKind, Contexts, default_device};
 use pygpu_base::error::Result;
 
 thread_local! {
-    /// Whether this thread has already chosen a device.
+    /// Whether this thread has already set a current device.
     static HAS_CHOSEN: Cell<bool> = const { Cell::new(false) };
 }
 
 impl VendorContexts for Hip {
-    /// Device to restore.
+    /// The device to make current again after the call.
     type PreviousDevice = i32;
 
-    /// If the device is already current, costs one call of the runtime, which only reads a thread-local variable.
+    /// Makes the device current and returns the previous one. If the device is already current, this costs one call of
+    /// the runtime, which only reads a thread-local variable.
     #[inline]
     fn enter(driver: &Driver<Self>, device: i32, _: &DeviceSlot<Self>) -> Result<Option<i32>> {
         let found = driver.found()?;
@@ -31,13 +32,13 @@ impl VendorContexts for Hip {
     }
 
     fn leave(driver: &Driver<Self>, found: &i32) {
-        // It was current before, so the runtime has no reason to reject it, and an error could not be reported here.
-        // SAFETY: accepts any number.
+        // The device was current before, so the runtime has no reason to reject it, and an error could not be reported
+        // here. SAFETY: the runtime accepts any number and rejects invalid ones.
         unsafe { (driver.api.hipSetDevice)(*found) };
     }
 }
 
-/// HIP has no contexts and hence no settings of them.
+/// HIP has no contexts, so all methods are the defaults.
 impl Contexts for Driver<Hip> {
     fn within(&self, device: i32, operation: &'static str, work: &mut dyn FnMut()) -> Result<()> {
         let _current = self.enter(device, operation)?;
@@ -58,9 +59,9 @@ impl Driver<Hip> {
         }
     }
 
-    /// Chooses the default device for a new thread. The runtime does not distinguish a thread that chose device 0
-    /// from one that chose none. The first call of a thread is assumed to have chosen none, which is wrong only if
-    /// another library chose device 0.
+    /// Sets the default device in a new thread. The runtime does not distinguish a thread that set device 0 from one
+    /// that set none. At its first call a thread is assumed to have set none, which is wrong only if another library
+    /// set device 0.
     #[cold]
     fn begin_thread(&self) -> Result<i32> {
         let first = default_device(BackendKind::Hip);
@@ -72,7 +73,7 @@ impl Driver<Hip> {
 
     pub fn switch(&self, device: i32) -> Result<()> {
         HAS_CHOSEN.with(|chosen| chosen.set(true));
-        // SAFETY: accepts any number.
+        // SAFETY: the runtime accepts any number and rejects invalid ones.
         match unsafe { (self.api.hipSetDevice)(device) } {
             SUCCESS => Ok(()),
             code => Err(self.refusal(code, "hipSetDevice", Some(device), String::new())),

@@ -1,4 +1,4 @@
-//! Device properties, from the runtime's attributes and, for the architecture, its structure of properties.
+//! Device properties, from the runtime's attributes. The architecture comes from its structure of device properties.
 
 use std::ffi::c_int;
 
@@ -49,9 +49,9 @@ impl VendorDevices for Hip {
         format!("attribute {which}")
     }
 
-    /// Returns the architecture with its features, as the compiler expects it: `gfx90a:sramecc+:xnack-`. The
-    /// structure that contains it was extended in HIP 6, together with a new function; the old function still fills
-    /// the old structure.
+    /// Returns the architecture with its features, as the compiler expects it: `gfx90a:sramecc+:xnack-`. The structure
+    /// that contains it was extended in HIP 6, together with a new function; the old function still fills the old
+    /// structure.
     fn architecture(driver: &Driver<Self>, device: i32, _: (i32, i32)) -> Result<String> {
         let (code, operation, bytes, at) = if let Some(ask) = driver.api.hipGetDevicePropertiesR0600 {
             let mut properties = Box::new(hipDeviceProp_tR0600([0; PROPERTIES_SIZE]));
@@ -73,15 +73,15 @@ impl VendorDevices for Hip {
         Ok(String::from_utf8_lossy(text).into_owned())
     }
 
-    /// Returns sixteen characters of AMD's serial number; zeros for a device without one.
+    /// Stores the device's UUID: sixteen characters of AMD's serial number; zeros for a device without one.
     unsafe fn uuid(driver: &Driver<Self>, handle: c_int, target: *mut hipUUID) -> u32 {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that the device exists and the target is writable.
         unsafe { (driver.symbols.device_uuid)(target, handle) }
     }
 
     fn current(driver: &Driver<Self>) -> Result<i32> {
         fork_guard::refuse(BackendKind::Hip, "hipGetDevice")?;
-        // Not through the guard that blocks driver calls at process exit: the call only reads a thread-local
+        // The call bypasses the guard that blocks driver calls at process exit, because it only reads a thread-local
         // variable. It is also made while holding the GIL, which a permanently blocked thread would never release.
         driver.found()
     }

@@ -9,16 +9,17 @@ use super::sys;
 use crate::vendor::{Names, Types, Vendor};
 use crate::{BackendKind, ModuleHandle};
 
-/// AMD's runtime.
+/// State of the backend for AMD's runtime.
 #[derive(Default)]
 pub struct Hip {
-    /// Loaded images.
+    /// The loaded module images.
     pub images: Images,
-    /// Opened at the first compilation.
+    /// The compiler library, which is opened at the first compilation.
     pub hiprtc: OnceLock<Hiprtc>,
 }
 
-/// Bytes of the loaded images: AMD's runtime makes no copy and reads them again when a kernel is first requested.
+/// Bytes of the loaded module images. AMD's runtime makes no copy and reads them again when a kernel is first
+/// requested.
 #[derive(Default)]
 pub struct Images(Mutex<HashMap<ModuleHandle, Box<[u8]>>>);
 

@@ -1,4 +1,4 @@
-//! The runtime's names and texts of error codes.
+//! Returns the runtime's names and explanations of error codes.
 
 use super::driver::Hip;
 use super::sys::{
@@ -18,11 +18,11 @@ impl VendorErrors for Hip {
     const STICKY_ADVICE: &'static str = "only a new process can use the device again";
 
     fn name(api: &Api, code: u32) -> String {
-        // SAFETY: accepts any number; the runtime returns a C string, which is copied before its next call.
+        // SAFETY: the runtime accepts any number and returns a C string, which is copied before its next call.
         unsafe { spoken((api.hipGetErrorName)(code)) }
     }
 
-    /// Old runtimes return only the name.
+    /// Returns the runtime's explanation of a code; old runtimes return only the name.
     fn text(api: &Api, code: u32) -> String {
         // SAFETY: as above.
         unsafe { spoken((api.hipGetErrorString)(code)) }
@@ -31,7 +31,7 @@ impl VendorErrors for Hip {
     /// Clears the runtime's last error. Otherwise another library on this thread that checks the last error, as is
     /// common after a kernel launch, would take this error for its own.
     fn forget_last_error(api: &Api) {
-        // SAFETY: has no preconditions. The returned code is already known.
+        // SAFETY: the call has no preconditions. The returned code is already known.
         unsafe { (api.hipGetLastError)() };
     }
 }

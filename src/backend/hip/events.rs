@@ -1,4 +1,4 @@
-//! Events.
+//! Events of AMD's runtime.
 
 use super::driver::Hip;
 use crate::EventHandle;
@@ -6,7 +6,7 @@ use crate::vendor::{Driver, VendorEvents};
 use pygpu_base::error::Result;
 
 impl VendorEvents for Hip {
-    /// No version of HIP has such a call.
+    /// Returns `false`: no version of HIP can record an event over all streams of a device.
     unsafe fn record_of_device(driver: &Driver<Self>, device: i32, _: EventHandle) -> Result<bool> {
         driver.slot(device, "hipEventRecord").map(|_| false)
     }

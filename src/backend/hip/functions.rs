@@ -1,4 +1,4 @@
-//! Settings of a kernel.
+//! Attributes of a kernel.
 //!
 //! No call of the runtime is made. `hipFuncSetAttribute` and `hipFuncSetCacheConfig` require the host address of a
 //! kernel compiled into the program, which a module's kernel does not have. Nothing is lost: a kernel may use all
@@ -21,7 +21,7 @@ impl VendorFunctions for Hip {
     ) -> Result<()> {
         let (what, value, range) = match setting {
             FunctionSetting::MaxDynamicSharedBytes(bytes) => {
-                // SAFETY: guaranteed by the caller.
+                // SAFETY: the caller guarantees that the function is alive.
                 let most = unsafe { driver.function_attribute(device, function, MAX_DYNAMIC_SHARED_SIZE) }?;
                 ("the dynamic shared memory of a block in bytes", bytes, 0..=most)
             }

@@ -1,4 +1,4 @@
-//! Memory: the runtime's structures for pools, and pointer attributes.
+//! Memory of AMD's runtime: structures for pools, and attributes of addresses.
 
 use std::ffi::c_int;
 
@@ -53,12 +53,12 @@ impl VendorMemory for Hip {
 
     fn advise(driver: &Driver<Self>, address: Address, bytes: usize, advice: Advice, place: c_int) -> u32 {
         let first: *mut std::ffi::c_void = Raw::of(address);
-        // SAFETY: no memory is read or written; the runtime rejects memory that is not managed.
+        // SAFETY: the call reads and writes no memory; the runtime rejects memory that is not managed.
         unsafe { (driver.api.hipMemAdvise)(first, bytes, advice as u32, place) }
     }
 
-    /// Returns the kind of an address. Before HIP 6 the runtime rejects an unknown address; later versions report it
-    /// as a kind.
+    /// Returns the kind of memory at an address. Before HIP 6 the runtime rejects an unknown address; later versions
+    /// report it as a kind.
     fn kind_of(driver: &Driver<Self>, address: Address) -> Result<PointerKind> {
         let operation = "hipPointerGetAttributes";
         let mut attributes = hipPointerAttribute_t {

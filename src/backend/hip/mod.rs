@@ -2,7 +2,7 @@
 //!
 //! - `sys` declares the runtime's own functions, `driver` defines the vendor's types, `open` has the messages about
 //!   opening;
-//! - `context` makes a device current for one call, `errors` names error codes;
+//! - `current_context` makes a device current for one call, `errors` names error codes;
 //! - `modules` and `functions` have AMD's part of programs; `hiprtc` finds and calls the compiler library;
 //! - `abi` compares `sys` with two sets of bindings generated from AMD's headers, in the tests only;
 //! - every other file implements the backend trait of its name.

@@ -1,4 +1,4 @@
-//! Loads images that the runtime accepts, and keeps a copy of each loaded image.
+//! Loads module images that the runtime accepts, and keeps a copy of each loaded image.
 
 use super::driver::Hip;
 use super::sys::hipModule_t;
@@ -7,9 +7,10 @@ use crate::{LoadOptions, Loaded, ModuleHandle};
 use pygpu_base::error::{Error, Result};
 use pygpu_cpu_engine::is_whole;
 
-/// Validates an image by its first bytes. The runtime trusts the sizes in them, so anything else is rejected.
+/// Checks the first bytes of an image. The runtime trusts the sizes stored there, so images of other formats or sizes
+/// are rejected.
 fn check_image(image: &[u8]) -> Result<()> {
-    // A code object, a bundle of several, a compressed bundle.
+    // First bytes of a code object, of a bundle of several, and of a compressed bundle.
     const KINDS: [&[u8]; 3] = [b"\x7fELF", b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB"];
     if !is_whole(image) {
         return Err(Error::value(format!("the image of {} bytes is cut short: it says that it has more", image.len())));
@@ -26,14 +27,14 @@ fn check_image(image: &[u8]) -> Result<()> {
 }
 
 impl VendorModules for Hip {
-    /// An image is machine code already: there are no options, and nothing is said of it.
+    /// Loads an image. It is already machine code, so there are no options, and the runtime returns no messages.
     fn load(driver: &Driver<Self>, device: i32, image: &[u8], _: &LoadOptions) -> Result<Loaded> {
         check_image(image)?;
         let image: Box<[u8]> = image.into();
         let mut module: hipModule_t = std::ptr::null_mut();
         let (options, values) = (std::ptr::null_mut(), std::ptr::null_mut());
         let load = |on: &CurrentDeviceGuard<'_, Self>| {
-            // SAFETY: the image is complete according to its header; there are no options.
+            // SAFETY: the image is complete according to its header; the runtime takes no options here.
             driver.beside_captures(|| unsafe {
                 (on.api.hipModuleLoadDataEx)(&mut module, image.as_ptr().cast(), 0, options, values)
             })
@@ -47,12 +48,12 @@ impl VendorModules for Hip {
     }
 
     unsafe fn unload(driver: &Driver<Self>, device: i32, module: ModuleHandle) -> Result<()> {
-        // Removed before the call, because afterwards another image may get the handle.
+        // The image is removed before the call, because afterwards another image may get the same handle.
         let image = driver.own.images.with(|images| images.remove(&module));
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `unload_module`.
         let ended = unsafe { driver.unload_module(device, module) };
         if ended.is_err() {
-            // If unloading fails, the module is leaked, and its bytes with it.
+            // If unloading fails, the module still uses its image, so both are leaked.
             std::mem::forget(image);
         }
         ended

@@ -1,4 +1,4 @@
-//! Messages about opening AMD's runtime.
+//! Messages about opening AMD's runtime, and the functions that do so.
 
 use std::ffi::c_int;
 
@@ -18,7 +18,7 @@ impl VendorOpening for Hip {
     const PRODUCT: &'static str = "HIP";
     const OLDEST_VERSION: i32 = OLDEST_VERSION;
 
-    /// Formats 60443483 as 6.4.
+    /// Formats a runtime version: 60443483 as 6.4.
     fn spelled(version: i32) -> String {
         format!("{}.{}", version / 10_000_000, version / 100_000 % 100)
     }
@@ -32,18 +32,18 @@ impl VendorOpening for Hip {
     }
 
     unsafe fn load(library: &Library) -> Result<Api, Vec<&'static str>> {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that this is AMD's runtime library.
         unsafe { Api::load(library) }
     }
 
-    /// Explains a failed call. Without a device AMD's runtime returns 100 for some calls and 101 for all others,
-    /// which would suggest an invalid device number.
+    /// Returns the explanation of a failed call. Without a device AMD's runtime returns 100 for some calls and 101 for
+    /// all others, which would suggest an invalid device number.
     fn refused(api: &Api, settings: &Settings, operation: &str, code: u32) -> String {
         let cause = match code {
             NO_DEVICE | INVALID_DEVICE => "there is no AMD GPU, or it is not visible here: ",
             _ => "",
         };
-        // The failure is reported here and must not show up as another library's last error.
+        // The failure is reported here, so another library must not take it for its own last error.
         Self::forget_last_error(api);
         let (name, text) = (Self::name(api, code), Self::text(api, code));
         let explained = if text == name { String::new() } else { format!(": {text}") };

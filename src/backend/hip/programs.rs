@@ -1,4 +1,4 @@
-//! Device code: the runtime-specific parts.
+//! Loading and launching of device code: the parts specific to AMD's runtime.
 
 use std::ffi::c_int;
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ impl VendorPrograms for Hip {
         most: c_int,
     ) -> u32 {
         let ask = driver.api.hipModuleOccupancyMaxPotentialBlockSize;
-        // SAFETY: the out-parameters are writable, and the function is alive.
+        // SAFETY: the out-parameters are writable, and the caller guarantees that the function is alive.
         unsafe { ask(grid, threads, Raw::of(function.0), shared, most) }
     }
 
@@ -55,7 +55,8 @@ impl VendorPrograms for Hip {
         })
     }
 
-    /// Returns the opt-in limit of shared memory. AMD's runtime reports 0 if it equals the plain limit.
+    /// Returns the maximum shared memory of a block with opt-in. AMD's runtime reports 0 if it equals the limit without
+    /// opt-in.
     fn shared_on_request(driver: &Driver<Self>, device: i32, plain: u32) -> Result<u32> {
         let on_request = driver.attribute(device, hipDeviceAttributeSharedMemPerBlockOptin).unwrap_or(0);
         Ok(plain.max(on_request.max(0).cast_unsigned()))
@@ -82,7 +83,7 @@ impl VendorPrograms for Hip {
         let architectures = known.map(|known| Ok(known?.architecture)).collect::<Result<Vec<_>>>()?;
         let library = hiprtc::search::open(&driver.library, hints, settings::get())?;
         let opened = Hiprtc::open(library, architectures)?;
-        // If another thread was faster, the library was opened twice, which the loader treats as one.
+        // If another thread opened the library first, it was opened twice, which the loader treats as one.
         Ok(driver.own.hiprtc.get_or_init(|| opened))
     }
 }

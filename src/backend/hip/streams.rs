@@ -1,7 +1,7 @@
-//! Streams.
+//! Streams of AMD's runtime.
 
 use super::driver::Hip;
 use crate::vendor::VendorStreams;
 
-/// A runtime that is too old to tell the device of a stream has no other function for it.
+/// Uses the defaults: a runtime too old to return the device of a stream has no other function for this.
 impl VendorStreams for Hip {}

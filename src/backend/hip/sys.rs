@@ -41,22 +41,22 @@ pub type hipMemAccessFlags = c_uint;
 pub type hipMemoryAdvise = c_uint;
 pub type hipGraphNodeType = c_uint;
 pub type hipGraphExecUpdateResult = c_uint;
-/// Opaque: only passed on, as is the next type.
+/// An opaque type, of which only pointers are passed; the next one as well.
 pub type hipKernelNodeParams = [u64; 8];
 pub type hipMemsetParams = [u64; 6];
 
-/// Library names, in search order. The runtime has its major version in its name, and user packages lack the plain
-/// name. The last entry is ROCm's default location, which may be unknown to the loader.
+/// Names of the runtime's library, in search order. The runtime has its major version in its name, and user packages
+/// lack the plain name. The last entry is ROCm's default location, which may be unknown to the loader.
 #[cfg(not(windows))]
 pub const CANDIDATES: &[&str] =
     &["libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so", "/opt/rocm/lib/libamdhip64.so"];
-/// Library names, in search order.
+/// Names of the runtime's library, in search order.
 #[cfg(windows)]
 pub const CANDIDATES: &[&str] = &["amdhip64_7.dll", "amdhip64_6.dll", "amdhip64.dll"];
 
-/// Oldest supported runtime version: the first one with memory pools covered by the tests.
+/// Oldest supported runtime version: the first version with memory pools that the tests cover.
 pub const OLDEST_VERSION: i32 = 50_200_000;
-/// First version with new numbers of memory kinds, in which an unknown address is not an error.
+/// First runtime version with new numbers of memory kinds. From this version on an unknown address is not an error.
 pub const VERSION_6: i32 = 60_000_000;
 
 /// Declares the runtime's functions. `required` functions exist in every runtime from [`OLDEST_VERSION`] on. `old`
@@ -183,9 +183,9 @@ pub type HIP_LAUNCH_CONFIG = RawConfig;
 pub type HIP_ARRAY3D_DESCRIPTOR = ArrayDescriptor;
 pub type HIP_RESOURCE_DESC = ResourceDescriptor;
 pub type HIP_TEXTURE_DESC = TextureDescriptor;
-/// Never passed.
+/// Resource views, which PyGPU never passes.
 pub type HIP_RESOURCE_VIEW_DESC = c_void;
-/// Kind of the resource and, for an array, its handle.
+/// Describes the memory of a texture: the kind of the resource and, for an array, its handle.
 pub type hipResourceDesc = c_void;
 
 #[repr(C)]
@@ -209,7 +209,7 @@ pub struct hipIpcEventHandle_t {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hipPointerAttribute_t {
-    /// Named `memoryType` in the headers of HIP 5.
+    /// Kind of memory; the headers of HIP 5 name this field `memoryType`.
     pub type_: hipMemoryType,
     pub device: c_int,
     pub devicePointer: *mut c_void,
@@ -232,7 +232,7 @@ pub struct hipMemPoolProps {
     pub handleTypes: hipMemAllocationHandleType,
     pub location: hipMemLocation,
     pub win32SecurityAttributes: *mut c_void,
-    /// Newer headers name the first eight bytes `maxSize`, where 0 means unlimited.
+    /// Unused. Newer headers name the first eight bytes `maxSize`, where 0 means unlimited.
     pub reserved: [c_uchar; 64],
 }
 
@@ -281,27 +281,28 @@ pub struct hipMemcpy3DParms {
     pub kind: hipMemcpyKind,
 }
 
-/// Size of the buffer for either layout of the properties, with space for fields that later runtimes append.
+/// Size in bytes of the buffer for device properties in either layout, with space for fields that later runtimes
+/// append.
 pub const PROPERTIES_SIZE: usize = 4096;
 
-/// Properties in the layout of HIP 5; only the architecture is read.
+/// Device properties in the layout of HIP 5; only the architecture is read.
 #[repr(C, align(8))]
 pub struct hipDeviceProp_t(pub [u8; PROPERTIES_SIZE]);
-/// Properties in the layout of HIP 6 and 7; only the architecture is read.
+/// Device properties in the layout of HIP 6 and 7; only the architecture is read.
 #[repr(C, align(8))]
 pub struct hipDeviceProp_tR0600(pub [u8; PROPERTIES_SIZE]);
 
-/// Offset of the architecture's name in the two layouts, and its maximum length.
+/// Offset in bytes of the architecture's name in the two layouts, and its maximum length.
 pub const ARCHITECTURE_AT: usize = 396;
 pub const ARCHITECTURE_AT_R0600: usize = 1160;
 pub const ARCHITECTURE_SIZE: usize = 256;
 
-/// Numbers of the memory kinds before [`VERSION_6`]: host, device, managed.
+/// Numbers of the memory kinds host, device and managed before [`VERSION_6`].
 pub const MEMORY_TYPES_5: [hipMemoryType; 3] = [0, 1, 4];
-/// The same from [`VERSION_6`] on; 0 then means unknown memory.
+/// Numbers of the memory kinds host, device and managed from [`VERSION_6`] on; 0 then means unknown memory.
 pub const MEMORY_TYPES_6: [hipMemoryType; 3] = [1, 2, 3];
 
-/// Constants with the same value in every version.
+/// Declares constants that have the same value in every version.
 macro_rules! hip_values {
     ($expand:ident) => {
         $expand! {

@@ -1,4 +1,4 @@
-//! Arrays, textures and surfaces of the runtime.
+//! Arrays, textures and surfaces of AMD's runtime.
 
 use super::driver::Hip;
 use super::sys::{Api, hipArray_t, hipExtent, hipMemcpy3DParms, hipMemcpyDeviceToDevice, hipPitchedPtr, hipPos};
@@ -10,7 +10,7 @@ use crate::{Address, ArrayCopy, StreamHandle};
 impl VendorTextures for Hip {
     const COPY_ARRAY: &'static str = "hipMemcpy3DAsync";
 
-    /// If an array takes part, widths and positions are in its elements.
+    /// Copies between an array and memory. The runtime counts widths and positions in elements if an array takes part.
     unsafe fn copy_array(
         api: &Api,
         place: &ArrayPart<'_>,
@@ -39,7 +39,7 @@ impl VendorTextures for Hip {
             extent: hipExtent { width: width / item, height, depth },
             kind: hipMemcpyDeviceToDevice,
         };
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the runtime call.
         unsafe { (api.hipMemcpy3DAsync)(&copy, Raw::of(stream.0)) }
     }
 }

@@ -1,4 +1,4 @@
-//! cuBLAS and hipBLAS: products of column-major matrices.
+//! cuBLAS and hipBLAS: matrix products of column-major matrices.
 
 mod gemm_call;
 mod lu;
@@ -33,7 +33,7 @@ functions! {
     set_workspace: SetWorkspace = "cublasSetWorkspace_v2", "hipblasSetWorkspace";
     set_math_mode: SetNumber = "cublasSetMathMode", "hipblasSetMathMode";
     set_atomics_mode: SetNumber = "cublasSetAtomicsMode", "hipblasSetAtomicsMode";
-    // In hipBLAS 2 the plain names have two meanings; hipBLAS 3 has only the plain names.
+    // In hipBLAS 2 the names without a suffix have two meanings; hipBLAS 3 has only these names.
     one_v2: GemmFn<c_int> = "cublasGemmEx", "hipblasGemmEx_v2";
     one_plain: GemmFn<c_int> = "cublasGemmEx", "hipblasGemmEx";
     many_v2: BatchedGemmFn<c_int> = "cublasGemmStridedBatchedEx", "hipblasGemmStridedBatchedEx_v2";
@@ -47,22 +47,22 @@ functions! {
 /// Element types that the library supports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GemmType {
-    /// Accumulated in float32.
+    /// Float16, with sums in float32.
     Float16,
-    /// Accumulated in float32.
+    /// BFloat16, with sums in float32.
     BFloat16,
-    /// Accumulated in float32.
+    /// Float32, with sums in float32.
     Float32,
-    /// Accumulated in float64.
+    /// Float64, with sums in float64.
     Float64,
-    /// Two float32 parts.
+    /// Complex numbers of two float32 parts.
     Complex64,
-    /// Two float64 parts.
+    /// Complex numbers of two float64 parts.
     Complex128,
 }
 
 impl GemmType {
-    /// Value of the type in both vendors' headers.
+    /// Returns the value of the type in both vendors' headers.
     const fn code(self) -> u32 {
         match self {
             Self::Float32 => 0,
@@ -83,62 +83,62 @@ impl GemmType {
     }
 }
 
-/// Operation applied to an operand.
+/// Operation that the library applies to an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operation {
-    /// None.
+    /// The operand is used as it is.
     Plain,
-    /// Transpose.
+    /// The operand is transposed.
     Transposed,
-    /// Conjugate transpose.
+    /// The operand is transposed and conjugated.
     Adjoint,
 }
 
-/// A matrix: its address, its leading dimension, and the distance between matrices of a batch.
+/// A matrix, or a batch of matrices with a constant distance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Matrix {
-    /// Address in device memory.
+    /// Address of the first matrix in device memory.
     pub address: Address,
-    /// Distance between columns in elements.
+    /// Distance between the columns of a matrix, in elements.
     pub leading: i64,
-    /// Distance between matrices in elements.
+    /// Distance between the matrices of a batch, in elements.
     pub apart: i64,
 }
 
-/// A product `out = op(a) op(b)` of column-major matrices.
+/// A batch of products `out = op(a) op(b)` of column-major matrices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Gemm {
-    /// Type of all three matrices.
+    /// Element type of all three matrices.
     pub number: GemmType,
     /// Whether float32 may be rounded to TF32 before multiplication.
     pub is_tf32: bool,
-    /// Operations applied to the operands.
+    /// Operations applied to `a` and `b`.
     pub operations: [Operation; 2],
-    /// Rows and columns of the result, and the inner length.
+    /// Number of rows and of columns of the result, and the inner length.
     pub lengths: [i64; 3],
-    /// Operands.
+    /// The operands `a` and `b`.
     pub operands: [Matrix; 2],
-    /// Result.
+    /// The matrix that receives the result.
     pub out: Matrix,
-    /// Number of products.
+    /// Number of products in the batch.
     pub count: i64,
 }
 
-/// Stream and workspace of a product.
+/// The stream of a library call, and device memory that the library may use.
 #[derive(Clone, Copy, Debug)]
 pub struct BlasWorkspace {
-    /// Stream.
+    /// The stream on which the library enqueues its work.
     pub stream: StreamHandle,
-    /// Device memory for the library's use.
+    /// Address of device memory that the library uses temporarily.
     pub workspace: Address,
-    /// Size in bytes.
+    /// Size of the memory at `workspace` in bytes.
     pub bytes: usize,
 }
 
 /// Result of a library call, or the library's error code.
 pub type Outcome<T> = std::result::Result<T, u32>;
 
-/// Handle of the library.
+/// A library handle, which stores a stream and a workspace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BlasHandle(usize);
 
@@ -148,7 +148,7 @@ impl BlasHandle {
     }
 }
 
-/// Opened library.
+/// The opened library and its functions.
 pub struct Blas {
     functions: Functions,
     lu: lu::LuFunctions,
@@ -156,22 +156,22 @@ pub struct Blas {
     path: String,
 }
 
-/// The error is stored as well.
+/// The opened library per vendor, or the error of the search, which is not repeated.
 static OPENED: OpenLibraries<Result<Blas>> = OpenLibraries::new();
 
-/// Returns cuBLAS or hipBLAS, if a search for it has finished.
+/// Returns cuBLAS or hipBLAS if a search for it has finished; does not search.
 #[inline]
 pub fn opened_blas(kind: BackendKind) -> Option<&'static Result<Blas>> {
     OPENED.of(kind)?.get()
 }
 
-/// Returns cuBLAS or hipBLAS. Searched once per process, since callers with a fallback would otherwise repeat the
-/// search at each call. `None` on the CPU.
+/// Returns cuBLAS or hipBLAS, or the error of the search; `None` on the CPU. The library is searched for once per
+/// process, because callers with a fallback would otherwise repeat the search at each call.
 #[cold]
 pub fn blas(kind: BackendKind, driver: i32) -> Option<&'static Result<Blas>> {
     let place = OPENED.of(kind)?;
     if place.get().is_none() {
-        // No lock is held while opening, because it calls Python and the system's loader.
+        // The library is opened without holding a lock, because this calls Python and the system's loader.
         let opened = NOUN.open(kind, driver, &places_of("cublas")).and_then(|library| Blas::open(&library, kind));
         place.set(opened);
     }
@@ -191,7 +191,7 @@ impl Blas {
             return Err(Error::Unavailable(format!("{path} is no {name}: it cannot make a handle")));
         }
         let has_products = functions.one_v2.is_some() && functions.many_v2.is_some();
-        // An older hipBLAS cannot use the caller's workspace and allocates memory itself.
+        // An older hipBLAS cannot use the caller's workspace, and allocates memory itself.
         if !has_products || (kind == BackendKind::Cuda && functions.set_workspace.is_none()) {
             return Err(Error::Unavailable(format!(
                 "{path} is too old a {name}: it lacks products of types that are told, or a workspace of the caller's"
@@ -202,12 +202,12 @@ impl Blas {
         Ok(Self { functions, lu, kind, path })
     }
 
-    /// Path of the file.
+    /// Returns the path of the library file.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Name given by the vendor.
+    /// Returns the vendor's name of the library.
     pub fn name(&self) -> &'static str {
         NOUN.name(self.kind)
     }
@@ -221,8 +221,8 @@ impl Blas {
     /// # Errors
     /// The error code of the library.
     pub fn create(&self) -> Outcome<BlasHandle> {
-        /// `CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION`: partial sums of a split inner axis are also added in
-        /// float32.
+        /// `CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION`: if the inner axis is split, partial sums are added in
+        /// float32 too.
         const WHOLE_SUMS: u32 = 16;
         let Some(create) = self.functions.create else { return Err(NOT_INITIALIZED) };
         let mut handle = std::ptr::null_mut();
@@ -231,11 +231,11 @@ impl Blas {
         let made = BlasHandle(handle.expose_provenance());
         let told = [
             self.functions.set_math_mode.filter(|_| !self.is_hip()).map(|set| (set, WHOLE_SUMS)),
-            // For bitwise reproducible results.
+            // Disables atomic operations, so that results are bitwise reproducible.
             self.functions.set_atomics_mode.map(|set| (set, 0)),
         ];
         for (set, value) in told.into_iter().flatten() {
-            // SAFETY: the handle is alive.
+            // SAFETY: the handle was created above and is alive.
             if let Err(code) = check(unsafe { set(handle, value) }) {
                 self.destroy(made);
                 return Err(code);
@@ -247,13 +247,13 @@ impl Blas {
     /// Destroys a handle. Its device must be current.
     pub fn destroy(&self, handle: BlasHandle) {
         if let Some(destroy) = self.functions.destroy {
-            // SAFETY: the caller removed the handle from the pool, so it has no other user. An error could not be
+            // SAFETY: the caller removed the handle from the pool, so nothing else uses it. An error could not be
             // reported.
             unsafe { destroy(handle.raw()) };
         }
     }
 
-    /// Library version in the library's own format; 0 if not reported.
+    /// Returns the library version in the library's own format; 0 if not reported.
     pub fn version(&self, handle: BlasHandle) -> i32 {
         let mut version = 0;
         if let Some(ask) = self.functions.version {
@@ -272,9 +272,10 @@ impl Blas {
     /// # Errors
     /// The error code of the library; then nothing was enqueued.
     pub unsafe fn gemm(&self, handle: BlasHandle, desk: &BlasWorkspace, gemm: &Gemm) -> Outcome<()> {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that stream, workspace and handle are alive, and that no other thread uses the
+        // handle.
         unsafe { self.sit_down(handle, desk)? };
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that the matrices are valid, and that no other thread uses the handle.
         check(unsafe { self.multiply(handle.raw(), gemm) })
     }
 
@@ -285,18 +286,18 @@ impl Blas {
     unsafe fn sit_down(&self, handle: BlasHandle, desk: &BlasWorkspace) -> Outcome<()> {
         let handle = handle.raw();
         if let Some(set) = self.functions.set_stream {
-            // SAFETY: the caller guarantees that both are alive.
+            // SAFETY: the caller guarantees that handle and stream are alive.
             check(unsafe { set(handle, std::ptr::with_exposed_provenance_mut(desk.stream.0)) })?;
         }
         if let Some(set) = self.functions.set_workspace {
-            // SAFETY: the caller guarantees that both are alive. Setting the stream resets the workspace, so it is
-            // set each time.
+            // SAFETY: the caller guarantees that handle and workspace are alive. Setting the stream resets the
+            // workspace, so it is set each time.
             check(unsafe { set(handle, std::ptr::with_exposed_provenance_mut(desk.workspace), desk.bytes) })?;
         }
         Ok(())
     }
 
-    /// Returns the vendor's constants for the operations, the accumulation type, and the algorithm.
+    /// Returns the vendor's constants for the operations, the type of the sums, and the algorithm.
     fn words(&self, gemm: &Gemm) -> ([u32; 2], u32, c_int) {
         let first = if self.is_hip() { 111 } else { 0 };
         let is_fast = gemm.is_tf32 && !gemm.number.is_double() && !gemm.number.is_half();
@@ -309,7 +310,7 @@ impl Blas {
         (gemm.operations.map(|operation| first + operation as u32), sums, if self.is_hip() { 160 } else { -1 })
     }
 
-    /// Calls the function for a product.
+    /// Calls the library function for a product.
     ///
     /// # Safety
     /// As [`Self::gemm`].
@@ -338,8 +339,8 @@ impl Blas {
             sums,
             algorithm,
         };
-        // SAFETY: guaranteed by the caller; the factors have the accumulation type and live until the call returns,
-        // and the library reads them during the call.
+        // SAFETY: the caller guarantees handle and matrices; the factors have the type of the sums and live until the
+        // call returns, and the library reads them during the call.
         unsafe {
             match (is_narrow, gemm.count) {
                 (true, 1) => call.one(functions.one_v2, narrow),
@@ -351,7 +352,7 @@ impl Blas {
     }
 }
 
-/// Both vendors' code for an uninitialised library; returned here for a missing function.
+/// Both vendors' code for an uninitialised library; also returned for a function that the library lacks.
 const NOT_INITIALIZED: u32 = 1;
 const NOT_SUPPORTED: u32 = 15;
 

@@ -13,7 +13,7 @@ static NOUN: LibrarySpec = LibrarySpec {
     package: "hipfft",
 };
 
-/// Handle of a plan: a 32-bit number for NVIDIA and an address for AMD; both fit in 64 bits.
+/// The library's handle of a plan: a 32-bit number for NVIDIA and an address for AMD; both fit in 64 bits.
 type FftHandle = usize;
 type Numbers = *mut c_longlong;
 type Exec = unsafe extern "C" fn(FftHandle, *mut c_void, *mut c_void) -> u32;
@@ -49,56 +49,56 @@ functions! {
     z2d: Exec = "cufftExecZ2D", "hipfftExecZ2D";
 }
 
-/// Element types of a transform.
+/// Kinds of elements between which a transform converts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FftType {
     /// Complex to complex.
     Complex,
-    /// Real to half of a spectrum.
+    /// From real values to half of a spectrum.
     FromReal,
-    /// Half of a spectrum to real.
+    /// From half of a spectrum to real values.
     ToReal,
 }
 
 /// Direction of a transform.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
-    /// Exponent with minus i.
+    /// Forward transform: the exponent contains minus i.
     Forward = -1,
-    /// Exponent with plus i.
+    /// Inverse transform: the exponent contains plus i.
     Inverse = 1,
 }
 
-/// Maximum number of axes of a plan.
+/// Maximum number of transformed axes of a plan.
 pub const RANK: usize = 3;
 
-/// Layout of input or output, in elements.
+/// Layout of the input or the output, in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct FftLayout {
-    /// Storage length of each axis; the entry of the first axis is ignored.
+    /// Number of elements in memory along each axis; the entry of the first axis is ignored.
     pub embed: [i64; RANK],
-    /// Stride along the last axis.
+    /// Distance between elements along the last axis.
     pub stride: i64,
-    /// Distance between transforms.
+    /// Distance between the first elements of consecutive transforms.
     pub distance: i64,
 }
 
 /// Parameters of a plan, except the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// Element types.
+    /// Whether input and output are real or complex.
     pub way: FftType,
-    /// Whether elements have 64-bit parts.
+    /// Whether elements consist of 64-bit floats.
     pub is_double: bool,
-    /// Number of axes.
+    /// Number of transformed axes.
     pub rank: usize,
-    /// Length of each axis, innermost last.
+    /// Number of points of each transformed axis, innermost last.
     pub points: [i64; RANK],
     /// Layout of the input.
     pub input: FftLayout,
     /// Layout of the output.
     pub output: FftLayout,
-    /// Number of transforms.
+    /// Number of transforms that one call executes.
     pub batch: i64,
 }
 
@@ -114,8 +114,8 @@ impl Shape {
         }
     }
 
-    /// Returns whether both layouts are dense with consecutive transforms; the library then receives null for the
-    /// layouts.
+    /// Returns whether both layouts are dense with consecutive transforms, so that null may be passed to the library
+    /// instead.
     fn is_dense(&self) -> bool {
         let rank = self.rank;
         let is_so = |side: &FftLayout, is_half: bool| {
@@ -130,7 +130,7 @@ impl Shape {
     }
 }
 
-/// Opened library.
+/// The opened library and its functions.
 pub struct Fft {
     functions: Functions,
     path: String,
@@ -138,7 +138,7 @@ pub struct Fft {
     kind: BackendKind,
 }
 
-/// Plan of the library. Dropping it without [`Fft::end`] leaks it.
+/// A plan of the library. Dropping it without [`Fft::end`] leaks it.
 pub struct FftPlan {
     handle: FftHandle,
     area: usize,
@@ -147,14 +147,14 @@ pub struct FftPlan {
 }
 
 impl FftPlan {
-    /// Size of the workspace in bytes.
+    /// Returns the size of the workspace in bytes that the plan needs.
     #[inline]
     pub const fn area(&self) -> usize {
         self.area
     }
 }
 
-/// Returns cuFFT or hipFFT, if it is open.
+/// Returns cuFFT or hipFFT if it is already open; does not search.
 #[inline]
 pub fn opened(kind: BackendKind) -> Option<&'static Fft> {
     OPENED.of(kind)?.get()
@@ -162,7 +162,7 @@ pub fn opened(kind: BackendKind) -> Option<&'static Fft> {
 
 static OPENED: OpenLibraries<Fft> = OpenLibraries::new();
 
-/// Returns cuFFT or hipFFT, opened at the first call that finds it.
+/// Returns cuFFT or hipFFT. It is opened by the first call that finds it.
 ///
 /// # Errors
 /// `Unavailable` with the package to install and the names that were tried; `NotSupported` on the CPU.
@@ -192,7 +192,7 @@ impl Fft {
         }
     }
 
-    /// Library version in the library's own format.
+    /// Returns the library version in the library's own format.
     pub fn version(&self) -> i32 {
         self.version
     }
@@ -207,7 +207,8 @@ impl Fft {
 
     #[cold]
     fn refusal(&self, operation: &'static str, code: u32, shape: &Shape) -> Error {
-        // The driver uses these numbers for other errors; 999 is its unknown error.
+        // The driver uses the library's numbers for other errors, so the error has the driver's code 999, unknown
+        // error.
         let (name, text) = meaning(code);
         Error::Driver(Box::new(DriverError {
             operation,
@@ -246,8 +247,8 @@ impl Fft {
         let mut work = || -> Result<()> {
             // SAFETY: the plan was created above.
             self.check("fftSetAutoAllocation", unsafe { automatic(handle, 0) }, shape)?;
-            // SAFETY: created above; the arrays have at least `rank` numbers, or are null for a dense layout, and are
-            // only read; the size is writable.
+            // SAFETY: the plan was created above; the arrays have at least `rank` numbers, or are null for a dense
+            // layout, and are only read; the size is writable.
             let code = unsafe {
                 make(
                     handle,
@@ -275,15 +276,15 @@ impl Fft {
         }
     }
 
-    /// Destroys a plan of the current device.
+    /// Destroys a plan, whose device must be current.
     pub fn end(&self, plan: FftPlan) {
         if let Some(destroy) = self.functions.destroy {
-            // SAFETY: created by this library and destroyed once, because this function consumes the plan.
+            // SAFETY: the plan was created by this library, and is destroyed once, because this function consumes it.
             unsafe { destroy(plan.handle) };
         }
     }
 
-    /// Sets stream and workspace of a plan.
+    /// Sets the stream and the workspace of a plan.
     ///
     /// # Errors
     /// Errors of the library.
@@ -295,13 +296,13 @@ impl Fft {
     pub unsafe fn place(&self, plan: &mut FftPlan, shape: &Shape, stream: StreamHandle, work: Address) -> Result<()> {
         if plan.stream != Some(stream) {
             let set = self.found(self.functions.set_stream, "SetStream")?;
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller guarantees that the stream is alive.
             self.check("fftSetStream", unsafe { set(plan.handle, stream.0) }, shape)?;
             plan.stream = Some(stream);
         }
         if plan.area > 0 && plan.work != work {
             let set = self.found(self.functions.set_area, "SetWorkArea")?;
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller guarantees that the workspace has the required size and no other use.
             let code = unsafe { set(plan.handle, std::ptr::with_exposed_provenance_mut(work)) };
             self.check("fftSetWorkArea", code, shape)?;
             plan.work = work;
@@ -329,12 +330,12 @@ impl Fft {
         let functions = &self.functions;
         let to = |function: Option<ExecTo>, operation| -> Result<()> {
             let run = self.found(function, operation)?;
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller guarantees that both addresses cover the plan's layouts.
             self.check(operation, unsafe { run(plan.handle, input, output, direction as c_int) }, shape)
         };
         let plain = |function: Option<Exec>, operation| -> Result<()> {
             let run = self.found(function, operation)?;
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller guarantees that both addresses cover the plan's layouts.
             self.check(operation, unsafe { run(plan.handle, input, output) }, shape)
         };
         match (shape.way, shape.is_double) {

@@ -38,7 +38,7 @@ macro_rules! functions {
         }
 
         impl Functions {
-            /// Looks up the functions.
+            /// Looks up the functions in the library.
             ///
             /// # Safety
             /// `library` is the library of this vendor.
@@ -55,26 +55,26 @@ macro_rules! functions {
 
 use functions;
 
-/// Description of a library that both vendors have.
+/// Names of a library that both vendors provide.
 pub struct LibrarySpec {
-    /// Names of NVIDIA's and AMD's library, for messages.
+    /// Names of NVIDIA's and AMD's library in messages.
     pub names: [&'static str; 2],
     /// NVIDIA's file names by CUDA major version, newest first.
     cuda: &'static [(i32, &'static str)],
     /// AMD's file names, newest first.
     hip: &'static [&'static str],
-    /// AMD's package.
+    /// Name of AMD's package to install, for messages.
     package: &'static str,
 }
 
-/// Result of the search for a library.
+/// Result of the search for a library, for reports.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LibraryReport {
     /// Name of the library.
     pub name: &'static str,
     /// Path of the opened file; `None` if none could be opened.
     pub path: Option<String>,
-    /// Failed attempts.
+    /// Failed attempts to open the library.
     pub attempts: Vec<Attempt>,
 }
 
@@ -99,7 +99,7 @@ fn record(report: LibraryReport) {
 }
 
 impl LibrarySpec {
-    /// Returns the name given by the vendor.
+    /// Returns the vendor's name of the library.
     pub const fn name(&self, kind: BackendKind) -> &'static str {
         match kind {
             BackendKind::Hip => self.names[1],
@@ -107,7 +107,7 @@ impl LibrarySpec {
         }
     }
 
-    /// Returns the file names in order of preference for a driver: a library of a newer CUDA version may need
+    /// Returns the file names in order of preference for a driver version: a library of a newer CUDA version may need
     /// functions that the driver lacks.
     fn files(&self, kind: BackendKind, driver: i32) -> Vec<&'static str> {
         if kind == BackendKind::Hip {
@@ -126,7 +126,7 @@ impl LibrarySpec {
             let file = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             files.iter().position(|name| *name == file).unwrap_or(files.len())
         };
-        // Hints may belong to the other vendor.
+        // Only hints with one of these file names are used, because hints may belong to the other vendor.
         let mut found: Vec<_> = hints.iter().filter(|path| place(path) < files.len()).cloned().collect();
         small_sort::sort_by_key(&mut found, place); // stable: equal candidates keep the caller's order
         let (homes, usual): (&[Variable], _) = match kind {
@@ -146,7 +146,7 @@ impl LibrarySpec {
         found
     }
 
-    /// Opens the first usable candidate, or the named file.
+    /// Opens the first usable candidate, or the only file to try if the caller names one.
     ///
     /// # Errors
     /// `Unavailable` with the package to install and all names that were tried.
@@ -154,7 +154,7 @@ impl LibrarySpec {
         self.find(kind, driver, places).map_err(|attempts| self.not_found(kind, driver, &attempts))
     }
 
-    /// Like [`Self::open`], for a caller that gives other advice.
+    /// As [`Self::open`], for a caller that writes its own error message.
     fn find(&self, kind: BackendKind, driver: i32, places: &SearchPaths) -> std::result::Result<Library, Vec<Attempt>> {
         let mut attempts: Vec<Attempt> = Vec::new();
         let opened = match &places.named {
@@ -201,22 +201,22 @@ impl LibrarySpec {
     }
 }
 
-/// Locations of a library, provided by the caller.
+/// Where to look for a library, as provided by the caller.
 #[derive(Default)]
 pub struct SearchPaths {
-    /// The only file to try.
+    /// The only file to try, if the user named one.
     pub named: Option<PathBuf>,
-    /// Files to try first.
+    /// Files to try first, before other locations.
     pub hints: Vec<PathBuf>,
 }
 
-/// Returns the locations of a library, by NVIDIA's name of it.
+/// Function that returns where to look for a library, given NVIDIA's name of it.
 pub type LibrarySearch = fn(name: &str) -> SearchPaths;
 
 static SEARCH: ForkSafeOnce<LibrarySearch> = ForkSafeOnce::new();
 
-/// Registers the function that returns locations; later calls have no effect. For libraries opened by calls that do
-/// not come from Python.
+/// Registers the function that returns search paths; later calls have no effect. It is needed by calls that do not come
+/// from Python.
 pub fn search_with(search: LibrarySearch) {
     SEARCH.set(search);
 }
@@ -236,13 +236,13 @@ fn first(candidates: &[PathBuf], attempts: &mut Vec<Attempt>) -> Option<Library>
     None
 }
 
-/// Returns a library that other code of the process has already opened: two copies of one library would have separate
+/// Returns a library that other code of the process has already opened. Two copies of one library would have separate
 /// states.
 #[cfg(unix)]
 fn in_process(names: &[&'static str]) -> Option<Library> {
     names.iter().find_map(|name| {
         let flags = libc::RTLD_NOLOAD | libc::RTLD_NOW;
-        // SAFETY: with this flag nothing is loaded, so no code runs.
+        // SAFETY: with this flag the loader only checks whether the library is open, so no code runs.
         let is_open = unsafe { libloading::os::unix::Library::open(Some(*name), flags) }.is_ok();
         if is_open { Library::open(&[name]).ok() } else { None }
     })

@@ -5,7 +5,7 @@
 
 use pygpu_base::fork_safe::ForkSafeMutex;
 
-/// Bounded pool of objects by key.
+/// Bounded pool of idle objects, by key.
 pub struct ObjectPool<K: 'static, T: 'static> {
     things: ForkSafeMutex<Vec<(K, T)>>,
     most: usize,
@@ -17,7 +17,8 @@ impl<K: PartialEq + Send, T: Send> ObjectPool<K, T> {
         Self { things: ForkSafeMutex::new(Vec::new()), most }
     }
 
-    /// Checks out the object that was returned last, whose state may still be in the device's caches.
+    /// Checks out the object that was returned last, whose state may still be in the device's caches; `None` if there
+    /// is none with this key.
     pub fn take(&'static self, key: &K) -> Option<T> {
         let mut things = self.things.lock();
         let place = things.iter().rposition(|(known, _)| known == key)?;

@@ -1,23 +1,23 @@
-//! Process-wide storage of an opened library, one per vendor.
+//! Process-wide storage of opened libraries, one per vendor.
 
 use super::{LibrarySpec, SearchPaths};
 use crate::{BackendKind, Library};
 use pygpu_base::error::Result;
 use pygpu_base::fork_safe::ForkSafeOnce;
 
-/// Static with NVIDIA's and AMD's library, both of which can be open in one process.
+/// NVIDIA's and AMD's version of one library, both of which can be open in one process.
 pub struct OpenLibraries<T: 'static> {
     cuda: ForkSafeOnce<T>,
     hip: ForkSafeOnce<T>,
 }
 
 impl<T> OpenLibraries<T> {
-    /// Creates empty storage.
+    /// Creates storage that contains no library.
     pub const fn new() -> Self {
         Self { cuda: ForkSafeOnce::new(), hip: ForkSafeOnce::new() }
     }
 
-    /// Returns the storage of a vendor; `None` for the CPU.
+    /// Returns a vendor's entry of the storage; `None` for the CPU.
     #[inline]
     pub const fn of(&self, kind: BackendKind) -> Option<&ForkSafeOnce<T>> {
         match kind {
@@ -29,7 +29,7 @@ impl<T> OpenLibraries<T> {
 }
 
 impl LibrarySpec {
-    /// Returns the library in `place`; the first call that finds the library stores it there.
+    /// Returns the library stored in `place`. If it is empty, searches for the library and stores it there.
     ///
     /// # Errors
     /// As [`Self::open`] and `make`; the next call searches again.
@@ -44,7 +44,7 @@ impl LibrarySpec {
         if let Some(found) = place.get() {
             return Ok(found);
         }
-        // No lock is held while opening, because it calls Python and the system's loader.
+        // The library is opened without holding a lock, because this calls Python and the system's loader.
         let made = make(self.open(kind, driver, places)?, kind)?;
         Ok(place.get_or_init(|| made))
     }

@@ -16,7 +16,7 @@ use pygpu_base::settings::{self, Variable};
 
 const NOUN: LibrarySpec = LibrarySpec {
     names: ["NVTX", "roctx"],
-    // CUDA 13 has no libnvToolsExt any more; the other library has the same functions.
+    // CUDA 13 no longer has libnvToolsExt; libnvtx3interop has the same functions.
     cuda: &[(12, "libnvToolsExt.so.1"), (12, "libnvtx3interop.so.1"), (12, "libnvtx3interop.so")],
     hip: &["libroctx64.so.4", "libroctx64.so", "librocprofiler-sdk-roctx.so.1"],
     package: "roctracer",
@@ -31,7 +31,7 @@ struct RangeFunctions {
     pop: Pop,
 }
 
-/// The settings were not read yet.
+/// State before the environment variable has been read.
 const UNKNOWN: u8 = 0;
 const OFF: u8 = 1;
 const ON: u8 = 2;
@@ -39,18 +39,18 @@ const ON: u8 = 2;
 static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
 static CALLS: ForkSafeMutex<Option<RangeFunctions>> = ForkSafeMutex::new(None);
 
-/// Range begun on this thread; ends when dropped.
+/// A range that was begun on this thread; dropping the value ends it.
 pub struct ProfilerRange(Pop);
 
 impl Drop for ProfilerRange {
     fn drop(&mut self) {
-        // SAFETY: a function of an open library, which is never closed; it pops the range that `begin` pushed on this
-        // thread's stack.
+        // SAFETY: the function belongs to an open library, which is never closed; it pops the range that `begin` pushed
+        // on this thread's stack.
         unsafe { (self.0)() };
     }
 }
 
-/// Begins a range, if ranges are on.
+/// Begins a range, if ranges are enabled. The name is computed only in this case.
 #[inline]
 pub fn range<S: AsRef<str>>(name: impl FnOnce() -> S) -> Option<ProfilerRange> {
     if STATE.load(Ordering::Relaxed) == OFF { None } else { begin(name().as_ref()) }
@@ -68,11 +68,11 @@ fn begin(name: &str) -> Option<ProfilerRange> {
 }
 
 fn push_range(push: Push, name: &CStr) {
-    // SAFETY: a function of an open library, which copies the text.
+    // SAFETY: the function belongs to an open library, and copies the text during the call.
     unsafe { push(name.as_ptr()) };
 }
 
-/// Applies `PYGPU_PROFILE`.
+/// Enables ranges according to `PYGPU_PROFILE`, at the first range of the process.
 #[cold]
 fn first() {
     let asked = settings::get().text(Variable::PROFILE).filter(|text| text != "0" && text != "off");
@@ -89,7 +89,8 @@ fn first() {
     }
 }
 
-/// Enables ranges: `nvtx`, `roctx`, or the path of a library with the functions of either. Returns the file.
+/// Enables ranges. `which` is `nvtx`, `roctx`, or the path of a library with the functions of either. Returns the path
+/// of the opened library.
 ///
 /// # Errors
 /// `Unavailable` with the names that were tried; `Value` for an unknown word.
@@ -123,7 +124,7 @@ pub fn switch_on(which: &str) -> Result<String> {
     Ok(library.name().to_owned())
 }
 
-/// Ends the range begun last on this thread, whose value was leaked.
+/// Ends the range that was begun last on this thread, for callers that leaked its value.
 pub fn end() {
     let calls = *CALLS.lock();
     if let Some(RangeFunctions { pop, .. }) = calls {
@@ -131,12 +132,12 @@ pub fn end() {
     }
 }
 
-/// Disables ranges. Ranges already begun still end.
+/// Disables ranges. Ranges that have already begun still end.
 pub fn switch_off() {
     STATE.store(OFF, Ordering::Relaxed);
 }
 
-/// Returns whether ranges are on.
+/// Returns whether ranges are enabled.
 pub fn are_on() -> bool {
     if STATE.load(Ordering::Relaxed) == UNKNOWN {
         first();

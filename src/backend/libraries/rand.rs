@@ -1,4 +1,5 @@
-//! cuRAND and hipRAND: their version, and the tables of Sobol points, which are in host memory.
+//! cuRAND and hipRAND: their version, and the tables for Sobol sequences, which are in host memory. PyGPU generates
+//! random numbers itself.
 
 use std::ffi::{c_int, c_void};
 
@@ -8,13 +9,13 @@ use pygpu_base::error::{Error, Result};
 
 static NOUN: LibrarySpec = LibrarySpec {
     names: ["cuRAND", "hipRAND"],
-    // The name has not changed since CUDA 10.
+    // NVIDIA's file name has not changed since CUDA 10.
     cuda: &[(13, "libcurand.so.10"), (12, "libcurand.so.10")],
     hip: &["libhiprand.so.1", "libhiprand.so"],
     package: "hiprand",
 };
 
-/// Function that stores the address of a table in its first argument.
+/// Library function that stores the address of a table in its first argument.
 type OfSet = unsafe extern "C" fn(*mut *const c_void, c_int) -> u32;
 type Plain = unsafe extern "C" fn(*mut *const c_void) -> u32;
 
@@ -26,21 +27,21 @@ functions! {
     constants64: Plain = "curandGetScrambleConstants64", "hiprandGetScrambleConstants64";
 }
 
-/// Table of the library.
+/// Tables for Sobol sequences that the library contains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SobolTable {
-    /// 32-bit direction vectors of the set with this number.
+    /// Direction vectors of 32 bits; the library's number of the set.
     Vectors32(c_int),
-    /// 64-bit direction vectors of the set with this number.
+    /// Direction vectors of 64 bits; the library's number of the set.
     Vectors64(c_int),
-    /// 32-bit scramble constants.
+    /// Scramble constants of 32 bits.
     Constants32,
-    /// 64-bit scramble constants.
+    /// Scramble constants of 64 bits.
     Constants64,
 }
 
 impl SobolTable {
-    /// Returns the table for the vendors' number of a set, or for the bit width of constants.
+    /// Returns a table by the vendors' number of a set; for constants, by their bit width.
     pub fn numbered(number: c_int) -> Option<Self> {
         Some(match number {
             101 | 102 => Self::Vectors32(number),
@@ -51,7 +52,7 @@ impl SobolTable {
         })
     }
 
-    /// Bytes per dimension.
+    /// Returns the number of bytes per dimension.
     const fn bytes(self) -> usize {
         match self {
             Self::Vectors32(_) => 32 * 4,
@@ -62,17 +63,17 @@ impl SobolTable {
     }
 }
 
-/// Dimensions of each table, according to both vendors' manuals.
+/// Number of dimensions in each table, according to both vendors' manuals.
 const DIMENSIONS: usize = 20_000;
 
-/// Opened library.
+/// The opened library and its functions.
 pub struct Rand {
     functions: Functions,
     path: String,
     version: c_int,
 }
 
-/// Returns cuRAND or hipRAND, opened at the first call that finds it.
+/// Returns cuRAND or hipRAND. It is opened by the first call that finds it.
 ///
 /// # Errors
 /// `Unavailable` with the package to install and the names that were tried; `NotSupported` on the CPU.
@@ -104,7 +105,7 @@ impl Rand {
         }
     }
 
-    /// Library version in the library's own format.
+    /// Returns the library version in the library's own format.
     pub fn version(&self) -> i32 {
         self.version
     }
@@ -132,7 +133,8 @@ impl Rand {
             (None, None) => None,
         };
         match code {
-            // SAFETY: the library's own table, constant and of the length in the manual; the library stays open.
+            // SAFETY: the table belongs to the library, which stays open; it is constant, and has the length stated in
+            // the manual.
             Some(0) if !address.is_null() => Ok(unsafe { std::slice::from_raw_parts(address.cast(), bytes) }),
             None => Err(Error::NotSupported(format!("{} is too old: it has no {table:?}", self.path))),
             Some(code) => Err(Error::Unavailable(format!("{} gave no {table:?}: code {code}", self.path))),

@@ -1,4 +1,4 @@
-//! Copies and fills in stream order.
+//! Copies and fills in stream order, for both vendors.
 
 use super::current_context::CurrentDeviceGuard;
 use super::driver::Driver;
@@ -10,18 +10,18 @@ use crate::error_codes::SUCCESS;
 use crate::{Address, Copies, Direction, Extent, Pattern, Pitched, PointerKind, StreamHandle, Streams};
 use pygpu_base::error::{Error, Result};
 
-/// Vendor-specific part of copies. In every function the device is current, and the caller guarantees the conditions
-/// of the function in [`Copies`]; a returned number is the driver's code.
+/// Vendor-specific part of copies. The caller of each function makes the device current, and guarantees the conditions
+/// of the corresponding function in [`Copies`]. A returned number is the driver's error code.
 pub trait VendorCopies: VendorMemory + VendorStreams {
     const PLANE: &'static str;
     const BOX: &'static str;
-    /// Whether the driver may still access pageable host memory after a copy of a box returns.
+    /// Whether the driver may still access pageable host memory after a copy of several rows has returned.
     const BOXES_RETURN_EARLY: bool;
-    /// Name of the function that copies a range.
+    /// Returns the name of the driver's function that copies a contiguous range.
     fn line_name(direction: Direction) -> &'static str;
-    /// Direction for messages, if the name of the function does not show it.
+    /// Returns the direction of a copy for messages; empty if the function's name contains it.
     fn direction_suffix(direction: Direction) -> String;
-    /// Copies a range.
+    /// Copies a contiguous range.
     ///
     /// # Safety
     /// See [`Copies::copy`].
@@ -33,18 +33,18 @@ pub trait VendorCopies: VendorMemory + VendorStreams {
         bytes: usize,
         stream: StreamHandle,
     ) -> u32;
-    /// Copies rows.
+    /// Copies the rows of one plane.
     ///
     /// # Safety
     /// See [`Copies::copy_pitched`].
     unsafe fn plane(driver: &Driver<Self>, sides: &PitchedBox, direction: Direction, stream: StreamHandle) -> u32;
-    /// Copies planes.
+    /// Copies a box of several planes.
     ///
     /// # Safety
     /// See [`Copies::copy_pitched`].
     unsafe fn cuboid(driver: &Driver<Self>, sides: &PitchedBox, direction: Direction, stream: StreamHandle) -> u32;
-    /// Copies a range on the legacy default stream and waits, in one call; `None` if the driver has no such call.
-    /// Does not depend on the current device.
+    /// Copies a range on the legacy default stream and waits for it, by one driver call; `None` if the driver has no
+    /// such call. Does not depend on the current device.
     ///
     /// # Safety
     /// See [`Copies::copy_and_wait`].
@@ -58,19 +58,19 @@ pub trait VendorCopies: VendorMemory + VendorStreams {
     ) -> Option<Result<()>> {
         None
     }
-    /// A device, as it is named to copies between two.
+    /// Returns the value by which the driver's copy between two devices identifies a device.
     ///
     /// # Errors
-    /// The driver's, for a number that no device has.
+    /// The driver's error, for a number that no device has.
     fn peer(driver: &Driver<Self>, device: i32, operation: &'static str) -> Result<Self::Peer>;
-    /// Name of the function that fills one row, or several, with a pattern.
+    /// Returns the name of the driver's function that fills one row or several rows with a pattern.
     fn fill_name(pattern: Pattern, one_row: bool) -> &'static str;
-    /// Fills a row with four-byte words.
+    /// Fills one row with four-byte words.
     ///
     /// # Safety
     /// See [`Copies::fill`].
     unsafe fn fill_32(driver: &Driver<Self>, target: Address, value: u32, count: usize, stream: StreamHandle) -> u32;
-    /// Fills rows; `None` if the driver has no call for them.
+    /// Fills several rows; `None` if the driver has no call for them.
     ///
     /// # Safety
     /// See [`Copies::fill`].
@@ -83,12 +83,13 @@ pub trait VendorCopies: VendorMemory + VendorStreams {
     ) -> Option<u32>;
 }
 
-/// Makes the calls of the iterator until one fails; returns its code.
+/// Evaluates the iterator, each element of which is the code of a driver call, until a call fails. Returns the code of
+/// the failed call, or success.
 pub fn until_refused(mut codes: impl Iterator<Item = u32>) -> u32 {
     codes.find(|code| *code != SUCCESS).unwrap_or(SUCCESS)
 }
 
-/// Size of a pattern in bytes.
+/// Returns the size of a pattern in bytes.
 pub const fn size(pattern: Pattern) -> usize {
     match pattern {
         Pattern::U8(_) => 1,
@@ -98,9 +99,9 @@ pub const fn size(pattern: Pattern) -> usize {
 }
 
 impl<V: VendorCopies> Driver<V> {
-    /// Waits, if needed, so that pageable memory is not accessed after a copy returns. On machines whose device reads
-    /// the host's page tables (Grace, POWER, MI300A) the driver need not stage such memory. It may still be copying
-    /// when the call returns.
+    /// Waits for a copy if the driver may still access pageable memory after it has returned. On machines whose device
+    /// reads the host's page tables (Grace, POWER, MI300A) the driver need not stage such memory, so the copy may still
+    /// be in progress when the call returns.
     #[inline]
     fn settle(
         &self,
@@ -127,7 +128,7 @@ impl<V: VendorCopies> Driver<V> {
         }
     }
 
-    /// Starts the copies of a plan until one fails.
+    /// Enqueues the copies of a plan until one fails. Returns the code of the failed call, or success.
     ///
     /// # Safety
     /// See [`Copies::copy_pitched`]; the device is current.
@@ -160,7 +161,7 @@ impl<V: VendorCopies> Driver<V> {
     /// See [`Copies::fill`]; the device is current.
     pub unsafe fn fill_row(&self, target: Address, pattern: Pattern, count: usize, stream: StreamHandle) -> u32 {
         let (to, on) = (Raw::of(target), Raw::of(stream.0));
-        // SAFETY: the caller guarantees the row.
+        // SAFETY: the caller guarantees that the row is valid and aligned for the pattern.
         unsafe {
             match pattern {
                 Pattern::U8(value) => (self.symbols.fill_8)(to, value, count, on),
@@ -188,7 +189,7 @@ impl<V: VendorCopies> Copies for Driver<V> {
         }
         let operation = V::line_name(direction);
         let current = self.enter(device, operation)?;
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         match unsafe { V::line(self, direction, target, source, bytes, stream) } {
             SUCCESS => self.settle(&current, device, false, direction, (target, source), stream),
             code => {
@@ -208,7 +209,7 @@ impl<V: VendorCopies> Copies for Driver<V> {
         bytes: usize,
         stream: StreamHandle,
     ) -> Result<()> {
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         unsafe {
             if stream == StreamHandle::DEFAULT
                 && bytes != 0
@@ -248,7 +249,7 @@ impl<V: VendorCopies> Copies for Driver<V> {
         };
         let current = self.enter(device, operation)?;
         let addresses = (target.address, source.address);
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         match unsafe { self.start(plan, direction, stream) } {
             SUCCESS => self.settle(&current, device, V::BOXES_RETURN_EARLY, direction, addresses, stream),
             code => Err(self.refusal(code, operation, Some(device), detail())),
@@ -269,7 +270,7 @@ impl<V: VendorCopies> Copies for Driver<V> {
         }
         let operation = V::NAMES.copy_peer;
         let (to, from) = (V::peer(self, target_device, operation)?, V::peer(self, source_device, operation)?);
-        // SAFETY: see above; both devices exist.
+        // SAFETY: the caller guarantees the conditions of the driver call; both devices exist.
         let copy = |on: &CurrentDeviceGuard<'_, V>| unsafe {
             (on.symbols.copy_peer)(Raw::of(target), to, Raw::of(source), from, bytes, Raw::of(stream.0))
         };
@@ -312,7 +313,8 @@ impl<V: VendorCopies> Copies for Driver<V> {
             } else if let Some(code) = within_limit.then(in_one_call).flatten() {
                 code
             } else {
-                // Beyond the driver's limit; such rows are gigabytes apart, hence few.
+                // Rows whose pitch exceeds the driver's limit are filled individually. They are gigabytes apart, hence
+                // few.
                 let rows = (0..height).map(|row| target + row * pitch);
                 until_refused(rows.map(|row| self.fill_row(row, pattern, count, stream)))
             }

@@ -13,18 +13,19 @@ use pygpu_base::error::Result;
 
 /// How a vendor's library makes a device current.
 pub trait VendorContexts: VendorErrors {
-    /// State needed to restore the previous device.
+    /// State that is needed to make the previous device current again.
     type PreviousDevice;
-    /// Makes a device current for the calling thread; `None` if it already is.
+    /// Makes a device current for the calling thread. Returns the state to restore; `None` if the device is already
+    /// current.
     ///
     /// # Errors
     /// The driver's error, for a device that it cannot use.
     fn enter(driver: &Driver<Self>, device: i32, slot: &DeviceSlot<Self>) -> Result<Option<Self::PreviousDevice>>;
-    /// Restores the previous device.
+    /// Makes the previous device current again.
     fn leave(driver: &Driver<Self>, found: &Self::PreviousDevice);
 }
 
-/// Guard: the requested device is current until it is dropped.
+/// Guard of a driver call: the requested device is current until it is dropped.
 pub struct CurrentDeviceGuard<'a, V: VendorContexts> {
     pub symbols: &'a Symbols<V>,
     pub api: &'a V::Api,
@@ -44,7 +45,7 @@ impl<V: VendorContexts> Drop for CurrentDeviceGuard<'_, V> {
 }
 
 impl<V: VendorContexts> Driver<V> {
-    /// Returns the slot of a device number.
+    /// Returns the stored data of a device.
     ///
     /// # Errors
     /// The driver's code for an invalid device, if the device does not exist.
@@ -57,7 +58,7 @@ impl<V: VendorContexts> Driver<V> {
         })
     }
 
-    /// Makes a device current until the guard is dropped. Costs one driver call if it already is.
+    /// Makes a device current until the guard is dropped. Costs one driver call if the device is already current.
     ///
     /// # Errors
     /// An unknown device, a forked process, or the driver's error for a device that it cannot use.
@@ -70,7 +71,8 @@ impl<V: VendorContexts> Driver<V> {
         Ok(CurrentDeviceGuard { symbols: &self.symbols, api: &self.api, slot, driver: self, found, _passage: passage })
     }
 
-    /// Makes a call with a device current; `detail` is evaluated only if the call fails.
+    /// Makes a driver call with a device current. `detail` describes the arguments, and is evaluated only if the call
+    /// fails.
     #[inline]
     pub fn call(
         &self,
@@ -86,7 +88,7 @@ impl<V: VendorContexts> Driver<V> {
         }
     }
 
-    /// Makes a call that does not depend on the current device.
+    /// Makes a driver call that does not depend on the current device.
     #[inline]
     pub fn call_anywhere(
         &self,
@@ -102,10 +104,10 @@ impl<V: VendorContexts> Driver<V> {
         }
     }
 
-    /// Makes a call that an active capture would forbid, and that would invalidate the capture, although the call has
-    /// nothing to do with it: allocating or freeing memory, querying or waiting for an event or a stream. The capture
-    /// may belong to any library and, in some modes, to any thread. Exchanging the thread's capture mode costs less
-    /// than 10 ns (H200, CUDA 13.0); there is no way to see whether another thread captures.
+    /// Makes a driver call that an active capture would forbid, and that would invalidate the capture, although the
+    /// call has nothing to do with it: allocating or freeing memory, querying or waiting for an event or a stream. The
+    /// capture may belong to any library and, in some modes, to any thread. Exchanging the thread's capture mode costs
+    /// less than 10 ns (H200, CUDA 13.0); there is no way to see whether another thread captures.
     #[inline]
     pub fn beside_captures<T>(&self, call: impl FnOnce() -> T) -> T {
         let mut mode = CaptureMode::Relaxed as u32;
@@ -116,7 +118,8 @@ impl<V: VendorContexts> Driver<V> {
         let is_relaxed = exchange(&mut mode) == SUCCESS;
         let result = call();
         if is_relaxed {
-            // Ignored: a driver that fails here fails in every later call too, and that call reports the error.
+            // The code is ignored: a driver that fails here fails in every later call too, and that call reports the
+            // error.
             let _ = exchange(&mut mode);
         }
         result

@@ -1,4 +1,4 @@
-//! Device properties, and the current device of a thread.
+//! Device properties, and the current device of a thread, for both vendors.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -10,7 +10,7 @@ use crate::error_codes::{INVALID_DEVICE, SUCCESS};
 use crate::{BackendKind, DeviceProperties, Devices, MemoryInfo};
 use pygpu_base::error::Result;
 
-/// A vendor's numbers of device attributes.
+/// The vendor's numbers of the device attributes that PyGPU queries.
 pub struct DeviceAttributes<T> {
     pub pci_domain: T,
     pub pci_bus: T,
@@ -37,9 +37,9 @@ pub struct DeviceAttributes<T> {
 /// Vendor-specific part of devices.
 pub trait VendorDevices: VendorContexts {
     const ATTRIBUTES: DeviceAttributes<Self::DeviceAttribute>;
-    /// Name of an attribute in messages.
+    /// Returns the name of an attribute for messages.
     fn attribute_name(which: Self::DeviceAttribute) -> String;
-    /// Architecture name for a compiler.
+    /// Returns the architecture name of a device for a compiler.
     fn architecture(driver: &Driver<Self>, device: i32, capability: (i32, i32)) -> Result<String>;
     /// Writes the 16 bytes that identify the device.
     ///
@@ -91,7 +91,7 @@ impl<V: VendorDevices> Driver<V> {
         Ok(can != 0)
     }
 
-    /// Returns the device number of a driver's handle.
+    /// Returns the device number that corresponds to a driver's handle.
     pub fn number(&self, handle: c_int, operation: &'static str) -> Result<i32> {
         let position = self.slots.iter().position(|slot| slot.handle == handle);
         position.and_then(|position| i32::try_from(position).ok()).ok_or_else(|| {
@@ -103,7 +103,8 @@ impl<V: VendorDevices> Driver<V> {
     fn name(&self, device: i32, handle: c_int) -> Result<String> {
         const LENGTH: usize = 256;
         let mut text: [c_char; LENGTH + 1] = [0; LENGTH + 1];
-        // SAFETY: the buffer is one byte longer than the given length, so that it ends with 0 in any case.
+        // SAFETY: the buffer is one byte longer than the length passed to the driver, so that it ends with 0 in any
+        // case.
         match unsafe { (self.symbols.device_name)(text.as_mut_ptr(), LENGTH as c_int, handle) } {
             // SAFETY: the buffer ends with 0.
             SUCCESS => Ok(unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy().into_owned()),
@@ -131,7 +132,8 @@ impl<V: VendorDevices> Driver<V> {
     }
 }
 
-/// Returns an attribute by the driver's device handle, or the driver's code; usable before a [`Driver`] exists.
+/// Returns an attribute by the driver's device handle, or the driver's error code. Can be used before a [`Driver`]
+/// exists.
 pub fn attribute_of<V: VendorContexts>(
     symbols: &Symbols<V>,
     api: &V::Api,
@@ -143,7 +145,7 @@ pub fn attribute_of<V: VendorContexts>(
     match unsafe { (symbols.device_attribute)(&mut value, which, handle) } {
         SUCCESS => Ok(value),
         code => {
-            // Not every caller reports the code as an error.
+            // The last error is cleared, because not every caller reports the code as an error.
             V::forget_last_error(api);
             Err(code)
         }
@@ -199,7 +201,7 @@ impl<V: VendorDevices> Devices for Driver<V> {
             warp_size: ask(attributes.warp_size)?,
             max_threads_per_block: ask(attributes.max_threads_per_block)?,
             l2_cache_size: ask(attributes.l2_cache_size)?,
-            // Deprecated since CUDA 13; a driver that no longer reports it is not an error.
+            // Deprecated since CUDA 13; it is not an error if a driver no longer reports it.
             clock_rate: ask(attributes.clock_rate).unwrap_or(0),
             memory_pools: ask(attributes.memory_pools)? != 0,
             integrated: ask(attributes.integrated)? != 0,
@@ -207,7 +209,7 @@ impl<V: VendorDevices> Devices for Driver<V> {
         })
     }
 
-    /// The driver reports the memory of the current device only.
+    /// Makes the device current, because the driver only reports the memory of the current device.
     fn memory_info(&self, device: i32) -> Result<MemoryInfo> {
         let mut info = MemoryInfo { free: 0, total: 0 };
         // SAFETY: the out-parameters are writable.
@@ -217,13 +219,13 @@ impl<V: VendorDevices> Devices for Driver<V> {
     }
 
     fn synchronize_device(&self, device: i32) -> Result<()> {
-        // SAFETY: requires only a current device.
+        // SAFETY: the call only requires a current device.
         let wait = |on: &CurrentDeviceGuard<'_, V>| unsafe { (on.symbols.device_synchronize)() };
         self.call(device, V::NAMES.device_synchronize, wait, String::new)
     }
 
     unsafe fn reset_device(&self, device: i32) -> Result<()> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `reset`.
         unsafe { V::reset(self, device) }
     }
 

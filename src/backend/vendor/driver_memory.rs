@@ -1,4 +1,4 @@
-//! Pitched and managed memory, memory and events shared with other processes, and address queries.
+//! Pitched and managed memory, memory and events shared with other processes, and address queries, for both vendors.
 
 use std::ffi::{c_int, c_uint};
 
@@ -9,17 +9,17 @@ use crate::error_codes::SUCCESS;
 use crate::{Address, Advice, Attachment, DriverMemory, EventHandle, HANDLE_BYTES, Residence, StreamHandle};
 use pygpu_base::error::Result;
 
-/// Enables peer access when it is needed; the driver accepts no other value.
+/// Flag that enables peer access when it is needed; the driver accepts no other value.
 const LAZY_PEER_ACCESS: c_uint = 1;
 
-/// Converts a handle to the vendor's structure, which consists only of its bytes.
+/// Converts the bytes of a handle to the vendor's structure, which consists only of these bytes.
 fn structure<T>(handle: &[u8; HANDLE_BYTES]) -> T {
     const { assert!(size_of::<T>() == HANDLE_BYTES) };
-    // SAFETY: the vendor declares an array of this many characters, for which any bytes are valid.
+    // SAFETY: the vendor declares the structure as an array of this many characters, for which any bytes are valid.
     unsafe { std::ptr::read_unaligned(handle.as_ptr().cast()) }
 }
 
-/// Returns a handle that the driver writes as the vendor's structure.
+/// Calls `write`, in which the driver stores a handle as the vendor's structure, and returns the handle's bytes.
 fn written<T>(write: impl FnOnce(*mut T) -> Result<()>) -> Result<[u8; HANDLE_BYTES]> {
     const { assert!(size_of::<T>() == HANDLE_BYTES && align_of::<T>() == 1) };
     let mut handle = [0; HANDLE_BYTES];
@@ -32,7 +32,7 @@ fn lasts_as_long_as(what: &str) -> String {
 }
 
 impl<V: VendorMemory> Driver<V> {
-    /// Returns the driver's number of a location.
+    /// Returns the driver's number for a location of managed memory.
     fn place(&self, residence: Residence, operation: &'static str) -> Result<c_int> {
         match residence {
             Residence::Host => Ok(HOST),
@@ -78,7 +78,7 @@ impl<V: VendorMemory> DriverMemory for Driver<V> {
         self.call(
             device,
             V::NAMES.stream_attach_memory,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| unsafe {
                 let attach = on.symbols.stream_attach_memory;
                 attach(Raw::of(stream.0), Raw::of(address), ALL, attachment.number())
@@ -99,7 +99,7 @@ impl<V: VendorMemory> DriverMemory for Driver<V> {
         self.call(
             device,
             V::NAMES.memory_prefetch,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| unsafe { (on.symbols.memory_prefetch)(Raw::of(address), bytes, place, Raw::of(stream.0)) },
             || format!("{bytes} bytes of managed memory at {address:#x}, to {to:?}"),
         )
@@ -170,7 +170,7 @@ impl<V: VendorMemory> DriverMemory for Driver<V> {
         self.call(
             device,
             V::NAMES.ipc_close_memory,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| unsafe { (on.symbols.ipc_close_memory)(Raw::of(address)) },
             || format!("address {address:#x}"),
         )
@@ -181,7 +181,7 @@ impl<V: VendorMemory> DriverMemory for Driver<V> {
             self.call(
                 device,
                 V::NAMES.ipc_get_event,
-                // SAFETY: see above; the out-parameter is writable.
+                // SAFETY: the caller guarantees the conditions of the driver call; the out-parameter is writable.
                 |on| unsafe { (on.symbols.ipc_get_event)(handle, Raw::of(event.0)) },
                 || format!("event {:#x}; only one that was made with interprocess=True is shared", event.0),
             )

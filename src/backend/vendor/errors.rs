@@ -10,16 +10,16 @@ use pygpu_base::error::{DriverError, Error, OutOfMemory};
 
 const UNKNOWN: &str = "unrecognized error code";
 
-/// Error handling of a vendor's library.
+/// Error codes and messages of a vendor's library.
 pub trait VendorErrors: Vendor {
-    /// Codes after which every further call of the process on the device fails: a kernel or a copy failed on the
-    /// device itself.
+    /// Codes after which every further call of the process on the device fails, because a kernel or a copy failed on
+    /// the device itself.
     const STICKY: &'static [u32];
-    /// Explanation of the consequence for the process.
+    /// Text for messages that explains what such an error means for the process.
     const STICKY_ADVICE: &'static str;
-    /// The driver's name of a code.
+    /// Returns the driver's name of a code.
     fn name(api: &Self::Api, code: u32) -> String;
-    /// The driver's explanation of a code.
+    /// Returns the driver's explanation of a code.
     fn text(api: &Self::Api, code: u32) -> String;
     /// Clears the library's last error after a failed call, if other libraries could take it for their own.
     fn forget_last_error(api: &Self::Api);
@@ -33,12 +33,13 @@ pub unsafe fn spoken(text: *const c_char) -> String {
     if text.is_null() {
         return UNKNOWN.to_owned();
     }
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that the text is a C string.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
 impl<V: VendorErrors> Driver<V> {
-    /// Converts one expected code to success.
+    /// If the code is `answer`, which the caller expects, clears the library's last error and returns success. Other
+    /// codes are returned unchanged.
     #[inline]
     pub fn tolerated(&self, code: u32, answer: u32) -> u32 {
         if code != answer {
@@ -66,8 +67,8 @@ impl<V: VendorErrors> Driver<V> {
         Error::Driver(Box::new(DriverError { operation, code, name, text, device, detail }))
     }
 
-    /// Creates the error of a failed allocation; if memory is short, it includes the free memory. The device must be
-    /// current.
+    /// Creates the error of a failed allocation. If memory is exhausted, the message includes the free memory. The
+    /// device must be current.
     #[cold]
     pub fn allocation_refusal(&self, code: u32, operation: &'static str, device: i32, bytes: usize) -> Error {
         if code != OUT_OF_MEMORY {
@@ -118,7 +119,7 @@ impl<V: VendorErrors> Driver<V> {
     }
 }
 
-/// Name of a device in messages.
+/// Returns the name of a device in messages.
 fn device_name<V: Vendor>(device: i32) -> String {
     format!("{}:{device}", V::KIND.name())
 }

@@ -1,4 +1,4 @@
-//! Events.
+//! Events, for both vendors.
 
 use std::ffi::c_uint;
 
@@ -47,7 +47,7 @@ impl<V: VendorEvents> Events for Driver<V> {
         self.call(
             device,
             V::NAMES.event_destroy,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| unsafe { (on.symbols.event_destroy)(Raw::of(event.0)) },
             || described(event),
         )
@@ -58,21 +58,21 @@ impl<V: VendorEvents> Events for Driver<V> {
         self.call(
             device,
             V::NAMES.event_record,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| unsafe { (on.symbols.event_record)(Raw::of(event.0), Raw::of(stream.0)) },
             || format!("{}, stream {:#x}", described(event), stream.0),
         )
     }
 
     unsafe fn record_event_of_device(&self, device: i32, event: EventHandle) -> Result<bool> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `record_of_device`.
         unsafe { V::record_of_device(self, device, event) }
     }
 
     unsafe fn query_event(&self, device: i32, event: EventHandle) -> Result<bool> {
         let mut reached = true;
         let ask = |on: &CurrentDeviceGuard<'_, V>| {
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             let code = self.beside_captures(|| unsafe { (on.symbols.event_query)(Raw::of(event.0)) });
             reached = code != NOT_READY;
             self.tolerated(code, NOT_READY)
@@ -85,7 +85,7 @@ impl<V: VendorEvents> Events for Driver<V> {
         self.call(
             device,
             V::NAMES.event_synchronize,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| self.beside_captures(|| unsafe { (on.symbols.event_synchronize)(Raw::of(event.0)) }),
             || described(event),
         )
@@ -96,7 +96,7 @@ impl<V: VendorEvents> Events for Driver<V> {
         self.call(
             device,
             V::NAMES.event_elapsed,
-            // SAFETY: see above; the out-parameter is writable.
+            // SAFETY: the caller guarantees the conditions of the driver call; the out-parameter is writable.
             |on| unsafe { (on.symbols.event_elapsed)(&mut milliseconds, Raw::of(start.0), Raw::of(end.0)) },
             || format!("from {} to {}", described(start), described(end)),
         )?;

@@ -2,8 +2,8 @@
 //!
 //! A driver shuts itself down while the process exits, and a thread still inside it would access freed data. Python
 //! stops its daemon threads when they request the GIL, not while they are in a driver. Therefore every driver call
-//! passes through this module. After [`close`] arriving threads block forever. Before the driver's exit handler runs,
-//! the process waits for threads still inside, for a limited time.
+//! passes through this module. After [`close`], threads that begin a driver call block forever. Before the driver's
+//! exit handler runs, the process waits for threads still inside, for a limited time.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
@@ -14,19 +14,19 @@ use pygpu_base::ffi_guard::catch_panic;
 use pygpu_base::fork_safe;
 use pygpu_base::fork_safe::ForkSafeOnce;
 
-/// Maximum time that the end of the process waits for active calls.
+/// Maximum time for which the exiting process waits for active driver calls.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 static CLOSED: AtomicBool = AtomicBool::new(false);
 static INSIDE: AtomicUsize = AtomicUsize::new(0);
-/// The thread that ends the process; it may continue to make calls.
+/// The thread that ends the process. It may continue to make driver calls.
 static ENDING: ForkSafeOnce<ThreadId> = ForkSafeOnce::new();
 
 /// Guard of an active driver call.
 pub struct DriverCallGuard(());
 
 impl DriverCallGuard {
-    /// Begins a driver call. Once the process is ending it never returns, except on the thread that ends it.
+    /// Begins a driver call. Once the process is exiting it never returns, except on the thread that ends the process.
     #[inline]
     pub fn begin() -> Self {
         #[cfg(debug_assertions)]
@@ -57,12 +57,12 @@ fn stay_outside() {
     }
 }
 
-/// Blocks driver calls of all other threads; the calling thread is about to end the process.
+/// Blocks driver calls of all other threads. Called by the thread that is about to end the process.
 pub fn close() {
     ENDING.get_or_init(|| thread::current().id());
     if !CLOSED.swap(true, Ordering::SeqCst) {
-        // Exit handlers run in reverse order of registration: this one before the driver's. SAFETY: the function is
-        // static and does not unwind.
+        // Exit handlers run in reverse order of registration, so this one runs before the driver's. SAFETY: the
+        // function is static and does not unwind.
         unsafe { libc::atexit(wait_for_those_inside) };
     }
 }
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn driver_call_guard_is_counted_while_alive() {
-        // Other tests of the process may make calls at the same time, so this is a lower bound.
+        // Other tests of the process may make driver calls at the same time, so the count is a lower bound.
         let passage = DriverCallGuard::begin();
         assert!(INSIDE.load(Ordering::SeqCst) >= 1);
         drop(passage);

@@ -1,7 +1,7 @@
 //! Rejects driver calls in a forked child, and in a host function called by a stream.
 //!
-//! A driver does not survive `fork()`: its threads are gone and its file descriptors are shared with the parent.
-//! Calls in the child would crash or hang, so every GPU backend checks here first. The CPU backend continues to work.
+//! A driver does not survive `fork()`: its threads are gone and its file descriptors are shared with the parent. Calls
+//! in the child would crash or hang, so every GPU backend checks here first. The CPU backend continues to work.
 //!
 //! While a stream executes a host function, the driver waits for it. A driver call on that thread fails or waits for
 //! itself forever.
@@ -14,8 +14,8 @@ use pygpu_base::error::{Error, Result};
 use pygpu_base::ffi_guard::catch_panic;
 use pygpu_base::fork_safe::ForkSafeOnce;
 
-/// Both reasons in one word, because every driver call checks them: the lowest bit marks a forked child, the other
-/// bits count active host functions.
+/// Both reasons for a rejection in one word, because every driver call checks them: the lowest bit marks a forked
+/// child, the other bits count active host functions.
 static REASONS: AtomicUsize = AtomicUsize::new(0);
 const FORKED: usize = 1;
 const HOST_CALL: usize = 2;
@@ -29,8 +29,8 @@ static WATCH: ForkSafeOnce<()> = ForkSafeOnce::new();
 pub fn watch() {
     #[cfg(unix)]
     WATCH.get_or_init(|| {
-        // Registration fails only without memory for the entry; the child is then not recognised. SAFETY: the handler
-        // only stores to an atomic, which is safe between fork and exec.
+        // Registration fails only if memory for the entry is exhausted; a forked child is then not recognised. SAFETY:
+        // the handler only stores to an atomic, which is safe between fork and exec.
         let _ = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     });
     #[cfg(not(unix))]
@@ -47,11 +47,11 @@ extern "C" fn in_child() {
 /// Returns whether this process was forked after a GPU driver was opened.
 #[inline]
 pub fn is_forked() -> bool {
-    // Relaxed: a child begins with one thread, the one that ran the handler.
+    // Relaxed ordering suffices: a child begins with one thread, which has run the handler.
     REASONS.load(Ordering::Relaxed) & FORKED != 0
 }
 
-/// Returns whether this thread is executing a host function for a driver.
+/// Returns whether this thread is executing a host function that a stream has called.
 #[inline]
 pub fn is_host_call() -> bool {
     REASONS.load(Ordering::Relaxed) >= HOST_CALL && IS_HOST_CALL.get()
@@ -71,10 +71,10 @@ pub fn as_host_call<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Fails for a GPU call in a forked child, and in a host function.
+/// Returns an error for a GPU call in a forked child, and in a host function.
 ///
 /// # Errors
-/// `Error::Forked` and `NotSupported` in these cases.
+/// `Error::Forked` in a forked child; `NotSupported` in a host function.
 #[inline]
 pub fn refuse(backend: BackendKind, operation: &'static str) -> Result<()> {
     if REASONS.load(Ordering::Relaxed) == 0 { Ok(()) } else { refuse_for_a_reason(backend, operation) }

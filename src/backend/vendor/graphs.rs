@@ -1,4 +1,4 @@
-//! Graphs.
+//! Captures and graphs, for both vendors.
 
 use super::current_context::{CurrentDeviceGuard, VendorContexts};
 use super::driver::Driver;
@@ -12,9 +12,9 @@ use crate::{
 };
 use pygpu_base::error::{Error, Result};
 
-/// What a vendor says of conditions for itself.
+/// Vendor-specific part of conditions in graphs.
 pub trait VendorConditions: VendorContexts {
-    /// The driver's value of a capture mode.
+    /// Returns the driver's value of a capture mode.
     fn mode_of(mode: CaptureMode) -> Self::CaptureMode;
     /// Implements [`Graphs::create_condition`].
     ///
@@ -57,11 +57,12 @@ pub trait VendorConditions: VendorContexts {
     }
 }
 
-/// What a vendor says of graphs for itself.
+/// Vendor-specific part of graphs.
 pub trait VendorGraphs: VendorConditions {
-    /// The function that updates a graph as a whole.
+    /// Name of the driver's function that updates a graph as a whole.
     const UPDATE: &str;
-    /// As [`Graphs::set_node`], where handles of operations need no graph.
+    /// Implements [`Graphs::set_node`]. The driver's functions need only the handles of the operations, not their
+    /// graph.
     ///
     /// # Safety
     /// See [`Graphs::set_node`].
@@ -73,14 +74,15 @@ pub trait VendorGraphs: VendorConditions {
         to: NodeHandle,
         from: NodeHandle,
     ) -> Result<()>;
-    /// As [`Graphs::update`]: the driver's code, and the number of its reason; `None` from a driver without such a function.
+    /// Implements [`Graphs::update`]. Returns the driver's error code, and the number of its reason; `None` if the
+    /// driver has no such function.
     ///
     /// # Safety
-    /// See there.
+    /// See [`Graphs::update`].
     unsafe fn update(api: &Self::Api, executable: ExecutableHandle, graph: GraphHandle) -> Option<(u32, u32)>;
 }
 
-/// Error for a graph function that the driver lacks.
+/// Returns the error for a graph function that the driver lacks.
 #[cold]
 pub fn lacks(function: &str) -> Error {
     Error::not_supported(format!(
@@ -88,7 +90,7 @@ pub fn lacks(function: &str) -> Error {
     ))
 }
 
-/// Error for an operation whose parameters the driver cannot exchange.
+/// Returns the error for an operation whose parameters the driver cannot exchange.
 #[cold]
 pub fn no_parameters(kind: NodeKind) -> Error {
     Error::not_supported(format!(
@@ -97,17 +99,17 @@ pub fn no_parameters(kind: NodeKind) -> Error {
     ))
 }
 
-/// Opaque storage for the parameters of an operation of any kind.
+/// Storage for the driver's parameters of an operation of any kind.
 #[repr(C, align(16))]
 pub struct Parameters([u64; 64]);
 
 impl Parameters {
-    /// Creates empty storage.
+    /// Creates storage that is filled with zeros.
     pub const fn new() -> Self {
         Self([0; 64])
     }
 
-    /// Returns its address.
+    /// Returns the address of the storage.
     pub const fn place<T>(&mut self) -> *mut T {
         const { assert!(size_of::<T>() <= size_of::<Self>() && align_of::<T>() <= align_of::<Self>()) };
         std::ptr::from_mut(self).cast()
@@ -132,7 +134,7 @@ macro_rules! exchange {
                 $driver.call($device, stringify!($get), |_| unsafe { get(from, parameters.place()) }, detail)?;
                 let set = |on: &CurrentDeviceGuard<'_, Self>| {
                     let _ = on;
-                    // SAFETY: as before; the driver's data in `parameters` is valid as long as `from`.
+                    // SAFETY: as before; the driver's data in `parameters` is valid as long as the node `from` exists.
                     unsafe { set(executable, to, parameters.place() $(, $context(on))?) }
                 };
                 $driver.call($device, stringify!($set), set, detail)
@@ -143,7 +145,7 @@ macro_rules! exchange {
 }
 pub(crate) use exchange;
 
-/// Returns whether the driver's state of a stream is a capture, valid or not.
+/// Returns whether the driver's capture state of a stream denotes a capture, valid or not.
 fn is_capture(state: u32) -> bool {
     const ACTIVE: u32 = 1;
     state >= ACTIVE
@@ -155,7 +157,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         self.call(
             device,
             V::NAMES.capture_begin,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| unsafe { (on.symbols.capture_begin)(Raw::of(stream.0), V::mode_of(mode)) },
             || described(stream),
         )
@@ -166,7 +168,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         self.call(
             device,
             V::NAMES.capture_end,
-            // SAFETY: see above; the out-parameter is writable.
+            // SAFETY: the caller guarantees the conditions of the driver call; the out-parameter is writable.
             |on| unsafe { (on.symbols.capture_end)(Raw::of(stream.0), &mut graph) },
             || described(stream),
         )?;
@@ -175,8 +177,9 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
 
     unsafe fn capture_of(&self, device: i32, stream: StreamHandle) -> Result<Option<u64>> {
         let (mut status, mut id) = (0u32, 0u64);
-        // The status is read as an integer, because a newer driver may have more values. SAFETY: see above; the
-        // out-parameters are writable and as wide as the driver's types; unneeded ones are null.
+        // The status is read as an integer, because a newer driver may have more values. SAFETY: the caller guarantees
+        // the conditions of the driver call; the out-parameters are writable and as wide as the driver's types;
+        // unneeded ones are null.
         let ask = |on: &CurrentDeviceGuard<'_, V>| unsafe {
             let (graph, dependencies, count) = (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
             let status = (&raw mut status).cast();
@@ -189,7 +192,8 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     unsafe fn captured(&self, device: i32, stream: StreamHandle) -> Result<Captured> {
         let (mut status, mut id, mut graph, mut count) = (0u32, 0u64, Raw::NONE, 0usize);
         let mut dependencies: *const V::GraphNode = std::ptr::null();
-        // SAFETY: see above; the out-parameters are writable and as wide as the driver's types.
+        // SAFETY: the caller guarantees the conditions of the driver call; the out-parameters are writable and as wide
+        // as the driver's types.
         let ask = |on: &CurrentDeviceGuard<'_, V>| unsafe {
             let status = (&raw mut status).cast();
             (on.symbols.capture_info)(Raw::of(stream.0), status, &mut id, &mut graph, &raw mut dependencies, &mut count)
@@ -206,7 +210,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     }
 
     unsafe fn create_condition(&self, device: i32, stream: StreamHandle, default: Option<u32>) -> Result<Condition> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `create_condition`.
         let handle = unsafe { V::create_condition(self, device, stream, default) }?;
         Ok(Condition { handle, owner: None })
     }
@@ -219,12 +223,12 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         branching: Branching,
         bodies: usize,
     ) -> Result<Vec<GraphHandle>> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `put_conditional`.
         unsafe { V::put_conditional(self, device, stream, condition, branching, bodies) }
     }
 
     unsafe fn begin_body(&self, device: i32, stream: StreamHandle, body: GraphHandle, mode: CaptureMode) -> Result<()> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `begin_body`.
         unsafe { V::begin_body(self, device, stream, body, mode) }
     }
 
@@ -233,7 +237,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         self.call(
             device,
             V::NAMES.graph_instantiate,
-            // SAFETY: see above; the out-parameter is writable.
+            // SAFETY: the caller guarantees the conditions of the driver call; the out-parameter is writable.
             |on| unsafe { (on.symbols.graph_instantiate)(&mut executable, Raw::of(graph.0), 0) },
             String::new,
         )?;
@@ -245,7 +249,8 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         self.call(
             device,
             V::NAMES.graph_nodes,
-            // SAFETY: see above; without a list only the number is returned.
+            // SAFETY: the caller guarantees the conditions of the driver call; without a list the driver only returns
+            // the number of nodes.
             |on| unsafe { (on.symbols.graph_nodes)(Raw::of(graph.0), std::ptr::null_mut(), &mut count) },
             String::new,
         )?;
@@ -253,7 +258,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     }
 
     unsafe fn nodes(&self, device: i32, graph: GraphHandle) -> Result<Vec<NodeHandle>> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `node_count`.
         let mut count = unsafe { self.node_count(device, graph) }?;
         if count == 0 {
             return Ok(Vec::new()); // drivers reject an empty list
@@ -262,7 +267,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         self.call(
             device,
             V::NAMES.graph_nodes,
-            // SAFETY: see above; there is space for `count` nodes.
+            // SAFETY: the caller guarantees the conditions of the driver call; there is space for `count` nodes.
             |on| unsafe { (on.symbols.graph_nodes)(Raw::of(graph.0), nodes.as_mut_ptr(), &mut count) },
             String::new,
         )?;
@@ -272,9 +277,9 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     unsafe fn node_kind(&self, device: i32, _: GraphHandle, node: NodeHandle) -> Result<NodeKind> {
         let name = V::NAMES.node_kind;
         let ask = self.symbols.node_kind.ok_or_else(|| lacks(name))?;
-        // As a number: a newer driver has more kinds.
+        // The kind is read as an integer, because a newer driver has more kinds.
         let mut kind = 0u32;
-        // SAFETY: see above; the target is as wide as the driver's.
+        // SAFETY: the caller guarantees the conditions of the driver call; the target is as wide as the driver's type.
         self.call(device, name, |_| unsafe { ask(Raw::of(node.0), (&raw mut kind).cast()) }, String::new)?;
         Ok(NodeKind::of(kind))
     }
@@ -287,7 +292,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         (_, to): (GraphHandle, NodeHandle),
         (_, from): (GraphHandle, NodeHandle),
     ) -> Result<()> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `set_node`.
         unsafe { V::set_node(self, device, executable, kind, to, from) }
     }
 
@@ -298,7 +303,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         graph: GraphHandle,
     ) -> Result<()> {
         let current = self.enter(device, V::UPDATE)?;
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `update`.
         match unsafe { V::update(current.api, executable, graph) } {
             Some((SUCCESS, _)) => Ok(()),
             Some((code, reason)) => Err(self.refusal(code, V::UPDATE, Some(device), update_reason(reason).to_owned())),
@@ -307,15 +312,15 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     }
 
     unsafe fn destroy_graph(&self, device: i32, graph: GraphHandle) -> Result<()> {
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         let destroy = |on: &CurrentDeviceGuard<'_, V>| unsafe { (on.symbols.graph_destroy)(Raw::of(graph.0)) };
         self.call(device, V::NAMES.graph_destroy, destroy, String::new)
     }
 
     unsafe fn upload(&self, device: i32, executable: ExecutableHandle, stream: StreamHandle) -> Result<()> {
-        // Without it the first launch does the same.
+        // Without an upload, the first launch does the same work.
         let Some(upload) = self.symbols.graph_upload else { return Ok(()) };
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         let call = |_: &CurrentDeviceGuard<'_, V>| unsafe { upload(Raw::of(executable.0), Raw::of(stream.0)) };
         self.call(device, V::NAMES.graph_upload, call, || described(stream))
     }
@@ -325,14 +330,14 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         self.call(
             device,
             V::NAMES.executable_launch,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| unsafe { (on.symbols.executable_launch)(Raw::of(executable.0), Raw::of(stream.0)) },
             || described(stream),
         )
     }
 
     unsafe fn destroy_executable(&self, device: i32, executable: ExecutableHandle) -> Result<()> {
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         let destroy =
             |on: &CurrentDeviceGuard<'_, V>| unsafe { (on.symbols.executable_destroy)(Raw::of(executable.0)) };
         self.call(device, V::NAMES.executable_destroy, destroy, String::new)

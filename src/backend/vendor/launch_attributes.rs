@@ -1,4 +1,4 @@
-//! Launches with attributes, with the structure that both vendors share.
+//! Launches with attributes. Both vendors use the same structure.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -14,7 +14,7 @@ use crate::{
 };
 use pygpu_base::error::{Error, Result};
 
-/// Attribute numbers; AMD's runtime supports the first one and the priority.
+/// Numbers of the launch attributes. AMD's runtime only supports the first one and the priority.
 pub mod attributes {
     pub const COOPERATIVE: u32 = 2;
     pub const CLUSTER: u32 = 4;
@@ -24,7 +24,7 @@ pub mod attributes {
     pub const CARVEOUT: u32 = 14;
 }
 
-/// Number of attribute kinds.
+/// Number of different attributes.
 const KINDS: usize = 6;
 
 /// One attribute in the driver's layout.
@@ -42,7 +42,7 @@ impl RawAttribute {
     }
 
     fn of_three(number: u32, [x, y, z]: [u32; 3]) -> Self {
-        // Like three C ints, for either byte order.
+        // The value is stored as C ints, which is correct for either byte order.
         let pair = |first: u32, second: u32| {
             let ([a, b, c, d], [e, f, g, h]) = (first.to_ne_bytes(), second.to_ne_bytes());
             u64::from_ne_bytes([a, b, c, d, e, f, g, h])
@@ -51,7 +51,7 @@ impl RawAttribute {
     }
 }
 
-/// Shape, stream and attributes in the driver's layout.
+/// Shape, stream and attributes of a launch in the driver's layout.
 #[repr(C)]
 pub struct RawConfig {
     grid: [c_uint; 3],
@@ -62,7 +62,7 @@ pub struct RawConfig {
     pub count: c_uint,
 }
 
-/// List of attributes in the driver's layout.
+/// The attributes of a launch in the driver's layout.
 struct List(SmallVec<[RawAttribute; KINDS]>);
 
 impl List {
@@ -89,7 +89,7 @@ impl List {
         Self(list)
     }
 
-    /// Returns the launch configuration, which is valid as long as the list.
+    /// Returns the configuration of a launch. It refers to this list, and must not outlive it.
     fn config(&self, shape: &LaunchShape, stream: StreamHandle) -> RawConfig {
         RawConfig {
             grid: shape.grid,
@@ -104,7 +104,8 @@ impl List {
 
 /// Vendor-specific part of launches with attributes.
 pub trait VendorLaunches: VendorPrograms {
-    /// Returns whether the cache carveout is an attribute of a launch; otherwise it is a setting of the kernel.
+    /// Returns whether the driver accepts the cache carveout as an attribute of a launch; otherwise it is a setting of
+    /// the kernel.
     fn has_carveout(driver: &Driver<Self>) -> bool;
     /// Returns the cluster for which the kernel was compiled.
     ///
@@ -117,14 +118,14 @@ pub trait VendorLaunches: VendorPrograms {
     ) -> Result<Option<[u32; 3]>> {
         Ok(None)
     }
-    /// Returns the maximum number of blocks of a cluster.
+    /// Returns the maximum number of blocks in a cluster of a kernel.
     ///
     /// # Safety
     /// The function is alive.
     unsafe fn max_cluster_size(_: &Driver<Self>, _: i32, _: FunctionHandle, _: &RawConfig) -> Result<c_int> {
         Ok(1)
     }
-    /// Returns the number of clusters that can run at once.
+    /// Returns the number of clusters of a kernel that the device can run concurrently.
     ///
     /// # Safety
     /// The function is alive.
@@ -149,33 +150,34 @@ where
     ) -> Result<()> {
         let carveout = V::has_carveout(self);
         if let Some(percent) = attributes.carveout.filter(|_| !carveout) {
-            // SAFETY: the caller guarantees the conditions of the called function.
+            // SAFETY: the caller guarantees the conditions of `set_function`.
             unsafe { V::set_function(self, device, function, FunctionSetting::PreferredCarveout(percent)) }?;
         }
         let list = List::of(shape, attributes, carveout);
         let only_cooperative = shape.cooperative && list.0.len() == 1;
         let launch = self.symbols.function_launch_ex;
         if list.0.is_empty() || (only_cooperative && launch.is_none()) {
-            // SAFETY: the caller guarantees the conditions of the called function.
+            // SAFETY: the caller guarantees the conditions of `launch`.
             return unsafe { self.launch(device, function, shape, stream, arguments) };
         }
         let operation = V::NAMES.function_launch_ex;
         let launch = launch.ok_or_else(|| no_attributes(self.library.as_str(), operation))?;
         let (config, extra) = (list.config(shape, stream), std::ptr::null_mut());
         let config = (&raw const config).cast();
-        // SAFETY: the structure, which is the vendor's, and its list outlive the call; the rest is promised.
+        // SAFETY: the configuration has the vendor's layout, and it and its list outlive the call; the caller
+        // guarantees function, stream and arguments.
         let call = |_: &CurrentDeviceGuard<'_, V>| unsafe { launch(config, Raw::of(function.0), arguments, extra) };
         self.call(device, operation, call, || format!("{shape:?}, {attributes:?}"))
     }
 
     unsafe fn required_cluster(&self, device: i32, function: FunctionHandle) -> Result<Option<[u32; 3]>> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `required_cluster`.
         unsafe { V::required_cluster(self, device, function) }
     }
 
     unsafe fn max_cluster_size(&self, device: i32, function: FunctionHandle, shape: &LaunchShape) -> Result<u32> {
         let list = List::of(shape, &LaunchAttributes::default(), false);
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `max_cluster_size`.
         let most = unsafe { V::max_cluster_size(self, device, function, &list.config(shape, StreamHandle::DEFAULT)) }?;
         Ok(most.max(0).cast_unsigned())
     }
@@ -188,7 +190,7 @@ where
         attributes: &LaunchAttributes,
     ) -> Result<u32> {
         let list = List::of(shape, attributes, false);
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `active_clusters`.
         let count = unsafe { V::active_clusters(self, device, function, &list.config(shape, StreamHandle::DEFAULT)) }?;
         Ok(count.max(0).cast_unsigned())
     }

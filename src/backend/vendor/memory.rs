@@ -1,4 +1,4 @@
-//! Device memory and pinned host memory: pools, blocks, and address queries.
+//! Device memory and pinned host memory, for both vendors: pools, blocks, and address queries.
 
 use std::ffi::{c_int, c_uint};
 
@@ -10,15 +10,15 @@ use crate::error_codes::SUCCESS;
 use crate::{Address, Advice, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics, StreamHandle};
 use pygpu_base::error::{Error, Result};
 
-/// Flags of allocated and registered pinned memory.
+/// Flags for allocating and registering pinned host memory.
 pub const PORTABLE: c_uint = 1;
 pub const MAPPED: c_uint = 2;
 pub const WRITE_COMBINED: c_uint = 4;
 
-/// Number of the host as a location of managed memory.
+/// The driver's number of the host as a location of managed memory.
 pub const HOST: c_int = -1;
 
-/// A vendor's numbers of pool attributes.
+/// The vendor's numbers of the pool attributes that PyGPU uses.
 pub struct PoolAttributes<T> {
     pub release_threshold: T,
     pub reserved: T,
@@ -30,15 +30,15 @@ pub struct PoolAttributes<T> {
 /// Vendor-specific part of memory.
 pub trait VendorMemory: VendorDevices {
     const POOL_ATTRIBUTES: PoolAttributes<Self::PoolAttribute>;
-    /// Name of an attribute in messages.
+    /// Returns the name of an attribute for messages.
     fn pool_attribute_name(which: Self::PoolAttribute) -> String;
-    /// Properties of a pool in the device's memory.
+    /// Returns the properties of a pool in the memory of this device.
     fn pool_properties(handle: c_int) -> Self::PoolProperties;
-    /// Grants a device read and write access to a pool's blocks.
+    /// Returns the description that grants a device read and write access to a pool's blocks.
     fn pool_access(handle: c_int) -> Self::PoolAccess;
-    /// The name of the function that says how managed memory will be used.
+    /// Name of the driver's function that sets a usage hint for managed memory.
     const ADVISE: &'static str;
-    /// Sets a usage hint for managed memory; returns the driver's code.
+    /// Sets a usage hint for managed memory, and returns the driver's error code.
     fn advise(driver: &Driver<Self>, address: Address, bytes: usize, advice: Advice, place: c_int) -> u32;
     /// Implements [`Memory::pointer_kind`].
     fn kind_of(driver: &Driver<Self>, address: Address) -> Result<PointerKind>;
@@ -63,7 +63,7 @@ impl<V: VendorMemory> Driver<V> {
         }
         self.call_anywhere(
             V::NAMES.pool_set_access,
-            // SAFETY: the given number of complete descriptions, which the driver only reads.
+            // SAFETY: the array contains the given number of complete descriptions, which the driver only reads.
             |driver| unsafe { (driver.symbols.pool_set_access)(Raw::of(pool.0), access.as_ptr(), access.len()) },
             || format!("device {device}, {} peers", access.len()),
         )
@@ -98,8 +98,8 @@ impl<V: VendorMemory> Memory for Driver<V> {
         let opened = self.open_to_peers(device, handle);
         let ready = opened.and_then(|()| self.set_pool_release_threshold(handle, threshold));
         if ready.is_err() {
-            // SAFETY: created above and not shared. An error of the destruction is ignored, because the first error
-            // is reported.
+            // SAFETY: the pool was created above and is not shared. An error of the destruction is ignored, because the
+            // first error is reported.
             let _ = unsafe { (self.symbols.pool_destroy)(pool) };
         }
         ready.map(|()| Some(handle))
@@ -152,7 +152,7 @@ impl<V: VendorMemory> Memory for Driver<V> {
         self.call(
             device,
             V::NAMES.pool_free,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| self.beside_captures(|| unsafe { (on.symbols.pool_free)(Raw::of(address), Raw::of(stream.0)) }),
             || format!("address {address:#x}"),
         )
@@ -173,7 +173,7 @@ impl<V: VendorMemory> Memory for Driver<V> {
         self.call(
             device,
             V::NAMES.memory_free,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| self.beside_captures(|| unsafe { (on.symbols.memory_free)(Raw::of(address)) }),
             || format!("address {address:#x}"),
         )
@@ -196,7 +196,7 @@ impl<V: VendorMemory> Memory for Driver<V> {
         self.call(
             device,
             V::NAMES.host_free,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| self.beside_captures(|| unsafe { (on.symbols.host_free)(Raw::of(address)) }),
             || format!("address {address:#x}"),
         )
@@ -211,7 +211,7 @@ impl<V: VendorMemory> Memory for Driver<V> {
         let bits = bit(flags.portable, PORTABLE) | bit(flags.mapped, MAPPED);
         let operation = V::NAMES.host_register;
         let current = self.enter(device, operation)?;
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         match self.beside_captures(|| unsafe { (current.symbols.host_register)(Raw::of(address), bytes, bits) }) {
             SUCCESS => Ok(()),
             code => Err(self.host_allocation_refusal(code, operation, device, bytes)),
@@ -222,7 +222,7 @@ impl<V: VendorMemory> Memory for Driver<V> {
         self.call(
             device,
             V::NAMES.host_unregister,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| self.beside_captures(|| unsafe { (on.symbols.host_unregister)(Raw::of(address)) }),
             || format!("address {address:#x}"),
         )

@@ -1,15 +1,15 @@
 //! Code shared by CUDA and HIP.
 //!
 //! - `symbols` lists the functions that both libraries have, under different names but otherwise equal;
-//! - `driver` is the opened library with its devices, generic over a vendor's types and constants; `open` finds and
-//!   opens it;
-//! - `errors` creates error messages, `context` makes a device current for the length of one call;
-//! - each trait of the backend has a file with its implementation for a [`Driver`]. If the vendors differ in more
-//!   than names, the file has a trait for the vendor-specific part (`VendorEvents`). The file of the same name in
-//!   `cuda` and `hip` implements it;
+//! - `driver` is the opened library with its devices, generic over a vendor's types and constants; `open_library` finds
+//!   and opens it;
+//! - `errors` creates error messages, `current_context` makes a device current for the length of one call;
+//! - each trait of the backend has a file with its implementation for a [`Driver`]. If the vendors differ in more than
+//!   names, the file has a trait for the vendor-specific part (`VendorEvents`). The file of the same name in `cuda` and
+//!   `hip` implements it;
 //! - `textures` and `launches` have the structures that are equal for both vendors;
 //! - `pitched` plans copies of boxes, `rtc` compiles with NVRTC or hiprtc; `loader` opens and identifies libraries;
-//!   `fork` and `exit` block calls of a driver that no longer works.
+//!   `fork_guard` and `exit_guard` block calls of a driver that no longer works.
 //!
 //! Generic instead of `dyn`: each vendor has its own machine code, as if it were written twice.
 

@@ -16,23 +16,23 @@ use pygpu_base::settings::Settings;
 
 /// Vendor-specific part of opening a library.
 pub trait VendorOpening: VendorDevices + Default {
-    /// Library names, in search order.
+    /// Names of the driver library, in search order.
     const CANDIDATES: &'static [&'static str];
-    /// Explanation if no library was found.
+    /// Explanation for messages if no library was found.
     const NOT_FOUND: &'static str;
-    /// Function that returns the version, which also exists in libraries that are too old otherwise.
+    /// Name of the function that returns the version. It also exists in libraries that are too old for PyGPU.
     const VERSION: &'static str;
-    /// Description of the expected library, for the message about a library without that function.
+    /// Description of the expected library, for the message about a library without the version function.
     const WHAT: &'static str;
-    /// Product to which the version belongs.
+    /// Name of the product to which the version belongs, for messages.
     const PRODUCT: &'static str;
     /// Oldest supported version.
     const OLDEST_VERSION: i32;
-    /// Formats a version.
+    /// Formats a version for messages.
     fn spelled(version: i32) -> String;
-    /// Error text for a version that is too old.
+    /// Returns the error text for a version that is too old.
     fn too_old(path: &str, version: i32) -> String;
-    /// Error text if the version query fails.
+    /// Returns the error text for a failed version query.
     fn no_version(path: &str, code: u32) -> String {
         format!("{} of {path} failed with code {code}", Self::VERSION)
     }
@@ -44,11 +44,11 @@ pub trait VendorOpening: VendorDevices + Default {
     /// # Safety
     /// The library is the vendor's.
     unsafe fn load(library: &Library) -> Result<Self::Api, Vec<&'static str>>;
-    /// Error text of a failed call.
+    /// Returns the error text of a failed call.
     fn refused(api: &Self::Api, settings: &Settings, operation: &str, code: u32) -> String;
-    /// Returns the variables that most often explain a missing device.
+    /// Returns the environment variables that most often explain a missing device, with their values.
     fn visible_devices(settings: &Settings) -> String;
-    /// Returns the handle of a device.
+    /// Returns the driver's handle of a device.
     fn handle(api: &Self::Api, ordinal: i32) -> Result<c_int, String>;
 }
 
@@ -89,7 +89,7 @@ where
     }
 }
 
-/// Returns the version. Queried first, so that an old library is reported as old instead of incomplete.
+/// Returns the library's version. It is queried first, so that an old library is reported as old instead of incomplete.
 fn version<V: VendorOpening>(library: &Library, path: &str) -> Result<i32, String> {
     type Ask = unsafe extern "C" fn(*mut c_int) -> u32;
     // SAFETY: the signature matches both vendors' headers.
@@ -110,7 +110,7 @@ fn open_driver<V: VendorOpening>(
     version: i32,
     settings: &Settings,
 ) -> Result<Driver<V>, String> {
-    // SAFETY: the library has the vendor's name and version function.
+    // SAFETY: the library has the vendor's name and the vendor's version function.
     let (api, symbols) = match unsafe { (V::load(library), Symbols::<V>::load(library, V::SYMBOLS)) } {
         (Ok(api), Ok(symbols)) => (api, symbols),
         (api, symbols) => {
@@ -136,8 +136,8 @@ fn open_driver<V: VendorOpening>(
     Ok(Driver { symbols, api, library: path.to_owned(), version, slots, own: V::default() })
 }
 
-/// Queries a device. A failure of either attribute does not reject the device: 0 makes the copies go row by row,
-/// which is correct but slow.
+/// Queries the data of a device. A failed query of an attribute does not reject the device: with a pitch limit of 0,
+/// copies go row by row, which is correct but slow.
 fn slot<V: VendorOpening>(symbols: &Symbols<V>, api: &V::Api, ordinal: i32) -> Result<DeviceSlot<V>, String> {
     let handle = V::handle(api, ordinal)?;
     let ask = |which| attribute_of::<V>(symbols, api, handle, which).unwrap_or(0);

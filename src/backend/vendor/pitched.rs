@@ -1,26 +1,26 @@
-//! Selects the driver's copies for a box of rows and planes. Pure arithmetic.
+//! Selects the driver's copies for a box of rows and planes. Contains arithmetic only, and no driver calls.
 
 use crate::{Address, Extent, Pitched};
 
-/// Copies that move a box.
+/// The driver's copies that together move a box.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PitchedCopyKind {
-    /// The box is empty.
+    /// No copy, because the box is empty.
     Nothing,
     /// One contiguous range of this many bytes.
     Line(usize),
-    /// One plane: a 2-D copy.
+    /// One plane, moved by a 2-D copy.
     Plane(PitchedBox),
-    /// A 3-D copy.
+    /// Several planes, moved by a 3-D copy.
     Box(PitchedBox),
-    /// One 2-D copy per plane: the driver takes the plane distance as a number of rows, and here it is not a multiple
-    /// of the pitch.
+    /// One 2-D copy per plane. The driver's 3-D copy takes the plane distance as a number of rows, and here it is not a
+    /// multiple of the pitch.
     EachPlane(PitchedBox),
-    /// One copy per row: the pitch exceeds the driver's limit. Such rows are gigabytes apart, hence few.
+    /// One copy per row, because the pitch exceeds the driver's limit. Such rows are gigabytes apart, hence few.
     EachRow(PitchedBox),
 }
 
-/// A box with its source and target.
+/// The size of a box, with its source and target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PitchedBox {
     pub target: Pitched,
@@ -29,7 +29,7 @@ pub struct PitchedBox {
 }
 
 impl PitchedBox {
-    /// Returns the start of a row in the target and in the source.
+    /// Returns the addresses of a row in the target and in the source.
     pub fn row(&self, plane: usize, row: usize) -> (Address, Address) {
         let begin = |side: &Pitched| side.address + plane * side.plane_pitch + row * side.row_pitch;
         (begin(&self.target), begin(&self.source))
@@ -103,8 +103,8 @@ pub fn plan(target: Pitched, source: Pitched, extent: Extent, max_pitch: usize) 
     }
     let whole_rows =
         |side: &Pitched| side.plane_pitch.is_multiple_of(side.row_pitch) && side.plane_pitch / side.row_pitch >= height;
-    // A pitch below the width violates the trait, and 0 would be a divisor; row by row the copy has at least the
-    // requested meaning.
+    // A pitch below the width violates the contract of the trait, and a pitch of 0 would be a divisor. Copied row by
+    // row, the result is still as requested.
     Some(if !sides.both(|side| (width..=max_pitch).contains(&side.row_pitch)) {
         PitchedCopyKind::EachRow(sides)
     } else if depth == 1 {

@@ -1,4 +1,4 @@
-//! Loaded images, their kernels and globals, and launches.
+//! Loaded modules, their kernels and globals, and launches, for both vendors.
 
 use std::ffi::{CStr, c_int, c_uint, c_void};
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::{
 };
 use pygpu_base::error::Result;
 
-/// A vendor's numbers of kernel attributes.
+/// The vendor's numbers of the kernel attributes that PyGPU queries.
 pub struct FunctionNumbers<T> {
     pub max_threads_per_block: T,
     pub static_shared_bytes: T,
@@ -27,7 +27,7 @@ pub struct FunctionNumbers<T> {
     pub preferred_carveout: T,
 }
 
-/// Function that makes a cooperative launch.
+/// The driver's function for cooperative launches.
 pub type Cooperative<V> = unsafe extern "C" fn(
     <V as Types>::Function,
     c_uint,
@@ -41,22 +41,24 @@ pub type Cooperative<V> = unsafe extern "C" fn(
     *mut *mut c_void,
 ) -> u32;
 
-/// What a vendor says of modules for itself; the functions are as those of [`Programs`].
+/// Vendor-specific part of modules. A function without documentation implements the function of [`Programs`] with its
+/// name.
 pub trait VendorModules: VendorDevices {
     fn load(driver: &Driver<Self>, device: i32, image: &[u8], options: &LoadOptions) -> Result<Loaded>;
     /// Implements [`Programs::unload`].
     ///
     /// # Safety
-    /// It is alive, and none of its objects is used again.
+    /// The module is alive, and none of its objects is used again.
     unsafe fn unload(driver: &Driver<Self>, device: i32, module: ModuleHandle) -> Result<()> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `unload_module`.
         unsafe { driver.unload_module(device, module) }
     }
 }
 
-/// What a vendor says of kernels for itself. Where a function is not explained, it is as that of [`Programs`].
+/// Vendor-specific part of kernels. A function without documentation implements the function of [`Programs`] with its
+/// name.
 pub trait VendorFunctions: VendorDevices {
-    /// As [`Programs::names`].
+    /// Implements [`Programs::names`].
     ///
     /// # Safety
     /// The module is alive.
@@ -73,7 +75,7 @@ pub trait VendorFunctions: VendorDevices {
         function: FunctionHandle,
         setting: FunctionSetting,
     ) -> Result<()>;
-    /// As [`Programs::parameters`].
+    /// Implements [`Programs::parameters`].
     ///
     /// # Safety
     /// The function is alive.
@@ -86,15 +88,15 @@ pub trait VendorFunctions: VendorDevices {
     }
 }
 
-/// Vendor-specific part of device code. Undocumented functions implement the function of [`Programs`] with that name.
+/// Vendor-specific part of launches. A function without documentation implements the function of [`Programs`] with its
+/// name.
 pub trait VendorPrograms: VendorModules + VendorFunctions {
     const FUNCTION_ATTRIBUTES: FunctionNumbers<Self::FunctionAttribute>;
     const COOPERATIVE: &'static str;
     const SUGGESTED_SHAPE: &'static str;
-    /// Name of a kernel attribute in messages.
+    /// Returns the name of a kernel attribute for messages.
     fn function_attribute_name(which: Self::FunctionAttribute) -> String;
-    /// Returns the minimum number of blocks that fills the device, and the block size; a returned number is the
-    /// driver's code.
+    /// Stores the minimum number of blocks that fills the device, and the block size. Returns the driver's error code.
     ///
     /// # Safety
     /// The function is alive.
@@ -105,12 +107,12 @@ pub trait VendorPrograms: VendorModules + VendorFunctions {
         shared: usize,
         most: c_int,
     ) -> u32;
-    /// Returns the function for cooperative launches.
+    /// Returns the driver's function for cooperative launches.
     ///
     /// # Errors
     /// `NotSupported` if the library has no such function.
     fn cooperative(driver: &Driver<Self>) -> Result<Cooperative<Self>>;
-    /// Returns the opt-in limit of shared memory per block, on a device with the default limit `plain`.
+    /// Returns the maximum shared memory of a block with opt-in; `plain` is the maximum without opt-in.
     fn shared_on_request(driver: &Driver<Self>, device: i32, plain: u32) -> Result<u32>;
     /// Returns whether the device has clusters of blocks and the driver can launch them.
     fn has_clusters(_driver: &Driver<Self>, _device: i32) -> Result<bool> {
@@ -130,12 +132,12 @@ impl<V: VendorDevices> Driver<V> {
     /// Unloads a module.
     ///
     /// # Safety
-    /// It is alive, and none of its objects is used again.
+    /// The module is alive, and none of its objects is used again.
     pub unsafe fn unload_module(&self, device: i32, module: ModuleHandle) -> Result<()> {
         self.call(
             device,
             V::NAMES.module_unload,
-            // SAFETY: the caller guarantees the driver's conditions.
+            // SAFETY: the caller guarantees that the module is alive and that none of its objects is used again.
             |on| self.beside_captures(|| unsafe { (on.symbols.module_unload)(Raw::of(module.0)) }),
             String::new,
         )
@@ -157,7 +159,7 @@ impl<V: VendorPrograms> Driver<V> {
         self.call(
             device,
             V::NAMES.function_attribute,
-            // SAFETY: the out-parameter is writable, the function alive.
+            // SAFETY: the out-parameter is writable, and the caller guarantees that the function is alive.
             |on| unsafe { (on.symbols.function_attribute)(&mut value, which, Raw::of(function.0)) },
             || V::function_attribute_name(which),
         )?;
@@ -175,7 +177,7 @@ where
     }
 
     unsafe fn unload(&self, device: i32, module: ModuleHandle) -> Result<()> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `unload`.
         unsafe { V::unload(self, device, module) }
     }
 
@@ -184,7 +186,8 @@ where
         self.call(
             device,
             V::NAMES.module_function,
-            // SAFETY: see above; the out-parameter is writable, the name a C string.
+            // SAFETY: the caller guarantees the conditions of the driver call; the out-parameter is writable, the name
+            // a C string.
             |on| unsafe { (on.symbols.module_function)(&mut function, Raw::of(module.0), name.as_ptr()) },
             || format!("the kernel {name:?}"),
         )?;
@@ -196,7 +199,8 @@ where
         self.call(
             device,
             V::NAMES.module_global,
-            // SAFETY: see above; the out-parameters are writable, the name a C string.
+            // SAFETY: the caller guarantees the conditions of the driver call; the out-parameters are writable, the
+            // name a C string.
             |on| unsafe { (on.symbols.module_global)(&mut address, &mut bytes, Raw::of(module.0), name.as_ptr()) },
             || format!("the global {name:?}"),
         )?;
@@ -204,12 +208,12 @@ where
     }
 
     unsafe fn names(&self, device: i32, module: ModuleHandle) -> Result<Option<Vec<String>>> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `names`.
         unsafe { V::names(self, device, module) }
     }
 
     unsafe fn function_attributes(&self, device: i32, function: FunctionHandle) -> Result<FunctionAttributes> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `function_attribute`.
         let ask = |which| unsafe { self.function_attribute(device, function, which) };
         let numbers = V::FUNCTION_ATTRIBUTES;
         Ok(FunctionAttributes {
@@ -226,12 +230,12 @@ where
     }
 
     unsafe fn set_function(&self, device: i32, function: FunctionHandle, setting: FunctionSetting) -> Result<()> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `set_function`.
         unsafe { V::set_function(self, device, function, setting) }
     }
 
     unsafe fn parameters(&self, device: i32, function: FunctionHandle) -> Result<Option<Vec<ParameterPlace>>> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `parameters`.
         unsafe { V::parameters(self, device, function) }
     }
 
@@ -240,7 +244,7 @@ where
         let count = i32::try_from(threads).unwrap_or(i32::MAX);
         let ask = |on: &CurrentDeviceGuard<'_, V>| {
             let ask = on.symbols.function_active_blocks;
-            // SAFETY: see above; the out-parameter is writable.
+            // SAFETY: the caller guarantees the conditions of the driver call; the out-parameter is writable.
             unsafe { ask(&mut blocks, Raw::of(function.0), count, shared as usize) }
         };
         self.call(device, V::NAMES.function_active_blocks, ask, || {
@@ -261,7 +265,7 @@ where
         self.call(
             device,
             V::SUGGESTED_SHAPE,
-            // SAFETY: the caller guarantees the conditions of the called function.
+            // SAFETY: the caller guarantees the conditions of `suggest`.
             |_| unsafe { V::suggest(self, (&mut grid, &mut threads), function, shared as usize, most) },
             || format!("{shared} bytes of shared memory, at most {limit} threads"),
         )?;
@@ -283,7 +287,7 @@ where
             || format!("grid {:?}, block {:?}, {shared} bytes of dynamic shared memory", shape.grid, shape.block);
         if shape.cooperative {
             let launch = V::cooperative(self)?;
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             let call = |_: &CurrentDeviceGuard<'_, V>| unsafe {
                 launch(function, gx, gy, gz, bx, by, bz, shared, stream, arguments)
             };
@@ -292,7 +296,7 @@ where
         let extra = std::ptr::null_mut();
         let call = |on: &CurrentDeviceGuard<'_, V>| {
             let launch = on.symbols.function_launch;
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             unsafe { launch(function, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra) }
         };
         self.call(device, V::NAMES.function_launch, call, detail)

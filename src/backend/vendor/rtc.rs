@@ -1,7 +1,6 @@
-//! Common part of NVRTC and hiprtc: hiprtc is NVRTC with other names, including the numbers of its codes.
+//! Common part of NVRTC and hiprtc. hiprtc has NVRTC's functions under other names, and the same error codes.
 //!
-//! Owns a program of either library for one compilation. Does not interpret options and does not search for
-//! libraries.
+//! Owns a program of either library for one compilation. Does not interpret options and does not search for libraries.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
@@ -10,10 +9,10 @@ use crate::includes::{self, IncludeSearch};
 use crate::{CompileOption, CompileRequest};
 use pygpu_base::error::{CompileError, DriverError, Error, Result};
 
-/// Program handle of either library.
+/// Handle of a program (a source to compile) in either library.
 pub type RtcHandle = *mut c_void;
 
-/// A function and its name.
+/// A library function, and its name for messages.
 type NamedSymbol<F> = (F, &'static str);
 type OfProgram<T> = unsafe extern "C" fn(RtcHandle, T) -> u32;
 type Create = unsafe extern "C" fn(
@@ -25,9 +24,9 @@ type Create = unsafe extern "C" fn(
     *const *const c_char,
 ) -> u32;
 
-/// Functions that both libraries have.
+/// The functions that both libraries have.
 pub struct RtcFunctions {
-    /// `NVRTC` or `HIPRTC`: the prefix of the names of codes.
+    /// Prefix of the error codes' names: `NVRTC` or `HIPRTC`.
     pub prefix: &'static str,
     pub create: NamedSymbol<Create>,
     pub destroy: unsafe extern "C" fn(*mut RtcHandle) -> u32,
@@ -38,7 +37,7 @@ pub struct RtcFunctions {
     pub log: NamedSymbol<OfProgram<*mut c_char>>,
 }
 
-/// Collects the functions of a table by the prefix of their names.
+/// Collects the functions of a library's table. Their names begin with the given prefix.
 macro_rules! calls {
     ($api:expr, $prefix:literal, $create:ident, $destroy:ident, $add:ident, $lowered:ident, $compile:ident, $size:ident, $log:ident) => {
         $crate::vendor::rtc::RtcFunctions {
@@ -61,7 +60,7 @@ const INVALID_OPTION: u32 = 5;
 const COMPILATION: u32 = 6;
 const BUILTIN: u32 = 7;
 
-/// Names of the codes, without the prefix.
+/// Names of the error codes, without the prefix, by number.
 const CODES: [&str; 13] = [
     "SUCCESS",
     "ERROR_OUT_OF_MEMORY",
@@ -93,7 +92,7 @@ pub fn refusal(prefix: &str, code: u32, operation: &'static str, detail: String)
     Error::Driver(Box::new(DriverError { operation, code, name, text, device: String::new(), detail }))
 }
 
-/// Creates the error of a failed compilation. `compiler` is name and version.
+/// Creates the error of a failed compilation. `compiler` is the compiler's name and version.
 #[cold]
 pub fn failure(
     calls: &RtcFunctions,
@@ -118,7 +117,7 @@ pub fn failure(
     }
 }
 
-/// Returns whether the source may include files: also by a digraph, or with a continued line.
+/// Returns whether the source may include files, also by a digraph or in a continued line.
 pub fn may_include(request: &CompileRequest<'_>) -> bool {
     let is_forced = request.options.iter().any(|option| matches!(option, CompileOption::ForceInclude(_)));
     is_forced || includes::names(request.source.as_bytes()).is_none_or(|names| !names.is_empty())
@@ -145,7 +144,7 @@ fn c_string(text: &str, what: &str) -> Result<CString> {
     CString::new(text).map_err(|_| Error::value(format!("{what} has a zero byte in it")))
 }
 
-/// Program of the library, destroyed when dropped.
+/// A program (a source to compile) of the library; destroyed when dropped.
 pub struct Program<'a> {
     calls: &'a RtcFunctions,
     handle: RtcHandle,
@@ -153,7 +152,7 @@ pub struct Program<'a> {
 
 impl Drop for Program<'_> {
     fn drop(&mut self) {
-        // SAFETY: created in `new`, destroyed once.
+        // SAFETY: the program was created in `new`, and is destroyed only here.
         unsafe { (self.calls.destroy)(&mut self.handle) };
     }
 }
@@ -177,11 +176,11 @@ impl<'a> Program<'a> {
         Ok(program)
     }
 
-    /// Compiles and returns the library's code; the log has the details.
+    /// Compiles the program, and returns the library's error code. The log contains the details.
     pub fn compile(&self, options: &[String]) -> Result<u32> {
         let texts = options.iter().map(|option| c_string(option, "an option")).collect::<Result<Vec<_>>>()?;
         let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
-        // SAFETY: the program is alive; the given number of texts, each ending with a zero byte.
+        // SAFETY: the program is alive; the array contains the given number of texts, each ending with a zero byte.
         Ok(unsafe { (self.calls.compile.0)(self.handle, pointers.len() as c_int, pointers.as_ptr()) })
     }
 
@@ -192,7 +191,7 @@ impl<'a> Program<'a> {
         Ok(text.trim_end_matches('\0').trim_end().to_owned())
     }
 
-    /// Returns the output of a pair of functions, the first of which returns the size.
+    /// Returns an output of the program. Of the two functions, the first returns the size, and the second the bytes.
     pub fn bytes(
         &self,
         size: OfProgram<*mut usize>,
@@ -208,7 +207,7 @@ impl<'a> Program<'a> {
         Ok(bytes)
     }
 
-    /// Returns the name in the image for each expression.
+    /// Returns, for each expression, its name in the image.
     pub fn lowered(&self, expressions: &[String]) -> Result<Vec<String>> {
         expressions.iter().map(|expression| self.lowered_name(expression)).collect()
     }
@@ -222,7 +221,7 @@ impl<'a> Program<'a> {
         if code != SUCCESS || name.is_null() {
             return Err(refusal(self.calls.prefix, code, operation, format!("the name {expression}")));
         }
-        // SAFETY: on success it is a C string that lives as long as the program.
+        // SAFETY: on success the name is a C string that lives as long as the program.
         Ok(unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
     }
 }

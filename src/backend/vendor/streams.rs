@@ -1,4 +1,4 @@
-//! Streams.
+//! Streams, for both vendors.
 
 use std::ffi::{c_uint, c_void};
 
@@ -12,15 +12,17 @@ use pygpu_base::error::{Error, Result};
 
 pub const NON_BLOCKING: c_uint = 1;
 
-/// Handles 1 and 2 denote the legacy and the per-thread default stream of the current device.
+/// Highest handle with a special meaning: 1 and 2 denote the legacy and the per-thread default stream of the current
+/// device.
 const LAST_SPECIAL: usize = 2;
 
 /// Vendor-specific part of streams.
 pub trait VendorStreams: VendorDevices {
-    /// As [`Streams::stream_device`], for a stream that is no default stream, by a driver without the function that tells it.
+    /// Implements [`Streams::stream_device`] with a driver that has no function for this. The stream is not a default
+    /// stream.
     ///
     /// # Safety
-    /// It is alive.
+    /// The stream is alive.
     unsafe fn device_by_context(_driver: &Driver<Self>, _stream: StreamHandle) -> Result<Option<i32>> {
         Ok(None)
     }
@@ -32,7 +34,7 @@ pub fn described(stream: StreamHandle) -> String {
 
 // For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl<V: VendorStreams> Streams for Driver<V> {
-    /// The driver clamps the priority to its range.
+    /// Creates a stream. The driver clamps the priority to the range that it supports.
     fn create_stream(&self, device: i32, flags: StreamFlags) -> Result<StreamHandle> {
         let mut stream = Raw::NONE;
         let bits = if flags.non_blocking { NON_BLOCKING } else { 0 };
@@ -50,7 +52,7 @@ impl<V: VendorStreams> Streams for Driver<V> {
         self.call(
             device,
             V::NAMES.stream_destroy,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| unsafe { (on.symbols.stream_destroy)(Raw::of(stream.0)) },
             || described(stream),
         )
@@ -60,7 +62,7 @@ impl<V: VendorStreams> Streams for Driver<V> {
         self.call(
             device,
             V::NAMES.stream_synchronize,
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             |on| self.beside_captures(|| unsafe { (on.symbols.stream_synchronize)(Raw::of(stream.0)) }),
             || described(stream),
         )
@@ -69,7 +71,7 @@ impl<V: VendorStreams> Streams for Driver<V> {
     unsafe fn query_stream(&self, device: i32, stream: StreamHandle) -> Result<bool> {
         let mut done = true;
         let ask = |on: &CurrentDeviceGuard<'_, V>| {
-            // SAFETY: see above.
+            // SAFETY: the caller guarantees the conditions of the driver call.
             let code = self.beside_captures(|| unsafe { (on.symbols.stream_query)(Raw::of(stream.0)) });
             done = code != NOT_READY;
             self.tolerated(code, NOT_READY)
@@ -83,7 +85,7 @@ impl<V: VendorStreams> Streams for Driver<V> {
         self.call(
             device,
             V::NAMES.stream_wait_event,
-            // SAFETY: see above; 0 is the only valid value of the flags.
+            // SAFETY: the caller guarantees the conditions of the driver call; 0 is the only valid value of the flags.
             |on| unsafe { (on.symbols.stream_wait_event)(Raw::of(stream.0), Raw::of(event.0), 0) },
             || format!("{}, event {:#x}", described(stream), event.0),
         )
@@ -94,11 +96,11 @@ impl<V: VendorStreams> Streams for Driver<V> {
             return Ok(None);
         }
         let Some(ask) = self.symbols.stream_device else {
-            // SAFETY: the caller guarantees the conditions of the called function.
+            // SAFETY: the caller guarantees the conditions of `device_by_context`.
             return unsafe { V::device_by_context(self, stream) };
         };
         let (operation, mut device) = (V::NAMES.stream_device, 0);
-        // SAFETY: see above; the target is writable.
+        // SAFETY: the caller guarantees the conditions of the driver call; the target is writable.
         self.call_anywhere(operation, |_| unsafe { ask(Raw::of(stream.0), &mut device) }, || described(stream))?;
         self.number(device, operation).map(Some)
     }
@@ -115,7 +117,7 @@ impl<V: VendorStreams> Streams for Driver<V> {
         let Some(call) = current.symbols.host_call else {
             return Err(Error::not_supported(format!("the {} has no {operation}: it is too old", V::LIBRARY)));
         };
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         match unsafe { call(Raw::of(stream.0), Some(function), data) } {
             SUCCESS => Ok(()),
             code => Err(self.refusal(code, operation, Some(device), described(stream))),

@@ -8,9 +8,9 @@ use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 
 use super::loader::Library;
 
-/// Handle or address of a driver, which is a number in all layers above.
+/// A handle or an address in the driver's type, which is a number in all layers above.
 pub trait Raw: Copy {
-    /// Null handle.
+    /// The null handle.
     const NONE: Self;
     /// Converts a number to a handle.
     fn of(number: usize) -> Self;
@@ -63,7 +63,7 @@ impl Raw for u64 {
 /// A vendor's types, under the names that the list uses.
 pub trait Types: Sized + Send + Sync + 'static {
     type Address: Raw;
-    /// An address that is only read.
+    /// An address from which the driver only reads.
     type Source: Raw;
     type Stream: Raw;
     type Event: Raw;
@@ -76,16 +76,16 @@ pub trait Types: Sized + Send + Sync + 'static {
     type Array: Raw;
     type Texture: Raw;
     type Surface: Raw;
-    /// A device, as it is named to copies between two.
+    /// The value by which copies between two devices identify a device.
     type Peer: Copy;
-    /// Integer types.
+    /// Integer types, such as the number of a device attribute.
     type DeviceAttribute: Copy;
     type FunctionAttribute: Copy;
     type PoolAttribute: Copy;
     type CaptureMode: Copy;
     type CaptureStatus: Copy;
     type NodeKind: Copy;
-    /// Structures.
+    /// Structures, such as the properties of a memory pool.
     type PoolProperties;
     type PoolAccess;
     type Uuid;
@@ -99,8 +99,8 @@ pub trait Types: Sized + Send + Sync + 'static {
     type LaunchConfig;
 }
 
-/// Our name, the parameters, CUDA's symbol, HIP's symbol. A library may lack an `optional` or a `newer` function; an oldest header
-/// lacks a `newer` one, too.
+/// Entries of the list: PyGPU's name of the function, its parameters, CUDA's symbol, HIP's symbol. A library may lack
+/// an `optional` or a `newer` function; the oldest header lacks a `newer` one, too.
 macro_rules! shared_symbols {
     ($expand:ident) => {
         $expand! {
@@ -277,13 +277,13 @@ macro_rules! table {
             $(fn $extra:ident($($extra_parameter:ident: $extra_type:ty),*) = $extra_cuda:ident, $extra_hip:ident;)*
         })*
     ) => {
-        /// Addresses of the functions.
+        /// The addresses of the functions.
         pub struct Symbols<V: Types> {
             $(pub $name: unsafe extern "C" fn($($parameter: $type),*) -> u32,)*
             $($(pub $extra: Option<unsafe extern "C" fn($($extra_parameter: $extra_type),*) -> u32>,)*)*
         }
 
-        /// Name of each function.
+        /// The name of each function.
         pub struct Names {
             $(pub $name: &'static str,)*
             $($(pub $extra: &'static str,)*)*
@@ -295,17 +295,18 @@ macro_rules! table {
             pub const HIP: Self =
                 Self { $($name: stringify!($hip),)* $($($extra: stringify!($extra_hip),)*)* };
 
-            /// Returns the names as in the documentation: the header hides the versions of a symbol behind one name.
+            /// Returns the symbol names without version suffixes (`_v2`), as in the vendors' documentation. In the
+            /// headers, a macro maps the documented name to the symbol with the suffix.
             pub const fn without_versions(self) -> Self {
                 Self { $($name: without_version(self.$name),)* $($($extra: without_version(self.$extra),)*)* }
             }
         }
 
         impl<V: Types> Symbols<V> {
-            /// Looks up every function.
+            /// Looks up every function of the list.
             ///
             /// # Errors
-            /// The names of the required ones that the library lacks.
+            /// The names of the required functions that the library lacks.
             ///
             /// # Safety
             /// The library is that of the vendor `V`, and `names` are the vendor's.

@@ -1,4 +1,4 @@
-//! Arrays, textures and surfaces: the structures are the same for both vendors to the byte, but for those of copies.
+//! Arrays, textures and surfaces. Both vendors' structures are equal byte for byte, except those of copies.
 
 use super::current_context::VendorContexts;
 use super::driver::Driver;
@@ -10,7 +10,7 @@ use crate::{
 };
 use pygpu_base::error::{Error, Result};
 
-/// `CUDA_ARRAY3D_DESCRIPTOR`, `HIP_ARRAY3D_DESCRIPTOR`.
+/// `CUDA_ARRAY3D_DESCRIPTOR` or `HIP_ARRAY3D_DESCRIPTOR`: shape and format of an array.
 #[repr(C)]
 pub struct ArrayDescriptor {
     pub width: usize,
@@ -21,7 +21,7 @@ pub struct ArrayDescriptor {
     pub flags: u32,
 }
 
-/// `CUDA_RESOURCE_DESC`, `HIP_RESOURCE_DESC`, with the union declared as words.
+/// `CUDA_RESOURCE_DESC` or `HIP_RESOURCE_DESC`: the memory of a texture. The union is declared as words.
 #[repr(C)]
 pub struct ResourceDescriptor {
     pub kind: u32,
@@ -29,7 +29,7 @@ pub struct ResourceDescriptor {
     pub flags: u32,
 }
 
-/// `CUDA_TEXTURE_DESC`, `HIP_TEXTURE_DESC`.
+/// `CUDA_TEXTURE_DESC` or `HIP_TEXTURE_DESC`: how a texture is sampled.
 #[repr(C)]
 pub struct TextureDescriptor {
     pub address: [u32; 3],
@@ -48,14 +48,14 @@ const PITCHED: u32 = 3;
 const READ_AS_INTEGER: u32 = 1;
 const NORMALIZED: u32 = 2;
 
-/// Array of a copy, and the start of the copied part.
+/// The array that takes part in a copy, and the start of the copied part.
 pub struct ArrayPart<'a> {
     pub array: ArrayHandle,
     pub texel: Texel,
     pub part: &'a ArrayBox,
 }
 
-/// Copies, whose structures differ.
+/// Vendor-specific part of textures: copies, whose structures differ.
 pub trait VendorTextures: VendorContexts {
     const COPY_ARRAY: &'static str;
 
@@ -78,7 +78,7 @@ fn words(words: &[u64]) -> [u64; 16] {
     all
 }
 
-/// Packs two 32-bit fields, the first at the lower address.
+/// Packs two 32-bit fields into a word; the first field is at the lower address.
 fn pair(first: u32, second: u32) -> u64 {
     let mut bytes = [0; 8];
     bytes[..4].copy_from_slice(&first.to_ne_bytes());
@@ -101,7 +101,8 @@ fn described(resource: &Resource) -> ResourceDescriptor {
 fn sampled(resource: &Resource, sampling: &Sampling) -> TextureDescriptor {
     let mut address = sampling.address;
     if let Resource::Array(_, ArrayShape { height: 0, .. }) = resource {
-        // The hardware treats a missing axis as one row and would interpolate half of each element with the border.
+        // Other modes are replaced for a missing axis. The hardware treats such an axis as one row, and would
+        // interpolate half of each element with the border.
         address[1..].fill(AddressMode::Clamp);
     }
     let mut flags = 0;
@@ -132,7 +133,7 @@ impl<V: VendorTextures> Driver<V> {
         ))
     }
 
-    /// Makes a call by a function that the library may lack.
+    /// Makes a driver call by a function that the library may lack.
     fn texture_call<F>(
         &self,
         device: i32,
@@ -171,7 +172,7 @@ impl<V: VendorTextures> Textures for Driver<V> {
     unsafe fn destroy_array(&self, device: i32, array: ArrayHandle) -> Result<()> {
         let detail = || format!("array {:#x}", array.0);
         let (name, destroy) = (V::NAMES.array_destroy, self.symbols.array_destroy);
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         self.texture_call(device, name, destroy, |destroy| unsafe { destroy(Raw::of(array.0)) }, detail)
     }
 
@@ -186,7 +187,7 @@ impl<V: VendorTextures> Textures for Driver<V> {
     ) -> Result<()> {
         let place = ArrayPart { array, texel: shape.texel, part };
         let current = self.enter(device, V::COPY_ARRAY)?;
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         match unsafe { V::copy_array(current.api, &place, memory, copy, stream) } {
             SUCCESS => Ok(()),
             code => {
@@ -203,7 +204,8 @@ impl<V: VendorTextures> Textures for Driver<V> {
         let (name, create) = (V::NAMES.texture_create, self.symbols.texture_create);
         let (to, from, how) = (&raw mut texture, (&raw const from).cast(), (&raw const how).cast());
         let no_view = std::ptr::null();
-        // SAFETY: see above; the target is writable, the structures are the vendor's.
+        // SAFETY: the caller guarantees the conditions of the driver call; the target is writable, and the structures
+        // have the vendor's layout.
         self.texture_call(device, name, create, |create| unsafe { create(to, from, how, no_view) }, detail)?;
         Ok(texture.number() as u64)
     }
@@ -211,7 +213,7 @@ impl<V: VendorTextures> Textures for Driver<V> {
     unsafe fn destroy_texture(&self, device: i32, texture: u64) -> Result<()> {
         let detail = || format!("texture {texture:#x}");
         let (name, destroy) = (V::NAMES.texture_destroy, self.symbols.texture_destroy);
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         self.texture_call(device, name, destroy, |destroy| unsafe { destroy(Raw::of(texture as usize)) }, detail)
     }
 
@@ -220,7 +222,8 @@ impl<V: VendorTextures> Textures for Driver<V> {
         let from = described(&Resource::Array(array, *shape));
         let (name, create, detail) = (V::NAMES.surface_create, self.symbols.surface_create, || format!("{shape:?}"));
         let (to, from) = (&raw mut surface, (&raw const from).cast());
-        // SAFETY: see above; the target is writable. The vendor's structure is this one, or a shorter one that begins so.
+        // SAFETY: the caller guarantees the conditions of the driver call; the target is writable. The vendor's
+        // structure is this one, or a prefix of it.
         self.texture_call(device, name, create, |create| unsafe { create(to, from) }, detail)?;
         Ok(surface.number() as u64)
     }
@@ -228,7 +231,7 @@ impl<V: VendorTextures> Textures for Driver<V> {
     unsafe fn destroy_surface(&self, device: i32, surface: u64) -> Result<()> {
         let detail = || format!("surface {surface:#x}");
         let (name, destroy) = (V::NAMES.surface_destroy, self.symbols.surface_destroy);
-        // SAFETY: see above.
+        // SAFETY: the caller guarantees the conditions of the driver call.
         self.texture_call(device, name, destroy, |destroy| unsafe { destroy(Raw::of(surface as usize)) }, detail)
     }
 }

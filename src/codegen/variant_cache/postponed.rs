@@ -1,4 +1,4 @@
-//! Variants that a flush needs and that are compiled between two attempts of it.
+//! Variants that a flush needs, which are compiled between two of its attempts.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -9,13 +9,13 @@ use pygpu_device::Device;
 use pygpu_kernel::{self as kernel, KernelSource};
 
 thread_local! {
-    /// Variants that a flush of this thread did not find.
+    /// Variants that a flush of this thread needed and did not find.
     pub(super) static POSTPONED: RefCell<Vec<Postponed>> = const { RefCell::new(Vec::new()) };
-    /// Variants of `POSTPONED` whose compilation failed.
+    /// Variants of `POSTPONED` whose compilation failed, with the error.
     pub(super) static REFUSED: RefCell<Vec<(PostponedVariant, Error)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Owned identity of a variant.
+/// Identifies a variant, as [`VariantId`](super::VariantId), with an owned key.
 pub(super) struct PostponedVariant {
     pub(super) family: u64,
     pub(super) place: u64,
@@ -41,11 +41,11 @@ pub struct Postponed {
 }
 
 impl Postponed {
-    /// Compiles the variant. An error is stored for the operation that needs it.
+    /// Compiles the variant. If this fails, the error is stored for the operation that needs the variant.
     pub fn compile(self) {
         let Self { variant, device, name, source } = self;
-        // Python searches for the compiler first, while no other thread waits for this one: the search may need the
-        // same kernel.
+        // Python searches for the compiler before this thread claims the compilation, so that no thread waits for it
+        // meanwhile: the search may need the same kernel.
         let with = |hints: &[PathBuf]| {
             let make = || kernel::load(device, &source, hints)?.function(&name).map(Some);
             COMPILED.find_or_make(&variant.identity(), make)
@@ -60,17 +60,17 @@ impl Postponed {
     }
 }
 
-/// Whether a flush of this thread lacked a variant.
+/// Whether a flush of this thread needed variants that are not compiled.
 pub fn has_postponed() -> bool {
     POSTPONED.with_borrow(|all| !all.is_empty())
 }
 
-/// Takes the variants that a flush of this thread lacked.
+/// Takes the variants that a flush of this thread needed and did not find.
 pub fn take_postponed() -> Vec<Postponed> {
     POSTPONED.take()
 }
 
-/// Clears the failed compilations of this thread, so that the next flush retries them.
+/// Clears the errors of failed compilations of this thread, so that the next flush retries them.
 pub fn forget_refused() {
     drop(REFUSED.take());
 }

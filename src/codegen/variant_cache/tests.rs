@@ -140,7 +140,7 @@ fn tables_are_read_while_they_are_replaced_and_freed() {
         }
         for turn in 0..3000u64 {
             make(&STORE, &of(9, &[(turn % 64) as u8]), Arc::clone(&value));
-            // Sleeps so that a concurrently running test of `fork` can acquire every lock of the process.
+            // The test sleeps so that a concurrently running test of `fork` can acquire every lock of the process.
             thread::sleep(Duration::from_micros(50));
             if turn % 100 == 99 {
                 STORE.forget(9);

@@ -1,35 +1,37 @@
-//! Choice of the kernel for a copy within a device. Pure arithmetic, no driver calls.
+//! Chooses the kernel for a copy within a device. Contains arithmetic only, and no driver calls.
 //!
-//! A contiguous piece is moved in units of up to 16 bytes, as large as addresses, strides and length allow. The
-//! remaining axes repeat units. The choice depends mainly on whether source and target have the same fastest axis.
+//! A contiguous run is moved in units of up to 16 bytes, as large as addresses, strides and length allow. The remaining
+//! axes repeat units. The choice depends mainly on whether source and target have the same fastest axis.
 
 use pygpu_backend::Address;
 use pygpu_base::small_sort;
 use pygpu_layout::{ContiguousRuns, NARROW, SharedAxes, SharedAxis, fastest};
 
-/// Upper bound of numbers that kernels divide by multiplication and shift.
+/// Upper bound of the numbers that kernels divide by a multiplication and a shift.
 pub(super) const DIVISIBLE: i64 = NARROW;
 
-/// The largest unit in bytes.
+/// Maximum size of a unit in bytes.
 pub(super) const LARGEST: i64 = 16;
 
-/// Rows of at least this many units are divided among blocks, each of which processes part of one row.
+/// Number of units in a row from which on the row is divided among blocks, each of which processes a part of one row.
 const LONG_LINE: i64 = 1024;
 
-/// Planes with fewer units fit into the caches, so that the order of accesses hardly matters.
+/// Number of units in a plane below which the plane fits into the caches, so that the order of accesses hardly matters.
 const SMALL_PLANE: i64 = 1024;
 
-/// Size of a memory sector in bytes. Elements further apart share no sector, so that reading them together gains
-/// nothing.
+/// Size of a memory sector in bytes. Elements further apart are in different sectors, so that reading them together
+/// gains nothing.
 const SECTOR: u64 = 32;
 
-/// Rows of at least this many bytes, a full cache line, are written consecutively if they repeat the same source.
+/// Length in bytes of a row, a full cache line, from which on rows that repeat the same source are written
+/// consecutively.
 const SHORT_LINE: i64 = 128;
 
-/// Threads of a block, and the maximum side of a tile.
+/// Number of threads in a block, and maximum length of a tile's side in units.
 const MOST_SIDE: i64 = 256;
 
-/// A copy in units of `unit` bytes: the addresses of the first unit, and the axes, outermost in the target first.
+/// A copy divided into units of `unit` bytes: the addresses of the first unit, and the axes. The target's outermost
+/// axis is first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Units {
     pub(super) unit: i64,
@@ -38,52 +40,53 @@ pub(super) struct Units {
     pub(super) axes: SharedAxes<2>,
 }
 
-/// The kernel for a copy.
+/// The kernel that performs a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum CopyKernel {
-    /// Long innermost rows: addresses are computed once per block.
+    /// For long innermost rows: a block computes addresses once, because it processes a part of one row.
     Lines {
-        /// The source is broadcast along an outer axis: blocks process the same part of all rows consecutively, so that
-        /// it is read from memory once.
+        /// Whether the source is broadcast along an outer axis. Blocks then process the same part of all rows
+        /// consecutively, so that it is read from memory once.
         again: bool,
     },
-    /// Any layout: the address of each unit is computed; `wide` with 64-bit indices.
+    /// For any layout: the address of each unit is computed from its index.
     Flat {
-        /// Whether there are 2^31 units or more.
+        /// Whether there are 2^31 units or more, so that indices need 64 bits.
         wide: bool,
     },
-    /// A transposition in registers, in vectors of `vector` bytes. The axes `x` and `y` are last.
+    /// Transposition in registers, of vectors of `vector` bytes. The axes `x` and `y` of the plane are last.
     Squares {
-        /// Bytes of a vector.
+        /// Size of a vector in bytes.
         vector: i64,
     },
-    /// A transposition through shared memory. The axes `x` and `y` are last.
+    /// Transposition through shared memory. The axes `x` and `y` of the plane are last.
     Tiles {
-        /// Size of a tile in units along the target's fastest axis.
+        /// Length of a tile along the target's fastest axis, in units.
         x: i64,
-        /// Size of a tile in units along the source's fastest axis.
+        /// Length of a tile along the source's fastest axis, in units.
         y: i64,
     },
 }
 
-/// Override of the choice for benchmarks and tests.
+/// Kernel that benchmarks and tests select instead of the best one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ForcedKernel {
-    /// No override.
+    /// The best kernel is used.
     None,
-    /// Excludes transposition in registers.
+    /// Transposition in registers is not used.
     Tiles,
-    /// Uses the `Flat` kernel for everything.
+    /// The `Flat` kernel is used for everything.
     Flat,
 }
 
 impl Units {
-    /// Units of pieces, for the given addresses of byte 0 of both layouts. There is at least one axis.
+    /// Divides contiguous runs into units. `to` and `from` are the addresses of byte 0 of both layouts. The result has
+    /// at least one axis.
     pub(super) fn of(pieces: &ContiguousRuns, to: Address, from: Address) -> Self {
         Self::aligned(pieces, to, from, std::iter::empty())
     }
 
-    /// Units like [`Self::of`], small enough to divide other strides as well.
+    /// Like [`Self::of`], with units that also divide further strides.
     pub(super) fn aligned(
         pieces: &ContiguousRuns,
         to: Address,
@@ -130,7 +133,7 @@ impl Units {
         outer.last().is_some_and(|axis| axis.strides[1] == 0)
     }
 
-    /// The kernel for a fill, or for a copy whose operands have the same axis order.
+    /// Returns the kernel for a fill, or for a copy whose operands have the same axis order.
     pub(super) fn straight(&self, wish: ForcedKernel) -> CopyKernel {
         let inner = self.axes.last().map_or(1, |axis| axis.len);
         if wish != ForcedKernel::Flat && inner >= LONG_LINE {
@@ -140,7 +143,7 @@ impl Units {
         }
     }
 
-    /// The transposition kernel, if the copy is a transposition. Moves its axes to the end.
+    /// Returns the transposition kernel, if the copy is a transposition, and moves the axes of the plane to the end.
     fn transposition(&mut self, wish: ForcedKernel) -> Option<CopyKernel> {
         let x = self.axes.len().checked_sub(1)?;
         let y = fastest(&self.axes, 1).filter(|&y| y != x)?;
@@ -158,7 +161,7 @@ impl Units {
         }
     }
 
-    /// The vector size for transposing the plane in registers, if possible.
+    /// Returns the vector size for transposing the plane in registers; `None` if that is not possible.
     fn vector(&self, x: SharedAxis<2>, y: SharedAxis<2>) -> Option<i64> {
         if x.strides[0] != self.unit || y.strides[1] != self.unit {
             return None;
@@ -175,8 +178,8 @@ impl Units {
     }
 }
 
-/// The tile shape for a plane: at least 64 contiguous bytes along both axes, longer along one axis if the other is
-/// short.
+/// Returns the tile size for a plane: at least 64 contiguous bytes along both axes, and more along one axis if the
+/// other is short.
 fn tiles(unit: i64, x: i64, y: i64) -> CopyKernel {
     let (side, area) = match unit {
         1 | 2 => (64, 64 * 64),
@@ -197,7 +200,7 @@ mod tests {
     use super::*;
     use pygpu_layout::{Layout, MemoryOrder};
 
-    /// The choice for a copy of a transposed, strided or sliced array into a C-ordered one.
+    /// Returns the units and the kernel for a copy of a transposed, strided or sliced array into a C-ordered one.
     fn chosen(source: &Layout, to: Address, from: Address) -> (Units, CopyKernel) {
         let shape: Vec<i64> = source.shape().collect();
         let target = Layout::contiguous(&shape, source.itemsize(), MemoryOrder::C).unwrap();
@@ -269,7 +272,7 @@ mod tests {
         assert_eq!(chosen(&many, 1 << 40, 1 << 41).1, CopyKernel::Flat { wide: true });
         let few = dense(&[1 << 25, 33, 2], 1).index(&[slice(0, 1 << 25), slice(0, 32), step(2)]).unwrap();
         assert_eq!(chosen(&few, 1 << 40, 1 << 41).1, CopyKernel::Flat { wide: false });
-        // Row and tile kernels number their blocks, not their units, so that 32 bits suffice.
+        // Kernels for rows and tiles number their blocks, not their units, so that 32 bits suffice.
         let plane = dense(&[1 << 17, 1 << 17], 4).transpose(None).unwrap();
         let (units, class) = chosen(&plane, 1 << 40, 1 << 41);
         assert_eq!(class, CopyKernel::Squares { vector: 16 });

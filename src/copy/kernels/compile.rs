@@ -1,4 +1,4 @@
-//! Compilation of the copy kernels on first use. Without a compiler they are unavailable.
+//! Compiles the copy kernels on first use. Without a compiler they are unavailable.
 
 use smallvec::SmallVec;
 
@@ -7,7 +7,7 @@ use pygpu_codegen::variant_cache::{KernelFamily, VariantKey};
 use pygpu_device::Device;
 use pygpu_kernel::{Function, KernelSource};
 
-/// A kernel, regardless of its compile-time definitions.
+/// Which kernel, without its compile-time definitions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum CopyKernelId {
     Lines,
@@ -59,7 +59,7 @@ pub(super) struct CopyVariant {
 
 static KERNELS: KernelFamily = KernelFamily::of_library(0);
 
-/// The compiled kernel; `None` if it cannot be compiled.
+/// Returns the compiled kernel; `None` if it cannot be compiled.
 pub(super) fn function(device: Device, variant: CopyVariant) -> Option<Function> {
     KERNELS.function_if_any(device, &variant.key(), variant.kernel.name(), || variant.source())
 }
@@ -69,13 +69,14 @@ impl CopyVariant {
         Self { kernel, defined: defined.into_iter().collect() }
     }
 
-    /// Adds a compile-time definition.
+    /// Adds a compile-time definition, which the kernel sees as a macro.
     pub(super) fn with(mut self, name: &'static str, value: i64) -> Self {
         self.defined.push((name, value));
         self
     }
 
-    /// The kernel and the values of its definitions. Their names follow from the kernel and the number of values.
+    /// Returns the cache key: the kernel and the values of its definitions. The names of the definitions follow from
+    /// the kernel and the number of values.
     fn key(&self) -> VariantKey {
         let mut key = VariantKey::from_slice(&[self.kernel as u8]);
         // Every value fits into 16 bits.

@@ -1,7 +1,7 @@
 //! Fill kernels. The value is part of the kernel's parameters, so no memory is read.
 //!
-//! The iteration over the target is that of a copy. Units along the last axis, that of contiguous bytes, repeat the
-//! item. A unit contains whole items, or the item repeats after several units, the period.
+//! A fill iterates over the target like a copy. Units along the last axis, that of contiguous bytes, repeat the item. A
+//! unit contains whole items, or the item repeats after several units, the period.
 
 use smallvec::SmallVec;
 
@@ -19,7 +19,7 @@ use pygpu_memory::Access;
 /// parameters that every device supports.
 pub(crate) const LONGEST: i64 = 512;
 
-/// Fills pieces, which consist of whole items, by repeating the item of at most [`LONGEST`] bytes, in one launch.
+/// Fills contiguous runs, which consist of whole items, with an item of at most [`LONGEST`] bytes, in one launch.
 /// Returns `false` if no kernel is available.
 ///
 /// # Errors
@@ -39,13 +39,13 @@ pub(crate) fn fill(target: &Array, pieces: &ContiguousRuns, item: &[u8], stream:
     let variant = variant(class, &units).with("FILL", value.room());
     let Some(function) = compile::function(target.device(), variant) else { return Ok(false) };
     value.push(&mut parameters.record);
-    // SAFETY: the parameter block matches the kernel's structure; the axes stay inside the layout, which is inside the
-    // block.
+    // SAFETY: the parameter block matches the kernel's structure; the axes stay inside the layout, and the layout
+    // inside the array's block.
     unsafe { run(&function, &parameters, stream, &[(target.allocation(), Access::Write)])? };
     Ok(true)
 }
 
-/// The largest units whose period does not exceed [`LONGEST`]. For units of one byte the period is the item.
+/// Returns the largest units whose period does not exceed [`LONGEST`]. For units of one byte the period is the item.
 fn units(pieces: &ContiguousRuns, base: Address, itemsize: i64) -> Units {
     let mut most = LARGEST;
     loop {
@@ -57,9 +57,9 @@ fn units(pieces: &ContiguousRuns, base: Address, itemsize: i64) -> Units {
     }
 }
 
-/// The period: the number of units after which an item begins at the start of a unit again.
+/// Returns the period: the number of units after which an item begins at the start of a unit again.
 fn period(itemsize: i64, unit: i64) -> i64 {
-    // Units are powers of two.
+    // The unit is a power of two, so the greatest common divisor is the smaller power of two.
     itemsize / unit.min(1 << itemsize.trailing_zeros())
 }
 
@@ -71,7 +71,8 @@ struct FillPattern<'a> {
 }
 
 impl FillPattern<'_> {
-    /// Size in bytes of the kernel's array for the value. Only two sizes exist, to limit the number of kernels.
+    /// Returns the size in bytes of the kernel's array for the value. There are only two sizes, to limit the number of
+    /// kernels.
     fn room(&self) -> i64 {
         if self.period == 1 { self.unit } else { LONGEST }
     }
@@ -94,7 +95,7 @@ mod tests {
     use super::*;
     use pygpu_layout::{Layout, MemoryOrder};
 
-    /// The unit and the period for filling a dense array that begins at `base`.
+    /// Returns unit and period for filling a dense array that begins at `base`.
     fn chosen(itemsize: i64, count: i64, base: Address) -> (i64, i64) {
         let layout = Layout::contiguous(&[count], itemsize, MemoryOrder::C).unwrap();
         let unit = units(&ContiguousRuns::of(&layout, &layout).unwrap(), base, itemsize).unit;

@@ -22,21 +22,21 @@ use pygpu_layout::{ContiguousRuns, Dims, Layout, LoopNest, MemoryOrder, SharedAx
 use pygpu_memory::readback::Readback;
 use pygpu_memory::{Access, capture};
 
-/// Treatment of out-of-range indices.
+/// What happens for an out-of-range index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bounds {
-    /// An error.
+    /// The index is an error.
     Checked,
-    /// Wraps around.
+    /// The index wraps around.
     Wrapped,
-    /// Clipped to the nearest valid index; negative indices become 0.
+    /// The index is clipped to the nearest valid one; negative indices become 0.
     Clipped,
-    /// Cannot occur.
+    /// No index can be out of range, so indices are not checked.
     Known,
 }
 
 impl Bounds {
-    /// The kernels' number for it.
+    /// Returns the value that the kernels use for this treatment.
     const fn number(self) -> i64 {
         match self {
             Self::Wrapped => 1,
@@ -46,9 +46,9 @@ impl Bounds {
     }
 }
 
-/// An axis that is indexed by an integer array.
+/// An axis that is indexed by an array of integers.
 pub struct Indexed {
-    /// The indices, on the array's device, broadcast to the common shape.
+    /// The array of indices, on the device of the indexed array, broadcast to the common shape.
     pub index: Array,
     /// Length of the axis.
     pub len: i64,
@@ -58,20 +58,20 @@ pub struct Indexed {
     pub bounds: Bounds,
 }
 
-/// The elements selected by a key with index arrays.
+/// The elements that a key with index arrays selects.
 pub struct Selection {
-    /// The axes that are not indexed, with the offset of the first element.
+    /// Layout of the axes that are not indexed, with the offset of the first element.
     pub view: Layout,
-    /// The indexed axes.
+    /// The axes that index arrays index.
     pub indexed: Vec<Indexed>,
-    /// The common shape of the index arrays.
+    /// The shape to which all index arrays were broadcast.
     pub shape: Dims,
-    /// Position in the result, as an axis of the view, at which the axes of the index arrays are inserted.
+    /// Index of the view's axis before which the axes of the index arrays are inserted in the result.
     pub position: usize,
 }
 
 impl Selection {
-    /// The shape of the selection.
+    /// Returns the shape of the selected elements.
     pub fn result_shape(&self) -> Dims {
         let view: Dims = self.view.shape().collect();
         let (before, behind) = view.split_at(self.position);
@@ -82,13 +82,13 @@ impl Selection {
         self.shape.iter().product()
     }
 
-    /// Whether each element is selected at most once: all index arrays come from one mask.
+    /// Whether each element is certainly selected at most once, because all index arrays come from one mask.
     fn is_distinct(&self) -> bool {
         self.indexed.iter().all(|indexed| indexed.bounds == Bounds::Known) && self.shape.len() == 1
     }
 
-    /// Splits a layout of the result's shape: removes the index arrays' axes, and returns their common stride, if they
-    /// have one.
+    /// Splits a layout of the result's shape: removes the axes of the index arrays, and returns their common stride, if
+    /// they have one.
     fn split(&self, result: &Layout) -> Result<(Layout, Option<i64>)> {
         let indexed = self.position..self.position + self.shape.len();
         let part = |is_indexed: bool| {
@@ -106,7 +106,7 @@ impl Selection {
 /// Copies the selected elements to a new array; `None` if no kernel is available.
 ///
 /// # Errors
-/// `IndexError`; `OutOfMemory`; driver errors.
+/// `IndexError` for an index that is out of range; `OutOfMemory`; driver errors.
 pub fn gather(source: &Array, selection: &Selection, stream: &Stream) -> Result<Option<Array>> {
     if let [indexed] = &selection.indexed[..]
         && let Some(result) = gather_directly(source, selection, indexed, stream)?
@@ -167,11 +167,11 @@ pub fn gather_into(source: &Array, selection: &Selection, out: &Array, stream: &
     table.gather(source, selection, out, stream)
 }
 
-/// Assigns `values`, which have the selection's shape. Returns `false` if no kernel is available, with the target
-/// unchanged.
+/// Assigns `values`, which have the selection's shape. Returns `false`, with the target unchanged, if no kernel is
+/// available.
 ///
 /// # Errors
-/// `IndexError`; `OutOfMemory`; driver errors.
+/// `IndexError` for an index that is out of range; `OutOfMemory`; driver errors.
 pub fn scatter(target: &Array, selection: &Selection, values: &Array, stream: &Stream) -> Result<bool> {
     let Some(mut table) = OffsetTable::of(target.device(), selection, stream)? else { return Ok(false) };
     if values.layout().is_empty() {
@@ -199,11 +199,11 @@ pub fn scatter(target: &Array, selection: &Selection, values: &Array, stream: &S
     )
 }
 
-/// Source of the offsets along the indexed axis.
+/// Where a kernel gets the offsets along the indexed axis from.
 enum OffsetSource<'a> {
-    /// Byte offsets, one for each combination of indices.
+    /// From an array of byte offsets, one for each combination of indices.
     Table(&'a Array),
-    /// Contiguous indices of one axis; an out-of-range index is reported to the readback.
+    /// From the contiguous indices of one axis. An index that is out of range is reported to the readback.
     Of(&'a Indexed, Option<&'a Readback>),
 }
 
@@ -216,7 +216,7 @@ impl OffsetSource<'_> {
     }
 }
 
-/// Source and target of a gather or scatter, and whether the table applies to the target.
+/// Source and target of a gather or scatter, and whether the offsets apply to the target.
 struct GatherOperands<'a> {
     target: &'a Array,
     source: &'a Array,
@@ -224,7 +224,7 @@ struct GatherOperands<'a> {
 }
 
 impl GatherOperands<'_> {
-    /// Launches the gather kernel; `along` is the axis of the table.
+    /// Launches the gather kernel; `along` is the axis to which the offsets apply.
     fn select(
         &self,
         pieces: &ContiguousRuns,
@@ -276,14 +276,14 @@ impl GatherOperands<'_> {
             (places.array().allocation(), Access::Read),
             (self.target.allocation(), Access::Write),
         ];
-        // SAFETY: the parameter block matches the kernel's structure; the table or the kernel's own check keeps every
-        // index inside the axis.
+        // SAFETY: the parameter block matches the kernel's structure; the offset table, or the kernel's own check,
+        // keeps every index inside the axis.
         unsafe { run(&function, &parameters, stream, &uses)? };
         Ok(true)
     }
 }
 
-/// Checks that a stream is not capturing: the host must read the result of the bounds check.
+/// Returns an error if a stream is capturing, because the host must read the result of the bounds check.
 ///
 /// # Errors
 /// `NotSupported`; driver errors.
@@ -295,10 +295,10 @@ fn refusal() -> Error {
     Error::index("an index is out of bounds for the axis that it indexes")
 }
 
-/// Byte offsets, one for each combination of indices.
+/// Array of byte offsets, one for each combination of indices, and its bounds check.
 struct OffsetTable {
     bytes: Array,
-    /// The readback is nonzero after the event if an index is out of range.
+    /// Result of the bounds check: after the event, the readback is nonzero if an index is out of range.
     refused: Option<(Readback, PooledEvent)>,
 }
 
@@ -320,7 +320,7 @@ impl OffsetTable {
         Ok(Some(Self { bytes, refused }))
     }
 
-    /// Waits for the bounds check.
+    /// Waits for the bounds check, and returns an error if an index is out of range.
     fn check_now(&mut self) -> Result<()> {
         let Some((word, mark)) = self.refused.take() else { return Ok(()) };
         match word.read_at(&mark)? {
@@ -354,7 +354,8 @@ impl OffsetTable {
         )
     }
 
-    /// Marks all assignments to a position but the last as ignored.
+    /// If a position is assigned several times, marks all but the last assignment as ignored. Returns `false` if no
+    /// kernel is available.
     fn keep_last(&self, selection: &Selection, stream: &Stream) -> Result<bool> {
         let device = self.bytes.device();
         let mut strides = Dims::new();
@@ -389,7 +390,8 @@ impl OffsetTable {
         for word in [numbers.address(), owners.address(), count as usize] {
             arguments.push_word(word as u64);
         }
-        // SAFETY: the kernel has these three parameters; the indices are checked against the size of `owners`.
+        // SAFETY: these are the kernel's three declared parameters; the kernel checks the indices against the size of
+        // `owners`.
         unsafe { launch::launch(&claim, &shape(blocks), stream, &mut arguments, &uses)? };
         let uses = [
             (numbers.allocation(), Access::Read),
@@ -400,7 +402,8 @@ impl OffsetTable {
         for word in [numbers.address(), owners.address(), self.bytes.address(), count as usize] {
             arguments.push_word(word as u64);
         }
-        // SAFETY: the kernel has these four parameters; the index and the offset array have `count` items each.
+        // SAFETY: these are the kernel's four declared parameters; the index and the offset array have `count` items
+        // each.
         unsafe { launch::launch(&settle, &shape(blocks), stream, &mut arguments, &uses)? };
         Ok(true)
     }
@@ -424,8 +427,8 @@ fn places_variant(
     CopyVariant::new(kernel, defined)
 }
 
-/// Computes the sum of indices times strides for each combination of indices. Out-of-range indices are reported to
-/// `refused`.
+/// Computes the byte offset for each combination of indices: the sum of indices times strides. Out-of-range indices are
+/// reported to the readback `refused`.
 fn places(
     device: Device,
     selection: &Selection,
@@ -464,7 +467,8 @@ fn is_signed(dtype: DType) -> bool {
     matches!(dtype.kind(), ScalarType::Int8 | ScalarType::Int16 | ScalarType::Int32 | ScalarType::Int64)
 }
 
-/// An index array with aligned elements: a field of a packed structure is copied.
+/// Returns an index array with aligned elements. A field of a packed structure is copied; other arrays are returned
+/// unchanged.
 fn aligned(index: &Array, stream: &Stream) -> Result<Array> {
     let size = index.dtype().itemsize();
     let bits = index.layout().strides().fold(index.address() as i64, |bits, stride| bits | stride);

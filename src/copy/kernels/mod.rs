@@ -1,8 +1,8 @@
 //! Copies within a device by kernels, and fills, for any layout.
 //!
-//! [`choose`] chooses the kernel, [`parameters`] builds its parameters, [`compile`] compiles it. The kernels are in
-//! `device`, with one source for all vendors. Kernels are optional: without a compiler these functions return `false`
-//! and the caller uses another route.
+//! [`choose`] chooses the kernel, [`parameters`] builds its parameters, [`compile`] compiles it. The device code is in
+//! the folder `device`, with one source for all vendors. Kernels are optional: without a compiler these functions
+//! return `false` and the caller copies by other means.
 
 mod choose;
 mod compile;
@@ -27,17 +27,18 @@ use pygpu_kernel::{Arguments, Function, launch};
 use pygpu_layout::{ContiguousRuns, CopyBlocks};
 use pygpu_memory::{Access, BlockUse};
 
-/// The driver copies rows of at least this many bytes as fast as a kernel.
+/// Width in bytes from which on the driver copies rows as fast as a kernel.
 const WIDE_ROWS: i64 = 1 << 20;
 
-/// Size in bytes up to which a driver call costs no more than a kernel launch, for any rows.
+/// Total size in bytes up to which a driver's copy costs no more than a kernel launch, for rows of any width.
 const LITTLE: i64 = 16 << 10;
 
-/// Number of blocks that the driver copies in less time than a kernel launch takes to prepare.
+/// Number of blocks that driver calls copy in less time than it takes to prepare a kernel launch.
 const FEW: i64 = 2;
 
-/// Contents of `PYGPU_STRIDED_COPY`, for benchmarks and tests: `tiles`, `flat`, `driver`; `group=8` for the rows of a
-/// strip of tiles, `lanes=8` for the threads that read adjacent vectors, `turns=2` for the squares of a thread.
+/// Settings from the environment variable `PYGPU_STRIDED_COPY`, for benchmarks and tests: `tiles`, `flat`, `driver`;
+/// `group=8` for the rows of a strip of tiles, `lanes=8` for the threads that read adjacent vectors, `turns=2` for the
+/// squares of a thread.
 struct CopyOverrides {
     wish: ForcedKernel,
     tuning: Tuning,
@@ -76,7 +77,7 @@ pub(super) fn suit(blocks: &CopyBlocks) -> bool {
         _ if overrides().driver => false,
         CopyBlocks::One { .. } => false,
         CopyBlocks::Uniform(rows) => {
-            // The driver would read broadcast rows from memory repeatedly.
+            // The driver would read rows that are broadcast from memory repeatedly.
             let is_read_again = (rows.height > 1 && rows.src_pitch == 0) || (rows.depth > 1 && rows.src_slice == 0);
             (rows.width < WIDE_ROWS || is_read_again)
                 && rows.width.saturating_mul(rows.height).saturating_mul(rows.depth) > LITTLE
@@ -98,13 +99,13 @@ pub(super) fn copy(target: &Array, source: &Array, stream: &Stream) -> Result<bo
     let variant = variant(class, &units);
     let Some(function) = compile::function(stream.device(), variant) else { return Ok(false) };
     let uses = [(source.allocation(), Access::Read), (target.allocation(), Access::Write)];
-    // SAFETY: the parameter block matches the kernel's structure; the axes stay inside both layouts, which are inside
+    // SAFETY: the parameter block matches the kernel's structure; the axes stay inside both layouts, and these inside
     // their blocks.
     unsafe { run(&function, &parameters, stream, &uses)? };
     Ok(true)
 }
 
-/// The parameters for a kernel. Falls back to the `Flat` kernel if the launch would need too many blocks.
+/// Builds the parameters for a kernel. Uses the `Flat` kernel instead if the launch would need too many blocks.
 fn numbered(units: &Units, class: CopyKernel) -> (CopyKernel, CopyParameters) {
     let parameters = parameters::parameters(units, class, overrides().tuning);
     if parameters.shares < choose::DIVISIBLE || matches!(class, CopyKernel::Flat { .. }) {
@@ -114,7 +115,7 @@ fn numbered(units: &Units, class: CopyKernel) -> (CopyKernel, CopyParameters) {
     (class, parameters::parameters(units, class, overrides().tuning))
 }
 
-/// The compiled variant for a kernel.
+/// Returns the variant that must be compiled for a kernel.
 fn variant(class: CopyKernel, units: &Units) -> CopyVariant {
     let Tuning { group, lanes, turns } = overrides().tuning;
     let (unit, rank) = (units.unit, parameters::rank_for(parameters::outer_axes(units, class).len()));
@@ -142,7 +143,7 @@ fn variant(class: CopyKernel, units: &Units) -> CopyVariant {
     }
 }
 
-/// Launches a kernel whose only parameter is a structure.
+/// Launches a kernel that has a structure as its only parameter.
 ///
 /// # Safety
 /// The parameter block must match the structure that the kernel declares, and refer only to memory of the blocks in
@@ -150,7 +151,8 @@ fn variant(class: CopyKernel, units: &Units) -> CopyVariant {
 unsafe fn run(function: &Function, parameters: &CopyParameters, stream: &Stream, uses: &[BlockUse<'_>]) -> Result<()> {
     let mut arguments = Arguments::new();
     parameters.record.pass(&mut arguments);
-    // SAFETY: the caller upholds the contract; the recorded uses keep the blocks alive in the order of the stream.
+    // SAFETY: the caller guarantees the parameter block; the recorded uses keep the blocks alive in the order of the
+    // stream.
     unsafe { launch::launch(function, &shape(parameters.blocks()), stream, &mut arguments, uses) }
 }
 

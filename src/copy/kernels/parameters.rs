@@ -1,4 +1,4 @@
-//! The parameter of a copy kernel: one structure, declared in the files of `device`.
+//! The parameter of a copy kernel: one structure, which the files in `device` declare.
 
 use std::iter::repeat_n;
 
@@ -6,53 +6,53 @@ use super::choose::{CopyKernel, Units};
 use pygpu_codegen::array_access::{IndexWidth, ParameterBlock};
 use pygpu_layout::SharedAxis;
 
-/// Threads of a block, in every kernel.
+/// Number of threads in a block of every kernel.
 pub(super) const THREADS: u32 = 256;
 
-/// Maximum number of blocks of a launch; with more shares each block processes several. AMD devices accept fewer than
-/// 2^32 threads.
+/// Maximum number of blocks of a launch. If there are more shares of work, each block processes several. AMD devices
+/// accept fewer than 2^32 threads.
 const MOST_BLOCKS: u64 = 1 << 22;
 
-/// Numbers of axes for which kernels are compiled; fewer axes are padded with axes of length 1.
+/// Numbers of axes for which kernels are compiled. A copy with another number is padded with axes of length 1.
 const RANKS: [usize; 7] = [1, 2, 3, 4, 8, 16, 64];
 
 /// Tuning parameters of transpositions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Tuning {
-    /// Rows of tiles in a strip. Concurrently running blocks process one strip.
+    /// Number of rows of tiles in a strip. The blocks that run concurrently process one strip.
     pub(super) group: i64,
-    /// Threads that read adjacent vectors, for transpositions in registers: a power of two, at most 16.
+    /// Number of threads that read adjacent vectors, for transpositions in registers: a power of two, at most 16.
     pub(super) lanes: i64,
     /// Factor for the number of squares that a thread transposes.
     pub(super) turns: i64,
 }
 
 impl Tuning {
-    /// The values with the highest measured speed.
+    /// The parameters with the highest measured speed.
     pub(super) const BEST: Self = Self { group: 1, lanes: 8, turns: 1 };
 }
 
-/// Parameters of a launch.
+/// Number of shares of work of a launch, and the parameter block of its kernel.
 #[derive(Debug)]
 pub(super) struct CopyParameters {
     pub(super) record: ParameterBlock,
-    /// Number of blocks, if each processes one share.
+    /// Number of shares of work; a block processes one share, or several if there are too many.
     pub(super) shares: i64,
 }
 
 impl CopyParameters {
-    /// Number of blocks of the launch.
+    /// Returns the number of blocks of the launch.
     pub(super) fn blocks(&self) -> u32 {
         (self.shares as u64).clamp(1, MOST_BLOCKS) as u32
     }
 }
 
-/// The number of axes of the kernel to use for `axes` axes.
+/// Returns the smallest number of axes, for which kernels are compiled, that is at least `axes`.
 pub(super) fn rank_for(axes: usize) -> usize {
     RANKS.into_iter().find(|&rank| rank >= axes).unwrap_or(axes)
 }
 
-/// The axes that a kernel iterates over; it handles the remaining axes separately.
+/// Returns the axes over which a kernel iterates in a loop. It handles the remaining axes separately.
 pub(super) fn outer_axes(units: &Units, class: CopyKernel) -> &[SharedAxis<2>] {
     let inner = match class {
         CopyKernel::Flat { .. } => 0,
@@ -62,7 +62,7 @@ pub(super) fn outer_axes(units: &Units, class: CopyKernel) -> &[SharedAxis<2>] {
     &units.axes[..units.axes.len() - inner]
 }
 
-/// Builds the parameter block.
+/// Builds the parameter block of a kernel.
 pub(super) fn parameters(units: &Units, class: CopyKernel, Tuning { group, turns, .. }: Tuning) -> CopyParameters {
     let mut record = ParameterBlock::new();
     push(&mut record, [units.to as i64, units.from as i64]);
@@ -99,12 +99,13 @@ pub(super) fn parameters(units: &Units, class: CopyKernel, Tuning { group, turns
     CopyParameters { record, shares }
 }
 
-/// Number of squares per thread, for squares of `vectors` vectors: enough for at least four concurrent reads.
+/// Returns the number of squares that a thread transposes, for squares of `vectors` vectors. It is large enough for at
+/// least four concurrent reads.
 pub(super) fn squares_of(vectors: i64, turns: i64) -> i64 {
     turns * (4 / vectors).max(1)
 }
 
-/// Units of a row that a block processes.
+/// Returns the number of units of a row that a block processes.
 fn line_share(unit: i64) -> i64 {
     i64::from(THREADS) * if unit < 16 { 8 } else { 4 }
 }
@@ -121,7 +122,7 @@ fn push_tiles(record: &mut ParameterBlock, planes: i64, tiles: [i64; 2], group: 
     planes * along_x * along_y
 }
 
-/// Appends axes, padded at the front with axes of length 1 up to the kernel's number of axes.
+/// Appends axes to the parameter block, preceded by axes of length 1 up to the number of axes of the kernel.
 pub(super) fn push_axes<const N: usize>(record: &mut ParameterBlock, span: IndexWidth, axes: &[SharedAxis<N>]) {
     let missing = rank_for(axes.len()) - axes.len();
     let lens = repeat_n(1, missing).chain(axes.iter().map(|axis| axis.len));

@@ -1,17 +1,17 @@
-//! Division of a copy into chunks. Pure arithmetic.
+//! Divides a copy into chunks. Contains arithmetic only, and no driver calls.
 
 use pygpu_base::error::Result;
 use pygpu_layout::{Dims, Layout, SharedAxes, paired};
 
 /// A copy between device and host memory, divided into chunks of limited size.
 pub(super) enum ChunkPlan {
-    /// Contiguous bytes on both sides.
+    /// Bytes that are contiguous on the device and on the host.
     Run(ContiguousRun),
-    /// Boxes of elements.
+    /// Elements that are not contiguous, divided into boxes.
     Boxes(ChunkBoxes),
 }
 
-/// Contiguous bytes, cut at host addresses that are multiples of the chunk size.
+/// A copy of contiguous bytes, divided at host addresses that are multiples of the chunk size.
 ///
 /// This way each new page is first touched by a single thread. Two threads in one huge page would both clear it.
 pub(super) struct ContiguousRun {
@@ -23,7 +23,8 @@ pub(super) struct ContiguousRun {
 }
 
 impl ContiguousRun {
-    /// `host_address` is the address of the host's byte 0.
+    /// Creates the division. `device` and `host` are the offsets of the first byte, and `host_address` is the address
+    /// from which host offsets count.
     pub(super) fn new(device: i64, host: i64, bytes: i64, host_address: usize, step: usize) -> Self {
         let step = step as i64;
         let past = (host_address as i64).wrapping_add(host).rem_euclid(step);
@@ -35,7 +36,7 @@ impl ContiguousRun {
         1 + rest.div_euclid(self.step) as usize + usize::from(rest % self.step != 0)
     }
 
-    /// Start and length of a chunk.
+    /// Returns the offset, from the start of the run, and the length of a chunk.
     pub(super) fn piece(&self, chunk: usize) -> (i64, i64) {
         let start = if chunk == 0 { 0 } else { self.first + (chunk as i64 - 1) * self.step };
         let end = (self.first + chunk as i64 * self.step).min(self.bytes);
@@ -43,13 +44,14 @@ impl ContiguousRun {
     }
 }
 
-/// Boxes that together contain all elements of two layouts of equal shape. The axes are in the order of the device's
-/// memory.
+/// A copy divided into boxes that together contain all elements of two layouts of equal shape. The axes are in the
+/// order of the device's memory.
 pub(super) struct ChunkBoxes {
     axes: SharedAxes<2>,
     offsets: [i64; 2],
     itemsize: i64,
-    /// The axis that is divided. Each chunk has one index of the outer axes and all indices of the inner axes.
+    /// Number of axes up to and including the divided one; 0 if there is one chunk. A chunk contains one index of each
+    /// axis before the divided one, and all indices of each axis after it.
     cut: usize,
     step: i64,
 }
@@ -65,7 +67,8 @@ impl ChunkBoxes {
             cut -= 1;
             inner *= axes[cut].len;
         }
-        // Divides the first axis, from the innermost, that does not fit. If all axes fit, there is one chunk.
+        // Divides the first axis, counted from the innermost, that does not fit into a chunk. If all axes fit, there is
+        // one chunk.
         let step = if cut == 0 { 0 } else { room / inner };
         Ok(Self { axes, offsets, itemsize, cut, step })
     }
@@ -82,7 +85,7 @@ impl ChunkBoxes {
         (outer * self.steps()) as usize
     }
 
-    /// The layouts of a chunk on the device and on the host.
+    /// Returns the layouts of a chunk on the device and on the host.
     pub(super) fn piece(&self, chunk: usize) -> Result<[Layout; 2]> {
         let mut shape: Dims = self.axes[self.cut..].iter().map(|axis| axis.len).collect();
         let mut offsets = self.offsets;
@@ -112,7 +115,7 @@ fn move_along(offsets: &mut [i64; 2], strides: [i64; 2], steps: i64) {
 }
 
 impl ChunkPlan {
-    /// Number of chunks.
+    /// Returns the number of chunks.
     pub(super) fn count(&self) -> usize {
         match self {
             Self::Run(run) => run.count(),
@@ -152,8 +155,8 @@ mod tests {
         assert_eq!(boxes.piece(0).unwrap(), [layout.clone(), layout]);
     }
 
-    /// An axis of a test: its length, whether its stride is negative, and the factor by which its stride exceeds the
-    /// dense one.
+    /// One axis of a random test layout: its length, whether its stride is negative, and the factor by which its stride
+    /// exceeds the dense one.
     type TestAxis = (i64, bool, i64);
 
     fn layouts() -> impl Strategy<Value = (Layout, Layout, usize)> {

@@ -1,10 +1,10 @@
-//! Fast copies of pageable host memory: several threads fill or empty a ring of pinned slots while the copy engine
-//! works on other slots.
+//! Fast copies of pageable host memory through a ring of pinned slots: several threads fill or empty slots while the
+//! copy engine works on others.
 //!
-//! Owns the threads, the slots and their limit. Handles copies of at least [`RingSettings::threshold`] bytes; smaller ones
-//! are faster through the driver's own staging, which also handles everything if no memory can be pinned. No lock may
-//! be held during a driver call, and no call may wait for another stream's work while another caller may be waiting for
-//! its slots.
+//! Owns the threads, the slots and their limit. Handles copies of at least [`RingSettings::threshold`] bytes. Smaller
+//! ones are faster through the driver's own staging, which is also used if no memory can be pinned. No lock may be held
+//! during a driver call, and no call may wait for another stream's work while another caller may be waiting for its
+//! slots.
 
 mod chunks;
 mod settings;
@@ -28,7 +28,7 @@ use pygpu_device::shutdown;
 use pygpu_device::stream::{PooledEvent, Stream};
 use pygpu_layout::CopyBlocks;
 
-/// Maximum size in bytes of the pinned memory for staging on one device.
+/// Returns the maximum size in bytes of the pinned slots of one device.
 ///
 /// # Errors
 /// `ValueError` for an environment variable that is not a number.
@@ -36,8 +36,8 @@ pub fn limit() -> Result<usize> {
     Ok(settings()?.limit())
 }
 
-/// Sets the limit of pinned memory for staging on one device, and frees any excess. Also allows new allocations after
-/// the driver refused one.
+/// Sets the maximum size in bytes of the pinned slots of each device, and frees slots of `device` beyond it. After the
+/// driver has refused to pin memory, this also permits new attempts.
 ///
 /// # Errors
 /// As `limit`; driver errors.
@@ -46,18 +46,18 @@ pub fn set_limit(device: Device, bytes: usize) -> Result<()> {
     trim(device, bytes)
 }
 
-/// Permission to use the ring, with the first slot.
+/// Permission for one copy to use the ring, with its first slot.
 pub(super) struct Ring<'a> {
     hand: CheckedOutSlots<'a>,
     settings: &'a RingSettings,
     slot: usize,
 }
 
-/// Opens the ring if it is the fastest route for a copy of `bytes` bytes, i.e. from the threshold on. Copies of more
+/// Opens the ring for a copy of `bytes` bytes, if it is the fastest path, i.e. from the threshold on. Copies of more
 /// than `most` bytes also use it, because the driver might wait for a busy stream.
 ///
 /// # Errors
-/// An environment variable that is not a number; driver errors.
+/// `ValueError` for an environment variable that is not a number; driver errors.
 pub(super) fn open(device: Device, host: &HostBuffer, bytes: usize, most: usize) -> Result<Option<Ring<'static>>> {
     let settings = settings()?;
     let is_small = bytes < settings.threshold() && bytes <= most;
@@ -74,9 +74,9 @@ pub(super) fn open(device: Device, host: &HostBuffer, bytes: usize, most: usize)
 }
 
 impl Ring<'_> {
-    /// Copies host memory into an array, between `begin` and `end` of the array's use. On return the whole source has
-    /// been read. Waits for the stream first if the caller waits for the copy anyway, or if the copy exceeds the limit
-    /// of held slots.
+    /// Copies host memory into an array, whose use the caller has begun and will end. On return the whole source has
+    /// been read. The function first waits for the stream if the caller waits for the copy anyway, or if the copy would
+    /// exceed the limit of slots that wait for a stream.
     ///
     /// # Safety
     /// The host memory must be readable wherever its layout reaches.
@@ -96,7 +96,7 @@ impl Ring<'_> {
             let plan = self.plan(target, source, run, self.slot)?;
             let room = (self.settings.limit() / 2).saturating_sub(slot_pool::held(stream.device()));
             if !wait && plan.count().saturating_mul(self.slot) <= room {
-                // SAFETY: the caller guarantees the host memory; the device side is an array's memory.
+                // SAFETY: the caller guarantees the host memory; the device memory belongs to the array.
                 return unsafe { self.relay(direction, target, source, plan, stream, true) };
             }
             ready.event().synchronize()?;
@@ -106,8 +106,8 @@ impl Ring<'_> {
         unsafe { self.relay(direction, target, source, plan, stream, false) }
     }
 
-    /// Copies an array into host memory, between `begin` and `end` of the array's use. On return the values are in the
-    /// target.
+    /// Copies an array, whose use the caller has begun and will end, into host memory. On return the target contains
+    /// the values.
     ///
     /// # Safety
     /// The host memory must be writable wherever its layout reaches.
@@ -123,9 +123,9 @@ impl Ring<'_> {
             _ => None,
         };
         let plan = self.plan(source, target, run, self.chunk(source))?;
-        // Waits before taking slots: a copy that starts at an unknown time must not keep slots from other callers.
+        // The wait precedes taking slots: a copy that starts at an unknown time must not keep slots from other callers.
         PooledEvent::record(stream)?.event().synchronize()?;
-        // SAFETY: the caller guarantees the host memory; the device side is an array's memory.
+        // SAFETY: the caller guarantees the host memory; the device memory belongs to the array.
         unsafe { self.relay(direction, source, target, plan, stream, false) }
     }
 
@@ -133,7 +133,7 @@ impl Ring<'_> {
         self.settings.chunk(array.layout().nbytes() as usize).min(self.slot)
     }
 
-    /// Divides the copy into chunks. `run` is set for one contiguous run: its offsets on the device and the host, and
+    /// Divides the copy into chunks. For one contiguous run, `run` contains its offsets on the device and the host, and
     /// its length.
     fn plan(&self, array: &Array, host: &HostBuffer, run: Option<(i64, i64, i64)>, chunk: usize) -> Result<ChunkPlan> {
         Ok(match run {
@@ -142,6 +142,8 @@ impl Ring<'_> {
         })
     }
 
+    /// Runs a copy that is divided into chunks.
+    ///
     /// # Safety
     /// As `upload` and `download`.
     unsafe fn relay(
@@ -166,7 +168,7 @@ impl Ring<'_> {
             hold,
             progress: Progress::default(),
         };
-        // SAFETY: the caller upholds the contract of this function.
+        // SAFETY: the caller guarantees the host memory; the device memory belongs to the array.
         unsafe { relay.run(self.hand) }
     }
 }

@@ -9,23 +9,23 @@ use pygpu_base::error::{Error, Result};
 use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_base::settings::{self as environment, Variable};
 
-/// Maximum size in bytes of the pinned slots of one device: four times the need of a copy with 16 threads. Half of it
-/// can hold data of asynchronous uploads that the device has not yet fetched.
+/// Default maximum size in bytes of the pinned slots of one device: four times what a copy with 16 threads needs. Half
+/// of it can hold data of asynchronous uploads that the device has not yet fetched.
 const LIMIT: usize = 256 << 20;
-/// Minimum size in bytes of pageable copies through the ring; measured in `docs/design/transfers.md`.
+/// Default size in bytes from which on pageable copies pass through the ring; measured in `docs/design/transfers.md`.
 const THRESHOLD: usize = 1 << 20;
-/// Smallest and largest chunk size in bytes.
+/// Default minimum and maximum size of a chunk in bytes.
 const CHUNK: (usize, usize) = (512 << 10, 2 << 20);
-/// Maximum number of threads; more only compete for memory bandwidth.
+/// Maximum number of threads; more threads only compete for memory bandwidth.
 const MOST_THREADS: usize = 16;
-/// Number of threads for contiguous copies below `LARGE` bytes.
+/// Number of threads for contiguous copies of fewer than `LARGE` bytes.
 const FEW_THREADS: usize = 8;
 const LARGE: usize = 64 << 20;
 
-/// Slots per thread: one is filled or emptied while the copy engine works on the other.
+/// Number of slots per thread: one is filled or emptied while the copy engine works on the other.
 pub(super) const DEPTH: usize = 2;
 
-/// The settings. They may change while copies run; each copy reads every setting once.
+/// The settings of the ring. They may change while copies run; each copy reads every setting once.
 pub(super) struct RingSettings {
     limit: AtomicUsize,
     threshold: AtomicUsize,
@@ -36,7 +36,7 @@ pub(super) struct RingSettings {
 
 static SETTINGS: ForkSafeOnce<Result<RingSettings>> = ForkSafeOnce::new();
 
-/// The settings.
+/// Returns the settings of the ring.
 ///
 /// # Errors
 /// `ValueError` for an environment variable that is not a number, on every call.
@@ -71,20 +71,20 @@ impl RingSettings {
         self.threshold.load(Ordering::Relaxed)
     }
 
-    /// Number of threads for a copy of `bytes` bytes, including the caller; at least one. A contiguous copy is soon
-    /// limited by the bus: for medium sizes waking more threads takes longer than the time they save.
+    /// Returns the number of threads for a copy of `bytes` bytes, including the caller; at least one. The bus limits a
+    /// contiguous copy: for medium sizes, waking more threads takes longer than the time they save.
     pub(super) fn threads(&self, bytes: usize, is_run: bool) -> usize {
         let most = if is_run && bytes < LARGE { FEW_THREADS } else { MOST_THREADS };
         self.threads.load(Ordering::Relaxed).clamp(1, most)
     }
 
-    /// Size of a slot in bytes, that of the largest chunk.
+    /// Returns the size of a slot in bytes, which is that of the largest chunk.
     pub(super) fn slot(&self) -> usize {
         self.most_chunk.load(Ordering::Relaxed).max(1)
     }
 
-    /// Chunk size of a copy in bytes. Small chunks start the copy engine early and spread over the threads, large
-    /// chunks have less overhead. The sizes were measured.
+    /// Returns the size in bytes of a copy's chunks. Small chunks start the copy engine early and spread over the
+    /// threads, large chunks have less overhead. The sizes were measured.
     pub(super) fn chunk(&self, bytes: usize) -> usize {
         let least = self.least_chunk.load(Ordering::Relaxed).max(1);
         let spread = (bytes / MOST_THREADS).min(1 << 20);

@@ -1,4 +1,4 @@
-//! Pinned slots for staging pageable memory: a bounded pool for each device.
+//! Pinned slots through which pageable memory is copied: a bounded pool for each device.
 //!
 //! A slot whose copy is still running returns to the pool with an event recorded after that copy; the next user waits
 //! for the event before accessing the slot. A slot is never reused if it cannot be determined whether a copy uses it.
@@ -15,21 +15,21 @@ use pygpu_device::stream::{PooledEvent, Stream};
 use pygpu_device::{Device, PerDevice, per_device};
 use pygpu_memory::host_block_cache;
 
-/// Use of a slot by a copy engine.
+/// Whether a copy engine uses a slot.
 enum SlotState {
     Idle,
-    /// A copy uses it until the event.
+    /// A copy uses the slot until this event is complete.
     Flying(Arc<PooledEvent>),
-    /// Unknown: a copy may use it indefinitely.
+    /// Unknown, because the driver failed to record an event. The slot is never used again.
     Lost,
 }
 
-/// A pinned buffer, in the pool or checked out by one thread.
+/// A buffer of pinned memory, which is in the pool or checked out by one thread.
 pub(super) struct PinnedSlot {
     address: Address,
     bytes: usize,
     state: SlotState,
-    /// The copy waits for earlier work of its stream, for an unknown time.
+    /// Whether the slot's copy waits for earlier work of its stream, and hence for an unknown time.
     is_held: bool,
 }
 
@@ -38,7 +38,7 @@ impl PinnedSlot {
         self.address
     }
 
-    /// Waits until no copy uses the slot.
+    /// Blocks the host until no copy uses the slot.
     pub(super) fn wait(&mut self) -> Result<()> {
         match std::mem::replace(&mut self.state, SlotState::Lost) {
             SlotState::Idle => {}
@@ -49,7 +49,7 @@ impl PinnedSlot {
         Ok(())
     }
 
-    /// Enqueues a copy that uses the slot.
+    /// Enqueues a copy that uses the slot, and records an event after it.
     pub(super) fn launch(&mut self, stream: &Stream, hold: bool, copy: impl FnOnce() -> Result<()>) -> Result<()> {
         self.state = SlotState::Lost;
         self.is_held = hold;
@@ -68,7 +68,8 @@ impl PinnedSlot {
         }
     }
 
-    /// A snapshot of the slot's last copy, `None` if unused, to be queried after the lock is released.
+    /// Returns a snapshot of the slot's state, which can be queried after the pool's lock was released; `None` if it is
+    /// unknown whether a copy uses the slot.
     fn sight(&self) -> Option<SlotSnapshot> {
         let mark = match &self.state {
             SlotState::Idle => None,
@@ -79,7 +80,7 @@ impl PinnedSlot {
     }
 }
 
-/// Snapshot of a slot's state.
+/// Snapshot of a slot's address and event, for queries without the pool's lock.
 struct SlotSnapshot {
     address: Address,
     bytes: usize,
@@ -102,20 +103,21 @@ impl SlotSnapshot {
     }
 }
 
-/// The available slots of one device, and statistics of all slots.
+/// The slots of one device that are not checked out, and statistics of all its slots.
 struct SlotPool {
     slots: Vec<PinnedSlot>,
-    /// Total size of all slots in bytes, including checked-out ones.
+    /// Total size in bytes of all slots of the device, including those that are checked out.
     bytes: usize,
     epoch: u32,
-    /// Error of the last failed allocation. No further allocation is attempted until a trim or a new limit.
+    /// Error of the last failed attempt to pin memory. No further attempt is made until a trim or a new limit.
     refused: Option<String>,
 }
 
 impl SlotPool {
     const EMPTY: Self = Self { slots: Vec::new(), bytes: 0, epoch: 0, refused: None };
 
-    /// Snapshots of possibly idle slots, most recent first, up to the first known idle one.
+    /// Returns snapshots of the slots that may be idle, most recently used first, up to the first that is known to be
+    /// idle.
     fn sights(&self, bytes: usize) -> SmallVec<[SlotSnapshot; 16]> {
         let mut found_idle = false;
         let suitable = self.slots.iter().rev().filter(|slot| slot.bytes >= bytes).filter_map(PinnedSlot::sight);
@@ -127,7 +129,7 @@ impl SlotPool {
         Some(self.slots.swap_remove(place))
     }
 
-    /// Takes the slot whose copy completes first, among slots that wait for no work other than copies.
+    /// Takes the slot whose copy will be complete first, among slots whose copies do not wait for other work.
     fn take_flying(&mut self, bytes: usize) -> Option<PinnedSlot> {
         let soon = |slot: &PinnedSlot| slot.bytes >= bytes && !slot.is_held && !matches!(slot.state, SlotState::Lost);
         let place = self.slots.iter().position(soon)?;
@@ -137,7 +139,7 @@ impl SlotPool {
 
 static STORES: PerDevice<ForkSafeMutex<SlotPool>> = per_device!(ForkSafeMutex::new(SlotPool::EMPTY));
 
-/// Locks the pool of a device, without slots that a device reset has destroyed.
+/// Locks the pool of a device, and removes slots that a device reset has destroyed.
 fn store(device: Device) -> ForkSafeGuard<SlotPool> {
     let mut store = STORES.of(device).lock();
     if store.epoch != device.epoch() {
@@ -147,21 +149,22 @@ fn store(device: Device) -> ForkSafeGuard<SlotPool> {
     store
 }
 
-/// Takes an idle slot, the most recent first, which may still be in the processor's caches. The driver is queried
-/// without the lock.
+/// Takes the most recently used idle slot, which may still be in the processor's caches. The driver is queried without
+/// the lock.
 fn take_idle(device: Device, bytes: usize) -> Option<PinnedSlot> {
     let sights = store(device).sights(bytes);
     sights.iter().filter(|sight| sight.is_over()).find_map(|sight| store(device).take_seen(sight))
 }
 
-/// Allocates pinned memory. Registering whole huge pages takes a fifth of the time of an allocation by the driver.
+/// Allocates pinned memory. Registering whole huge pages with the driver takes a fifth of the time that an allocation
+/// by the driver takes.
 fn pin(device: Device, bytes: usize) -> Result<Address> {
     let memory = if bytes < host_block_cache::LEAST { None } else { host_block_cache::allocate(bytes) };
     let Some(address) = memory else {
         return device.backend().allocate_host(device.index(), bytes, HostFlags::default());
     };
     host_block_cache::set_inherited(address, false);
-    // SAFETY: the memory was just allocated here and stays valid until `unpin`.
+    // SAFETY: the memory was just allocated here, and stays mapped until `unpin`.
     let registered = unsafe {
         host_block_cache::touch(address);
         device.backend().register_host(device.index(), address, bytes, HostFlags::default())
@@ -172,19 +175,22 @@ fn pin(device: Device, bytes: usize) -> Result<Address> {
     registered.map(|()| address)
 }
 
-/// Returns host memory that is no longer registered. Memory allocated by the driver is skipped.
+/// Returns the memory of a slot that is no longer registered to the host block cache. Memory that the driver allocated
+/// is ignored.
 fn forget(address: Address) {
     if host_block_cache::size(address) > 0 {
         host_block_cache::set_inherited(address, true);
-        // SAFETY: the memory came from `recycled`, and no slot refers to it any more.
+        // SAFETY: the memory came from the host block cache, and no slot refers to it any more.
         unsafe { host_block_cache::free(address) };
     }
 }
 
+/// Frees memory that `pin` allocated.
+///
 /// # Safety
 /// The address must come from `pin` with the same size, and the memory must not be in use.
 unsafe fn unpin(device: Device, address: Address, bytes: usize) -> Result<()> {
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the caller guarantees that the memory came from `pin` and is not in use.
     unsafe {
         if host_block_cache::size(address) == 0 {
             return device.backend().free_host(device.index(), address, bytes);
@@ -195,7 +201,8 @@ unsafe fn unpin(device: Device, address: Address, bytes: usize) -> Result<()> {
     Ok(())
 }
 
-/// Takes a slot of at least `bytes` bytes within the limit: an idle one, a new one, or one whose copy completes soon.
+/// Takes a slot of at least `bytes` bytes: an idle one, a new one if the limit allows it, or one whose copy will soon
+/// be complete.
 fn take(device: Device, bytes: usize, settings: &RingSettings) -> Option<PinnedSlot> {
     if let Some(slot) = take_idle(device, bytes) {
         return Some(slot);
@@ -219,7 +226,7 @@ fn take(device: Device, bytes: usize, settings: &RingSettings) -> Option<PinnedS
     }
 }
 
-/// The slots of one thread during one copy. They return to the pool on drop.
+/// The slots that one thread uses during one copy. They return to the pool on drop.
 pub(super) struct CheckedOutSlots<'a> {
     device: Device,
     epoch: u32,
@@ -229,12 +236,12 @@ pub(super) struct CheckedOutSlots<'a> {
 }
 
 impl<'a> CheckedOutSlots<'a> {
-    /// Starts without slots; slots taken later have `bytes` bytes.
+    /// Creates an empty set of slots. Slots taken later have at least `bytes` bytes.
     pub(super) fn new(device: Device, bytes: usize, settings: &'a RingSettings) -> Self {
         Self { device, epoch: device.epoch(), bytes, settings, slots: Vec::new() }
     }
 
-    /// Takes another slot; `false` if none is available.
+    /// Takes another slot from the pool; `false` if none is available.
     pub(super) fn grow(&mut self) -> bool {
         let taken = take(self.device, self.bytes, self.settings);
         let grown = taken.is_some();
@@ -265,33 +272,33 @@ impl Drop for CheckedOutSlots<'_> {
 /// Statistics of a device's pool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlotStatistics {
-    /// Size of the pinned memory in bytes.
+    /// Total size of the pinned slots in bytes.
     pub bytes: usize,
-    /// Error of the last failed allocation.
+    /// Error of the last failed attempt to pin memory.
     pub refused: Option<String>,
 }
 
-/// Statistics of a device's pool.
+/// Returns the statistics of a device's pool.
 pub fn figures(device: Device) -> SlotStatistics {
     let store = store(device);
     SlotStatistics { bytes: store.bytes, refused: store.refused.clone() }
 }
 
-/// Error of the last failed allocation of pinned memory on any device.
+/// Returns the error of the last failed attempt to pin memory on any device.
 pub fn refusal() -> Option<String> {
     let reason = |store: &'static ForkSafeMutex<SlotPool>| store.lock().refused.clone();
     STORES.all().find_map(reason)
 }
 
-/// Total size in bytes of slots whose copies wait for other work.
+/// Returns the total size in bytes of the slots whose copies wait for earlier work of their stream.
 pub(super) fn held(device: Device) -> usize {
     let sights: Vec<SlotSnapshot> =
         store(device).slots.iter().filter(|slot| slot.is_held).filter_map(PinnedSlot::sight).collect();
     sights.iter().filter(|sight| !sight.is_over()).map(|sight| sight.bytes).sum()
 }
 
-/// Frees idle slots until at most `keep` bytes are left, and allows new allocations after a failed one. The driver
-/// waits for the device.
+/// Frees idle slots until at most `keep` bytes are left, and permits new attempts to pin memory after a failed one. The
+/// driver waits for the device.
 ///
 /// # Errors
 /// Driver errors.

@@ -1,4 +1,4 @@
-//! One copy through the ring, as executed by each of its threads.
+//! One copy through the ring, which each of its threads executes for some of the chunks.
 //!
 //! Upload: fill a slot, enqueue its copy, continue with the next slot. Download: keep the copies of several slots
 //! enqueued, wait for the oldest, empty it, enqueue its next copy. All copies are enqueued on the user's stream, in any
@@ -18,17 +18,17 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::stream::Stream;
 use pygpu_layout::{CopyBlocks, Layout, MemoryOrder};
 
-/// Uploads of at most this many chunks use non-temporal stores, so that the device reads the first chunks earlier.
-/// Longer copies are limited by the bus, and regular stores are faster.
+/// Maximum number of chunks of an upload that uses non-temporal stores, so that the device reads the first chunks
+/// earlier. Longer copies are limited by the bus, and regular stores are faster for them.
 const FEW: usize = 96;
 
-/// A copy in progress.
+/// A copy through the ring.
 pub(super) struct RingTransfer<'a> {
     pub(super) stream: &'a Stream,
     pub(super) direction: Direction,
-    /// Device address of byte 0 of the plan's offsets.
+    /// Device address from which the plan's offsets count.
     pub(super) device: Address,
-    /// Host address of byte 0 of the plan's offsets.
+    /// Host address from which the plan's offsets count.
     pub(super) host: Address,
     pub(super) plan: ChunkPlan,
     pub(super) settings: &'a RingSettings,
@@ -36,12 +36,12 @@ pub(super) struct RingTransfer<'a> {
     pub(super) bytes: usize,
     /// Size of a slot in bytes.
     pub(super) slot: usize,
-    /// The stream has unfinished earlier work: each chunk takes a new slot instead of waiting for one.
+    /// Whether the stream has unfinished earlier work. Each chunk then takes a new slot instead of waiting for one.
     pub(super) hold: bool,
     pub(super) progress: Progress,
 }
 
-/// State shared by the threads of a copy.
+/// State that the threads of a copy share.
 #[derive(Default)]
 pub(super) struct Progress {
     next: AtomicUsize,
@@ -50,11 +50,11 @@ pub(super) struct Progress {
 }
 
 impl RingTransfer<'_> {
-    /// Runs the copy on this thread, which already has a slot, and on workers.
+    /// Runs the copy on this thread, which already has a slot, and on worker threads.
     ///
     /// # Safety
-    /// Both sides must be valid wherever the plan reaches: the host's until this returns, the device's until the stream
-    /// has passed.
+    /// All memory that the plan covers must stay valid: on the host until this function returns, on the device until
+    /// the stream has completed the copy.
     pub(super) unsafe fn run(&self, hand: CheckedOutSlots<'_>) -> Result<()> {
         let is_run = matches!(self.plan, ChunkPlan::Run(_));
         let helpers = self.plan.count().min(self.settings.threads(self.bytes, is_run)).saturating_sub(1);
@@ -62,7 +62,7 @@ impl RingTransfer<'_> {
         let whole = worker_pool::run(helpers, &|| {
             let first = own.lock().unwrap_or_else(PoisonError::into_inner).take();
             let hand = first.unwrap_or_else(|| CheckedOutSlots::new(self.stream.device(), self.slot, self.settings));
-            // SAFETY: the caller upholds the contract, and waits for all threads in `crew::run`.
+            // SAFETY: the caller guarantees the memory, and `worker_pool::run` waits for all threads.
             if let Err(error) = unsafe { self.take_part(hand) } {
                 self.fail(error);
             }
@@ -74,20 +74,21 @@ impl RingTransfer<'_> {
         match error {
             None => Ok(()),
             Some(error) => {
-                // The caller records no use of a failed copy, so none of its work may still be running.
+                // If the copy fails, the caller records no use, so none of its work may still be running when this
+                // function returns.
                 let _ = self.stream.synchronize();
                 Err(error)
             }
         }
     }
 
-    /// Stops all threads. The first error is kept.
+    /// Stops all threads of the copy. The first error is kept.
     fn fail(&self, error: Error) {
         self.progress.stop.store(true, Ordering::Relaxed);
         self.progress.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 
-    /// Whether chunks are left, so that another slot is useful.
+    /// Whether chunks are left that no thread has begun, so that another slot is useful.
     fn has_more(&self) -> bool {
         self.progress.next.load(Ordering::Relaxed) < self.plan.count()
     }
@@ -100,16 +101,20 @@ impl RingTransfer<'_> {
         (chunk < self.plan.count()).then_some(chunk)
     }
 
+    /// Copies chunks on this thread until none is left.
+    ///
     /// # Safety
     /// As `run`.
     unsafe fn take_part(&self, mut hand: CheckedOutSlots<'_>) -> Result<()> {
         if hand.len() == 0 && !hand.grow() {
             return Ok(()); // the other threads do the work
         }
-        // SAFETY: the caller upholds the contract of this function.
+        // SAFETY: the caller guarantees the memory as `run` requires.
         unsafe { if self.is_upload() { self.upload(&mut hand) } else { self.download(&mut hand) } }
     }
 
+    /// Uploads chunks until none is left.
+    ///
     /// # Safety
     /// As `run`.
     unsafe fn upload(&self, hand: &mut CheckedOutSlots<'_>) -> Result<()> {
@@ -120,7 +125,7 @@ impl RingTransfer<'_> {
             }
             let slot = hand.slot(turn % hand.len());
             slot.wait()?;
-            // SAFETY: no copy uses the slot after the wait; the caller guarantees the rest.
+            // SAFETY: no copy uses the slot after the wait; the caller guarantees the memory as `run` requires.
             unsafe {
                 self.fill(chunk, slot)?;
                 self.launch(chunk, slot)?;
@@ -130,6 +135,8 @@ impl RingTransfer<'_> {
         Ok(())
     }
 
+    /// Downloads chunks until none is left.
+    ///
     /// # Safety
     /// As `run`.
     unsafe fn download(&self, hand: &mut CheckedOutSlots<'_>) -> Result<()> {
@@ -142,14 +149,14 @@ impl RingTransfer<'_> {
                 let Some(chunk) = self.next_chunk() else { break };
                 let slot = hand.slot(place);
                 slot.wait()?;
-                // SAFETY: no copy uses the slot after the wait; the caller guarantees the rest.
+                // SAFETY: no copy uses the slot after the wait; the caller guarantees the memory as `run` requires.
                 unsafe { self.launch(chunk, slot)? };
                 flying.push_back((chunk, place));
             }
             let Some((chunk, place)) = flying.pop_front() else { return Ok(()) };
             let slot = hand.slot(place);
             slot.wait()?;
-            // SAFETY: the copy into the slot is complete; the caller guarantees the rest.
+            // SAFETY: the copy into the slot is complete; the caller guarantees the memory as `run` requires.
             unsafe { self.empty(chunk, slot)? };
             unused.push(place);
         }
@@ -164,7 +171,7 @@ impl RingTransfer<'_> {
             ChunkPlan::Run(run) => {
                 let (start, bytes) = run.piece(chunk);
                 let (to, from) = (slot.address(), at(self.host, run.host + start));
-                // SAFETY: the piece is inside the run and no longer than the slot.
+                // SAFETY: the chunk is inside the run and no longer than the slot.
                 unsafe {
                     if self.plan.count() <= FEW {
                         host_host::copy_around_cache(to, from, bytes as usize);
@@ -177,7 +184,7 @@ impl RingTransfer<'_> {
             ChunkPlan::Boxes(boxes) => {
                 let [_, source] = boxes.piece(chunk)?;
                 let dense = dense(&source)?;
-                // SAFETY: the box is inside the host memory and no larger than the slot.
+                // SAFETY: the chunk is inside the host memory and no larger than the slot.
                 unsafe {
                     host_host::copy(CopyOperand { base: slot.address(), layout: &dense }, self.host_side(&source))
                 }
@@ -212,7 +219,7 @@ impl RingTransfer<'_> {
         CopyOperand { base: self.host, layout }
     }
 
-    /// Enqueues the copy between slot and device.
+    /// Enqueues the driver's copy of a chunk between its slot and the device.
     ///
     /// # Safety
     /// As `run`; no other copy may be using the slot.
@@ -224,7 +231,7 @@ impl RingTransfer<'_> {
                 let far = at(self.device, run.device + start);
                 let (to, from) = if self.is_upload() { (far, staged) } else { (staged, far) };
                 slot.launch(stream, self.hold, || {
-                    // SAFETY: the piece is inside the run and no longer than the slot.
+                    // SAFETY: the chunk is inside the run and no longer than the slot.
                     unsafe {
                         device.backend().copy(device.index(), self.direction, to, from, bytes as usize, stream.handle())
                     }
@@ -238,7 +245,7 @@ impl RingTransfer<'_> {
                 let (to, from) = if self.is_upload() { (far, near) } else { (near, far) };
                 let blocks = CopyBlocks::of(to.layout, from.layout)?;
                 slot.launch(stream, self.hold, || {
-                    // SAFETY: the box is inside the device memory and no larger than the slot.
+                    // SAFETY: the chunk is inside the device memory and no larger than the slot.
                     unsafe { copy_blocks(device, self.direction, to, from, &blocks, stream) }
                 })
             }
@@ -250,12 +257,12 @@ impl RingTransfer<'_> {
     }
 }
 
-/// Takes another slot, up to `DEPTH`, and returns its index.
+/// Takes another slot if the thread has fewer than `DEPTH` slots, and returns the slot's index.
 fn one_more(hand: &mut CheckedOutSlots<'_>) -> Option<usize> {
     (hand.len() < DEPTH && hand.grow()).then(|| hand.len() - 1)
 }
 
-/// The layout of a box in a slot: dense, in the order of the device's axes.
+/// Returns the layout of a chunk in its slot: dense, with the axes in the order of the device's memory.
 fn dense(like: &Layout) -> Result<Layout> {
     let shape: pygpu_layout::Dims = like.shape().collect();
     Layout::contiguous(&shape, like.itemsize(), MemoryOrder::C)

@@ -4,9 +4,9 @@
 //! threads; the calling thread completes it alone if no worker is free. Concurrent calls therefore share the workers
 //! and never wait for each other.
 //!
-//! At process exit the workers sleep or are blocked in front of the driver (`backend::exit`); the exiting thread must
-//! not use them any more (`lifetime::exiting`). A forked child has no workers, and its GPU calls fail before they reach
-//! this module.
+//! At process exit the workers sleep or are blocked at their next driver call (`backend::vendor::exit_guard`); the
+//! exiting thread must not use them any more (`device::shutdown::exiting`). A forked child has no workers, and its GPU
+//! calls fail before they reach this module.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Condvar;
@@ -14,19 +14,19 @@ use std::thread;
 
 use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
-/// The function that workers run, borrowed from a caller that waits until all workers have left.
+/// The function that a job runs. It is borrowed from the caller, which waits until all workers have left the job.
 #[derive(Clone, Copy)]
 struct ParallelJob(*const (dyn Fn() + Sync));
 
-// SAFETY: it points to a `Sync` value that lives until its job is withdrawn.
+// SAFETY: the pointer refers to a `Sync` value, which lives until its job is withdrawn.
 unsafe impl Send for ParallelJob {}
 
 struct PoolJob {
     number: u64,
     work: ParallelJob,
-    /// Number of workers that may still join.
+    /// Number of workers that may still join the job.
     wanted: usize,
-    /// Number of workers that run the job.
+    /// Number of workers that are running the job.
     active: usize,
     panicked: bool,
 }
@@ -38,9 +38,9 @@ struct WorkerPool {
 }
 
 static CREW: ForkSafeMutex<WorkerPool> = ForkSafeMutex::new(WorkerPool { jobs: Vec::new(), threads: 0, latest: 0 });
-/// Signals new work.
+/// Signals idle workers that a job was queued.
 static CALL: Condvar = Condvar::new();
-/// Signals that the last worker has left a job.
+/// Signals a caller that the last worker has left a job.
 static LEFT: Condvar = Condvar::new();
 
 fn crew() -> ForkSafeGuard<WorkerPool> {
@@ -60,14 +60,14 @@ pub(super) fn run(helpers: usize, work: &(dyn Fn() + Sync)) -> bool {
     !job.panicked
 }
 
-/// A queued job. It must be removed from the list before the borrowed function becomes invalid.
+/// A job in the list of queued jobs. It must be removed from the list before the borrowed function becomes invalid.
 struct QueuedJob {
     number: u64,
     panicked: bool,
 }
 
 impl QueuedJob {
-    /// Prevents more workers from joining, and waits for those that run the job.
+    /// Removes the job from the list, so that no more workers join it, and waits for the workers that run it.
     fn withdraw(&mut self) {
         let mut crew = crew();
         while let Some(place) = crew.jobs.iter().position(|job| job.number == self.number) {
@@ -82,7 +82,7 @@ impl QueuedJob {
 }
 
 impl Drop for QueuedJob {
-    /// Also runs if the caller's own part panics.
+    /// Withdraws the job, also if the caller's own part panics.
     fn drop(&mut self) {
         self.withdraw();
     }
@@ -107,10 +107,10 @@ fn post(helpers: usize, work: &(dyn Fn() + Sync)) -> u64 {
 const STACK: usize = 2 << 20;
 
 impl WorkerPool {
-    /// Starts workers until there are `wanted`. If the system refuses a thread, fewer workers help.
+    /// Starts workers until there are `wanted`. If the system cannot start a thread, fewer workers help.
     fn start(&mut self, wanted: usize) {
         while self.threads < wanted {
-            // With an explicit size the standard library does not read the environment.
+            // With an explicit stack size the standard library does not read the environment variable for it.
             let builder = thread::Builder::new().name("pygpu-staging".to_owned()).stack_size(STACK);
             if builder.spawn(serve).is_err() {
                 return;
@@ -119,7 +119,7 @@ impl WorkerPool {
         }
     }
 
-    /// Joins the job with the fewest workers.
+    /// Joins the queued job with the fewest workers; `None` if no job needs a worker.
     fn join(&mut self) -> Option<(u64, ParallelJob)> {
         let job = self.jobs.iter_mut().filter(|job| job.wanted > 0).min_by_key(|job| job.active)?;
         job.wanted -= 1;
@@ -138,7 +138,7 @@ impl WorkerPool {
     }
 }
 
-/// Main loop of a worker.
+/// Main loop of a worker thread.
 fn serve() {
     block_signals();
     let mut state = crew();
@@ -148,17 +148,18 @@ fn serve() {
             continue;
         };
         drop(state);
-        // SAFETY: the caller waits in `withdraw` until this worker has left the job.
+        // SAFETY: the job's caller waits in `withdraw` until this worker has left the job, so the function is valid.
         let outcome = panic::catch_unwind(AssertUnwindSafe(|| unsafe { (*work.0)() }));
         state = crew();
         state.leave(number, outcome.is_err());
     }
 }
 
-/// Blocks all signals, which must be delivered to the program's own threads: Python's main thread waits for them.
+/// Blocks all signals in this thread. They must be delivered to the program's own threads, because Python's main thread
+/// waits for them.
 fn block_signals() {
     #[cfg(unix)]
-    // SAFETY: the set is filled before it is used.
+    // SAFETY: the signal set is local, and is filled before it is used.
     unsafe {
         let mut all: libc::sigset_t = std::mem::zeroed();
         libc::sigfillset(&mut all);

@@ -9,8 +9,8 @@ use crate::find_compiler::CxxCompiler;
 use crate::source_rewriter::{RewriteRequest, rewrite};
 use crate::thread_loops::{Split, split};
 
-/// Options of every compilation. Products and sums are not contracted, to match NumPy. Kernels often access one
-/// memory through pointers of several types, so the compiler must not use type-based aliasing.
+/// Options of every compilation. Products and sums are not contracted, to match NumPy. Kernels often access the same
+/// memory through pointers to several types, so the compiler must not use type-based aliasing.
 const ALWAYS: [&str; 8] = [
     "-fPIC",
     "-pthread",
@@ -22,39 +22,40 @@ const ALWAYS: [&str; 8] = [
     "-Wno-psabi",
 ];
 
-/// Without it, a processor with control-flow protection would reject the switch between stacks.
+/// Disables control-flow protection in compiled kernels. A processor with this protection would reject the switch
+/// between stacks.
 #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
 const OF_THE_PROCESSOR: [&str; 1] = ["-fcf-protection=none"];
 #[cfg(not(any(target_arch = "x86_64", target_arch = "x86")))]
 const OF_THE_PROCESSOR: [&str; 0] = [];
 
-/// Device keywords without a meaning for a C++ compiler.
+/// Keywords of device code that have no meaning for a C++ compiler, and are defined as empty.
 const NOTHING: [&str; 7] =
     ["__global__", "__device__", "__host__", "__shared__", "__managed__", "__grid_constant__", "__noinline__"];
 
-/// The scheduler's object file.
+/// Name of the scheduler's object file.
 pub const SCHEDULER: &str = "runtime.o";
 
-/// Arguments that compile the scheduler.
+/// Compiler arguments that compile the scheduler.
 pub const OF_SCHEDULER: [&str; 5] = ["-O2", "-c", "include/pygpu_cpu/runtime.cpp", "-o", SCHEDULER];
 
-/// File to which the compiler writes the list of files it read.
+/// Name of the file to which the compiler writes the list of files that it read.
 pub const LIST: &str = "unit.d";
 
-/// With these options GCC links code that sets the loading thread's floating-point mode: subnormal numbers are then
-/// flushed to 0 in that thread, also in NumPy.
+/// Options with which GCC links code that changes the floating-point mode of the thread that loads the library:
+/// subnormal numbers would then be flushed to 0 in that thread, also in NumPy.
 const SETS_THE_THREAD: [&str; 3] = ["-Ofast", "-ffast-math", "-funsafe-math-optimizations"];
 
 fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A compiler, its working folder and its options.
+/// A compiler with its working folder and its options.
 #[derive(Clone, Copy)]
 pub struct CompilerRun<'a> {
-    /// Compiler.
+    /// The compiler to run.
     pub compiler: &'a CxxCompiler,
-    /// Working folder.
+    /// The folder in which the compiler runs.
     pub place: &'a Path,
     /// Options in addition to those of every compilation.
     pub options: &'a [String],
@@ -67,7 +68,7 @@ impl CompilerRun<'_> {
         command.current_dir(self.place).env("LC_ALL", "C").stdin(Stdio::null()).stdout(Stdio::piped());
         command.stderr(Stdio::piped()).args(["-std=c++17", "-O1"]).args(ALWAYS).args(OF_THE_PROCESSOR);
         if wants_source(self.options) {
-            // With DWARF version 5, the tools report the first function's file as the preprocessed text.
+            // Not DWARF version 5, with which the tools report the preprocessed text as the file of the first function.
             command.arg("-gdwarf-4");
         }
         // The user's options come last, so that they take precedence.
@@ -80,9 +81,9 @@ impl CompilerRun<'_> {
         output.map_err(|error| Failure::Machine(format!("{} cannot be run: {error}", self.compiler.path.display())))
     }
 
-    /// Links `kernel.so`. Returns the linker's output; the inner error is the output of a failed link. First tries
-    /// the short library in folder `short`, if there is one. It defines all symbols except those that a source uses
-    /// from the C++ library itself.
+    /// Links the library `kernel.so`. Returns the linker's output; the inner error is the output of a failed link. If
+    /// there is a folder `short`, first tries to link with the short library in it. That library defines all symbols
+    /// except those that a source uses from the C++ library itself.
     pub fn link(&self, scheduler: &Path, short: Option<&Path>) -> Result<Result<String, String>, Failure> {
         let object = scheduler.to_string_lossy();
         let usual = ["-shared", "unit.o", &object, "-o", "kernel.so"];
@@ -100,9 +101,9 @@ impl CompilerRun<'_> {
         Ok(if output.status.success() { Ok(text(&output)) } else { Err(text(&output)) })
     }
 
-    /// Compiles `unit.o` and returns the compiler's output.
+    /// Compiles the source to `unit.o` and returns the compiler's output.
     pub fn compile(&self, request: &Build<'_>) -> Result<String, Failure> {
-        // With a precompiled header, the preprocessed text names the header instead of its content, and the list
+        // If a precompiled header is used, the preprocessed text contains its name instead of its content, and the list
         // contains the files that the header was built from.
         let preprocessed = self.run(&["-E", "-fpch-preprocess", "-fpch-deps", "-MD", "-MF", LIST, "unit.cpp"])?;
         let mut log = text(&preprocessed);
@@ -124,9 +125,9 @@ impl CompilerRun<'_> {
         }
     }
 
-    /// Compiles the original text, before preprocessing and rewriting, to get error messages with correct columns.
-    /// Device keywords are defined as empty. Returns `told`, the output for the rewritten text, if the original text
-    /// has no error.
+    /// Compiles the original text, before preprocessing and rewriting, because its error messages have correct columns.
+    /// Device keywords are defined as empty. If the original text has no error, returns `told`, the compiler's output
+    /// for the rewritten text.
     fn source_errors(&self, told: &str) -> Result<String, Failure> {
         let mut arguments: Vec<String> =
             NOTHING.iter().map(|word| format!("-D{word}=")).chain(["-D__constant__=static".to_owned()]).collect();
@@ -135,8 +136,8 @@ impl CompilerRun<'_> {
         Ok(if output.status.success() { told.to_owned() } else { text(&output) })
     }
 
-    /// Returns the source with its kernels turned into loops over the threads of a block. `None` with debugging
-    /// options, because each thread then needs its own stack.
+    /// Returns the source with its kernels converted to loops over the threads of a block. `None` with debugging
+    /// options, because each thread then needs a stack of its own.
     fn split(&self, source: &str) -> Option<Split> {
         let looks = |option: &String| option.starts_with("-fsanitize") || option == "-O0";
         if self.options.iter().any(looks) || wants_source(self.options) { None } else { split(source) }

@@ -1,24 +1,25 @@
-//! Files from which a source was compiled, as reported by the compiler.
+//! The files from which a source was compiled, as reported by the compiler.
 
 use std::path::{Path, PathBuf};
 
-/// Files that the compiler read, and its search folders.
+/// The files that the compiler read, and the folders that it searched.
 #[derive(Clone, Default, Debug)]
 pub struct IncludedFile {
-    /// Files, without PyGPU's own headers and the source itself; `None` if the compiler reported none.
+    /// The files that the compiler read, without PyGPU's own headers and the source itself; `None` if the compiler
+    /// reported none.
     pub files: Option<Vec<PathBuf>>,
-    /// Header search folders in search order, starting with those for quoted names.
+    /// The folders that the compiler searches for headers, in search order, starting with those for quoted names.
     pub folders: Vec<PathBuf>,
 }
 
 impl IncludedFile {
-    /// Parses the list written by `-MD` and the search folders printed by `-v`. `named` are folders named by options,
-    /// which are searched first; files below `places` are PyGPU's own and left out.
+    /// Parses the list of files written by `-MD`, and the search folders printed by `-v`. `named` are folders that
+    /// options name, which are searched first. Files below `places` are PyGPU's own and are left out.
     pub fn of(list: Option<&[u8]>, named: &[&Path], told: &str, places: &[&Path]) -> Self {
         let is_foreign = |path: &PathBuf| path.is_absolute() && !places.iter().any(|place| path.starts_with(place));
         let files = list.map(|list| dependencies(list).into_iter().filter(is_foreign).collect());
         let behind: Vec<PathBuf> = folders(told).into_iter().filter(is_foreign).collect();
-        // A system folder keeps its position in the search order even if an option names it.
+        // The compiler keeps a system folder at its position in the search order, even if an option names it.
         let first = named.iter().map(|&folder| folder.to_owned()).filter(|folder| !behind.contains(folder));
         Self { files, folders: first.chain(behind.clone()).collect() }
     }
@@ -57,7 +58,7 @@ pub fn dependencies(rule: &[u8]) -> Vec<PathBuf> {
     files
 }
 
-/// Parses the folders printed by `-v`.
+/// Parses the list of search folders that `-v` prints.
 fn folders(told: &str) -> Vec<PathBuf> {
     let listed = told.lines().skip_while(|line| !line.contains("search starts here:"));
     let listed = listed.take_while(|line| !line.starts_with("End of search list"));

@@ -58,10 +58,11 @@ const HEADERS: [(&str, &str); 37] = [
     portable!("thrust/complex.h", "nvrtc_stubs/thrust/complex.h"),
 ];
 
-/// PyCUDA's complex header, which is derived from thrust's. It does not interfere with folders that a caller names.
+/// Name and contents of PyCUDA's complex header, which is derived from thrust's. It is placed such that it does not
+/// hide headers in folders that a caller names.
 const COMPLEX: (&str, &str) = portable!("pycuda-complex.hpp", "user/pycuda-complex.hpp");
 
-/// Headers of the C++ library that also exist below `cuda/std`.
+/// Headers of the C++ library that CUDA also provides below `cuda/std`.
 const STANDARD: [&str; 22] = [
     "algorithm",
     "array",
@@ -87,7 +88,7 @@ const STANDARD: [&str; 22] = [
     "version",
 ];
 
-/// Headers that the CPU cannot support, and the remedy shown in the error.
+/// Headers that cannot be supported on the CPU, each with the remedy that the error shows.
 const ABSENT: [(&str, &str); 12] = [
     ("mma.h", TENSOR),
     ("cuda_pipeline.h", PIPELINE),
@@ -113,14 +114,15 @@ const CUB: &str = "CUB is compiled by NVIDIA's compilers only: on the cpu backen
 const ATOMIC: &str = "#include <cuda/atomic>\nextern \"C++\" { namespace cuda { namespace std { using namespace ::std; \
                       template <class T> using atomic = ::cuda::atomic<T>; } } }\n";
 
-/// Returns a header that includes a standard header and exports its names below CUDA's namespace.
+/// Returns the contents of a header below `cuda/std`: it includes the standard header and exports its names into CUDA's
+/// namespace.
 fn standard(name: &str) -> String {
     format!(
         "extern \"C++\" {{\n#include <{name}>\nnamespace cuda {{ namespace std {{ using namespace ::std; }} }}\n}}\n"
     )
 }
 
-/// Writes the headers below a folder.
+/// Writes all headers to files below a folder.
 pub fn write(folder: &Path) -> io::Result<()> {
     for inner in ["hip", "cuda/std", "cooperative_groups", "thrust", "cub/block", "cub/warp"] {
         fs::create_dir_all(folder.join("pygpu_cpu/forward").join(inner))?;
@@ -140,12 +142,12 @@ pub fn texts() -> Vec<&'static [u8]> {
     HEADERS.iter().map(|(_, text)| text.as_bytes()).collect()
 }
 
-/// Returns a hash over all headers, which changes with any of them.
+/// Returns a hash of all headers, which changes with any of them.
 pub fn fingerprint() -> u64 {
     hash_of(&(HEADERS, COMPLEX, STANDARD, ABSENT, ATOMIC))
 }
 
-/// Returns a short hash for a key too long to be a file name.
+/// Returns a short hash of a key that is too long for a file name.
 pub fn hash_of(what: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     what.hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! Compiles one source: preprocess, rewrite, compile, and link with the scheduler.
+//! Compiles one source: preprocesses and rewrites it, compiles the result, and links it with the scheduler.
 
 mod compiler_probe;
 mod compiler_process;
@@ -15,39 +15,39 @@ pub use self::dependencies::{IncludedFile, dependencies};
 use self::precompiled::{PreparedBuild, PreparedHeader};
 use super::find_compiler::CxxCompiler;
 
-/// Compilation request.
+/// A source to compile, with its options.
 pub struct Build<'a> {
-    /// Source as the user wrote it.
+    /// The source as the user wrote it.
     pub source: &'a str,
-    /// Name of the source in messages.
+    /// The source's name in messages.
     pub name: &'a str,
     /// Options for the compiler.
     pub options: &'a [String],
-    /// Files to include before the source.
+    /// Header files to include before the source.
     pub force_include: &'a [String],
     /// Names of the template instances to compile.
     pub expressions: &'a [String],
 }
 
-/// Result of a compilation.
+/// The result of a compilation.
 pub struct BuildOutput {
-    /// The shared library.
+    /// The bytes of the shared library.
     pub image: Vec<u8>,
-    /// Output of the compiler.
+    /// The compiler's messages.
     pub log: String,
-    /// Files that the compiler read.
+    /// The files that the compiler read.
     pub included: IncludedFile,
 }
 
-/// Reason of a failed compilation.
+/// Why a compilation failed.
 pub enum Failure {
-    /// The source does not compile; has the output of the compiler.
+    /// The source does not compile. Contains the compiler's messages.
     Source(String),
-    /// Any other failure, for example of the file system.
+    /// Any other reason, for example a failure of the file system.
     Machine(String),
 }
 
-/// Returns whether options require the source file while the kernel runs.
+/// Returns whether one of the options requires that the source file still exists while the kernel runs.
 pub fn wants_source(options: &[String]) -> bool {
     options.iter().any(|option| option.starts_with("-g") && option != "-g0")
 }
@@ -65,8 +65,8 @@ pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<BuildOutput,
     let job = BuildJob { compiler, request, options: &options };
     match precompiled::find(compiler, &options) {
         PreparedHeader::Ready(folder) => match job.build(Some(&folder), None) {
-            // The error is in the source, or in a precompiled file left damaged by a power failure: try again without
-            // it.
+            // Either the source has an error, or a power failure has damaged a precompiled file: compile again without
+            // the precompiled parts.
             Err(Failure::Source(_)) => {
                 let plain = job.build(None, None);
                 if plain.is_ok() {
@@ -76,26 +76,26 @@ pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<BuildOutput,
             }
             other => other,
         },
-        // The precompiled header is built for later compilations; this one reads the headers.
+        // The precompiled header is built concurrently, for later compilations; this compilation reads the headers.
         PreparedHeader::Absent(folder) => job.build(None, precompiled::begin(compiler, &options, folder)),
         PreparedHeader::Useless => job.build(None, None),
     }
 }
 
-/// Source, compiler, and the options that are not written into the source.
+/// One compilation: source, compiler, and the options that are not written into the source.
 struct BuildJob<'a> {
     compiler: &'a CxxCompiler,
     request: &'a Build<'a>,
     options: &'a [String],
 }
 
-/// Returns a function that converts an I/O error to a failure with the prefix `what`.
+/// Returns a function that converts an I/O error to a [`Failure`] whose text begins with `what`.
 pub fn machine(what: &str) -> impl Fn(std::io::Error) -> Failure {
     move |error| Failure::Machine(format!("{what}: {error}"))
 }
 
 impl BuildJob<'_> {
-    /// Compiles with the precompiled parts of a folder, or while these are being built.
+    /// Compiles with the precompiled parts in the folder `ready`, or, without it, while `making` builds them.
     fn build(&self, ready: Option<&Path>, making: Option<PreparedBuild>) -> Result<BuildOutput, Failure> {
         let folder = tempfile::Builder::new().prefix("pygpu-").tempdir_in(&self.compiler.host.temporary);
         let folder = folder.map_err(machine("no temporary folder"))?;
@@ -107,7 +107,8 @@ impl BuildJob<'_> {
         headers.map_err(machine("the headers cannot be written"))?;
         self.write(place).map_err(machine("the source cannot be written"))?;
         let run = CompilerRun { compiler: self.compiler, place, options: self.options };
-        // Neither depends on the source, so both run concurrently with it; their results are cached for the process.
+        // Scheduler and search folders do not depend on the source, so their probes run concurrently with its
+        // compilation; their outputs are cached for the process.
         let scheduler = match (ready, &making) {
             (None, None) => Some(compiler_probe::probe(Probe::Scheduler, &run)?),
             _ => None,
@@ -148,15 +149,16 @@ impl BuildJob<'_> {
     fn write(&self, place: &Path) -> std::io::Result<()> {
         fs::write(place.join("unit.cpp"), unit(self.request))?;
         if !self.request.name.contains('/') && !matches!(self.request.name, "" | "unit.cpp" | "include") {
-            // For the source lines that the compiler prints below its messages, and for a debugger.
+            // The compiler prints lines of this file below its messages, and a debugger shows it.
             fs::write(place.join(self.request.name), as_written(self.request))?;
         }
         Ok(())
     }
 }
 
-/// Returns the `#define` line for a `-D` option. On the command line the macro would also apply to headers, and
-/// `-DN=7` breaks every template with a parameter `N`. Macros meant for headers stay on the command line.
+/// Returns the `#define` line for a `-D` option, to be written before the source. On the command line the macro would
+/// also apply to headers, and `-DN=7` breaks every template with a parameter `N`. Macros meant for headers stay on the
+/// command line.
 fn definition(option: &str) -> Option<String> {
     let for_headers = |name: &str| name.starts_with("PYGPU_CPU_") || name == "NDEBUG" || name.starts_with("NDEBUG=");
     if let Some(name) = option.strip_prefix("-U").filter(|name| !name.is_empty() && !for_headers(name)) {
@@ -167,7 +169,7 @@ fn definition(option: &str) -> Option<String> {
     Some(format!("#define {name} {value}\n"))
 }
 
-/// Returns whether a source may use textures or surfaces. Their header is long and included only then.
+/// Returns whether a source may use textures or surfaces. Their header is long, and is included only in this case.
 fn speaks_of_textures(request: &Build<'_>) -> bool {
     const WORDS: [&str; 10] = [
         "tex1D",
@@ -184,7 +186,7 @@ fn speaks_of_textures(request: &Build<'_>) -> bool {
     !request.force_include.is_empty() || WORDS.iter().any(|word| request.source.contains(word))
 }
 
-/// Returns the source with the header before it, with the user's line numbers.
+/// Returns the text to compile: the source, with the engine's header before it and the user's line numbers.
 fn unit(request: &Build<'_>) -> String {
     let definitions: String = request.options.iter().filter_map(|option| definition(option)).collect();
     let name = request.name.replace('\\', "\\\\").replace('"', "\\\"");
@@ -193,7 +195,7 @@ fn unit(request: &Build<'_>) -> String {
     format!("#include <pygpu_cpu.h>\n{textures}{definitions}{includes}#line 1 \"{name}\"\n{}\n", request.source)
 }
 
-/// Returns the source without the text added before its first line.
+/// Returns the source without the text that PyGPU added before its first line.
 fn as_written<'a>(request: &Build<'a>) -> &'a str {
     let marker = format!("#line 1 \"{}\"\n", request.name);
     request.source.rsplit_once(&marker).map_or(request.source, |(_, rest)| rest)

@@ -1,4 +1,4 @@
-//! Parts compiled once per compiler and options, in a disk cache shared by all processes: the headers, a GCC
+//! Parts that are compiled once per compiler and options, and cached on disk for all processes: the headers, a GCC
 //! precompiled header of the main one, and the scheduler.
 //!
 //! Reading headers takes most of a kernel's compilation; this halves the time. Failures here are never reported:
@@ -19,12 +19,12 @@ use super::dependencies::dependencies;
 use super::headers;
 use crate::find_compiler::CxxCompiler;
 
-/// Folder name inside the cache folder.
+/// Name of the folder for these parts inside the cache folder.
 const FOLDER: &str = "headers";
 /// Path at which GCC looks for a precompiled header before it reads `pygpu_cpu.h`.
 const PRECOMPILED: &str = "include/pygpu_cpu.h.gch";
-/// Short replacement for the C++ library, with only the symbols that every kernel needs. Resolving the C++ library's
-/// thousands of symbols takes half of the linker's time.
+/// Name of the folder for a short replacement of the C++ library, which only has the symbols that every kernel needs.
+/// Resolving the C++ library's thousands of symbols takes half of the linker's time.
 const SHORT: &str = "short";
 const LIBRARY: &str = "short/libstdc++.so";
 const NAMES: &str = "names.c";
@@ -32,27 +32,27 @@ const OF_LIBRARY: &str = "\
     void *_ZTISt9exception[4];\n\
     void __gxx_personality_v0(void) {}\nvoid __cxa_begin_catch(void) {}\nvoid __cxa_end_catch(void) {}\n\
     void _Znwm(void) {}\nvoid _ZdlPv(void) {}\nvoid _ZdlPvm(void) {}\nvoid __cxa_throw_bad_array_new_length(void) {}\n";
-/// Files of a complete folder, in addition to the headers.
+/// Files that a complete folder contains in addition to the headers.
 const MADE: [&str; 3] = [PRECOMPILED, SCHEDULER, LIBRARY];
-/// File with the size and time of every file that the header was built from.
+/// Name of the file that records size and time of every file from which the header was built.
 const MARKS: &str = "marks";
 const LIST: &str = "header.d";
-/// Magic bytes of a GCC precompiled header; other compilers use other formats.
+/// First bytes of a GCC precompiled header; other compilers use other formats.
 const OF_GCC: &[u8] = b"gpch";
-/// Maximum number of cached folders, each of several megabytes.
+/// Maximum number of cached folders, each of which has several megabytes.
 const MOST: usize = 6;
-/// Maximum number of failed attempts per process.
+/// Maximum number of failed attempts per process to build the parts.
 const MOST_FAILURES: usize = 2;
 static FAILURES: AtomicUsize = AtomicUsize::new(0);
-/// Age after which temporary folders are assumed to belong to a terminated process.
+/// Age after which a temporary folder is assumed to belong to a process that has terminated.
 const OLD: Duration = Duration::from_secs(3600);
 
-/// Returns the folder of an option such as `-Ifolder`, written as one word.
+/// Returns the folder that an option such as `-Ifolder`, written as one word, names.
 fn named_folder(option: &str) -> Option<&Path> {
     option.strip_prefix("-I").map(Path::new).filter(|folder| folder.is_absolute())
 }
 
-/// Returns whether the options give the compiler no files except those in the folders they name in one word.
+/// Returns whether the options name no files, and name folders only in one word.
 pub fn are_plain(options: &[String]) -> bool {
     const PLAIN: [&str; 8] = ["-std=", "-O", "-w", "-W", "-f", "-m", "-D", "-U"];
     const OTHER: [&str; 3] = ["-fsanitize", "-fplugin", "-fprofile"];
@@ -61,20 +61,20 @@ pub fn are_plain(options: &[String]) -> bool {
     options.iter().all(|option| named_folder(option).is_some() || is_flag(option))
 }
 
-/// Returns the folders named by plain options.
+/// Returns the folders that such options name.
 pub fn named_folders(options: &[String]) -> Vec<&Path> {
     let named = options.iter().filter_map(|option| named_folder(option));
     if are_plain(options) { named.collect() } else { Vec::new() }
 }
 
-/// Returns plain options without those that name folders.
+/// Returns such options without those that name folders.
 pub fn without_named_folders(options: &[String]) -> Vec<String> {
     let is_named = |option: &&String| are_plain(options) && named_folder(option).is_some();
     options.iter().filter(|option| !is_named(option)).cloned().collect()
 }
 
-/// Returns the cache folder for a compiler and options. `None` if the settings have no cache folder, or if options or
-/// environment may change which files are read.
+/// Returns the cache folder for a compiler and options. `None` if no cache folder is configured, or if options or
+/// environment variables may change which files are read.
 fn place(compiler: &CxxCompiler, options: &[String]) -> Option<PathBuf> {
     const LEADING: [&str; 4] = ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX"];
     let is_led = compiler.host.environment.iter().any(|(name, _)| LEADING.iter().any(|leading| name == leading));
@@ -86,7 +86,8 @@ fn place(compiler: &CxxCompiler, options: &[String]) -> Option<PathBuf> {
     Some(compiler.host.kept.as_ref()?.join(FOLDER).join(name))
 }
 
-/// Returns whether only this user could have written into the folder. Nothing else is passed to a compiler.
+/// Returns whether no other user could have written into the folder. Only files in such a folder are passed to a
+/// compiler.
 fn is_own(folder: &Path, may_be_sticky: bool) -> bool {
     const OTHERS_WRITE: u32 = 0o022;
     const STICKY: u32 = 0o1000;
@@ -98,13 +99,13 @@ fn is_own(folder: &Path, may_be_sticky: bool) -> bool {
     })
 }
 
-/// State of the precompiled parts for a compiler and options.
+/// State of the precompiled parts for one compiler and its options.
 pub enum PreparedHeader {
-    /// Complete folder with unchanged files.
+    /// The folder is complete, and the files from which it was built are unchanged.
     Ready(PathBuf),
-    /// Not yet built; to be built into this folder.
+    /// The parts are not built yet; they belong in this folder.
     Absent(PathBuf),
-    /// Cannot be used with this compiler or these options.
+    /// The parts cannot be used with this compiler or these options.
     Useless,
 }
 
@@ -119,7 +120,7 @@ pub fn find(compiler: &CxxCompiler, options: &[String]) -> PreparedHeader {
     }
 }
 
-/// Returns the files that a header was built from. `None` if one of them, or one of the built files, has changed.
+/// Returns the files from which a header was built. `None` if one of them, or one of the built files, has changed.
 fn read(folder: &Path) -> Option<Vec<PathBuf>> {
     let (above, marks) = (folder.parent()?, folder.join(MARKS));
     if !is_own(above.parent()?, true) || !is_own(above, false) || !is_own(folder, false) {
@@ -135,8 +136,8 @@ fn read(folder: &Path) -> Option<Vec<PathBuf>> {
     Some(read)
 }
 
-/// Returns whether a folder named by an option contains a name that the header's own includes use: such a file would
-/// be found first.
+/// Returns whether a folder that an option names contains a file with a name that the engine's headers include: the
+/// compiler would find that file first.
 fn is_hidden(options: &[String], read: &[PathBuf]) -> bool {
     let mut names: Vec<_> = read.iter().flat_map(|path| path.iter().skip(1)).collect();
     names.sort_unstable();
@@ -151,7 +152,7 @@ fn mark(folder: &Path, path: &str) -> Option<String> {
     Some(format!("{} {} {path}", known.len(), written.as_nanos()))
 }
 
-/// Build of the precompiled parts in progress.
+/// A running build of the precompiled parts.
 pub struct PreparedBuild {
     folder: tempfile::TempDir,
     wanted: PathBuf,
@@ -159,7 +160,7 @@ pub struct PreparedBuild {
     begun: SystemTime,
 }
 
-/// Starts the build; `None` if the result cannot be stored.
+/// Starts to build the precompiled parts; `None` if the result cannot be stored.
 pub fn begin(compiler: &CxxCompiler, options: &[String], wanted: PathBuf) -> Option<PreparedBuild> {
     let begun = start(compiler, options, wanted);
     if begun.is_none() {
@@ -170,13 +171,13 @@ pub fn begin(compiler: &CxxCompiler, options: &[String], wanted: PathBuf) -> Opt
 
 fn start(compiler: &CxxCompiler, options: &[String], wanted: PathBuf) -> Option<PreparedBuild> {
     let above = wanted.parent()?;
-    // An error is ignored: the checks below examine the folder.
+    // An error is ignored, because the checks below examine the folder.
     let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(above);
     if !is_own(above.parent()?, true) || !is_own(above, false) {
         return None;
     }
     let begun = SystemTime::now();
-    // Accessible to its owner only.
+    // The temporary folder is accessible to its owner only.
     let folder = tempfile::Builder::new().prefix(".new-").tempdir_in(above).ok()?;
     headers::write(&folder.path().join("include")).ok()?;
     let options = without_named_folders(options);
@@ -192,7 +193,7 @@ fn start(compiler: &CxxCompiler, options: &[String], wanted: PathBuf) -> Option<
 }
 
 impl PreparedBuild {
-    /// Waits for the build, moves it to its final location, and returns that location.
+    /// Waits for the build, moves the result to its final folder, and returns that folder.
     pub fn end(self) -> Option<PathBuf> {
         let wanted = self.wanted.clone();
         let is_kept = self.keep().is_some() || read(&wanted).is_some();
@@ -201,7 +202,7 @@ impl PreparedBuild {
     }
 
     fn keep(self) -> Option<()> {
-        // Wait for both children, even if the first failed.
+        // Waits for both compilers, even if the first one failed.
         let ended = self.children.map(|mut child| child.wait().is_ok_and(|status| status.success()));
         let place = self.folder.path();
         let list = fs::read(place.join(LIST)).ok()?;
@@ -213,7 +214,7 @@ impl PreparedBuild {
         let mut marks = String::new();
         let sources = dependencies(&list).into_iter().filter(|path| path.is_absolute());
         for path in MADE.map(PathBuf::from).into_iter().chain(sources) {
-            // A file written since the build began may have been read before the change.
+            // If a file was written after the build began, the compiler may have read its previous contents.
             let is_early = |known: fs::Metadata| known.modified().is_ok_and(|written| written < self.begun);
             if path.is_absolute() && !fs::metadata(&path).is_ok_and(is_early) {
                 return None;
@@ -233,7 +234,7 @@ impl PreparedBuild {
     }
 }
 
-/// Removes the least recently used folders, and those left behind by terminated processes.
+/// Removes the least recently used folders, and those of processes that have terminated.
 fn make_room(above: &Path) {
     let age = |path: &Path| fs::metadata(path).and_then(|known| known.modified()).ok()?.elapsed().ok();
     let mut found: Vec<(Duration, PathBuf)> = Vec::new();
@@ -248,17 +249,17 @@ fn make_room(above: &Path) {
     found.into_iter().skip(MOST).for_each(|(_, path)| drop(fs::remove_dir_all(path)));
 }
 
-/// Links the headers into the folder where a source looks for them.
+/// Links the precompiled headers into the folder in which a compilation looks for headers.
 pub fn link(folder: &Path, place: &Path) -> io::Result<()> {
     symlink(folder.join("include"), place.join("include"))
 }
 
-/// Returns the folder of the short library.
+/// Returns the folder of the short replacement of the C++ library.
 pub fn library(folder: &Path) -> PathBuf {
     folder.join(SHORT)
 }
 
-/// Removes a folder that turned out unusable.
+/// Removes a folder that has turned out to be unusable.
 pub fn remove(folder: &Path) {
     FAILURES.fetch_add(1, Ordering::Relaxed);
     let _ = fs::remove_dir_all(folder);

@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
-//! Tests of the stages before a kernel runs. The results of kernels are tested with the backend, in
+//! Tests the stages before a kernel runs. The results of kernels are tested with the backend, in
 //! `src/backend/cpu/programs/tests`.
 
 mod precompiled;

@@ -1,8 +1,8 @@
-//! Tests which kernels become loops over the threads of a block.
+//! Tests which kernels are converted to loops over the threads of a block.
 
 use crate::thread_loops::split;
 
-/// Returns the kernels that become loops, for a text in which the header's macros are not expanded.
+/// Returns the names of the kernels that are converted, for a text in which the header's macros are not expanded.
 fn taken(source: &str) -> Vec<String> {
     let macros = [
         ("threadIdx", "pygpu_cpu_thread_index"),

@@ -1,50 +1,50 @@
-//! Parses variable declarations.
+//! Parses declarations of variables.
 
 use super::statements::TokenizedSource;
 
-/// One variable of a declaration.
+/// One of the variables that a declaration introduces.
 pub struct Declarator<'a> {
-    /// Name.
+    /// Name of the variable.
     pub name: &'a str,
-    /// Tokens from after the type or the previous comma to the last of its dimensions.
+    /// Range of tokens from after the type or the previous comma to the last of the variable's dimensions.
     pub range: (usize, usize),
-    /// Position of the name.
+    /// Position of the name's token.
     pub at: usize,
-    /// Tokens of its initializer, if it has one.
+    /// Range of tokens of the variable's initializer, if it has one.
     pub init: Option<(usize, usize)>,
 }
 
-/// Declaration of variables.
+/// A declaration of one or several variables.
 pub struct Declaration<'a> {
-    /// Tokens of the type that all variables share.
+    /// Range of tokens of the type, which all variables share.
     pub kind: (usize, usize),
-    /// Variables.
+    /// The variables that are declared.
     pub declarators: Vec<Declarator<'a>>,
-    /// Whether it declares a reference or uses a deduced type.
+    /// Whether the declaration contains a reference or a deduced type.
     pub is_open: bool,
 }
 
-/// Kind of statement.
+/// Result of parsing a statement.
 pub enum Read<'a> {
-    /// Declares variables.
+    /// The statement declares variables.
     Declared(Declaration<'a>),
-    /// Declares nothing.
+    /// The statement declares nothing.
     Other,
-    /// Undecidable.
+    /// It cannot be decided whether the statement declares variables.
     Doubt,
 }
 
 pub const QUALIFIERS: [&str; 4] = ["const", "volatile", "constexpr", "register"];
 pub const BUILT_IN: [&str; 12] =
     ["unsigned", "signed", "long", "short", "int", "char", "float", "double", "bool", "auto", "wchar_t", "__int128"];
-/// Keywords that begin a statement without declarations visible to others.
+/// Keywords that begin a statement whose declarations, if any, are not visible to later statements.
 const ACTIONS: [&str; 12] =
     ["return", "throw", "delete", "if", "for", "while", "do", "switch", "static_assert", "else", "sizeof", "break"];
 const DOUBTFUL: [&str; 11] =
     ["typedef", "using", "struct", "class", "union", "enum", "template", "static", "extern", "namespace", "typename"];
 const POINTS: [&str; 7] = ["*", "&", "const", "volatile", "__restrict__", "__restrict", "restrict"];
 
-/// Parses the statement in these tokens, including its semicolon.
+/// Parses the statement in this range of tokens, including its semicolon.
 pub fn read<'a>(text: &TokenizedSource<'a>, (first, end): (usize, usize)) -> Read<'a> {
     let word = text.at(first);
     if !text.is_word(first) || ACTIONS.contains(&word) {
@@ -66,7 +66,7 @@ enum DeclarationKind {
     Doubt,
 }
 
-/// Parses the type at the beginning of a statement.
+/// Parses the type at the beginning of a statement, if there is one.
 fn kind(text: &TokenizedSource<'_>, first: usize, end: usize) -> DeclarationKind {
     let (mut at, mut has_base) = (first, false);
     while at < end && text.is_word(at) {
@@ -86,7 +86,7 @@ fn kind(text: &TokenizedSource<'_>, first: usize, end: usize) -> DeclarationKind
             if text.at(at + 1) == "<" {
                 match angles(text, at + 1, end) {
                     Some(close) => at = close,
-                    // A comparison, or something that looks like one.
+                    // The `<` belongs to a comparison, or cannot be distinguished from one.
                     None => return DeclarationKind::Doubt,
                 }
             }
@@ -94,7 +94,7 @@ fn kind(text: &TokenizedSource<'_>, first: usize, end: usize) -> DeclarationKind
         at += 1;
     }
     let name = (at..end).find(|&at| !POINTS.contains(&text.at(at))).unwrap_or(end);
-    // `x = 1`, `f(x)`: the assumed type is a name; `int(x)` is an expression too.
+    // In `x = 1` and `f(x)`, the supposed type is the name of a variable or function; `int(x)` is an expression, too.
     if has_base && text.is_word(name) { DeclarationKind::Until(at) } else { DeclarationKind::None }
 }
 

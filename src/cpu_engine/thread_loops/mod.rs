@@ -1,8 +1,8 @@
-//! Turns a kernel into loops over the threads of a block, one loop for the code between two barriers.
+//! Converts a kernel to loops over the threads of a block, one loop for the code between two barriers.
 //!
 //! Works on preprocessed text, before it is rewritten. A kernel is converted if all its barriers are at the top level
-//! of its body, or of loops whose headers are the same for all threads. In case of doubt it stays unchanged, with a
-//! stack for each thread. A misparsed kernel must fail to compile (an unknown name, an assignment to a constant), and
+//! of its body, or of loops whose headers are the same for all threads. If this is uncertain, it stays unchanged, with
+//! a stack for each thread. A misparsed kernel must fail to compile (an unknown name, an assignment to a constant), and
 //! then the original source is compiled: the result must never compile with another meaning. Line numbers are
 //! preserved.
 
@@ -16,28 +16,28 @@ use self::statements::TokenizedSource;
 use super::scopes::{Scopes, behind_brackets, has_brackets};
 use super::tokens::{TokenKind, tokens};
 
-/// Source in which some kernels run a whole block.
+/// A source in which some kernels were converted to run a whole block.
 pub struct Split {
-    /// Converted source.
+    /// The source with the converted kernels.
     pub source: String,
     /// Names of the converted kernels.
     pub kernels: Vec<String>,
 }
 
-/// Definition of a kernel, by token positions.
+/// The definition of a kernel, by positions of tokens.
 pub struct Definition {
     name: String,
-    /// Start of its declaration, including a template header.
+    /// Position at which the declaration begins, including a template header.
     declaration: usize,
-    /// Parameter list with its brackets, and body with its braces; ends are exclusive.
+    /// Ranges of the parameter list with its brackets, and of the body with its braces; ends are exclusive.
     parameters: (usize, usize),
     body: (usize, usize),
 }
 
-/// Name, parameter list and body of a function.
+/// Name of a function, and the ranges of its parameter list and its body.
 type DefinitionSpans<'a> = (&'a str, (usize, usize), (usize, usize));
 
-/// Replacement of a byte range by a text.
+/// A range of bytes in the source, and the text that replaces it.
 #[derive(Debug)]
 pub struct Edit {
     start: usize,
@@ -45,7 +45,7 @@ pub struct Edit {
     text: String,
 }
 
-/// Returns the source with loops in its kernels; `None` if no kernel can be converted.
+/// Returns the source with its kernels converted to loops; `None` if no kernel can be converted.
 pub fn split(source: &str) -> Option<Split> {
     let text = TokenizedSource { source, tokens: tokens(source) };
     let definitions = definitions(&text);
@@ -65,7 +65,7 @@ pub fn split(source: &str) -> Option<Split> {
     (!kernels.is_empty()).then(|| Split { source: edited(source, edits), kernels })
 }
 
-/// Returns whether the name is unique: no overload, no specialization.
+/// Returns whether the source contains no overload and no specialization of the kernel.
 fn is_alone(text: &TokenizedSource<'_>, definitions: &[Definition], definition: &Definition) -> bool {
     let own = text.at(definition.parameters.0 - 1);
     let is_special = |at: usize| text.at(at) == own && text.at(at + 1) == "<";
@@ -73,7 +73,7 @@ fn is_alone(text: &TokenizedSource<'_>, definitions: &[Definition], definition: 
         && !(0..text.tokens.len()).any(is_special)
 }
 
-/// Returns the kernels defined at namespace scope.
+/// Returns the definitions of the kernels at namespace scope.
 fn definitions(text: &TokenizedSource<'_>) -> Vec<Definition> {
     let (mut scopes, mut statement, mut found) = (Scopes::default(), 0, Vec::new());
     for position in 0..text.tokens.len() {
@@ -92,7 +92,7 @@ fn definitions(text: &TokenizedSource<'_>) -> Vec<Definition> {
     found
 }
 
-/// Returns name, parameters and body of the function declared at `position`.
+/// Returns name, parameter list and body of the function declared at `position`.
 fn parts<'a>(text: &TokenizedSource<'a>, mut position: usize) -> Option<DefinitionSpans<'a>> {
     while position < text.tokens.len() {
         let word = text.at(position);
@@ -114,7 +114,7 @@ fn parts<'a>(text: &TokenizedSource<'a>, mut position: usize) -> Option<Definiti
 }
 
 fn edited(source: &str, mut edits: Vec<Edit>) -> String {
-    // Stable: edits at one position keep their order of creation.
+    // The sort is stable, so edits at one position keep the order in which they were created.
     edits.sort_by_key(|edit| edit.start);
     let (mut output, mut copied) = (String::with_capacity(source.len() + 4096), 0);
     for edit in edits {

@@ -1,9 +1,10 @@
-//! Detects kernels that cannot run as loops: threads that wait for each other in other ways than `__syncthreads()`.
+//! Detects kernels that cannot be converted to loops, because threads wait for each other in other ways than by
+//! `__syncthreads()`.
 
 use super::Definition;
 use super::statements::TokenizedSource;
 
-/// Prefixes of operations in which threads wait, and of jumps that can form a loop.
+/// Prefixes of the names of operations in which threads wait for each other, and of jumps that can form a loop.
 const WAITING: [&str; 13] = [
     "__shfl",
     "__ballot",
@@ -20,7 +21,7 @@ const WAITING: [&str; 13] = [
     "__syncthreads_",
 ];
 
-/// The engine's own names in preprocessed sources that do not wait.
+/// Names of the engine in preprocessed sources that begin with such a prefix, but do not wait.
 const HARMLESS: [&str; 5] = [
     "pygpu_cpu_thread_index",
     "pygpu_cpu_block_index",
@@ -35,7 +36,7 @@ fn waits(word: &str) -> bool {
         || (word.starts_with("pygpu_cpu_") && !HARMLESS.contains(&word))
 }
 
-/// Returns whether the result of an atomic function is unused, because the call is a statement by itself.
+/// Returns whether the result of an atomic function is unused, because its call is a whole statement.
 fn stands_alone(text: &TokenizedSource<'_>, position: usize) -> bool {
     match text.at(position.wrapping_sub(1)) {
         ";" | "{" | "}" | "else" => true,
@@ -47,19 +48,20 @@ fn stands_alone(text: &TokenizedSource<'_>, position: usize) -> bool {
     }
 }
 
-/// Returns whether a loop could wait here for another thread.
+/// Returns whether a loop at this position could wait for another thread.
 fn may_spin(text: &TokenizedSource<'_>, position: usize) -> bool {
     let word = text.at(position);
     word.starts_with("__threadfence")
         || (word.starts_with("atomic") && text.at(position + 1) == "(" && !stands_alone(text, position))
 }
 
-/// Returns whether a kernel's own body contains such an operation.
+/// Returns whether a kernel's body contains an operation in which threads wait for each other.
 pub fn waits_inside(text: &TokenizedSource<'_>, body: (usize, usize), has_loops: bool) -> bool {
     (body.0..body.1).any(|at| text.is_word(at) && (waits(text.at(at)) || (has_loops && may_spin(text, at))))
 }
 
-/// Returns whether such an operation occurs anywhere else in the user's files: a kernel may call it.
+/// Returns whether such an operation occurs anywhere in the user's files outside of kernels, in a function that a
+/// kernel may call.
 pub fn waits_outside(text: &TokenizedSource<'_>, definitions: &[Definition]) -> bool {
     let own = own_headers(text.source);
     outside(text, definitions).any(|at| {
@@ -70,14 +72,14 @@ pub fn waits_outside(text: &TokenizedSource<'_>, definitions: &[Definition]) -> 
     })
 }
 
-/// Returns the names of constants in the file, which are the same for all threads.
+/// Returns the names of constants at file scope, which have the same value for all threads.
 pub fn constants<'a>(text: &TokenizedSource<'a>, definitions: &[Definition]) -> Vec<&'a str> {
     let declared = outside(text, definitions).filter(|&at| text.at(at) == "constexpr");
     let names = declared.filter_map(|at| {
         let equals = (at..text.tokens.len().min(at + 8)).find(|&at| matches!(text.at(at), "=" | "(" | ";" | "{"))?;
         (text.at(equals) == "=").then(|| text.at(equals - 1))
     });
-    // From the header, whose text is missing if the compiler uses a precompiled one.
+    // `warpSize` is defined by the engine's header, whose text is missing if the compiler uses a precompiled one.
     names.chain(["warpSize"]).collect()
 }
 
@@ -90,7 +92,7 @@ fn is_own(text: &TokenizedSource<'_>, own: &[(usize, usize)], at: usize) -> bool
     own.iter().any(|&(first, end)| (first..end).contains(&text.tokens[at].start))
 }
 
-/// Returns the byte ranges of the headers included before every source.
+/// Returns the byte ranges of the engine's headers, which are included before every source.
 fn own_headers(source: &str) -> Vec<(usize, usize)> {
     let (mut found, mut begun, mut at) = (Vec::new(), None, 0);
     for line in source.split_inclusive('\n') {

@@ -1,5 +1,5 @@
-//! Converts one kernel: the code between barriers becomes loops over the threads of the block. Variables used across
-//! a barrier get storage for each thread.
+//! Converts one kernel: the code between barriers becomes loops over the threads of the block. Variables that are used
+//! across a barrier get storage for each thread.
 
 use std::fmt::Write;
 
@@ -10,24 +10,24 @@ use super::{Definition, Edit};
 use crate::scopes::has_brackets;
 use crate::tokens::TokenKind;
 
-/// Meaning of a name between the loops.
+/// What a name refers to, in the code outside of the loops over threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bound {
-    /// Parameter; true if it is a number shared by all threads.
+    /// A parameter; true if it is a number, which all threads share.
     Parameter(bool),
-    /// Variable of a loop, shared by all threads.
+    /// The variable of a loop, which all threads share.
     Counter,
-    /// Constant shared by all threads, or shared memory.
+    /// A constant that all threads share, or shared memory.
     Shared,
-    /// Per-thread variable that is used after a barrier.
+    /// A variable of each thread that is used after a barrier, and therefore stored for each thread.
     Kept,
-    /// Variable whose scope ends before the next barrier.
+    /// A variable whose scope ends before the next barrier.
     Local,
 }
 
 type TokenRange = (usize, usize);
 
-/// Words allowed in an expression that is the same for all threads.
+/// Words that may occur in an expression that has the same value for all threads.
 const EVEN: [&str; 10] = [
     "static_cast",
     "uint3",
@@ -49,23 +49,23 @@ pub struct Regions<'t, 'a> {
     text: &'t TokenizedSource<'a>,
     body: TokenRange,
     constants: &'t [&'a str],
-    /// Whether the kernel has a barrier.
+    /// Whether the kernel contains a barrier.
     has_barriers: bool,
     visible: Vec<(&'a str, Bound)>,
     shared_loops: usize,
     edits: Vec<Edit>,
 }
 
-/// Loop over the threads that is about to be written.
+/// Statements around which a loop over the threads will be written.
 #[derive(Default)]
 struct Region {
     statements: Vec<TokenRange>,
-    /// Text to insert before the loop.
+    /// Text to insert before the loop over the threads.
     before: String,
 }
 
 impl<'t, 'a> Regions<'t, 'a> {
-    /// Returns the edits that convert a kernel; `None` if the conversion is in doubt.
+    /// Returns the edits that convert a kernel; `None` if it is uncertain whether it can be converted.
     pub fn of(text: &'t TokenizedSource<'a>, definition: &Definition, constants: &'t [&'a str]) -> Option<Vec<Edit>> {
         let body = (definition.body.0 + 1, definition.body.1 - 1);
         let mut visible = template_parameters(text, definition);
@@ -87,8 +87,8 @@ impl<'t, 'a> Regions<'t, 'a> {
         self.edits.push(Edit { start: self.text.tokens[first].start, end: self.text.tokens[end - 1].end, text });
     }
 
-    /// Inserts local copies of the values that all threads share, under the names in the preprocessed text: read once
-    /// instead of once per thread.
+    /// Inserts local copies of the values that all threads share, under the names in the preprocessed text. They are
+    /// read once instead of once per thread.
     fn begin(&mut self) {
         let mut text = " const ::pygpu_cpu::threads pygpu_cpu_all; \
              [[maybe_unused]] const ::uint3 pygpu_cpu_block_index = ::pygpu_cpu_block_index; \
@@ -147,7 +147,8 @@ impl<'t, 'a> Regions<'t, 'a> {
             && (first..end).zip(["__syncthreads", "(", ")", ";"]).all(|(at, mark)| self.text.at(at) == mark)
     }
 
-    /// Returns the text of a statement that must be outside of the loops over threads; `Some(None)` for all others.
+    /// Returns the text of a statement that must be outside of the loops over threads; `Some(None)` for all other
+    /// statements.
     fn hoisted(&mut self, statement: TokenRange) -> Option<Option<String>> {
         if self.text.find(statement, &["__shared__"]) < statement.1 {
             return self.shared_memory(statement).map(Some);
@@ -166,7 +167,8 @@ impl<'t, 'a> Regions<'t, 'a> {
         Some(Some(format!("{}{}", if is_const { "" } else { "const " }, self.text.joined(statement))))
     }
 
-    /// Declares shared memory outside of the loops: its address is the same for all threads.
+    /// Returns the declaration of shared memory, to be placed outside of the loops over threads: its address is the
+    /// same for all threads.
     fn shared_memory(&mut self, (first, end): TokenRange) -> Option<String> {
         let mut at = first;
         if self.text.at(at) == "extern" {
@@ -202,14 +204,14 @@ impl<'t, 'a> Regions<'t, 'a> {
         Some(text)
     }
 
-    /// Returns the parts of a declaration before and after the name.
+    /// Returns the parts of a variable's declaration before and after the name.
     fn type_of(&self, declaration: &Declaration<'_>, each: &Declarator<'_>) -> (String, String) {
         let pointers = (each.range.0.max(declaration.kind.1), each.at);
         let kind = format!("{} {}", self.text.joined(declaration.kind), self.text.joined(pointers));
         (kind, self.text.joined((each.at + 1, each.range.1)))
     }
 
-    /// Converts a `for (...) { ... }` loop whose header is the same for all threads.
+    /// Converts a loop `for (...) { ... }` whose header has the same values for all threads.
     fn shared_loop(&mut self, (first, end): TokenRange) -> Option<()> {
         let text = self.text;
         if text.at(first) != "for" {
@@ -245,7 +247,7 @@ impl<'t, 'a> Regions<'t, 'a> {
     }
 
     fn is_even_declaration(&self, declaration: &Declaration<'_>) -> bool {
-        // At most one: its own initializer looks like an assignment.
+        // At most one occurrence of a name may change it: its own initializer looks like an assignment.
         let changes = |name: &str| {
             (self.body.0..self.body.1).filter(|&at| self.text.at(at) == name && assigned(self.text, at)).count()
         };
@@ -253,7 +255,7 @@ impl<'t, 'a> Regions<'t, 'a> {
             && self.is_even_declaration_of(declaration, true)
     }
 
-    /// Returns whether all variables are plain numbers initialized to the same value in all threads.
+    /// Returns whether all declared variables are plain numbers that are initialized to the same value in all threads.
     fn is_even_declaration_of(&self, declaration: &Declaration<'_>, is_alone: bool) -> bool {
         let mut words = (declaration.kind.0..declaration.kind.1).map(|at| self.text.at(at));
         let is_plain = words
@@ -268,7 +270,7 @@ impl<'t, 'a> Regions<'t, 'a> {
             })
     }
 
-    /// Returns whether an expression has the same value for all threads, and may be evaluated once.
+    /// Returns whether an expression has the same value for all threads, so that it may be evaluated once.
     fn is_even(&self, (first, end): TokenRange) -> bool {
         (first..end).all(|at| {
             let token = self.text.at(at);
@@ -295,13 +297,13 @@ impl<'t, 'a> Regions<'t, 'a> {
         }
     }
 
-    /// Returns whether a name is shared memory: its address is the same for all threads, but its content changes.
+    /// Returns whether a name is shared memory, whose address is the same for all threads, while its contents change.
     fn is_memory(&self, name: &str) -> bool {
         let mut own = self.visible.iter().rev().filter(|(other, _)| *other == name).map(|(_, bound)| *bound);
         own.next() == Some(Bound::Shared) && own.next() == Some(Bound::Local)
     }
 
-    /// Writes a loop over the threads around statements.
+    /// Writes a loop over the threads around the statements of a region.
     fn close(&mut self, region: Region, is_last: bool) -> Option<()> {
         let (Some(first), Some(last)) = (region.statements.first(), region.statements.last()) else { return Some(()) };
         let range = (first.0, last.1);
@@ -332,8 +334,8 @@ impl<'t, 'a> Regions<'t, 'a> {
         Some(())
     }
 
-    /// Returns declarations for the outer names that a region uses; occurrences in `hidden` declare a new variable of
-    /// the name.
+    /// Returns declarations for the names from outside that a region uses. The occurrences in `hidden` declare a new
+    /// variable of the name.
     fn bindings(&self, range: TokenRange, hidden: &[usize]) -> String {
         let (mut text, mut seen) = (String::new(), Vec::new());
         for &(name, bound) in self.visible.iter().rev() {
@@ -343,8 +345,8 @@ impl<'t, 'a> Regions<'t, 'a> {
             }
             seen.push(name);
             let _ = match bound {
-                // With a single loop each thread gets its own copy, as in a call; with several loops, an assignment
-                // to it does not compile.
+                // With a single loop each thread gets its own copy of the parameter, as in a call. With several loops,
+                // an assignment to it does not compile.
                 Bound::Parameter(_) if !self.has_barriers => {
                     write!(text, "[[maybe_unused]] auto {name} = pygpu_cpu_c_{name}; ")
                 }
@@ -356,7 +358,7 @@ impl<'t, 'a> Regions<'t, 'a> {
         text
     }
 
-    /// Gives the variables of a declaration per-thread storage, if they are used after a barrier.
+    /// Declares storage for each thread for the variables of a declaration that are used after a barrier.
     fn keep(&mut self, declaration: &Declaration<'a>, region: TokenRange, open: &mut String) -> Option<()> {
         let after = (region.1, self.body.1);
         let is_kept = declaration.declarators.iter().any(|each| self.text.names(after, each.name));
@@ -399,7 +401,7 @@ impl<'t, 'a> Regions<'t, 'a> {
     }
 }
 
-/// Returns whether a name is assigned here, or its address taken.
+/// Returns whether the name at this position is assigned, or its address taken.
 fn assigned(text: &TokenizedSource<'_>, at: usize) -> bool {
     let next = |offset: usize| text.at(at + offset);
     let before = |offset: usize| at.checked_sub(offset).map_or("", |at| text.at(at));
@@ -411,7 +413,7 @@ fn assigned(text: &TokenizedSource<'_>, at: usize) -> bool {
     (next(1) == "=" && next(2) != "=") || by_operator || by_step || by_shift || address
 }
 
-/// Returns the numeric template parameters, which all threads share.
+/// Returns the template parameters that are numbers, which all threads share.
 fn template_parameters<'a>(text: &TokenizedSource<'a>, definition: &Definition) -> Vec<(&'a str, Bound)> {
     let header = definition.declaration..definition.parameters.0;
     if !header.clone().any(|at| text.at(at) == "template") {
@@ -421,7 +423,7 @@ fn template_parameters<'a>(text: &TokenizedSource<'a>, definition: &Definition) 
     header.filter(is_last).map(|at| (text.at(at), Bound::Shared)).collect()
 }
 
-/// Returns the names of the parameters.
+/// Returns the names of a kernel's parameters, and whether each is a number.
 fn parameters<'a>(text: &TokenizedSource<'a>, definition: &Definition) -> Option<Vec<(&'a str, Bound)>> {
     let (mut at, end) = (definition.parameters.0 + 1, definition.parameters.1 - 1);
     let mut found = Vec::new();
@@ -447,7 +449,7 @@ fn parameters<'a>(text: &TokenizedSource<'a>, definition: &Definition) -> Option
     Some(found)
 }
 
-/// Returns the position of the comma after a parameter, skipping commas in template arguments.
+/// Returns the position of the comma after a parameter. Commas in template arguments are skipped.
 fn parameter_end(text: &TokenizedSource<'_>, mut at: usize, end: usize) -> usize {
     let mut depth = 0usize;
     while at < end {

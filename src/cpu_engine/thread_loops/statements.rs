@@ -1,18 +1,18 @@
-//! Preprocessed source with its tokens, and the extent of statements.
+//! A preprocessed source with its tokens, and the extent of its statements.
 
 use crate::scopes::behind_brackets;
 use crate::tokens::{Token, TokenKind};
 
-/// Preprocessed source with its tokens.
+/// A preprocessed source with its tokens.
 pub struct TokenizedSource<'a> {
-    /// Source.
+    /// The text of the source.
     pub source: &'a str,
-    /// Tokens, without those of system headers.
+    /// The tokens, without those of system headers.
     pub tokens: Vec<Token>,
 }
 
 impl<'a> TokenizedSource<'a> {
-    /// Returns the text of a token; empty after the last one.
+    /// Returns the text of a token; empty for positions after the last token.
     pub fn at(&self, position: usize) -> &'a str {
         self.tokens.get(position).map_or("", |token| token.text(self.source))
     }
@@ -22,24 +22,24 @@ impl<'a> TokenizedSource<'a> {
         self.tokens.get(position).is_some_and(|token| token.kind == TokenKind::Word)
     }
 
-    /// Returns whether a token is a name that is not a member access.
+    /// Returns whether a token is a name that does not follow `.` or `->`.
     pub fn is_name(&self, position: usize) -> bool {
         let before = position.checked_sub(1).map_or("", |before| self.at(before));
         let arrow = before == ">" && position > 1 && self.at(position - 2) == "-";
         self.is_word(position) && before != "." && !arrow
     }
 
-    /// Returns whether a name occurs in a range.
+    /// Returns whether a name occurs in a range of tokens.
     pub fn names(&self, (first, end): (usize, usize), name: &str) -> bool {
         (first..end).any(|at| self.at(at) == name && self.is_name(at))
     }
 
-    /// Returns whether one of these words occurs in a range.
+    /// Returns whether one of these words occurs in a range of tokens.
     pub fn has(&self, (first, end): (usize, usize), words: &[&str]) -> bool {
         (first..end).any(|at| self.is_word(at) && words.contains(&self.at(at)))
     }
 
-    /// Returns the tokens of a range, separated by blanks.
+    /// Returns the texts of the tokens in a range, separated by blanks.
     pub fn joined(&self, (first, end): (usize, usize)) -> String {
         (first..end).map(|at| self.at(at)).collect::<Vec<_>>().join(" ")
     }
@@ -49,7 +49,7 @@ impl<'a> TokenizedSource<'a> {
         behind_brackets(self.source, &self.tokens, open)
     }
 
-    /// Returns the position of the first of these marks outside of brackets, or `end`.
+    /// Returns the position of the first of these marks that is outside of brackets, or `end`.
     pub fn find(&self, (first, end): (usize, usize), marks: &[&str]) -> usize {
         let mut at = first;
         while at < end && !marks.contains(&self.at(at)) {
@@ -58,7 +58,7 @@ impl<'a> TokenizedSource<'a> {
         at.min(end)
     }
 
-    /// Returns the position after the statement that begins here.
+    /// Returns the position after the statement that begins at `position`.
     pub fn statement(&self, position: usize, end: usize) -> usize {
         let headed = |at: usize| if self.at(at) == "(" { self.statement(self.behind(at), end) } else { end };
         let next = match self.at(position) {

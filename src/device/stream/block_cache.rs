@@ -1,9 +1,9 @@
-//! Per-stream cache of small freed blocks.
+//! Cache of small freed blocks, one per stream.
 //!
 //! Why: a pool allocation and its free take half a microsecond in the driver, a large part of the cost of a small
 //! array. A cached block is only reused by the stream that freed it. The new use follows all earlier uses in stream
-//! order, so no synchronization and no driver call is needed. Each stream owns its cache, so that no block outlives
-//! the stream order in which it was freed.
+//! order, so no synchronization and no driver call is needed. Each stream owns its cache, so that no block outlives the
+//! stream order in which it was freed.
 //!
 //! This module handles addresses and sizes only; the crate `memory` decides which blocks may be cached.
 
@@ -19,10 +19,10 @@ use pygpu_base::fork_safe::ForkSafeMutex;
 /// Smallest cached block size in bytes.
 const LEAST: usize = 512;
 const MOST: usize = 1 << 20;
-/// Number of sizes: two per power of two. A request uses the next larger size.
+/// Number of different block sizes: two per power of two. A request uses the next larger size.
 const SIZES: usize = 23;
 
-/// Cache of one stream.
+/// The cached blocks of one stream.
 #[derive(Default)]
 pub(super) struct StreamBlockCache {
     epoch: u32,
@@ -30,12 +30,12 @@ pub(super) struct StreamBlockCache {
     blocks: [Vec<Address>; SIZES],
 }
 
-/// Caches of the default streams.
+/// The caches of the legacy default streams.
 static OF_DEFAULT: PerDevice<ForkSafeMutex<StreamBlockCache>> =
     per_device!(ForkSafeMutex::new(StreamBlockCache::new()));
 
-/// Returns the block size for a request of `bytes`, and the index of that size; `None` if it is too large to be
-/// cached.
+/// Returns the block size for a request of `bytes`, and the index of that size; `None` if the request is too large to
+/// be cached.
 #[inline]
 fn size_of(bytes: usize) -> Option<(usize, usize)> {
     if bytes > MOST {
@@ -53,7 +53,8 @@ impl StreamBlockCache {
         Self { epoch: 0, bytes: 0, blocks: [const { Vec::new() }; SIZES] }
     }
 
-    /// Drops entries from before a device reset, because their memory no longer exists.
+    /// If the device was reset since the blocks were cached, removes all of them, because their memory no longer
+    /// exists.
     #[inline]
     fn forget_before(&mut self, epoch: u32) {
         if self.epoch != epoch {
@@ -61,7 +62,7 @@ impl StreamBlockCache {
         }
     }
 
-    /// Takes all blocks out of the cache.
+    /// Removes and returns all cached blocks.
     fn drain(&mut self, epoch: u32) -> Vec<Address> {
         self.forget_before(epoch);
         self.bytes = 0;
@@ -69,15 +70,15 @@ impl StreamBlockCache {
     }
 }
 
-/// Returns the size to allocate for a request of `bytes`, so that the block can be cached when freed; `None` for
-/// blocks that are too large.
+/// Returns the size to allocate for a request of `bytes`, so that the block can be cached when it is freed; `None` if
+/// it is too large to be cached.
 #[inline]
 pub fn spare_size(bytes: usize) -> Option<usize> {
     size_of(bytes).map(|(size, _)| size)
 }
 
 impl Stream {
-    /// Returns whether freed blocks are cached in this stream's order. False if the handle denotes another stream in
+    /// Returns whether blocks freed in this stream's order are cached. False if the handle denotes another stream in
     /// another thread, or if PyGPU does not see the stream's destruction.
     #[inline]
     pub fn has_block_cache(&self) -> bool {
@@ -97,7 +98,7 @@ impl Stream {
         }
     }
 
-    /// Takes a cached block of at least `bytes`.
+    /// Takes a block of at least `bytes` bytes from the stream's cache.
     #[inline]
     pub fn take_spare(&self, bytes: usize) -> Option<Address> {
         let (size, place) = size_of(bytes)?;
@@ -126,7 +127,7 @@ impl Stream {
         })
     }
 
-    /// Returns all cached blocks to the device's pool.
+    /// Returns all cached blocks of the stream to the device's pool.
     fn free_spare(&self) -> Result<()> {
         let epoch = self.device.epoch();
         free(self.device, self.handle(), self.with_spare(|spare| spare.drain(epoch)))
@@ -137,13 +138,13 @@ impl Stream {
 fn free(device: Device, stream: StreamHandle, blocks: Vec<Address>) -> Result<()> {
     let mut result = Ok(());
     for address in blocks {
-        // SAFETY: the block is in no cache any more, and all its uses were enqueued on the stream.
+        // SAFETY: the block was removed from the cache, and all its uses were enqueued on the stream.
         result = result.and(unsafe { device.backend().free_to_pool(device.index(), address, stream) });
     }
     result
 }
 
-/// Returns the cached blocks of a stream that is about to be destroyed.
+/// Returns the cached blocks of a stream that is about to be destroyed to the device's pool.
 pub(super) fn free_at_the_end(device: Device, stream: StreamHandle, spare: &mut Mutex<StreamBlockCache>) -> Result<()> {
     let spare = spare.get_mut().unwrap_or_else(PoisonError::into_inner);
     if spare.bytes == 0 { Ok(()) } else { free(device, stream, spare.drain(device.epoch())) }
@@ -157,7 +158,7 @@ fn streams(device: Device) -> Vec<Stream> {
     std::iter::once(Stream::default_of(device)).chain(all).collect()
 }
 
-/// Returns the bytes cached by the streams of a device.
+/// Returns the total size in bytes of the blocks that the streams of a device cache.
 pub fn spare_bytes(device: Device) -> usize {
     streams(device).iter().map(|stream| stream.with_spare(|spare| spare.bytes)).sum()
 }

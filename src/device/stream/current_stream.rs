@@ -1,4 +1,4 @@
-//! Current stream of a thread.
+//! The current stream of each thread.
 
 use std::cell::RefCell;
 
@@ -16,19 +16,19 @@ pub fn current(device: Device) -> Stream {
     top.ok().flatten().unwrap_or_else(|| Stream::default_of(device))
 }
 
-/// Like [`current`], but returns the default stream if the current one belongs to another library, because that
-/// stream may be destroyed before the memory is used again. For records that outlive a call.
+/// Returns the current stream like [`current`], but the default stream if the current one belongs to another library,
+/// because that stream may be destroyed before the memory is used again. For records that outlive a call.
 pub fn own_current(device: Device) -> Stream {
     let current = current(device);
     if current.is_foreign() { Stream::default_of(device) } else { current }
 }
 
-/// Makes a stream the calling thread's current one of its device.
+/// Makes a stream the calling thread's current stream of the stream's device.
 pub fn push_current(stream: Stream) {
     CURRENT.with(|stack| stack.borrow_mut().push(stream));
 }
 
-/// Undoes the latest `push_current` of this stream; `false` if there is none.
+/// Undoes the latest `push_current` of this stream on the calling thread. Returns `false` if there is none.
 pub fn pop_current(stream: &Stream) -> bool {
     let removed = CURRENT.with(|stack| {
         let mut stack = stack.borrow_mut();

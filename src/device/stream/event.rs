@@ -1,4 +1,4 @@
-//! Events: they mark a point of a stream, and streams or the host wait for it.
+//! Events. An event marks a point of a stream; other streams or the host wait for it.
 
 use super::{Stream, reset_error};
 use crate::Device;
@@ -6,7 +6,7 @@ use crate::shutdown;
 use pygpu_backend::{EventFlags, EventHandle, HANDLE_BYTES};
 use pygpu_base::error::{Error, Result};
 
-/// Point of a stream that other streams and the host can wait for.
+/// A point of a stream that other streams and the host can wait for.
 pub struct Event {
     pub(super) device: Device,
     pub(super) handle: EventHandle,
@@ -14,7 +14,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// Creates an event that marks nothing yet.
+    /// Creates an event that marks no point yet.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -36,10 +36,11 @@ impl Event {
     /// Returns a handle by which other processes can open the event.
     ///
     /// # Errors
-    /// Errors of the driver, for example for an event created without that flag; `NotSupported` on the CPU.
+    /// Errors of the driver, for example for an event created without the `interprocess` flag; `NotSupported` on the
+    /// CPU.
     pub fn share(&self) -> Result<[u8; HANDLE_BYTES]> {
         self.check_alive("share")?;
-        // SAFETY: `self` owns the handle, which is alive.
+        // SAFETY: `self` owns the event, so its handle is valid.
         unsafe { self.device.backend().driver_memory()?.share_event(self.device.index(), self.handle) }
     }
 
@@ -48,12 +49,12 @@ impl Event {
         self.device
     }
 
-    /// Returns the driver's handle.
+    /// Returns the driver's handle of the event.
     pub fn handle(&self) -> EventHandle {
         self.handle
     }
 
-    /// Marks the current end of the stream.
+    /// Records the event at the current end of the stream.
     ///
     /// # Errors
     /// `ValueError` for a stream of another device; errors of the driver.
@@ -66,27 +67,27 @@ impl Event {
                 self.device, stream.device
             )));
         }
-        // SAFETY: both handles are alive and belong to one device, checked above.
+        // SAFETY: both handles are valid, and belong to one device as checked above.
         unsafe { self.device.backend().record_event(self.device.index(), self.handle, stream.handle()) }
     }
 
-    /// Returns whether the marked point was reached; true for an event that marks nothing.
+    /// Returns whether all work before the event is complete; true for an event that was never recorded.
     ///
     /// # Errors
     /// Errors of the driver.
     pub fn query(&self) -> Result<bool> {
         self.check_alive("query")?;
-        // SAFETY: `self` owns the handle, which is alive.
+        // SAFETY: `self` owns the event, so its handle is valid.
         unsafe { self.device.backend().query_event(self.device.index(), self.handle) }
     }
 
-    /// Waits until the marked point is reached.
+    /// Blocks the host until all work before the event is complete.
     ///
     /// # Errors
     /// Errors of the driver.
     pub fn synchronize(&self) -> Result<()> {
         self.check_alive("synchronize")?;
-        // SAFETY: `self` owns the handle, which is alive.
+        // SAFETY: `self` owns the event, so its handle is valid.
         unsafe { self.device.backend().synchronize_event(self.device.index(), self.handle) }
     }
 
@@ -97,11 +98,11 @@ impl Event {
     pub fn elapsed(&self, end: &Self) -> Result<f32> {
         self.check_alive("elapsed")?;
         end.check_alive("elapsed")?;
-        // SAFETY: both events own their handles, which are alive.
+        // SAFETY: both values own their events, so the handles are valid.
         unsafe { self.device.backend().elapsed(self.device.index(), self.handle, end.handle) }
     }
 
-    /// Returns whether the event is valid: a reset of its device invalidates it.
+    /// Returns whether the event is valid, i.e. its device was not reset since its creation.
     pub fn is_alive(&self) -> bool {
         self.epoch == self.device.epoch()
     }
@@ -114,7 +115,7 @@ impl Event {
 impl Drop for Event {
     fn drop(&mut self) {
         if !shutdown::exiting() && self.epoch == self.device.epoch() {
-            // SAFETY: this is the only owner of a handle returned by `create_event`.
+            // SAFETY: `self` is the only owner of the handle, which `create_event` returned.
             shutdown::defer(unsafe { self.device.backend().destroy_event(self.device.index(), self.handle) });
         }
     }
@@ -134,7 +135,7 @@ impl Stream {
                 self.device, event.device
             )));
         }
-        // SAFETY: the event is borrowed, and the stream handle is alive as in `synchronize`.
+        // SAFETY: the borrow keeps the event alive, and the stream's handle is valid as in `synchronize`.
         unsafe { self.device.backend().wait_event(self.device.index(), self.handle(), event.handle) }
     }
 }

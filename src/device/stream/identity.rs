@@ -1,4 +1,4 @@
-//! Identity of streams: whether two handles denote the same stream.
+//! Identity of streams, which determines whether two handles denote the same stream.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,7 +21,7 @@ pub struct StreamId {
     pub(super) serial: u64,
 }
 
-/// Handles of the legacy and the per-thread default stream in CUDA and HIP.
+/// Handle of the legacy default stream in CUDA and HIP; `PER_THREAD` is that of the per-thread default stream.
 pub(super) const LEGACY: StreamHandle = StreamHandle(1);
 pub(super) const PER_THREAD: StreamHandle = StreamHandle(2);
 
@@ -35,7 +35,7 @@ pub(super) fn serial_of_thread() -> u64 {
     thread_local! {
         static SERIAL: u64 = new_serial();
     }
-    // A terminating thread gets a new number for each query, which costs one unnecessary wait.
+    // A terminating thread gets a new number at each query, which costs one unnecessary wait.
     SERIAL.try_with(|serial| *serial).unwrap_or_else(|_| new_serial())
 }
 

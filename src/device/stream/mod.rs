@@ -29,15 +29,15 @@ use pygpu_backend::{StreamFlags, StreamHandle};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::fork_safe::ForkSafeMutex;
 
-/// Stream of a device. Clones denote the same stream.
+/// A stream of a device. Clones denote the same stream.
 #[derive(Clone)]
 pub struct Stream {
     device: Device,
-    /// `None` is the legacy default stream, which needs no owner: cloning it is free.
+    /// The stream's data. `None` for the legacy default stream, which needs no owner, so that cloning it is free.
     inner: Option<Arc<StreamInner>>,
 }
 
-/// Owner that keeps another library's stream alive.
+/// An opaque value that keeps another library's stream alive.
 pub type StreamOwner = Box<dyn Any + Send + Sync>;
 
 struct StreamInner {
@@ -47,7 +47,7 @@ struct StreamInner {
     owner: HandleOwner,
     /// Distinguishes streams that had the same handle; see [`StreamId`].
     serial: u64,
-    /// Cache of blocks that were freed in this stream's order.
+    /// Blocks that were freed in this stream's order and are kept for reuse.
     block_cache: Mutex<StreamBlockCache>,
 }
 
@@ -98,7 +98,7 @@ impl Stream {
         }
         let (serial, owner) = match (Self::of_ours(device, handle), owner) {
             (Some(stream), None) => return stream,
-            // Keep the PyGPU stream alive together with the caller's owner.
+            // Keeps the PyGPU stream alive together with the caller's owner.
             (Some(stream), Some(owner)) => (stream.identity().serial, Some(Box::new((stream, owner)) as StreamOwner)),
             (None, Some(owner)) => (0, Some(owner)),
             (None, None) => (new_serial(), None),
@@ -107,7 +107,7 @@ impl Stream {
         Self { device, inner: Some(Arc::new(StreamInner::new(device, handle, device.epoch(), owner, serial))) }
     }
 
-    /// Returns the live PyGPU stream with a handle.
+    /// Returns the PyGPU stream that has this handle, if it is alive.
     #[inline]
     fn of_ours(device: Device, handle: StreamHandle) -> Option<Self> {
         let inner = ours(device).lock().get(&handle.0)?.upgrade()?;
@@ -129,7 +129,7 @@ impl Stream {
         if let Some(stream) = Self::of_ours(device, handle) {
             return Ok(stream);
         }
-        // 0, 1 and 2 denote the default streams.
+        // The handles 0, 1 and 2 denote the default streams.
         if !device.is_cpu() && handle.0 > PER_THREAD.0 && !is_mapped(handle.0) {
             return Err(Error::value(format!(
                 "{} is no handle of a stream of {device}: give the number that its library shows, or the stream itself",
@@ -145,7 +145,7 @@ impl Stream {
         self.device
     }
 
-    /// Returns the driver's handle.
+    /// Returns the driver's handle of the stream.
     #[inline]
     pub fn handle(&self) -> StreamHandle {
         self.inner.as_ref().map_or(StreamHandle::DEFAULT, |inner| inner.handle)
@@ -162,26 +162,27 @@ impl Stream {
         StreamId { device: self.device, handle: self.handle(), serial }
     }
 
-    /// Returns whether both have the same handle. It denotes the same stream only while both are known to be alive.
+    /// Returns whether two streams have the same handle. The handle denotes the same stream only while both are known
+    /// to be alive.
     #[inline]
     pub fn has_handle_of(&self, other: &Self) -> bool {
         self.handle() == other.handle() && self.device == other.device
     }
 
-    /// Returns whether the stream is borrowed from another library or has no owner: its handle may be invalid, or
-    /// denote another stream in another thread.
+    /// Returns whether the stream is borrowed from another library or has no owner, so that its handle may be invalid,
+    /// or denote another stream in another thread.
     #[inline]
     pub fn is_foreign(&self) -> bool {
         self.inner.as_ref().is_some_and(|inner| matches!(inner.owner, HandleOwner::Foreign { .. }))
     }
 
-    /// Waits until all work of the stream is complete.
+    /// Blocks the host until all work of the stream is complete.
     ///
     /// # Errors
     /// Errors of the driver, including those of earlier asynchronous work.
     pub fn synchronize(&self) -> Result<()> {
         self.check_alive("synchronize")?;
-        // SAFETY: the handle is alive: `inner` owns a PyGPU stream, and `owner` keeps a borrowed one alive.
+        // SAFETY: the handle is valid: `inner` owns a PyGPU stream, and `owner` keeps a borrowed one alive.
         unsafe { self.device.backend().synchronize_stream(self.device.index(), self.handle()) }
     }
 
@@ -204,7 +205,7 @@ impl Stream {
     }
 }
 
-/// Live PyGPU streams of each backend by handle; no two live streams share a handle.
+/// The live PyGPU streams of each backend, by handle. No two live streams share a handle.
 static OURS: [ForkSafeMutex<BTreeMap<usize, Weak<StreamInner>>>; 3] =
     [const { ForkSafeMutex::new(BTreeMap::new()) }; 3];
 
@@ -218,7 +219,7 @@ impl Drop for StreamInner {
         if matches!(self.owner, HandleOwner::Foreign { .. }) {
             return;
         }
-        // Removed before the driver can reuse the handle for the next stream.
+        // The entry is removed before the driver can reuse the handle for the next stream.
         let mut ours = ours(self.device).lock();
         if ours.get(&self.handle.0).is_some_and(|other| std::ptr::eq(other.as_ptr(), self)) {
             ours.remove(&self.handle.0);
@@ -226,7 +227,7 @@ impl Drop for StreamInner {
         drop(ours);
         if !shutdown::exiting() && self.epoch == self.device.epoch() {
             shutdown::defer(block_cache::free_at_the_end(self.device, self.handle, &mut self.block_cache));
-            // SAFETY: this is the last owner of a handle returned by `create_stream`.
+            // SAFETY: `self` is the last owner of the handle, which `create_stream` returned.
             shutdown::defer(unsafe { self.device.backend().destroy_stream(self.device.index(), self.handle) });
         }
     }

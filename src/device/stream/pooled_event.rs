@@ -1,4 +1,4 @@
-//! Pooled events without timing, and the wait of one stream for another.
+//! Reusable events without timing, and the wait of one stream for another.
 
 use std::mem::ManuallyDrop;
 
@@ -8,20 +8,20 @@ use pygpu_backend::EventFlags;
 use pygpu_base::error::Result;
 use pygpu_base::fork_safe::ForkSafeMutex;
 
-/// Events kept for reuse: creating one costs more than recording it.
+/// Idle events per device, kept for reuse, because creating an event costs more than recording it.
 static SPARE: PerDevice<ForkSafeMutex<Vec<Event>>> = per_device!(ForkSafeMutex::new(Vec::new()));
 
-/// Maximum number of pooled events per device.
+/// Maximum number of idle events that are kept per device.
 const MAX_SPARE: usize = 64;
 
-/// Recorded event from the pool, returned to it when dropped. A stream that waits for it keeps waiting for the point
-/// marked at that time, even if the event is recorded again.
+/// A recorded event, which returns to the pool when dropped. A stream that already waits for it keeps waiting for the
+/// original point, even if the event is recorded again.
 pub struct PooledEvent {
     event: ManuallyDrop<Event>,
 }
 
 impl PooledEvent {
-    /// Marks the current end of a stream.
+    /// Records an event of the pool at the current end of a stream.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -31,18 +31,19 @@ impl PooledEvent {
         Ok(mark)
     }
 
-    /// Marks the current end of all streams of a device; `None` if the driver does not support it.
+    /// Records an event of the pool at the current end of all streams of a device; `None` if the driver does not
+    /// support this.
     ///
     /// # Errors
     /// Errors of the driver.
     pub fn record_device(device: Device) -> Result<Option<Self>> {
         let mark = Self::unrecorded(device)?;
-        // SAFETY: the event is alive and belongs to the device.
+        // SAFETY: the event is alive and was created for this device.
         let recorded = unsafe { device.backend().record_event_of_device(device.index(), mark.event.handle)? };
         Ok(recorded.then_some(mark))
     }
 
-    /// Returns the event.
+    /// Returns the recorded event.
     pub fn event(&self) -> &Event {
         &self.event
     }

@@ -1,4 +1,5 @@
-//! Export of arrays as managed tensors. One heap block contains the tensor, its shape and strides, and the array.
+//! Export of arrays as DLPack's managed tensors. One heap block contains the tensor, its shape and strides, and the
+//! array.
 //!
 //! A consumer may call the deleter on any thread, without the GIL, and after the interpreter has ended. The block
 //! therefore contains no Python objects.
@@ -23,12 +24,12 @@ struct ExportedTensor<M> {
     managed: M,
     dimensions: Dimensions,
     array: Array,
-    /// The consumer's stream, if known.
+    /// The stream on which the consumer uses the data, if known.
     consumer: Option<Stream>,
 }
 
-/// Creates a versioned tensor. It keeps the array's memory alive until its deleter is called. Work that is on the
-/// consumer's stream at that time precedes later uses of the memory.
+/// Creates a managed tensor of the versioned form. It keeps the array's memory alive until its deleter is called. Work
+/// that is on the consumer's stream at that time precedes later uses of the memory.
 ///
 /// # Errors
 /// `BufferError` for arrays that DLPack cannot describe.
@@ -48,7 +49,7 @@ pub fn versioned(
     })
 }
 
-/// Creates a tensor of the unversioned form, which has no read-only flag.
+/// Creates a managed tensor of the unversioned form, which has no read-only flag.
 ///
 /// # Errors
 /// `BufferError` for read-only arrays and those that DLPack cannot describe.
@@ -73,12 +74,12 @@ fn boxed<M>(
     consumer: Option<Stream>,
     managed: impl FnOnce(DLTensor, *mut c_void) -> M,
 ) -> Result<NonNull<M>> {
-    // The only possible error of `tensor_of` is ruled out first.
+    // Checked first, because it is the only possible error of `tensor_of`.
     array.dtype().dlpack()?;
     let mut block: Box<MaybeUninit<ExportedTensor<M>>> = Box::new_uninit();
     let slot = block.as_mut_ptr();
-    // SAFETY: each field is written once, in its final location. Both are large: moving them would cost more than the
-    // rest of the export.
+    // SAFETY: each field is written once, in its final location. Tensor and array are large: moving them would cost
+    // more than the rest of the export.
     unsafe {
         (&raw mut (*slot).dimensions).write(Dimensions::new());
         if let Err(error) = write_dimensions(array, &mut (*slot).dimensions) {
@@ -95,10 +96,10 @@ fn boxed<M>(
     }
 }
 
-/// Deleter that the consumer calls.
+/// The deleter of the tensor, which the consumer calls.
 unsafe extern "C" fn delete<M>(managed: *mut M) {
     catch_panic((), || {
-        // At exit the driver may be partly shut down: the memory is leaked to the process.
+        // At process exit the driver may be partly shut down, so the memory is leaked.
         if managed.is_null() || shutdown::exiting() {
             return;
         }
@@ -114,16 +115,16 @@ unsafe extern "C" fn delete<M>(managed: *mut M) {
     });
 }
 
-/// Function that drops an array whose release may call a driver, set by the embedding layer.
+/// Function that drops an array whose release may call a driver; registered by the Python layer.
 static RELEASE: ForkSafeOnce<fn(Array)> = ForkSafeOnce::new();
 
-/// Sets the function that drops such arrays. The Python layer releases a held GIL around it: the thread in the driver
-/// may be waiting for the GIL.
+/// Registers the function that drops such arrays. The Python layer's function releases the GIL if this thread holds it,
+/// because the driver may be blocked by a thread that waits for the GIL.
 pub fn set_release(release: fn(Array)) {
     RELEASE.set(release);
 }
 
-/// Whether dropping the array frees driver memory. (Owners of external memory handle this themselves.)
+/// Whether dropping the array frees memory by a driver call. (Owners of external memory handle this themselves.)
 #[inline]
 fn needs_care(array: &Array) -> bool {
     !array.device().is_cpu() && Arc::strong_count(array.allocation()) == 1
@@ -150,7 +151,7 @@ mod tests {
         }
     }
 
-    /// Exports an array, reads the dimensions of the tensor, and deletes it.
+    /// Exports an array, returns the dimensions of the tensor, and deletes it.
     fn exported(array: &Array) -> (Vec<i64>, Vec<i64>, usize) {
         let managed = versioned(array, DlpackFlags::empty(), None).unwrap();
         // SAFETY: the tensor was just created and is deleted once.

@@ -1,4 +1,4 @@
-//! Import of managed tensors as arrays. The deleter is called exactly once, even for an invalid tensor.
+//! Import of DLPack's managed tensors as arrays. The deleter is called exactly once, even for an invalid tensor.
 
 use std::ptr::NonNull;
 
@@ -20,10 +20,10 @@ enum ManagedTensor {
     Versioned(NonNull<DLManagedTensorVersioned>),
 }
 
-/// A producer's tensor that PyGPU must delete.
+/// A managed tensor of another library, which PyGPU must delete.
 pub struct ImportedTensor {
     managed: ManagedTensor,
-    /// The PyGPU stream that uses the data, if other work of the device must wait for it after deletion.
+    /// The PyGPU stream on which the data is used, if other work of the device must wait for it after the deletion.
     used_on: Option<Stream>,
 }
 
@@ -38,11 +38,11 @@ impl Drop for ImportedTensor {
             return; // the producer may already be unloaded
         }
         if let Some(stream) = self.used_on.take() {
-            // DLPack does not tell the producer the stream of the last use. Most producers assume the legacy default
-            // stream, so that it waits here.
+            // DLPack does not inform the producer about the stream of the last use. Most producers assume the legacy
+            // default stream, so this stream is made to wait here.
             shutdown::defer(Stream::default_of(stream.device()).wait_for(&stream));
         }
-        // The tensor may own an array that owns a tensor, and so on.
+        // The tensor may own an array that owns a tensor, and so on, so the chain is dropped without recursion.
         iterative_drop::drop_iteratively(self.managed, ManagedTensor::delete, ManagedTensor::delete);
     }
 }
@@ -119,7 +119,7 @@ impl ImportedTensor {
         }
     }
 
-    /// The device of the data.
+    /// Returns the device of the tensor's data.
     ///
     /// # Errors
     /// `BufferError` for a device that does not exist.
@@ -128,12 +128,13 @@ impl ImportedTensor {
         device_of(device.device_type.0.into(), device.device_id.into())
     }
 
-    /// Whether the producer made a copy for this import.
+    /// Whether the producer made a copy of its data for this import.
     pub fn is_copied(&self) -> bool {
         self.flags().contains(DlpackFlags::IS_COPIED)
     }
 
-    /// Creates the array over the tensor's memory. `ready` is a stream of its device in whose order the data is usable.
+    /// Creates an array over the tensor's memory. `ready` is a stream of the tensor's device in whose order the data is
+    /// usable.
     ///
     /// # Errors
     /// `BufferError` for every invalid part of the tensor, which is deleted then.
@@ -166,7 +167,7 @@ impl ImportedTensor {
     }
 }
 
-/// Dtype and shape of a tensor or of a prototype.
+/// Returns dtype and shape of a tensor or of a prototype.
 fn element_and_shape(tensor: &DLTensor) -> Result<(DType, Dims)> {
     let rank = usize::try_from(tensor.ndim).ok().filter(|&rank| rank <= MAX_RANK).ok_or_else(|| {
         Error::buffer(format!("the DLPack tensor has {} dimensions; 0 to {MAX_RANK} are possible", tensor.ndim))
@@ -196,7 +197,7 @@ pub fn allocate_like(prototype: &DLTensor) -> Result<NonNull<DLManagedTensorVers
     export::versioned(&array, DlpackFlags::empty(), Some(consumer))
 }
 
-/// The address of element zero. A null pointer stays null for any byte offset.
+/// Returns the address of element zero. For a null pointer it is null, whatever the byte offset is.
 fn address_of(tensor: &DLTensor, shape: &[i64]) -> Result<usize> {
     let data = tensor.data as usize;
     if data == 0 || shape.contains(&0) {

@@ -1,4 +1,4 @@
-//! DLPack 1.3. The structures are those of dlpark; filling and reading them is implemented here.
+//! DLPack 1.3. The structures are those of the crate dlpark; filling and reading them is implemented here.
 //!
 //! dlpark's own conversions need three allocations instead of one, and reject copies to the host, which the standard
 //! requires.
@@ -18,13 +18,13 @@ use pygpu_layout::Layout;
 
 pub use dlpark::{DlpackFlags, ffi};
 
-/// The version that all exports follow: strides are never null.
+/// The version of DLPack that all exported tensors follow; in this version strides are never null.
 pub const VERSION: DLPackVersion = DLPackVersion { major: 1, minor: 3 };
 
-/// The host as a DLPack device.
+/// The host as a DLPack device: type and number.
 pub const HOST: (i64, i64) = (DLDeviceType::CPU.0 as i64, 0);
 
-/// DLPack's device type and number of a device.
+/// Returns DLPack's device type and number of a device.
 #[inline]
 pub fn code_of(device: Device) -> (u32, i32) {
     match device.kind() {
@@ -41,8 +41,8 @@ pub fn is_host(device_type: i64) -> bool {
         .any(|host| i64::from(host.0) == device_type)
 }
 
-/// The device for a DLPack device type and number. Pinned memory belongs to the host, managed memory to the current
-/// GPU.
+/// Returns the device for a DLPack device type and number. Pinned memory belongs to the host, managed memory to the
+/// current GPU.
 ///
 /// # Errors
 /// `BufferError` for other hardware, unavailable backends, and nonexistent device numbers.
@@ -67,7 +67,7 @@ pub fn device_of(device_type: i64, id: i64) -> Result<Device> {
     }
 }
 
-/// Shape followed by strides, as a DLPack tensor refers to them.
+/// Shape and then strides of an array, contiguous as a DLPack tensor refers to them.
 type Dimensions = SmallVec<[i64; 16]>;
 
 /// Writes the shape, then the strides in elements. A contiguous array gets the strides that its shape implies, because
@@ -94,7 +94,7 @@ fn canonical<'a>(innermost_first: impl Iterator<Item = (&'a i64, &'a mut i64)>) 
     let mut next = 1_i64;
     for (&len, stride) in innermost_first {
         *stride = next;
-        // Does not overflow: the product of the nonzero lengths fits for every layout.
+        // The product does not overflow: that of the nonzero lengths fits for every layout.
         next = next.wrapping_mul(len.max(1));
     }
 }
@@ -116,7 +116,7 @@ fn signed<'a>(layout: &Layout, strides: impl Iterator<Item = &'a mut i64>) -> Re
     Ok(())
 }
 
-/// The tensor that describes an array. Its dimensions are written to `dimensions`.
+/// Returns the tensor that describes an array. Its shape and strides are written to `dimensions`.
 ///
 /// # Errors
 /// `BufferError` for dtypes that DLPack cannot describe.
@@ -136,14 +136,14 @@ fn tensor_of(array: &Array, dimensions: *mut i64) -> Result<DLTensor> {
     })
 }
 
-/// Dimensions of an array that are borrowed without ownership, valid while this value lives.
+/// Shape and strides of an array, to which tensors refer without owning them; valid while this value lives.
 ///
-/// The exchange table returns tensors whose shape the producer keeps alive. Few arrays are exported this way, so that
-/// this is a pointer that stays null until then.
+/// The functions of DLPack's exchange table return tensors whose shape the producer keeps alive. Few arrays are
+/// exported this way, so this is a pointer that stays null until then.
 pub struct LentDimensions(OnceBox<Dimensions>);
 
 impl LentDimensions {
-    /// Creates an empty value.
+    /// Creates a value that refers to no dimensions yet.
     pub const fn new() -> Self {
         Self(OnceBox::new())
     }
@@ -154,7 +154,7 @@ impl LentDimensions {
     /// # Errors
     /// `BufferError` for arrays that DLPack cannot describe.
     pub fn lend(&self, array: &Array) -> Result<DLTensor> {
-        // Once set, the dimensions stay until `self` is dropped, and borrowers only read them.
+        // Once set, the dimensions stay until `self` is dropped, and tensors that refer to them only read them.
         let dimensions = self.0.get_or_try_init(|| {
             let mut made = Box::new(Dimensions::new());
             write_dimensions(array, &mut made)?;

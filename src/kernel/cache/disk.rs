@@ -18,31 +18,31 @@ use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
 const SUFFIX: &str = "pgk";
 
-/// Bytes that this process has stored since it last measured the folder. The initial value makes the first store
-/// measure it.
+/// Number of bytes that this process has stored since it last measured the folder. The initial value makes the first
+/// store measure it.
 static FRESH: AtomicU64 = AtomicU64::new(u64::MAX / 2);
-/// The folder is measured again after this fraction of the size limit was stored.
+/// The folder is measured again after the size limit divided by this number was stored.
 const PARTS: u64 = 32;
 
-/// A trusted folder.
+/// Path of a cache folder that is trusted.
 pub struct DiskCache(PathBuf);
 
-/// Reasons why folders are not trusted, and whether each was reported.
+/// For each folder that is not trusted, the reason and whether it was reported.
 static REFUSED: ForkSafeMutex<BTreeMap<PathBuf, (String, bool)>> = ForkSafeMutex::new(BTreeMap::new());
 
-/// Whether an unreported reason may exist; checked on every launch.
+/// Whether there may be a reason that was not reported; checked on every launch.
 static HAS_UNTOLD: AtomicBool = AtomicBool::new(false);
 
 fn refused() -> ForkSafeGuard<BTreeMap<PathBuf, (String, bool)>> {
     REFUSED.lock()
 }
 
-/// The reason why a folder was not trusted when it was last opened.
+/// Returns the reason why a folder was not trusted when it was last opened.
 pub fn refusal(folder: &Path) -> Option<String> {
     refused().get(folder).map(|(reason, _)| reason.clone())
 }
 
-/// Takes an unreported reason as a sentence and marks it as reported.
+/// Returns a reason that was not yet reported, as a sentence, and marks it as reported.
 pub fn unreported_refusal() -> Option<String> {
     if !HAS_UNTOLD.load(Ordering::Relaxed) || !HAS_UNTOLD.swap(false, Ordering::Relaxed) {
         return None;
@@ -137,10 +137,10 @@ fn check(path: &Path) -> Result<(), String> {
 }
 
 impl DiskCache {
-    /// Opens a folder if it is trusted; with `make`, creates a missing one.
+    /// Opens a folder if it is trusted. If `make` is set, creates a missing folder.
     pub fn open(path: &Path, make: bool) -> Option<Self> {
         if fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-            // Another process may create it first. A folder that cannot be created is not used.
+            // Another process may create the folder first. A folder that cannot be created is not used.
             if !make || rules::create(path).is_err_and(|error| error.kind() != io::ErrorKind::AlreadyExists) {
                 return None;
             }
@@ -177,19 +177,19 @@ impl DiskCache {
         (&file).take(known.len()).read_to_end(&mut bytes).ok()?;
         match entry::decode(key, &bytes) {
             Some(compiled) => {
-                // The modification time records the last use.
+                // The modification time of a file records its last use.
                 let _ = file.set_modified(SystemTime::now());
                 Some(compiled)
             }
             None => {
-                // Truncated by a power failure, or of another version: removed.
+                // The file was truncated by a power failure or has another version, so it is removed.
                 let _ = fs::remove_file(&path);
                 None
             }
         }
     }
 
-    /// Stores an image; the folder is limited to `most` bytes. Replaces anything of the same name except a folder.
+    /// Stores an image. The size of the folder is limited to `most` bytes. Replaces any file with the same name.
     pub fn store(&self, key: &ImageKey, compiled: &Compiled, most: u64) -> io::Result<()> {
         let Some(bytes) = entry::encode(key, compiled).filter(|bytes| bytes.len() as u64 <= most) else {
             return Ok(());
@@ -198,7 +198,8 @@ impl DiskCache {
         file.write_all(&bytes)?;
         file.flush()?;
         file.persist(self.path(key)).map_err(|refused| refused.error)?;
-        // Measuring thousands of files takes longer than compiling a kernel.
+        // The folder is measured only occasionally, because measuring thousands of files takes longer than compiling a
+        // kernel.
         let fresh = FRESH.fetch_add(bytes.len() as u64, Ordering::Relaxed).saturating_add(bytes.len() as u64);
         if fresh < most / PARTS {
             return Ok(());
@@ -237,7 +238,7 @@ impl DiskCache {
             if total <= most / 10 * 9 {
                 break;
             }
-            // Another process may have removed it already.
+            // Another process may have removed the file already.
             let _ = fs::remove_file(path);
             total = total.saturating_sub(bytes);
         }

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::ImageKey;
 use pygpu_backend::{Compiled, FileFingerprint, WitnessState};
 
-/// Changes with the format of the files and of the keys.
+/// First bytes of a cache file. They change with the format of the files and of the keys.
 const MAGIC: &[u8; 8] = b"PyGPU k2";
 const CHECKSUM: usize = 32;
 

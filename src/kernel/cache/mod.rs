@@ -1,9 +1,9 @@
 //! Cache of compiled images, in memory and in the user's cache folder.
 //!
 //! The folder is shared by processes and machines, and may disappear at any time. Cache failures are never errors for
-//! the user: an image that cannot be read is compiled again, one that cannot be written is not cached. [`disk`]
-//! defines which folders and files are trusted, [`entry`] their format. An image is used only while every file that it
-//! was compiled from is unchanged.
+//! the user: an image that cannot be read is compiled again, one that cannot be written is not cached. [`disk`] defines
+//! which folders and files are trusted, [`entry`] their format. An image is used only while every file that it was
+//! compiled from is unchanged.
 //!
 //! `PYGPU_CACHE=0` disables the folder, `PYGPU_CACHE_DIR` selects another, `PYGPU_CACHE_SIZE` limits it (default
 //! `256M`; the least recently used files are removed first).
@@ -28,18 +28,18 @@ use pygpu_base::settings::{self, Settings, Variable};
 pub use self::disk::{refusal, unreported_refusal};
 
 const DEFAULT_SIZE: u64 = 256 << 20;
-/// Limit of the images cached in memory, in bytes.
+/// Maximum total size in bytes of the images cached in memory.
 const MEMORY_SIZE: usize = 64 << 20;
 
 /// Where an image may be cached.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Cache {
-    /// The folder of the environment settings.
+    /// In the folder that the environment variables select.
     #[default]
     Usual,
-    /// A folder chosen by the caller.
+    /// In a folder that the caller selects.
     Folder(PathBuf),
-    /// No cache.
+    /// Nowhere: the image is compiled every time.
     Off,
 }
 
@@ -48,7 +48,7 @@ pub enum Cache {
 pub struct ImageKey(String);
 
 impl ImageKey {
-    /// The key for a sequence of byte strings. The boundaries between them are part of the key.
+    /// Returns the key for a sequence of byte strings. The boundaries between them are part of the key.
     pub fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hash = Sha256::new();
         for part in parts {
@@ -59,7 +59,7 @@ impl ImageKey {
     }
 }
 
-/// A cache folder and its size limit.
+/// A cache folder, and its maximum size.
 struct CacheLocation {
     folder: Option<PathBuf>,
     size: u64,
@@ -76,7 +76,7 @@ impl CacheLocation {
     }
 }
 
-/// The size limit of the folder in bytes.
+/// Returns the maximum size of the cache folder in bytes.
 fn bound(settings: &Settings) -> u64 {
     static IS_TOLD: AtomicBool = AtomicBool::new(false);
     let Some(text) = settings.text(Variable::CACHE_SIZE) else { return DEFAULT_SIZE };
@@ -104,7 +104,7 @@ fn bytes_of(text: &str) -> Option<u64> {
     digits.trim().parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
-/// The cache folder; `None` if caching is disabled or no folder is available.
+/// Returns the cache folder; `None` if caching is disabled or no folder is available.
 pub fn cache_folder() -> Option<PathBuf> {
     CacheLocation::of(&Cache::Usual, settings::get()).folder
 }
@@ -157,7 +157,7 @@ pub fn find(cache: &Cache, key: &ImageKey) -> Option<Arc<Compiled>> {
     })
 }
 
-/// Caches an image, unless the files that it was compiled from are unknown.
+/// Caches an image, unless it is unknown from which files it was compiled.
 pub fn keep(cache: &Cache, key: &ImageKey, compiled: Compiled) -> Arc<Compiled> {
     let compiled = Arc::new(compiled);
     if *cache == Cache::Off || compiled.read.is_none() {
@@ -165,7 +165,8 @@ pub fn keep(cache: &Cache, key: &ImageKey, compiled: Compiled) -> Arc<Compiled> 
     }
     let place = CacheLocation::of(cache, settings::get());
     if let Some(folder) = &place.folder {
-        // If the disk is full or the folder is not writable, the kernel is compiled again at the next start.
+        // An error is ignored: if the disk is full or the folder is not writable, the kernel is compiled again at the
+        // next start.
         let stored: io::Result<()> = match DiskCache::open(folder, true) {
             Some(folder) => folder.store(key, &compiled, place.size),
             None => Ok(()),
@@ -176,7 +177,7 @@ pub fn keep(cache: &Cache, key: &ImageKey, compiled: Compiled) -> Arc<Compiled> 
     compiled
 }
 
-/// Removes an image that failed to load.
+/// Removes from the cache an image that failed to load.
 pub fn forget(cache: &Cache, key: &ImageKey) {
     let place = CacheLocation::of(cache, settings::get());
     if let Some(memory) = memory().as_mut()

@@ -1,19 +1,19 @@
-//! Prebuilt libraries: host libraries with embedded device code, which is extracted for the driver.
+//! Extracts device code, for the driver, from prebuilt host libraries.
 
 use std::ops::Range;
 
 use pygpu_backend::BackendKind;
 use pygpu_base::error::{Error, Result};
 
-/// ELF section in which nvcc and hipcc store device code.
+/// Name of the ELF section in which nvcc stores device code; `OF_HIP` is that of hipcc.
 const OF_CUDA: &str = ".nv_fatbin";
 const OF_HIP: &str = ".hip_fatbin";
 /// First bytes of a fatbin.
 pub const FATBIN: [u8; 4] = 0xBA55_ED50_u32.to_le_bytes();
 const BUNDLE: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
 
-/// The ranges of an image that the driver loads as separate modules. Empty if the image is not a library with device
-/// code.
+/// Returns the ranges of an image that the driver loads as separate modules. Empty if the image is not a library with
+/// device code.
 ///
 /// # Errors
 /// `ValueError` for a library without code for this kind of device.
@@ -41,7 +41,7 @@ pub fn parts(image: &[u8], kind: BackendKind) -> Result<Vec<Range<usize>>> {
     }
 }
 
-/// Ranges of consecutive fatbins. Each header contains its own length and the length of its contents.
+/// Returns the ranges of consecutive fatbins. Each header contains its own length and the length of its contents.
 fn fatbins(section: &[u8]) -> Vec<Range<usize>> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(header) = section.get(at..at + 16) {
@@ -58,7 +58,8 @@ fn fatbins(section: &[u8]) -> Vec<Range<usize>> {
     found
 }
 
-/// Ranges of consecutive offload bundles, each extending to the next. A compressed bundle is always the only one.
+/// Returns the ranges of consecutive offload bundles, each of which extends to the next one. A compressed bundle is
+/// always the only one.
 fn bundles(section: &[u8]) -> Vec<Range<usize>> {
     if section.starts_with(b"CCOB") {
         return std::iter::once(0..section.len()).collect();
@@ -74,7 +75,7 @@ pub(super) fn number(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
     usize::try_from(bytes.iter().rev().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte))).ok()
 }
 
-/// The range of a section of a 64-bit ELF file; `None` if it is missing or truncated.
+/// Returns the range of a section in a 64-bit ELF file; `None` if it is missing or truncated.
 fn section(image: &[u8], name: &str) -> Option<Range<usize>> {
     if name.is_empty() || !image.starts_with(b"\x7fELF") {
         return None;

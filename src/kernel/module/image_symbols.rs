@@ -1,9 +1,9 @@
-//! Names of the kernels in an image, for drivers that do not list them: from PTX text, or from the symbol table of
-//! machine code.
+//! Finds the names of the kernels in an image, for drivers that do not list them: in PTX text, or in the symbol table
+//! of machine code.
 
 use super::host_library::number;
 
-/// The kernels of PTX, a cubin or a code object. Empty for other or truncated images.
+/// Returns the names of the kernels in PTX, a cubin or a code object. Empty for other or truncated images.
 pub fn in_image(image: &[u8]) -> Vec<String> {
     if image.starts_with(b"\x7fELF") {
         return in_elf(image).unwrap_or_default();
@@ -15,7 +15,7 @@ pub fn in_image(image: &[u8]) -> Vec<String> {
     names.filter(|name| !name.is_empty()).collect()
 }
 
-/// Machine numbers in ELF headers.
+/// Machine numbers of GPUs in ELF headers.
 const NVIDIA: usize = 190;
 const AMD: usize = 224;
 
@@ -32,9 +32,9 @@ fn in_elf(image: &[u8]) -> Option<Vec<String>> {
     Some(symbols.filter_map(|symbol| kernel_of(machine, symbol, image.get(texts..)?)).collect())
 }
 
-/// The name of the kernel to which a symbol belongs.
+/// Returns the name of the kernel to which a symbol belongs; `None` if it belongs to none.
 fn kernel_of(machine: usize, symbol: &[u8], texts: &[u8]) -> Option<String> {
-    /// Flag that marks a function symbol as a kernel.
+    /// Flag of a symbol in a cubin that marks a function as a kernel.
     const ENTRY: u8 = 0x10;
     const FUNCTION: u8 = 2;
     let name = texts.get(number(symbol, 0, 4)?..)?;
@@ -42,7 +42,7 @@ fn kernel_of(machine: usize, symbol: &[u8], texts: &[u8]) -> Option<String> {
     let is_there = number(symbol, 6, 2)? != 0;
     match machine {
         NVIDIA if is_there && symbol[4] & 15 == FUNCTION && symbol[5] & ENTRY != 0 => Some(name.to_owned()),
-        // Each kernel has a descriptor symbol with this suffix.
+        // AMD's code objects contain a descriptor symbol with this suffix for each kernel.
         AMD if is_there => name.strip_suffix(".kd").map(str::to_owned),
         _ => None,
     }
@@ -53,7 +53,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
 
-    /// An ELF file with a symbol table only. Each symbol has a name, a kind and flags.
+    /// Returns an ELF file that only contains a symbol table. Each symbol has a name, a kind and flags.
     fn elf(machine: u16, symbols: &[(&str, u8, u8)]) -> Vec<u8> {
         let (mut texts, mut table) = (vec![0u8], vec![0u8; 24]);
         for (name, kind, other) in symbols {

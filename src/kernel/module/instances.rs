@@ -1,4 +1,4 @@
-//! Further products of a module's source: template instances, each compiled on first use, and PTX.
+//! Results of compiling a module's source again: template instances, each compiled on first use, and PTX.
 
 use std::path::PathBuf;
 
@@ -10,20 +10,21 @@ use crate::options;
 use pygpu_backend::BackendKind;
 use pygpu_base::error::{Error, Result};
 
-/// Whether an image is PTX. Heuristic: looks for `.version` near the beginning.
+/// Whether an image is probably PTX, i.e. contains `.version` near the beginning.
 pub fn is_ptx(image: &[u8]) -> bool {
     let is_other = image.starts_with(b"\x7fELF") || image.starts_with(&host_library::FATBIN);
     !is_other && image.windows(8).take(1 << 16).any(|window| window == b".version")
 }
 
 impl Module {
-    /// Whether a name refers to a template instance that is not in the image but may be compiled from the source.
+    /// Whether a name is that of a template instance that is not in the image but can be compiled from the source.
     pub fn lacks_instance(&self, name: &str) -> bool {
         (name.contains('<') || !self.is_loaded())
             && self.source().is_some_and(|source| !source.instances.iter().any(|known| known == name))
     }
 
-    /// An instance of one of the source's templates, compiled to a separate module. `hints` as for [`build`].
+    /// Returns an instance of one of the source's templates. It is compiled to a separate module on first use. `hints`
+    /// as for [`build`].
     ///
     /// # Errors
     /// As [`load`]; `ValueError` for a module without source.
@@ -47,7 +48,7 @@ impl Module {
             || host_library::parts(self.image(), self.device().kind()).is_ok_and(|parts| !parts.is_empty())
     }
 
-    /// The PTX: the image itself, or compiled from the source for the same architecture.
+    /// Returns the module's PTX: the image itself, or the source compiled to PTX for the same architecture.
     ///
     /// # Errors
     /// `NotSupported` on non-NVIDIA devices; `ValueError` for an image without PTX; errors of [`build`].

@@ -1,4 +1,4 @@
-//! Loaded images with their kernels and global variables. An image is unloaded after its last user is dropped and the
+//! Loaded modules with their kernels and global variables. A module is unloaded after its last user was dropped and the
 //! device has been idle.
 
 mod host_library;
@@ -27,10 +27,10 @@ use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_memory::retired;
 
-/// Placeholder for the handle of a module without loaded code.
+/// Placeholder for the handle of a module that only has a source and no loaded code.
 const NOT_LOADED: ModuleHandle = ModuleHandle(0);
 
-/// A loaded image. Clones refer to the same image.
+/// A loaded image, or a source of templates. Clones refer to the same module.
 #[derive(Clone)]
 pub struct Module(Arc<ModuleInner>);
 
@@ -39,17 +39,17 @@ struct ModuleInner {
     epoch: u32,
     programs: &'static dyn Programs,
     handle: ModuleHandle,
-    /// The other parts of a library with several parts.
+    /// Handles of the other parts, if the image is a library with several parts.
     others: Vec<ModuleHandle>,
     image: Arc<Compiled>,
-    /// The source and its parsing options; empty for an image without source.
+    /// The source with its options; empty for an image that was loaded without source.
     source: KernelSource,
     options: Vec<CompileOption>,
     made: Instances,
     log: String,
 }
 
-/// Modules of template instances, by instance name.
+/// Modules of the template instances that were compiled later, by instance name.
 #[derive(Default)]
 pub(super) struct Instances(Mutex<HashMap<String, Module>>);
 
@@ -58,10 +58,10 @@ impl Instances {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    /// Caches a module under a name. Returns the module that another thread cached first, if any.
+    /// Caches a module under an instance's name. If another thread has cached one first, that module is returned.
     pub(super) fn keep(&self, name: &str, made: Module) -> Module {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A module that is not cached is dropped after the lock is released: its drop may call the driver.
+        // A module that is not cached must be dropped after the lock is released, because its drop may call the driver.
         known.entry(name.to_owned()).or_insert_with(|| made.clone()).clone()
     }
 }
@@ -77,7 +77,7 @@ struct Unload {
 impl Drop for Unload {
     fn drop(&mut self) {
         if !shutdown::exiting() && self.epoch == self.device.epoch() {
-            // SAFETY: no user is left, and the device has been idle since the last one.
+            // SAFETY: the last user of the module was dropped, and the device has been idle since.
             shutdown::defer(unsafe { self.programs.unload(self.device.index(), self.handle) });
         }
     }
@@ -98,7 +98,7 @@ impl Drop for ModuleInner {
 }
 
 impl Module {
-    /// Loads a compiled source.
+    /// Loads a compiled source as a module.
     ///
     /// # Errors
     /// Driver errors.
@@ -119,7 +119,7 @@ impl Module {
         Ok(Self(Arc::new(inner)))
     }
 
-    /// Creates a module for a source with templates only. Nothing is compiled before an instance is requested.
+    /// Creates a module for a source that only contains templates. Nothing is compiled before an instance is requested.
     ///
     /// # Errors
     /// `NotSupported` if the backend has no kernels.
@@ -131,7 +131,7 @@ impl Module {
         Ok(Self(Arc::new(inner)))
     }
 
-    /// Loads an image: a cubin, PTX, a fatbin, a code object, or a host library with device code.
+    /// Loads an image as a module: a cubin, PTX, a fatbin, a code object, or a host library with device code.
     ///
     /// # Errors
     /// Driver errors; `ValueError` if the bytes are not an image.
@@ -173,42 +173,42 @@ impl Module {
         }
     }
 
-    /// Whether compiled code is loaded, not only a source.
+    /// Whether compiled code is loaded, as opposed to only a source of templates.
     pub(super) fn is_loaded(&self) -> bool {
         self.0.handle != NOT_LOADED
     }
 
-    /// The source; `None` for an image without source.
+    /// Returns the source; `None` for an image that was loaded without source.
     pub fn source(&self) -> Option<&KernelSource> {
         (!self.0.source.text.is_empty()).then_some(&self.0.source)
     }
 
-    /// The template instances that were compiled later.
+    /// Returns the modules of the template instances that were compiled later.
     pub(super) fn made(&self) -> &Instances {
         &self.0.made
     }
 
-    /// Its device.
+    /// Returns the module's device.
     pub fn device(&self) -> Device {
         self.0.device
     }
 
-    /// The backend interface that loads and launches it.
+    /// Returns the backend interface that loads the module and launches its kernels.
     pub(super) fn programs(&self) -> &'static dyn Programs {
         self.0.programs
     }
 
-    /// The log of the compilers.
+    /// Returns the messages of the compilers.
     pub fn log(&self) -> &str {
         &self.0.log
     }
 
-    /// The loaded bytes.
+    /// Returns the bytes of the loaded image.
     pub fn image(&self) -> &[u8] {
         &self.0.image.image
     }
 
-    /// The names of the image's kernels; empty if they cannot be determined.
+    /// Returns the names of the module's kernels; empty if they cannot be determined.
     ///
     /// # Errors
     /// `ValueError` after a device reset; driver errors.
@@ -225,7 +225,7 @@ impl Module {
         Ok(all)
     }
 
-    /// Checks that no device reset has destroyed the module.
+    /// Returns an error if a device reset has destroyed the module.
     ///
     /// # Errors
     /// `ValueError`.
@@ -237,15 +237,16 @@ impl Module {
         Err(Error::value(format!("the kernel was destroyed when {device} was reset; make it again")))
     }
 
-    /// A kernel's parameters as declared in the source.
+    /// Returns a kernel's parameters as declared in the source.
     pub(super) fn declared(&self, name: &str) -> Option<Vec<Parameter>> {
         Declarations::read(&self.0.source.text, &self.0.options).parameters(name)
     }
 
-    /// The driver's handle of a kernel. Tries the mangled name first if the image is small enough to search: a failed
-    /// lookup in the driver would be reported as an error by tools that monitor it.
+    /// Returns the driver's handle of a kernel. If the image is small enough to search, the mangled name is tried
+    /// first: tools that monitor the driver report a failed lookup as an error.
     pub(super) fn handle_of(&self, name: &str) -> Result<FunctionHandle> {
-        /// Larger images are whole libraries, whose search would be slow.
+        /// Size in bytes up to which an image is searched for mangled names. Larger images are whole libraries, whose
+        /// search would be slow.
         const QUICKLY_SEARCHED: usize = 1 << 22;
         let instance = self.0.source.instances.iter().position(|instance| instance == name);
         if let Some(lowered) = instance.and_then(|position| self.0.image.lowered.get(position)) {
@@ -278,7 +279,8 @@ impl Module {
         self.in_parts(|part| unsafe { self.0.programs.function(self.0.device.index(), part, &name) })
     }
 
-    /// Applies `ask` to the parts in turn and returns the first result other than `NOT_FOUND`.
+    /// Calls `ask` with the handle of each part of the module in turn, and returns the first result other than the
+    /// error `NOT_FOUND`.
     fn in_parts<T>(&self, ask: impl Fn(ModuleHandle) -> Result<T>) -> Result<T> {
         if !self.is_loaded() {
             return Err(Error::value("the source has templates only: name an instance, as 'scale<float>'"));
@@ -307,7 +309,7 @@ impl Module {
         ))
     }
 
-    /// Address and size of a global variable.
+    /// Returns address and size of a global variable.
     ///
     /// # Errors
     /// `ValueError` for an unknown name; driver errors.
@@ -345,7 +347,7 @@ pub fn load(device: Device, source: &KernelSource, hints: &[PathBuf]) -> Result<
     }
 }
 
-/// Whether a failed load may be caused by the image and not by the device's state.
+/// Whether a failed load may be caused by the image, as opposed to the state of the device.
 fn may_be_the_images(error: &Error) -> bool {
     matches!(error, Error::Driver(_) | Error::Value(_))
 }

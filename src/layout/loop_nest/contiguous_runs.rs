@@ -1,4 +1,4 @@
-//! A pair of arrays as equal contiguous pieces: the unit of a copy.
+//! Decomposes a pair of arrays into pieces of equal size that are contiguous in both: the unit of a copy.
 
 use smallvec::SmallVec;
 
@@ -6,19 +6,19 @@ use super::paired;
 use crate::{Layout, errors};
 use pygpu_base::error::Result;
 
-/// Axis shared by `N` layouts: a common length, and the stride in each layout.
+/// An axis that `N` layouts share: a common length, and the stride in each layout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SharedAxis<const N: usize> {
     /// Number of elements along the axis.
     pub len: i64,
-    /// Signed distance between neighbours in each layout, in bytes.
+    /// Distance between neighbouring elements in each layout, in bytes; may be negative.
     pub strides: [i64; N],
 }
 
-/// Shared axes, outermost first.
+/// The axes that several layouts share, outermost first.
 pub type SharedAxes<const N: usize> = SmallVec<[SharedAxis<N>; 8]>;
 
-/// Pair of layouts as equal contiguous pieces, and the axes along which the pieces repeat.
+/// A pair of layouts, described as pieces that are contiguous in both, and the axes along which the pieces repeat.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ContiguousRuns {
     /// Axes along which pieces repeat, outermost first; strides in the order (destination, source).
@@ -27,7 +27,7 @@ pub struct ContiguousRuns {
     pub dst: i64,
     /// Byte offset of the first piece in the source.
     pub src: i64,
-    /// Bytes of a piece: one element, or several that are contiguous in both layouts.
+    /// Number of bytes in a piece: one element, or several that are contiguous in both layouts.
     pub width: i64,
 }
 

@@ -1,5 +1,5 @@
-//! Loop nest over any number of arrays: the axes that remain, their order and direction, and the offsets of the first
-//! elements.
+//! Loop nest over any number of arrays: the axes that remain after merging, their order and direction, and the offsets
+//! of the first elements.
 //!
 //! The arrays are broadcast to one shape, and axes of length 1 are dropped. If the order of the elements does not
 //! matter, axes are reversed so that the leading array has positive strides, and sorted by its strides. Neighbouring
@@ -19,37 +19,38 @@ use pygpu_base::error::Result;
 
 pub use contiguous_runs::{ContiguousRuns, SharedAxes, SharedAxis};
 
-/// Numbers of a loop nest stored without a heap allocation: three axes of two arrays, two axes of three arrays.
+/// Length of the table of a loop nest that is stored without heap allocation: enough for three axes of two arrays, or
+/// two axes of three arrays.
 const INLINE: usize = 14;
 
-/// The same while a loop nest is built, before axes are merged.
+/// Length of the table that is stored without heap allocation while a loop nest is built, when axes are not yet merged.
 const SCRATCH: usize = 40;
 
 /// Number of elements below which a 32-bit index suffices.
 pub const NARROW: i64 = 1 << 31;
 
-/// Freedom in the order of a loop nest, and its reduced axes.
+/// How the axes of a loop nest may be reordered, and which axes are reduced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LoopNestRules {
-    /// Array whose memory order determines the loop order, if the order of the elements does not matter. `None`
-    /// requires C order.
+    /// Index of the array whose memory order determines the loop order. `None` if the elements must be traversed in C
+    /// order.
     pub lead: Option<usize>,
     /// Reduced axes of the common shape as a bit set; the lowest bit is the outermost axis.
     pub reduced: u64,
 }
 
-/// Access pattern of an array in a loop nest.
+/// How a loop nest traverses the elements of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum StridePattern {
     /// The elements are contiguous in loop order.
     Contiguous,
-    /// A single element, repeated.
+    /// The same element is used everywhere.
     Broadcast,
     /// Any other pattern.
     Strided,
 }
 
-/// Loop nest over arrays that were broadcast to one shape.
+/// A loop nest over arrays that were broadcast to one shape.
 ///
 /// No axis has length 1. Zero axes mean one element. Without elements there is one axis of length 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -62,11 +63,11 @@ pub struct LoopNest {
     kept: u32,
 }
 
-// It is returned by value and stored with the data of a launch.
+// A loop nest is returned by value and stored with the data of a launch, so it must stay small.
 const _: () = assert!(size_of::<LoopNest>() <= 128, "a walk has outgrown two cache lines");
 
 impl LoopNest {
-    /// Plans a loop nest.
+    /// Plans a loop nest over arrays.
     ///
     /// # Errors
     /// `ValueError` for shapes that do not broadcast, or whose common shape is too large.
@@ -106,49 +107,49 @@ impl LoopNest {
         self.table[self.width()..].chunks_exact(self.width())
     }
 
-    /// Number of arrays.
+    /// Returns the number of arrays.
     #[inline]
     pub fn sides(&self) -> usize {
         self.sides as usize
     }
 
-    /// Number of axes.
+    /// Returns the number of axes.
     #[inline]
     pub fn rank(&self) -> usize {
         self.table.len() / self.width() - 1
     }
 
-    /// Number of axes that are not reduced; the reduced axes follow them.
+    /// Returns the number of axes that are not reduced; the reduced axes follow them.
     #[inline]
     pub fn unreduced_rank(&self) -> usize {
         self.kept as usize
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     #[inline]
     pub fn size(&self) -> i64 {
         self.table[0]
     }
 
-    /// Offset of the first element of an array, from the start of its allocation.
+    /// Returns the byte offset of an array's first element, from the start of its allocation.
     #[inline]
     pub fn offset(&self, side: usize) -> i64 {
         self.table[1 + side]
     }
 
-    /// Lengths of the axes, outermost first.
+    /// Returns the lengths of the axes, outermost first.
     #[inline]
     pub fn lens(&self) -> impl ExactSizeIterator<Item = i64> + DoubleEndedIterator + Clone + '_ {
         self.rows().map(|row| row[0])
     }
 
-    /// Strides of an array along the axes, outermost first.
+    /// Returns the strides of an array along the axes in bytes, outermost first.
     #[inline]
     pub fn strides(&self, side: usize) -> impl ExactSizeIterator<Item = i64> + DoubleEndedIterator + Clone + '_ {
         self.rows().map(move |row| row[1 + side])
     }
 
-    /// Returns the access pattern of an array.
+    /// Returns how the loop nest traverses the elements of an array.
     pub fn form(&self, side: usize, itemsize: i64) -> StridePattern {
         if self.size() <= 1 {
             return StridePattern::Contiguous;
@@ -218,7 +219,7 @@ pub fn fastest<const N: usize>(axes: &[SharedAxis<N>], side: usize) -> Option<us
     moving.min_by_key(|&place| axes[place].strides[side].unsigned_abs())
 }
 
-/// Zeroed scratch memory of the builder, on the heap only if it exceeds `SCRATCH` numbers.
+/// Zeroed memory for building a loop nest. It is on the heap only if it exceeds `SCRATCH` numbers.
 struct Scratch([i64; SCRATCH], Vec<i64>);
 
 impl Scratch {
@@ -237,8 +238,8 @@ impl Scratch {
     }
 }
 
-/// Loop nest under construction: entries as in [`LoopNest`], the first `rows` of which are final. `WIDTH` is the length
-/// of an entry; 0 if it is known only at run time.
+/// A loop nest under construction: entries as in [`LoopNest`], the first `rows` of which are final. `WIDTH` is the
+/// length of an entry; 0 if it is known only at run time.
 struct LoopNestBuilder<'a, const WIDTH: usize> {
     table: &'a mut [i64],
     width: usize,
@@ -280,7 +281,7 @@ impl<'a, const WIDTH: usize> LoopNestBuilder<'a, WIDTH> {
         if WIDTH > 0 { WIDTH } else { self.width }
     }
 
-    /// Fills the entries of all axes, in their original order, in a table of zeroes.
+    /// Fills the entries of all axes, in their original order, into a table of zeroes.
     #[inline(always)]
     fn new(table: &'a mut [i64], sides: &[&Layout]) -> Result<Self> {
         let width = if WIDTH > 0 { WIDTH } else { 1 + sides.len() };
@@ -381,7 +382,8 @@ fn turn(row: &mut [i64], lead: usize, offsets: &mut [i64]) {
     if decides < 0 {
         let len = row[0];
         for (stride, offset) in row[1..].iter_mut().zip(offsets) {
-            // Cannot overflow, because both ends of an axis are addressable; wraps only for strides without meaning.
+            // The product cannot overflow, because both ends of an axis are addressable; it wraps only for strides
+            // without meaning.
             *offset = offset.wrapping_add((len - 1).wrapping_mul(*stride));
             *stride = stride.wrapping_neg();
         }

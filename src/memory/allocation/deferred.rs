@@ -1,5 +1,5 @@
-//! Blocks written or read by deferred operations: marks of pending uses, materialization, and errors of failed
-//! operations.
+//! Blocks that deferred operations read or write: marks of pending uses, allocation of the memory at launch, and errors
+//! of failed operations.
 
 use super::location::BlockLocation;
 use super::{Allocation, BlockOrigin};
@@ -12,16 +12,16 @@ use pygpu_base::flush::{self, FlushReason, FlushToken, NodeId, Pending, PendingM
 use pygpu_device::stream::Stream;
 
 impl Allocation {
-    /// Creates a block of `bytes` bytes, not 0, that gets its memory when its operation is launched, in the order of a
-    /// PyGPU stream.
+    /// Creates a block of `bytes` bytes, not 0, whose memory is allocated when the operation that computes it is
+    /// launched. `stream` must be a stream of PyGPU.
     #[inline]
     pub fn deferred(bytes: usize, stream: Stream) -> Self {
         let epoch = stream.device().epoch();
         Self::with(BlockLocation::new(0, BlockSource::Pool), bytes, epoch, BlockOrigin::Pool, stream)
     }
 
-    /// Whether allocations on a stream may be deferred: it belongs to a GPU, this thread uses no custom allocator, no
-    /// capture is active, and driver calls are allowed here.
+    /// Whether the memory of a new array on a stream may be allocated later: the stream belongs to a GPU, this thread
+    /// uses no custom allocator, no capture is active, and driver calls are allowed here.
     #[inline]
     pub fn is_deferrable(stream: &Stream) -> bool {
         let is_allocators = custom_allocator::is_in_use() && custom_allocator::current().is_some();
@@ -41,7 +41,7 @@ impl Allocation {
         &self.location.read_by
     }
 
-    /// The operation that gives the block its memory, or last wrote it, whether or not it is pending.
+    /// Returns the operation that gives the block its memory or wrote it last, even if it has been launched already.
     #[inline]
     pub fn producer(&self) -> Option<NodeId> {
         self.location.written_by.latest()
@@ -53,13 +53,13 @@ impl Allocation {
         self.location.written_by.pending().is_some()
     }
 
-    /// Whether the block has memory.
+    /// Whether the block has memory, as opposed to waiting for its operation's launch.
     #[inline]
     pub fn has_memory(&self) -> bool {
         self.location.address() != 0
     }
 
-    /// Operations that must be launched before an access of the block by other work.
+    /// Returns the pending operations that must be launched before other work accesses the block.
     #[inline]
     pub fn pending_before(&self, access: Access) -> Option<Pending> {
         let written = self.location.written_by.pending();
@@ -69,32 +69,32 @@ impl Allocation {
         }
     }
 
-    /// Flushes the operations that must precede an access by other work. Other threads may defer further ones
-    /// meanwhile.
+    /// Flushes the operations that must be launched before other work accesses the block. Other threads may defer
+    /// further ones meanwhile.
     pub fn flush(&self, access: Access, cause: FlushReason) {
         if let Some(pending) = self.pending_before(access) {
             flush::flush_pending(pending, cause);
         }
-        // A flush of the readers' queues does not cover the writer's, nor the reverse.
+        // A flush of the queues with pending readers does not cover the queue with the pending writer, nor the reverse.
         if let (Access::Write, Some(readers)) = (access, self.location.read_by.pending()) {
             flush::flush_pending(readers, cause);
         }
     }
 
-    /// Returns the error of a failed operation: for a lost block every time, for one that keeps its previous values
-    /// once.
+    /// Returns the error of a failed operation on the block: on every call for a lost block, once for a block that
+    /// keeps its previous values.
     ///
     /// # Errors
-    /// That of the operation.
+    /// The error of the failed operation.
     #[inline]
     pub fn check(&self) -> Result<()> {
         self.fault(true)
     }
 
-    /// Returns the error of a lost block, whose values will never be computed.
+    /// Returns the error of a lost block, whose values will never be computed because its operation failed.
     ///
     /// # Errors
-    /// That of the operation.
+    /// The error of the failed operation.
     #[inline]
     pub fn check_lost(&self) -> Result<()> {
         self.fault(false)
@@ -112,20 +112,20 @@ impl Allocation {
         Err(error)
     }
 
-    /// Marks the block as lost: the operation that should compute it failed, and each use returns this error. Returns
-    /// whether the error is new.
+    /// Marks the block as lost: the operation that should compute it failed, and each use of the block returns this
+    /// error. Returns whether the block had no error before.
     pub fn lose(&self, error: Error, batch: NodeId, _: &FlushToken) -> bool {
         self.location.set_fault(error, batch, true)
     }
 
-    /// Records that a write into the block failed: one use returns this error, and the old values stay. Returns whether
-    /// the error is new.
+    /// Records that a write into the block failed: the next use returns this error once, and the previous values stay.
+    /// Returns whether the block had no error before.
     pub fn refuse_write(&self, error: Error, batch: NodeId, _: &FlushToken) -> bool {
         self.location.set_fault(error, batch, false)
     }
 
-    /// Discards the block if it has no memory yet and `forget` removes its operation from the queue. Nothing is left of
-    /// it then.
+    /// If the block has no memory and its operation is pending, calls `forget` to remove the operation from the queue,
+    /// and returns its result. After `true` the block owns nothing that must be freed.
     #[inline]
     pub fn drop_unproduced(&self, forget: impl FnOnce(NodeId) -> bool) -> bool {
         !self.has_memory() && self.bytes > 0 && self.producer().filter(|id| id.is_pending()).is_some_and(forget)

@@ -9,7 +9,7 @@ use pygpu_base::flush::{self, FlushReason};
 use pygpu_device::stream::Stream;
 
 impl Allocation {
-    /// Marks the block as untracked: its address is used elsewhere, and the end of this use is never reported.
+    /// Marks the block as untracked: other code uses its address, and the end of this use is never reported.
     pub fn mark_untracked(&self) {
         self.untracked.escape(|| self.flush_exposed());
     }
@@ -21,8 +21,9 @@ impl Allocation {
         self.flush_exposed();
     }
 
-    /// Launches the operations that were queued while only PyGPU could reach the block, after a change of that: each operation that is
-    /// queued sees the change, or is launched here. Whether none of them is left.
+    /// Launches the operations deferred while only PyGPU could access the block, after the block became accessible to
+    /// other code. An operation deferred concurrently either sees that change and stays eager, or is launched here.
+    /// Returns whether no operation is left.
     #[inline]
     fn flush_exposed(&self) -> bool {
         !flush::is_used() || self.flush_exposed_now()
@@ -38,8 +39,8 @@ impl Allocation {
         self.pending_before(Access::Write).is_none() // some are left in a function that a driver's stream calls
     }
 
-    /// Ends an export to a library that worked on `consumer`: its work there precedes later uses and the free. If the
-    /// stream is unknown or may be destroyed, the free waits for the device.
+    /// Ends an export to a library that used the block on the stream `consumer`. Later uses and the free are ordered
+    /// after the work enqueued there. If the stream is unknown or may be destroyed, the free waits for the device.
     ///
     /// # Errors
     /// Driver errors.

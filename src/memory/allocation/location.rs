@@ -1,5 +1,5 @@
-//! Location of a block: its address, which a deferred operation may set later, the pending operations that use the
-//! block, and their errors.
+//! Location of a block: its address, which may be set only when a deferred operation is launched, the pending
+//! operations that use the block, and their errors.
 
 use std::collections::BTreeMap;
 use std::ptr;
@@ -11,15 +11,16 @@ use pygpu_base::error::Error;
 use pygpu_base::flush::{self, NodeId, PendingMark};
 use pygpu_base::fork_safe::ForkSafeMutex;
 
-/// Error of a failed operation that should have written a block.
+/// Error of a failed operation that should have written the block.
 struct BlockFault {
     error: Error,
-    /// First operation of its batch, so that its thread reports one error per batch.
+    /// First operation of the launch batch that failed. It identifies the batch, so that a thread reports one error per
+    /// batch.
     batch: NodeId,
 }
 
-/// Errors by the address of their [`BlockLocation`]. Not part of a block, because few blocks have one and each word of a block
-/// is initialized for each new array.
+/// Errors of blocks, keyed by the address of the [`BlockLocation`] in memory. Not a field of the block, because few
+/// blocks have an error and every field must be initialized for each new array.
 static FAULTS: ForkSafeMutex<BTreeMap<usize, BlockFault>> = ForkSafeMutex::new(BTreeMap::new());
 
 /// Whether a block has an error, and of which kind.
@@ -31,7 +32,7 @@ mod state {
     pub(super) const LOST: u8 = 2;
 }
 
-/// Address of a block and its source. Both change once if the memory is allocated later.
+/// Address of a block, and how it must be freed. Both are set later, once, if the allocation is deferred.
 pub(super) struct BlockLocation {
     address: AtomicUsize,
     pub(super) written_by: PendingMark,
@@ -41,7 +42,7 @@ pub(super) struct BlockLocation {
 }
 
 impl BlockLocation {
-    /// Location of existing memory.
+    /// Creates the location of memory that is already allocated.
     #[inline(always)]
     pub(super) fn new(address: Address, source: BlockSource) -> Self {
         let (address, source) = (AtomicUsize::new(address), AtomicU8::new(source as u8));
@@ -70,7 +71,7 @@ impl BlockLocation {
         self.address.store(address, Ordering::Release);
     }
 
-    /// Stores the error of a failed operation unless there is one already. Returns whether it was stored.
+    /// Stores the error of a failed operation, unless the block already has an error. Returns whether it was stored.
     #[cold]
     pub(super) fn set_fault(&self, error: Error, batch: NodeId, is_lost: bool) -> bool {
         let mut faults = FAULTS.lock();
@@ -82,13 +83,14 @@ impl BlockLocation {
         true
     }
 
-    /// Whether there is an error.
+    /// Whether the block has an error.
     #[inline]
     pub(super) fn has_fault(&self) -> bool {
         self.state.load(Ordering::Acquire) != state::SOUND
     }
 
-    /// The error: of a lost block on every call, of a failed write once and only if `may_take` is set.
+    /// Returns the block's error. That of a lost block is returned on every call; that of a failed write only once, and
+    /// only if `may_take` is set.
     #[cold]
     pub(super) fn fault(&self, may_take: bool) -> Option<(Error, NodeId)> {
         let mut faults = FAULTS.lock();
@@ -106,7 +108,7 @@ impl BlockLocation {
         }
     }
 
-    /// Moves address and source out, for freeing the block. An error stays in `self`.
+    /// Moves the address and its source out, for freeing the block. The block's error stays in `self`.
     pub(super) fn take(&mut self) -> Self {
         Self::new(self.address(), self.source())
     }

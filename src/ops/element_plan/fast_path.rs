@@ -1,6 +1,6 @@
-//! Fast path of planning: dense, aligned arrays of one shape, without overlap between written arrays and others.
+//! Fast path of planning, for dense, aligned arrays of one shape, without overlap between written arrays and others.
 //!
-//! Such calls are short: checking individually for every feature they do not use would cost as much as the driver's
+//! The kernels of such calls are short. Checking each feature that they do not use would cost as much as the driver's
 //! launch.
 
 use smallvec::SmallVec;
@@ -12,7 +12,8 @@ use pygpu_array::Array;
 use pygpu_layout::LoopNest;
 use pygpu_memory::Access;
 
-/// Plans a call if all arrays are plain; `None` otherwise. The general path would produce the same plan.
+/// Plans a call if all arrays qualify for the fast path; otherwise returns `None`. The general path would return the
+/// same plan.
 #[inline]
 pub(super) fn plan(analysis: &Analysis, arrays: &[&Array]) -> Option<ElementPlan> {
     let first = arrays.first()?.layout();

@@ -1,4 +1,4 @@
-//! Pack size of a kernel, and the arrangement of a pack's elements.
+//! Choice of the pack size of a kernel, and of the arrangement of a pack's elements.
 
 use std::sync::Arc;
 
@@ -11,41 +11,44 @@ use pygpu_array::Array;
 use pygpu_base::dtype::ScalarType;
 use pygpu_base::small_sort;
 
-/// Size of a load or store in bytes.
+/// Size of a vector load or store in bytes.
 pub(super) const BYTES: usize = 16;
-/// Elements of a thread, if they are a block's width apart.
+/// Number of elements per thread if the elements are a block's width apart.
 pub(super) const APART: u8 = 4;
-/// Small elements of a thread, if they are a row apart. Each block also reads the rows directly above and below them.
+/// Number of small elements per thread if the elements are a row apart. Each block also reads the rows directly above
+/// and below its own.
 const ROWS: u8 = 8;
 
-/// Arrangement of the elements that a thread processes together.
+/// How the elements that a thread processes together are arranged in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PackLayout {
     /// Contiguous in each array.
     Contiguous,
-    /// Contiguous, preceded by this number of missing elements, so that stores are aligned.
+    /// Contiguous. The first pack begins with this number of positions without an element, so that all stores are
+    /// aligned.
     Peeled(u8),
-    /// Contiguous along the last axis, which has only whole packs: each array is contiguous there or broadcast.
+    /// Contiguous along the last axis, whose length is a multiple of the pack size. Each array is contiguous along it
+    /// or broadcast.
     InnerContiguous,
-    /// A block's width apart.
+    /// Each element a block's width after the previous one.
     BlockStrided,
-    /// Vertically adjacent: consecutive rows of the last axis.
+    /// Vertically adjacent: the same column in consecutive rows of the last axis.
     StackedRows,
-    /// Rows of a tile, one tile per block.
+    /// Elements of a row of a tile; each block processes one tile.
     Tiles(Tiles),
 }
 
-/// Pack size for contiguous elements: 16 bytes of the largest type, and twice as many if a smaller type is written,
-/// because a store would otherwise have few bytes.
+/// Returns the pack size for contiguous elements: 16 bytes of the largest type. It is doubled if a smaller type is
+/// written, because a store would otherwise have few bytes.
 #[inline]
 pub(super) fn side_by_side(smallest_written: usize, largest: usize) -> usize {
     BYTES / largest * if smallest_written < largest && largest < BYTES { 2 } else { 1 }
 }
 
 impl ElementPlan {
-    /// Chooses packs, if written arrays overlap others only elementwise. Uses tiles for transposed operands; packs of
-    /// 16 bytes of the largest type if all arrays are contiguous and aligned, or small; otherwise elements a block's
-    /// width apart.
+    /// Chooses the pack size and arrangement, if written arrays overlap others only elementwise. Uses tiles for
+    /// transposed operands; packs of 16 bytes of the largest type if all arrays are contiguous and aligned, or small;
+    /// otherwise elements a block's width apart.
     pub(super) fn choose_pack(&mut self, used: &Used<'_>, may_turn: bool) {
         if used.iter().any(|(array, _)| array.dtype().kind() == ScalarType::Opaque) {
             return; // a user-defined type may lack what a pack requires of it
@@ -89,7 +92,8 @@ impl ElementPlan {
         }
     }
 
-    /// Uses packs along the last axis if it consists of whole packs in each array. One offset then serves a whole pack.
+    /// Uses packs along the last axis if its length in each array is a multiple of the pack size. One offset then
+    /// serves a whole pack.
     fn line(&mut self, used: &Used<'_>, pack: usize) {
         let is_whole = self.walk.lens().last().is_some_and(|len| len > 0 && len % pack as i64 == 0);
         if pack < 2 || !is_whole {
@@ -121,8 +125,8 @@ impl ElementPlan {
         }
     }
 
-    /// Uses vertically adjacent elements if views of one block are read that are a few rows apart, as in a stencil.
-    /// Rows that several views share are then read once per block.
+    /// Uses packs of vertically adjacent elements if the call reads several views of one block that are a few rows
+    /// apart, as in a stencil. Each block then reads the rows shared by several views once.
     fn stack(&mut self, used: &Used<'_>, largest: usize) {
         const LEAST: i64 = 128;
         const SMALL: usize = 4;
@@ -156,7 +160,7 @@ impl ElementPlan {
         }
     }
 
-    /// Uses tiles if some arrays that are only read are transposed relative to the others.
+    /// Uses tiles if some arrays are transposed relative to the others, and the kernel only reads them.
     fn turn(&mut self, used: &Used<'_>, largest: usize) {
         let mut read: SmallVec<[usize; 4]> = SmallVec::new();
         for (one, (_, usage)) in self.operands.iter().zip(used) {
@@ -180,8 +184,8 @@ impl ElementPlan {
         self.span = Tiles::span(&self.walk, self.strided());
     }
 
-    /// Reads small misaligned elements in words, if all arrays are contiguous: an individual load costs as much as that
-    /// of a word. Larger elements gain nothing.
+    /// Reads small misaligned elements as aligned words, if all arrays are contiguous: loading one such element costs
+    /// as much as loading a word. Larger elements gain nothing.
     fn shift(&mut self, used: &Used<'_>, largest: usize) {
         const LARGEST: usize = 2;
         const LEAST_SIZE: i64 = 1 << 14;
@@ -210,8 +214,8 @@ impl ElementPlan {
         }
     }
 
-    /// Pairs of arguments that are the same array, one of which is written. `None` if a written array overlaps another
-    /// one in any other way.
+    /// Returns the pairs of arguments that are the same array, if one of the two is written. `None` if a written array
+    /// overlaps another one in any other way.
     fn same(&self, used: &Used<'_>) -> Option<SmallVec<[(usize, usize); 2]>> {
         let mut spans: SmallVec<[(usize, usize); 6]> = SmallVec::new();
         for (one, (array, usage)) in self.operands.iter().zip(used) {
@@ -244,7 +248,7 @@ impl ElementPlan {
             && (one.form != AccessPattern::Strided || strides(one).eq(strides(two)))
     }
 
-    /// The address range of an array: its first byte and the end.
+    /// Returns the address range that a call accesses in an array: the first byte and the end.
     fn reach(&self, operand: &ElementOperand, array: &Array, usage: &Usage) -> (usize, usize) {
         if operand.form == AccessPattern::Contiguous && usage.at_index {
             return (operand.address, operand.address + self.size() as usize * array.dtype().itemsize());

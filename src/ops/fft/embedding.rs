@@ -6,18 +6,18 @@ use pygpu_backend::libraries::fft::{FftLayout, FftType, RANK, Shape};
 use pygpu_base::small_sort;
 use pygpu_layout::{Axis, Layout};
 
-/// Number of separate library calls that cost less than copying both arrays. More are allowed if each has many
+/// Number of separate library calls that cost less than copying both arrays. More calls are allowed if each has many
 /// elements.
 const FEW: i64 = 4;
 const LARGE: i64 = 1 << 18;
 
-/// Transforms that a library executes in one call, and the offsets at which the call is repeated.
+/// A batch of transforms that a library executes in one call, and the offsets at which the call is repeated.
 pub(super) struct Embedding {
     pub(super) shape: Shape,
     repeats: SmallVec<[Batch; 2]>,
 }
 
-/// An axis that is not transformed; strides in bytes.
+/// An axis along which transforms are repeated: its length, and its strides in bytes in both arrays.
 #[derive(Clone, Copy)]
 struct Batch {
     len: i64,
@@ -33,12 +33,12 @@ struct Transformed {
     output: Axis,
 }
 
-/// Whether a library can address every element of a layout relative to the first one.
+/// Whether the strides of a layout are multiples of the element size, so that a library can address every element.
 pub(super) fn is_reachable(layout: &Layout) -> bool {
     layout.axes().iter().all(|axis| axis.len < 2 || (axis.stride > 0 && axis.stride % layout.itemsize() == 0))
 }
 
-/// Describes one array; `None` if a stride is not a multiple of the next one.
+/// Describes the transformed axes of one array; `None` if a stride is not a multiple of the next one.
 fn side(axes: &[Axis], itemsize: i64, distance: Option<i64>) -> Option<FftLayout> {
     let last = axes.last()?;
     let mut side = FftLayout { stride: last.stride / itemsize, ..FftLayout::default() };
@@ -59,7 +59,7 @@ fn side(axes: &[Axis], itemsize: i64, distance: Option<i64>) -> Option<FftLayout
     Some(side)
 }
 
-/// The axes that are not transformed, coalesced.
+/// Returns the axes that are not transformed, coalesced where possible.
 fn batches(input: &Layout, output: &Layout, axes: &[usize]) -> SmallVec<[Batch; 4]> {
     let both = input.axes().iter().zip(output.axes()).enumerate();
     let mut all: SmallVec<[Batch; 4]> = both
@@ -80,8 +80,9 @@ fn batches(input: &Layout, output: &Layout, axes: &[usize]) -> SmallVec<[Batch; 
 }
 
 impl Embedding {
-    /// Describes transforms along some axes. The last of them is halved if one array is real. `None` if a library
-    /// cannot express the layout, or if too many calls would be needed. All elements must be reachable.
+    /// Describes the transforms along some axes. If one array is real, the last of these axes is halved in the other
+    /// array. `None` if a library cannot express the layout, or if too many calls would be needed. All elements must be
+    /// reachable.
     pub(super) fn of(way: FftType, is_double: bool, input: &Layout, output: &Layout, axes: &[usize]) -> Option<Self> {
         let mut order: SmallVec<[Transformed; RANK]> = SmallVec::new();
         for &axis in axes {
@@ -89,7 +90,7 @@ impl Embedding {
             order.push(Transformed { points: input.len.max(output.len), input, output });
         }
         if let (Some(&last), true) = (axes.last(), way == FftType::ToReal) {
-            // If the input is a half spectrum, the number of points follows from the output.
+            // If the input is the half spectrum, only the output has the number of points.
             order.last_mut()?.points = output.axes()[last].len;
         }
         let free = order.len() - usize::from(way != FftType::Complex);
@@ -100,7 +101,8 @@ impl Embedding {
         let mut repeats = batches(input, output, axes);
         let (first, second) = (input.itemsize(), output.itemsize());
         let is_along = order.last().is_some_and(|one| one.input.stride == first && one.output.stride == second);
-        // Adjacent elements are read in one call: by the transforms, otherwise by their batch.
+        // One call must include the axis of adjacent elements: as a transformed axis, otherwise as the axis of its
+        // batch.
         let is_beside = |place: &usize| repeats[*place].input == first && repeats[*place].output == second;
         let beside = (0..repeats.len()).find(|place| !is_along && is_beside(place));
         let longest = (0..repeats.len()).max_by_key(|&place| repeats[place].len);
@@ -113,7 +115,7 @@ impl Embedding {
         if calls > 1 && !(is_worth_it && (is_along || beside.is_some())) {
             return None;
         }
-        // Real arrays must start at an offset where a complex element could start.
+        // The libraries require each real array to start at a multiple of a complex element's size.
         let is_even = |one: &Batch| match way {
             FftType::Complex => true,
             FftType::FromReal => one.input % (2 * first) == 0,
@@ -136,7 +138,7 @@ impl Embedding {
         Some(Self { shape, repeats: repeats.into_iter().collect() })
     }
 
-    /// The offset of each call in bytes, relative to the first element of both arrays.
+    /// The byte offsets of each call in the two arrays, relative to their first elements.
     pub(super) fn places(&self) -> impl Iterator<Item = [i64; 2]> + '_ {
         let calls: i64 = self.repeats.iter().map(|one| one.len).product();
         (0..calls).map(|mut number| {
@@ -190,7 +192,7 @@ mod tests {
         assert_eq!((made.shape.batch, made.shape.input.distance), (5, 1));
         assert_eq!(made.places().collect::<Vec<_>>(), [[0, 0], [160, 160], [320, 320]]);
         assert!(complex(&dense(&[30, 4, 50]), &[1]).is_none());
-        // A library would need 32 calls, each with scattered elements.
+        // Not expressible: a library would need 32 calls, each with scattered elements.
         assert!(complex(&dense(&[4096, 64, 32]), &[1]).is_none());
     }
 
@@ -202,7 +204,7 @@ mod tests {
         let made = Embedding::of(FftType::ToReal, false, &half, &real, &[1]).unwrap().shape;
         assert_eq!((made.points, made.batch, made.input.distance, made.output.distance), ([8, 1, 1], 6, 5, 8));
         let (real, half) = (Layout::contiguous(&[8, 6], 4, MemoryOrder::C).unwrap(), dense(&[5, 6]));
-        // The halved axis is not the last: the axes are transformed individually.
+        // Not expressible: the halved axis is not the last, so the axes are transformed individually.
         assert!(Embedding::of(FftType::FromReal, false, &real, &half, &[1, 0]).is_none());
     }
 }

@@ -21,7 +21,7 @@ use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_layout::{Dims, Layout, MemoryOrder};
 
-/// Kind of transform.
+/// Kind of a Fourier transform.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Transform {
     /// Complex to complex.
@@ -42,7 +42,7 @@ impl Transform {
         }
     }
 
-    /// The type in which elements of a type are transformed; `None` if unsupported.
+    /// Returns the element type in which the transform of elements of type `kind` is computed; `None` if unsupported.
     pub fn computes_in(self, kind: ScalarType) -> Option<ScalarType> {
         use ScalarType::{
             BFloat16, Bool, Complex64, Complex128, Float16, Float32, Float64, Int8, Int16, Int32, Int64, UInt8, UInt16,
@@ -58,7 +58,7 @@ impl Transform {
         }
     }
 
-    /// The type of the result along `axes` axes.
+    /// Returns the element type of the result of a transform along `axes` axes.
     pub fn results_in(self, kind: ScalarType, axes: usize) -> Option<ScalarType> {
         let computed = self.computes_in(kind)?;
         Some(match (self, kind, axes) {
@@ -71,25 +71,25 @@ impl Transform {
 
 /// A transform to execute.
 pub struct FftProblem<'a> {
-    /// The library.
+    /// The vendor's FFT library.
     pub library: &'static Fft,
-    /// The input.
+    /// The array to transform.
     pub input: &'a Array,
-    /// Whether the input may be overwritten.
+    /// Whether the input is a temporary array that may be overwritten.
     pub is_ours: bool,
-    /// The output, if given; it has the result's shape.
+    /// The array for the result, if the caller provides one; it has the result's shape.
     pub out: Option<&'a Array>,
     /// The kind of transform.
     pub transform: Transform,
-    /// The axes, each once, with their numbers of points. For transforms with a real array the last one is halved in
-    /// the complex array.
+    /// The transformed axes, each once, with their numbers of points. If the input or the output is real, the last of
+    /// these axes is halved in the complex array.
     pub axes: &'a [(usize, i64)],
-    /// Factor of the result.
+    /// Factor by which the result is multiplied.
     pub factor: f64,
 }
 
 impl FftProblem<'_> {
-    /// The shape of the result.
+    /// Returns the shape of the result.
     pub fn shape(&self) -> Dims {
         self.shape_of(self.transform == Transform::FromReal)
     }
@@ -173,8 +173,8 @@ fn into(task: &FftProblem<'_>, target: &Array, complex: ScalarType, stream: &Str
     scale(target, factor, stream)
 }
 
-/// Converts the input to the form that the library requires: the input itself if possible, otherwise a copy in
-/// `target`. Also returns the remaining factor.
+/// Converts the input to the element type, size and alignment that the library requires. Returns the input itself if
+/// possible, otherwise a copy in `target`; and the factor that is still to be applied.
 fn ready(
     task: &FftProblem<'_>,
     shape: &[i64],
@@ -235,7 +235,7 @@ fn to_real_into(
     let Some(&(last, points)) = task.axes.last() else { return Ok(task.factor) };
     let call = FftCall { library: task.library, direction: Direction::Inverse, stream };
     let shape = task.shape_of(true);
-    // The libraries overwrite the input of this transform.
+    // The libraries overwrite the input of a transform from half spectrum to real, so it needs a copy.
     let room = || dense_like(task.input, &shape, complex, stream);
     let (half, factor) = if task.is_ours {
         ready(task, &shape, complex, room, stream)?
@@ -255,7 +255,7 @@ fn to_real_into(
     Ok(factor)
 }
 
-/// Calls of a library on a stream.
+/// Calls of one FFT library on one stream.
 struct FftCall<'a> {
     library: &'static Fft,
     direction: Direction,
@@ -263,7 +263,7 @@ struct FftCall<'a> {
 }
 
 impl FftCall<'_> {
-    /// Transforms along several axes by one plan, if possible.
+    /// Transforms along several axes by one library plan. Returns `false` if the library cannot express the layout.
     fn at_once(&self, way: FftType, source: &Array, target: &Array, axes: &[usize]) -> Result<bool> {
         let is_double = target.dtype().itemsize() == if way == FftType::ToReal { 8 } else { 16 };
         let Some(embedding) = Embedding::of(way, is_double, source.layout(), target.layout(), axes) else {
@@ -295,8 +295,8 @@ impl FftCall<'_> {
         }
     }
 
-    /// Transforms along one axis for any layout. If a library cannot express the layout, the axis is moved to the end
-    /// by copies.
+    /// Transforms along one axis, for any layout. If a library cannot express the layout, copies move the axis to the
+    /// end.
     fn along(&self, way: FftType, source: &Array, target: &Array, axis: usize) -> Result<()> {
         if self.at_once(way, source, target, &[axis])? {
             return Ok(());

@@ -17,18 +17,18 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::MemoryOrder;
 use pygpu_memory::{Access, BlockUse, capture, ordered};
 
-/// Few entries, because plans own tables in device memory.
+/// The cached plans. Only 64, because plans own tables in device memory.
 static PLANS: ObjectPool<FftPlanKey, Arc<SharedFftPlan>> = ObjectPool::new(64);
 
 #[derive(PartialEq)]
 struct FftPlanKey {
     device: (BackendKind, i32),
-    /// Plans from before a device reset are invalid.
+    /// Reset epoch of the device: plans created before a device reset are invalid.
     epoch: u32,
     shape: Shape,
 }
 
-/// A plan that is shared by its users, and by graphs whose launches read its tables.
+/// A plan shared by all calls of its shape, and by captured graphs, whose launches read its tables.
 struct SharedFftPlan {
     library: &'static Fft,
     device: Device,
@@ -54,7 +54,8 @@ fn within(device: Device, work: &mut dyn FnMut()) -> Result<()> {
     device.backend().programs()?.within(device.index(), "FFT", work)
 }
 
-/// A library fills a plan's tables on the legacy stream, which would invalidate a capture on a blocking stream.
+/// Returns the error for a capture that needs a new plan. The library fills a new plan's tables on the legacy stream,
+/// which would invalidate a capture on a blocking stream.
 #[cold]
 fn no_plan() -> Error {
     Error::not_supported(
@@ -73,14 +74,14 @@ impl SharedFftPlan {
         Ok(Arc::new(Self { library, device, epoch, plan: Mutex::new(plan) }))
     }
 
-    /// Keeps the plan alive as long as a graph that a stream captures.
+    /// If `stream` is capturing, keeps the plan alive as long as the captured graph.
     fn keep_for_graph(this: &Arc<Self>, stream: &Stream) -> Result<()> {
         if !capture::is_capturing(stream)? {
             return Ok(());
         }
         match capture::of(stream)? {
             Some(own) => own.retain(Box::new(Arc::clone(this))),
-            // The plan is leaked: the end of another library's graph is unknown.
+            // The plan is leaked: it is unknown when a graph captured by another library is destroyed.
             None => std::mem::forget(Arc::clone(this)),
         }
         Ok(())
@@ -112,7 +113,7 @@ pub(super) fn run(
             0 => None,
             area => Some(Array::empty(&[area as i64], DType::new(ScalarType::UInt8), MemoryOrder::C, stream.clone())?),
         };
-        // The library may overwrite a half spectrum that it transforms to real.
+        // A library may overwrite the half spectrum that it transforms to real values.
         let of_input = if shape.way == FftType::ToReal { Access::Write } else { Access::Read };
         let is_one = Arc::ptr_eq(input.allocation(), output.allocation());
         let mut uses: SmallVec<[BlockUse<'_>; 3]> = SmallVec::from_iter([(output.allocation(), Access::Write)]);
@@ -122,9 +123,9 @@ pub(super) fn run(
         ordered(&uses, stream, || {
             let mut done = Ok(());
             within(device, &mut || {
-                // SAFETY: the borrow keeps the stream alive; the work area was allocated for this call and is freed in
-                // the stream's order; the layouts that determine shape and offsets are inside the arrays' blocks, whose
-                // uses are recorded.
+                // SAFETY: the borrow of `stream` keeps it alive. The work area was allocated for this call and is freed
+                // in stream order. Shape and offsets come from the arrays' layouts, which are inside their blocks; the
+                // uses of the blocks are recorded.
                 done = unsafe {
                     library.place(plan, shape, stream.handle(), area).and_then(|()| {
                         embedding.places().try_for_each(|[from, to]| {

@@ -1,4 +1,4 @@
-//! Preparation and completion of transforms: conversion, cropping, zero padding, scaling.
+//! Steps before and after a library's transform: conversion, cropping, zero padding, scaling.
 
 use super::embedding::is_reachable;
 use crate::ufunc::{self, LoopOperand, cast};
@@ -10,7 +10,7 @@ use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;
 use pygpu_layout::{Axis, Dims, Layout};
 
-/// The real type of a complex type; other types unchanged.
+/// Returns the real type of a complex type; other types are returned unchanged.
 pub(super) const fn real_of(kind: ScalarType) -> ScalarType {
     match kind {
         ScalarType::Complex64 => ScalarType::Float32,
@@ -25,7 +25,7 @@ fn with_axes(array: &Array, axes: &[Axis], offset: i64, dtype: DType) -> Result<
     array.view_as(Layout::strided(&shape, &strides, offset, dtype.itemsize() as i64)?, dtype)
 }
 
-/// The first elements along each axis, at most the given numbers.
+/// Returns a view of the first elements along each axis, at most `shape` of them.
 pub(super) fn cropped(array: &Array, shape: &[i64]) -> Result<Array> {
     let layout = array.layout();
     if layout.shape().zip(shape).all(|(own, most)| own <= *most) {
@@ -36,13 +36,14 @@ pub(super) fn cropped(array: &Array, shape: &[i64]) -> Result<Array> {
     with_axes(array, &axes, layout.offset(), array.dtype())
 }
 
-/// Permutes the axes.
+/// Returns a view of an array with permuted axes.
 pub(super) fn turned(array: &Array, order: &[usize]) -> Result<Array> {
     let axes: Vec<Axis> = order.iter().map(|&axis| array.layout().axes()[axis]).collect();
     with_axes(array, &axes, array.layout().offset(), array.dtype())
 }
 
-/// Views complex numbers as pairs of real ones along an additional last axis; real arrays unchanged.
+/// Returns a view of complex numbers as pairs of real ones along an additional last axis; a real array is returned
+/// unchanged.
 fn as_real(array: &Array) -> Result<Array> {
     if !array.dtype().kind().is_complex() {
         return Ok(array.clone());
@@ -53,15 +54,15 @@ fn as_real(array: &Array) -> Result<Array> {
     with_axes(array, &axes, array.layout().offset(), part)
 }
 
-/// Whether a library accepts the array's layout and alignment.
+/// Whether a library accepts the array's alignment and strides.
 pub(super) fn is_even(array: &Array) -> bool {
     let itemsize = array.dtype().itemsize();
-    // Real arrays must start at an offset where a complex element could start.
+    // The libraries require each real array to start at a multiple of a complex element's size.
     let alignment = if array.dtype().kind().is_complex() { itemsize } else { 2 * itemsize };
     is_reachable(array.layout()) && array.address().is_multiple_of(alignment)
 }
 
-/// Converts elements to another type and multiplies them by a factor.
+/// Converts the elements of `source` to the type of `target` and multiplies them by a factor.
 fn scaled(target: &Array, source: &Array, factor: f64, stream: &Stream) -> Result<()> {
     let (target, source) = (as_real(target)?, as_real(source)?);
     let kind = target.dtype().kind();
@@ -74,17 +75,18 @@ fn scaled(target: &Array, source: &Array, factor: f64, stream: &Stream) -> Resul
     }
     let arrays = [&source, &target];
     let plan = kernel.plan(&arrays, false)?;
-    // SAFETY: the kernel was created for arrays of these types and one scalar of this type, and the plan for these
-    // arrays.
+    // SAFETY: the kernel was created above for arrays of these types and one scalar of this type, and the plan for
+    // these arrays.
     unsafe { kernel.run(&plan, &arrays, &mut values, None, stream) }
 }
 
-/// Multiplies elements in place.
+/// Multiplies the elements of an array by a factor, in place.
 pub(super) fn scale(target: &Array, factor: f64, stream: &Stream) -> Result<()> {
     if factor == 1.0 { Ok(()) } else { scaled(target, target, factor, stream) }
 }
 
-/// Writes the input of a transform, converted and zero-padded. Returns the factor that remains to be applied.
+/// Writes the input of a transform to `target`, converted and zero-padded. Returns the factor that is still to be
+/// applied.
 pub(super) fn write(target: &Array, source: &Array, factor: f64, stream: &Stream) -> Result<f64> {
     let shape: Dims = source.layout().shape().collect();
     let part = cropped(target, &shape)?;
@@ -110,8 +112,8 @@ pub(super) fn write(target: &Array, source: &Array, factor: f64, stream: &Stream
     Ok(1.0)
 }
 
-/// Clears the imaginary parts that are meaningless in a half spectrum: of the first element along an axis, and of the
-/// last one for an even number of points. Libraries treat nonzero values differently; NumPy ignores them.
+/// Sets imaginary parts to zero that are meaningless in a half spectrum: of the first element along an axis, and of the
+/// last one for an even number of points. Libraries treat nonzero values there differently; NumPy ignores them.
 pub(super) fn clear_imaginary(half: &Array, axis: usize, points: i64, stream: &Stream) -> Result<()> {
     let part = DType::new(real_of(half.dtype().kind()));
     let mut axes = half.layout().axes().to_vec();

@@ -1,4 +1,5 @@
-//! A flush: one launch batch per queue, and the compilations between its attempts.
+//! A flush takes one launch batch from each queue and launches it. Kernels that are not compiled yet are compiled
+//! between two attempts.
 
 use super::launch::{self, Policy};
 use super::queue;
@@ -10,13 +11,13 @@ use pygpu_codegen::variant_cache::{self, Postponed};
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 
-/// Launches the pending operations of some queues, and waits for threads that are launching some of them. Must be
-/// called without the GIL.
+/// Launches the pending operations of the queues in `scope`. Waits for other threads that are launching some of them.
+/// Must be called without the GIL.
 ///
-/// Never fails: driver errors are stored in the affected blocks, and the queue's thread receives them with its next
-/// request.
+/// Never fails: driver errors are stored in the affected blocks, and the thread that deferred the operations receives
+/// them with its next request.
 pub fn flush(scope: Scope, cause: FlushReason) {
-    // A host function that a stream calls must not call the driver.
+    // No driver call is allowed in a host function called by a stream.
     if flush::is_in_batch() || shutdown::exiting() || backend::is_host_call() {
         return;
     }
@@ -28,8 +29,8 @@ pub fn flush(scope: Scope, cause: FlushReason) {
     }
 }
 
-/// Launches a queue. Kernels that are not compiled yet are compiled between two attempts, with all operations back in
-/// the queue and the token released.
+/// Launches the operations of a queue. Kernels that are not compiled yet are compiled between two attempts. Meanwhile
+/// all operations are back in the queue and the flush token is released.
 fn flush_queue(queue: usize, cause: FlushReason) {
     let mut policy = Policy::of_owner();
     while let Some(taken) = queue::take(queue) {
@@ -42,8 +43,8 @@ fn flush_queue(queue: usize, cause: FlushReason) {
     }
 }
 
-/// Launches a queue because of its age, on the helper thread. Compiles and counts nothing. Returns `false` if some
-/// operations are left to the queue's own thread.
+/// Launches the operations of a queue because they are old. Runs on the helper thread, which compiles nothing and
+/// counts no uses. Returns `false` if operations are left that only the queue's own thread may launch.
 pub(super) fn flush_aged(queue: usize) -> bool {
     let Some(taken) = queue::take_if_free(queue) else { return true };
     if !may_launch(&taken) {
@@ -53,12 +54,12 @@ pub(super) fn flush_aged(queue: usize) -> bool {
     launch(taken, FlushReason::Age, Policy::of_helper()).is_empty()
 }
 
-/// Whether no stream of a batch takes part in a capture or would invalidate one: the legacy default stream must not be
-/// used while a blocking stream of any library is capturing. Otherwise the operations are left to their own thread.
+/// Whether the helper thread may launch a batch: no stream of the batch takes part in a capture or would invalidate
+/// one. The legacy default stream must not be used while a blocking stream of any library is capturing.
 fn may_launch(taken: &queue::TakenNodes) -> bool {
     let streams = || taken.nodes.iter().flatten().map(|node| &node.stream);
     let is_free = |stream: &Stream| match stream.device().backend().graphs() {
-        // SAFETY: the node keeps the stream alive.
+        // SAFETY: the node owns a reference to the stream, which keeps the handle valid.
         Ok(graphs) => matches!(unsafe { graphs.capture_of(stream.device().index(), stream.handle()) }, Ok(None)),
         Err(_) => true,
     };
@@ -66,9 +67,11 @@ fn may_launch(taken: &queue::TakenNodes) -> bool {
     streams().all(|stream| before.replace(stream).is_some_and(|other| other == stream) || is_free(stream))
 }
 
-/// Launches a batch. Returns the kernels that are missing; the operations that need them are put back.
+/// Launches a batch. Returns the kernels that must be compiled first; the operations that need them are put back into
+/// the queue.
 ///
-/// Another library may be capturing: the backend makes each call that a capture forbids in the relaxed capture mode.
+/// Another library may be capturing meanwhile: the backend makes each call that a capture forbids in the relaxed
+/// capture mode.
 fn launch(mut taken: queue::TakenNodes, cause: FlushReason, policy: Policy) -> Vec<Postponed> {
     let (outcome, postponed) = {
         let token = FlushToken::begin();
@@ -86,7 +89,7 @@ fn launch(mut taken: queue::TakenNodes, cause: FlushReason, policy: Policy) -> V
     postponed
 }
 
-/// Drops pending operations in a forked child, which cannot use the driver: the parent launches its own.
+/// Drops pending operations in a forked child, which cannot use the driver. The parent launches its own copy of them.
 #[cold]
 fn discard_after_fork() {
     for mut taken in queue::take_all_forked() {

@@ -1,7 +1,8 @@
 //! Grouping of pending operations into kernels.
 //!
-//! Operations with the same shape and stream are fused, unless one depends on another through an operation of another
-//! shape; it is then one level higher. Kernel limits may divide a group, in the order of its operations.
+//! Operations of the same shape and stream are fused, unless one depends on the other through an operation of another
+//! shape. The dependent operation is then assigned to a later level. Kernel limits may divide a group, in the order of
+//! its operations.
 
 mod inline_producers;
 
@@ -18,12 +19,12 @@ use pygpu_array::DeferredArray;
 use pygpu_base::flush::NodeId;
 use pygpu_base::small_sort;
 
-/// The operations of a launch batch; launched ones are `None`.
+/// The operations of a launch batch, by index; `None` for an operation that was launched already.
 pub(super) type Nodes = [Option<Box<DeferredNode>>];
 /// Indices of operations in a batch.
 pub(super) type NodeIndices = SmallVec<[u8; 32]>;
 
-/// The operations of one kernel in order, and those whose results get memory.
+/// The operations that one kernel computes, in order, and the ones among them whose results need memory.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct FusionGroup {
     pub(super) places: NodeIndices,
@@ -33,11 +34,12 @@ pub(super) struct FusionGroup {
 /// Dependencies between the operations of a batch.
 pub(super) struct Dependencies {
     first: NodeId,
-    /// For each operation, the number of operands of other operations that are its result.
+    /// For each operation, how many operands in the batch are its result.
     uses: SmallVec<[u8; 32]>,
     /// For each operation, whether its result is referenced from outside the batch.
     held: SmallVec<[bool; 32]>,
-    /// The operation that writes into an existing array. All other readers of this array precede it.
+    /// Index of the in-place barrier, the operation that writes into an existing array. All other readers of this array
+    /// precede it.
     barrier: Option<usize>,
 }
 
@@ -57,7 +59,7 @@ impl Dependencies {
         Self { first, uses, held, barrier }
     }
 
-    /// The operations whose results an operation reads, with the corresponding operands.
+    /// Returns the operations whose results `node` reads, each with the operand that reads it.
     fn needed<'a>(&'a self, node: &'a DeferredNode) -> impl Iterator<Item = (&'a DeferredArray, usize)> + 'a {
         node.arrays().iter().filter_map(|array| {
             let place = place_of(self.first, self.uses.len(), array).filter(|place| Some(*place) != self.barrier);
@@ -66,7 +68,8 @@ impl Dependencies {
     }
 }
 
-/// The operation of a batch that computes an operand. The last one does not count if it writes into an existing array.
+/// Returns the index of the operation that computes an operand. Excludes an in-place barrier, whose target already has
+/// memory.
 pub(super) fn waiting(first: NodeId, nodes: &Nodes, operand: &DeferredArray) -> Option<usize> {
     place_of(first, nodes.len(), operand)
         .filter(|place| nodes[*place].as_ref().is_some_and(|node| node.target.is_none()))
@@ -83,9 +86,9 @@ fn go_together(one: &DeferredNode, other: &DeferredNode) -> bool {
     one.layout.shape().eq(other.layout.shape()) && one.stream == other.stream
 }
 
-/// Fast path: the whole batch as one kernel, if [`groups`] would clearly return the same. All operations must be
-/// elementwise, have one shape and stream and read whole results of each other, and together respect the kernel limits.
-/// Most batches are of this kind, and this check is cheaper.
+/// Fast path: returns the whole batch as one kernel, in cases in which [`groups`] certainly returns the same. All
+/// operations must be elementwise, have one shape and stream, read whole results of each other, and together respect
+/// the kernel limits. Most batches are of this kind, and this check is cheaper than `groups`.
 pub(super) fn whole(nodes: &Nodes, needs: &Dependencies) -> Option<FusionGroup> {
     let first = nodes.first()?.as_deref()?;
     let mut all = FusionGroup::default();
@@ -115,10 +118,10 @@ pub(super) fn whole(nodes: &Nodes, needs: &Dependencies) -> Option<FusionGroup> 
     is_little.then_some(all)
 }
 
-/// The kernels of a batch, in launch order.
+/// Divides the operations of a batch into kernels, and returns these in launch order.
 pub(super) fn groups(nodes: &Nodes, needs: &Dependencies) -> SmallVec<[FusionGroup; 4]> {
     let levels = levels(nodes, needs);
-    // The level of each kernel, and its operations.
+    // For each kernel, its level and the indices of its operations.
     let mut kinds: SmallVec<[(u8, NodeIndices); 4]> = SmallVec::new();
     let mut consumers: SmallVec<[(u8, FusionGroup); 2]> = SmallVec::new();
     let mut folded: SmallVec<[bool; 32]> = SmallVec::from_elem(false, nodes.len());
@@ -150,8 +153,8 @@ pub(super) fn groups(nodes: &Nodes, needs: &Dependencies) -> SmallVec<[FusionGro
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-/// For each operation, the minimum number of kernels that must precede its kernel. A write into an existing array comes
-/// last, because other operations read its old values.
+/// Returns, for each operation, the minimum number of kernels that must precede its kernel. A write into an existing
+/// array comes last, because other operations read the old values.
 fn levels(nodes: &Nodes, needs: &Dependencies) -> SmallVec<[u8; 32]> {
     let mut levels: SmallVec<[u8; 32]> = SmallVec::from_elem(0, nodes.len());
     for (place, node) in nodes.iter().enumerate() {
@@ -172,21 +175,24 @@ fn levels(nodes: &Nodes, needs: &Dependencies) -> SmallVec<[u8; 32]> {
     levels
 }
 
-/// Limit of a kernel's parameters in bytes; drivers before CUDA 12.1 support 4 KiB.
+/// Maximum size of a kernel's parameters in bytes; drivers before CUDA 12.1 support 4 KiB.
 const PARAMETERS: usize = 3500;
 
-/// Upper bound of the size in bytes of a kernel's parameters, for arrays in a loop nest of several axes.
+/// Returns an upper bound, in bytes, of the size of a kernel's parameters for `arrays` arrays, in a loop nest of
+/// several axes, and `values` scalars.
 fn parameters(arrays: usize, values: usize) -> usize {
     arrays * (8 + 8 * 8) + values * 16
 }
 
-/// Cost of a kernel with some operations.
+/// Arrays, parameters and results that a kernel needs for the operations added so far, for comparison with the kernel
+/// limits.
 #[derive(Default)]
 struct KernelCost<'a> {
     leaves: SmallVec<[&'a DeferredArray; 16]>,
     values: usize,
     held: usize,
-    /// Results without outside references, with the number of their uses that are not yet part of the kernel.
+    /// Results without references from outside the batch, each with the number of its uses by operations that are not
+    /// yet in the kernel.
     open: SmallVec<[(usize, u8); 32]>,
 }
 
@@ -225,18 +231,18 @@ impl<'a> KernelCost<'a> {
         parameters(self.leaves.len() + self.held, self.values)
     }
 
-    /// Number of results that get memory if the kernel ends here.
+    /// Number of results that need memory if no more operations are added to the kernel.
     fn outputs(&self) -> usize {
         self.held + self.open.iter().filter(|(_, uses)| *uses > 0).count()
     }
 }
 
-/// Whether two operands are the same array.
+/// Whether two operands are the same array with the same layout.
 pub(super) fn is_same(one: &DeferredArray, other: &DeferredArray) -> bool {
     Arc::ptr_eq(one.allocation(), other.allocation()) && one.dtype() == other.dtype() && one.layout() == other.layout()
 }
 
-/// Divides operations that can be fused into kernels, each as large as possible.
+/// Divides operations that may be fused into kernels, each as large as the limits allow.
 fn cut(nodes: &Nodes, needs: &Dependencies, places: &[u8], mut give: impl FnMut(FusionGroup)) {
     let (arrays, outputs) = (limit().arrays.load(Ordering::Relaxed), limit().outputs.load(Ordering::Relaxed));
     let mut begin = 0;
@@ -245,7 +251,7 @@ fn cut(nodes: &Nodes, needs: &Dependencies, places: &[u8], mut give: impl FnMut(
         let mut end = begin + 1;
         for (position, &place) in places.iter().enumerate().skip(begin) {
             weight.add(nodes, needs, place.into(), &places[begin..position]);
-            // These counts only grow.
+            // These counts only grow when operations are added, so the kernel is complete.
             if weight.held > outputs || weight.leaves.len() + weight.held > arrays || weight.parameters() > PARAMETERS {
                 break;
             }

@@ -1,10 +1,13 @@
-//! Thread that bounds the age of pending operations, so that a device does not idle while its host does something else.
+//! Helper thread that bounds the age of pending operations, so that a device does not idle while the thread that
+//! deferred them does something else.
 //!
-//! An awake helper checks the queues once per interval. It launches the queues whose first operation was there at its last check, hence
-//! after one to two intervals. After [`CALM`] checks without a new operation it sleeps without wake-ups. A push wakes it only if the queue
-//! keeps a device busy for longer than the wake-up takes: [`FusionLimits::is_worth_waking`](super::limits::FusionLimits).
+//! An awake helper checks the queues once per interval. It launches the queues whose first operation was already there
+//! at its last check, hence after one to two intervals. After [`CALM`] checks without a new operation it sleeps without
+//! wake-ups. A push wakes it only if the queue keeps a device busy for longer than the wake-up takes:
+//! [`FusionLimits::is_worth_waking`](super::limits::FusionLimits).
 //!
-//! The helper needs no interpreter, compiles nothing and counts no use of a structure, so a program's kernels do not depend on timing.
+//! The helper needs no interpreter, compiles nothing and counts no use of a structure, so a program's kernels do not
+//! depend on timing.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -15,17 +18,19 @@ use super::limits::limit;
 use super::queue;
 use pygpu_device::shutdown;
 
-/// Number of checks without a new operation before the thread sleeps, so that a loop does not wake it in each iteration.
+/// Number of checks without a new operation after which the thread sleeps, so that an idle process has no periodic
+/// wake-ups.
 const CALM: u32 = 50;
-/// Interval between checks while a queue must wait for its own thread, e.g. for a compilation.
+/// Interval between checks while a queue can only be launched by its own thread, e.g. because of a compilation.
 const SLOW: Duration = Duration::from_millis(2);
-/// Stack size in bytes; a driver's launch is the deepest call.
+/// Stack size of the thread in bytes. Its deepest call is a driver's launch.
 const STACK: usize = 1 << 20;
 
-/// Whether the thread was started. A forked child has no thread, and no driver either.
+/// Whether the thread was started. A forked child has neither this thread nor a usable driver.
 static IS_STARTED: AtomicBool = AtomicBool::new(false);
 
-/// Sets the interval between two checks, with 0 for no bound; work of any size then wakes the thread. `None` restores the defaults.
+/// Sets the interval in microseconds between two checks; 0 leaves the age unbounded. Operations of any size then wake
+/// the thread. `None` restores the defaults.
 pub fn set_interval(microseconds: Option<u64>) {
     limit().set_age(microseconds);
     queue::lock().wake_helper();
@@ -35,7 +40,7 @@ fn interval() -> u64 {
     limit().interval.load(Ordering::Relaxed)
 }
 
-/// Starts the thread, once in a process: before the first operation is queued.
+/// Starts the thread, before the first operation of the process is queued.
 #[inline]
 pub fn start() {
     if !IS_STARTED.load(Ordering::Relaxed) {
@@ -49,20 +54,20 @@ fn start_now() {
         return;
     }
     let before = block_signals();
-    // Without the thread operations stay pending until their results are needed, which is allowed.
+    // If the thread cannot be started, operations stay pending until their results are needed, which is allowed.
     let started = thread::Builder::new().name("PyGPU flush".to_owned()).stack_size(STACK).spawn(run);
     drop(started);
     if let Some(before) = before {
-        // SAFETY: the set was filled by the call that blocked the signals.
+        // SAFETY: `before` was filled by the call that blocked the signals.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
     }
 }
 
-/// Blocks all signals, for threads started by this one: signals must interrupt a thread of the program. Returns the
-/// previously blocked signals.
+/// Blocks all signals in the calling thread, from which a new thread inherits this: signals must interrupt a thread of
+/// the program. Returns the previous signal mask.
 fn block_signals() -> Option<libc::sigset_t> {
     let (mut all, mut before) = (std::mem::MaybeUninit::uninit(), std::mem::MaybeUninit::uninit());
-    // SAFETY: both sets are writable; the first one is filled before it is read.
+    // SAFETY: both signal sets are local and writable; the first one is filled before it is read.
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
         let code = libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr());

@@ -1,4 +1,4 @@
-//! Cache of fused kernels by structural key.
+//! Cache of the kernels of fused operations, by the structure of the operations.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -16,19 +16,19 @@ use pygpu_base::error::Result;
 use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_codegen::variant_cache::Mixer;
 
-/// A cache entry.
+/// The code for one structure of fused operations, and how often it was used.
 struct FusedKernelEntry {
     form: FusedCode,
-    /// Number of uses.
+    /// Number of times the structure was used.
     times: u64,
 }
 
-/// The code for a structure.
+/// The generated code for a structure of fused operations.
 #[derive(Clone)]
 pub(super) enum FusedCode {
-    /// A kernel.
+    /// A kernel for elementwise operations.
     Kernel(Arc<Elementwise>),
-    /// The input expression of a reduction.
+    /// The input expression of a reduction's kernel.
     Map(Arc<InputExpression>),
 }
 
@@ -36,23 +36,23 @@ type FusedKernelTable = HashMap<Box<[u64]>, FusedKernelEntry, BuildHasherDefault
 
 static TABLE: ForkSafeMutex<Option<FusedKernelTable>> = ForkSafeMutex::new(None);
 
-/// Maximum number of entries; beyond it the cache is cleared.
+/// Maximum number of entries; the cache is cleared when it is full.
 const MOST: usize = 1024;
 
-/// Whether a structure is compiled.
+/// Whether a structure of fused operations may be compiled in this flush.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum CompileDecision {
-    /// Below the compile threshold: only used if an earlier process has compiled it.
+    /// Below the compile threshold: the kernel is only used if an earlier process has compiled it.
     IfCached,
-    /// Compiled on demand.
+    /// From the compile threshold on: the kernel is compiled if necessary.
     Compile,
 }
 
-/// Looks up or generates the code for a kernel spec and counts a use; `None` if the structure has been rejected before
-/// and is still below the compile threshold.
+/// Looks up or generates the code for a kernel spec, and counts a use of the structure. `None` if the structure has
+/// been rejected before and is still below the compile threshold.
 ///
 /// # Errors
-/// `TypeError` for a type without a loop, which deferred operations never have.
+/// `TypeError` if a function has no implementation for its operands' dtype; such operations are never deferred.
 ///
 /// If `counts` is false, as in a second attempt of the same flush, the number of uses stays unchanged.
 pub(super) fn lookup_or_compile(
@@ -88,7 +88,7 @@ pub(super) fn lookup_or_compile(
     })
 }
 
-/// The code for a structure, and its number of uses including this one.
+/// Looks up the code for a structure. Returns it with the number of uses, including this one.
 fn lookup(draft: &FusedKernelSpec<'_>, counts: bool) -> Option<(FusedCode, u64)> {
     let mut table = TABLE.lock();
     let known = table.as_mut()?.get_mut(draft.key.as_slice())?;
@@ -96,8 +96,8 @@ fn lookup(draft: &FusedKernelSpec<'_>, counts: bool) -> Option<(FusedCode, u64)>
     Some((known.form.clone(), known.times))
 }
 
-/// Adds generated code, unless another thread has added some for this structure: a kernel is compiled once. Returns the
-/// code in the cache, and its number of uses including this one.
+/// Adds generated code to the cache, unless another thread has meanwhile added code for this structure: a kernel is
+/// compiled once. Returns the code in the cache, and the number of uses including this one.
 fn remember(draft: &FusedKernelSpec<'_>, form: FusedCode) -> (FusedCode, u64) {
     let mut table = TABLE.lock();
     let known = table.get_or_insert_default();

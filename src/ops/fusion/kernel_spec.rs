@@ -8,22 +8,22 @@ use super::operands::{DeferredOperand, Scalar};
 use pygpu_array::DeferredArray;
 use pygpu_base::flush::NodeId;
 
-/// Source of an operand.
+/// Where an operand of a fused operation comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum OperandSource {
-    /// An earlier operation of the kernel.
+    /// The result of an earlier operation of the kernel, by index.
     Operation(u8),
-    /// An array.
+    /// An array that the kernel reads, by index.
     Leaf(u8),
-    /// A scalar.
+    /// A scalar parameter of the kernel, by index.
     Value(u8),
 }
 
-/// Specification of a fused kernel; arrays are in the order of first use.
+/// Specification of a fused kernel: its operations, operands and key. Arrays are in the order of first use.
 pub(super) struct FusedKernelSpec<'a> {
     pub(super) leaves: SmallVec<[&'a DeferredArray; 16]>,
     pub(super) values: SmallVec<[Scalar; 16]>,
-    /// The operands of all operations, concatenated, and the end of each operation's part.
+    /// The operands of all operations, concatenated. `ends` contains the end of each operation's part.
     operands: SmallVec<[OperandSource; 96]>,
     ends: SmallVec<[u16; 32]>,
     pub(super) key: SmallVec<[u64; 96]>,
@@ -46,7 +46,8 @@ impl<'a> FusedKernelSpec<'a> {
                     let kinds = (*kind as u64) << 8 | node.dtype.kind() as u64;
                     draft.key.push(kinds << 1 | u64::from(group.outputs.contains(place)));
                 }
-                // A reduction's own kernel has a separate key; this one only describes its input.
+                // The kernel that performs the reduction has a separate key; this key only describes the computation of
+                // its input.
                 DeferredOp::Reduction(_) => draft.key.push(u64::MAX),
             }
             for operand in node.operands.iter() {
@@ -78,7 +79,7 @@ impl<'a> FusedKernelSpec<'a> {
             draft.ends.push(draft.operands.len() as u16);
         }
         if draft.is_reduction(nodes, group) {
-            // Whether each array is broadcast from one element.
+            // The key contains, for each array, whether it is broadcast from one element.
             let sizes = draft.leaves.iter().map(|leaf| u64::from(leaf.layout().size() == 1));
             let sizes = sizes.fold(1, |sizes, size| sizes << 1 | size);
             draft.key.push(sizes);
@@ -86,7 +87,7 @@ impl<'a> FusedKernelSpec<'a> {
         draft
     }
 
-    /// The operands of an operation.
+    /// Returns the operands of the operation at an index.
     pub(super) fn operands(&self, operation: usize) -> &[OperandSource] {
         let begin = operation.checked_sub(1).map_or(0, |before| usize::from(self.ends[before]));
         &self.operands[begin..usize::from(self.ends[operation])]

@@ -1,4 +1,4 @@
-//! Launch of a batch.
+//! Launches the operations of a batch, fused or individually.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -20,40 +20,41 @@ use pygpu_codegen::variant_cache;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;
 
-/// Options of a flush.
+/// Differences between a flush by a thread of the program and one by the helper thread.
 #[derive(Clone, Copy)]
 pub(super) struct Policy {
-    /// Whether uses of structures are counted.
+    /// Whether uses of kernel structures are counted.
     pub(super) counts: bool,
     /// Whether this is the first attempt of a flush.
     pub(super) is_first: bool,
-    /// Whether operations stay pending until their kernel is compiled. Otherwise they are launched individually.
+    /// Whether operations whose kernel is not compiled stay pending until it is. Otherwise they are launched
+    /// individually.
     pub(super) waits_for_compiler: bool,
 }
 
 impl Policy {
-    /// Options for a thread of the program.
+    /// The policy for a thread of the program.
     pub(super) const fn of_owner() -> Self {
         Self { counts: true, is_first: true, waits_for_compiler: true }
     }
 
-    /// Options for the helper thread, which bounds the age of operations.
+    /// The policy for the helper thread, which bounds the age of operations.
     pub(super) const fn of_helper() -> Self {
         Self { counts: false, is_first: true, waits_for_compiler: false }
     }
 }
 
-/// Result of a batch.
+/// Result of launching a batch.
 #[derive(Default)]
 pub(super) struct Outcome {
     pub(super) counts: Counts,
-    /// The first error, with the number of failed operations.
+    /// The first error, whose message contains the number of failed operations.
     pub(super) error: Option<Error>,
-    /// Number of blocks that have an error now.
+    /// Number of blocks on which an error was recorded.
     pub(super) faults: usize,
 }
 
-/// A batch in progress.
+/// A batch that is being launched.
 struct LaunchBatch<'a> {
     taken: &'a mut TakenNodes,
     policy: Policy,
@@ -64,7 +65,7 @@ struct LaunchBatch<'a> {
 }
 
 /// Launches all operations of a batch in order, and releases their operands. After an error the remaining operations
-/// are still launched. Operations that are left need a compilation first.
+/// are still launched. Operations that remain in the batch afterwards need a compilation first.
 pub(super) fn all(taken: &mut TakenNodes, policy: Policy, token: &FlushToken) -> Outcome {
     if taken.live == 1 {
         return alone(taken, policy, token);
@@ -88,7 +89,7 @@ pub(super) fn all(taken: &mut TakenNodes, policy: Policy, token: &FlushToken) ->
     batch.told()
 }
 
-/// Launches a batch of one operation, which needs no group.
+/// Launches a batch that has a single operation, without grouping.
 fn alone(taken: &mut TakenNodes, policy: Policy, token: &FlushToken) -> Outcome {
     let nodes = taken.nodes.iter().enumerate();
     let node = nodes.filter_map(|(place, node)| Some((place, node.as_deref()?))).next();
@@ -112,8 +113,8 @@ impl<'a> LaunchBatch<'a> {
             match self.together(group) {
                 Some(Ok(())) => return self.remove(group),
                 _ if variant_cache::has_postponed() && self.policy.waits_for_compiler => return,
-                // Individual launches need less memory, because operands are freed after their last use, and other
-                // kernels.
+                // After an error of the fused kernel the operations are launched individually. That needs less memory,
+                // because operands are freed after their last use, and it uses other kernels.
                 Some(Err(_)) => {}
                 None => self.outcome.counts.first_meetings += u64::from(self.policy.counts),
             }
@@ -130,7 +131,7 @@ impl<'a> LaunchBatch<'a> {
         }
     }
 
-    /// Launches one operation of a group of so many, unless a kernel has to be compiled first.
+    /// Launches one operation of a group of `together` operations, unless its kernel must be compiled first.
     fn launch_one(&mut self, place: usize, together: usize) {
         let Some(node) = self.taken.nodes[place].as_deref() else { return };
         let outcome = one(node, self.token);
@@ -150,7 +151,7 @@ impl<'a> LaunchBatch<'a> {
         }
     }
 
-    /// Stores the error of a failed operation in its result.
+    /// Stores the error of a failed operation in the block of its result.
     fn refuse(&mut self, place: usize, error: &Error, together: usize) {
         let Some(node) = &self.taken.nodes[place] else { return };
         self.failed += 1;
@@ -171,7 +172,7 @@ impl<'a> LaunchBatch<'a> {
         self.outcome
     }
 
-    /// Launches all operations of a group by one kernel; `None` below the compile threshold.
+    /// Launches all operations of a group by one kernel; `None` if its structure is below the compile threshold.
     fn together(&mut self, group: &FusionGroup) -> Option<Result<()>> {
         let nodes = &self.taken.nodes;
         let draft = FusedKernelSpec::of(self.taken.id(0), nodes, group);
@@ -191,7 +192,7 @@ impl<'a> LaunchBatch<'a> {
     }
 }
 
-/// An error message with the number of operations that it covers.
+/// Adds to an error's message the number of operations that it affects.
 fn named(error: Error, name: &str, count: usize) -> Error {
     let whose = match count {
         1 => format!("deferred operation: {name}"),
@@ -219,7 +220,8 @@ fn named(error: Error, name: &str, count: usize) -> Error {
     }
 }
 
-/// The array of a result, with memory. A result that is no longer referenced gets a new block.
+/// Returns the array for a result, and allocates its memory. If the result is no longer referenced, the array gets a
+/// new block.
 fn target(node: &DeferredNode, token: &FlushToken) -> Result<Array> {
     let Some(array) = node.result()? else {
         return Array::on_new_memory(node.layout.clone(), node.dtype, node.stream.clone());
@@ -236,7 +238,8 @@ fn values(draft: &FusedKernelSpec<'_>) -> Arguments {
     values
 }
 
-/// Returns the number of results; `None` below the compile threshold.
+/// Launches a fused kernel and returns the number of its results; `None` if its structure is below the compile
+/// threshold.
 fn fused(
     draft: &FusedKernelSpec<'_>,
     nodes: &Nodes,
@@ -260,12 +263,14 @@ fn fused(
     if met == CompileDecision::IfCached && !kernel.is_at_hand(node.stream.device(), &plan) {
         return Ok(None);
     }
-    // SAFETY: as in `run`.
+    // SAFETY: the kernel was created for this specification, and the plan for these arrays; the values have the
+    // declared types.
     unsafe { kernel.run(&plan, &arrays, &mut values(draft), None, &node.stream)? };
     Ok(Some(targets.len()))
 }
 
-/// A reduction that computes its input on the fly; `None` if the addresses are not suitable.
+/// Launches a reduction whose kernel computes the input on the fly; `None` if the operands' addresses are not suitably
+/// aligned.
 fn mapped(
     draft: &FusedKernelSpec<'_>,
     nodes: &Nodes,
@@ -297,9 +302,9 @@ fn reduce(node: &DeferredNode, reduction: &DeferredReduction, input: Elements<'_
     reductions::run(&call, &node.stream)
 }
 
-/// Launches a single operation by the kernel of an eager operation.
+/// Launches a single operation by the kernel that an eager operation would use.
 fn one(node: &DeferredNode, token: &FlushToken) -> Result<()> {
-    // Before looking up a kernel, which may need a compilation.
+    // Lost operands are checked before the kernel lookup, which may have to compile.
     node.arrays().iter().try_for_each(|array| array.allocation().check_lost())?;
     match &node.work {
         DeferredOp::Loop(row, kind) => one_loop(node, row, *kind, token),
@@ -334,7 +339,7 @@ fn one_loop(node: &DeferredNode, row: &'static UfuncEntry, kind: ScalarType, tok
 
 fn run(kernel: &Elementwise, arrays: &[&Array], mut values: Arguments, stream: &Stream) -> Result<()> {
     let plan = kernel.plan(arrays, false)?;
-    // SAFETY: the kernel was created for arrays of these types, the plan for these arrays, and the values have the
+    // SAFETY: the kernel was created for arrays of these types, and the plan for these arrays; the values have the
     // declared types.
     unsafe { kernel.run(&plan, arrays, &mut values, None, stream) }
 }

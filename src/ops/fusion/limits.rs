@@ -2,25 +2,26 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Limits of pending operations and fused kernels.
+/// Maximum numbers and sizes for pending operations and fused kernels.
 pub struct FusionLimits {
-    /// Maximum number of pending operations.
+    /// Maximum number of pending operations of a queue.
     pub nodes: AtomicUsize,
-    /// Maximum size of their results in bytes.
+    /// Maximum size in bytes of the results of a queue's pending operations.
     pub results: AtomicUsize,
-    /// Maximum size in bytes of operands that only pending operations keep alive, beyond the size of referenced results
-    /// without memory.
+    /// Maximum size in bytes of operands that only pending operations keep alive. The size of referenced results that
+    /// have no memory yet is subtracted first.
     pub held: AtomicUsize,
     /// Maximum number of arrays of a kernel, including results.
     pub arrays: AtomicUsize,
     /// Maximum number of results of a kernel.
     pub outputs: AtomicUsize,
-    /// Number of uses of a structure of several operations from which on it is compiled; 0 for the value of the
-    /// environment.
+    /// Number of uses from which on a structure of several operations is compiled; 0 for the value of the environment
+    /// variable.
     pub meetings: AtomicU64,
-    /// Microseconds between two checks of the thread that bounds the age of operations; 0 without a bound.
+    /// Microseconds between two checks of the helper thread, which bounds the age of operations; 0 if the age is not
+    /// bounded.
     pub(super) interval: AtomicU64,
-    /// Bytes of operands and results of a queue from which on that thread is woken while it sleeps.
+    /// Bytes of a queue's operands and results from which on the sleeping helper thread is woken.
     worth_waking: AtomicUsize,
 }
 
@@ -30,7 +31,8 @@ const HELD: usize = 256 << 20;
 const ARRAYS: usize = 12;
 const OUTPUTS: usize = 8;
 const INTERVAL: u64 = 100;
-/// The system call takes up to 13 us on a virtual machine. A device reads 4 MiB in 1 us.
+/// Default of `worth_waking`. The system call that wakes the thread takes up to 13 us on a virtual machine; a device
+/// reads 4 MiB in 1 us.
 const WORTH_WAKING: usize = 4 << 20;
 
 static LIMITS: FusionLimits = FusionLimits {
@@ -45,20 +47,22 @@ static LIMITS: FusionLimits = FusionLimits {
 };
 
 impl FusionLimits {
-    /// Sets the interval between two checks; work of any size is then worth a wake-up. `None` restores the defaults.
+    /// Sets the interval between two checks of the helper thread; operations of any size are then worth a wake-up.
+    /// `None` restores the defaults.
     pub(super) fn set_age(&self, microseconds: Option<u64>) {
         self.interval.store(microseconds.unwrap_or(INTERVAL), Ordering::Relaxed);
         self.worth_waking.store(if microseconds.is_some() { 0 } else { WORTH_WAKING }, Ordering::Relaxed);
     }
 
-    /// Whether a queue with this many bytes of operands and results is worth the system call that wakes the thread.
+    /// Whether a queue with this many bytes of operands and results is worth the system call that wakes the helper
+    /// thread.
     #[inline]
     pub(super) fn is_worth_waking(&self, bytes: usize) -> bool {
         bytes >= self.worth_waking.load(Ordering::Relaxed) && self.interval.load(Ordering::Relaxed) > 0
     }
 }
 
-/// The limits, which tests reduce.
+/// Returns the limits in effect; tests reduce them.
 pub fn limit() -> &'static FusionLimits {
     &LIMITS
 }

@@ -1,4 +1,4 @@
-//! Whether a thread's operations are deferred.
+//! Mode that determines whether a thread's operations are deferred.
 
 use std::cell::Cell;
 
@@ -6,7 +6,7 @@ use pygpu_base::error::{Error, Result};
 use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_base::settings::{self, Settings, Variable};
 
-/// Whether operations are deferred.
+/// Whether elementwise operations and reductions are deferred.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum FusionMode {
@@ -17,7 +17,7 @@ pub enum FusionMode {
 }
 
 impl FusionMode {
-    /// The mode with a name.
+    /// Returns the mode with a name.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "auto" => Some(Self::Auto),
@@ -26,7 +26,7 @@ impl FusionMode {
         }
     }
 
-    /// Its name.
+    /// Returns the mode's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -35,14 +35,14 @@ impl FusionMode {
     }
 }
 
-/// Settings from the environment.
+/// Settings from environment variables.
 struct DefaultMode {
     mode: FusionMode,
-    /// Number of uses of a structure of several operations from which on it is compiled.
+    /// Number of uses from which on a structure of several operations is compiled.
     meetings: u64,
 }
 
-/// Two, so that code that runs once never waits for a compiler.
+/// Default compile threshold. Two, so that code that runs once never waits for a compiler.
 const MEETINGS: u64 = 2;
 
 impl DefaultMode {
@@ -77,7 +77,7 @@ fn usual() -> Result<&'static DefaultMode> {
     USUAL.get_or_init(|| DefaultMode::of(settings)).as_ref().map_err(Clone::clone)
 }
 
-/// The calling thread's mode.
+/// Returns the calling thread's mode.
 ///
 /// # Errors
 /// `ValueError` for an invalid environment variable, on every call.
@@ -98,7 +98,7 @@ pub fn enter(mode: FusionMode) {
     let _ = MODE.try_with(|own| own.set(Some(mode)));
 }
 
-/// The compile threshold: the number of uses of a structure from which on it is compiled.
+/// Returns the compile threshold: the number of uses of a structure from which on it is compiled.
 pub(super) fn compile_threshold() -> u64 {
     usual().map_or(MEETINGS, |usual| usual.meetings)
 }

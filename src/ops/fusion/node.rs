@@ -1,4 +1,4 @@
-//! A deferred operation.
+//! A deferred operation, as a node of a pending queue.
 
 use std::sync::Weak;
 
@@ -12,48 +12,48 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::Layout;
 use pygpu_memory::Allocation;
 
-/// Kind of a deferred operation.
+/// What a deferred operation computes.
 pub enum DeferredOp {
-    /// An elementwise loop of a function.
+    /// An elementwise function, and the element type in which it is computed.
     Loop(&'static UfuncEntry, ScalarType),
     /// A reduction.
     Reduction(Box<DeferredReduction>),
 }
 
-/// A reduction of an array.
+/// A deferred reduction over some axes of an array.
 pub struct DeferredReduction {
-    /// The function.
+    /// The reduction function's entry in the table of reductions.
     pub row: &'static reductions::ReductionEntry,
-    /// The type of the computation.
+    /// The element type in which the reduction is computed.
     pub computed: ScalarType,
-    /// The reduced axes as a bit set; the first axis is the lowest bit.
+    /// The reduced axes as a bit set; bit 0 is the first axis.
     pub reduced: u64,
-    /// Subtracted from the number of elements (`ddof` of `var`).
+    /// Number subtracted from the number of elements (`ddof` of `var`).
     pub less: f64,
-    /// The layout of the result including the reduced axes, with length one.
+    /// The layout of the result if the reduced axes are kept with length one.
     pub kept: Layout,
 }
 
-/// A deferred operation: its operands and its result.
+/// A deferred operation, with its operands and its result.
 pub struct DeferredNode {
-    /// The operation.
+    /// What the node computes.
     pub work: DeferredOp,
-    /// Its operands.
+    /// The operation's operands.
     pub operands: Operands,
-    /// The layout of the result, from its first byte on.
+    /// The layout of the result, with offsets relative to the result's first byte.
     pub layout: Layout,
-    /// The dtype of the result.
+    /// The dtype of the node's result.
     pub dtype: DType,
-    /// The stream of the computation.
+    /// The stream on which the operation will be launched.
     pub stream: Stream,
-    /// The result's block, while it is referenced.
+    /// The memory block of the result. The reference is weak: it is dead once no array refers to the result.
     pub result: Weak<Allocation>,
-    /// The existing array that receives the result, if given. No further operation is queued after such a node.
+    /// The existing array that the operation writes, if any. No further operation is queued after such a node.
     pub target: Option<Box<Array>>,
 }
 
 impl DeferredNode {
-    /// Creates a node, directly on the heap, whose result is the whole of a new array.
+    /// Creates a node for a result that is a whole new array. The node is constructed directly on the heap.
     #[inline(always)] // only two callers, one of which determines the cost of an operator
     pub fn boxed(
         work: DeferredOp,
@@ -64,7 +64,7 @@ impl DeferredNode {
     ) -> Box<Self> {
         let mut node = Box::new_uninit();
         let at: *mut Self = node.as_mut_ptr();
-        // SAFETY: each field is written once and not read before; then the node is complete.
+        // SAFETY: each field is written exactly once and not read before; afterwards the node is fully initialized.
         unsafe {
             (&raw mut (*at).work).write(work);
             (&raw mut (*at).operands).write(operands);
@@ -77,13 +77,13 @@ impl DeferredNode {
         }
     }
 
-    /// The array operands.
+    /// Returns the operands that are arrays.
     #[inline]
     pub fn arrays(&self) -> &[DeferredArray] {
         self.operands.arrays()
     }
 
-    /// The result as an array, while it is referenced.
+    /// Returns the result as an array, or `None` if it is no longer referenced.
     ///
     /// # Errors
     /// None in practice: the layout is dense.
@@ -92,12 +92,13 @@ impl DeferredNode {
         block.map(|block| Array::over(block, self.layout.clone(), self.dtype, false)).transpose()
     }
 
-    /// The loop of an elementwise operation with a new result.
+    /// Returns function and type of an elementwise operation whose result is a new array; `None` for other nodes.
     pub(super) fn own_loop(&self) -> Option<(&'static UfuncEntry, ScalarType)> {
         self.any_loop().filter(|_| self.target.is_none())
     }
 
-    /// The loop of an elementwise operation.
+    /// Returns function and type of an elementwise operation, also if it writes into an existing array; `None` for a
+    /// reduction.
     pub(super) fn any_loop(&self) -> Option<(&'static UfuncEntry, ScalarType)> {
         match self.work {
             DeferredOp::Loop(row, kind) => Some((row, kind)),
@@ -105,7 +106,7 @@ impl DeferredNode {
         }
     }
 
-    /// The function's name.
+    /// Returns the name of the function that the node computes.
     pub(super) fn function(&self) -> &'static str {
         match &self.work {
             DeferredOp::Loop(row, _) => row.name,
@@ -113,12 +114,12 @@ impl DeferredNode {
         }
     }
 
-    /// Whether an operand is the whole result in its original layout.
+    /// Whether an operand is the whole result of this node in its original layout.
     pub(super) fn is_read_by(&self, operand: &DeferredArray) -> bool {
         operand.layout() == &self.layout && operand.dtype() == self.dtype
     }
 
-    /// The name for messages.
+    /// Returns the node's name for error messages.
     pub(super) fn name(&self) -> String {
         let kind = match &self.work {
             DeferredOp::Loop(_, kind) => *kind,

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::ufunc::LoopOperand;
 use pygpu_array::DeferredArray;
 
-/// A scalar, as bytes of the loop's operand type.
+/// A scalar operand, as the bytes of a number of the type that the function computes in.
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar {
     bytes: [u8; 16],
@@ -13,7 +13,7 @@ pub struct Scalar {
 }
 
 impl Scalar {
-    /// Creates a scalar of at most 16 bytes.
+    /// Creates a scalar from at most 16 bytes.
     #[inline]
     pub fn new(given: &[u8]) -> Self {
         let mut bytes = [0; 16];
@@ -22,14 +22,14 @@ impl Scalar {
         Self { bytes, len: len as u8 }
     }
 
-    /// The bytes.
+    /// Returns the bytes of the number.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
     }
 }
 
-/// An operand.
+/// One operand, an array or a scalar.
 pub(super) enum DeferredOperand<'a> {
     Array(&'a DeferredArray),
     Value(&'a Scalar),
@@ -44,23 +44,24 @@ impl DeferredOperand<'_> {
     }
 }
 
-/// The operands of an operation.
-// Arrays are stored on the heap: they are large, and moving an array that was just written costs more than writing it.
+/// The operands of a deferred operation.
+// The arrays are stored on the heap because they are large: moving an array that was just written costs more than
+// writing it.
 #[derive(Default)]
 pub struct Operands {
     arrays: Vec<DeferredArray>,
-    /// The scalars, with their operand indices.
+    /// The scalars, each with its index among all operands.
     values: SmallVec<[(u8, Scalar); 1]>,
 }
 
 impl Operands {
-    /// Creates an empty list with room for `arrays` arrays.
+    /// Creates an empty list with capacity for `arrays` arrays.
     #[inline]
     pub fn with_room(arrays: usize) -> Self {
         Self { arrays: Vec::with_capacity(arrays), values: SmallVec::new() }
     }
 
-    /// Creates a list of one array.
+    /// Creates a list that contains one array.
     pub fn of(array: &DeferredArray) -> Self {
         let mut operands = Self::with_room(1);
         operands.push(array);
@@ -75,7 +76,7 @@ impl Operands {
         }
         if let Some(slot) = self.arrays.spare_capacity_mut().first_mut() {
             array.clone_to(slot);
-            // SAFETY: the capacity suffices, and the element after the last one was written.
+            // SAFETY: the capacity suffices, and the new last element was written above.
             unsafe { self.arrays.set_len(self.arrays.len() + 1) };
         }
     }
@@ -87,18 +88,18 @@ impl Operands {
         self.values.push((place as u8, value));
     }
 
-    /// The arrays.
+    /// Returns the operands that are arrays.
     #[inline]
     pub fn arrays(&self) -> &[DeferredArray] {
         &self.arrays
     }
 
-    /// Number of scalars.
+    /// Returns the number of scalars.
     pub(super) fn values(&self) -> usize {
         self.values.len()
     }
 
-    /// All operands, in order.
+    /// Returns all operands, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = DeferredOperand<'_>> {
         let (mut arrays, mut values) = (self.arrays.iter(), self.values.iter().peekable());
         (0..self.arrays.len() + self.values.len()).filter_map(move |place| {

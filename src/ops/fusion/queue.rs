@@ -20,54 +20,55 @@ use pygpu_memory::Allocation;
 pub use self::held::holds_too_much;
 pub use self::push::{Obstacle, Visibility, push};
 
-/// All queues, protected by one lock. No driver is called and nothing is dropped while it is held.
+/// All queues, protected by one lock. While it is held, no driver is called and nothing is dropped.
 pub(super) struct PendingQueues {
     queues: Vec<PendingQueue>,
-    /// Number of operations that are queued or being launched, and of blocks with an error.
+    /// Number of operations that are queued or being launched, plus the number of blocks with an error.
     count: usize,
-    /// Number of deferred operations since the process began, and of those that were discarded before their launch.
+    /// Number of operations deferred since the process began, and the number of those discarded before their launch.
     deferred: u64,
     dropped: u64,
-    /// Whether the thread that bounds the age of operations sleeps until it is woken.
+    /// Whether the helper thread, which bounds the age of operations, sleeps until it is woken.
     is_helper_asleep: bool,
-    /// Number of threads that wait for another thread's batch.
+    /// Number of threads that wait until another thread has launched its batch.
     waiting: usize,
 }
 
-/// Pending operations of one thread.
+/// The pending operations of one thread.
 pub(super) struct PendingQueue {
-    /// Number of the first node.
+    /// Sequence number of the first node in `nodes`.
     first: u64,
-    /// Highest number that an operation had. Discarded operations at the end leave `nodes`, but marks still name them.
+    /// Highest sequence number assigned so far. Discarded operations at the end are removed from `nodes`, but pending
+    /// marks still contain their numbers.
     highest: u64,
-    /// `None` for a discarded operation.
+    /// The operations in order; `None` for a discarded one.
     nodes: Vec<Option<Box<DeferredNode>>>,
-    /// Number of operations that were not discarded.
+    /// Number of operations in `nodes` that were not discarded.
     live: usize,
     /// Whether the last operation is an in-place barrier: it writes an existing array, which the next operation may
     /// read.
     has_barrier: bool,
-    /// Size of the pending results in bytes.
+    /// Total size in bytes of the pending results.
     results: usize,
-    /// Size of large operands in bytes, counted once for each use.
+    /// Total size in bytes of large operands, counted once for each use.
     operands: usize,
     /// Whether a thread is launching a batch of this queue.
     is_in_flight: bool,
-    /// Number of threads that queue operations here, as opposed to only flushing.
+    /// Number of threads that defer operations into this queue, without those that only flush it.
     owners: usize,
-    /// First unreported error, and the first operation of its batch.
+    /// The first error not yet reported to the thread, and the first operation of the failed batch.
     error: Option<(NodeId, Error)>,
-    /// Number of the first node at the helper's last check.
+    /// Sequence number of the first node when the helper thread last checked the queue.
     seen: u64,
 }
 
-/// Operations taken from a queue by one flush.
+/// Operations that one flush took from a queue.
 pub(super) struct TakenNodes {
     pub(super) queue: usize,
-    /// Number of the first node.
+    /// Sequence number of the first node.
     pub(super) first: u64,
     pub(super) nodes: Vec<Option<Box<DeferredNode>>>,
-    /// Number of operations that were not discarded.
+    /// Number of taken operations that were not discarded.
     pub(super) live: usize,
     has_barrier: bool,
     results: usize,
@@ -75,7 +76,7 @@ pub(super) struct TakenNodes {
 }
 
 impl TakenNodes {
-    /// Id of the operation at an index.
+    /// Returns the id of the operation at index `place`.
     #[inline]
     pub(super) fn id(&self, place: usize) -> NodeId {
         NodeId::new(self.queue, self.first + place as u64)
@@ -91,20 +92,20 @@ static QUEUES_OF_ALL: ForkSafeMutex<PendingQueues> = ForkSafeMutex::new(PendingQ
     waiting: 0,
 });
 static LANDED: Condvar = Condvar::new();
-/// Wakes the thread that bounds the age of operations.
+/// Signals the helper thread, which bounds the age of operations, to wake up.
 static HELPER_WOKEN: Condvar = Condvar::new();
 
-/// The lock over all queues.
+/// Acquires the lock over all queues.
 pub(super) fn lock() -> ForkSafeGuard<PendingQueues> {
     QUEUES_OF_ALL.lock()
 }
 
-/// Maximum number of nodes of a batch. Discarded operations count while others follow them.
+/// Maximum number of nodes in a batch. Discarded operations count as long as others follow them.
 const PLACES: usize = 128;
 /// Size in bytes from which on an operand counts for [`FlushReason::OperandLimit`].
 const LARGE: usize = 1 << 20;
 
-/// The queue of a thread. Dropping it leaves pending operations to other threads.
+/// The calling thread's registration with its queue. Dropping it leaves pending operations to other threads.
 struct OwnQueue(usize);
 
 impl Drop for OwnQueue {
@@ -124,7 +125,7 @@ thread_local! {
     static OWN: OwnQueue = OwnQueue(lock().register());
 }
 
-/// Number of the calling thread's queue; 0 for a thread that is ending.
+/// Returns the index of the calling thread's queue; 0 for a thread that is ending.
 #[inline]
 pub(super) fn own() -> usize {
     match NUMBER.try_with(Cell::get) {
@@ -161,7 +162,8 @@ impl PendingQueue {
         self.nodes.is_empty() && !self.is_in_flight
     }
 
-    /// Stores an error unless there is an unreported one. Returns an error that no thread will retrieve.
+    /// Stores an error of a batch for the queue's thread, unless an earlier one is still unreported. Returns the error
+    /// if no thread will retrieve it.
     fn remember(&mut self, batch: NodeId, error: Option<Error>) -> Option<Error> {
         match (error, &self.error) {
             (Some(error), None) if self.owners > 0 => {
@@ -178,10 +180,10 @@ impl PendingQueue {
         self.nodes.get(place)?.as_deref()
     }
 
-    /// Lands the numbers of discarded operations if nothing is left. Otherwise the end of the last batch lands them, or
-    /// a later operation with the same number.
+    /// Records the numbers of discarded operations as complete if the queue is empty. Otherwise this happens at the end
+    /// of the last batch, or with a later operation of the same number.
     ///
-    /// Without this a mark of a discarded operation would stay pending, and a push that waits for it would never end.
+    /// Without it a mark of a discarded operation would stay pending, and a push that waits for it would never end.
     #[inline]
     fn land_discarded(&mut self, number: usize) {
         if self.is_idle() && self.first <= self.highest {
@@ -190,8 +192,8 @@ impl PendingQueue {
         }
     }
 
-    /// Removes a node. Discarded nodes at the end are removed too, so that a loop that drops its results never fills
-    /// the queue.
+    /// Removes and returns a node. Discarded nodes at the end are removed too, so that a loop that drops its results
+    /// never fills the queue.
     fn take(&mut self, number: u64) -> Option<Box<DeferredNode>> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
         let node = self.nodes.get_mut(place)?.take()?;
@@ -206,7 +208,8 @@ impl PendingQueue {
 }
 
 impl PendingQueues {
-    /// Assigns a queue to a thread: an idle one without a thread, otherwise a new one, otherwise a shared one.
+    /// Assigns a queue to the calling thread: an empty queue without a thread if there is one, otherwise a new queue,
+    /// or a shared one if all queues exist.
     fn register(&mut self) -> usize {
         let free = self.queues.iter().position(|queue| queue.owners == 0 && queue.is_idle());
         let number = free.unwrap_or_else(|| {
@@ -225,7 +228,7 @@ impl PendingQueues {
         flush::set_pending_count(self.count);
     }
 
-    /// Takes all operations out of a queue; `None` if it is empty.
+    /// Takes all operations out of the queue of this index; `None` if it is empty.
     fn take_all(&mut self, number: usize) -> Option<TakenNodes> {
         let queue = self.queues.get_mut(number)?;
         if queue.nodes.is_empty() {
@@ -245,8 +248,8 @@ impl PendingQueues {
         Some(taken)
     }
 
-    /// Whether another queue has pending reads of a block. Returns true if in doubt, because batches in progress are
-    /// not searched.
+    /// Whether a queue other than `own` has pending reads of a block. Also returns true if unsure, because batches in
+    /// progress are not searched.
     fn is_read_beside(&self, own: usize, block: &Arc<Allocation>) -> bool {
         let reads = |node: &DeferredNode| node.arrays().iter().any(|array| Arc::ptr_eq(array.allocation(), block));
         let others = self.queues.iter().enumerate().filter(|(number, _)| *number != own);
@@ -254,24 +257,24 @@ impl PendingQueues {
         block.read_by().pending() == Some(Pending::Many) && others.map(|(_, queue)| queue).any(is_any)
     }
 
-    /// Operations that were deferred since the process began.
+    /// Returns the number of operations deferred since the process began.
     pub(super) fn deferred(&self) -> u64 {
         self.deferred
     }
 
-    /// Whether nothing is queued.
+    /// Whether no operation is queued or being launched.
     pub(super) fn is_idle(&self) -> bool {
         self.queues.iter().all(|queue| queue.nodes.is_empty())
     }
 
-    /// Wakes the thread that bounds the age of operations.
+    /// Wakes the helper thread, which bounds the age of operations.
     #[cold]
     pub(super) fn wake_helper(&mut self) {
         self.is_helper_asleep = false;
         HELPER_WOKEN.notify_all();
     }
 
-    /// Queues whose first operation was already there at the last check.
+    /// Returns the queues whose first operation was already there at the helper thread's last check.
     pub(super) fn aged(&mut self) -> SmallVec<[usize; 8]> {
         let mut aged = SmallVec::new();
         for (number, queue) in self.queues.iter_mut().enumerate() {
@@ -283,7 +286,7 @@ impl PendingQueues {
     }
 }
 
-/// Sleeps until the thread that bounds the age of operations is woken.
+/// Called by the helper thread, which bounds the age of operations: sleeps until it is woken.
 pub(super) fn sleep(mut queues: ForkSafeGuard<PendingQueues>) -> ForkSafeGuard<PendingQueues> {
     queues.is_helper_asleep = true;
     while queues.is_helper_asleep {
@@ -292,7 +295,8 @@ pub(super) fn sleep(mut queues: ForkSafeGuard<PendingQueues>) -> ForkSafeGuard<P
     queues
 }
 
-/// Waits until no thread is launching a batch of a queue, and takes all operations out. Must be called without the GIL.
+/// Waits until no thread is launching a batch of a queue, then takes all its operations. Must be called without the
+/// GIL.
 pub(super) fn take(number: usize) -> Option<TakenNodes> {
     let mut queues = lock();
     while queues.queues.get(number).is_some_and(|queue| queue.is_in_flight) {
@@ -305,7 +309,7 @@ pub(super) fn take(number: usize) -> Option<TakenNodes> {
     Some(taken)
 }
 
-/// Takes all operations out of a queue, unless another thread is launching a batch of it.
+/// Takes all operations of a queue, unless another thread is launching a batch of it.
 pub(super) fn take_if_free(number: usize) -> Option<TakenNodes> {
     let mut queues = lock();
     if queues.queues.get(number)?.is_in_flight {
@@ -316,14 +320,14 @@ pub(super) fn take_if_free(number: usize) -> Option<TakenNodes> {
     Some(taken)
 }
 
-/// Takes all operations out in a forked child, in which the parent's launching threads do not exist.
+/// Takes the operations of all queues in a forked child, where the parent's launching threads do not exist.
 pub(super) fn take_all_forked() -> Vec<TakenNodes> {
     let mut queues = lock();
     let all = 0..queues.queues.len();
     all.filter_map(|number| queues.take_all(number)).collect()
 }
 
-/// Finishes a batch, whose operations were launched or failed. Returns an error that no thread will retrieve.
+/// Finishes a batch, all of whose operations were launched or failed. Returns the error if no thread will retrieve it.
 pub(super) fn land(mut taken: TakenNodes, error: Option<Error>, faults: usize) -> Option<Error> {
     let batch = taken.id(0);
     taken.nodes.iter_mut().for_each(|node| *node = None); // not under the lock: operands may be freed
@@ -346,7 +350,7 @@ pub(super) fn land(mut taken: TakenNodes, error: Option<Error>, faults: usize) -
     orphan
 }
 
-/// Puts back operations that were not launched, before those queued meanwhile.
+/// Puts operations that were not launched back into their queue, before the operations queued meanwhile.
 pub(super) fn put_back(mut taken: TakenNodes, error: Option<Error>, faults: usize) {
     let batch = taken.id(0);
     let mut queues = lock();
@@ -370,15 +374,14 @@ pub(super) fn put_back(mut taken: TakenNodes, error: Option<Error>, faults: usiz
     }
 }
 
-/// Size in bytes of a node's large operands, counted once for each use.
+/// Total size in bytes of a node's large operands, counted once for each use.
 #[inline]
 fn large_operands(node: &DeferredNode) -> usize {
     let bytes = node.arrays().iter().map(|array| array.allocation().bytes()).filter(|bytes| *bytes >= LARGE);
     bytes.fold(0, usize::saturating_add)
 }
 
-/// Installs the flush hooks. `flush` is called by lower layers; it releases the GIL and then calls this module's
-/// function.
+/// Installs the flush hooks. Lower layers call `flush`, which releases the GIL and then calls this crate's flush.
 pub fn install_hooks(flush: fn(Scope, FlushReason)) {
     static HOOKS: ForkSafeOnce<FlushHooks> = ForkSafeOnce::new();
     let await_push = || drop(lock());
@@ -406,12 +409,12 @@ pub fn install_hooks(flush: fn(Scope, FlushReason)) {
     }));
 }
 
-/// Number of pending operations.
+/// Returns the number of pending operations of all queues.
 pub fn pending_count() -> usize {
     lock().queues.iter().map(|queue| queue.live).sum()
 }
 
-/// The queues that a flush empties.
+/// Returns the indices of the queues that a flush of this scope empties.
 pub(super) fn numbers(scope: Scope) -> std::ops::Range<usize> {
     match scope {
         Scope::Own => own()..own() + 1,
@@ -420,7 +423,7 @@ pub(super) fn numbers(scope: Scope) -> std::ops::Range<usize> {
     }
 }
 
-/// The present counts.
+/// Returns the fusion statistics at present.
 pub fn figures() -> FusionCounts {
     let (deferred, dropped) = {
         let queues = lock();
@@ -429,7 +432,7 @@ pub fn figures() -> FusionCounts {
     report::figures(deferred, dropped)
 }
 
-/// Discards an operation whose result is no longer referenced.
+/// Discards a pending operation whose result is no longer referenced.
 pub fn discard_result(id: NodeId) {
     let mut queues = lock();
     let node = drop_one(&mut queues, id);
@@ -446,7 +449,8 @@ fn drop_one(queues: &mut PendingQueues, id: NodeId) -> Option<Box<DeferredNode>>
     Some(node)
 }
 
-/// Discards like [`discard_result`], unless an operand would be freed, which may call a driver; `false` in this case.
+/// Discards an operation like [`discard_result`], unless this would free an operand, which may call a driver. Returns
+/// `false` in this case.
 pub fn discard_result_without_error(id: NodeId) -> bool {
     let mut queues = lock();
     let is_quiet = |node: &DeferredNode| {

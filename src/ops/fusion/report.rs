@@ -1,4 +1,4 @@
-//! Statistics: deferred operations, the kernels that they resulted in, and reasons for eager operations.
+//! Fusion statistics: deferred operations, the kernels that computed them, and reasons for eager operations.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -8,9 +8,9 @@ use pygpu_base::log_queue::{self, LogLevel};
 /// Reason why an operation was not deferred.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EagerReason {
-    /// The mode is off.
+    /// Deferred operations are disabled for the thread.
     Off,
-    /// An operand's address escaped, or other libraries have it.
+    /// An operand's address escaped, or another library holds the operand.
     Escaped,
     /// An operand is external, pinned or managed memory, or from a custom allocator.
     ExternalMemory,
@@ -21,11 +21,11 @@ pub enum EagerReason {
 }
 
 impl EagerReason {
-    /// All reasons, in the order of a report.
+    /// All reasons, in the order in which reports list them.
     pub const ALL: [Self; 5] =
         [Self::Off, Self::Escaped, Self::ExternalMemory, Self::UnsupportedForm, Self::UnsupportedStream];
 
-    /// Its name in reports.
+    /// Returns the reason's name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Off => "off",
@@ -48,7 +48,7 @@ struct FusionCounters {
     refused: [AtomicU64; EagerReason::ALL.len()],
 }
 
-/// Counts of one batch.
+/// Counts of one launch batch.
 #[derive(Default)]
 pub(super) struct Counts {
     computed: u64,
@@ -60,7 +60,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Counts a launch that computed `operations` operations.
+    /// Counts a launch that computed `operations` operations and wrote `outputs` results.
     pub(super) fn launched(&mut self, operations: usize, outputs: usize) {
         self.computed += operations as u64;
         self.kernels += 1;
@@ -80,35 +80,35 @@ static COUNTERS: FusionCounters = FusionCounters {
     refused: [const { AtomicU64::new(0) }; EagerReason::ALL.len()],
 };
 
-/// Number of open reports.
+/// Number of fusion reports that are being recorded (`watch`).
 static WATCHERS: AtomicUsize = AtomicUsize::new(0);
 
-/// Counts since the process began.
+/// Fusion statistics since the process began.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct FusionCounts {
-    /// Deferred operations.
+    /// Number of deferred operations.
     pub nodes: u64,
-    /// Deferred operations that were discarded because their results were no longer referenced.
+    /// Number of deferred operations that were discarded because their results were no longer referenced.
     pub dropped: u64,
-    /// Deferred operations that were launched.
+    /// Number of deferred operations that were launched.
     pub computed: u64,
-    /// Kernel launches for deferred operations.
+    /// Number of kernel launches for deferred operations.
     pub kernels: u64,
-    /// Launches that computed more than one operation.
+    /// Number of launches that computed more than one operation.
     pub fused: u64,
-    /// Results that got memory.
+    /// Number of results of deferred operations that were written to memory.
     pub outputs: u64,
-    /// First uses of structures, which were launched as individual operations.
+    /// Number of times that a structure was used for the first time, so that its operations were launched individually.
     pub first_meetings: u64,
-    /// Operations that failed to launch.
+    /// Number of operations that failed to launch.
     pub failures: u64,
-    /// Flushes, by reason.
+    /// Number of flushes, by reason.
     pub closed: [u64; FlushReason::ALL.len()],
-    /// Operations that were not deferred, by reason.
+    /// Number of operations that were not deferred, by reason.
     pub refused: [u64; EagerReason::ALL.len()],
 }
 
-/// The current counts, including those of the queues.
+/// Returns the current statistics. The arguments are the queues' counts of deferred and discarded operations.
 pub(super) fn figures(put_off: u64, dropped: u64) -> FusionCounts {
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     FusionCounts {
@@ -132,13 +132,14 @@ fn count(counter: &AtomicU64, by: u64) {
     }
 }
 
-/// Counts an eager operation.
+/// Counts an operation that was launched eagerly, by reason.
 #[inline]
 pub fn record_eager(why: EagerReason) {
     count(&COUNTERS.refused[why as usize], 1);
 }
 
-/// Adds the counts of a batch. Logged only while a report is open, because logging costs too much relative to a launch.
+/// Adds the counts of a launch batch. Logs them only while a report is being recorded, because logging is expensive
+/// relative to a launch.
 pub(super) fn record_flush(cause: Option<FlushReason>, operations: usize, counts: &Counts) {
     count(&COUNTERS.computed, counts.computed);
     count(&COUNTERS.kernels, counts.kernels);
@@ -154,7 +155,7 @@ pub(super) fn record_flush(cause: Option<FlushReason>, operations: usize, counts
     }
 }
 
-/// Counts the open reports.
+/// Begins or ends the recording of a report.
 pub fn watch(is_begun: bool) {
     if is_begun {
         WATCHERS.fetch_add(1, Ordering::Relaxed);

@@ -1,6 +1,7 @@
 //! Source of fused kernels.
 //!
-//! Each result is rounded to its type as if it were stored in memory, so that fusion does not change any bit.
+//! Each intermediate result is rounded to its dtype as if it were stored in memory, so that fusion does not change any
+//! bit.
 
 use super::group::{FusionGroup, Nodes};
 use super::kernel_spec::{FusedKernelSpec, OperandSource};
@@ -14,18 +15,18 @@ use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
 
 const PLACES: [&str; 4] = ["a", "b", "c", "d"];
-/// Maximum weight of an expression in a fused kernel. The kernel is compiled once for all its operations, so that at
-/// least two elements of a pack may be unrolled; otherwise a thread would wait for each element.
+/// Maximum compile-time weight of an expression in a fused kernel. The kernel is compiled once for all its operations,
+/// so that at least two elements of a pack may be unrolled; otherwise a thread would wait for each element.
 const HEAVIEST: u8 = 12;
-/// Compile-time weight of a fused expression from which on computing takes as long as reading the operands.
+/// Compile-time weight of a fused expression from which on the computation takes as long as reading the operands.
 const LONG: u8 = 5;
-/// Length of a kernel's name beyond which no more operations are appended.
+/// Length in characters of a kernel's name beyond which no further operations are named in it.
 const LETTERS: usize = 60;
 
-/// The kernel of elementwise operations.
+/// Writes the source of the kernel for a group of elementwise operations.
 ///
 /// # Errors
-/// `TypeError` for a type without a loop.
+/// `TypeError` if an operation has no implementation for its operands' dtype.
 pub(super) fn write(draft: &FusedKernelSpec<'_>, nodes: &Nodes, group: &FusionGroup) -> Result<Elementwise> {
     let mut text = FusedSource::default();
     let mut arguments = Vec::new();
@@ -55,10 +56,10 @@ pub(super) fn write(draft: &FusedKernelSpec<'_>, nodes: &Nodes, group: &FusionGr
     Elementwise::new(name, arguments, texts, vec![kernel::ROUNDED.to_owned()])
 }
 
-/// The input expression of a reduction, which is the last operation of the draft.
+/// Writes the expression that computes the input of a reduction, which is the last operation of the draft.
 ///
 /// # Errors
-/// `TypeError` for a type without a loop.
+/// `TypeError` if an operation has no implementation for its operands' dtype.
 pub(super) fn map(
     draft: &FusedKernelSpec<'_>,
     nodes: &Nodes,
@@ -94,7 +95,7 @@ pub(super) fn map(
     Ok(InputExpression { number, preamble: text.preambles.concat(), parameters, names, packs, element: text.lines })
 }
 
-/// The operations of a kernel, in order.
+/// Returns the operations that the kernel computes, in order.
 fn members<'a>(nodes: &'a Nodes, group: &'a FusionGroup) -> impl Iterator<Item = &'a DeferredNode> {
     group.places.iter().filter_map(|place| nodes[usize::from(*place)].as_deref())
 }
@@ -106,14 +107,15 @@ fn argument(name: String, kind: ScalarType, role: ArgumentRole) -> Argument {
 #[derive(Default)]
 struct FusedSource {
     lines: String,
-    /// Preambles of the functions in the kernel, each once.
+    /// Device code that the functions in the kernel need before it; each only once.
     preambles: Vec<&'static str>,
     weight: u8,
     scalars: Vec<Argument>,
 }
 
 impl FusedSource {
-    /// Adds an operation: its operands in the loop's type, and its result in the type that memory would have.
+    /// Appends the source of an operation: operands are converted to the type of the computation, and the result to the
+    /// type that it would have in memory.
     fn add(
         &mut self,
         draft: &FusedKernelSpec<'_>,
@@ -143,7 +145,8 @@ impl FusedSource {
                 }
             };
             if is_same {
-                // The value is passed through without conversion: converting a NaN and back may change its bits.
+                // The value is passed through without conversion, because converting a NaN and back may change its
+                // bits.
                 self.lines.push_str(&format!("const {} v{operation} = {given};\n", stored_as(kind)));
                 return Ok(());
             }

@@ -1,4 +1,4 @@
-//! Kernel body that processes packs: it loads several elements, applies the expression to each, and stores them.
+//! Kernel body that processes packs: a thread loads several elements, applies the expression to each, and stores them.
 //!
 //! The compiler unrolls the expression for each element of a pack, and again for the remaining elements at the end.
 //! This is fastest for short expressions. Expressions with a long compile time are unrolled less: the pack is rotated
@@ -12,8 +12,8 @@ use super::{Argument, Texts, Usage, binding, bindings, element_type, held, sourc
 const LIGHT: usize = 16;
 const MOST: usize = 24;
 
-/// Number of elements of a pack for which the expression is unrolled; `None` for full unrolling including the
-/// remainder.
+/// Returns the number of elements of a pack for which the expression is unrolled; `None` for full unrolling including
+/// the remainder.
 pub(super) fn at_once(pack: usize, weight: u8) -> Option<usize> {
     let weight = usize::from(weight);
     if weight * pack <= LIGHT {
@@ -23,7 +23,7 @@ pub(super) fn at_once(pack: usize, weight: u8) -> Option<usize> {
     Some(1 << most.ilog2())
 }
 
-/// The body, from the first declaration to the last result.
+/// Generates the body of the kernel, from the first declaration to the last store.
 pub(super) fn body(
     pack: usize,
     plan: &ElementPlan,
@@ -34,7 +34,7 @@ pub(super) fn body(
     let parts = PackLoop::of(pack, plan, arguments, usages);
     let width = width(plan.way);
     let is_whole = match plan.way {
-        // Excludes the first and the last two packs, because reads extend beyond a pack but must stay in the array.
+        // Excludes the first and the last two packs, because loads extend beyond a pack but must stay inside the array.
         PackLayout::Peeled(_) => format!("pygpu_at > 0 && pygpu_at + {} <= (long long)n", 2 * pack),
         PackLayout::InnerContiguous => "true".to_owned(),
         _ => format!("pygpu_at + {} * {width} < n", pack - 1),
@@ -62,7 +62,7 @@ pub(super) fn body(
     format!("{}{}{turns}    }}\n", parts.arrays, walk(pack, plan))
 }
 
-/// Distance of a pack's elements from each other, in C order.
+/// Returns the C expression for the distance between consecutive elements of a pack, in elements in C order.
 fn width(way: PackLayout) -> &'static str {
     match way {
         PackLayout::BlockStrided => "blockDim.x",
@@ -71,7 +71,7 @@ fn width(way: PackLayout) -> &'static str {
     }
 }
 
-/// The head of the loop over a thread's packs.
+/// Generates the head of a thread's loop over its packs.
 fn walk(pack: usize, plan: &ElementPlan) -> String {
     let start = match plan.way {
         PackLayout::StackedRows => return rows(pack, plan.last()),
@@ -84,8 +84,8 @@ fn walk(pack: usize, plan: &ElementPlan) -> String {
     )
 }
 
-/// The head of the loop for packs of vertically adjacent elements: threads are numbered along rows, then down by the
-/// pack size.
+/// Generates the head of the loop for packs of vertically adjacent elements. Threads are numbered along a row, then
+/// downwards in steps of the pack size.
 fn rows(pack: usize, last: usize) -> String {
     format!(
         "    const long long pygpu_length = pygpu_walk.length({last});\n    for (size_t pygpu_thread = (size_t)cta_start + tid;; \
@@ -95,14 +95,14 @@ fn rows(pack: usize, last: usize) -> String {
     )
 }
 
-/// The parts of the loop.
+/// Source fragments of the loop over packs.
 #[derive(Default)]
 struct PackLoop {
-    /// Before the loop: the arrays, for packs of non-adjacent elements.
+    /// Declarations of the arrays before the loop, for packs of non-adjacent elements.
     arrays: String,
     declared: String,
     load: String,
-    /// Load code for an incomplete pack: missing elements are replaced by the last one.
+    /// Loads an incomplete pack: elements beyond the end are replaced by the last element.
     load_rest: String,
     names: String,
     rotate: String,

@@ -1,4 +1,4 @@
-//! Kernel body that processes its arrays by tiles, one tile per block.
+//! Kernel body that processes its arrays in tiles, one tile per block.
 //!
 //! All loads precede the barrier, so that their latencies overlap.
 
@@ -9,10 +9,10 @@ use super::{Argument, ElementPlan, Texts, Usage, binding, element_type, held, pa
 /// Launch bounds for the compiler. Without them it limits registers for blocks of up to 1024 threads.
 pub(super) const BOUNDS: &str = "__launch_bounds__(256) ";
 
-/// The device code uses the same number of threads.
+/// The device code requires the same number of threads as `BOUNDS`.
 const _: () = assert!(super::super::tiles::THREADS == 256, "BOUNDS and tiles.h say how many threads a block has");
 
-/// The body, from the parameters to the last result.
+/// Generates the body of the kernel, from the parameters to the last store.
 pub(super) fn body(
     tiles: Tiles,
     plan: &ElementPlan,

@@ -1,4 +1,4 @@
-//! A product in the form of the vendors' BLAS: `out = op(first) op(second)` in column-major order.
+//! Describes a product to the vendors' BLAS: `out = op(first) op(second)` in column-major order.
 //!
 //! PyGPU's results are contiguous along the columns of the second operand, i.e. row-major. The library computes the
 //! transposed product: its first operand is PyGPU's second one, and its result is PyGPU's result transposed.
@@ -10,27 +10,29 @@ use super::operands::{MatrixOperand, Out, ProductProblem};
 use pygpu_backend::libraries::{Operation, Outcome};
 use pygpu_base::small_sort;
 
-/// A batch axis: its length, and the strides of both operands and the results.
+/// A batch axis: its length, and the strides in bytes of both operands and the results.
 type BatchAxis = (i64, [i64; 3]);
 
-/// A product for the library.
+/// A product as BLAS computes it: both operands, the results, and the batch axes.
 pub(super) struct GemmLayout {
-    /// PyGPU's first operand; its rows are the library's columns.
+    /// PyGPU's first operand. Its rows are the columns of the library's result.
     a: MatrixOperand,
     b: MatrixOperand,
     out: Out,
     depth: i64,
-    /// Addresses of `a`, `b` and the results.
+    /// Addresses of `a`, `b` and the results, in bytes.
     addresses: [u64; 3],
-    /// Batch axes, outermost first. The last one is passed to the library as a stride.
+    /// Batch axes, outermost first. One library call covers the last axis by a stride; the other axes need separate
+    /// calls.
     axes: SmallVec<[BatchAxis; 4]>,
-    /// Whether operands and results have the computation's type.
+    /// Whether each operand, and the result array, already has the type of the computation.
     are_plain: [bool; 3],
-    /// Whether the operands are exchanged.
+    /// Whether `a` and `b` are the second and the first operand, in this order.
     is_turned: bool,
 }
 
-/// The leading dimension of a matrix that is contiguous along `near`. Both axes are given by length and stride.
+/// Returns the leading dimension of a matrix that is contiguous along `near`; `None` if BLAS does not support the
+/// layout. Each axis is given by its length and stride.
 fn leading(near: (i64, i64), far: (i64, i64), itemsize: i64) -> Option<i64> {
     if near.0 > 1 && near.1 != itemsize {
         return None;
@@ -43,7 +45,7 @@ fn leading(near: (i64, i64), far: (i64, i64), itemsize: i64) -> Option<i64> {
 }
 
 impl GemmLayout {
-    /// Converts a task; `None` for products with a vector.
+    /// Converts a product to this form; `None` if an operand is a vector.
     pub(super) fn of(task: &ProductProblem) -> Option<Self> {
         let mut axes: SmallVec<[BatchAxis; 4]> = SmallVec::new();
         if let Some(walk) = &task.walk {
@@ -51,7 +53,7 @@ impl GemmLayout {
             let of_sides = strides(0).zip(strides(1)).zip(strides(2));
             axes.extend(walk.lens().zip(of_sides).map(|(len, ((a, b), out))| (len, [a, b, out])));
         }
-        // The longest axis becomes the last, to minimize the number of calls.
+        // The longest axis becomes the last one, which minimizes the number of calls.
         small_sort::sort_by_key(&mut axes, |(len, _)| *len);
         let kinds = [task.a.kind, task.b.kind, task.out.kind];
         let mut made = Self {
@@ -103,10 +105,10 @@ impl GemmLayout {
         }
     }
 
-    /// Whether the library supports the layout of both operands, in the task's order, and of the results.
+    /// Whether the library supports the layout of each operand, in the order of the task, and of the results.
     pub(super) fn fits_library(&self) -> [bool; 3] {
         let is_even = |side: usize, itemsize: i64| {
-            // The outer axes only affect addresses.
+            // Strides along the outer axes only change the addresses of the calls, so only the last axis is checked.
             self.axes.last().is_none_or(|(_, strides)| strides[side] >= 0 && strides[side] % itemsize == 0)
         };
         let first = is_even(1, self.b.itemsize) && self.are_plain[1] && self.first().is_some();
@@ -115,8 +117,8 @@ impl GemmLayout {
         if self.is_turned { [first, second, out] } else { [second, first, out] }
     }
 
-    /// The form of PyGPU's second operand: its contiguous rows are columns of the library's matrix, without
-    /// transposition.
+    /// Returns operation and leading dimension for the library's first operand, PyGPU's second one. Its contiguous rows
+    /// are columns of the library's matrix, without transposition.
     fn first(&self) -> Option<(Operation, i64)> {
         let (rows, inner) = ((self.b.rows, self.b.row), (self.depth, self.b.step));
         let across = leading(rows, inner, self.b.itemsize).map(|leading| (Operation::Plain, leading));
@@ -135,32 +137,33 @@ impl GemmLayout {
         leading((self.b.rows, self.out.column), (self.a.rows, self.out.row), self.out.itemsize)
     }
 
-    /// The operations, and the leading dimensions of both operands and the result, in the library's order.
+    /// Returns the operations on the two operands, and the leading dimensions of both operands and the result, in the
+    /// library's order.
     pub(super) fn forms(&self) -> Option<([Operation; 2], [i64; 3])> {
         let ((first, leading_first), (second, leading_second)) = (self.first()?, self.second()?);
         Some(([first, second], [leading_first, leading_second, self.result()?]))
     }
 
-    /// The lengths of the library's axes, in its order.
+    /// Returns the lengths `m`, `n` and `k` in the library's order.
     pub(super) fn lengths(&self) -> [i64; 3] {
         [self.b.rows, self.a.rows, self.depth]
     }
 
-    /// PyGPU's operand index for each of the library's.
+    /// For each operand of the library and its result, the index in PyGPU's order.
     const OURS: [usize; 3] = [1, 0, 2];
 
-    /// Number of matrices per call.
+    /// Returns the number of matrices that one call multiplies.
     pub(super) fn count(&self) -> i64 {
         self.axes.last().map_or(1, |(len, _)| *len)
     }
 
-    /// Distance in elements between matrices of a call, for one of the library's operands.
+    /// Returns the distance, in elements, between consecutive matrices of a call, for one of the library's operands.
     pub(super) fn batch_stride(&self, side: usize) -> i64 {
         let itemsize = [self.b.itemsize, self.a.itemsize, self.out.itemsize][side];
         self.axes.last().map_or(0, |(_, strides)| strides[Self::OURS[side]] / itemsize)
     }
 
-    /// Number of calls.
+    /// Returns the number of library calls that the product needs.
     pub(super) fn calls(&self) -> i64 {
         self.outer().iter().map(|(len, _)| len).product()
     }
@@ -169,17 +172,18 @@ impl GemmLayout {
         self.axes.split_last().map_or(&[], |(_, outer)| outer)
     }
 
-    /// Multiply-adds per matrix.
+    /// Returns the number of multiply-adds per matrix.
     pub(super) fn each(&self) -> i64 {
         self.a.rows.saturating_mul(self.b.rows).saturating_mul(self.depth)
     }
 
-    /// Multiply-adds per call.
+    /// Returns the number of multiply-adds per call.
     pub(super) fn per_call(&self) -> i64 {
         self.each().saturating_mul(self.count())
     }
 
-    /// How often each element of an operand is used. Copying the operand is cheap if this is large.
+    /// Returns how often the product uses each element of an operand. If this number is large, copying the operand is
+    /// cheap relative to the product.
     pub(super) fn others(&self, side: usize) -> i64 {
         match (side, self.is_turned) {
             (2, _) => self.depth,
@@ -188,7 +192,7 @@ impl GemmLayout {
         }
     }
 
-    /// Calls `work` with the addresses for each call, in the library's order.
+    /// Calls `work` once per library call, with the addresses of the operands and the result in the library's order.
     pub(super) fn each_call(&self, mut work: impl FnMut([u64; 3]) -> Outcome<()>) -> Outcome<()> {
         for call in 0..self.calls() {
             let (mut rest, mut offsets) = (call, [0; 3]);
@@ -203,7 +207,8 @@ impl GemmLayout {
     }
 }
 
-/// The strides of the rows of operand and result after merging a batch axis, if possible.
+/// If a batch axis can be merged into the rows of an operand, returns the strides of the merged rows in operand and
+/// result.
 fn folded(side: &MatrixOperand, out: i64, apart: (i64, i64)) -> Option<(i64, i64)> {
     match side.rows {
         1 => Some(apart),
@@ -211,7 +216,7 @@ fn folded(side: &MatrixOperand, out: i64, apart: (i64, i64)) -> Option<(i64, i64
     }
 }
 
-/// Selects, of two possible operations, the one that supports conjugation, if needed.
+/// If an operand must be conjugated, selects the conjugate transpose among two possible operations.
 fn conjugated(
     is_conjugated: bool,
     plain: Option<(Operation, i64)>,
@@ -244,13 +249,14 @@ mod tests {
     #[test]
     fn c_order_and_transposed_matrices_are_used_without_copy() {
         let (plain, turned) = (Operation::Plain, Operation::Transposed);
-        // 10 by 20 times 20 by 30, in C order; then each operand transposed; then rows of wider matrices.
+        // Matrices of 10 by 20 and 20 by 30, in C order; then with each operand transposed; then as rows of wider
+        // matrices.
         let [a, b] = [side(10, 80, 4), side(30, 4, 120)];
         assert_eq!(forms(a, b, out(120, 4), 20), Some(([plain, plain], [30, 20, 30])));
         assert_eq!(forms(side(10, 4, 40), b, out(120, 4), 20), Some(([plain, turned], [30, 10, 30])));
         assert_eq!(forms(a, side(30, 80, 4), out(120, 4), 20), Some(([turned, plain], [20, 20, 30])));
         assert_eq!(forms(side(10, 400, 4), b, out(200, 4), 20), Some(([plain, plain], [30, 100, 50])));
-        // With the result in F order the operands are exchanged.
+        // If the result is in F order, the operands are exchanged.
         let matrices = GemmLayout::of(&ProductProblem::of(a, b, out(4, 40), 20)).unwrap();
         assert_eq!((matrices.lengths(), matrices.forms()), ([10, 30, 20], Some(([turned, turned], [20, 30, 10]))));
     }
@@ -265,7 +271,7 @@ mod tests {
         assert_eq!(lies(side(10, 160, 8), b, out(120, 4)), [false, true, true]);
         assert_eq!(lies(a, side(30, 4, -120), out(120, 4)), [true, false, true]);
         assert_eq!(lies(a, side(30, 4, 0), out(240, 8)), [true, false, false]);
-        // Overlapping rows.
+        // BLAS does not support overlapping rows.
         assert_eq!(lies(side(10, 4, 4), b, out(120, 4)), [false, true, true]);
         let conjugated = MatrixOperand { is_conjugated: true, ..a };
         assert_eq!(lies(conjugated, b, out(120, 4)), [false, true, true]);

@@ -1,4 +1,4 @@
-//! Launches of products.
+//! Launches the kernels of products.
 
 use super::COMPILED;
 use super::operands::{Product, ProductProblem, kind_of_parts};
@@ -18,13 +18,13 @@ use pygpu_kernel::{Arguments, launch};
 use pygpu_layout::{Dims, Layout, MemoryOrder};
 use pygpu_memory::{Access, BlockUse};
 
-/// Whether every element is aligned.
+/// Whether each element of an array is aligned.
 fn is_even(array: &Array) -> bool {
     let bits = array.layout().strides().fold(array.address() as i64, |bits, stride| bits | stride);
     bits % array.dtype().itemsize() as i64 == 0
 }
 
-/// A copy of an array whose elements are not aligned.
+/// Returns a copy of an array whose elements are not aligned; `None` if they are.
 fn even(array: &Array, stream: &Stream) -> Result<Option<Array>> {
     match is_even(array) {
         true => Ok(None),
@@ -32,7 +32,7 @@ fn even(array: &Array, stream: &Stream) -> Result<Option<Array>> {
     }
 }
 
-/// Launches a product.
+/// Launches the kernels for a product.
 ///
 /// # Errors
 /// `OutOfMemory`; compiler errors; driver errors.
@@ -118,8 +118,8 @@ fn arguments(task: &ProductProblem, plan: &ProductPlan, parts: Option<&Array>) -
     arguments
 }
 
-/// Memory for the partial results, if the inner axis is divided: an axis for the parts, followed by the axes of the
-/// results.
+/// Allocates memory for partial results, if the inner axis is divided among blocks. Its first axis has one index per
+/// part; the axes of the results follow.
 fn parts(task: &ProductProblem, plan: &ProductPlan, stream: &Stream) -> Result<Option<Array>> {
     if plan.splits == 1 {
         return Ok(None);
@@ -129,7 +129,8 @@ fn parts(task: &ProductProblem, plan: &ProductPlan, stream: &Stream) -> Result<O
     Array::empty(&shape, DType::new(kind), MemoryOrder::C, stream.clone()).map(Some)
 }
 
-/// The partial results as an array with the axes of `out` after the first one, also if the operands were exchanged.
+/// Returns a view of the partial results whose axes after the first one are in the order of `out`'s, also if the
+/// operands were exchanged.
 fn as_results(task: &ProductProblem, product: &Product<'_>, parts: &Array) -> Result<Array> {
     let strides: Dims = parts.layout().strides().collect();
     let (row, column) = if task.is_turned() { (strides[3], strides[2]) } else { (strides[2], strides[3]) };
@@ -151,7 +152,7 @@ fn as_results(task: &ProductProblem, product: &Product<'_>, parts: &Array) -> Re
     parts.view(Layout::strided(&whole, &all, parts.layout().offset(), parts.layout().itemsize())?)
 }
 
-/// Adds up the partial results in order.
+/// Adds up the partial results, in a fixed order.
 fn join(task: &ProductProblem, product: &Product<'_>, parts: &Array, stream: &Stream) -> Result<()> {
     let (name, computed) = match task.computed {
         ScalarType::Bool => ("any", ScalarType::Bool),

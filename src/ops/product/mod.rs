@@ -22,6 +22,6 @@ pub use vendor_gemm::{way, with_blas, workspace_of};
 
 use pygpu_codegen::variant_cache::KernelFamily;
 
-/// The kernels of this module.
+/// The compiled kernels of this module.
 static COMPILED: KernelFamily = KernelFamily::of_library(FAMILY);
 const FAMILY: u16 = 34;

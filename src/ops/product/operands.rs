@@ -5,36 +5,39 @@ use pygpu_base::dtype::ScalarType;
 use pygpu_base::error::Result;
 use pygpu_layout::{Dims, Layout, LoopNest, LoopNestRules};
 
-/// A product. The last axes are rows and columns, or the elements of a vector; the axes before are the batch.
+/// A product of arrays. The last axes are rows and columns, or the elements of a vector; the axes before them are the
+/// batch.
 pub struct Product<'a> {
-    /// The operands. The first one has rows or is a single row, the second one has columns or is a single column.
+    /// The two operands. The first is a matrix or a single row vector; the second is a matrix or a single column
+    /// vector.
     pub operands: [&'a Array; 2],
-    /// Which operands are vectors.
+    /// Whether each operand is a vector.
     pub are_vectors: [bool; 2],
-    /// Which operands are conjugated.
+    /// Whether each operand is conjugated.
     pub are_conjugated: [bool; 2],
-    /// The type of the computation.
+    /// The element type in which the product is computed.
     pub computed: ScalarType,
-    /// The output: the batch axes, then rows and columns of the operands that are not vectors. It does not overlap the
-    /// operands.
+    /// The array for the results: the batch axes, then the rows and columns that operands other than vectors have. It
+    /// does not overlap the operands.
     pub out: &'a Array,
 }
 
-/// An operand as the kernels see it: rows and the inner axis. For the second operand the columns count as rows.
+/// One operand as the kernels address it, by its rows and the inner axis. The columns of the second operand count as
+/// its rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MatrixOperand {
     pub(super) kind: ScalarType,
     pub(super) is_conjugated: bool,
     pub(super) address: u64,
     pub(super) itemsize: i64,
-    /// Number of rows, and their stride in bytes.
+    /// Number of rows. `row` is the distance between them in bytes.
     pub(super) rows: i64,
     pub(super) row: i64,
-    /// Stride along the inner axis in bytes.
+    /// Distance in bytes between consecutive elements along the inner axis.
     pub(super) step: i64,
 }
 
-/// The results.
+/// The results as the kernels address them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Out {
     pub(super) kind: ScalarType,
@@ -44,29 +47,29 @@ pub(super) struct Out {
     pub(super) column: i64,
 }
 
-/// A product as the kernels see it.
+/// A product as the kernels compute it.
 #[derive(Debug)]
 pub(super) struct ProductProblem {
     pub(super) a: MatrixOperand,
     pub(super) b: MatrixOperand,
     pub(super) out: Out,
     pub(super) computed: ScalarType,
-    /// Length of the inner axis.
+    /// Length of the inner axis, over which products are summed.
     pub(super) depth: i64,
     pub(super) batches: i64,
     /// The loop nest over the batches of operands and results; `None` for a single product.
     pub(super) walk: Option<LoopNest>,
-    /// Whether the operands are exchanged.
+    /// Whether `a` and `b` are the second and the first operand, in this order.
     is_turned: bool,
 }
 
-/// Whether sums are unsigned integers or booleans.
+/// Whether the sums of a type are those of unsigned integers or booleans.
 pub(super) fn is_whole(kind: ScalarType) -> bool {
     !kind.is_complex()
         && !matches!(kind, ScalarType::Float16 | ScalarType::BFloat16 | ScalarType::Float32 | ScalarType::Float64)
 }
 
-/// The type of partial sums that a second launch adds up.
+/// Returns the type of the partial sums that a second launch adds up.
 pub(super) fn kind_of_parts(computed: ScalarType) -> ScalarType {
     match computed {
         ScalarType::Float16 | ScalarType::BFloat16 => ScalarType::Float32,
@@ -76,7 +79,7 @@ pub(super) fn kind_of_parts(computed: ScalarType) -> ScalarType {
     }
 }
 
-/// Length and stride of an axis, counted from the end.
+/// Returns length and stride of an axis, which is counted from the end.
 fn axis(layout: &Layout, from_end: usize) -> (i64, i64) {
     let axes = layout.axes();
     axes.len().checked_sub(from_end).and_then(|at| axes.get(at)).map_or((1, 0), |axis| (axis.len, axis.stride))
@@ -86,7 +89,7 @@ fn batch_axes(array: &Array, cores: usize) -> usize {
     array.layout().ndim().saturating_sub(cores)
 }
 
-/// The layout of an array's batch; each element represents the beginning of a matrix.
+/// Returns the layout of an array's batch axes. Each of its elements represents the first element of a matrix.
 fn batch(array: &Array, cores: usize) -> Result<Layout> {
     let layout = array.layout();
     let axes = layout.ndim().saturating_sub(cores);
@@ -116,7 +119,7 @@ impl Product<'_> {
         (side, inner.0)
     }
 
-    /// The product as the kernels see it. The operands are exchanged if the results are then contiguous along the
+    /// Describes the product for the kernels. The operands are exchanged if the results are then contiguous along the
     /// kernel's columns.
     ///
     /// # Errors
@@ -152,7 +155,7 @@ impl Product<'_> {
         let sides =
             [batch(self.operands[0], cores[0])?, batch(self.operands[1], cores[1])?, batch(self.out, cores_of_out)?];
         let views: [&Layout; 3] = [&sides[0], &sides[1], &sides[2]];
-        // The batches are traversed in C order, in which partial results are stored, too.
+        // The batches are traversed in C order, in which partial results are also stored.
         let walk = LoopNest::plan(&views, LoopNestRules::default())?;
         let count = walk.size();
         Ok((Some(walk), count))
@@ -160,7 +163,7 @@ impl Product<'_> {
 }
 
 impl ProductProblem {
-    /// A product of floats without batches.
+    /// Creates a product of floats without batches, for tests.
     #[cfg(test)]
     pub(super) fn of(a: MatrixOperand, b: MatrixOperand, out: Out, depth: i64) -> Self {
         Self { a, b, out, computed: ScalarType::Float32, depth, batches: 1, walk: None, is_turned: false }
@@ -171,12 +174,12 @@ impl ProductProblem {
         Self { a: self.b, b: self.a, out, is_turned: !self.is_turned, ..self }
     }
 
-    /// Whether the operands are exchanged.
+    /// Whether `a` and `b` are the second and the first operand, in this order.
     pub(super) fn is_turned(&self) -> bool {
         self.is_turned
     }
 
-    /// The index of an operand in the loop nest.
+    /// Returns the index, in the loop nest over batches, of operand `side`.
     pub(super) fn side_in_walk(&self, side: usize) -> usize {
         match (side, self.is_turned) {
             (0 | 1, true) => 1 - side,
@@ -184,7 +187,7 @@ impl ProductProblem {
         }
     }
 
-    /// The address of an operand's batch.
+    /// Returns the address of an operand's first matrix.
     pub(super) fn address(&self, side: usize) -> u64 {
         let address = [self.a.address, self.b.address, self.out.address][side];
         let offset = self.walk.as_ref().map_or(0, |walk| walk.offset(self.side_in_walk(side)));

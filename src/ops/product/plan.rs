@@ -1,4 +1,4 @@
-//! Choice of the kernel for a product, and of the work per block and thread.
+//! Chooses the kernel for a product, and the work of each block and thread.
 
 use super::operands::{MatrixOperand, ProductProblem, is_whole, kind_of_parts};
 use pygpu_base::dtype::{DType, ScalarType};
@@ -6,34 +6,34 @@ use pygpu_codegen::array_access::IndexWidth;
 use pygpu_codegen::variant_cache::VariantKey;
 use pygpu_layout::NARROW;
 
-/// Number of multiply-adds up to which one thread per result is fastest; and an inner length that always counts as
-/// short.
+/// Number of multiply-adds up to which one thread per result is fastest. `SHORT` is the length of the inner axis up to
+/// which this holds for any number.
 const FEW: i64 = 16 * 16 * 16;
 const SHORT: i64 = 8;
-/// Minimum length of a part of a divided inner axis, in tiles.
+/// Minimum length, in tiles, of each part if the inner axis is divided among blocks.
 const TURNS: i64 = 8;
-/// Threads of a block. On the CPU backend, whose threads run in turn, the second number is used.
+/// Threads per block. The CPU backend, which runs the threads of a block in turn, uses the second number.
 pub(super) const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;
-/// Packs that a thread of the matrix-vector kernel reads at once.
+/// Number of packs that a thread of the matrix-vector kernel loads before using them.
 const EACH: i64 = 4;
-/// Maximum size of a pack in bytes, and in elements.
+/// Maximum size of a pack in bytes; `PACK` is the maximum number of elements.
 const PACK_BYTES: i64 = 16;
 const PACK: i64 = 8;
-/// Number of threads that read adjacent rows.
+/// Number of adjacent threads that read adjacent rows.
 const BESIDE: i64 = 32;
-/// Blocks per multiprocessor if the inner axis of a matrix-vector product is divided; more if a thread has several
-/// rows, because each block is then shorter.
+/// Number of blocks per multiprocessor if the inner axis of a matrix-vector product is divided. More if a thread has
+/// several rows, because each block is then shorter.
 const WAVES: i64 = 8;
 const WAVES_ACROSS: i64 = 16;
 
-/// The part of the result that a block computes, and that of a thread.
+/// Size of the part of the result that a block computes, and of the part that each of its threads computes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Tile {
     pub(super) rows: i64,
     pub(super) columns: i64,
     pub(super) depth: i64,
-    /// Results per thread.
+    /// Number of results per thread, along rows and columns.
     pub(super) own: [i64; 2],
 }
 
@@ -47,7 +47,8 @@ const fn tile(rows: i64, columns: i64, depth: i64, own: [i64; 2]) -> Tile {
     Tile { rows, columns, depth, own }
 }
 
-/// Tiles by the size of the computation's type, largest first.
+/// Tile sizes for computation types of up to 4, of 8, and of 16 bytes. Each list is ordered from the largest to the
+/// smallest tile.
 const OF_WORDS: [Tile; 3] = [tile(128, 128, 8, [8, 8]), tile(64, 64, 8, [8, 8]), tile(32, 32, 8, [4, 4])];
 const OF_DOUBLES: [Tile; 2] = [tile(64, 64, 8, [8, 4]), tile(32, 32, 8, [4, 4])];
 const OF_PAIRS: [Tile; 2] = [tile(64, 64, 8, [4, 4]), tile(32, 32, 8, [4, 4])];
@@ -60,29 +61,29 @@ fn tiles(bytes: usize) -> &'static [Tile] {
     }
 }
 
-/// The algorithm.
+/// The algorithm by which a product is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ProductStrategy {
-    /// One thread per result.
+    /// Each thread computes one result.
     Small,
-    /// Matrix-vector product: rows per block, and threads per row.
+    /// Matrix-vector product: `places` rows per block, and `lanes` threads per row.
     Rows { places: u32, lanes: u32 },
-    /// Tiles in shared memory.
+    /// Each block computes a tile of the results, from tiles of the operands in shared memory.
     Tiles(Tile),
 }
 
-/// The plan of a product.
+/// The plan of a product: algorithm, packs, and division of the inner axis.
 #[derive(Clone, Debug)]
 pub(super) struct ProductPlan {
     pub(super) way: ProductStrategy,
-    /// Whether operands are read along the inner axis, and the size of a pack.
+    /// Whether each operand is read along the inner axis. `vector` contains their pack sizes.
     pub(super) along: [bool; 2],
     pub(super) vector: [i64; 2],
     /// Whether results are stored as packs.
     pub(super) is_out_packed: bool,
-    /// Number of blocks that share the inner axis.
+    /// Number of blocks among which the inner axis is divided.
     pub(super) splits: i64,
-    /// Length of the inner axis per block.
+    /// Length of the part of the inner axis that a block processes.
     pub(super) chunk: i64,
     pub(super) blocks: i64,
     pub(super) threads: u32,
@@ -91,7 +92,7 @@ pub(super) struct ProductPlan {
     rank: u8,
 }
 
-/// Whether an operand's smallest stride is along the inner axis.
+/// Whether an operand's smallest stride is that of the inner axis.
 fn is_along(side: &MatrixOperand) -> bool {
     match (side.step, side.row) {
         (step, _) if step == side.itemsize => true,
@@ -100,8 +101,8 @@ fn is_along(side: &MatrixOperand) -> bool {
     }
 }
 
-/// Size of a pack of an operand: elements that are contiguous and aligned wherever they are read. `extent` must be a
-/// multiple of it.
+/// Returns the pack size of an operand: elements that are contiguous and aligned wherever a thread reads. The size
+/// divides `extent`.
 fn vector(task: &ProductProblem, place: usize, is_along: bool, most: i64, extent: i64) -> i64 {
     let side = [&task.a, &task.b][place];
     let (near, far) = match is_along {
@@ -152,10 +153,10 @@ fn rows_with_vector(task: &ProductProblem, draft: ProductPlan, at_once: i64) -> 
     let first = vector(task, 0, is_along, PACK, if is_along { 0 } else { task.a.rows });
     let mut second = if is_along { vector(task, 1, true, first, 0) } else { 1 };
     if second != first {
-        // Loaded element by element, from the cache.
+        // The second operand is loaded element by element, because it comes from the cache.
         second = 1;
     }
-    // Per thread: inner elements loaded at once, and rows.
+    // For each thread: inner elements loaded at once, and number of rows.
     let (pack, own) = if is_along { (first, 1) } else { (1, first) };
     let packs = task.depth / pack;
     let threads = i64::from(draft.threads);
@@ -173,8 +174,8 @@ fn rows_with_vector(task: &ProductProblem, draft: ProductPlan, at_once: i64) -> 
     ProductPlan { way, vector: [first, second], splits, blocks, ..draft }
 }
 
-/// Whether the inner axis may be divided: partial sums are added in their type, in which integers must wrap around as
-/// in the results.
+/// Whether the inner axis may be divided. Partial sums are added in the type of the partial results, in which integers
+/// must wrap around as in the results.
 fn may_split(task: &ProductProblem) -> bool {
     !is_whole(task.computed) || task.computed == ScalarType::Bool || task.computed == task.out.kind
 }
@@ -216,7 +217,7 @@ fn of_tiles(task: &ProductProblem, draft: ProductPlan, at_once: i64) -> ProductP
 }
 
 impl ProductPlan {
-    /// Part of the variant key, in addition to the types.
+    /// Returns the part of the variant's cache key that depends on the plan, in addition to the types.
     pub(super) fn key(&self) -> VariantKey {
         let way = match self.way {
             ProductStrategy::Small => [0, 0, 0],
@@ -239,12 +240,12 @@ impl ProductPlan {
         ])
     }
 
-    /// The C++ type of result indices.
+    /// Returns the C++ type of the indices of results.
     pub(super) fn number_type(&self) -> &'static str {
         if self.is_wide { "unsigned long long" } else { "unsigned" }
     }
 
-    /// The C++ type of the loop nest over the batches.
+    /// Returns the C++ type of the loop nest over the batches.
     pub(super) fn walk_type(&self) -> Option<String> {
         (self.rank > 0).then(|| self.span.type_of(self.rank.into(), 3))
     }
@@ -262,7 +263,7 @@ mod tests {
         MatrixOperand { kind: ScalarType::Float32, is_conjugated: false, address: 0x1000, itemsize: 4, rows, row, step }
     }
 
-    /// A product of matrices in C order.
+    /// Creates a product of two matrices in C order.
     fn task(rows: i64, depth: i64, columns: i64) -> ProductProblem {
         let out = Out {
             kind: ScalarType::Float32,

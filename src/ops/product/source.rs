@@ -1,4 +1,4 @@
-//! Source of the product kernels.
+//! Generates the source of the product kernels.
 
 use super::operands::{MatrixOperand, ProductProblem, is_whole, kind_of_parts};
 use super::plan::{ProductPlan, ProductStrategy};
@@ -12,7 +12,7 @@ const TILE: &str = include_str!("tile.cu");
 const SMALL: &str = include_str!("small.cu");
 const VECTOR: &str = include_str!("vector.cu");
 
-/// The name of an algorithm's kernel.
+/// Returns the name of the kernel that implements an algorithm.
 pub(super) fn name_of(way: ProductStrategy) -> &'static str {
     match way {
         ProductStrategy::Small => "pygpu_small_product",
@@ -21,7 +21,8 @@ pub(super) fn name_of(way: ProductStrategy) -> &'static str {
     }
 }
 
-/// Converts an operand's element to the computation's type. Integers become unsigned, so that they wrap around.
+/// Defines the conversion of an operand's element to the type of the computation. Integers become unsigned, so that
+/// they wrap around.
 fn element(name: &str, side: &MatrixOperand, computed: ScalarType) -> String {
     let (memory, value) = (stored_as(side.kind), converted("element", side.kind, computed));
     let value = match side.is_conjugated {
@@ -34,7 +35,7 @@ fn element(name: &str, side: &MatrixOperand, computed: ScalarType) -> String {
     )
 }
 
-/// Defines the types, and the functions on elements.
+/// Defines the types of elements, and the functions on them.
 fn definitions(task: &ProductProblem) -> String {
     let computed = task.computed;
     let (own, sum) = match is_whole(computed) {
@@ -63,7 +64,7 @@ fn definitions(task: &ProductProblem) -> String {
     )
 }
 
-/// The type of a pack. A pack of one element has no extra alignment.
+/// Defines the type of a pack. A pack of one element requires no more alignment than the element.
 fn pack(name: &str, vector: i64, elements: i64) -> String {
     match vector {
         1 => format!("struct pygpu_pack_{name} {{ pygpu_{name} item[{elements}]; }};\n"),
@@ -71,7 +72,7 @@ fn pack(name: &str, vector: i64, elements: i64) -> String {
     }
 }
 
-/// Code common to all algorithms: parameters, and the address of a batch.
+/// Generates the code common to all algorithms: parameters, and the address of a batch.
 fn parameters(task: &ProductProblem, plan: &ProductPlan) -> String {
     let mut list = "const char *a, const char *b, char *out, pygpu_type *parts, long long batches, long long m, long long n, \
                     long long k, long long chunk, long long a_row, long long a_step, long long b_row, long long b_step, \
@@ -88,7 +89,7 @@ fn parameters(task: &ProductProblem, plan: &ProductPlan) -> String {
     )
 }
 
-/// The source for a plan.
+/// Generates the source for a plan.
 pub(super) fn source(task: &ProductProblem, plan: &ProductPlan) -> KernelSource {
     let definitions = definitions(task);
     let [first, second] = plan.vector;

@@ -1,22 +1,22 @@
-//! Table of NumPy's products: which axes of their operands are not batch axes.
+//! Table of NumPy's product functions: which axes of their operands are not batch axes.
 
 use crate::ufunc::UfuncEntry;
 use crate::ufunc::table::{HostEvaluation, Kinds, Output, ScalarRule, UfuncGroup};
 
-/// Every numeric type has a loop.
+/// Every numeric type has an implementation.
 static LOOPS: [UfuncGroup; 1] =
     [UfuncGroup { kinds: Kinds::ALL, output: Output::Same, text: "", second: None, weight: 0 }];
 
-/// One function.
+/// One product function, with its entry in the style of elementwise functions.
 #[derive(Debug)]
 pub struct ProductFunction {
-    /// The properties shared with elementwise functions.
+    /// The properties that it has in common with elementwise functions.
     pub row: UfuncEntry,
-    /// Which operands are vectors; `None` if it depends on the number of axes.
+    /// Whether each operand is a vector; `None` if it depends on the number of axes.
     pub are_vectors: Option<[bool; 2]>,
-    /// Which operands are conjugated.
+    /// Whether each operand is conjugated.
     pub are_conjugated: [bool; 2],
-    /// NumPy's signature.
+    /// NumPy's signature of the generalized ufunc, e.g. `(n),(n)->()`.
     pub signature: &'static str,
 }
 
@@ -53,7 +53,7 @@ pub static VECMAT: ProductFunction =
 pub static VECDOT: ProductFunction =
     named("vecdot", HostEvaluation::Ufunc, Some([true, true]), [true, false], "(n),(n)->()");
 
-/// Looks up a function by name.
+/// Returns the product function with a name.
 pub fn named_as(name: &str) -> Option<&'static ProductFunction> {
     [&MATMUL, &MATVEC, &VECMAT, &VECDOT].into_iter().find(|one| one.row.name == name)
 }

@@ -1,4 +1,4 @@
-//! Large products of floats by the vendor's BLAS, which uses tensor cores: the conditions and the calls.
+//! Large products of floats by the vendor's BLAS, which uses tensor cores: the conditions, and the library calls.
 
 use super::gemm_layout::GemmLayout;
 use super::operands::{Product, ProductProblem};
@@ -16,12 +16,12 @@ use pygpu_device::{Device, PerDevice, per_device};
 use pygpu_layout::{Dims, MemoryOrder};
 use pygpu_memory::{self as memory, Access, BlockUse, capture};
 
-/// Number of multiply-adds from which on BLAS is used. It corresponds to matrices of 256 by 256, which keep PyGPU's
-/// kernel on a large device busy for longer than a launch. Opening the library, once, takes as long as a thousand such
-/// products.
+/// Number of multiply-adds from which on BLAS is used. It is that of matrices of 256 by 256, which keep PyGPU's kernel
+/// on a large device busy for longer than a launch takes. Opening the library, once per process, takes as long as a
+/// thousand such products.
 const LARGE: i64 = 1 << 24;
-/// Multiply-adds per matrix of a batch from which on BLAS is faster. Below, PyGPU's kernels are as fast and accept any
-/// batch layout.
+/// Number of multiply-adds per matrix of a batch from which on BLAS is faster. Below it PyGPU's kernels are as fast,
+/// and accept any batch layout.
 const LARGE_EACH: i64 = 1 << 15;
 /// Number of rows or columns of the other operand from which on copying an operand into a suitable layout is cheap
 /// relative to the product.
@@ -29,7 +29,8 @@ const WORTH_A_COPY: i64 = 64;
 /// Maximum number of library calls per product; each call handles a batch with a single stride.
 const CALLS: i64 = 16;
 
-/// The thresholds according to the environment: never, a given number of multiply-adds, or the default.
+/// Returns the numbers of multiply-adds (in total, and per matrix) from which on BLAS is used, as set by the
+/// environment variable; `None` if it is never used.
 fn threshold() -> Option<(i64, i64)> {
     static KNOWN: ForkSafeOnce<Option<(i64, i64)>> = ForkSafeOnce::new();
     *KNOWN.get_or_init(|| match settings::get().text(Variable::BLAS).as_deref() {
@@ -44,7 +45,7 @@ fn is_tf32() -> bool {
     *KNOWN.get_or_init(|| settings::get().text(Variable::TF32).is_some_and(|text| text != "0"))
 }
 
-/// The library's number for a type.
+/// Returns the library's type for a scalar type; `None` if BLAS does not support it.
 fn number_of(kind: ScalarType) -> Option<GemmType> {
     Some(match kind {
         ScalarType::Float16 => GemmType::Float16,
@@ -57,7 +58,7 @@ fn number_of(kind: ScalarType) -> Option<GemmType> {
     })
 }
 
-/// Whether the library is expected to be faster.
+/// Whether the library is expected to be faster than PyGPU's kernels.
 #[inline]
 pub(super) fn is_wanted(task: &ProductProblem, device: Device) -> bool {
     let each = task.a.rows.saturating_mul(task.b.rows).saturating_mul(task.depth);
@@ -71,10 +72,10 @@ pub(super) fn is_wanted(task: &ProductProblem, device: Device) -> bool {
         && number_of(task.computed).is_some()
 }
 
-/// Reason why the library did not compute the last product it was asked for.
+/// The reason why the library did not compute the last product for which it was called; for reports.
 static REFUSED: ForkSafeMutex<Option<String>> = ForkSafeMutex::new(None);
 
-/// Describes the implementation of large float products on a backend.
+/// Returns a description of how a backend computes large float products.
 pub fn way(kind: BackendKind) -> String {
     if threshold().is_none() {
         return "own kernels: PYGPU_BLAS is \"own\"".to_owned();
@@ -95,15 +96,15 @@ pub fn way(kind: BackendKind) -> String {
     }
 }
 
-/// Idle handles, by device and reset epoch. Their number is the maximum of concurrent calls. They are leaked at process
-/// exit.
+/// Idle library handles, by device and reset epoch. There are as many as calls ran concurrently. They are leaked at
+/// process exit.
 static HANDLES: ObjectPool<(BackendKind, i32, u32), BlasHandle> = ObjectPool::new(usize::MAX);
 
 fn key_of(device: Device) -> (BackendKind, i32, u32) {
     (device.kind(), device.index(), device.epoch())
 }
 
-/// The library, and a handle on the stream's device. During a capture only existing handles are used.
+/// Returns the library, and a handle on the stream's device. During a capture only existing handles are used.
 fn handle(stream: &Stream) -> Result<Option<(&'static Blas, BlasHandle)>> {
     let device = stream.device();
     let is_capturing = capture::is_capturing(stream)?;
@@ -132,7 +133,8 @@ fn refused(why: String) {
     *REFUSED.lock() = Some(why);
 }
 
-/// Calls `work` with the library and an exclusive handle; `None` if the library is unavailable or disabled.
+/// Calls `work` with the library and a handle that no other thread uses; `None` if the library is unavailable or
+/// disabled.
 ///
 /// # Errors
 /// Errors of `work`; driver errors.
@@ -146,7 +148,7 @@ pub fn with_blas<T>(stream: &Stream, work: impl FnOnce(&Blas, BlasHandle) -> Res
     done.map(Some)
 }
 
-/// The workspace size that the vendor recommends, in bytes.
+/// Returns the workspace size in bytes that the vendor recommends for a device.
 pub fn workspace_of(device: Device) -> usize {
     static KNOWN: PerDevice<ForkSafeOnce<usize>> = per_device!(ForkSafeOnce::new());
     *KNOWN.of(device).get_or_init(|| {
@@ -156,7 +158,7 @@ pub fn workspace_of(device: Device) -> usize {
     })
 }
 
-/// A dense copy of an operand in the computation's type.
+/// Returns a dense copy of an operand in the type of the computation.
 fn dense(array: &Array, computed: ScalarType, order: MemoryOrder, stream: &Stream) -> Result<Array> {
     if array.dtype().kind() == computed {
         return copy::duplicate(array, order, stream);
@@ -167,7 +169,7 @@ fn dense(array: &Array, computed: ScalarType, order: MemoryOrder, stream: &Strea
     Ok(made)
 }
 
-/// Computes a product by the library; `false` if PyGPU's kernels must do it.
+/// Computes a product by the library. Returns `false` if PyGPU's kernels must compute it.
 ///
 /// # Errors
 /// `OutOfMemory`; driver errors.
@@ -198,7 +200,7 @@ fn with_handle(
     }
     let kind = product.computed;
     let side = |side: usize| {
-        // A conjugated operand must be transposed for the library, which means F order.
+        // The library conjugates only transposed operands, so a conjugated one must be in F order.
         let order = if product.are_conjugated[side] && kind.is_complex() { MemoryOrder::F } else { MemoryOrder::C };
         (!lies[side]).then(|| dense(product.operands[side], kind, order, stream)).transpose()
     };
@@ -216,7 +218,7 @@ fn with_handle(
     Ok(true)
 }
 
-/// Calls the library with operands in a supported layout.
+/// Calls the library for operands of a layout that it supports.
 fn call(product: &Product<'_>, number: GemmType, stream: &Stream, library: (&Blas, BlasHandle)) -> Result<bool> {
     let task = product.task()?;
     let Some(matrices) = GemmLayout::of(&task) else { return Ok(false) };
@@ -252,14 +254,14 @@ fn call(product: &Product<'_>, number: GemmType, stream: &Stream, library: (&Bla
     let mut outcome = Ok(());
     memory::ordered(&uses, stream, || {
         device.backend().programs()?.within(device.index(), "a product of the BLAS", &mut || {
-            // SAFETY: the recorded uses keep the blocks alive until the stream has passed the work, and the matrices
-            // are inside them; the handle was checked out of the pool, so that no other thread uses it.
+            // SAFETY: the recorded uses keep the blocks alive until the stream has completed the work, and the matrices
+            // are inside the blocks; the handle was checked out of the pool, so that no other thread uses it.
             outcome = matrices.each_call(|addresses| unsafe { blas.gemm(handle, &desk, &one(addresses)) });
         })
     })?;
     match outcome {
         Ok(()) => Ok(true),
-        // A persistent driver error will also be returned by PyGPU's kernels.
+        // PyGPU's kernels then compute the product; a persistent driver error will be returned by them too.
         Err(code) => {
             refused(format!("a product of {number:?} with code {code}"));
             Ok(false)

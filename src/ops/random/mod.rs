@@ -1,4 +1,5 @@
-//! Random numbers: the generator Philox4x64-10 from any stream position, and distributions.
+//! Random numbers: the generator Philox4x64-10 from any stream position, and distributions. A stream is here a sequence
+//! of random numbers.
 //!
 //! Element `i` is computed from the number at stream position `i`, so that results depend neither on the launch shape
 //! nor on the device. The position is known to the caller ([`PositionSource::Here`]), or stored in device memory
@@ -24,7 +25,7 @@ pub use stream_position::{Amount, NUMBERS, StreamPosition, block};
 const TEXT: &str = include_str!("philox.cu");
 const ADVANCE: &str = "pygpu_random_advance";
 
-/// The kernels of this module.
+/// The compiled kernels of this module.
 static COMPILED: KernelFamily = KernelFamily::of_library(FAMILY);
 const FAMILY: u16 = 40;
 
@@ -49,9 +50,9 @@ const WHOLE: [ScalarType; 8] = [
 /// Distribution of the generated elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Distribution {
-    /// Raw 64-bit numbers.
+    /// Unprocessed 64-bit numbers of the generator.
     Raw,
-    /// Integers below a bound.
+    /// Integers from 0 to below a bound, plus the smallest value.
     Bounded,
     /// Uniform in [0, 1).
     Uniform,
@@ -59,12 +60,12 @@ pub enum Distribution {
     Normal,
     /// Exponential with mean 1.
     Exponential,
-    /// Poisson-distributed counts.
+    /// Poisson-distributed counts, with the given mean or means.
     Poisson,
 }
 
 impl Distribution {
-    /// Looks up a distribution by name.
+    /// Returns the distribution with a name.
     pub fn named(name: &str) -> Option<Self> {
         Some(match name {
             "raw" => Self::Raw,
@@ -88,7 +89,7 @@ impl Distribution {
         }
     }
 
-    /// Checks that the distribution can be generated in a type.
+    /// Checks that the distribution can be generated for an element type.
     ///
     /// # Errors
     /// `TypeError` with the supported types.
@@ -108,33 +109,33 @@ impl Distribution {
     }
 }
 
-/// Source of the stream position.
+/// Where the launch takes the stream position from.
 #[derive(Clone, Copy)]
 pub enum PositionSource<'a> {
-    /// This position.
+    /// This position, known on the host.
     Here(StreamPosition),
-    /// The position that an array contains when the launch runs.
+    /// The position that this array in device memory contains when the launch runs.
     There(&'a Array),
 }
 
-/// A request for random elements.
+/// A request to fill an array with random elements.
 pub struct RandomFill<'a> {
-    /// The distribution.
+    /// The distribution of the elements.
     pub distribution: Distribution,
-    /// The key that identifies the stream.
+    /// The key of the generator, which identifies the sequence.
     pub key: [u64; 2],
-    /// The stream position.
+    /// The position in the sequence at which the elements begin.
     pub place: PositionSource<'a>,
     /// For bounded integers: the number of values, the rejection threshold of a product, and the smallest value.
     pub bounds: [u64; 3],
-    /// Offset and factor of the result; or the mean of Poisson counts.
+    /// Offset and factor that are applied to each element. For Poisson counts, the first number is the mean.
     pub scale: [f64; 2],
-    /// One mean per element, in C order and of the target's type.
+    /// For Poisson counts: one mean per element, in C order and of the target's type.
     pub means: Option<&'a Array>,
 }
 
 impl RandomFill<'_> {
-    /// Whether an element of this type uses half of a 64-bit number.
+    /// Whether an element of this type needs only half of a 64-bit number.
     fn halves(&self, kind: ScalarType) -> bool {
         match self.distribution {
             Distribution::Bounded => self.bounds[0] <= 1 << 32,
@@ -143,12 +144,12 @@ impl RandomFill<'_> {
         }
     }
 
-    /// Whether an unused half is kept for the next call, as NumPy does.
+    /// Whether an unused half of a number is kept for the next call, as in NumPy.
     fn shares(&self, kind: ScalarType) -> bool {
         self.halves(kind) && matches!(self.distribution, Distribution::Bounded | Distribution::Uniform)
     }
 
-    /// The amount of the stream used for `size` elements of this type.
+    /// Returns how much of the sequence `size` elements of this type use.
     pub fn amount(&self, kind: ScalarType, size: u64) -> Amount {
         let (halves, is_normal) = (self.halves(kind), self.distribution == Distribution::Normal);
         let count = match halves {
@@ -161,7 +162,7 @@ impl RandomFill<'_> {
     }
 }
 
-/// Writes random elements.
+/// Fills an array with random elements.
 ///
 /// # Errors
 /// `TypeError` for an unsupported type; `ValueError` for read-only memory; `OutOfMemory`; compiler errors; driver
@@ -197,7 +198,7 @@ fn fill(target: &Array, task: &RandomFill<'_>, stream: &Stream) -> Result<()> {
             (array.address() as u64, [0; NUMBERS])
         }
     };
-    // The means may be the target itself.
+    // The array of means may be the target itself, whose use is then already recorded.
     uses.extend(
         task.means.filter(|means| means.address() != target.address()).map(|means| (means.allocation(), Access::Read)),
     );
@@ -217,8 +218,8 @@ fn fill(target: &Array, task: &RandomFill<'_>, stream: &Stream) -> Result<()> {
     let blocks = (count + each).div_ceil(each * u64::from(threads));
     let blocks = blocks.clamp(1, u64::from(at_once(device)) * BLOCKS) as u32;
     let shape = LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: these are the kernel's parameters; it writes the contiguous elements of the target, and reads one
-    // position and the means.
+    // SAFETY: these are the kernel's declared parameters; the kernel writes the contiguous elements of the target, and
+    // reads one position and one mean per element.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
 }
 
@@ -246,7 +247,7 @@ fn compiled(task: &RandomFill<'_>, kind: ScalarType, threads: u32, stream: &Stre
     })
 }
 
-// Without fused multiply-add, results are rounded twice, as NumPy's are.
+// Fused multiply-add is disabled, so that products and sums are rounded individually, as in NumPy.
 fn source(name: &str, definitions: &str) -> KernelSource {
     elementwise_kernel::source(name, format!("{definitions}{TEXT}"), &["--fmad=false".to_owned()])
 }
@@ -265,6 +266,6 @@ pub fn advance(place: &Array, key: [u64; 2], amount: &Amount, stream: &Stream) -
         arguments.push_word(number);
     }
     let shape = LaunchShape { grid: [1, 1, 1], block: [1, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: these are the kernel's parameters; it reads and writes the numbers of one position.
+    // SAFETY: these are the kernel's declared parameters; the kernel reads and writes the words of one position.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &[(place.allocation(), Access::Write)]) }
 }

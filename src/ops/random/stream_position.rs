@@ -1,21 +1,21 @@
-//! Position of a generator in the stream of Philox4x64-10, and its advance by a call, as computed on the host.
+//! Position in the random sequence of Philox4x64-10, and its advance by a call, as computed on the host.
 
-/// Length of a serialized position for kernels: the 4-word counter, the index in its block, whether half a number is
-/// left, that half, and padding.
+/// Number of 64-bit words of a position in device memory: the 4-word counter, the index in its block of four numbers,
+/// whether half a number is left, that half, and padding.
 pub const NUMBERS: usize = 8;
-/// Words of the keys of all rounds.
+/// Number of words of the keys of all rounds.
 pub const KEYS: usize = 2 * ROUNDS;
 
 const ROUNDS: usize = 10;
 const FACTORS: [u64; 2] = [0xD2E7_470E_E14C_6C93, 0xCA5A_8263_9512_1157];
 const BUMPS: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xBB67_AE85_84CA_A73B];
 
-/// The keys of all rounds.
+/// Returns the keys of all rounds.
 pub fn keys(key: [u64; 2]) -> [u64; KEYS] {
     std::array::from_fn(|place| key[place % 2].wrapping_add(BUMPS[place % 2].wrapping_mul((place / 2) as u64)))
 }
 
-/// The block of four numbers for a counter.
+/// Returns the block of four random numbers for a counter.
 pub fn block(counter: [u64; 4], key: [u64; 2]) -> [u64; 4] {
     let product = |factor: u64, word: u64| {
         let product = u128::from(factor) * u128::from(word);
@@ -27,18 +27,18 @@ pub fn block(counter: [u64; 4], key: [u64; 2]) -> [u64; 4] {
     })
 }
 
-/// Amount of the stream that a call uses.
+/// How much of the random sequence a call uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Amount {
-    /// Number of 64-bit numbers, or of halves.
+    /// Number of 64-bit numbers, or of their halves if `halves` is set.
     pub count: u64,
-    /// Whether halves are counted. An unused half is left for the next call.
+    /// Whether `count` is in halves of numbers. An unused half is left for the next call.
     pub halves: bool,
-    /// Whether the call starts at an even index.
+    /// Whether the call starts at an even index of the sequence.
     pub even: bool,
 }
 
-/// The next number of a stream, and the unused half of the previous one.
+/// The next number of a sequence, and the unused half of the previous number, if any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamPosition {
     counter: [u64; 4],
@@ -47,19 +47,19 @@ pub struct StreamPosition {
 }
 
 impl StreamPosition {
-    /// Deserializes a position.
+    /// Reads a position from its form in device memory.
     pub fn read(numbers: [u64; NUMBERS]) -> Self {
         let [a, b, c, d, number, has_half, half, _] = numbers;
         Self { counter: [a, b, c, d], number: number % 4, half: (has_half != 0).then_some(half as u32) }
     }
 
-    /// Serializes the position.
+    /// Returns the position in its form for device memory.
     pub fn numbers(&self) -> [u64; NUMBERS] {
         let [a, b, c, d] = self.counter;
         [a, b, c, d, self.number, u64::from(self.half.is_some()), self.half.unwrap_or(0).into(), 0]
     }
 
-    /// Advances by the amount of a call.
+    /// Advances the position by the amount of a call.
     pub fn pass(&mut self, amount: &Amount, key: [u64; 2]) {
         if !amount.halves {
             let start = self.number + if amount.even { self.number % 2 } else { 0 };
@@ -77,14 +77,14 @@ impl StreamPosition {
         self.advance(end);
     }
 
-    /// Advances by `numbers`, counted from the first number of the current block.
+    /// Advances the position by `numbers`, counted from the first number of the current block of four.
     fn advance(&mut self, numbers: u64) {
         self.counter = later(self.counter, numbers / 4);
         self.number = numbers % 4;
     }
 }
 
-/// The counter `blocks` blocks later.
+/// Returns the counter that is `blocks` blocks later.
 fn later(counter: [u64; 4], blocks: u64) -> [u64; 4] {
     let mut carried = blocks;
     counter.map(|word| {
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn philox_block_matches_random123_test_vector() {
-        // From kat_vectors of Random123, philox4x64 with 10 rounds: all bits set.
+        // Test vector with all bits set, from kat_vectors of Random123 for philox4x64 with 10 rounds.
         let ones = u64::MAX;
         assert_eq!(
             block([ones; 4], [ones; 2]),

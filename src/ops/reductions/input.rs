@@ -5,44 +5,44 @@ use pygpu_base::dtype::DType;
 use pygpu_kernel::Arguments;
 use pygpu_layout::Layout;
 
-/// Source of elements that are computed where they are read. They behave like those of a dense array of which only the
-/// layout exists.
+/// Device code that computes a reduction's input elements instead of loading them. The elements behave like those of a
+/// dense array that has a layout but no memory.
 #[derive(Debug)]
 pub struct InputExpression {
-    /// Number that identifies the expression.
+    /// Number that identifies the expression in cache keys.
     pub number: u64,
-    /// Functions used by the source.
+    /// Definitions of the functions that the code uses.
     pub preamble: String,
-    /// The kernel's parameters for the expression, as declarations.
+    /// Declarations of the kernel's parameters for the expression.
     pub parameters: String,
     /// The names of these parameters.
     pub names: String,
-    /// Loads the operands' packs at element `at`; placed before all computations.
+    /// Code that loads the operands' packs at element `at`. It precedes all computations.
     pub packs: String,
-    /// Computes element `v` of a pack into `made.item[v]`.
+    /// Code that computes element `v` of a pack into `made.item[v]`.
     pub element: String,
 }
 
-/// Elements computed by an expression.
+/// Input elements that are computed by an expression, with the operands of the expression.
 pub struct ComputedElements<'a> {
-    /// The layout of the equivalent array.
+    /// The layout of the dense array that the elements behave like.
     pub layout: &'a Layout,
-    /// Their dtype.
+    /// The dtype of the computed elements.
     pub dtype: DType,
-    /// Their source.
+    /// The expression that computes the elements.
     pub map: &'a InputExpression,
-    /// The arrays that are read, in the order of the parameters.
+    /// The arrays that the expression reads, in the order of its parameters.
     pub leaves: &'a [&'a Array],
-    /// Values of the scalar parameters, which follow.
+    /// Values of the scalar parameters, which follow the arrays.
     pub values: &'a Arguments,
 }
 
-/// Nonempty input of a reduction.
+/// The input of a reduction, with at least one element.
 #[derive(Clone, Copy)]
 pub enum Elements<'a> {
     /// An array.
     Array(&'a Array),
-    /// Computed elements.
+    /// Elements that the kernel computes by an expression.
     Made(&'a ComputedElements<'a>),
 }
 
@@ -61,7 +61,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// Address of the allocation; for computed elements a value with maximum alignment.
+    /// Address of the input's memory. For computed elements, a value with maximum alignment.
     pub(super) fn address(self) -> usize {
         match self {
             Self::Array(array) => array.allocation().address(),

@@ -1,4 +1,4 @@
-//! Launches of reductions.
+//! Launches the kernels of reductions.
 
 use super::input::Elements;
 use super::plan::{
@@ -21,29 +21,29 @@ use pygpu_memory::{Access, BlockUse};
 static COMPILED: KernelFamily = KernelFamily::of_library(FAMILY);
 const FAMILY: u16 = 16;
 
-/// Threads of a block, on GPUs and on the CPU backend, where they run in turn.
+/// Threads per block: on GPUs; and on the CPU backend, which runs the threads of a block in turn.
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;
 
-/// A reduction of an array.
+/// A reduction of an array along some axes.
 pub struct AxisReduction<'a> {
-    /// The function.
+    /// The reduction function's entry in the table.
     pub row: &'static ReductionEntry,
-    /// The type of the computation.
+    /// The element type in which the reduction is computed.
     pub computed: ScalarType,
-    /// The elements.
+    /// The elements to reduce.
     pub input: Elements<'a>,
-    /// Selects elements: an array of bools with the input's shape, or broadcast to it.
+    /// An array of bools that selects elements, with the input's shape or broadcast to it.
     pub mask: Option<&'a Array>,
-    /// The output: the input's shape with length 1 along the reduced axes.
+    /// The array for the results: the input's shape with length 1 along the reduced axes.
     pub out: &'a Array,
-    /// The reduced axes as a bit set; the first axis is the lowest bit.
+    /// The reduced axes as a bit set; bit 0 is the first axis.
     pub reduced: u64,
-    /// Subtracted from the number of elements (`ddof` of `var`).
+    /// Number subtracted from the number of elements (`ddof` of `var`).
     pub less: f64,
 }
 
-/// Concurrency of a device.
+/// Returns how many threads and blocks a device runs concurrently.
 pub(super) fn room(device: Device) -> DeviceCapacity {
     match device.is_cpu() {
         true => DeviceCapacity { threads: THREADS_ON_CPU, blocks: at_once(device) },
@@ -66,7 +66,7 @@ fn key(call: &AxisReduction<'_>, plan: &ReductionPlan, block: BlockShape, is_sec
     key
 }
 
-/// Launches a reduction.
+/// Launches the kernels of a reduction.
 ///
 /// # Errors
 /// `ValueError` for incompatible shapes; `OutOfMemory`; compiler errors; driver errors.
@@ -90,7 +90,7 @@ pub fn run(call: &AxisReduction<'_>, stream: &Stream) -> Result<()> {
     let of_first = || source::first(call.row, types, &plan, mask.is_some(), call.input.map());
     let first = COMPILED.function(device, &key(call, &plan, plan.block, false), &name, of_first)?;
     if plan.splits == 1 {
-        // SAFETY: the function was compiled for this plan, which is for these arrays.
+        // SAFETY: the function was compiled for this plan, and the plan created for these arrays.
         return unsafe { launch_first(call, &plan, &first, None, stream) };
     }
     let block = plan.second_block(room);
@@ -98,7 +98,7 @@ pub fn run(call: &AxisReduction<'_>, stream: &Stream) -> Result<()> {
     let second = COMPILED.function(device, &key(call, &plan, block, true), &name, of_second)?;
     let bytes = i64::from(plan.splits) * plan.places * call.row.state_bytes(call.computed) as i64;
     let parts = Array::empty(&[bytes], DType::new(ScalarType::UInt8), MemoryOrder::C, stream.clone())?;
-    // SAFETY: as above; `parts` has an element for each result and part.
+    // SAFETY: as above; `parts` has an element for each result and each part.
     unsafe {
         launch_first(call, &plan, &first, Some(&parts), stream)?;
         launch_second(call, &plan, &second, block, &parts, stream)
@@ -111,14 +111,16 @@ fn address(array: &Array, plan: &ReductionPlan, side: usize) -> u64 {
 
 fn shape(places: i64, block: BlockShape, splits: u32) -> LaunchShape {
     let blocks = (places as u64).div_ceil(block.all_places());
-    // A larger grid would need more elements than fit into a device.
+    // More blocks than fit into 32 bits would need more elements than fit into a device.
     let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
     LaunchShape { grid: [blocks, splits, 1], block: [block.places * block.lanes, 1, 1], shared: 0, cooperative: false }
 }
 
+/// Launches the kernel that reduces the elements.
+///
 /// # Safety
-/// The function must have been compiled for the plan, and the plan created for the call's arrays. `parts` must be large
-/// enough.
+/// The function must have been compiled for the plan, and the plan created for the call's arrays. `parts` must have an
+/// element for each result and each part.
 unsafe fn launch_first(
     call: &AxisReduction<'_>,
     plan: &ReductionPlan,
@@ -148,12 +150,14 @@ unsafe fn launch_first(
     }
     uses.extend(call.mask.map(|mask| (mask.allocation(), Access::Read)));
     uses.push((parts.unwrap_or(call.out).allocation(), Access::Write));
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the caller guarantees that function, plan and arrays match and that `parts` is large enough.
     unsafe { launch::launch(function, &shape(plan.places, plan.block, plan.splits), stream, &mut values, &uses) }
 }
 
+/// Launches the kernel that combines partial results.
+///
 /// # Safety
-/// As [`launch_first`], with a function of the second source.
+/// As [`launch_first`], with a function compiled from the second source.
 unsafe fn launch_second(
     call: &AxisReduction<'_>,
     plan: &ReductionPlan,
@@ -170,6 +174,6 @@ unsafe fn launch_second(
     values.push_word(call.less.to_bits());
     plan.push(&mut values, false);
     let uses = [(parts.allocation(), Access::Read), (call.out.allocation(), Access::Write)];
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the caller guarantees that function, plan and arrays match and that `parts` is large enough.
     unsafe { launch::launch(function, &shape(plan.places, block, 1), stream, &mut values, &uses) }
 }

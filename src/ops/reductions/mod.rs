@@ -1,5 +1,5 @@
-//! Reductions over any axes of arrays of any layout, and scans along one axis: their common table of functions, and the
-//! kernels.
+//! Reductions along any axes of arrays of any layout, and scans along one axis: their common table of functions, and
+//! their kernels.
 
 mod input;
 pub mod launch;

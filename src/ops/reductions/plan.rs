@@ -1,7 +1,7 @@
 //! Plan of a reduction: which elements a thread processes, how many threads share a result, and whether a second launch
 //! combines them.
 //!
-//! *Results* are the output elements; each is reduced from `count` input elements.
+//! *Results* are the elements of the output array; each is reduced from `count` input elements.
 
 use pygpu_base::error::Result;
 use pygpu_codegen::array_access::{IndexWidth, ParameterBlock};
@@ -9,96 +9,98 @@ use pygpu_codegen::variant_cache::VariantKey;
 use pygpu_kernel::Arguments;
 use pygpu_layout::{Layout, LoopNest, LoopNestRules};
 
-/// Index of the input in the loop nest.
+/// Index of the input array in the loop nest.
 pub const INPUT: usize = 0;
-/// Index of the results.
+/// Index of the output array in the loop nest.
 pub const OUT: usize = 1;
-/// Index of the mask that selects elements.
+/// Index, in the loop nest, of the mask that selects elements.
 pub const MASK: usize = 2;
 
-/// Elements, or packs, that a thread loads before combining them, to overlap the memory accesses. Fewer for packs
-/// processed as a batch, which stay in registers.
+/// Number of elements, or packs, that a thread loads before combining them, so that the memory accesses overlap. Fewer
+/// for packs processed as a batch, which stay in registers.
 const EACH: u32 = 8;
 const EACH_OF_BATCH: u32 = 4;
-/// Results per thread, if a single pack contains all elements of a result.
+/// Number of results per thread, if a single pack contains all elements of a result.
 const TURNS: u32 = 4;
-/// Maximum number of elements of a pack, and its maximum size in bytes.
+/// Maximum number of elements in a pack; `PACK_BYTES` is its maximum size in bytes.
 const PACK: u32 = 4;
 const PACK_BYTES: u32 = 16;
-/// Adjacent threads of a row, if a pack contains elements of several results: half a kilobyte of a row is read at once.
+/// Number of adjacent threads that read adjacent packs of a row, if a pack contains elements of several results: half a
+/// kilobyte of a row is then read at once.
 const COLUMNS: u32 = 32;
-/// Blocks that a multiprocessor runs concurrently, for element-by-element loads and, below, for packs.
+/// Number of blocks that a multiprocessor runs concurrently if elements are loaded individually.
 pub const BLOCKS: u32 = 8;
-/// See [`BLOCKS`].
+/// Number of blocks that a multiprocessor runs concurrently if elements are loaded as packs.
 pub const BLOCKS_OF_PACKS: u32 = 4;
 
-/// Arrangement of a block's threads, as far as it is compiled into a kernel.
+/// How the threads of a block are assigned to results. These numbers are compiled into the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BlockShape {
-    /// Columns of a block, each for one result or one pack of results.
+    /// Number of columns of threads in a block. Each column computes one result or one pack of results.
     pub places: u32,
-    /// Threads per column.
+    /// Number of threads per column.
     pub lanes: u32,
-    /// Whether adjacent threads share a result, instead of having adjacent results.
+    /// Whether adjacent threads belong to the same result, instead of to adjacent results.
     pub along: bool,
-    /// Elements of a pack: of one result, or of as many results.
+    /// Number of elements in a pack. They belong to one result, or each to a different result.
     pub vector: u32,
-    /// Elements, or packs, that a thread loads before combining them.
+    /// Number of elements, or packs, that a thread loads before combining them.
     pub each: u32,
-    /// Results that a thread computes in turn.
+    /// Number of results that a thread computes one after another.
     pub turns: u32,
 }
 
 impl BlockShape {
-    /// Results per block.
+    /// Returns the number of results that a block computes.
     pub fn all_places(self) -> u64 {
         let abreast = if self.along { 1 } else { self.vector };
         u64::from(self.places) * u64::from(abreast * self.turns)
     }
 }
 
-/// Requirements of a reduction.
+/// Properties of the reduction function that the plan depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct ReductionOptions {
-    /// The reduced axes as a bit set; the first axis is the lowest bit.
+    /// The reduced axes as a bit set; bit 0 is the first axis.
     pub reduced: u64,
     /// Whether elements must be traversed in C order.
     pub in_order: bool,
-    /// Whether elements are processed in batches.
+    /// Whether the function combines the elements of a pack as one batch.
     pub in_batches: bool,
 }
 
-/// Element sizes and allocation addresses of input and output.
+/// Element sizes and memory addresses of input and output, for alignment checks.
 #[derive(Clone, Copy, Debug)]
 pub struct OperandAddresses {
     /// Element sizes in bytes.
     pub itemsize: [usize; 2],
-    /// Addresses of the allocations.
+    /// Addresses of the first bytes of the memory blocks.
     pub address: [usize; 2],
 }
 
-/// The plan of a reduction.
+/// The plan of a reduction: the loop nests, and the division of work among blocks and threads.
 #[derive(Clone, Debug)]
 pub struct ReductionPlan {
     walk: LoopNest,
     span: IndexWidth,
     sides: usize,
-    /// Number of results.
+    /// Number of results, i.e. elements of the output.
     pub places: i64,
-    /// Elements per result.
+    /// Number of input elements per result.
     pub count: i64,
-    /// Arrangement of a block's threads.
+    /// How the threads of a block are assigned to results.
     pub block: BlockShape,
-    /// Blocks that share their results, each with a part of the elements. More than one need a second launch.
+    /// Number of blocks that share their results, each with a part of the elements. If more than one, a second launch
+    /// combines the parts.
     pub splits: u32,
 }
 
-/// Concurrency of a device.
+/// How much work a device runs concurrently.
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceCapacity {
-    /// Threads of a block.
+    /// Number of threads per block.
     pub threads: u32,
-    /// Blocks that the device runs concurrently.
+    /// Number of blocks that the device runs concurrently.
     pub blocks: u32,
 }
 
@@ -125,14 +127,14 @@ pub fn plan(
         (Some(kept), Some(reduced)) => reduced <= kept,
         (kept, _) => kept.is_none(),
     };
-    // A mask is read element by element.
+    // The elements of a mask are read individually, so there are no packs with a mask.
     let vector = if sides.len() > MASK { 1 } else { vector(&walk, along, memory) };
     let each = if wants.in_batches && vector > 1 { EACH_OF_BATCH } else { EACH };
     let one = BlockShape { places: room.threads, lanes: 1, along, vector, each, turns: 1 };
     let block = if along { block_along(count, one, room) } else { block_across(places, count, one, room) };
     let blocks = (places as u64).div_ceil(block.all_places());
     let packs = if along { count as u64 / u64::from(vector) } else { count as u64 };
-    // A second launch costs more than a few iterations.
+    // Dividing the elements saves too little if a thread has few iterations, because a second launch costs more.
     let most = packs / u64::from(4 * block.lanes * block.each);
     let at_once = if vector > 1 { room.blocks * BLOCKS_OF_PACKS / BLOCKS } else { room.blocks };
     let splits = (u64::from(at_once) / blocks).clamp(1, most.max(1)) as u32;
@@ -140,8 +142,9 @@ pub fn plan(
     Ok(ReductionPlan { walk, span, sides: sides.len(), places, count, block, splits })
 }
 
-/// Size of a pack: elements that are contiguous and aligned at every position that a thread reads. Along the reduced
-/// axes they belong to one result, otherwise to as many results, which must be contiguous and aligned too.
+/// Returns the pack size: elements that are contiguous and aligned at every position that a thread reads. Along the
+/// reduced axes they belong to one result. Otherwise each belongs to a different result, and the results must be
+/// contiguous and aligned too.
 fn vector(walk: &LoopNest, along: bool, memory: OperandAddresses) -> u32 {
     let axis = if along { walk.rank() } else { walk.unreduced_rank() };
     let Some(axis) = axis.checked_sub(1) else { return 1 };
@@ -164,10 +167,10 @@ fn vector(walk: &LoopNest, along: bool, memory: OperandAddresses) -> u32 {
     vector
 }
 
-/// Arrangement if the elements of a result are contiguous.
+/// Returns the arrangement of threads if the elements of a result are contiguous.
 fn block_along(count: i64, block: BlockShape, room: DeviceCapacity) -> BlockShape {
     let packs = count as u64 / u64::from(block.vector);
-    // A thread processes few elements alone: neighbouring threads use the rest of its cache lines.
+    // If a thread processes few elements alone, neighbouring threads use the rest of its cache lines.
     if packs <= 2 * u64::from(block.each) {
         return BlockShape { turns: if block.vector > 1 && packs == 1 { TURNS } else { 1 }, ..block };
     }
@@ -176,7 +179,7 @@ fn block_along(count: i64, block: BlockShape, room: DeviceCapacity) -> BlockShap
     BlockShape { places: room.threads / lanes, lanes, ..block }
 }
 
-/// Arrangement if adjacent elements belong to different results.
+/// Returns the arrangement of threads if adjacent elements belong to different results.
 fn block_across(places: i64, count: i64, block: BlockShape, room: DeviceCapacity) -> BlockShape {
     let columns = (places as u64 / u64::from(block.vector)).min(u64::from(room.threads)) as u32;
     let columns = columns.next_power_of_two();
@@ -187,17 +190,18 @@ fn block_across(places: i64, count: i64, block: BlockShape, room: DeviceCapacity
 }
 
 impl ReductionPlan {
-    /// Arrangement for the second launch, whose input are the partial results, a row apart from each other.
+    /// Returns the arrangement of threads for the second launch. Its input, the partial results of one result, are a
+    /// row apart from each other.
     pub fn second_block(&self, room: DeviceCapacity) -> BlockShape {
         let one = BlockShape { places: room.threads, lanes: 1, along: false, vector: 1, each: EACH, turns: 1 };
         let block = block_across(self.places, i64::from(self.splits), one, room);
-        // Few partial results of many results are combined by as many threads as have work.
+        // With few partial results each, results are combined by only as many threads as have work.
         let wanted = (self.splits / block.each).max(1).next_power_of_two().min(room.threads);
         let lanes = block.lanes.max(wanted);
         BlockShape { places: room.threads / lanes, lanes, ..block }
     }
 
-    /// Part of the variant key, in addition to the types.
+    /// Returns the part of the variant's cache key that depends on the plan, in addition to the types.
     pub fn key(&self) -> VariantKey {
         let BlockShape { places, lanes, along, vector, each: _, turns } = self.block;
         let (kept, rank) = (self.walk.unreduced_rank() as u8, self.walk.rank() as u8);
@@ -214,24 +218,24 @@ impl ReductionPlan {
         ])
     }
 
-    /// The C++ type of element numbers.
+    /// Returns the C++ type of the elements' indices.
     pub fn number_type(&self) -> &'static str {
         if self.span == IndexWidth::Short { "unsigned" } else { "unsigned long long" }
     }
 
-    /// The C++ type of the loop nest over the kept axes; `None` without any.
+    /// Returns the C++ type of the loop nest over the kept axes; `None` if all axes are reduced.
     pub fn kept_type(&self) -> Option<String> {
         let kept = self.walk.unreduced_rank();
         (kept > 0).then(|| self.span.type_of(kept, self.sides))
     }
 
-    /// The C++ type of the loop nest over the reduced axes; `None` without any.
+    /// Returns the C++ type of the loop nest over the reduced axes; `None` if there are none.
     pub fn reduced_type(&self) -> Option<String> {
         let reduced = self.walk.rank() - self.walk.unreduced_rank();
         (reduced > 0).then(|| self.span.type_of(reduced, self.sides))
     }
 
-    /// Byte offset of an array's first element from the start of its allocation.
+    /// Returns the byte offset of an array's first element from the start of its memory block.
     pub fn offset(&self, side: usize) -> i64 {
         self.walk.offset(side)
     }

@@ -1,4 +1,4 @@
-//! Source of the reduction kernels.
+//! Generates the source of the reduction kernels.
 
 use super::input::InputExpression;
 use super::plan::{BLOCKS_OF_PACKS, BlockShape, INPUT, MASK, OUT, ReductionPlan};
@@ -9,21 +9,21 @@ use crate::ufunc::kernel::{converted, stored, stored_as, type_of};
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_kernel::KernelSource;
 
-/// The types of a reduction.
+/// The element types of a reduction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReductionTypes {
-    /// Of the elements.
+    /// The type of the input elements.
     pub input: ScalarType,
-    /// Of the computation.
+    /// The type of the computation.
     pub computed: ScalarType,
-    /// Of the output array.
+    /// The type of the output array.
     pub out: ScalarType,
 }
 
-/// Template of the kernels, into which names and code are inserted.
+/// Template of the kernels, in which names and code are inserted.
 const TEXT: &str = include_str!("reduce.cu");
 
-/// The real type that corresponds to a type.
+/// Returns the name of the real type that corresponds to a type.
 fn real_of(kind: ScalarType) -> &'static str {
     match kind {
         ScalarType::Float16 | ScalarType::BFloat16 | ScalarType::Float32 | ScalarType::Complex64 => "float",
@@ -31,7 +31,7 @@ fn real_of(kind: ScalarType) -> &'static str {
     }
 }
 
-/// The maximum or minimum of a type.
+/// Returns the maximum or minimum of a type, as source.
 fn bound(kind: ScalarType, is_greatest: bool) -> String {
     let bits = 8 * DType::new(kind).itemsize() as u32;
     match kind {
@@ -51,7 +51,7 @@ fn bound(kind: ScalarType, is_greatest: bool) -> String {
     }
 }
 
-/// Replaces the placeholders for types, and the squared magnitude of a difference of means.
+/// Replaces the placeholders `{T}` and `{R}` by types, and the one for the squared magnitude of a difference of means.
 pub(super) fn spelled(text: &str, kind: ScalarType) -> String {
     let [square, squared, size] = match kind.is_complex() {
         true => [
@@ -65,7 +65,7 @@ pub(super) fn spelled(text: &str, kind: ScalarType) -> String {
     text.replace("{T}", "pygpu_type").replace("{R}", "pygpu_real")
 }
 
-/// The type of the result expression.
+/// Returns the type of the expression that computes the result from a state.
 fn finished(row: &ReductionEntry, computed: ScalarType) -> ScalarType {
     match (row.output, computed) {
         (ResultType::Fixed(kind), _) => kind,
@@ -73,8 +73,8 @@ fn finished(row: &ReductionEntry, computed: ScalarType) -> ScalarType {
     }
 }
 
-/// Defines the types of elements, states and results, and the functions on them; `number` is the type of element
-/// numbers.
+/// Defines the types of elements, states and results, and the functions on them. `number` is the type of element
+/// indices.
 pub(super) fn definitions(row: &ReductionEntry, types: ReductionTypes, number: &str) -> String {
     let ReductionTypes { input, computed, out } = types;
     let neutral = match row.neutral.0 {
@@ -112,12 +112,12 @@ pub(super) fn definitions(row: &ReductionEntry, types: ReductionTypes, number: &
     )
 }
 
-/// Byte offset from an array's first element along a loop nest, or 0 without one.
+/// Returns the byte offset of an element along a loop nest, as source; 0 if there is no loop nest.
 pub(super) fn offset(walk: &Option<String>, name: &str, at: &str, side: usize) -> String {
     if walk.is_some() { format!("{name}.offset({at}, {side})") } else { "0".to_owned() }
 }
 
-/// Defines the arrangement of a block's threads, and the elements that each loads.
+/// Defines how the threads of a block are assigned to results, and which elements each thread loads.
 fn threads(block: BlockShape) -> String {
     let BlockShape { places, lanes, along, vector, each, turns } = block;
     let (lane, place, apart) = match along {
@@ -132,19 +132,19 @@ fn threads(block: BlockShape) -> String {
     )
 }
 
-/// The differences between the two kernels.
+/// Source fragments in which the two kernels of a reduction differ.
 struct ReductionFragments<'a> {
     parameters: String,
     /// Code before the first element of a result is loaded.
     base: String,
-    /// Loads a pack by its number.
+    /// Code that loads the pack with a given index.
     load: String,
-    /// Whether an element is selected.
+    /// Condition that is true if the mask selects an element.
     mask: Option<String>,
     store: String,
-    /// Further definitions.
+    /// Further definitions that only one of the kernels needs.
     more: String,
-    /// Functions that they use.
+    /// Functions that these fragments use.
     preamble: &'a str,
 }
 
@@ -156,7 +156,7 @@ fn assembled(
     parts: &ReductionFragments<'_>,
 ) -> KernelSource {
     let name = name_of(row);
-    // Limits the registers, so that a multiprocessor can run this number of blocks concurrently.
+    // Limits the registers per thread, so that a multiprocessor can run this number of blocks concurrently.
     let at_once = if block.vector > 1 { format!(", {BLOCKS_OF_PACKS}") } else { String::new() };
     let body = TEXT
         .replace("PYGPU_BOUNDS", &format!("__launch_bounds__(PYGPU_THREADS{at_once})"))
@@ -179,12 +179,12 @@ fn assembled(
     elementwise_kernel::source(&name, text, &["--fmad=false".to_owned()])
 }
 
-/// The name of a reduction's kernels.
+/// Returns the name of a function's reduction kernels.
 pub fn name_of(row: &ReductionEntry) -> String {
     format!("pygpu_{}", row.name)
 }
 
-/// The kernel that reduces the elements.
+/// Generates the source of the kernel that reduces the elements.
 pub fn first(
     row: &ReductionEntry,
     types: ReductionTypes,
@@ -232,7 +232,7 @@ pub fn first(
             ),
         ),
     };
-    // A pack of one element has no extra alignment, because the element itself may be unaligned.
+    // A pack of one element requires no alignment, because the element itself may be unaligned.
     let pack = match block.vector {
         1 => "struct pygpu_packed { pygpu_element item[1]; };\n",
         _ => "typedef pygpu::pack<pygpu_element, PYGPU_VECTOR> pygpu_packed;\n",
@@ -244,7 +244,7 @@ pub fn first(
     assembled(row, types, plan, block, &ReductionFragments { parameters, base, load, mask, store, more, preamble })
 }
 
-/// The function that computes a pack of elements instead of loading it.
+/// Generates the function that computes a pack of elements instead of loading it.
 fn mapped(map: &InputExpression) -> String {
     format!(
         "static __device__ __forceinline__ pygpu_packed pygpu_mapped(size_t at, {}) {{\n    pygpu_packed made;\n{}\
@@ -253,7 +253,7 @@ fn mapped(map: &InputExpression) -> String {
     )
 }
 
-/// The kernel that combines partial results.
+/// Generates the source of the kernel that combines partial results.
 pub fn second(row: &ReductionEntry, types: ReductionTypes, plan: &ReductionPlan, block: BlockShape) -> KernelSource {
     let kept = plan.kept_type();
     let mut parameters = "const pygpu_state *parts, char *out, size_t places, size_t count, double less".to_owned();
@@ -261,7 +261,7 @@ pub fn second(row: &ReductionEntry, types: ReductionTypes, plan: &ReductionPlan,
         parameters.push_str(&format!(", {walk} kept"));
     }
     let store = format!("*(pygpu_result *)(out + {}) = pygpu_finish(sum[0], less);", offset(&kept, "kept", "at", OUT));
-    // A partial result is processed like an element, by a join.
+    // A partial result is processed like an element, except that states are joined.
     let more = "struct pygpu_packed { pygpu_state item[1]; };\n#define PYGPU_IS_BATCHED 0\n\
         static __device__ inline const pygpu_state &pygpu_convert(const pygpu_state &part) { return part; }\n\
         static __device__ inline void pygpu_take(pygpu_state &a, const pygpu_state &part, pygpu_number) { pygpu_join(a, part); }\n"

@@ -8,32 +8,32 @@
 
 use pygpu_base::dtype::{DType, ScalarType};
 
-/// Type of the computation.
+/// The type in which a reduction is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Computed {
-    /// The elements' type.
+    /// The type of the elements.
     Own,
-    /// The elements' type, but at least 64 bits for integers.
+    /// The type of the elements, but at least 64 bits for integers.
     Wide,
-    /// The elements' type, but float64 for integers.
+    /// The type of the elements, but float64 for integers.
     Real,
 }
 
-/// Type of the results.
+/// The type of a reduction's results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ResultType {
     /// The type of the computation.
     Computed,
-    /// Its real type.
+    /// The real type that corresponds to the type of the computation.
     Real,
     /// A fixed type.
     Fixed(ScalarType),
 }
 
-/// Value of the state without elements.
+/// The state's first member if there are no elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Neutral {
-    /// A neutral value, as source.
+    /// A neutral value of the operation, as source.
     Text(&'static str),
     /// The maximum of the type; a reduction of no elements has no result.
     Greatest,
@@ -41,39 +41,40 @@ pub enum Neutral {
     Least,
 }
 
-/// One reduction.
+/// One reduction function, defined by its state.
 #[derive(Debug)]
 pub struct ReductionEntry {
-    /// NumPy's name.
+    /// The function's name in NumPy.
     pub name: &'static str,
-    /// Type of the computation.
+    /// The type in which the reduction is computed.
     pub computed: Computed,
-    /// Type of the results.
+    /// The type of the results.
     pub output: ResultType,
-    /// The type of the state's first member.
+    /// The C type of the state's first member.
     pub first: &'static str,
-    /// Declarations of the other members in C.
+    /// C declarations of the state's other members.
     pub others: &'static str,
-    /// Maximum size of the other members in bytes, apart from two elements.
+    /// Maximum size in bytes of the other members. Up to two members of the element type are not counted.
     pub bytes: usize,
-    /// The state without elements: its first member and the others. There, `at` is the smallest possible element
-    /// number.
+    /// The state if there are no elements: its first member, and the others as source. In it, `at` is the smallest
+    /// possible element index.
     pub neutral: (Neutral, &'static str),
-    /// The state of one element.
+    /// Code that computes the state of a single element.
     pub map: &'static str,
-    /// Adds a later element to state `a`, if that is cheaper than a join.
+    /// Code that adds a later element to state `a`; empty if a join is as cheap.
     pub take: &'static str,
-    /// Adds `valid` elements, at most `N`, in `x` to state `a`, if that is cheaper than adding them individually.
+    /// Code that adds `valid` elements in `x`, at most `N`, to state `a`; empty if adding them individually is as
+    /// cheap.
     pub batch: &'static str,
-    /// Joins state `b` into state `a`.
+    /// Code that joins state `b` into state `a`.
     pub join: &'static str,
-    /// The result.
+    /// Expression that computes the result from state `a`.
     pub finish: &'static str,
     /// Whether complex numbers are supported.
     pub of_complex: bool,
     /// Whether floats are supported.
     pub of_floats: bool,
-    /// Whether element numbers matter, so that the axes are traversed in C order.
+    /// Whether the result depends on the elements' indices, so that the axes are traversed in C order.
     pub is_numbered: bool,
 }
 
@@ -99,18 +100,18 @@ const OF_BITS: ReductionEntry = ReductionEntry { of_complex: false, of_floats: f
 const OF_TRUTHS: ReductionEntry =
     ReductionEntry { output: ResultType::Fixed(ScalarType::Bool), first: "bool", map: "({x}) != {T}(0)", ..SIMPLE };
 
-// NaNs are propagated. The initial state is a real element, which may be compared with itself.
+// A NaN is the result if there is one. The initial state is an element of the array, which may be compared with itself.
 const LESS: &str = "if (!(a.first < b.first || a.first != a.first)) a.first = b.first;";
 const GREATER: &str = "if (!(a.first > b.first || a.first != a.first)) a.first = b.first;";
-// The first of equal elements; a NaN before all others.
+// Of equal elements the first is selected; a NaN takes precedence over all numbers.
 const FIRST_LESS: &str = "bool later = b.at < a.at, nan = b.first != b.first;\n\
     if (a.first != a.first ? nan && later : nan || b.first < a.first || (b.first == a.first && later)) a = b;";
 const FIRST_GREATER: &str = "bool later = b.at < a.at, nan = b.first != b.first;\n\
     if (a.first != a.first ? nan && later : nan || b.first > a.first || (b.first == a.first && later)) a = b;";
-// The same for an element after all previous ones: of equal elements the previous one stays.
+// As above, for an element that follows all previous ones: of equal elements the previous one is selected.
 const TAKE_LESS: &str = "if (!({x} >= a.first) && a.first == a.first) { a.first = {x}; a.at = at; }";
 const TAKE_GREATER: &str = "if (!({x} <= a.first) && a.first == a.first) { a.first = {x}; a.at = at; }";
-// Means are stored relative to an element, so that they are exact even if all elements are far from zero.
+// Means are stored relative to one of the elements, so that they are exact even if all elements are far from zero.
 const MOMENTS: &str = "if (b.n != 0) { if (a.n == 0) { a = b; } else {\n\
     const pygpu_number n = a.n + b.n; const {R} part = ({R})b.n / ({R})n;\n\
     const {T} apart = (b.first - a.first) + (b.mean - a.mean);\n\
@@ -127,7 +128,7 @@ const MOMENTS_OF_BATCH: &str = "if (a.n == 0) a.first = x[0];\n\
 
 const EXTREMES: &str = "if (!(a.first < b.first || a.first != a.first)) a.first = b.first;\n\
     if (!(a.most > b.most || a.most != a.most)) a.most = b.most;";
-// NaNs are skipped; `seen` records that there was another value.
+// NaNs are skipped; `seen` records that there was an element other than NaN.
 const NAN_LESS: &str = "if (b.seen) { if (!a.seen || b.first < a.first) a.first = b.first; a.seen = true; }";
 const NAN_GREATER: &str = "if (b.seen) { if (!a.seen || b.first > a.first) a.first = b.first; a.seen = true; }";
 const NAN_FIRST_LESS: &str =
@@ -359,13 +360,13 @@ pub static TABLE: &[ReductionEntry] = &[
     },
 ];
 
-/// Looks up an entry by name.
+/// Returns the entry with a name.
 pub fn row(name: &str) -> Option<&'static ReductionEntry> {
     TABLE.iter().find(|row| row.name == name)
 }
 
 impl ReductionEntry {
-    /// The default type of the computation for elements of a type.
+    /// Returns the default type of the computation for elements of a type.
     pub fn computed(&self, kind: ScalarType) -> ScalarType {
         use ScalarType::*;
         match (self.computed, kind) {
@@ -376,7 +377,7 @@ impl ReductionEntry {
         }
     }
 
-    /// The type of the results for a type of the computation.
+    /// Returns the type of the results for a type of the computation.
     pub fn output(&self, computed: ScalarType) -> ScalarType {
         match (self.output, computed) {
             (ResultType::Fixed(kind), _) => kind,
@@ -386,7 +387,7 @@ impl ReductionEntry {
         }
     }
 
-    /// Whether only the elements' truth values matter.
+    /// Whether the function depends only on the elements' truth values.
     pub fn is_of_truths(&self) -> bool {
         self.output == ResultType::Fixed(ScalarType::Bool)
     }
@@ -396,7 +397,7 @@ impl ReductionEntry {
         matches!(self.neutral.0, Neutral::Text(_))
     }
 
-    /// Maximum size of a state in bytes.
+    /// Returns the maximum size of a state in bytes.
     pub fn state_bytes(&self, computed: ScalarType) -> usize {
         (2 * DType::new(computed).itemsize().max(8) + self.bytes).next_multiple_of(16)
     }

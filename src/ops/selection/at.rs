@@ -19,19 +19,20 @@ const THREADS_ON_CPU: u32 = 16;
 
 static COMPILED: KernelFamily = KernelFamily::of_library(25);
 
-/// A call; all arrays are one-dimensional and contiguous.
+/// A call of `ufunc.at`; all arrays are one-dimensional and contiguous.
 pub struct UfuncAt<'a> {
-    /// The function.
+    /// The function to apply.
     pub row: &'static UfuncEntry,
-    /// The type of the loop.
+    /// The element type in which the function is computed.
     pub kind: ScalarType,
     /// The array to modify.
     pub array: &'a Array,
-    /// The sorted indices as 64-bit integers, all inside the array.
+    /// The indices in ascending order, as 64-bit integers, all inside the array.
     pub places: &'a Array,
-    /// Their positions before the sort; stable for equal indices.
+    /// The position of each sorted index before the sort, which was stable.
     pub order: &'a Array,
-    /// The second operands in the order before the sort, or one for all; `None` for a function of one operand.
+    /// The second operands in the order before the sort, or one value for all indices; `None` for a function of one
+    /// operand.
     pub values: Option<&'a Array>,
 }
 
@@ -67,10 +68,10 @@ fn source(call: &UfuncAt<'_>, threads: u32) -> Result<KernelSource> {
     Ok(elementwise_kernel::source(&name, text, &["--fmad=false".to_owned()]))
 }
 
-/// Launches the call.
+/// Launches the kernel.
 ///
 /// # Errors
-/// `TypeError` for a type without a loop; compiler errors; driver errors.
+/// `TypeError` if the function has no implementation for the type; compiler errors; driver errors.
 pub fn at(call: &UfuncAt<'_>, stream: &Stream) -> Result<()> {
     let device = stream.device();
     let threads = if device.is_cpu() { THREADS_ON_CPU } else { THREADS };
@@ -99,7 +100,7 @@ pub fn at(call: &UfuncAt<'_>, stream: &Stream) -> Result<()> {
     uses.extend(call.values.map(|values| (values.allocation(), Access::Read)));
     let blocks = (count as u64).div_ceil(u64::from(threads)).min(1 << 20) as u32;
     let shape = LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: these are the kernel's parameters; the caller guarantees that indices are inside the array and positions
-    // inside the values.
+    // SAFETY: these are the kernel's declared parameters; the caller guarantees that indices are inside the array and
+    // positions inside the values.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
 }

@@ -1,4 +1,4 @@
-//! Launches of mask operations: count, take, put and nonzero.
+//! Launches of mask operations: counting true elements, take, put and nonzero.
 
 use super::source::{self, MaskKernel, MaskOperation};
 use pygpu_array::Array;
@@ -13,20 +13,20 @@ use pygpu_layout::{Dims, Layout, LoopNest, MemoryOrder, NARROW};
 use pygpu_memory::readback::Readback;
 use pygpu_memory::{Access, BlockUse, capture};
 
-/// Threads of a block and of the scanning block, elements of a tile, and tiles that a block counts. The values must
-/// match `compact.cu`.
+/// Threads of a block, threads of the block that scans the counts, elements of a tile, and tiles that a block counts.
+/// The values must match `compact.cu`.
 const THREADS: u32 = 256;
 const THREADS_OF_STARTS: u32 = 1024;
 const TILE: i64 = 4096;
 const COUNTED: i64 = 4;
-/// Number of elements up to which a single block does everything, which saves launches.
+/// Number of elements up to which a single block computes everything, which saves launches.
 const SMALL: i64 = 2 * TILE;
 
-/// A contiguous mask.
+/// A mask whose elements are contiguous.
 struct Mask {
     array: Array,
     count: i64,
-    /// Number of elements between the preceding multiple of 16 bytes and the first element.
+    /// Number of elements between the preceding multiple of 16 bytes and the mask's first element.
     head: i64,
 }
 
@@ -56,15 +56,15 @@ impl Mask {
     }
 }
 
-/// For each tile the number of true elements before it, and the readback with their total number.
+/// For each tile of a mask, the number of true elements before it; and the readback with their total number.
 struct TileOffsets {
-    /// One 64-bit offset per tile and the total, followed by one 32-bit count per tile.
+    /// Array with one 64-bit offset per tile and the total, followed by one 32-bit count per tile.
     numbers: Array,
     told: Readback,
 }
 
 fn shape(blocks: i64, threads: u32) -> LaunchShape {
-    // A larger grid would need more elements than fit into a device.
+    // More blocks than fit into 32 bits would need more elements than fit into a device.
     let blocks = u32::try_from(blocks).unwrap_or(i32::MAX as u32);
     LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false }
 }
@@ -88,34 +88,34 @@ impl TileOffsets {
         arguments.push_word(counts);
         arguments.push_word(tiles as u64);
         let blocks = (tiles + COUNTED - 1) / COUNTED;
-        // SAFETY: these are the kernel's parameters; `numbers` has room for all tiles.
+        // SAFETY: these are the kernel's declared parameters; `numbers` has room for all tiles.
         unsafe { launch::launch(&count, &shape(blocks, THREADS), stream, &mut arguments, &[mask.used(), written])? };
         let mut arguments = Arguments::new();
         [counts, numbers.address() as u64, tiles as u64, told.address()]
             .into_iter()
             .for_each(|word| arguments.push_word(word));
-        // SAFETY: as above; the readback is read after the kernel.
+        // SAFETY: as above; the readback is read only after the kernel.
         unsafe { launch::launch(&start, &shape(1, THREADS_OF_STARTS), stream, &mut arguments, &[written])? };
         Ok(Self { numbers, told })
     }
 }
 
-/// A move of elements: the kernel, and its parameters besides the mask.
+/// A kernel that takes, puts or finds elements at true positions, and its parameters besides the mask.
 struct MaskMove<'a> {
     kernel: MaskKernel,
-    /// The array whose elements are moved, and its first element's offset; `None` if indices are computed.
+    /// The array whose elements are moved, and the offset of its first element; `None` if indices are computed.
     array: Option<(&'a Array, i64)>,
     values: &'a Array,
-    /// Stride of the values in bytes, or distance between the indices of two axes.
+    /// Stride of the values in bytes; if indices are computed, the distance between the indices of two axes.
     step: i64,
-    /// The required number of true elements; negative for any number.
+    /// The required number of true elements; negative if any number is allowed.
     expected: i64,
     walk: ParameterBlock,
 }
 
 impl MaskMove<'_> {
-    /// Launches the move. Without `starts` a single block does everything and reports the number to the readback
-    /// `told`.
+    /// Launches the kernel. If `starts` is `None`, a single block does everything and writes the number of true
+    /// elements to the readback at address `told`.
     fn run(&self, mask: &Mask, starts: Option<&Array>, told: u64, stream: &Stream) -> Result<()> {
         let function = source::moving(stream.device(), self.kernel)?;
         let tiles = mask.tiles();
@@ -146,7 +146,7 @@ impl MaskMove<'_> {
     }
 }
 
-/// The loop nest of an array in C order.
+/// Returns the kernel for an array, its loop nest in C order as parameters, and the offset of the first element.
 fn walk_of(array: &Array, task: MaskOperation) -> Option<(MaskKernel, ParameterBlock, i64)> {
     let layout = array.layout();
     let unit = layout.itemsize();
@@ -218,7 +218,7 @@ pub fn put(array: &Array, mask: &Array, values: &Array, stream: &Stream) -> Resu
     Ok(Some(told.read_at(&counted)? as i64))
 }
 
-/// The indices of a mask's true elements in C order, one row per axis.
+/// Returns the indices of a mask's true elements in C order, one row per axis.
 ///
 /// # Errors
 /// As [`take`].

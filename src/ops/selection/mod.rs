@@ -1,4 +1,4 @@
-//! Selection by masks, computed on the device.
+//! Selection by boolean masks, computed on the device.
 //!
 //! A mask is divided into tiles. The first launch counts the true elements of each tile, the second one scans the
 //! counts, and the third one moves elements. For the move a block lists the true positions of its tile in shared memory

@@ -1,4 +1,4 @@
-//! Source of the mask kernels.
+//! Generates the source of the mask kernels.
 
 use crate::elementwise_kernel;
 use pygpu_base::error::Result;
@@ -11,24 +11,24 @@ const TEXT: &str = include_str!("compact.cu");
 
 static COMPILED: KernelFamily = KernelFamily::of_library(24);
 
-/// Operation on the positions at which a mask is true.
+/// What a kernel does at each position at which a mask is true.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum MaskOperation {
-    /// Reads elements from there.
+    /// Reads the element at the position.
     Take,
-    /// Stores values there.
+    /// Stores a value at the position.
     Put,
-    /// Stores their indices.
+    /// Stores the indices of the position.
     Find,
 }
 
-/// A kernel that moves elements.
+/// Specification of a kernel that takes, puts or finds elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct MaskKernel {
     pub(super) task: MaskOperation,
     /// Size of an element in bytes.
     pub(super) unit: i64,
-    /// Index width.
+    /// Width of the indices in the kernel.
     pub(super) span: IndexWidth,
     pub(super) rank: usize,
 }
@@ -38,19 +38,19 @@ fn source(name: &str, step: u8, definitions: &str) -> KernelSource {
     elementwise_kernel::source(name, text, &[])
 }
 
-/// Counts the true elements of each tile.
+/// Returns the kernel that counts the true elements of each tile.
 pub(super) fn count(device: Device) -> Result<Function> {
     const NAME: &str = "pygpu_count_true";
     COMPILED.function(device, &[1], NAME, || source(NAME, 1, ""))
 }
 
-/// Scans the counts of the tiles.
+/// Returns the kernel that scans the counts of the tiles.
 pub(super) fn starts(device: Device) -> Result<Function> {
     const NAME: &str = "pygpu_start_tiles";
     COMPILED.function(device, &[2], NAME, || source(NAME, 2, ""))
 }
 
-/// Moves elements.
+/// Returns the kernel that takes, puts or finds elements.
 pub(super) fn moving(device: Device, of: MaskKernel) -> Result<Function> {
     const NAME: &str = "pygpu_move_true";
     let MaskKernel { task, unit, span, rank } = of;

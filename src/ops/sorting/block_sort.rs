@@ -1,4 +1,4 @@
-//! Sort of rows that fit into one block.
+//! Sorts rows that fit into one block of threads.
 
 use super::COMPILED;
 use super::sort_input::SortInput;
@@ -13,12 +13,12 @@ use pygpu_memory::{Access, BlockUse};
 const TEXT: &str = include_str!("block_sort.cu");
 const NAME: &str = "pygpu_sort_rows";
 
-/// Elements of a block: fewer for short rows, so that many blocks run concurrently. Keys of 16 bytes with positions
-/// need 40 KiB of shared memory.
+/// Elements per block: `FEW` for short rows, so that many blocks run concurrently, otherwise `MANY`. Keys of 16 bytes
+/// with positions need 40 KiB of shared memory.
 const FEW: i64 = 512;
 const MANY: i64 = 2048;
 
-/// Whether rows of `count` elements can be sorted here.
+/// Whether a row of `count` elements fits into one block.
 pub fn has_room(count: i64) -> bool {
     count <= MANY
 }
@@ -38,7 +38,7 @@ pub fn run(rows: &SortInput<'_>, stream: &Stream) -> Result<()> {
     let function = COMPILED.function(stream.device(), &key, NAME, source)?;
     let blocks = (rows.rows as u64).div_ceil(capacity as u64 >> log);
     let shape = LaunchShape {
-        // A larger grid would need more elements than fit into a device.
+        // More blocks than fit into 32 bits would need more elements than fit into a device.
         grid: [u32::try_from(blocks).unwrap_or(u32::MAX), 1, 1],
         block: [threads, 1, 1],
         shared: 0,

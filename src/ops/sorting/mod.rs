@@ -24,6 +24,6 @@ pub use unique::{Unique, UniqueOutputs, unique};
 
 use pygpu_codegen::variant_cache::KernelFamily;
 
-/// The kernels of this module.
+/// The compiled kernels of this module.
 static COMPILED: KernelFamily = KernelFamily::of_library(FAMILY);
 const FAMILY: u16 = 32;

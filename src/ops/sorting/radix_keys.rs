@@ -7,18 +7,18 @@
 
 use pygpu_base::dtype::{DType, ScalarType};
 
-/// Conversion of elements to keys.
+/// How elements are converted to keys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Keys {
     /// The type of the elements.
     pub kind: ScalarType,
     /// Whether the order is descending.
     pub descending: bool,
-    /// Whether 0 and -0 have the same key, for sorts that order equal elements by position.
+    /// Whether 0 and -0 have the same key, as required by sorts that order equal elements by position.
     pub as_equal: bool,
 }
 
-/// The unsigned C type with `bytes` bytes.
+/// Returns the unsigned C type with this number of bytes.
 fn unsigned(bytes: usize) -> &'static str {
     match bytes {
         1 => "unsigned char",
@@ -28,7 +28,7 @@ fn unsigned(bytes: usize) -> &'static str {
     }
 }
 
-/// Constants for a floating-point type.
+/// Constants of a floating-point type that the conversion needs.
 struct Float {
     bytes: usize,
     /// The bit pattern of positive infinity.
@@ -49,22 +49,22 @@ impl Float {
 }
 
 impl Keys {
-    /// Size of a key in bytes.
+    /// Returns the size of a key in bytes.
     pub fn bytes(&self) -> usize {
         DType::new(self.kind).itemsize()
     }
 
-    /// Number of passes of one byte each. A bool needs one pass although it has one bit.
+    /// Returns the number of radix passes, one for each byte. A bool needs one pass although it has one bit.
     pub fn passes(&self) -> u32 {
         self.bytes() as u32
     }
 
-    /// Part of the variant key of kernels that use these keys.
+    /// Returns the part of the variant's cache key for kernels that use these keys.
     pub fn identity(&self) -> [u8; 3] {
         [self.kind as u8, self.descending.into(), self.as_equal.into()]
     }
 
-    /// Device code with the types and functions `pygpu_element`, `pygpu_key`, `pygpu_encode`, `pygpu_decode`,
+    /// Returns device code with the types and functions `pygpu_element`, `pygpu_key`, `pygpu_encode`, `pygpu_decode`,
     /// `pygpu_less`, `pygpu_differ`, `pygpu_has_nan`, `pygpu_digit` and `pygpu_greatest`.
     pub fn text(&self) -> String {
         let bytes = self.bytes();
@@ -103,9 +103,9 @@ impl Keys {
             }
             _ => 0,
         };
-        // Every byte other than 0 is true.
+        // Any byte other than 0 counts as true.
         let bits = if self.kind == ScalarType::Bool { "(pygpu_key)(element != 0)" } else { "element" };
-        // The inverted key of a bool has more than one bit set.
+        // Inverting the key of a bool sets more bits than the lowest, so the others are cleared.
         let back = if self.kind == ScalarType::Bool { " & 1" } else { "" };
         format!(
             "typedef pygpu_key pygpu_element;\n\
@@ -121,7 +121,7 @@ impl Keys {
         let Float { bytes, infinity } = *float;
         let (part, sign) = (unsigned(bytes), 1_u64 << (8 * bytes - 1));
         let (as_equal, turned) = (u8::from(self.as_equal), if self.descending { "~" } else { "" });
-        // The NaN test of an element, and the inverse of its key.
+        // Source of the NaN test of an element, and of the conversion from key to element.
         let numbers = format!(
             "typedef {part} pygpu_part;\n\
              static __device__ inline bool pygpu_is_nan(pygpu_part bits) {{ return (bits & {below}ULL) > {infinity}ULL; }}\n\
@@ -135,8 +135,8 @@ impl Keys {
             below = sign - 1,
             nan = infinity | (infinity & infinity.wrapping_neg()) >> 1,
         );
-        // The largest key of a number: that of infinity, or of negative infinity for descending order. Larger keys are
-        // NaN.
+        // The largest key of an element other than NaN: that of infinity, or of negative infinity for descending order.
+        // Larger keys are NaN.
         let last = infinity | sign;
         let complex = format!(
             "static __device__ inline bool pygpu_has_nan(pygpu_element element) {{\n\
@@ -185,7 +185,7 @@ impl Keys {
     }
 }
 
-/// Whether elements of a type are ordered.
+/// Whether the elements of a type have an order, so that they can be sorted.
 pub fn has_order(kind: ScalarType) -> bool {
     kind != ScalarType::Opaque
 }

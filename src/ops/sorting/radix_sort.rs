@@ -1,4 +1,4 @@
-//! Radix sort of rows that do not fit into one block: one pass over the keys for each of their bytes.
+//! Radix sort of rows that do not fit into one block, with one pass over the keys for each of their bytes.
 
 use super::COMPILED;
 use super::lookback::{LONG, OF_WARPS, warp};
@@ -19,26 +19,26 @@ const TEXT: &str = include_str!("radix_sort.cu");
 const COUNT: &str = "pygpu_sort_count";
 const SWEEP: &str = "pygpu_sort_sweep";
 
-/// Threads of a block: one for each value of a digit.
+/// Threads per block: one for each value of a digit, which has 8 bits.
 const THREADS: i64 = 256;
 
-/// Blocks that run concurrently on a multiprocessor, without and with positions, which need more registers. Measured on
-/// an H200, like [`each`].
+/// Number of blocks that a multiprocessor runs concurrently: without positions, and with positions, which need more
+/// registers. Measured on an H200, like [`each`].
 const BLOCKS: [u32; 2] = [4, 3];
 
-/// Bytes that a thread of the counting kernel reads at once.
+/// Number of bytes that a thread of the counting kernel loads at once.
 const COUNTED_AT_ONCE: usize = 32;
 
-/// Blocks of the counting kernel per multiprocessor.
+/// Number of blocks of the counting kernel per multiprocessor.
 const COUNTING: i64 = 4;
 
 /// Parameters of a sort, fixed before the launches.
 struct RadixSortPlan {
     with_places: bool,
     is_long: bool,
-    /// Keys per thread.
+    /// Number of keys per thread.
     each: usize,
-    /// Tiles of a row.
+    /// Number of tiles in a row.
     tiles: i64,
     passes: i64,
 }
@@ -53,7 +53,7 @@ impl RadixSortPlan {
         Self { with_places, is_long, each, tiles, passes: rows.keys.passes().into() }
     }
 
-    /// Size in bytes of a count, and of a key's position.
+    /// Returns the size in bytes of a count, and of an element's position.
     const fn number_bytes(&self) -> i64 {
         if self.is_long { 8 } else { 4 }
     }
@@ -63,7 +63,7 @@ impl RadixSortPlan {
     }
 }
 
-/// Size in bytes of a key's position between the passes.
+/// Returns the size in bytes of an element's position between the passes; 0 without positions.
 const fn place_bytes(with_places: bool, is_long: bool) -> usize {
     match (with_places, is_long) {
         (false, _) => 0,
@@ -72,7 +72,7 @@ const fn place_bytes(with_places: bool, is_long: bool) -> usize {
     }
 }
 
-/// Keys per thread, by the size of a key or a position.
+/// Returns the number of keys per thread, by the size of a key or a position.
 const fn each(bytes: usize, with_places: bool) -> usize {
     match (bytes, with_places) {
         (1, false) => 16,
@@ -83,11 +83,12 @@ const fn each(bytes: usize, with_places: bool) -> usize {
     }
 }
 
-/// Device memory shared by the passes.
+/// Device memory that all passes use.
 struct RadixSortScratch {
-    /// Digit counts of each row and pass, look-back entries of the tiles in even passes, and tickets.
+    /// Digit counts for each row and pass, look-back entries of the tiles in even passes, and the counters that number
+    /// the tiles.
     memory: Array,
-    /// Look-back entries of odd passes. Each pass clears the entries of the next one.
+    /// Look-back entries of the tiles in odd passes. Each pass clears the entries for the next one.
     other: Array,
     said: i64,
     tickets: i64,
@@ -118,10 +119,10 @@ pub fn run(rows: &SortInput<'_>, stream: &Stream) -> Result<()> {
     let count = compiled(rows, &plan, device, true)?;
     let sweep = compiled(rows, &plan, device, false)?;
     let state = RadixSortScratch::new(rows, &plan, stream)?;
-    // SAFETY: the kernel was compiled for these keys; the shared memory has the size for them.
+    // SAFETY: the kernel was compiled for these keys; the scratch memory has the size for them.
     unsafe { launch_count(rows, &count, &state, stream)? };
-    // Passes alternate between two buffers, so that the last one writes to the result. With positions the last pass
-    // reads the original elements again, which therefore must not be overwritten.
+    // The passes alternate between two buffers, so that the last one writes to the result. With positions, the last
+    // pass reads the original elements again, which must therefore not be overwritten.
     let size = rows.rows * rows.count;
     let pairs = |bytes: i64, result: Option<&Array>| -> Result<[Array; 2]> {
         let new = |is_needed: bool| scratch(if is_needed { size * bytes } else { 0 }, stream);
@@ -139,14 +140,14 @@ pub fn run(rows: &SortInput<'_>, stream: &Stream) -> Result<()> {
         let to = if is_last { rows.values } else { Some(&keys[side]) };
         let places_to = if is_last { rows.places } else { places.as_ref().map(|places| &places[side]) };
         let step = RadixPass { from, places_from, to, places_to, pass };
-        // SAFETY: as above; the arrays have a key and a position for each element.
+        // SAFETY: as above; the arrays have room for a key and a position of each element.
         unsafe { launch_sweep(rows, &plan, &sweep, &state, &step, stream)? };
         (from, places_from) = (to, places_to);
     }
     Ok(())
 }
 
-/// Inputs and outputs of a pass.
+/// Arrays that one pass of the sort reads and writes.
 struct RadixPass<'a> {
     from: Option<&'a Array>,
     places_from: Option<&'a Array>,
@@ -159,6 +160,8 @@ fn shape(grid: [u32; 2]) -> LaunchShape {
     LaunchShape { grid: [grid[0], grid[1], 1], block: [THREADS as u32, 1, 1], shared: 0, cooperative: false }
 }
 
+/// Launches the kernel that counts the digits.
+///
 /// # Safety
 /// The function and the state must have been created for the plan of these rows.
 unsafe fn launch_count(
@@ -175,12 +178,14 @@ unsafe fn launch_count(
     let blocks = (rows.count / (THREADS * counted_each(rows) as i64)).clamp(1, most);
     let uses = [(rows.input.allocation(), Access::Read), (state.memory.allocation(), Access::Write)];
     let grid = [u32::try_from(rows.rows).unwrap_or(u32::MAX), blocks as u32];
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the caller guarantees that function, state and rows belong to one plan.
     unsafe { launch::launch(function, &shape(grid), stream, &mut values, &uses) }
 }
 
+/// Launches one pass of the sort.
+///
 /// # Safety
-/// As [`launch_count`]; the arrays of the step must have room for a key and a position of each element.
+/// As [`launch_count`]; the arrays of the pass must have room for a key and a position of each element.
 unsafe fn launch_sweep(
     rows: &SortInput<'_>,
     plan: &RadixSortPlan,
@@ -212,11 +217,11 @@ unsafe fn launch_sweep(
     uses.extend([step.to, step.places_to].into_iter().flatten().map(|array| (array.allocation(), Access::Write)));
     uses.extend([&state.memory, &state.other].map(|array| (array.allocation(), Access::Write)));
     let blocks = u32::try_from(rows.rows * plan.tiles).unwrap_or(u32::MAX);
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the caller guarantees that function, state and rows belong to one plan, and the sizes of the arrays.
     unsafe { launch::launch(function, &shape([blocks, 1]), stream, &mut values, &uses) }
 }
 
-/// Keys that a thread of the counting kernel reads at once.
+/// Returns the number of keys that a thread of the counting kernel loads at once.
 fn counted_each(rows: &SortInput<'_>) -> usize {
     (COUNTED_AT_ONCE / rows.keys.bytes()).clamp(1, 16)
 }

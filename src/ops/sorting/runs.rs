@@ -1,4 +1,4 @@
-//! Runs of equal elements in sorted data.
+//! Finds runs of equal elements in sorted data.
 
 use super::COMPILED;
 use super::lookback::{LONG, OF_WARPS, warp};
@@ -22,38 +22,38 @@ const TEXT: &str = include_str!("runs.cu");
 const NAME: &str = "pygpu_sort_runs";
 
 const THREADS: u32 = 256;
-/// Bytes of elements per thread, and the maximum number of elements, because each needs a bit. Blocks wait for their
-/// predecessors, so large parts reduce the waiting.
+/// Size in bytes of the elements per thread; `MOST` is the maximum number of elements, because each needs a bit. Blocks
+/// wait for their predecessors, so large parts reduce the waiting.
 const BYTES_OF_THREAD: u64 = 128;
 const MOST_EACH: u64 = 32;
 
 /// Size of a pack in bytes.
 const BYTES_OF_PACK: u64 = 16;
 
-/// Elements per thread.
+/// Returns the number of elements per thread.
 fn each(dtype: DType) -> u64 {
     (BYTES_OF_THREAD / dtype.itemsize() as u64).min(MOST_EACH)
 }
 
-/// The runs of equal elements. The arrays have room for one run per element; `total` is the number of runs.
+/// The runs of equal elements. The arrays have room for one run per element; only the first `total` entries are valid.
 pub(super) struct Runs {
     /// The first element of each run.
     pub(super) values: Array,
-    /// The position of each run, followed by the number of elements.
+    /// The position of each run's first element, followed by the number of elements.
     pub(super) starts: Option<Array>,
-    /// The number of each element's run, stored at the element's position before the sort.
+    /// The index of each element's run, stored at the element's position before the sort.
     pub(super) inverse: Option<Array>,
-    /// The number of runs, readable after the kernel.
+    /// The number of runs, which can be read after the kernel.
     pub(super) total: Readback,
 }
 
-/// Options of `runs`.
+/// Optional outputs of `runs`.
 #[derive(Clone, Copy)]
 pub(super) struct RunOutputs<'a> {
     pub(super) starts: bool,
-    /// The elements' positions before the sort, if the inverse is requested.
+    /// The elements' positions before the sort, if `inverse` is requested.
     pub(super) places: Option<&'a Array>,
-    /// Whether each NaN is a separate run, instead of all being one.
+    /// Whether each NaN is a run of its own, instead of all NaNs forming one run.
     pub(super) nan_apart: bool,
 }
 
@@ -94,8 +94,8 @@ pub(super) fn runs(sorted: &Array, beside: RunOutputs<'_>, stream: &Stream) -> R
     let written = outputs.into_iter().flatten().chain([&state]).map(|array| (array.allocation(), Access::Write));
     let uses: Vec<BlockUse<'_>> = read.chain(written).collect();
     let shape = LaunchShape { grid: [tiles as u32, 1, 1], block: [THREADS, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: the kernel was compiled for these keys; the arrays have as many elements as the sorted one, and the
-    // look-back memory has an entry for each tile. The total is read after the kernel.
+    // SAFETY: the kernel was compiled for these keys; the output arrays have as many elements as the sorted one, and
+    // the look-back memory has an entry for each tile. The readback is read only after the kernel.
     unsafe { launch::launch(&function, &shape, stream, &mut values, &uses)? };
     Ok(found)
 }

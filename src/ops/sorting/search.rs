@@ -1,4 +1,4 @@
-//! Positions in sorted data, and reductions of the values per position: their number, and the sum of their weights.
+//! Searches positions in sorted data, and combines values by position: counts them, or sums their weights.
 
 use super::COMPILED;
 use super::radix_keys::Keys;
@@ -25,7 +25,7 @@ const COUNT: &str = "pygpu_count_places";
 const SUM: &str = "pygpu_sum_runs";
 
 const THREADS: u32 = 256;
-/// Bytes of keys that a block keeps in shared memory.
+/// Size in bytes of the keys that a block keeps in shared memory.
 const HELD: i64 = 8192;
 /// Number of bins that a block counts in shared memory.
 const FEW: i64 = 4096;
@@ -33,11 +33,11 @@ const FEW: i64 = 4096;
 const BLOCKS: u64 = 8;
 /// Number of weights from which on a whole block sums a run.
 const LONG: i64 = 128;
-/// Maximum number of blocks per run, and the total number of blocks that suffices.
+/// Maximum number of blocks per run; `ENOUGH` is the total number of blocks that suffices to occupy the device.
 const MOST_PARTS: i64 = 256;
 const ENOUGH: i64 = 1024;
 
-/// Kernel variant: searches, or counts the positions found, or counts the values themselves.
+/// What the kernel does: it stores the found positions, counts them, or counts the values themselves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct SearchVariant {
     searches: bool,
@@ -46,12 +46,12 @@ struct SearchVariant {
     is_few: bool,
 }
 
-/// Definition of the bins.
+/// How the bins are defined.
 #[derive(Clone, Copy)]
 pub enum Counted<'a> {
-    /// Intervals between these sorted edges, which have the values' type.
+    /// Bins are the intervals between these sorted edges, which have the values' type.
     Between(&'a Array),
-    /// The integers below this number.
+    /// Bins are the integers from 0 to below this number.
     Below(i64),
 }
 
@@ -122,8 +122,8 @@ fn run(
     };
     let blocks = count.div_ceil(u64::from(THREADS)).clamp(1, most.max(1)) as u32;
     let shape = LaunchShape { grid: [blocks, 1, 1], block: [THREADS, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: the kernel was compiled for this type; `result` has an element for each value or bin, and no bin beyond
-    // is counted.
+    // SAFETY: the kernel was compiled for this type; `result` has an element for each value or bin, and the kernel
+    // counts no bin beyond its end.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
 }
 
@@ -152,8 +152,8 @@ fn source(task: SearchVariant, name: &str, kind: ScalarType) -> KernelSource {
     elementwise_kernel::source(name, text, &[])
 }
 
-/// Sums the weights of each run in float64: those at `places` from the run's start to the next run's start. The result
-/// has one row per run with partial sums, which the caller adds up.
+/// Sums the weights of each run in float64. A run consists of the weights at the indices in `places` from the run's
+/// start to the next run's start. The result has one row per run, with partial sums that the caller adds up.
 ///
 /// # Errors
 /// As [`search`].
@@ -182,8 +182,8 @@ pub fn sum_runs(weights: &Array, places: &Array, starts: &Array, stream: &Stream
     let uses: Vec<BlockUse<'_>> = read.into_iter().chain([(sums.allocation(), Access::Write)]).collect();
     let blocks = u32::try_from(runs).unwrap_or(u32::MAX).min(1 << 30);
     let shape = LaunchShape { grid: [blocks, parts as u32, 1], block: [threads, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: these are the kernel's parameters; the caller guarantees that positions are inside the weights and starts
-    // inside the positions.
+    // SAFETY: these are the kernel's declared parameters; the caller guarantees that positions are inside the weights
+    // and starts inside the positions.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses)? };
     Ok(sums)
 }

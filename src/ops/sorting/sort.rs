@@ -1,4 +1,4 @@
-//! Sort along the last axis.
+//! Sorts along the last axis.
 
 use super::radix_keys::Keys;
 use super::sort_input::{SortInput, dense, is_dense};
@@ -9,14 +9,14 @@ use pygpu_base::error::Result;
 use pygpu_device::stream::Stream;
 use pygpu_layout::MemoryOrder;
 
-/// Requested outputs of a sort.
+/// Which outputs of a sort are requested, and in which order elements are sorted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SortOutputs {
-    /// The sorted elements.
+    /// Whether to return the sorted elements.
     pub values: bool,
-    /// Their positions in the unsorted row (argsort).
+    /// Whether to return the elements' positions in the unsorted row (argsort).
     pub places: bool,
-    /// Descending order; NaN is last nevertheless.
+    /// Whether to sort in descending order. NaNs are last in either order.
     pub descending: bool,
 }
 
@@ -24,12 +24,13 @@ pub struct SortOutputs {
 pub struct Sorted {
     /// The sorted elements, if requested.
     pub values: Option<Array>,
-    /// Their positions as 64-bit integers, if requested.
+    /// The elements' positions in the unsorted row as 64-bit integers, if requested.
     pub places: Option<Array>,
 }
 
-/// Sorts the rows of an array. With positions the sort is stable and -0 equals 0; otherwise -0 precedes 0. Because that
-/// would order the imaginary parts of complex numbers incorrectly, complex numbers are always sorted with positions.
+/// Sorts the rows of an array. A sort with positions is stable and treats -0 as equal to 0; otherwise -0 precedes 0.
+/// Because that would order the imaginary parts of complex numbers incorrectly, complex numbers are always sorted with
+/// positions.
 ///
 /// # Errors
 /// `OutOfMemory`; compiler errors; driver errors.
@@ -45,12 +46,12 @@ pub fn sort(input: &Array, wanted: SortOutputs, stream: &Stream) -> Result<Sorte
     Ok(Sorted { places: sorted.places.filter(|_| wanted.places), ..sorted })
 }
 
-/// Sorts the rows of an array in place; `false` if this is impossible, with the array unchanged.
+/// Sorts the rows of an array in place. Returns `false`, with the array unchanged, if this is impossible.
 ///
 /// # Errors
 /// As [`sort`].
 pub fn sort_in_place(array: &Array, descending: bool, stream: &Stream) -> Result<bool> {
-    // One-byte keys are written to the result in the only pass, so that input and result must differ.
+    // For one-byte keys the only pass writes directly to the result, so that input and result must differ.
     let reads_before = array.dtype().itemsize() > 1 || block_sort::has_room(count(array));
     let is_possible = reads_before && is_dense(array) && !array.dtype().kind().is_complex();
     if is_possible {
@@ -59,7 +60,7 @@ pub fn sort_in_place(array: &Array, descending: bool, stream: &Stream) -> Result
     Ok(is_possible)
 }
 
-/// Elements of a row.
+/// Returns the number of elements in a row.
 fn count(array: &Array) -> i64 {
     array.layout().shape().last().unwrap_or(1)
 }

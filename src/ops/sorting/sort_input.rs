@@ -8,7 +8,7 @@ use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_layout::{Layout, MemoryOrder};
 
-/// Consecutive rows of equal length, and the outputs.
+/// Consecutive rows of equal length to sort, and the arrays for the results.
 pub(super) struct SortInput<'a> {
     pub(super) keys: Keys,
     pub(super) input: &'a Array,
@@ -18,12 +18,12 @@ pub(super) struct SortInput<'a> {
     pub(super) count: i64,
 }
 
-/// Whether elements are in C order and aligned.
+/// Whether the elements of an array are contiguous in C order and aligned.
 pub(super) fn is_dense(array: &Array) -> bool {
     array.layout().is_c_contiguous() && array.address().is_multiple_of(array.dtype().itemsize().min(8))
 }
 
-/// Copies an array to dense memory if it is not dense; `None` if it is.
+/// Returns a dense copy of an array; `None` if the array is dense already.
 pub(super) fn dense(input: &Array, stream: &Stream) -> Result<Option<Array>> {
     if is_dense(input) {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Unique elements of an array.
+//! Finds the unique elements of an array.
 
 use super::runs::{RunOutputs, runs};
 use super::sort::{SortOutputs, Sorted, sort};
@@ -10,14 +10,14 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::{Layout, MemoryOrder};
 use pygpu_memory::capture;
 
-/// Optional outputs of unique.
+/// Which optional outputs of unique are requested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UniqueOutputs {
-    /// The start of each value's run in the sorted elements.
+    /// Whether to return, for each distinct value, the index of its first occurrence in the sorted elements.
     pub starts: bool,
-    /// The positions of the sorted elements before the sort.
+    /// Whether to return, for each sorted element, its position before the sort.
     pub places: bool,
-    /// The index of each element's value in `values`.
+    /// Whether to return, for each element, the index of its value in `values`.
     pub inverse: bool,
     /// Whether NaNs are distinct from each other.
     pub nan_apart: bool,
@@ -27,11 +27,12 @@ pub struct UniqueOutputs {
 pub struct Unique {
     /// The distinct values in ascending order.
     pub values: Array,
-    /// The start of each value's run in the sorted elements, followed by the number of elements.
+    /// For each distinct value, the index of its first occurrence in the sorted elements; followed by the number of
+    /// elements.
     pub starts: Option<Array>,
-    /// The positions of the sorted elements before the sort.
+    /// For each sorted element, its position before the sort.
     pub places: Option<Array>,
-    /// The index of each element's value in `values`.
+    /// For each element, the index of its value in `values`.
     pub inverse: Option<Array>,
 }
 
@@ -64,14 +65,15 @@ pub fn unique(input: &Array, asked: UniqueOutputs, stream: &Stream) -> Result<Un
     })
 }
 
-/// The starts for an empty array: a single 0.
+/// Returns the `starts` output for an empty array: a single 0.
 fn zero(stream: &Stream) -> Result<Array> {
     let array = Array::empty(&[1], DType::new(ScalarType::Int64), MemoryOrder::C, stream.clone())?;
     copy::fill(&array, &[0; 8], stream)?;
     Ok(array)
 }
 
-/// The first elements of an array: a view, or a copy if a view would keep much unused memory alive.
+/// Returns the first `count` elements of an array: as a view, or as a copy if a view would keep much unused memory
+/// alive.
 fn trimmed(array: Array, count: i64, stream: &Stream) -> Result<Array> {
     let room = array.layout().size();
     let view = array.view(Layout::contiguous(&[count], array.dtype().itemsize() as i64, MemoryOrder::C)?)?;

@@ -10,7 +10,7 @@ use pygpu_base::error::Result;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;
 
-/// Parameters of `linspace`, as bytes of the type that [`computed_in`] returns.
+/// Parameters of `linspace`. Values are bytes of a number of the type that [`computed_in`] returns.
 #[derive(Clone, Copy)]
 pub struct Spacing<'a> {
     /// The first value.
@@ -21,11 +21,11 @@ pub struct Spacing<'a> {
     pub step: &'a [u8],
     /// Divisor for a step that would underflow; 0 otherwise.
     pub parts: i64,
-    /// Whether the last element is `stop`.
+    /// Whether the last element is exactly `stop`.
     pub ends: bool,
 }
 
-/// The type in which values of a type are computed, and of the kernel's parameters.
+/// Returns the type in which values of a type are computed, which is also that of the kernel's parameters.
 pub fn computed_in(kind: ScalarType) -> ScalarType {
     match kind {
         ScalarType::Float16 | ScalarType::BFloat16 => ScalarType::Float32,
@@ -72,12 +72,13 @@ enum ArangeSequence {
 
 fn run(kernel: &Elementwise, target: &Array, mut values: Arguments, stream: &Stream) -> Result<()> {
     let plan = kernel.plan(&[target], false)?;
-    // SAFETY: the kernel was created for an array of this type, and the values have the declared types.
+    // SAFETY: the kernel was created for an array of this type, and the plan for this array; the values have the
+    // declared types.
     unsafe { kernel.run(&plan, &[target], &mut values, None, stream) }
 }
 
 fn known(sequence: ArangeSequence, kind: ScalarType, output: ScalarType) -> Result<&'static Elementwise> {
-    // These small numbers cannot be addresses of table entries.
+    // Kernel keys usually begin with the address of a table entry. These numbers are too small to be an address.
     let key = (sequence as usize, (kind as u64) << 8 | output as u64);
     if let Some(known) = kernel_cache::find(key) {
         return Ok(known);
@@ -92,7 +93,8 @@ fn known(sequence: ArangeSequence, kind: ScalarType, output: ScalarType) -> Resu
     Ok(kernel_cache::keep(key, made))
 }
 
-/// Integers wrap around, as in NumPy; floats are rounded after the product and after the sum.
+/// Source for the value of an element. Integers wrap around, as in NumPy; floats are rounded after the product and
+/// again after the sum.
 fn arange_text(kind: ScalarType) -> String {
     let class = type_of(kind);
     let far = match kind {
@@ -105,7 +107,7 @@ fn arange_text(kind: ScalarType) -> String {
 
 fn linspace_text(kind: ScalarType, output: ScalarType) -> String {
     let class = type_of(kind);
-    // In 16-bit types NumPy rounds after each operation.
+    // For 16-bit types NumPy rounds after each operation.
     let rounded = |text: &str| match kind {
         ScalarType::Float16 | ScalarType::BFloat16 => format!("(float){}({text})", DType::new(kind).c_name()),
         _ => format!("({text})"),
@@ -124,7 +126,7 @@ fn linspace_text(kind: ScalarType, output: ScalarType) -> String {
     )
 }
 
-/// A kernel with scalars of the computation's type, integers, and the array.
+/// Launches a kernel whose arguments are scalars of the computation's type, integers, and the target.
 fn write(
     name: &str,
     kind: ScalarType,

@@ -1,4 +1,4 @@
-//! Casts between element types, by the kernel of the identity function.
+//! Casts between element types, by the kernel of an identity function.
 
 use super::kernel::{self, LoopOperand};
 use super::table::{HostEvaluation, Kinds, Output, ScalarRule, UfuncEntry, UfuncGroup};
@@ -9,7 +9,7 @@ use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;
 
-/// The identity for every type; internal, without a public name.
+/// The identity function for every type; internal, without a public name.
 static IDENTITY: UfuncEntry = UfuncEntry {
     name: "cast",
     inputs: 1,
@@ -21,17 +21,17 @@ static IDENTITY: UfuncEntry = UfuncEntry {
     summary: "The values as they are.",
 };
 
-/// The identity function, whose result may have another type.
+/// Returns the identity function, whose result may have another type.
 pub fn as_it_is() -> &'static UfuncEntry {
     &IDENTITY
 }
 
-/// Source of a cast.
+/// The values that a cast writes.
 #[derive(Clone, Copy)]
 pub enum CastSource<'a> {
-    /// The elements of an array, broadcast.
+    /// The elements of an array, broadcast to the target's shape.
     Array(&'a Array),
-    /// One element of the target's type, as bytes.
+    /// One element of the target's type, given as bytes, for all elements.
     Item(&'a [u8]),
 }
 
@@ -40,8 +40,8 @@ pub fn is_castable(from: DType, to: DType) -> bool {
     Kinds::ALL.contains(from.kind()) && Kinds::ALL.contains(to.kind())
 }
 
-/// Writes values into an array, converted to its type as C does, where a mask of bools is true. Overlapping memory is
-/// read before it is written.
+/// Converts values to the type of an array, as C does, and writes them where a mask of bools is true. Overlapping
+/// memory is read before it is written.
 ///
 /// # Errors
 /// `ValueError` for shapes that do not broadcast; `TypeError` for unsupported types; `OutOfMemory` for a required copy;
@@ -68,7 +68,7 @@ pub fn cast(target: &Array, source: CastSource<'_>, mask: Option<&Array>, stream
     run(target, source, mask, stream)
 }
 
-/// Casts to a temporary array, which is then copied to a target that no kernel can write.
+/// Casts to a temporary array, and copies that to a target that no kernel can write.
 #[cold]
 fn cast_through_copy(target: &Array, source: CastSource<'_>, mask: Option<&Array>, stream: &Stream) -> Result<()> {
     let made = Array::on_new_memory(target.layout().dense_like(), target.dtype(), stream.clone())?;
@@ -79,7 +79,7 @@ fn cast_through_copy(target: &Array, source: CastSource<'_>, mask: Option<&Array
     copy::between(target, &made, stream)
 }
 
-/// A copy of an array that a kernel cannot read while writing `target`; `None` if no copy is needed.
+/// Returns a copy of an array that a kernel cannot read while writing `target`; `None` if no copy is needed.
 fn copy_unless_disjoint(target: &Array, array: &Array, stream: &Stream) -> Result<Option<Array>> {
     let is_met = copy::may_overlap(target, array) && !copy::is_same_place(target, array);
     if !is_met && is_aligned(array) {
@@ -90,15 +90,15 @@ fn copy_unless_disjoint(target: &Array, array: &Array, stream: &Stream) -> Resul
     Ok(Some(made))
 }
 
-/// Whether each element is aligned; fields of structured items may not be.
+/// Whether each element is aligned. Fields of structured items may be unaligned.
 fn is_aligned(array: &Array) -> bool {
     let layout = array.layout();
     let places = layout.strides().fold(array.address() as i64, |places, stride| places | stride);
     places % layout.itemsize() == 0 || layout.is_empty()
 }
 
-/// The type as which unchanged elements are read: a 16-bit float would be converted via float, which does not preserve
-/// NaN payloads.
+/// Returns the type as which elements are read that are not converted. A 16-bit float would be converted to float and
+/// back, which does not preserve NaN payloads.
 fn same_bits(kind: ScalarType) -> ScalarType {
     match kind {
         ScalarType::Float16 | ScalarType::BFloat16 => ScalarType::UInt16,
@@ -125,7 +125,7 @@ fn run(target: &Array, source: CastSource<'_>, mask: Option<&Array>, stream: &St
     };
     let arrays: smallvec::SmallVec<[&Array; 3]> = array.into_iter().chain(mask).chain([target]).collect();
     let plan = kernel.plan(&arrays, false)?;
-    // SAFETY: the kernel was created for arrays of these types, and the plan for these arrays; the item has the size of
-    // an element.
+    // SAFETY: the kernel was created for arrays of these types, and the plan for these arrays; the scalar has the size
+    // of an element.
     unsafe { kernel.run(&plan, &arrays, &mut values, None, stream) }
 }

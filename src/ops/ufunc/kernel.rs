@@ -1,4 +1,4 @@
-//! Kernels of elementwise loops, specialized for the types of operands and results.
+//! Kernels of elementwise functions, specialized for the types of operands and results.
 
 use super::kernel_cache::{self, LoopKey};
 use super::table::UfuncEntry;
@@ -7,12 +7,12 @@ use crate::{Elementwise, Texts};
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
 
-/// Kind of an operand.
+/// Whether an operand is an array or a scalar.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LoopOperand {
     /// An array with elements of this type.
     Array(ScalarType),
-    /// A scalar of the loop's type.
+    /// A scalar of the type in which the function is computed.
     Value,
 }
 
@@ -33,19 +33,20 @@ fn key(
     (std::ptr::from_ref(row).addr(), types * 2 + u64::from(masked))
 }
 
-/// Disables fused multiply-add: products and sums are rounded individually, so that fusion does not change results.
+/// Compiler option that disables fused multiply-add: products and sums are rounded individually, so that fusion does
+/// not change results.
 pub const ROUNDED: &str = "--fmad=false";
 
-/// Compile-time weight from which on computing takes as long as reading the operands.
+/// Compile-time weight from which on the computation takes as long as reading the operands.
 const LONG: u8 = 8;
 
 const INPUTS: [&str; 4] = ["a", "b", "c", "d"];
 const OUTPUTS: [&str; 2] = ["z", "w"];
 
-/// The kernel of a loop with one result.
+/// Creates the kernel that computes a function with one result in a type.
 ///
 /// # Errors
-/// `TypeError` for a type without a loop.
+/// `TypeError` if the function has no implementation for the type.
 pub fn kernel(
     row: &'static UfuncEntry,
     kind: ScalarType,
@@ -56,10 +57,10 @@ pub fn kernel(
     kernel_of(row, kind, inputs, &[output], masked)
 }
 
-/// The kernel of a loop, created on first use.
+/// Returns the kernel that computes a function in a type. It is created on first use.
 ///
 /// # Errors
-/// `TypeError` for a type without a loop.
+/// `TypeError` if the function has no implementation for the type.
 pub fn kernel_of(
     row: &'static UfuncEntry,
     kind: ScalarType,
@@ -74,7 +75,7 @@ pub fn kernel_of(
     }
 }
 
-/// The type of the computation.
+/// Returns the C++ type in which elements of a type are computed.
 pub fn type_of(kind: ScalarType) -> &'static str {
     match kind {
         ScalarType::Float16 | ScalarType::BFloat16 => "float",
@@ -82,12 +83,12 @@ pub fn type_of(kind: ScalarType) -> &'static str {
     }
 }
 
-/// The type in which integers wrap around: wide enough that C does not promote it to a type that overflows.
+/// Returns the type in which integers wrap around: wide enough that C does not promote it to a type that overflows.
 pub fn unsigned_of(kind: ScalarType) -> &'static str {
     if DType::new(kind).itemsize() > 4 { "unsigned long long" } else { "unsigned" }
 }
 
-/// Converts an element to the loop's type.
+/// Returns source that converts an element to the type of the computation.
 pub fn converted(text: &str, from: ScalarType, to: ScalarType) -> String {
     let text = match from {
         ScalarType::Float16 | ScalarType::BFloat16 => format!("(float){text}"),
@@ -110,7 +111,7 @@ pub fn converted(text: &str, from: ScalarType, to: ScalarType) -> String {
     }
 }
 
-/// Converts a result to the output's element type. For a real output the imaginary part is dropped.
+/// Returns source that converts a result to the output's element type. For a real output the imaginary part is dropped.
 pub fn stored(text: &str, from: ScalarType, to: ScalarType) -> String {
     match to {
         _ if from.is_complex() && !to.is_complex() && to != ScalarType::Bool => {
@@ -126,7 +127,7 @@ pub fn stored(text: &str, from: ScalarType, to: ScalarType) -> String {
             format!("{}(({part})({text}))", DType::new(to).c_name())
         }
         _ if to.is_complex() => format!("{}({text})", DType::new(to).c_name()),
-        // Integers wrap around in the loop's type first; C computes in a wider one.
+        // Integers first wrap around in the type of the computation, because C computes in a wider type.
         _ if from != to && !from.is_complex() => {
             format!("({})({})({text})", DType::new(to).c_name(), DType::new(from).c_name())
         }
@@ -134,8 +135,8 @@ pub fn stored(text: &str, from: ScalarType, to: ScalarType) -> String {
     }
 }
 
-/// The type of an array's elements in memory. Bools are stored as bytes, because a compiler may assume that a bool is 0
-/// or 1.
+/// Returns the C++ type of an array's elements in memory. Bools are stored as bytes, because a compiler may assume that
+/// a bool is 0 or 1.
 pub fn stored_as(kind: ScalarType) -> &'static str {
     if kind == ScalarType::Bool { "unsigned char" } else { DType::new(kind).c_name() }
 }

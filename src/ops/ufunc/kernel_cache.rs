@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::Elementwise;
 
-/// Key of a kernel: the address of the table entry, which is static, and the types as digits.
+/// Key of a kernel: the address of the function's table entry, which is static, and its types encoded as digits.
 pub type LoopKey = (usize, u64);
 
 struct CachedLoopKernel {
@@ -25,11 +25,11 @@ fn place(key: LoopKey) -> &'static AtomicPtr<CachedLoopKernel> {
     &KNOWN[(mixed >> 56) as usize % PLACES]
 }
 
-/// Searches a linked list of entries.
+/// Searches a linked list of cache entries for a key.
 #[inline]
 fn among(mut entry: *const CachedLoopKernel, key: LoopKey) -> Option<&'static Elementwise> {
     loop {
-        // SAFETY: the pointer is null or refers to an entry that was complete when it was published, and is never
+        // SAFETY: the pointer is null or refers to an entry that was complete when it was published. Entries are never
         // changed or freed.
         let one: &'static CachedLoopKernel = unsafe { entry.as_ref() }?;
         if one.key == key {
@@ -45,7 +45,7 @@ pub fn find(key: LoopKey) -> Option<&'static Elementwise> {
     among(place(key).load(Ordering::Acquire), key)
 }
 
-/// Adds a kernel. If another thread has added it meanwhile, that one is returned.
+/// Adds a kernel to the cache. If another thread has meanwhile added one with this key, that one is returned.
 pub fn keep(key: LoopKey, kernel: Elementwise) -> &'static Elementwise {
     let place = place(key);
     let mut first = place.load(Ordering::Acquire);
@@ -57,10 +57,12 @@ pub fn keep(key: LoopKey, kernel: Elementwise) -> &'static Elementwise {
         made.next = first;
         let entry = Box::into_raw(made);
         match place.compare_exchange(first, entry, Ordering::AcqRel, Ordering::Acquire) {
-            // SAFETY: the pointer comes from `into_raw`; from now on it is only read and never freed.
+            // SAFETY: the pointer comes from `into_raw`. The entry is published now: it is only read from here on, and
+            // never freed.
             Ok(_) => return unsafe { &(*entry).kernel },
             Err(other) => {
-                // SAFETY: the pointer comes from `into_raw` and was not published.
+                // SAFETY: the pointer comes from `into_raw`, and the entry was not published, so no other thread has
+                // it.
                 made = unsafe { Box::from_raw(entry) };
                 first = other;
             }

@@ -1,5 +1,4 @@
-//! Elementwise functions: their table, type promotion, and the kernels of their loops; also casts and evenly spaced
-//! values.
+//! Elementwise functions: their table, type promotion, and their kernels; also casts and evenly spaced values.
 
 pub mod arange;
 pub mod cast;

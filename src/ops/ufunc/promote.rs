@@ -1,4 +1,5 @@
-//! Type promotion: selects the loop for the types of the operands (NEP 50).
+//! Type promotion: selects the type in which a function is computed for the types of its operands (NEP 50). As in
+//! NumPy, the implementation for one type is called a loop.
 //!
 //! A type is strong (array or NumPy scalar) or weak (Python scalar). A weak operand takes the strong operands' type if
 //! that can represent it. Then the first loop is selected to which all operands can be cast safely.
@@ -8,10 +9,10 @@ use smallvec::SmallVec;
 use super::table::{Output, UfuncEntry, UfuncGroup};
 use pygpu_base::dtype::ScalarType::{self, *};
 
-/// The type of an operand.
+/// The type of an operand, as far as promotion distinguishes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PromotionOperand {
-    /// Of an array or a NumPy scalar.
+    /// The type of an array or a NumPy scalar.
     Strong(ScalarType),
     /// A Python `int`.
     Int,
@@ -43,7 +44,7 @@ fn is_signed(kind: ScalarType) -> bool {
     matches!(kind, Int8 | Int16 | Int32 | Int64)
 }
 
-/// Number of bits of an integer type.
+/// Returns the number of bits of an integer type.
 fn bits(kind: ScalarType) -> u32 {
     match kind {
         Int8 | UInt8 => 8,
@@ -53,8 +54,7 @@ fn bits(kind: ScalarType) -> u32 {
     }
 }
 
-/// Maximum width of integers that are implicitly cast to a real type in NumPy, where float64 counts as sufficient for
-/// 64 bits.
+/// Returns the maximum width in bits of integers that NumPy implicitly casts to a real type. For float64 it is 64.
 fn reach(kind: ScalarType) -> u32 {
     match kind {
         Float16 | BFloat16 => 8,
@@ -86,7 +86,7 @@ pub fn can_cast(from: ScalarType, to: ScalarType) -> bool {
     }
 }
 
-/// Whether a result may be stored in an array of another type by NumPy's `same_kind` rule.
+/// Whether NumPy's `same_kind` rule allows storing a result of type `from` in an array of type `to`.
 pub fn can_cast_same_kind(from: ScalarType, to: ScalarType) -> bool {
     if from == to || can_cast(from, to) {
         return true;
@@ -101,13 +101,13 @@ pub fn can_cast_same_kind(from: ScalarType, to: ScalarType) -> bool {
 /// NumPy's casting rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Casting {
-    /// No cast.
+    /// No cast is allowed.
     No,
-    /// Byte order only, which is always native here.
+    /// Only changes of the byte order, which is always native here.
     Equiv,
-    /// Casts that preserve every value.
+    /// Only casts that preserve every value.
     Safe,
-    /// Safe casts, and casts within a kind.
+    /// Safe casts, and casts within a kind, such as float64 to float32.
     #[default]
     SameKind,
     /// Any cast.
@@ -115,7 +115,7 @@ pub enum Casting {
 }
 
 impl Casting {
-    /// All rules by name.
+    /// All rules with their names.
     pub const ALL: [(&'static str, Self); 5] = [
         ("no", Self::No),
         ("equiv", Self::Equiv),
@@ -124,7 +124,7 @@ impl Casting {
         ("unsafe", Self::Unsafe),
     ];
 
-    /// Its name.
+    /// Returns the rule's name.
     pub fn name(self) -> &'static str {
         Self::ALL[self as usize].0
     }
@@ -142,7 +142,7 @@ impl Casting {
     }
 }
 
-/// The type of an operand next to strong ones.
+/// Returns the type that an operand takes in the presence of strong operands.
 fn weak(operand: PromotionOperand, strong: &[ScalarType]) -> ScalarType {
     let highest = strong.iter().copied().max_by_key(|kind| class(*kind));
     let class = highest.and_then(class);
@@ -158,7 +158,7 @@ fn weak(operand: PromotionOperand, strong: &[ScalarType]) -> ScalarType {
     }
 }
 
-/// The types that determine the loop, with weak operands already converted.
+/// Returns the operand types that determine the loop; weak operands are already converted.
 fn deciding(row: &UfuncEntry, operands: &[PromotionOperand]) -> SmallVec<[ScalarType; 4]> {
     let deciding = || {
         let is_deciding = |place: usize| row.fixed.is_none_or(|(fixed, _)| fixed != place);
@@ -170,7 +170,7 @@ fn deciding(row: &UfuncEntry, operands: &[PromotionOperand]) -> SmallVec<[Scalar
             strong.push(kind);
         }
     }
-    // NumPy accepts any integer next to the exponent of `ldexp`, if that is an integer array.
+    // If the exponent of `ldexp` is an integer array, NumPy accepts integers of any width.
     let has_exponents = row
         .fixed
         .is_some_and(|(place, kind)| kind == Int64 && !matches!(operands[place], PromotionOperand::Strong(Bool)));
@@ -181,8 +181,8 @@ fn deciding(row: &UfuncEntry, operands: &[PromotionOperand]) -> SmallVec<[Scalar
     kinds
 }
 
-/// Whether an operand with a fixed type is acceptable. For the condition of `where` any type is, because only its truth
-/// value matters.
+/// Whether the operands whose type is fixed by the function are acceptable. For the condition of `where` any type is,
+/// because only its truth value matters.
 #[inline]
 fn fits(row: &UfuncEntry, operands: &[PromotionOperand]) -> bool {
     let Some((place, kind)) = row.fixed else { return true };
@@ -193,7 +193,7 @@ fn fits(row: &UfuncEntry, operands: &[PromotionOperand]) -> bool {
     }
 }
 
-/// The type in which a selected loop computes.
+/// Returns the type in which the selected loop computes.
 #[inline]
 fn computing(row: &UfuncEntry, found: ScalarType) -> Option<ScalarType> {
     computed_by(row.group(found)?, found)
@@ -208,7 +208,8 @@ fn computed_by(group: &UfuncGroup, found: ScalarType) -> Option<ScalarType> {
     }
 }
 
-/// The common type of all operands that determine the loop, if the strong ones agree and weak ones can take their type.
+/// Returns the common type of all operands that determine the loop, if the strong ones have the same type and the weak
+/// ones can take it.
 #[inline]
 fn common(row: &UfuncEntry, operands: &[PromotionOperand]) -> Option<ScalarType> {
     let (mut common, mut least) = (None, None);
@@ -225,20 +226,20 @@ fn common(row: &UfuncEntry, operands: &[PromotionOperand]) -> Option<ScalarType>
     common.filter(|kind| least.is_none() || class(*kind) >= least)
 }
 
-/// Selects the loop for operands, by its type; `None` without a suitable loop.
+/// Selects the loop for some operands and returns its type; `None` if no loop is suitable.
 #[inline]
 pub fn resolve(row: &UfuncEntry, operands: &[PromotionOperand]) -> Option<ScalarType> {
     if !fits(row, operands) {
         return None;
     }
-    // The most common case: a single type with its own loop.
+    // The most common case: all operands have one type, for which the function has a loop.
     if let Some(kind) = common(row, operands)
         && let Some(group) = row.group(kind)
     {
         return computed_by(group, kind);
     }
     let kinds = deciding(row, operands);
-    // No loop that is tried earlier accepts a type that has its own loop.
+    // If a type has its own loop, no loop that is tried earlier accepts that type.
     if let [first, rest @ ..] = kinds.as_slice()
         && rest.iter().all(|kind| kind == first)
         && let Some(group) = row.group(*first)
@@ -249,7 +250,8 @@ pub fn resolve(row: &UfuncEntry, operands: &[PromotionOperand]) -> Option<Scalar
     computing(row, found)
 }
 
-/// Selects a loop by its result type: the first one to which all operands can be cast safely, or else the first one.
+/// Selects a loop among those with this result type: the first one to whose operand types all operands can be cast
+/// safely; if there is none, the first of them.
 pub fn resolve_to(row: &UfuncEntry, operands: &[PromotionOperand], result: ScalarType) -> Option<ScalarType> {
     if !fits(row, operands) {
         return None;

@@ -1,8 +1,9 @@
-//! Graphs of the CPU backend: work recorded while a stream captures, and executed at each launch.
+//! Graphs of the CPU backend: work recorded while a stream captures, and executed at each launch of the graph.
 //!
-//! A graph is a list of operations in recording order. A stream joins a capture when it waits for a captured event,
-//! and its later operations follow in the list. Hence the list is one of the orders that the waits allow. Calls that
-//! a driver rejects during a capture are rejected here with the same codes, and they invalidate the capture as there.
+//! A graph is a list of operations in recording order. A stream joins a capture when it waits for a captured event, and
+//! its later operations are appended to the same list. Hence the list is one of the orders that the waits allow. Calls
+//! that a driver rejects during a capture are rejected here with the same codes, and they invalidate the capture as
+//! there.
 
 mod operation;
 #[cfg(test)]
@@ -19,40 +20,40 @@ use crate::{Captured, ConditionHandle, GraphHandle, HostWork, NodeHandle, NodeKi
 use pygpu_base::error::Result;
 use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
-/// Active captures, and the graphs of ended ones.
+/// Active captures, and the graphs of captures that have ended.
 pub struct Captures {
-    /// Number of capturing streams. While it is 0 no call takes the lock.
+    /// Number of streams that are capturing. While it is 0 no call takes the lock.
     streams: AtomicUsize,
     table: &'static ForkSafeMutex<CaptureRegistry>,
 }
 
-/// Table of the process.
+/// The only table of captures and graphs in the process.
 pub static TABLE: ForkSafeMutex<CaptureRegistry> = ForkSafeMutex::new(CaptureRegistry::new());
 
-/// Captures and graphs.
+/// The contents of the table, which its lock protects.
 pub struct CaptureRegistry {
     last: usize,
-    /// Capture of each capturing stream.
+    /// The id of the capture in which each capturing stream takes part.
     streams: BTreeMap<usize, u64>,
     captures: BTreeMap<u64, CpuCapture>,
-    /// Graphs and executable graphs: the same work under two handles.
+    /// The work of each graph handle and executable-graph handle. Both handles of a graph share one work.
     graphs: BTreeMap<usize, GraphWork>,
-    /// Bodies of conditional operations, owned by their operations.
+    /// Bodies of conditional operations by handle. The operations own them.
     bodies: BTreeMap<usize, Weak<GraphBody>>,
-    /// Conditions by handle, owned by their creators and by the conditional operations.
+    /// Conditions by handle. Their creators and the conditional operations own them.
     conditions: BTreeMap<u64, Weak<ConditionValue>>,
 }
 
-/// Operations of a graph in order. The handle of an operation is its index plus 1.
+/// The operations of a graph in order. The handle of an operation is its index plus 1.
 pub type GraphWork = Arc<Vec<Arc<Operation>>>;
 
 struct CpuCapture {
     origin: usize,
     is_valid: bool,
     work: Vec<Arc<Operation>>,
-    /// Last operation of each stream.
+    /// Index of the last operation of each stream in the capture.
     last: BTreeMap<usize, usize>,
-    /// Body that receives the work, if it is not a graph by itself.
+    /// Handle and body that receive the captured operations, if this captures the body of a conditional operation.
     body: Option<(usize, Arc<GraphBody>)>,
 }
 
@@ -67,29 +68,30 @@ impl Captures {
         self.streams.load(Ordering::Acquire) != 0
     }
 
-    /// Returns the capture of a stream.
+    /// Returns the id of the capture in which a stream takes part.
     #[inline]
     pub fn of(&self, stream: StreamHandle) -> Option<u64> {
         if self.is_any() { self.lock().streams.get(&stream.0).copied() } else { None }
     }
 
-    /// Returns the capture that records the stream's next operation.
+    /// Returns the id of the capture that will record the stream's next operation; `None` if the operation is to be
+    /// executed now.
     #[inline]
     pub fn next(&self, operation: &'static str, stream: StreamHandle) -> Result<Option<u64>> {
         if self.is_any() { self.lock().next(operation, stream) } else { Ok(None) }
     }
 
-    /// Fails for a stream that does not capture.
+    /// Returns an error if the stream takes part in no capture.
     pub fn next_or_refuse(&self, operation: &'static str, stream: StreamHandle) -> Result<()> {
         self.lock().capture_of(operation, stream).map(drop)
     }
 
-    /// Records work in the graph of the stream's capture.
+    /// Appends work to the graph that the stream captures.
     pub fn keep(&self, operation: &'static str, stream: StreamHandle, kind: NodeKind, work: HostWork) -> Result<()> {
         self.keep_all_of(operation, stream, Operation::new(kind, work))
     }
 
-    /// Like [`Captures::keep`], for an operation with further fields.
+    /// As [`Captures::keep`], for an operation of which the caller sets all fields.
     pub fn keep_all_of(&self, operation: &'static str, stream: StreamHandle, kept: Operation) -> Result<()> {
         let mut table = self.lock();
         let capture = table.capture_of(operation, stream)?;
@@ -98,7 +100,7 @@ impl Captures {
         Ok(())
     }
 
-    /// Returns the state of a stream's capture.
+    /// Returns the number of captured operations, and the stream's last one.
     pub fn captured(&self, stream: StreamHandle) -> Captured {
         let table = self.lock();
         let capture = table.streams.get(&stream.0).and_then(|number| table.captures.get(number));
@@ -108,13 +110,13 @@ impl Captures {
         })
     }
 
-    /// Fails for an operation that cannot be captured, if the stream is capturing.
+    /// Returns an error, for an operation that cannot be captured, if the stream is capturing.
     #[inline]
     pub fn refuse(&self, operation: &'static str, stream: StreamHandle) -> Result<()> {
         if self.is_any() { self.refuse_with(operation, stream, error_codes::CAPTURE_UNSUPPORTED) } else { Ok(()) }
     }
 
-    /// Fails because a capturing stream would wait for work that is not captured.
+    /// Returns the error for a capturing stream that would wait for work outside of its capture.
     #[inline]
     pub fn refuse_outside(&self, operation: &'static str, stream: StreamHandle) -> Result<()> {
         if self.is_any() { self.refuse_with(operation, stream, error_codes::CAPTURE_ISOLATION) } else { Ok(()) }
@@ -130,7 +132,7 @@ impl Captures {
         Err(refuse(operation, code, described(stream)))
     }
 
-    /// Fails for an operation that waits for all streams, if any stream is capturing.
+    /// Returns an error, for an operation that waits for all streams, if any stream is capturing.
     pub fn refuse_any(&self, operation: &'static str) -> Result<()> {
         if !self.is_any() {
             return Ok(());
@@ -139,7 +141,7 @@ impl Captures {
         first.map_or(Ok(()), |stream| self.refuse(operation, StreamHandle(stream)))
     }
 
-    /// Makes a stream wait for a point of a capture: the stream joins the capture.
+    /// Makes a stream wait for a point of a capture, by which the stream joins the capture.
     pub fn join(&self, operation: &'static str, stream: StreamHandle, capture: u64) -> Result<()> {
         let mut table = self.lock();
         match table.streams.get(&stream.0).copied() {
@@ -164,7 +166,7 @@ impl Captures {
         }
     }
 
-    /// Removes a stream that is destroyed.
+    /// Removes a stream that is being destroyed.
     pub fn forget(&self, stream: StreamHandle) {
         if self.of(stream).is_some() {
             let mut table = self.lock();
@@ -233,7 +235,7 @@ impl Captures {
     }
 
     pub fn destroy(&self, operation: &'static str, handle: usize) -> Result<()> {
-        // Dropped without the lock, because dropping the work may free an array.
+        // The work is dropped after the lock is released, because this may free an array.
         let graph = self.lock().graphs.remove(&handle);
         graph.map(drop).ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("graph {handle}")))
     }
@@ -259,7 +261,7 @@ impl CaptureRegistry {
         }
     }
 
-    /// Registers a body.
+    /// Registers a conditional operation's body and returns its handle.
     pub fn enter_body(&mut self, body: &Arc<GraphBody>) -> GraphHandle {
         self.bodies.retain(|_, known| known.strong_count() != 0);
         let handle = self.new_number();
@@ -272,7 +274,7 @@ impl CaptureRegistry {
         known.ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("graph {}", handle.0)))
     }
 
-    /// Registers a condition.
+    /// Registers a condition under its handle.
     pub fn enter_condition(&mut self, cell: &Arc<ConditionValue>) {
         self.conditions.retain(|_, known| known.strong_count() != 0);
         self.conditions.insert(cell.handle().0, Arc::downgrade(cell));
@@ -294,8 +296,9 @@ impl CaptureRegistry {
         handle
     }
 
-    /// Returns the capture that records a stream's next operation. The default stream waits for blocking streams,
-    /// which would make it part of their capture, so that is an error.
+    /// Returns the id of the capture that will record a stream's next operation. On the default stream this is an error
+    /// while a blocking stream is capturing: the default stream waits for blocking streams and would become part of the
+    /// capture.
     fn next(&mut self, operation: &'static str, stream: StreamHandle) -> Result<Option<u64>> {
         if self.streams.contains_key(&stream.0) {
             self.capture_of(operation, stream)?;
@@ -312,7 +315,7 @@ impl CaptureRegistry {
         }
     }
 
-    /// Returns the capture of a stream; fails if it was invalidated.
+    /// Returns the capture in which a stream takes part. Returns an error if the capture was invalidated.
     fn capture_of(&mut self, operation: &'static str, stream: StreamHandle) -> Result<&mut CpuCapture> {
         let number = self.streams.get(&stream.0).copied();
         match number.and_then(|number| self.captures.get_mut(&number)) {
@@ -327,7 +330,7 @@ fn is_default(stream: StreamHandle) -> bool {
     matches!(stream, StreamHandle(0 | 1))
 }
 
-/// Returns the handle of a stream by its number; the handle also encodes whether the stream is non-blocking.
+/// Returns the handle of a stream by its number. The handle also encodes whether the stream is non-blocking.
 pub fn stream_handle(number: usize, non_blocking: bool) -> StreamHandle {
     StreamHandle(number * 2 + usize::from(non_blocking))
 }

@@ -1,5 +1,5 @@
-//! Operation of a graph, and conditions. A condition is a number in memory, whose address is the handle that kernels
-//! receive; it selects which bodies are executed.
+//! Operations of a captured graph, and conditions. A condition is a number in memory, whose address is the handle that
+//! kernels receive; it selects which bodies are executed.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::{ConditionHandle, HostWork, NodeKind};
 use pygpu_base::error::Result;
 
-/// Operation of a graph.
+/// One operation of a captured graph.
 pub struct Operation {
     pub kind: NodeKind,
     pub work: HostWork,
-    /// Executed at the start of a launch.
+    /// Executed for each operation at the start of a launch, before any work.
     pub first: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
@@ -21,37 +21,37 @@ impl Operation {
     }
 }
 
-/// Value of a condition, set by kernels.
+/// The number of a condition, which kernels set.
 pub struct ConditionValue {
     number: AtomicU32,
     default: Option<u32>,
 }
 
 impl ConditionValue {
-    /// Creates a condition that each launch resets to `default`; `None` leaves it unchanged.
+    /// Creates a condition. Each launch resets it to `default`; if this is `None`, it keeps its value.
     pub fn new(default: Option<u32>) -> Self {
         Self { number: AtomicU32::new(default.unwrap_or_default()), default }
     }
 
-    /// Returns the address of the value.
+    /// Returns the handle that kernels receive, which is the address of the number.
     pub fn handle(&self) -> ConditionHandle {
         ConditionHandle((&raw const self.number).expose_provenance() as u64)
     }
 
-    /// Resets the value at the start of a launch.
+    /// Resets the number at the start of a launch.
     pub fn begin(&self) {
         if let Some(default) = self.default {
             self.number.store(default, Ordering::Relaxed);
         }
     }
 
-    /// Returns the current value.
+    /// Returns the current number of the condition.
     pub fn number(&self) -> u32 {
         self.number.load(Ordering::Relaxed)
     }
 }
 
-/// Operations that a condition controls, in order.
+/// Body of a conditional operation: the operations that are executed depending on the condition.
 #[derive(Default)]
 pub struct GraphBody(Mutex<Vec<Arc<Operation>>>);
 
@@ -60,18 +60,18 @@ impl GraphBody {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Appends operations.
+    /// Appends operations to the body.
     pub fn extend(&self, work: Vec<Arc<Operation>>) {
         self.lock().extend(work);
     }
 
-    /// Prepares the operations at the start of a launch.
+    /// Prepares the operations of the body at the start of a launch.
     pub fn begin(&self) {
         let work = self.lock().clone();
         work.iter().filter_map(|operation| operation.first.as_ref()).for_each(|first| first());
     }
 
-    /// Executes the operations.
+    /// Executes the operations of the body.
     pub fn run(&self) -> Result<()> {
         let work = self.lock().clone(); // without the lock, which the work may need
         work.iter().try_for_each(|operation| (operation.work)())

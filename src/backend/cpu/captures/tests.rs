@@ -1,4 +1,4 @@
-//! Captures of the CPU backend. Each test has its own backend, because a capture rejects some calls for the whole
+//! Tests captures of the CPU backend. Each test has its own backend, because a capture rejects some calls for the whole
 //! device.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
@@ -32,7 +32,7 @@ fn begin(cpu: &Cpu, stream: StreamHandle) {
     unsafe { cpu.begin_capture(0, stream, CaptureMode::Relaxed).unwrap() };
 }
 
-/// Fills the byte, also at each launch of a capture.
+/// Fills one byte, immediately or at each launch of the captured graph.
 fn fill(cpu: &Cpu, byte: &mut u8, value: u8, stream: StreamHandle) -> Result<()> {
     // SAFETY: the stream is alive; each test launches its capture while the byte exists.
     unsafe { cpu.fill(0, std::ptr::from_mut(byte).expose_provenance(), 1, Pattern::U8(value), 1, 1, stream) }

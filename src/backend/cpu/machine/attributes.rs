@@ -6,25 +6,25 @@
 
 use super::{THREADS_PER_BLOCK, WARP_SIZE, cache_bytes, clock_rate, processors};
 
-/// Compute capability of the language that the engine implements: threads of a warp progress independently, blocks of
-/// a launch can wait for each other, doubles and halves support atomic addition. Tensor cores are not supported.
+/// Compute capability of the CUDA features that the engine supports: threads of a warp progress independently, blocks
+/// of a launch can wait for each other, doubles and halves support atomic addition. Tensor cores are not supported.
 pub const COMPUTE_CAPABILITY: (i32, i32) = (7, 0);
 
-/// Limit of static shared memory in bytes, and of dynamic shared memory without opt-in.
+/// Maximum size in bytes of a block's static shared memory, and of its dynamic shared memory without opt-in.
 pub const SHARED_BYTES: u32 = 48 << 10;
-/// Limit of dynamic shared memory with opt-in.
+/// Maximum size in bytes of a block's dynamic shared memory with opt-in.
 pub const SHARED_BYTES_OPTIN: u32 = 96 << 10;
-/// Maximum threads of a block along each axis.
+/// Maximum number of threads in a block along each axis.
 pub const BLOCK: [u32; 3] = [THREADS_PER_BLOCK.cast_unsigned(), THREADS_PER_BLOCK.cast_unsigned(), 64];
-/// Maximum blocks of a grid along each axis.
+/// Maximum number of blocks in a grid along each axis.
 pub const GRID: [u32; 3] = [i32::MAX as u32, 65535, 65535];
 
 const REGISTERS: i32 = 65536;
 const CONSTANT_BYTES: i32 = 64 << 10;
 const CACHE_LINE: i32 = 64;
 
-/// Returns the value of an attribute; `None` for numbers that CUDA does not define either, or that have no meaningful
-/// value.
+/// Returns the value of an attribute by CUDA's number. `None` for numbers that CUDA does not define, and for attributes
+/// without a meaningful value.
 pub fn attribute(number: i32) -> Option<i32> {
     let index = usize::try_from(number).ok()?;
     Some(match number {
@@ -35,12 +35,12 @@ pub fn attribute(number: i32) -> Option<i32> {
         97 => SHARED_BYTES_OPTIN.cast_signed(),
         9 => CONSTANT_BYTES,
         10 => WARP_SIZE,
-        // Pitches are sizes, and the host has no limit here.
+        // The maximum pitch of a copy in bytes; the host has no limit.
         11 => i32::MAX,
         12 | 82 => REGISTERS,
         13 => clock_rate(),
         16 => processors(),
-        // A processor runs one block at a time.
+        // Threads per multiprocessor: a processor runs one block at a time.
         39 => THREADS_PER_BLOCK,
         106 => 1,
         38 => cache_bytes(),
@@ -60,7 +60,7 @@ pub fn attribute(number: i32) -> Option<i32> {
     })
 }
 
-/// Limits of textures and surfaces.
+/// Returns the limits of textures and surfaces by CUDA's attribute number.
 fn texture(number: i32) -> Option<i32> {
     Some(match number {
         21 | 22 | 69 | 70 => 131_072,
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn every_attribute_named_by_pycuda_has_a_value() {
-        // 44 describes arrays and is deprecated in CUDA.
+        // Number 44 concerns arrays and is deprecated in CUDA.
         let without: Vec<i32> = (1..=115).filter(|&number| attribute(number).is_none()).collect();
         assert_eq!(without, [44]);
         assert_eq!((attribute(0), attribute(-1), attribute(100_000)), (None, None, None));

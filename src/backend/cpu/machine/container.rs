@@ -1,11 +1,12 @@
-//! Memory limit of a container that restricts the process to less than the machine has.
+//! Memory limit of a container, if the process may use less memory than the machine has.
 
 use std::fs;
 use std::path::Path;
 
 use crate::MemoryInfo;
 
-/// Files of Linux control groups, version 2 and version 1.
+/// Files of Linux control groups, version 2 and version 1: the limit, the present use, and statistics with the
+/// droppable part.
 const FILES: [(&str, &str, &str, &str); 2] = [
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat", "inactive_file "),
     (
@@ -24,7 +25,7 @@ fn read(path: &str) -> Option<String> {
     fs::read_to_string(Path::new(path)).ok()
 }
 
-/// Returns the machine's memory, limited to this process's share.
+/// Returns the machine's free and total memory, reduced to the container's limit.
 pub fn within(machine: MemoryInfo) -> MemoryInfo {
     let bounded = FILES.iter().find_map(|&(most, used, statistics, cached)| {
         let (most, used) = (number(&read(most)?)?, number(&read(used)?)?);

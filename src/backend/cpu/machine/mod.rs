@@ -11,16 +11,16 @@ use self::attributes::COMPUTE_CAPABILITY;
 
 use crate::{DeviceProperties, MemoryInfo};
 
-/// As on NVIDIA's devices, so that a kernel that fits here also fits there.
+/// Maximum number of threads in a block. As on NVIDIA's devices, so that a kernel that fits here also fits there.
 pub const THREADS_PER_BLOCK: i32 = 1024;
 pub const WARP_SIZE: i32 = 32;
 
-/// Number of processors that this process may use.
+/// Returns the number of processors that this process may use.
 pub fn processors() -> i32 {
     thread::available_parallelism().map_or(1, |count| i32::try_from(count.get()).unwrap_or(i32::MAX))
 }
 
-/// Clock rate in kHz; a typical value if the system does not report it.
+/// Returns the clock rate in kHz; a typical value if the system does not report it.
 pub fn clock_rate() -> i32 {
     const COMMON: i32 = 1_000_000;
     let text = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
@@ -36,7 +36,7 @@ pub fn clock_rate() -> i32 {
         .unwrap_or(COMMON)
 }
 
-/// Size of the second-level cache in bytes; a typical value if the system does not report it.
+/// Returns the size of the second-level cache in bytes; a typical value if the system does not report it.
 pub fn cache_bytes() -> i32 {
     const COMMON: i32 = 1 << 20;
     let text = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index2/size").unwrap_or_default();
@@ -78,18 +78,19 @@ pub fn memory() -> Option<MemoryInfo> {
     from_file().or_else(from_system).map(container::within)
 }
 
-/// Parses a line such as `MemTotal:       65536 kB`; returns bytes.
+/// Parses the line with this name, e.g. `MemTotal:       65536 kB`, and returns the number of bytes.
 fn field(text: &str, name: &str) -> Option<usize> {
     let value = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: usize = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
 }
 
-/// Fallback without `/proc`: page counts. Pages of droppable caches count as used here, so `free` is too low.
+/// Fallback for systems without `/proc`: computes free and total memory from page counts. Droppable caches count as
+/// used here, so `free` is too low.
 #[cfg(target_os = "linux")]
 fn from_system() -> Option<MemoryInfo> {
     let ask = |name| {
-        // SAFETY: only reads a system parameter.
+        // SAFETY: `sysconf` only reads a system parameter.
         usize::try_from(unsafe { libc::sysconf(name) }).ok()
     };
     let page = ask(libc::_SC_PAGESIZE)?;

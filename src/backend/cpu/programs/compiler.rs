@@ -7,7 +7,7 @@ use crate::{CompileOption, CompileRequest, Compiled, Compiler, FileFingerprint, 
 use pygpu_base::error::{CompileError, Error, Result};
 use pygpu_cpu_engine::{self as engine, Build, CxxCompiler, Failure, HostEnvironment, IncludedFile, build, find};
 
-/// A compiler that was found.
+/// A C++ compiler that was found on the machine.
 pub struct HostCompiler {
     compiler: CxxCompiler,
     name: String,
@@ -15,7 +15,7 @@ pub struct HostCompiler {
 }
 
 impl HostCompiler {
-    /// Searches for the compiler.
+    /// Searches for a C++ compiler.
     ///
     /// # Errors
     /// `Unavailable` with all names that were tried.
@@ -27,12 +27,12 @@ impl HostCompiler {
     }
 }
 
-/// Returns an absolute path, because the compiler runs in a private folder.
+/// Converts a path to an absolute one, because the compiler runs in a private folder.
 fn full(path: &str) -> String {
     absolute(Path::new(path)).map_or_else(|_| path.to_owned(), |path| path.display().to_string())
 }
 
-/// Translates an option to g++ and clang++; `None` for options that concern GPUs only.
+/// Translates an nvcc option for g++ and clang++; `None` for options that only concern GPUs.
 fn spelled(option: &CompileOption) -> Option<String> {
     Some(match option {
         CompileOption::Define(name, None) => format!("-D{name}"),
@@ -50,7 +50,8 @@ fn spelled(option: &CompileOption) -> Option<String> {
         CompileOption::NoWarnings => "-w".to_owned(),
         option if option.is_of_nvcc() => return None,
         CompileOption::Own(text) => text.clone(),
-        // Fast math is optional, so exact results satisfy it. Register limits and linking have no meaning on a host.
+        // Fast math is an optional optimisation, so exact results satisfy it. Register limits and linking have no
+        // meaning on a host.
         CompileOption::ForceInclude(_)
         | CompileOption::FastMath
         | CompileOption::MaxRegisters(_)
@@ -59,10 +60,11 @@ fn spelled(option: &CompileOption) -> Option<String> {
     })
 }
 
-/// Options that take a path, in the same word or the next. The compiler's own list of files contains them.
+/// Options that take a path to a header file or folder, in the same word or the next. The compiler reports the files
+/// that it read because of them.
 const LISTED: [&str; 6] = ["-iquote", "-idirafter", "-imacros", "-isystem", "-include", "-I"];
 
-/// Returns fingerprints of the files that the source was compiled from; `None` if they cannot be determined.
+/// Returns fingerprints of the files that a compilation read; `None` if they cannot be determined.
 fn read(request: &CompileRequest<'_>, included: &IncludedFile, begun: SystemTime) -> Option<Vec<FileFingerprint>> {
     let mut unknown = Vec::new();
     let mut options = request.options.iter();
@@ -82,7 +84,8 @@ fn read(request: &CompileRequest<'_>, included: &IncludedFile, begun: SystemTime
 const NO_PTX: &str = "\n(the cpu backend has no PTX: put inline assembly of a GPU behind #ifndef __PYGPU_CPU__)";
 const NO_LAUNCHES: &str = "\n(on the cpu backend a kernel cannot launch kernels: dynamic parallelism is for CUDA)";
 
-/// Appends a note for options of nvcc's assembler, which the CPU backend cannot answer.
+/// Appends a note to the log if options for nvcc's assembler were passed. They request output that the CPU backend
+/// cannot produce.
 fn with_note(mut log: String, options: &[CompileOption]) -> String {
     if options.contains(&CompileOption::Verbose) {
         log.push_str(

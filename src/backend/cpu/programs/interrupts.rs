@@ -1,4 +1,4 @@
-//! Ctrl-C during a kernel: the engine checks for it, and the exception raised for it becomes the launch's error.
+//! Ctrl-C during a kernel: the engine checks for it, and the resulting Python exception becomes the launch's error.
 
 use std::cell::RefCell;
 use std::error::Error as StdError;
@@ -8,20 +8,20 @@ use pygpu_base::error::Error;
 use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_cpu_engine::fault_handlers as faults;
 
-/// The caller's error type.
+/// An exception that the layer above raised, as an opaque error.
 pub type Raised = Arc<dyn StdError + Send + Sync>;
 
-/// Interrupt check: returns the exception if the thread should stop waiting because of Ctrl-C.
+/// Function that returns the exception if the thread should stop waiting because of Ctrl-C.
 pub type InterruptCheck = fn() -> Option<Raised>;
 
 static QUESTION: ForkSafeOnce<InterruptCheck> = ForkSafeOnce::new();
 
 thread_local! {
-    /// Exception between the interrupt check and the end of the launch, both on the same thread.
+    /// The exception, from the interrupt check until the end of the launch on the same thread.
     static RAISED: RefCell<Option<Raised>> = const { RefCell::new(None) };
 }
 
-/// Registers the interrupt check.
+/// Registers the function that checks for Ctrl-C.
 pub fn set_check(question: InterruptCheck) {
     QUESTION.set(question);
     faults::set_interrupt_check(is_interrupted);
@@ -34,7 +34,7 @@ fn is_interrupted() -> bool {
     is_any
 }
 
-/// Takes the exception of the launch that has just ended on this thread.
+/// Takes the exception that interrupted the last launch on this thread, if any.
 pub fn raised() -> Option<Error> {
     RAISED.with(|slot| slot.borrow_mut().take()).map(Error::Callback)
 }

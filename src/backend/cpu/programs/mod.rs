@@ -29,7 +29,7 @@ use pygpu_base::settings::{self, Settings, Variable};
 
 static COMPILER: ForkSafeOnce<HostCompiler> = ForkSafeOnce::new();
 
-/// Returns the engine's environment, built from the settings.
+/// Returns the engine's configuration, built from the environment variables.
 fn host() -> &'static HostEnvironment {
     static HOST: ForkSafeOnce<HostEnvironment> = ForkSafeOnce::new();
     let settings = settings::get();
@@ -41,7 +41,7 @@ fn host() -> &'static HostEnvironment {
             path: settings.get(Variable::PATH).unwrap_or_default().to_owned(),
             temporary: settings.temporary(),
             kept: settings.cache_folder(),
-            // An invalid value was rejected when the backend was chosen.
+            // An invalid value was already rejected when the backend was opened.
             order: order_of(settings).unwrap_or_default(),
             options: settings
                 .text(Variable::CPU_OPTIONS)
@@ -58,8 +58,8 @@ fn order_of(settings: &Settings) -> Option<StartOrder> {
     StartOrder::named(&settings.text(Variable::CPU_ORDER).unwrap_or_default())
 }
 
-/// Validates the start order in the settings: a run that is meant to find races must not silently use the plain
-/// order.
+/// Checks the thread start order in the environment variables. An invalid value is an error, because a run that should
+/// find races must not silently use the default order.
 ///
 /// # Errors
 /// `Value` for an unknown word.
@@ -81,21 +81,22 @@ fn open_compiler() -> Result<&'static HostCompiler> {
     Ok(COMPILER.get_or_init(|| compiler))
 }
 
-/// Returns the library of a module handle.
+/// Returns the loaded library that a module handle refers to.
 ///
 /// # Safety
 /// The handle came from `load` and was not unloaded.
 unsafe fn library<'a>(module: ModuleHandle) -> &'a Library {
-    // SAFETY: the handle is the address of a leaked box.
+    // SAFETY: the handle is the address of a leaked box, which the caller guarantees was not unloaded.
     unsafe { &*(module.0 as *const Library) }
 }
 
-/// Returns the kernel of a function handle.
+/// Returns the kernel that a function handle refers to.
 ///
 /// # Safety
 /// The handle came from `function`, and its module is loaded.
 unsafe fn kernel<'a>(function: FunctionHandle) -> &'a HostKernel {
-    // SAFETY: the handle is the address of an entry in the module's list, which does not change.
+    // SAFETY: the handle is the address of an entry in the module's list of kernels, which does not change while the
+    // module is loaded.
     unsafe { &*(function.0 as *const HostKernel) }
 }
 
@@ -103,10 +104,10 @@ fn name_of(name: &CStr) -> Result<&str> {
     name.to_str().map_err(|_| Error::value(format!("the name {name:?} is not UTF-8")))
 }
 
-/// The engine's code of a launch that was interrupted.
+/// The engine's error code of a launch that Ctrl-C interrupted.
 const INTERRUPTED: i32 = 9;
 
-/// Converts an engine code to the CUDA runtime's code of a failed launch.
+/// Converts the engine's error code of a failed launch to the CUDA runtime's code.
 fn code_of(failure: i32) -> u32 {
     match failure {
         1 => error_codes::ASSERT,
@@ -125,7 +126,7 @@ fn code_of(failure: i32) -> u32 {
 /// # Safety
 /// As for [`HostKernel::launch`].
 unsafe fn run(kernel: &HostKernel, shape: &Shape, arguments: *const *const c_void) -> Result<()> {
-    // SAFETY: the caller guarantees the conditions of the called function.
+    // SAFETY: the caller guarantees the conditions of `launch`.
     let ran = unsafe { kernel.launch(shape, arguments) };
     ran.map_err(|(failure, text)| match interrupts::raised().filter(|_| failure == INTERRUPTED) {
         Some(raised) => raised,
@@ -133,23 +134,24 @@ unsafe fn run(kernel: &HostKernel, shape: &Shape, arguments: *const *const c_voi
     })
 }
 
-/// Storage with the maximum alignment of any parameter.
+/// Storage for part of a kernel argument, with the maximum alignment of any parameter.
 #[derive(Clone, Copy)]
 #[repr(C, align(128))]
 struct ParameterCell([u8; 128]);
 
-/// Copied argument values of a launch that is executed later.
+/// Copies of the argument values of a captured launch, which is executed later.
 struct CapturedArguments(Vec<Vec<ParameterCell>>);
 
 impl CapturedArguments {
-    /// Copies the arguments.
+    /// Copies the arguments of a launch.
     ///
     /// # Safety
     /// There is one pointer for each parameter, to as many bytes as the parameter has.
     unsafe fn of(kernel: &HostKernel, arguments: *const *const c_void) -> Self {
         let copied = kernel.parameters.iter().enumerate().map(|(place, &(bytes, _))| {
             let mut cells = vec![ParameterCell([0; 128]); bytes.div_ceil(size_of::<ParameterCell>()).max(1)];
-            // SAFETY: guaranteed by the caller; the cells have enough bytes.
+            // SAFETY: the caller guarantees that each pointer refers to the parameter's bytes; the cells have room for
+            // them.
             unsafe {
                 std::ptr::copy_nonoverlapping((*arguments.add(place)).cast(), cells.as_mut_ptr().cast::<u8>(), bytes);
             }
@@ -163,10 +165,10 @@ impl CapturedArguments {
     }
 }
 
-/// The host has no contexts.
+/// The host has no contexts, so all methods are the defaults.
 impl Contexts for Cpu {}
 
-/// Kernels run one after another in the same way: no attribute makes a difference.
+/// On the CPU, kernels run one after another, so launch attributes are ignored.
 impl Launches for Cpu {
     unsafe fn launch_with(
         &self,
@@ -177,7 +179,7 @@ impl Launches for Cpu {
         stream: StreamHandle,
         arguments: *mut *mut c_void,
     ) -> Result<()> {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `launch`.
         unsafe { self.launch(device, function, shape, stream, arguments) }
     }
 }
@@ -185,7 +187,8 @@ impl Launches for Cpu {
 impl Programs for Cpu {
     fn load(&self, device: i32, image: &[u8], _: &LoadOptions) -> Result<Loaded> {
         check_device("load", device)?;
-        // A child forked while the loader works would find partially loaded libraries.
+        // Held while the loader opens a library: a child that is forked meanwhile would find partially loaded
+        // libraries.
         static LOADING: ForkSafeMutex<()> = ForkSafeMutex::new(());
         let loading = LOADING.lock();
         let library = Library::load(image, host()).map_err(Error::value)?;
@@ -261,7 +264,7 @@ impl Programs for Cpu {
         if threads == 0 {
             return Err(refuse("active_blocks", error_codes::INVALID_VALUE, "a block of no threads".to_owned()));
         }
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller guarantees the conditions of `function_attributes`.
         let known = unsafe { self.function_attributes(device, function) }?;
         let bytes = shared.saturating_add(known.static_shared_bytes.cast_unsigned());
         let fits = threads <= known.max_threads_per_block.cast_unsigned() && bytes <= SHARED_BYTES_OPTIN;
@@ -287,7 +290,7 @@ impl Programs for Cpu {
         let shape = Shape { grid, block, shared: u64::from(shared), cooperative };
         let arguments: *const *const c_void = arguments.cast_const().cast();
         if self.captures.next("launch", stream)?.is_none() {
-            // SAFETY: the caller guarantees the conditions of the called function.
+            // SAFETY: the caller guarantees the conditions of `run`.
             return unsafe { run(kernel, &shape, arguments) };
         }
         // SAFETY: the caller promises one pointer for each parameter.

@@ -1,4 +1,4 @@
-//! Links with the driver's own linker.
+//! Links device code with the linker in the CUDA driver.
 
 use super::super::driver::Cuda;
 use super::super::modules::Jit;
@@ -18,7 +18,7 @@ fn kind_of(kind: LinkKind) -> Kind {
     }
 }
 
-/// Links the parts into a module image.
+/// Links the inputs into a module image.
 pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted: &LoadOptions) -> Result<Compiled> {
     const OPERATION: &str = "cuLinkCreate";
     let api = &driver.api;
@@ -28,7 +28,8 @@ pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted
         return Err(Error::not_supported("the driver has no linker (cuLinkCreate)"));
     };
     let _current = driver.enter(device, OPERATION)?;
-    // Declared before the link state: the driver writes its logs until the state is destroyed.
+    // Declared before the link state, so that it is dropped later: the driver writes its logs until the state is
+    // destroyed.
     let mut jit = Jit::new(wanted);
     let mut state: CUlinkState = std::ptr::null_mut();
     // SAFETY: there are as many options as values; the log buffers have the given sizes and live until the state is
@@ -42,7 +43,7 @@ pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted
     let parts = inputs.iter().try_for_each(|input| {
         // PTX ends with a zero byte, which is part of the size.
         let data = if input.kind == LinkKind::Ptx { [input.data, &[0]].concat() } else { input.data.to_vec() };
-        // SAFETY: a live link state; the driver copies the given number of bytes; the name is a C string.
+        // SAFETY: the link state is alive; the driver copies the given number of bytes; the name is a C string.
         let code = unsafe {
             let bytes = data.as_ptr().cast_mut().cast();
             add(state, kind_of(input.kind), bytes, data.len(), input.name.as_ptr(), 0, none(), none().cast())
@@ -51,14 +52,14 @@ pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted
     });
     let linked = parts.and_then(|()| {
         let (mut image, mut bytes) = (std::ptr::null_mut(), 0);
-        // SAFETY: a live link state, writable out-parameters.
+        // SAFETY: the link state is alive, and the out-parameters are writable.
         match unsafe { complete(state, &mut image, &mut bytes) } {
-            // SAFETY: the driver owns this many bytes until the state is destroyed; they are copied before.
+            // SAFETY: until the state is destroyed, the driver owns this many bytes; they are copied before.
             SUCCESS => Ok(unsafe { std::slice::from_raw_parts(image.cast::<u8>(), bytes) }.to_vec()),
             code => Err(("cuLinkComplete", code, format!("{} parts", inputs.len()))),
         }
     });
-    // SAFETY: a live link state, which is not used again.
+    // SAFETY: the link state is alive, and is not used again.
     unsafe { destroy(state) };
     match linked {
         Ok(image) => Ok(Compiled { image, log: jit.remarks(), lowered: Vec::new(), read: None }),

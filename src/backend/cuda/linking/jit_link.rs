@@ -1,4 +1,4 @@
-//! nvJitLink, NVIDIA's linker as a library, searched for at the first link.
+//! Links device code with nvJitLink, NVIDIA's linker library, which is searched for at the first link.
 
 use std::ffi::{CString, c_char, c_void};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use pygpu_base::small_sort;
 
 type JitLinkHandle = *mut c_void;
 
-/// Functions of the library, with the types of NVIDIA's header.
+/// Declares the functions of the library, with the types of NVIDIA's header.
 macro_rules! nvjitlink_api {
     ($expand:ident) => {
         $expand! {
@@ -57,8 +57,8 @@ fn number_of(kind: LinkKind) -> u32 {
     }
 }
 
-/// Returns all files and names to try: next to NVRTC, in a toolkit, through the system's loader. Versions newer than
-/// the driver come last.
+/// Returns all files and names to try: next to NVRTC, in a toolkit, then through the system's loader. Versions newer
+/// than the driver are last.
 fn candidates(driver: i32, beside: Option<&str>, settings: &Settings) -> Vec<PathBuf> {
     let mut names = NAMES.to_vec();
     small_sort::sort_by_key(&mut names, |&(major, _)| (major > driver / 1000, -major));
@@ -78,10 +78,10 @@ fn candidates(driver: i32, beside: Option<&str>, settings: &Settings) -> Vec<Pat
     found
 }
 
-/// Opened library.
+/// The opened library.
 pub struct JitLink(Api);
 
-/// Opens the first usable candidate; `None` if there is none.
+/// Opens the first usable candidate; `None` if the library is not found.
 pub fn open(driver: i32, beside: Option<&str>, settings: &Settings) -> Option<JitLink> {
     candidates(driver, beside, settings).iter().find_map(|path| {
         let library = Library::open(&[path.to_str()?]).ok()?;
@@ -98,7 +98,7 @@ struct JitLinkage<'a> {
 
 impl Drop for JitLinkage<'_> {
     fn drop(&mut self) {
-        // SAFETY: created by `link`, destroyed once.
+        // SAFETY: the handle was created by `link`, and is destroyed only here.
         unsafe { (self.api.nvJitLinkDestroy)(&mut self.handle) };
     }
 }
@@ -129,7 +129,7 @@ impl JitLinkage<'_> {
 }
 
 impl JitLink {
-    /// Links the parts for an architecture.
+    /// Links the inputs for an architecture.
     ///
     /// # Errors
     /// A text with the linker's log.
@@ -143,7 +143,7 @@ impl JitLink {
         let mut options: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
         let api = &self.0;
         let mut handle: JitLinkHandle = std::ptr::null_mut();
-        // SAFETY: a writable out-parameter; the given number of options, each ending with a zero byte.
+        // SAFETY: the out-parameter is writable; there are as many options as stated, each ending with a zero byte.
         let code = unsafe { (api.nvJitLinkCreate)(&mut handle, options.len() as u32, options.as_mut_ptr()) };
         if code != SUCCESS {
             return Err(format!("nvJitLinkCreate failed with {code} for {architecture}"));

@@ -1,7 +1,8 @@
-//! Links separately compiled device code with nvJitLink, from the toolkit or wheel that NVRTC came from. If it is
-//! missing or fails, the driver's own linker is used.
+//! Links separately compiled device code with nvJitLink, from the toolkit or wheel that NVRTC came from. If nvJitLink
+//! is missing or fails, the driver's own linker is used.
 //!
-//! The driver's linker accepts PTX up to its own version; nvJitLink accepts that of the NVRTC next to it.
+//! The driver's linker accepts PTX up to the driver's version; nvJitLink accepts PTX from the NVRTC next to it, which
+//! may be newer.
 
 mod driver_link;
 mod jit_link;
@@ -15,7 +16,7 @@ use crate::{Compiled, Compiler, LinkInput, LoadOptions};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::settings;
 
-/// Links the parts into a module image.
+/// Links the inputs into a module image.
 pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted: &LoadOptions) -> Result<Compiled> {
     let beside = driver.own.nvrtc.get().map(|nvrtc| nvrtc.path());
     let Some(linker) = jit_link::open(driver.version, beside, settings::get()) else {

@@ -2,8 +2,8 @@
 //!
 //! If NVRTC supports the device's architecture, it produces a cubin, which needs no further compilation. Otherwise it
 //! produces PTX for the newest architecture that both NVRTC and the device support, which the driver compiles. NVRTC
-//! has no default search path for headers: for a source with includes, the header folders of its toolkit are passed
-//! to it.
+//! has no default search path for headers: for a source with includes, the header folders of its toolkit are passed to
+//! it.
 
 pub mod search;
 
@@ -18,7 +18,7 @@ use pygpu_base::error::{Error, Result};
 use pygpu_base::settings;
 use pygpu_base::small_sort;
 
-/// Functions of the library, with the types of NVIDIA's header.
+/// Declares the functions of the library, with the types of NVIDIA's header.
 macro_rules! nvrtc_api {
     ($expand:ident) => {
         $expand! {
@@ -56,13 +56,13 @@ macro_rules! nvrtc_api {
 
 nvrtc_api!(symbol_table);
 
-/// Opened library.
+/// The opened library.
 pub struct Nvrtc {
     api: Api,
     calls: RtcFunctions,
     version: String,
     path: String,
-    /// Architectures for which it produces cubins, ascending: 75, 80, ... 120.
+    /// Architectures for which this NVRTC produces cubins, in ascending order: 75, 80, ... 120.
     architectures: Vec<u32>,
 }
 
@@ -79,7 +79,7 @@ impl Nvrtc {
         // SAFETY: the out-parameter is writable.
         check(unsafe { (api.nvrtcGetNumSupportedArchs)(&mut count) }, "nvrtcGetNumSupportedArchs")?;
         let mut architectures: Vec<c_int> = vec![0; count.max(0) as usize];
-        // SAFETY: the buffer has the size that was returned before.
+        // SAFETY: the buffer has space for the number of architectures that the library returned above.
         check(unsafe { (api.nvrtcGetSupportedArchs)(architectures.as_mut_ptr()) }, "nvrtcGetSupportedArchs")?;
         let mut architectures: Vec<u32> = architectures.into_iter().map(|number| number.max(0) as u32).collect();
         small_sort::sort_by_key(&mut architectures, |one| *one);
@@ -88,7 +88,8 @@ impl Nvrtc {
 
     /// Returns the architecture to compile for, so that a device of architecture `wanted` can run the result.
     fn target(&self, wanted: &str) -> Result<String> {
-        // `sm_90a` runs only on 9.0 and is passed unchanged, as is a `compute_` architecture written by the user.
+        // `sm_90a` runs only on devices of 9.0 and is passed unchanged, as is a `compute_` architecture written by the
+        // user.
         let number = wanted.strip_prefix("sm_").and_then(|digits| digits.parse::<u32>().ok());
         let Some(number) = number else { return Ok(wanted.to_owned()) };
         if self.architectures.contains(&number) {
@@ -105,7 +106,7 @@ impl Nvrtc {
     }
 }
 
-/// Translates an option to NVRTC; `None` for options that concern host code only.
+/// Translates an nvcc option for NVRTC; `None` for options that only concern host code.
 fn spelled(option: &CompileOption) -> Result<Option<String>> {
     Ok(Some(match option {
         CompileOption::Define(name, None) => format!("-D{name}"),
@@ -123,12 +124,13 @@ fn spelled(option: &CompileOption) -> Result<Option<String>> {
         CompileOption::MaxRegisters(most) => format!("--maxrregcount={most}"),
         CompileOption::NoWarnings => "--disable-warnings".to_owned(),
         CompileOption::Verbose => "--ptxas-options=-v".to_owned(),
-        // The result must be linked (`linking`).
+        // The compiled code must then be linked (module `linking`).
         CompileOption::Relocatable(true) => "--relocatable-device-code=true".to_owned(),
         CompileOption::Own(text) => match text.trim_start_matches('-') {
-            // No host functions exist that could be meant.
+            // Kernel sources contain no host functions, so every function may be compiled for the device.
             "expt-relaxed-constexpr" => "--device-as-default-execution-space".to_owned(),
-            // The stream of a launch is the caller's choice, and device lambdas are always enabled.
+            // Not needed: NVRTC has no default stream, because each launch names its stream, and device lambdas are
+            // always enabled.
             "expt-extended-lambda" | "extended-lambda" => return Ok(None),
             word if word.starts_with("default-stream") => return Ok(None),
             _ => text.clone(),
@@ -217,7 +219,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
 
-    /// Compile-time check of the signatures, as for the driver's functions.
+    /// Checks at compile time that the declared signatures match the header, as for the driver's functions.
     mod signatures {
         use super::*;
         use cudarc::nvrtc::sys::{self, nvrtcProgram};

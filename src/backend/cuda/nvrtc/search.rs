@@ -23,11 +23,11 @@ const BUILTINS: &str = "libnvrtc-builtins.so";
 #[cfg(windows)]
 const BUILTINS: &str = "nvrtc-builtins64";
 
-/// Variables that contain a toolkit's folder.
+/// Environment variables that contain the folder of a CUDA toolkit.
 const HOMES: [Variable; 2] = [Variable::CUDA_HOME, Variable::CUDA_PATH];
 
-/// Returns the names in order of preference for a driver: an image of a newer CUDA version than the driver's may fail
-/// to load.
+/// Returns the library names in order of preference for a driver version. An image compiled by a newer CUDA version
+/// than the driver's may fail to load.
 fn names(driver: i32) -> Vec<&'static str> {
     let fits = |major: i32| major <= driver / 1000;
     let mut names: Vec<_> = NAMES.to_vec();
@@ -58,8 +58,8 @@ pub fn candidates(driver: i32, hints: &[PathBuf], settings: &Settings) -> Vec<Pa
     found
 }
 
-/// Returns text that identifies the NVRTC that [`open`] would open, as part of a cache key: the first existing file,
-/// or the search path of the system's loader.
+/// Returns a text that identifies the NVRTC that [`open`] would open, as part of a cache key: the path of the first
+/// existing file, or the search path of the system's loader.
 pub fn identity(driver: i32, hints: &[PathBuf], settings: &Settings) -> String {
     let homes: Vec<_> = settings.folders(&HOMES).collect();
     format!(
@@ -85,8 +85,8 @@ pub fn open(driver: i32, hints: &[PathBuf], settings: &Settings) -> Result<Libra
     Err(not_found(driver, &attempts))
 }
 
-/// Opens the library of built-in declarations next to a file. A failure is ignored here; NVRTC reports it when it
-/// compiles.
+/// Opens the library of built-in declarations in the folder of an NVRTC file. A failure is ignored here, because NVRTC
+/// reports it when it compiles.
 fn open_builtins(file: &Path) {
     let Some(folder) = file.parent().filter(|folder| folder.is_absolute()) else { return };
     let Ok(entries) = std::fs::read_dir(folder) else { return };
@@ -100,7 +100,7 @@ fn open_builtins(file: &Path) {
     }
 }
 
-/// Names the package to install for a driver version.
+/// Returns the name of the package to install for a driver version.
 pub fn advice(driver: i32) -> String {
     let extra = if driver >= 13000 { "cuda13" } else { "cuda12" };
     let other = if driver >= 13000 { "cuda12" } else { "cuda13" };
@@ -120,7 +120,7 @@ fn not_found(driver: i32, attempts: &[Attempt]) -> Error {
     Error::Unavailable(text)
 }
 
-/// Returns the header folders of an NVRTC or a toolkit, because NVRTC has no default search path.
+/// Returns the header folders that belong to an NVRTC, because NVRTC has no default search path.
 pub fn header_folders(library: &str, settings: &Settings) -> Vec<PathBuf> {
     let mut roots: Vec<PathBuf> = Vec::new();
     if let Some(folder) = Path::new(library).parent().filter(|folder| folder.is_absolute()) {
@@ -140,7 +140,7 @@ pub fn header_folders(library: &str, settings: &Settings) -> Vec<PathBuf> {
     }
     roots.extend(roots.clone().iter().map(|root| root.join("cccl")));
     let mut folders: Vec<PathBuf> = Vec::new();
-    // The toolkit has them in one or two folders, each wheel in a separate folder.
+    // A toolkit has these headers in one or two folders, while each wheel has a separate folder.
     for header in ["cuda_runtime.h", "thrust/complex.h", "cub/cub.cuh", "curand_kernel.h"] {
         if let Some(folder) = roots.iter().find(|root| root.join(header).exists())
             && !folders.contains(folder)

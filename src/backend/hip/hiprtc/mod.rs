@@ -15,7 +15,7 @@ use crate::{CompileOption, CompileRequest, Compiled, Compiler, Library};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::settings;
 
-/// Functions of the library, with the types of AMD's header.
+/// Declares the functions of the library, with the types of AMD's header.
 macro_rules! hiprtc_api {
     ($expand:ident) => {
         $expand! {
@@ -49,13 +49,13 @@ macro_rules! hiprtc_api {
 
 hiprtc_api!(symbol_table);
 
-/// Opened library.
+/// The opened library.
 pub struct Hiprtc {
     api: Api,
     calls: RtcFunctions,
     version: String,
     path: String,
-    /// Architectures of the runtime's devices, with their features.
+    /// Architectures of the runtime's devices, with their features: `gfx90a:sramecc+:xnack-`.
     architectures: Vec<String>,
 }
 
@@ -83,7 +83,7 @@ impl Hiprtc {
     }
 }
 
-/// Returns the architecture of one of the devices, with or without its features.
+/// Returns the architecture of one of the devices that `wanted` names, with or without its features.
 fn target(architectures: &[String], wanted: &str) -> Result<String> {
     let plain = |text: &str| text.split(':').next().map(str::to_owned);
     if architectures.iter().any(|known| plain(known) == plain(wanted)) {
@@ -96,7 +96,7 @@ fn target(architectures: &[String], wanted: &str) -> Result<String> {
     )))
 }
 
-/// Translates an option to hiprtc, which takes clang's options; empty for options that concern host code only.
+/// Translates an nvcc option for hiprtc, which takes clang's options; empty for options that only concern host code.
 fn spelled(option: &CompileOption) -> Result<Vec<String>> {
     let one = |text: String| Ok(vec![text]);
     let refused = |what: &str| {
@@ -127,7 +127,7 @@ fn spelled(option: &CompileOption) -> Result<Vec<String>> {
     }
 }
 
-/// Prefixes the source with its name, because messages would otherwise show a temporary file.
+/// Adds the source's name by a `#line` directive, because messages would otherwise show the name of a temporary file.
 fn named(request: &CompileRequest<'_>) -> String {
     let name = request.name.replace('\\', "\\\\").replace('"', "\\\"");
     format!("#line 1 \"{name}\"\n{}", request.source)
@@ -151,7 +151,7 @@ impl Compiler for Hiprtc {
         for option in request.options {
             options.extend(spelled(option)?);
         }
-        // hiprtc defaults to C++14, NVRTC to C++17.
+        // hiprtc compiles as C++14 by default, NVRTC as C++17.
         if !options.iter().any(|option| option.starts_with("-std=")) {
             options.push("-std=c++17".to_owned());
         }
@@ -172,7 +172,7 @@ impl Compiler for Hiprtc {
         }
         let lowered = program.lowered(request.expressions)?;
         let image = program.bytes(self.api.hiprtcGetCodeSize, self.api.hiprtcGetCode, "hiprtcGetCode")?;
-        // clang, on which hiprtc is based, searches the folders of the machine's compilers too.
+        // clang, on which hiprtc is based, also searches the header folders of the machine's compilers.
         let folders: Vec<PathBuf> = settings::get().header_folders();
         let read = rtc::places(request, &folders).and_then(|places| places.witnesses(request.source, begun));
         Ok(Compiled { image, log, lowered, read })
@@ -184,7 +184,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
 
-    /// Compile-time check of the signatures, as for the runtime's functions.
+    /// Checks at compile time that the declared signatures match the header, as for the runtime's functions.
     mod signatures {
         use super::*;
         use cubecl_hip_sys::{self as sys, hiprtcProgram};
@@ -229,7 +229,7 @@ mod tests {
         };
         assert_eq!(named(&request), "#line 1 \"a\\\"b.cu\"\nint a;");
     }
-    /// Tests AMD's compiler of HIP 5.2, which works without a device. `make test` unpacks it
+    /// Tests the compiler of HIP 5.2, which works without a device. `make test` unpacks it
     /// (tests/fetch_amd_runtime.sh).
     #[test]
     fn amd_compiler_accepts_translated_options() {

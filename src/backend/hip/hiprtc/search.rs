@@ -1,5 +1,5 @@
-//! Search for hiprtc: files that the caller provides, next to the runtime, ROCm's folder, the system's loader, and
-//! finally the runtime itself, which contained hiprtc's functions up to ROCm 6.
+//! Search for hiprtc, in this order: files that the caller provides, next to the runtime, ROCm's folder, the system's
+//! loader, and finally the runtime itself, which contained hiprtc's functions up to ROCm 6.
 
 use std::path::{Path, PathBuf};
 
@@ -15,11 +15,11 @@ const NAMES: [&str; 4] = ["libhiprtc.so.7", "libhiprtc.so.6", "libhiprtc.so.5", 
 #[cfg(windows)]
 const NAMES: [&str; 2] = ["hiprtc0700.dll", "hiprtc0600.dll"];
 
-/// Returns the names in order of preference for a runtime: its own major version first.
+/// Returns the library names in order of preference for a runtime: first the name with the runtime's major version.
 fn names(runtime: &str) -> Vec<&'static str> {
     let version = runtime.rsplit_once("libamdhip64").map_or("", |(_, rest)| rest);
     let mut names = NAMES.to_vec();
-    // Stable: among the others the newest stays first.
+    // The sort is stable, so the other names stay in order, newest first.
     let suits = |name: &str| {
         name.strip_prefix("libhiprtc").is_some_and(|own| own == version || version.starts_with(&format!("{own}.")))
     };
@@ -47,7 +47,7 @@ fn candidates(runtime: &str, hints: &[PathBuf], settings: &Settings) -> Vec<Path
     found
 }
 
-/// Returns text that identifies the hiprtc that [`open`] would open, without opening it; part of a cache key.
+/// Returns a text that identifies the hiprtc that [`open`] would open, without opening it; part of a cache key.
 pub fn identity(runtime: &str, hints: &[PathBuf], settings: &Settings) -> String {
     format!("hiprtc\n{}", identity_of_first(&candidates(runtime, hints, settings), settings))
 }
@@ -61,7 +61,7 @@ pub fn open(runtime: &str, hints: &[PathBuf], settings: &Settings) -> Result<Lib
     for candidate in candidates(runtime, hints, settings) {
         let Some(name) = candidate.to_str() else { continue };
         match Library::open(&[name]) {
-            // The runtime is always available, but may lack the functions.
+            // The runtime is always found, but not every version contains hiprtc's functions.
             Ok(library) if library.has("hiprtcVersion") => return Ok(library),
             Ok(_) => attempts.push(Attempt { name: name.to_owned(), error: "it has no hiprtcVersion".to_owned() }),
             Err(failed) => attempts.extend(failed),

@@ -1,17 +1,17 @@
-//! Calls of the product functions, with 32-bit or 64-bit lengths.
+//! Calls of the matrix product functions, with 32-bit or 64-bit lengths.
 
 use std::ffi::{c_int, c_void};
 
 use super::NOT_SUPPORTED;
 
-/// Parameters: handle, operations, lengths, factor, operands with type and leading dimension, factor, result,
-/// accumulation type, algorithm.
+/// Parameters: handle, operations, lengths, factor, operands with type and leading dimension, factor, result, type of
+/// the sums, algorithm.
 #[rustfmt::skip]
 pub type GemmFn<N> = unsafe extern "C" fn(
     *mut c_void, u32, u32, N, N, N, *const c_void, *const c_void, u32, N, *const c_void, u32, N,
     *const c_void, *mut c_void, u32, N, u32, c_int,
 ) -> u32;
-/// The same, with a stride after each leading dimension and the number of matrices before the accumulation type.
+/// As [`GemmFn`], with a stride after each leading dimension and the number of matrices before the type of the sums.
 #[rustfmt::skip]
 pub type BatchedGemmFn<N> = unsafe extern "C" fn(
     *mut c_void, u32, u32, N, N, N, *const c_void, *const c_void, u32, N, i64, *const c_void, u32, N, i64,
@@ -38,12 +38,12 @@ impl GemmCall {
     /// Calls the function for a single product.
     ///
     /// # Safety
-    /// As [`super::Blas::gemm`]; the factors have the accumulation type.
+    /// As [`super::Blas::gemm`]; the factors have the type of the sums.
     pub unsafe fn one<N>(&self, function: Option<GemmFn<N>>, [m, n, k, lda, ldb, ldc, _]: Lengths<N>) -> u32 {
         let Some(function) = function else { return NOT_SUPPORTED };
         let Self { handle, number, out, sums, algorithm, .. } = *self;
         let ([op_a, op_b], [one, none], [a, b]) = (self.operations, self.factors, self.operands);
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees handle, matrices and factors.
         unsafe {
             function(
                 handle, op_a, op_b, m, n, k, one, a, number, lda, b, number, ldb, none, out, number, ldc, sums,
@@ -64,7 +64,7 @@ impl GemmCall {
         let Some(function) = function else { return NOT_SUPPORTED };
         let Self { handle, number, out, sums, algorithm, apart: [next_a, next_b, next_out], .. } = *self;
         let ([op_a, op_b], [one, none], [a, b]) = (self.operations, self.factors, self.operands);
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees handle, matrices and factors.
         unsafe {
             function(
                 handle, op_a, op_b, m, n, k, one, a, number, lda, next_a, b, number, ldb, next_b, none, out, number,

@@ -1,4 +1,4 @@
-//! Batched LU factorisation, and solutions with its factors.
+//! Batched LU factorisation, and solution of linear systems with its factors.
 
 use std::ffi::{c_int, c_void};
 
@@ -8,20 +8,20 @@ use crate::{BackendKind, Library};
 use pygpu_base::error::{Error, Result};
 
 type P = *mut c_void;
-/// Parameters: handle, length, matrix addresses, leading dimension, pivots, error info, batch size.
+/// `getrfBatched`. Parameters: handle, length, matrix addresses, leading dimension, pivots, error info, batch size.
 type Getrf = unsafe extern "C" fn(P, c_int, P, c_int, P, P, c_int) -> u32;
-/// Parameters: handle, operation, length, right-hand sides, factors, pivots, addresses of right-hand sides, error
-/// info (on the host), batch size.
+/// `getrsBatched`. Parameters: handle, operation, length, right-hand sides, factors, pivots, addresses of right-hand
+/// sides, error info (on the host), batch size.
 type Getrs = unsafe extern "C" fn(P, u32, c_int, c_int, P, c_int, P, P, c_int, *mut c_int, c_int) -> u32;
 
-/// Functions for each element type.
+/// The library's functions, one for each element type.
 pub struct LuFunctions {
     getrf: [Option<Getrf>; 4],
     getrs: [Option<Getrs>; 4],
 }
 
 impl LuFunctions {
-    /// Looks up the functions.
+    /// Looks up the functions in the library.
     ///
     /// # Safety
     /// `library` is the library of this vendor.
@@ -42,7 +42,7 @@ fn pointer(address: usize) -> P {
 }
 
 impl Blas {
-    /// Returns whether the library supports batched factorisation of such elements.
+    /// Returns whether the library supports batched factorisation of matrices of this element type.
     pub fn has_lu(&self, element: Element) -> bool {
         let number = element as usize;
         self.lu.getrf.get(number).is_some_and(Option::is_some) && self.lu.getrs.get(number).is_some_and(Option::is_some)
@@ -57,7 +57,8 @@ impl Blas {
     /// # Errors
     /// Errors of the library.
     pub unsafe fn lu(&self, handle: BlasHandle, desk: &BlasWorkspace, task: &Factorization) -> Result<()> {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that stream, workspace and handle are alive, and that no other thread uses the
+        // handle.
         unsafe { self.sit_down(handle, desk) }.map_err(|code| self.refusal(code, "SetStream"))?;
         let number = task.element as usize;
         let [n, k, batch] = [task.n, task.k, task.batch].map(|number| number as c_int);
@@ -67,8 +68,8 @@ impl Blas {
                 let operation = u32::from(transposed) + if self.is_hip() { 111 } else { 0 };
                 let mut wrong = 0;
                 let getrs = self.lu.getrs.get(number).copied().flatten();
-                // SAFETY: guaranteed by the caller; the out-parameter is writable, and written before the call
-                // returns.
+                // SAFETY: the caller guarantees handle and addresses; the out-parameter is writable, and written before
+                // the call returns.
                 let code = getrs.map(|getrs| unsafe {
                     getrs(handle.raw(), operation, n, k, matrices, n, pivots, sides, n, &mut wrong, batch)
                 });
@@ -76,7 +77,7 @@ impl Blas {
             }
             _ => {
                 let getrf = self.lu.getrf.get(number).copied().flatten();
-                // SAFETY: guaranteed by the caller.
+                // SAFETY: the caller guarantees handle and addresses.
                 let code = getrf.map(|getrf| unsafe { getrf(handle.raw(), n, matrices, n, pivots, fourth, batch) });
                 (code, "getrfBatched")
             }

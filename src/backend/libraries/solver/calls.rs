@@ -1,4 +1,4 @@
-//! Library calls of a task.
+//! Calls of the solver library for a factorization.
 
 use std::ffi::c_int;
 
@@ -6,25 +6,25 @@ use super::{Factorization, FactorizationKind, I, P, Solver, SolverHandle};
 use crate::{BackendKind, StreamHandle};
 use pygpu_base::error::Result;
 
-/// Workspace of a task.
+/// Memory that the library needs for a factorization.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SolverWorkspace {
-    /// Size reported by the library, in elements.
+    /// Size of the device memory in elements, as the library reported it.
     asked: usize,
-    /// Bytes on the device.
+    /// Size of the device memory in bytes.
     pub bytes: usize,
-    /// Bytes on the host.
+    /// Size of the host memory in bytes.
     pub host: usize,
 }
 
-/// Alignment of the parts of a workspace in bytes.
+/// Alignment in bytes of each part of a workspace.
 const ALIGNMENT: usize = 256;
 
 fn pointer(address: usize) -> P {
     std::ptr::with_exposed_provenance_mut(address)
 }
 
-/// The vendor's constants for options.
+/// The vendor's constants for the options of a factorization.
 struct Choices {
     is_hip: bool,
 }
@@ -43,18 +43,18 @@ impl Choices {
     }
 }
 
-/// Calls a function that the library may lack.
+/// Calls a library function, or returns an error if the library lacks it.
 macro_rules! call {
     ($solver:ident, $function:expr, $name:literal, $($argument:expr),* $(,)?) => {{
         let function = $function.ok_or_else(|| $solver.absent($name))?;
-        // SAFETY: the arguments match the function's signature; the task's caller guarantees its addresses.
+        // SAFETY: the arguments match the function's signature; the caller of `run` guarantees the task's addresses.
         let code = unsafe { function($($argument),*) };
         $solver.checked(code, $name)
     }};
 }
 
-/// Calls a function for general eigenvalues. Each begins with the matrix, its eigenvalues, and the eigenvectors; left
-/// eigenvectors are not computed.
+/// Calls a function for eigenvalues of a general matrix. Its first arguments are the matrix, its eigenvalues, and the
+/// eigenvectors; left eigenvectors are not computed.
 macro_rules! geev {
     (
         $solver:ident, $function:ident, $name:literal, $handle:ident, $task:ident, $vectors:ident,
@@ -70,7 +70,7 @@ macro_rules! geev {
     }};
 }
 
-/// Addresses of a task's arrays for one of its matrices.
+/// Addresses of one matrix of the batch, and of its results, in the task's arrays.
 struct At<'a> {
     task: &'a Factorization,
     steps: [usize; Factorization::PARTS],
@@ -102,7 +102,7 @@ impl Solver {
         Choices { is_hip: self.kind == BackendKind::Hip }
     }
 
-    /// Returns the workspace that a task needs; its device must be current.
+    /// Returns the sizes of the workspace that a task needs. The handle's device must be current.
     ///
     /// # Errors
     /// Errors of the library.
@@ -206,14 +206,14 @@ impl Solver {
         Ok(SolverWorkspace { asked, bytes, host: 0 })
     }
 
-    /// Enqueues a task on a stream; its device must be current.
+    /// Enqueues a task on a stream. The handle's device must be current.
     ///
     /// # Errors
     /// Errors of the library.
     ///
     /// # Safety
-    /// The task's addresses refer to arrays as described by its parts, and `room` to memory of the required size;
-    /// both are valid in stream order.
+    /// The task's addresses refer to arrays as described by its parts, and `room` to memory of the required size; both
+    /// are valid in stream order.
     pub unsafe fn run(
         &self,
         handle: &SolverHandle,

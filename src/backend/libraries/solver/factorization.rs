@@ -1,81 +1,84 @@
-//! Description of a task and its memory.
+//! Description of a factorization and of its arrays.
 
 use super::Element;
 
-/// Kind of factorisation, or of a computation with its result.
+/// A factorization, or a computation with its result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FactorizationKind {
-    /// Overwrites `a` with its LU factors, and writes pivots.
+    /// LU factorization: overwrites `a` with the factors, and writes pivots.
     Lu,
-    /// Overwrites `b` with the solution, using the factors of a matrix.
+    /// Solution of a linear system with LU factors: overwrites `b` with the solution.
     LuSolve {
-        /// Whether to solve with the transpose.
+        /// Whether to solve with the transposed matrix.
         transposed: bool,
     },
-    /// Batched LU factorisation.
+    /// LU factorization of a batch of small matrices.
     LuOfMany,
-    /// Batched solution with LU factors.
+    /// Solution of a batch of linear systems with LU factors.
     LuSolveOfMany {
-        /// Whether to solve with the transposes.
+        /// Whether to solve with the transposed matrices.
         transposed: bool,
     },
-    /// Overwrites `a` with its Cholesky factor.
+    /// Cholesky factorization: overwrites `a` with the factor.
     Cholesky {
         /// Whether the lower triangle is read and written.
         lower: bool,
     },
-    /// Batched Cholesky factorisation of small matrices.
+    /// Cholesky factorization of a batch of small matrices.
     CholeskyOfMany {
         /// Whether the lower triangles are read and written.
         lower: bool,
     },
-    /// Overwrites `a` with its triangular factor and reflectors.
+    /// QR factorization: overwrites `a` with the triangular factor and with reflectors, which represent the orthonormal
+    /// factor.
     Qr,
-    /// Converts reflectors to orthonormal columns.
+    /// Converts the reflectors of a QR factorization to orthonormal columns.
     QrVectors,
-    /// Computes eigenvalues, and overwrites `a` with the eigenvectors.
+    /// Eigenvalues of a symmetric matrix; overwrites `a` with the eigenvectors.
     Eigh {
-        /// Whether the lower triangle is read.
+        /// Whether the lower triangle is read, instead of the upper one.
         lower: bool,
-        /// Whether to compute vectors.
+        /// Whether to compute eigenvectors.
         vectors: bool,
     },
-    /// Batched symmetric eigenvalues of small matrices.
+    /// Eigenvalues of a batch of small symmetric matrices.
     EighOfMany {
-        /// Whether the lower triangles are read.
+        /// Whether the lower triangles are read, instead of the upper ones.
         lower: bool,
-        /// Whether to compute vectors.
+        /// Whether to compute eigenvectors.
         vectors: bool,
     },
-    /// Computes singular values and vectors with the Jacobi method.
+    /// Singular values and vectors by the Jacobi method.
     Svd {
-        /// Whether to compute vectors.
+        /// Whether to compute singular vectors.
         vectors: bool,
-        /// Whether to compute full bases.
+        /// Whether to compute as many singular vectors as rows and columns (full bases), instead of one per singular
+        /// value.
         full: bool,
     },
-    /// Batched singular values of small matrices, with full bases.
+    /// Singular values of a batch of small matrices, with full bases.
     SvdOfMany {
-        /// Whether to compute vectors.
+        /// Whether to compute singular vectors.
         vectors: bool,
     },
-    /// Computes singular values through a bidiagonal matrix. The right vectors are conjugated rows; the matrix must
-    /// have at least as many rows as columns.
+    /// Singular values by reduction to a bidiagonal matrix. The right vectors are conjugated rows; the matrix must have
+    /// at least as many rows as columns.
     SvdByQr {
-        /// Whether to compute vectors.
+        /// Whether to compute singular vectors.
         vectors: bool,
-        /// Whether to compute full bases.
+        /// Whether to compute as many singular vectors as rows and columns (full bases), instead of one per singular
+        /// value.
         full: bool,
     },
     /// Eigenvalues and right eigenvectors of a general matrix, all complex.
     Eig {
-        /// Whether to compute vectors.
+        /// Whether to compute eigenvectors.
         vectors: bool,
     },
 }
 
 impl FactorizationKind {
-    /// Returns the task kind of a name; the meaning of the two options depends on it.
+    /// Returns the kind with a name. `first` and `second` are its options, in the order of its fields.
     pub fn named(name: &str, first: bool, second: bool) -> Option<Self> {
         Some(match name {
             "lu" => Self::Lu,
@@ -101,58 +104,58 @@ impl FactorizationKind {
         matches!(self, Self::LuOfMany | Self::LuSolveOfMany { .. })
     }
 
-    /// Returns whether the library waits for the device inside the call, which would break a capture.
+    /// Returns whether the library waits for the device inside the call, which would invalidate a capture.
     pub const fn waits(self) -> bool {
         use FactorizationKind::{Eig, Eigh, EighOfMany, Svd, SvdByQr, SvdOfMany};
         matches!(self, Eig { .. } | Eigh { .. } | EighOfMany { .. } | Svd { .. } | SvdByQr { .. } | SvdOfMany { .. })
     }
 }
 
-/// Content of an array.
+/// What an array of a factorization contains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArrayRole {
     /// Elements of the matrices' type.
     Elements,
-    /// Real numbers of the matching precision.
+    /// Real numbers of the same precision as the matrices.
     Reals,
     /// 32-bit integers.
     Integers,
-    /// Addresses.
+    /// Addresses in device memory.
     Addresses,
 }
 
-/// Array of a task: its content, its length per matrix, and whether it is read only.
+/// An array of a factorization: its contents, its number of elements per matrix, and whether it is only read.
 pub type ArraySpec = (ArrayRole, usize, bool);
 
-/// Factorisation of a batch of consecutive column-major matrices.
+/// A factorization of a batch of column-major matrices, stored consecutively.
 #[derive(Clone, Copy, Debug)]
 pub struct Factorization {
-    /// Kind of factorisation.
+    /// Which factorization to compute.
     pub what: FactorizationKind,
-    /// Element type.
+    /// Element type of the matrices.
     pub element: Element,
     /// Number of matrices.
     pub batch: usize,
-    /// Rows of the first array's matrices.
+    /// Number of rows of each matrix in the first array.
     pub m: usize,
-    /// Columns of the first array's matrices.
+    /// Number of columns of each matrix in the first array.
     pub n: usize,
-    /// Columns of right-hand sides, or number of reflectors.
+    /// Number of columns of the right-hand sides, or number of reflectors.
     pub k: usize,
-    /// Addresses of the arrays, in the order of `parts`.
+    /// Device addresses of the arrays, in the order of `parts`.
     pub addresses: [usize; Self::PARTS],
 }
 
 impl Factorization {
-    /// Maximum number of arrays.
+    /// Maximum number of arrays of a factorization.
     pub const PARTS: usize = 6;
 
-    /// Number of singular values.
+    /// Returns the number of singular values of a matrix.
     pub fn few(&self) -> usize {
         self.m.min(self.n)
     }
 
-    /// Columns of the left and right vectors of the singular value decompositions.
+    /// Returns the number of left and of right singular vectors that are computed.
     pub fn sides(&self) -> [usize; 2] {
         let is_whole = match self.what {
             FactorizationKind::Svd { full, .. } | FactorizationKind::SvdByQr { full, .. } => full,
@@ -161,7 +164,7 @@ impl Factorization {
         if is_whole { [self.m, self.n] } else { [self.few(); 2] }
     }
 
-    /// Returns the arrays of the task.
+    /// Returns a description of each array of the factorization.
     pub fn parts(&self) -> Vec<ArraySpec> {
         use ArrayRole::{Addresses, Elements, Integers, Reals};
         let &Self { m, n, k, .. } = self;
@@ -193,7 +196,7 @@ impl Factorization {
         }
     }
 
-    /// Returns whether the dimensions are consistent and fit the library's integer types.
+    /// Returns whether the sizes are consistent and fit the library's integer types.
     pub fn is_sound(&self) -> bool {
         let fits = |number: usize| i32::try_from(number).is_ok();
         let is_square = self.m == self.n;

@@ -49,16 +49,16 @@ functions! {
     geev: Geev = "cusolverDnXgeev", "hipsolverDnXgeev";
 }
 
-/// Declares functions that exist for each element type; complex variants may have a different name.
+/// Declares library functions that exist for each element type. Those for complex types may have another name.
 macro_rules! typed {
     ($($name:ident: $type:ty = $real:literal, $complex:literal;)*) => {
-        /// Functions of one element type.
+        /// The library's functions for one element type.
         struct Typed {
             $($name: Option<$type>,)*
         }
 
         impl Typed {
-            /// Looks up the functions.
+            /// Looks up the functions in the library.
             ///
             /// # Safety
             /// `library` is the library of this vendor.
@@ -116,15 +116,15 @@ pub enum Element {
 }
 
 impl Element {
-    /// All element types, in order of declaration.
+    /// All element types, in the order of declaration.
     pub const ALL: [Self; 4] = [Self::Float32, Self::Float64, Self::Complex64, Self::Complex128];
 
-    /// Returns whether an element is complex.
+    /// Returns whether the type is complex.
     pub const fn is_complex(self) -> bool {
         matches!(self, Self::Complex64 | Self::Complex128)
     }
 
-    /// Bytes of an element.
+    /// Returns the size of an element in bytes.
     pub const fn bytes(self) -> usize {
         match self {
             Self::Float32 => 4,
@@ -133,12 +133,12 @@ impl Element {
         }
     }
 
-    /// Bytes of a real part.
+    /// Returns the size in bytes of an element, or of the real part of a complex one.
     pub const fn real_bytes(self) -> usize {
         if self.is_complex() { self.bytes() / 2 } else { self.bytes() }
     }
 
-    /// Letter of the type in the names of the vendors' functions.
+    /// Returns the letter of the type in the names of the vendors' functions.
     pub const fn letter(self) -> char {
         match self {
             Self::Float32 => 'S',
@@ -148,7 +148,7 @@ impl Element {
         }
     }
 
-    /// Value of the type in both vendors' headers.
+    /// Returns the value of the type in both vendors' headers.
     const fn number(self) -> u32 {
         match self {
             Self::Float32 => 0,
@@ -159,7 +159,7 @@ impl Element {
     }
 }
 
-/// Opened library.
+/// The opened library and its functions.
 pub struct Solver {
     kind: BackendKind,
     path: String,
@@ -167,7 +167,8 @@ pub struct Solver {
     typed: [Typed; 4],
 }
 
-/// Objects used by one call at a time: the library's handle, and the parameters of its iterative algorithms.
+/// Library objects that only one call may use at a time: the library's handle, and the parameters of its iterative
+/// algorithms.
 pub struct SolverHandle {
     own: P,
     gesvdj: P,
@@ -175,13 +176,13 @@ pub struct SolverHandle {
     params: P,
 }
 
-// SAFETY: the library's objects may be used by any thread, one at a time.
+// SAFETY: any thread may use the library's objects, one thread at a time.
 unsafe impl Send for SolverHandle {}
 
-/// Backend, device and the device's epoch.
+/// Key of the handle pool: backend, device number, and the device's reset epoch.
 pub type SolverHandleKey = (BackendKind, i32, u32);
 
-/// Pool of unused handles; it grows to the number of concurrent calls. Not freed at process exit.
+/// Pool of idle handles. It grows to the number of concurrent calls, and is not freed at process exit.
 pub static HANDLES_AT_REST: ObjectPool<SolverHandleKey, SolverHandle> = ObjectPool::new(usize::MAX);
 
 static OPENED: OpenLibraries<Solver> = OpenLibraries::new();
@@ -194,7 +195,7 @@ fn place(kind: BackendKind) -> Result<&'static ForkSafeOnce<Solver>> {
     })
 }
 
-/// Returns cuSOLVER or hipSOLVER, if it is open.
+/// Returns cuSOLVER or hipSOLVER if it is already open; does not search.
 ///
 /// # Errors
 /// `NotSupported` on the CPU.
@@ -203,7 +204,7 @@ pub fn open_solver(kind: BackendKind) -> Result<Option<&'static Solver>> {
     Ok(place(kind)?.get())
 }
 
-/// Returns cuSOLVER or hipSOLVER, opened at the first call that finds it.
+/// Returns cuSOLVER or hipSOLVER. It is opened by the first call that finds it.
 ///
 /// # Errors
 /// `Unavailable` with the package to install and the names that were tried; `NotSupported` on the CPU.
@@ -258,7 +259,7 @@ impl Solver {
         }
     }
 
-    /// Destroys a handle whose creation failed half-way.
+    /// Destroys the objects of a handle, of which some may not have been created.
     fn end(&self, handle: &SolverHandle) {
         let Functions { destroy, destroy_gesvdj, destroy_syevj, destroy_params, .. } = &self.functions;
         let all = [
@@ -269,7 +270,7 @@ impl Solver {
         ];
         for (object, end) in all {
             if let (false, Some(end)) = (object.is_null(), end) {
-                // SAFETY: created by `handle`, with no other owner. An error could not be handled.
+                // SAFETY: the object was created by `handle` and has no other owner. An error could not be handled.
                 let _ = unsafe { end(object) };
             }
         }

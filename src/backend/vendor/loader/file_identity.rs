@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 
 use pygpu_base::settings::{Settings, Variable};
 
-/// Returns file metadata that identifies a file.
+/// Returns path, size and modification time of a file, which identify its contents without reading them.
 fn identity_without_reading(path: &Path) -> Option<String> {
     let known = std::fs::metadata(path).ok()?;
     let changed = known.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
     Some(format!("{} {} {}\n", path.display(), known.len(), changed.as_nanos()))
 }
 
-/// Identifies the first existing candidate; if the system's loader would be used, its search path.
+/// Identifies the first existing candidate. If only the system's loader could find the library, returns the loader's
+/// search path.
 pub fn identity_of_first(candidates: &[PathBuf], settings: &Settings) -> String {
     let mut text = String::new();
     for candidate in candidates {

@@ -1,23 +1,23 @@
 //! Opens a vendor's library at run time, and records failed attempts with their reasons.
 //!
-//! An opened library is never closed: a driver starts threads and installs exit handlers, and closing the library
-//! would unmap their code. A missing library or symbol must never cause a panic.
+//! An opened library is never closed: a driver starts threads and installs exit handlers, and closing the library would
+//! unmap their code. A missing library or symbol must never cause a panic.
 
 pub mod file_identity;
 
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 
-/// Failed attempt to open a library.
+/// A failed attempt to open a library.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attempt {
-    /// Name passed to the system's loader.
+    /// The name that was passed to the system's loader.
     pub name: String,
-    /// The loader's explanation.
+    /// The loader's message.
     pub error: String,
 }
 
-/// Opened library, never closed.
+/// An opened library, which is never closed.
 #[derive(Debug)]
 pub struct Library {
     handle: ManuallyDrop<libloading::Library>,
@@ -45,12 +45,12 @@ impl Library {
         Err(attempts)
     }
 
-    /// Returns the name by which it was opened.
+    /// Returns the name by which the library was opened.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the candidates that failed before this one.
+    /// Returns the attempts that failed before this library was opened.
     pub fn attempts(&self) -> &[Attempt] {
         &self.attempts
     }
@@ -60,7 +60,7 @@ impl Library {
     /// # Safety
     /// `T` is the function pointer type of the symbol.
     pub unsafe fn get<T: Copy>(&self, symbol: &str) -> Option<T> {
-        // A wider or narrower `T` does not compile.
+        // A `T` of another width than a pointer does not compile.
         const { assert!(size_of::<T>() == size_of::<*mut c_void>(), "a symbol is one pointer wide") };
         // SAFETY: the caller guarantees the type; the library is never closed, so the copy stays valid.
         unsafe { self.handle.get::<T>(symbol) }.ok().map(|found| *found)
@@ -94,7 +94,7 @@ fn file_of(address: *const c_void) -> Option<String> {
         dli_sname: std::ptr::null(),
         dli_saddr: std::ptr::null_mut(),
     };
-    // SAFETY: `info` is writable; `address` is only compared with the mapped ranges.
+    // SAFETY: `info` is writable; the system only compares `address` with the mapped ranges.
     let found = unsafe { libc::dladdr(address, &mut info) };
     if found == 0 || info.dli_fname.is_null() {
         return None;
@@ -109,8 +109,8 @@ fn file_of(_address: *const c_void) -> Option<String> {
     None
 }
 
-/// Expands a list of functions into the table `Api` of their addresses. A function returns its code, or the type in
-/// the list, as a plain integer: a Rust enum would be undefined behaviour for a code newer than the list of codes.
+/// Expands a list of functions into the table `Api` of their addresses. A function returns its code, or the type in the
+/// list, as a plain integer: a Rust enum would be undefined behaviour for a code newer than the list of codes.
 macro_rules! symbol_table {
     (@output) => { u32 };
     (@output $output:ty) => { $output };
@@ -118,7 +118,7 @@ macro_rules! symbol_table {
         required { $(fn $name:ident($($arg:ident: $type:ty),*) $(-> $output:ty)?;)* }
         optional { $(fn $extra:ident($($extra_arg:ident: $extra_type:ty),*);)* }
     ) => {
-        /// The driver's functions, under their exported names.
+        /// The addresses of the driver's functions, under their exported names.
         #[allow(non_snake_case, missing_docs)]
         pub struct Api {
             $(pub $name: unsafe extern "C" fn($($arg: $type),*) -> symbol_table!(@output $($output)?),)*
@@ -126,7 +126,7 @@ macro_rules! symbol_table {
         }
 
         impl Api {
-            /// Looks up every function.
+            /// Looks up every function of the list.
             ///
             /// # Errors
             /// The names of the required functions that the library lacks.
@@ -177,9 +177,9 @@ mod tests {
         let library = Library::open(&["libpygpu-none.so", "libc.so.6"]).unwrap();
         assert_eq!((library.name(), library.attempts().len()), ("libc.so.6", 1));
         assert!(library.has("getpid") && !library.has("getpid_of_pygpu"));
-        // SAFETY: the C library's own signature.
+        // SAFETY: this is the C library's signature of the function.
         let getpid = unsafe { library.get::<unsafe extern "C" fn() -> i32>("getpid") }.unwrap();
-        // SAFETY: has no preconditions.
+        // SAFETY: `getpid` has no preconditions.
         assert_eq!(unsafe { getpid() } as u32, std::process::id());
         assert!(library.path("getpid").contains("libc"), "{}", library.path("getpid"));
         assert_eq!(library.path("getpid_of_pygpu"), "libc.so.6");

@@ -17,14 +17,15 @@ use pygpu_memory::Allocation;
 const BLOCK: usize = 1 << 12;
 const NAMES: [&str; 3] = ["a", "b", "z"];
 
-/// A random array inside one of two blocks.
+/// A random array in one of two memory blocks.
 #[derive(Clone, Debug)]
 struct Drawn {
     kind: ScalarType,
     block: usize,
     offset: i64,
     order: MemoryOrder,
-    /// Sometimes not plain: reversed, strided, or with an additional axis.
+    /// Selects the view of the block; some views are reversed, strided, or have an additional axis, which excludes the
+    /// fast path.
     view: u8,
 }
 

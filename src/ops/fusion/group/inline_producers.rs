@@ -1,5 +1,5 @@
-//! Inlining of producers into an operation whose result has another shape (a reduction), or is written into an existing
-//! array.
+//! Inlining of producers into an operation whose result has another shape (a reduction), or that writes into an
+//! existing array.
 
 use std::sync::atomic::Ordering;
 
@@ -12,7 +12,8 @@ use pygpu_array::DeferredArray;
 use pygpu_copy as copy;
 use pygpu_layout::Layout;
 
-/// The kernel of such an operation, including all operations that only it needs, if layouts and kernel limits allow it.
+/// Returns the kernel of such an operation. It also computes all operations whose results only this operation needs, if
+/// layouts and kernel limits allow it.
 pub(super) fn consumer(nodes: &Nodes, needs: &Dependencies, place: usize) -> FusionGroup {
     let alone =
         || FusionGroup { places: SmallVec::from_slice(&[place as u8]), outputs: SmallVec::from_slice(&[place as u8]) };
@@ -26,7 +27,7 @@ pub(super) fn consumer(nodes: &Nodes, needs: &Dependencies, place: usize) -> Fus
     if is_little && can_read(nodes, &weight, &places, node) { FusionGroup { places, ..alone() } } else { alone() }
 }
 
-/// The operations needed by no other operation than `consumer`, in order, followed by `consumer`.
+/// Returns the operations whose results only `consumer` needs, in order, followed by `consumer`.
 fn only_for(nodes: &Nodes, needs: &Dependencies, consumer: &DeferredNode, last: usize) -> NodeIndices {
     let mut uses: SmallVec<[u8; 32]> = SmallVec::from_elem(0, nodes.len());
     let mut places: NodeIndices = SmallVec::from_slice(&[last as u8]);
@@ -50,7 +51,7 @@ fn only_for(nodes: &Nodes, needs: &Dependencies, consumer: &DeferredNode, last: 
     places
 }
 
-/// Whether all readers of a result read the whole of it, in its original layout.
+/// Whether all readers of a result read the whole result in its original layout.
 fn is_whole(nodes: &Nodes, needs: &Dependencies, readers: &[u8], place: usize, node: &DeferredNode) -> bool {
     readers.iter().filter_map(|reader| nodes[usize::from(*reader)].as_deref()).all(|reader| {
         let mut read = needs.needed(reader).filter(|(_, needed)| *needed == place);
@@ -58,13 +59,13 @@ fn is_whole(nodes: &Nodes, needs: &Dependencies, readers: &[u8], place: usize, n
     })
 }
 
-/// Whether the consumer's kernel can read the operands of the inlined operations. A reduction requires the layout of
-/// their results. A write over an array that is also read requires elementwise access to it.
+/// Whether the consumer's kernel can read the operands of the inlined operations. A reduction requires them to have the
+/// layout of the inlined results. A write over an array that is also read requires elementwise access to it.
 fn can_read(nodes: &Nodes, weight: &KernelCost<'_>, places: &[u8], consumer: &DeferredNode) -> bool {
     match &consumer.target {
         Some(target) => {
             let has_shape = nodes[usize::from(places[0])].as_deref().is_some_and(|first| go_together(first, consumer));
-            // An operand without memory cannot overlap the target.
+            // An operand that has no memory yet cannot overlap the target.
             let meets = |leaf: &&DeferredArray| {
                 leaf.materialized()
                     .is_ok_and(|leaf| copy::may_overlap(target, leaf) && !copy::is_same_place(target, leaf))
@@ -78,7 +79,7 @@ fn can_read(nodes: &Nodes, weight: &KernelCost<'_>, places: &[u8], consumer: &De
     }
 }
 
-/// Whether an operand has the layout of a dense, aligned result, or is a broadcast scalar.
+/// Whether an operand has the layout of a dense, aligned result, or is a single broadcast element.
 fn has_layout_of(leaf: &DeferredArray, made: &Layout) -> bool {
     let layout = leaf.layout();
     if layout.size() == 1 {
@@ -89,8 +90,8 @@ fn has_layout_of(leaf: &DeferredArray, made: &Layout) -> bool {
     layout.shape().eq(made.shape()) && is_on_even_ground(leaf) && steps(layout) == steps(made)
 }
 
-/// Whether a dense array is aligned for packs from its first element on. A block without memory will be aligned like
-/// all pool blocks, so only the offset matters; the launch checks the address again.
+/// Whether the first element of a dense array is aligned for packs. A block without memory will be aligned like all
+/// pool blocks, so only the offset matters; the launch checks the address again.
 pub(in super::super) fn is_on_even_ground(leaf: &DeferredArray) -> bool {
     leaf.layout().size() == 1 || leaf.phase() == 0
 }

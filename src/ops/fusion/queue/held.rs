@@ -1,4 +1,4 @@
-//! Limits of a queue: operations, bytes of results, and operands that only nodes keep alive.
+//! Limits of a queue: number of operations, bytes of results, and bytes of operands that only its nodes keep alive.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,7 +12,8 @@ use pygpu_base::flush::{FlushReason, Pending, Scope};
 use pygpu_memory::Allocation;
 
 impl PendingQueue {
-    /// Size in bytes of large operands that only nodes keep alive, minus that of referenced results without memory.
+    /// Size in bytes of large operands that only nodes keep alive, minus the size of referenced results that have no
+    /// memory yet. The reference `leaving` is not counted.
     fn held(&self, leaving: Option<&Arc<Allocation>>) -> usize {
         let arrays = || self.nodes.iter().flatten().flat_map(|node| node.arrays());
         let mut seen: SmallVec<[usize; 32]> = SmallVec::new();
@@ -41,7 +42,7 @@ impl PendingQueue {
         operands.saturating_sub(results)
     }
 
-    /// The reason for a flush before a node with a result of `bytes` bytes can be queued.
+    /// Returns the reason for the flush that must precede a node with a result of `bytes` bytes, if the queue is full.
     pub(super) fn is_full(&self, bytes: usize) -> Option<FlushReason> {
         if self.nodes.is_empty() {
             return None;
@@ -63,20 +64,21 @@ impl PendingQueue {
 }
 
 impl PendingQueues {
-    /// Whether large operands that only nodes keep alive exceed the limit over all queues.
+    /// Whether the large operands that only nodes keep alive exceed the limit, over all queues.
     pub(super) fn hold_too_much(&self, leaving: Option<&Arc<Allocation>>) -> bool {
         let most = limit().held.load(Ordering::Relaxed);
         let sum = |bytes: &dyn Fn(&PendingQueue) -> usize| self.queues.iter().map(bytes).fold(0, usize::saturating_add);
         sum(&|queue| queue.operands) > most && sum(&|queue| queue.held(leaving)) > most
     }
 
-    /// Bytes of pending results.
+    /// Total size in bytes of pending results.
     pub(super) fn results(&self) -> usize {
         self.queues.iter().fold(0, |bytes, queue| bytes.saturating_add(queue.results))
     }
 }
 
-/// Queues to flush because releasing a block would leave too much memory that only nodes keep alive.
+/// Returns the queues to flush if, once the caller drops its reference to a block, only nodes would keep too much
+/// memory alive.
 pub fn holds_too_much(block: &Arc<Allocation>) -> Option<Scope> {
     let pending = block.read_by().pending().filter(|_| block.bytes() >= LARGE)?;
     let queues = lock();

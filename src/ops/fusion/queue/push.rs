@@ -7,21 +7,21 @@ use pygpu_array::DeferredArray;
 use pygpu_base::flush::{self, FlushReason, NodeId, Pending, Scope};
 use pygpu_memory::{Allocation, pool};
 
-/// Visibility of an operation's operands and target when it is queued.
+/// Whether other code can access an operation's operands and target at the time when it is queued.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Visibility {
-    /// Private: only PyGPU can access them.
+    /// Only PyGPU can access the operands and the target.
     Private,
-    /// Other code can access them.
+    /// Other code can access an operand or the target.
     Shared,
 }
 
-/// A flush that must precede an operation.
+/// A flush that must precede an operation, and its reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Obstacle {
     /// The queues to flush.
     pub scope: Scope,
-    /// The reason.
+    /// The reason for the flush.
     pub cause: FlushReason,
 }
 
@@ -34,8 +34,8 @@ impl Obstacle {
 /// Queues an operation whose result goes into `block`. If a flush is required first, returns the node and the flush.
 ///
 /// The check that the operands are private, the marks and the push are one step under the lock. A thread that lets a
-/// block's address escape (`Allocation::publish`) first records the escape and then acquires the same lock once. It
-/// therefore finds the mark, or the check finds the escape.
+/// block's address escape (`Allocation::mark_escaped`) first records the escape and then acquires the same lock once.
+/// Therefore either that thread finds the mark, or the check finds the escape.
 pub fn push(
     node: Box<DeferredNode>,
     block: &Allocation,
@@ -97,7 +97,7 @@ pub fn push(
     Ok(reach)
 }
 
-/// The flush that must precede an operation that uses a block with pending operations.
+/// Returns the flush that must precede an operation on a block that other pending operations use.
 #[inline]
 fn obstacle(queue: &PendingQueue, own: usize, pending: Option<Pending>) -> Option<Obstacle> {
     match pending? {

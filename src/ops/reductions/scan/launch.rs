@@ -1,4 +1,4 @@
-//! Launches of scans along an axis.
+//! Launches of scans (cumulative reductions) along an axis.
 
 use super::plan::{self, INPUT, OUT, ScanPlan, ScanStrategy};
 use super::source;
@@ -19,17 +19,17 @@ use pygpu_memory::{Access, BlockUse};
 static COMPILED: KernelFamily = KernelFamily::of_library(FAMILY);
 const FAMILY: u16 = 17;
 
-/// A scan of an array.
+/// A scan of an array along an axis.
 pub struct AxisScan<'a> {
-    /// The function: a reduction whose state is a single number.
+    /// The function's entry in the table: a reduction whose state is a single number.
     pub row: &'static ReductionEntry,
-    /// The type of the computation.
+    /// The element type in which the scan is computed.
     pub computed: ScalarType,
-    /// The elements; nonempty.
+    /// The array to scan; not empty.
     pub input: &'a Array,
-    /// The output, of the input's shape, and either identical to the input or disjoint.
+    /// The array for the results, with the input's shape; either identical to the input or disjoint from it.
     pub out: &'a Array,
-    /// The axis.
+    /// The axis along which elements are combined.
     pub axis: usize,
 }
 
@@ -52,7 +52,7 @@ impl AxisScan<'_> {
     }
 }
 
-/// Launches a scan.
+/// Launches the kernels of a scan.
 ///
 /// # Errors
 /// `OutOfMemory`; compiler errors; driver errors.
@@ -76,8 +76,8 @@ pub fn run(call: &AxisScan<'_>, stream: &Stream) -> Result<()> {
             let states = places * (tiles + tiles.div_ceil(in_group) + tiles.div_ceil(in_league));
             let board = new(size_of::<u64>() as u64 * (1 + states * words))?;
             copy::fill(&board, &[0], stream)?;
-            // SAFETY: the function was compiled for this plan, which is for these arrays; the look-back memory has room
-            // for the states of all levels.
+            // SAFETY: the function was compiled for this plan, and the plan created for these arrays; the look-back
+            // memory has room for the states of all levels.
             unsafe { launch(call, &plan, &function, Some((&board, Access::Write)), tiles, [places * tiles, 1], stream) }
         }
         ScanStrategy::Along { rows, .. } => {
@@ -94,8 +94,8 @@ pub fn run(call: &AxisScan<'_>, stream: &Stream) -> Result<()> {
             }
             let sum = call.function(&plan, true, stream)?;
             let parts = new(places * splits * bytes as u64)?;
-            // SAFETY: as above; there is room for a state of each column and part except the last part, whose state is
-            // not needed.
+            // SAFETY: as above; `parts` has room for a state of each column and each part except the last, whose state
+            // is not needed.
             unsafe {
                 launch(call, &plan, &sum, Some((&parts, Access::Write)), part, [strips, splits - 1], stream)?;
                 launch(call, &plan, &function, Some((&parts, Access::Read)), part, [strips, splits], stream)
@@ -104,6 +104,8 @@ pub fn run(call: &AxisScan<'_>, stream: &Stream) -> Result<()> {
     }
 }
 
+/// Launches one kernel of a scan.
+///
 /// # Safety
 /// The function must have been compiled for the plan, and the plan created for the call's arrays. The additional memory
 /// must have the size that the kernel expects.
@@ -132,10 +134,10 @@ unsafe fn launch(
     let mut uses: Vec<BlockUse<'_>> =
         vec![(call.input.allocation(), Access::Read), (call.out.allocation(), Access::Write)];
     uses.extend(memory.map(|(array, access)| (array.allocation(), access)));
-    // A larger grid would need more elements than fit into a device.
+    // More blocks than fit into 32 bits would need more elements than fit into a device.
     let grid = blocks.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
     let shape =
         LaunchShape { grid: [grid[0], grid[1], 1], block: [plan.threads(), 1, 1], shared: 0, cooperative: false };
-    // SAFETY: the caller upholds the contract of this function.
+    // SAFETY: the caller guarantees that function, plan and arrays match, and the size of the additional memory.
     unsafe { launch::launch(function, &shape, stream, &mut values, &uses) }
 }

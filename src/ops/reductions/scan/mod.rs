@@ -1,4 +1,4 @@
-//! Scans along one axis of arrays of any layout, with the functions of the table of reductions.
+//! Scans (cumulative reductions) along one axis of arrays of any layout, with functions of the table of reductions.
 
 pub mod launch;
 pub mod plan;

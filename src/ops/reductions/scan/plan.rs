@@ -1,5 +1,5 @@
-//! Plan of a scan: along contiguous memory, with several rows per block or several blocks per row, or down adjacent
-//! columns.
+//! Plan of a scan. If elements along the axis are close in memory, a block scans several rows, or several blocks share
+//! a row. Otherwise blocks scan adjacent columns downwards.
 
 use crate::reductions::plan::{DeviceCapacity, OperandAddresses};
 use pygpu_base::error::Result;
@@ -8,72 +8,74 @@ use pygpu_codegen::variant_cache::VariantKey;
 use pygpu_kernel::Arguments;
 use pygpu_layout::{Dims, Layout, LoopNest, LoopNestRules};
 
-/// Index of the input in the loop nest.
+/// Index of the input array in the loop nest.
 pub const INPUT: usize = 0;
-/// Index of the results.
+/// Index of the output array in the loop nest.
 pub const OUT: usize = 1;
 
-/// Bytes of elements per thread, and the minimum and maximum number of elements.
+/// Size in bytes of the elements per thread. The two numbers below are the minimum and maximum number of elements.
 const BYTES_OF_THREAD: u32 = 64;
 const LEAST_EACH: u32 = 4;
 const MOST_EACH: u32 = 16;
-/// The same for chained blocks, which wait for their predecessors: larger parts reduce the waiting.
+/// Size in bytes of the elements per thread if several blocks share a row and wait for their predecessors. Larger parts
+/// reduce the waiting.
 const CHAINED_BYTES_OF_THREAD: u32 = 128;
 const CHAINED_MOST_EACH: u32 = 32;
 /// Maximum size of a pack in bytes.
 const PACK_BYTES: u32 = 16;
-/// Consecutive elements of a column per thread.
+/// Number of consecutive elements of a column per thread.
 const EACH_DOWN: u32 = 8;
-/// Minimum width of a block in bytes, and in columns.
+/// Minimum width of a block in bytes; `COLUMNS` is the minimum number of columns.
 const COLUMN_BYTES: u32 = 128;
 const COLUMNS: u32 = 32;
-/// Minimum number of tiles of a row that is divided among blocks.
+/// Minimum number of tiles in a row from which on the row is divided among blocks.
 const TILES_OF_CHAIN: u64 = 4;
 
-/// Arrangement of a block's threads, as far as it is compiled into a kernel.
+/// How the threads of a block are assigned to elements. These numbers are compiled into the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ScanStrategy {
-    /// Consecutive elements of a row are close to each other in memory.
+    /// Scan of rows: elements along the axis are close to each other in memory.
     Along {
-        /// Rows of a block.
+        /// Number of rows per block.
         rows: u32,
-        /// Threads per row.
+        /// Number of threads per row.
         lanes: u32,
-        /// Consecutive elements per thread.
+        /// Number of consecutive elements per thread.
         each: u32,
         /// Pack sizes of input and output.
         vectors: [u32; 2],
-        /// Whether a row is divided among several blocks, each of which waits for the results of its predecessors.
+        /// Whether a row is divided among several blocks. Each block waits for the results of its predecessors.
         is_chained: bool,
     },
-    /// Elements of adjacent columns are close to each other in memory.
+    /// Scan of columns: adjacent columns are close to each other in memory.
     Across {
-        /// Columns of a block.
+        /// Number of columns per block.
         columns: u32,
-        /// Threads per column.
+        /// Number of threads per column.
         down: u32,
-        /// Consecutive elements of a column per thread.
+        /// Number of consecutive elements of a column per thread.
         each: u32,
     },
 }
 
-/// The plan of a scan.
+/// The plan of a scan: the loop nest, and the division of work among blocks and threads.
 #[derive(Clone, Debug)]
 pub struct ScanPlan {
     kept: LoopNest,
     span: IndexWidth,
     steps: [i64; 2],
-    /// Elements along the axis.
+    /// Number of elements along the axis.
     pub len: i64,
-    /// Number of rows or columns, i.e. positions along the other axes.
+    /// Number of rows or columns: the product of the lengths of the other axes.
     pub places: i64,
-    /// The arrangement of threads.
+    /// How the threads of a block are assigned to elements.
     pub way: ScanStrategy,
-    /// Blocks that share a column. More than one need another launch before.
+    /// Number of blocks that share a column. If more than one, an additional launch first computes the state of each
+    /// part.
     pub splits: u32,
 }
 
-/// The layout without an axis.
+/// Returns a layout without one of its axes.
 fn without(layout: &Layout, axis: usize) -> Result<Layout> {
     let others = |all: &mut dyn Iterator<Item = i64>| -> Dims {
         all.enumerate().filter(|(place, _)| *place != axis).map(|(_, one)| one).collect()
@@ -82,8 +84,8 @@ fn without(layout: &Layout, axis: usize) -> Result<Layout> {
     Layout::strided(&shape, &strides, layout.offset(), layout.itemsize())
 }
 
-/// Plans a scan of the first array along an axis into the second, which has the same shape. Both must be nonempty. A
-/// state has `state_bytes` bytes.
+/// Plans a scan of the first array along an axis. The second array receives the result and has the same shape. Both
+/// must be nonempty. `state_bytes` is the size of a state.
 ///
 /// # Errors
 /// As [`LoopNest::plan`].
@@ -125,7 +127,7 @@ impl ScanPlan {
             if has_few_rows { (CHAINED_BYTES_OF_THREAD, CHAINED_MOST_EACH) } else { (BYTES_OF_THREAD, MOST_EACH) };
         let whole = (bytes / largest).clamp(LEAST_EACH, most);
         let mut each = whole.min(len.clamp(1, u64::from(most)).next_power_of_two() as u32);
-        // Short inputs are divided into smaller parts, so that all blocks that can run concurrently are used.
+        // Short inputs are divided into smaller parts, so that the device runs as many blocks as it can.
         let threads = u64::from(room.threads) * u64::from(room.blocks) / 2;
         if len * (self.places as u64) < threads * u64::from(each) {
             each = each.min(LEAST_EACH);
@@ -139,7 +141,7 @@ impl ScanPlan {
         Self { way: ScanStrategy::Along { rows, lanes, each, vectors, is_chained }, ..self }
     }
 
-    /// Size of a pack: elements that are contiguous and aligned wherever a thread begins.
+    /// Returns the pack size: elements that are contiguous and aligned wherever a thread begins.
     fn vector(&self, side: usize, each: u32, memory: OperandAddresses) -> u32 {
         let itemsize = memory.itemsize[side] as i64;
         let start = (memory.address[side] as i64).wrapping_add(self.kept.offset(side));
@@ -161,7 +163,7 @@ impl ScanPlan {
         let each = if largest > 8 { EACH_DOWN / 2 } else { EACH_DOWN };
         let strips = (self.places as u64).div_ceil(u64::from(columns));
         let most = self.len as u64 / u64::from(4 * down * each);
-        // Elements of divided columns are read twice.
+        // Columns are divided only if there are few blocks, because the elements of divided columns are read twice.
         let splits = match strips * 4 < u64::from(room.blocks) {
             true => (u64::from(room.blocks) / strips).clamp(1, most.max(1)) as u32,
             false => 1,
@@ -171,12 +173,12 @@ impl ScanPlan {
         Self { splits, ..plan }
     }
 
-    /// Elements of a column per block, if `splits` blocks share it.
+    /// Returns the number of elements of a column per block, if `splits` blocks share it.
     pub fn part(&self, splits: u32) -> u64 {
         (self.len as u64).div_ceil(u64::from(splits)).next_multiple_of(self.tile())
     }
 
-    /// Elements of a row or column that a block processes at once.
+    /// Returns the number of elements of a row or column that a block processes at once.
     pub fn tile(&self) -> u64 {
         u64::from(match self.way {
             ScanStrategy::Along { lanes, each, .. } => lanes * each,
@@ -184,7 +186,7 @@ impl ScanPlan {
         })
     }
 
-    /// Threads of a block.
+    /// Returns the number of threads per block.
     pub fn threads(&self) -> u32 {
         match self.way {
             ScanStrategy::Along { rows, lanes, .. } => rows * lanes,
@@ -192,12 +194,12 @@ impl ScanPlan {
         }
     }
 
-    /// Whether indices have 32 bits.
+    /// Whether 32 bits suffice for indices.
     pub fn is_short(&self) -> bool {
         self.span == IndexWidth::Short
     }
 
-    /// Part of the variant key, in addition to the types.
+    /// Returns the part of the variant's cache key that depends on the plan, in addition to the types.
     pub fn key(&self) -> VariantKey {
         let shape = [self.kept.rank() as u8, self.span as u8];
         let way = match self.way {
@@ -216,18 +218,18 @@ impl ScanPlan {
         shape.into_iter().chain(way).collect()
     }
 
-    /// The C++ type of the loop nest over the other axes; `None` without any.
+    /// Returns the C++ type of the loop nest over the other axes; `None` if there are none.
     pub fn kept_type(&self) -> Option<String> {
         let rank = self.kept.rank();
         (rank > 0).then(|| self.span.type_of(rank, 2))
     }
 
-    /// Byte offset of an array's first element from the start of its allocation.
+    /// Returns the byte offset of an array's first element from the start of its memory block.
     pub fn offset(&self, side: usize) -> i64 {
         self.kept.offset(side)
     }
 
-    /// Stride of an array along the axis in bytes.
+    /// Returns the stride of an array along the axis in bytes.
     pub fn step(&self, side: usize) -> i64 {
         self.steps[side]
     }

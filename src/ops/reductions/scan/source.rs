@@ -1,4 +1,4 @@
-//! Source of the scan kernels.
+//! Generates the source of the scan kernels.
 
 use super::plan::{INPUT, OUT, ScanPlan, ScanStrategy};
 use crate::elementwise_kernel;
@@ -8,11 +8,11 @@ use crate::reductions::table::ReductionEntry;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_kernel::KernelSource;
 
-/// Templates of the kernels, into which names are inserted.
+/// Templates of the kernels, in which names and code are inserted.
 const ALONG: &str = include_str!("along.cu");
 const ACROSS: &str = include_str!("across.cu");
 
-/// Size of a state in bytes.
+/// Returns the size of a state in bytes.
 pub fn state_bytes(row: &ReductionEntry, computed: ScalarType) -> usize {
     match computed {
         _ if row.first == "bool" => 1,
@@ -21,12 +21,13 @@ pub fn state_bytes(row: &ReductionEntry, computed: ScalarType) -> usize {
     }
 }
 
-/// The name of a scan's kernels.
+/// Returns the name of a function's scan kernels.
 pub fn name_of(row: &ReductionEntry) -> String {
     format!("pygpu_scan_{}", row.name)
 }
 
-/// The type of a pack. A pack of one element has no extra alignment, because the element itself may be unaligned.
+/// Defines the type of a pack. A pack of one element requires no alignment, because the element itself may be
+/// unaligned.
 fn pack(name: &str, element: &str, vector: u32) -> String {
     match vector {
         1 => format!("struct {name} {{ {element} item[1]; }};\n"),
@@ -34,7 +35,8 @@ fn pack(name: &str, element: &str, vector: u32) -> String {
     }
 }
 
-/// The kernel; with `is_sum` the one that only computes the states of divided columns' parts.
+/// Generates the source of a scan kernel; if `is_sum` is set, of the kernel that only computes the state of each part
+/// of divided columns.
 pub fn source(row: &ReductionEntry, types: ReductionTypes, plan: &ScanPlan, is_sum: bool) -> KernelSource {
     let name = name_of(row);
     let (threads, text, memory) = match plan.way {
@@ -65,7 +67,7 @@ pub fn source(row: &ReductionEntry, types: ReductionTypes, plan: &ScanPlan, is_s
         ),
     };
     let bounds = match plan.way {
-        // As many blocks as shared memory allows.
+        // Requests as many concurrent blocks as shared memory allows.
         ScanStrategy::Along { is_chained: true, .. } => "__launch_bounds__(PYGPU_THREADS, 5)",
         _ => "__launch_bounds__(PYGPU_THREADS)",
     };

@@ -112,7 +112,7 @@ fn options_reach_compiler_and_wrong_option_is_reported() {
     ];
     let source = "__global__ void k(int *o) { int unused; *o = N; }";
     let compiled = try_compile(source, &options, &[]).unwrap();
-    // A definition must not affect the headers, in which N is a template parameter.
+    // The macro N must not affect the headers, in which N is a template parameter.
     assert!(compiled.log.contains("kernel.cu:1") && compiled.log.contains("unused"), "{}", compiled.log);
     let wrong = [CompileOption::Own("--no-such-option".into())];
     let Err(Error::Compile(error)) = try_compile(source, &wrong, &[]) else { panic!("it compiled") };
@@ -138,7 +138,7 @@ fn rejects_invalid_image() {
 #[test]
 fn sanitized_kernel_error_names_ld_preload() {
     let options = [CompileOption::Own("-fsanitize=address".into())];
-    // Compiling requires the sanitizer's library, which is optional.
+    // The test is skipped if the sanitizer's library, which is optional, is not installed.
     let Ok(compiled) =
         try_compile("__global__ void k(int *o) { __shared__ int s[4]; s[*o] = 1; *o = s[0]; }", &options, &[])
     else {

@@ -28,7 +28,7 @@ fn block_reduces_through_shuffles_and_shared_memory() {
 
 #[test]
 fn launch_bounds_are_reported() {
-    // SAFETY: a function of a loaded module.
+    // SAFETY: the function belongs to a module that stays loaded.
     let attributes = unsafe { cpu().function_attributes(0, features().function("reduce")).unwrap() };
     assert_eq!(attributes.max_threads_per_block, 256);
 }
@@ -39,7 +39,7 @@ fn threads_that_have_ended_are_not_waited_for() {
     features().run("early_exit", 1, 63, &mut out);
     for (t, &value) in out.iter().enumerate().take(63) {
         let other = if t % 3 == 1 { t + 1 } else { t - usize::from(t > 0) };
-        // 1, 2, 4, 5, 7, 8 are below 10.
+        // The numbers below 10 that are not divisible by 3 are 1, 2, 4, 5, 7 and 8.
         let expected = if t % 3 == 0 { -1 } else { 110_000 + 600 + other as i32 };
         assert_eq!(value, expected, "thread {t}");
     }
@@ -75,7 +75,7 @@ fn atomics_lose_no_update_and_lock_is_handed_over() {
     features().run("atomics", 3, 100, &mut out);
     assert_eq!(out[..6], [3 * 4950, 99, 0, 0, 0, u32::MAX]);
     assert_eq!(f32::from_bits(out[6]), 150.0);
-    // The source defines its own addition of doubles, which adds twice the value.
+    // The source defines its own atomic addition of doubles, which adds twice the value.
     assert!(f64::from_bits(u64::from(out[8]) | u64::from(out[9]) << 32) > 0.0);
     assert_eq!(out[10..13], [600, 0, 300]);
 }
@@ -111,11 +111,12 @@ fn variables_are_found_by_name_and_seen_by_kernels() {
         "__constant__ float table[4]; static __device__ int counter = 5; namespace a { __device__ double d[3]; } extern \"C\" __device__ short lone;
         extern \"C\" __global__ void k(float *o) { o[threadIdx.x] = table[threadIdx.x] + counter; }",
     );
-    // SAFETY: a loaded module.
+    // SAFETY: the module is loaded.
     let global = |name: &str| unsafe { cpu().global(0, module.0, &CString::new(name).unwrap()) };
     let (address, bytes) = global("table").unwrap();
     assert_eq!((bytes, global("counter").unwrap().1, global("a::d").unwrap().1), (16, 4, 24));
-    // SAFETY: this many bytes of the module's variable, in host memory, and no kernel is running.
+    // SAFETY: the address is that of the module's variable, which has this many bytes in host memory; no kernel is
+    // running.
     unsafe { std::slice::from_raw_parts_mut(address as *mut f32, 4) }.copy_from_slice(&[1.0, 2.0, 3.0, 4.0]);
     let mut out = vec![0f32; 4];
     module.run("k", 1, 4, &mut out);
@@ -176,7 +177,7 @@ fn structures_and_vectors_are_passed_by_value() {
     #[repr(C)]
     struct Big(i8, [f64; 3], i16);
     let function = features().function("by_value");
-    // SAFETY: a function of a loaded module.
+    // SAFETY: the function belongs to a module that stays loaded.
     let places = unsafe { cpu().parameters(0, function).unwrap().unwrap() };
     let places: Vec<_> = places.iter().map(|place| (place.offset, place.size)).collect();
     assert_eq!(places, [(0, 40), (48, 16), (64, 1), (72, 8), (80, 8)]);
@@ -214,7 +215,7 @@ fn template_instances_and_macro_generated_kernels_can_be_launched() {
     features().run("deep::plain", 1, 1, &mut sizes);
     assert_eq!(sizes, [3]);
     for absent in ["left_out", "nor_is_this", "not_a_kernel", "cube"] {
-        // SAFETY: a loaded module.
+        // SAFETY: the module stays loaded.
         let error = unsafe { cpu().function(0, features().0, &CString::new(absent).unwrap()) }.unwrap_err();
         assert_eq!(error.code(), Some(NOT_FOUND), "{absent}");
     }

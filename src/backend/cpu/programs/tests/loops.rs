@@ -58,7 +58,7 @@ fn variables_live_on_across_barriers() {
     let arguments = &mut [argument(&mut out.as_mut_ptr()), argument(&mut (ROUNDS as i32))];
     let shape = LaunchShape { shared: 4 * THREADS as u32, ..shape(1, THREADS as u32) };
     loops().try_run("kept", shape, arguments).unwrap();
-    // The same computation with all threads in lockstep.
+    // Expected result, computed on the host with all threads in lockstep.
     let mut numbers = [[1i32, 2, 3]; THREADS];
     let mut bare: Vec<i32> = (0..THREADS).map(|me| if me % 2 == 1 { 10 } else { 20 }).collect();
     for outer in 0..ROUNDS {

@@ -1,8 +1,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 // Every handle here belongs to a module that stays loaded, and every pointer to a live vector.
 #![allow(clippy::undocumented_unsafe_blocks)]
-//! Compiles and runs kernels, and compares their output with explicit expectations. A compilation takes half a
-//! second, so one source holds many kernels.
+//! Compiles and runs kernels, and compares their output with explicit expectations. A compilation takes half a second,
+//! so one source contains many kernels.
 
 mod failures;
 mod features;
@@ -26,7 +26,7 @@ fn try_compile(source: &str, options: &[CompileOption], expressions: &[&str]) ->
     cpu().compiler(&[])?.compile(&request)
 }
 
-/// Loaded source; never unloaded.
+/// A compiled and loaded source; never unloaded.
 struct Loaded(ModuleHandle);
 
 impl Loaded {
