@@ -1,9 +1,9 @@
 """Select the sample of a large test matrix that `make test` runs; `make test-all` runs all cases.
 
 The marker `@pytest.mark.sampled` is for parametrized tests. The sample contains each value of each parameter at least
-once. With `on="cuda"`, HIP runs only the first `elsewhere` cases of the sample, because CUDA and HIP share the tested
-code. With `on="cpu"`, CUDA and HIP run only these. Cases outside the sample get the marker `matrix`, which `make test` excludes
-by `-m "not matrix"`.
+once. With `on="cuda"`, HIP runs only the first `elsewhere` cases of the test, because CUDA and HIP share the tested
+code. With `on="cpu"`, CUDA and HIP run only these. Cases outside the sample get the marker `matrix`, which `make test`
+excludes by `-m "not matrix"`.
 """
 
 from __future__ import annotations
