@@ -30,7 +30,7 @@ pub fn bench() -> Bench {
     static DRIVER: OnceLock<&'static Recording> = OnceLock::new();
     let driver = DRIVER.get_or_init(Recording::new);
     let device = Device::new(*driver, 0).unwrap();
-    pool::set_release_threshold(device, 0).unwrap(); // so that the driver sees each block
+    pool::set_release_threshold(device, 0).unwrap(); // With this threshold every allocation reaches the driver.
     driver.take();
     let _ = shutdown::report_deferred();
     Bench { driver, device, _turn: turn }

@@ -13,7 +13,7 @@ use loom::thread;
 
 use crate::marks::{Escape, Landing, NodeId, Pending, PendingMark, QUEUES, Usage};
 
-/// Address of a result after its launch.
+/// Address that a result gets by its launch.
 const ADDRESS: usize = 4096;
 
 struct Block {
