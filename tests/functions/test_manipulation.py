@@ -33,7 +33,7 @@ HOST = np.arange(24, dtype="float32").reshape(2, 3, 4)
 
 
 @pytest.mark.parametrize("name", ["flipud", "fliplr"])
-def test_flip_returns_view(name: str) -> None:
+def test_flip_returns_view_of_same_memory(name: str) -> None:
     a = PyGPU.to_gpu(HOST)
     for module in (PyGPU, np):
         turned = getattr(module, name)(a)
@@ -46,7 +46,7 @@ def test_flip_returns_view(name: str) -> None:
 
 @pytest.mark.parametrize("shift", [0, 1, -2, 7, 50, (1, 2), (1, 2, -1), -(10**6)])
 @pytest.mark.parametrize("axis", [None, 0, -1, (0, 2), (1, 1), (0, 1, 2), 3])
-def test_roll_moves_elements(shift: Any, axis: Any) -> None:
+def test_roll_matches_numpy_for_any_axis_and_shift(shift: Any, axis: Any) -> None:
     for host, a in (
         (HOST, PyGPU.to_gpu(HOST)),
         (HOST.T, PyGPU.to_gpu(HOST).T),

@@ -13,7 +13,7 @@ BACKEND = PyGPU.backend_name()
 
 
 def memory_of(array: np.ndarray) -> PyGPU._core.PinnedMemory:
-    """The block under a view of a view."""
+    """Return the pinned block under a view of a view."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array.base

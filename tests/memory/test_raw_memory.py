@@ -139,7 +139,7 @@ def test_impossible_address_or_size_raises_value_error(call) -> None:
 
 
 def test_too_large_allocation_raises_memory_error() -> None:
-    gc.collect()  # what earlier tests left may go in between
+    gc.collect()  # Objects of earlier tests may be destroyed at this point.
     before = PyGPU.memory_statistics()["bytes"]
     for allocate in (_core.raw_allocate, _core.host_allocate):
         with pytest.raises(MemoryError):
@@ -171,7 +171,7 @@ def test_flags_are_bools(call) -> None:
 
 
 def page_aligned(nbytes: int) -> np.ndarray:
-    """Memory that starts where a page does."""
+    """Return host memory that begins at a page boundary."""
     block = np.zeros(nbytes + 4096, np.uint8)
     first = -block.ctypes.data % 4096
     return block[first : first + nbytes]
@@ -258,13 +258,13 @@ def test_error_for_unknown_copy_kind_lists_known_ones(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [0, b"default", object()])
-def test_copy_kind_is_text(kind: object) -> None:
+def test_copy_kind_can_be_given_as_text(kind: object) -> None:
     with pytest.raises(TypeError):
         _core.raw_copy(8, 8, 8, kind)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_address_zero_has_no_bytes(kind: str) -> None:
+def test_copy_of_bytes_at_address_zero_raises(kind: str) -> None:
     values = np.zeros(8, np.uint8)
     for to, origin in ((0, values.ctypes.data), (values.ctypes.data, 0)):
         with pytest.raises(ValueError, match="cannot hold 8 bytes"):

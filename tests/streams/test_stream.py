@@ -17,7 +17,7 @@ gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="needs a device with a dr
 
 
 class Foreign:
-    """A stream of another library."""
+    """Represent a stream of another library."""
 
     def __init__(self, pair: object) -> None:
         self.pair = pair
@@ -27,7 +27,7 @@ class Foreign:
 
 
 class Deprecated:
-    """The protocol as older libraries have it."""
+    """Implement the stream protocol of older library versions."""
 
     def __init__(self, pair: object) -> None:
         self.__cuda_stream__ = pair

@@ -89,10 +89,10 @@ pub unsafe extern "C" fn give_back(values: *mut f32) {
     unsafe { heat_free(values) }
 }
 
-/// Computes two steps between two C-contiguous arrays repeatedly, so that the result is in `a` again.
+/// Computes `pairs` times two steps, from `a` to `b` and back, so that the result is in `a`.
 ///
 /// # Safety
-/// Both arrays must have `rows * columns` elements on the device that the library was built for.
+/// Both arrays must be C-contiguous and have `rows * columns` elements on the device that the library was built for.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn relax(a: *mut f32, b: *mut f32, rows: i64, columns: i64, pairs: i64, stream: Stream) -> c_int {
     let (strides, shape) = ([columns, 1], [rows, columns]);
