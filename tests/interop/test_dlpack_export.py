@@ -343,7 +343,7 @@ class TestDeleter:
             _capsule = [PyGPU.zeros(3).__dlpack__(), 1 / 0]
 
     def test_deleter_runs_on_unknown_thread_without_gil(self) -> None:
-        """A destructor of thread-specific data runs after Python has forgotten the thread."""
+        """Run the deleter in a destructor of thread-specific data, which runs after Python has forgotten the thread."""
         libc = ctypes.CDLL(None)
         key = ctypes.c_uint()
         owner = np.ones(1000)
@@ -386,7 +386,7 @@ class TestDeleter:
 
     @pytest.mark.parametrize("versioned", [False, True])
     def test_deleter_is_harmless_after_interpreter_exit(self, versioned: bool) -> None:
-        """`__cxa_atexit` functions run at process exit, after the interpreter's end."""
+        """Run the deleter in a destructor of thread-specific data, after Python has forgotten the thread."""
         code = f"""
             import ctypes, sys
             sys.path.insert(0, {str(dlpack_forge.__file__).rsplit("/", 1)[0]!r})

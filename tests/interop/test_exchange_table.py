@@ -281,7 +281,10 @@ class TestTheirs:
 
     @pytest.mark.parametrize("mark", ["is_conj", "is_neg"])
     def test_rejects_tensor_whose_values_differ_from_memory(self, mark: str) -> None:
-        """PyTorch's lazy conjugation and negation: its table, and partly its methods, export the memory as it is."""
+        """Reject lazily conjugated or negated tensors.
+
+        PyTorch's exchange table, and partly its methods, export their memory without the operation.
+        """
         other, producer = library(), dlpack_forge.Producer()
         marks: dict[str, Any] = {"is_conj": lambda _: False, "is_neg": lambda _: False, "requires_grad": False}
         marks[mark] = lambda _: True

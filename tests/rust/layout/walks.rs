@@ -279,7 +279,7 @@ fn random_walks_visit_what_plain_indexing_visits() {
     });
 }
 
-/// Prints the failing case when dropped during a panic.
+/// Prints the failing case when it is dropped during a panic.
 struct Told<'a> {
     seed: u64,
     number: u64,
