@@ -386,7 +386,7 @@ class TestDeleter:
 
     @pytest.mark.parametrize("versioned", [False, True])
     def test_deleter_is_harmless_after_interpreter_exit(self, versioned: bool) -> None:
-        """Run the deleter in a destructor of thread-specific data, after Python has forgotten the thread."""
+        """Run the deleter in a `__cxa_atexit` function, which runs after the end of the interpreter."""
         code = f"""
             import ctypes, sys
             sys.path.insert(0, {str(dlpack_forge.__file__).rsplit("/", 1)[0]!r})
