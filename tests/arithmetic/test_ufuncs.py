@@ -26,9 +26,7 @@ KINDS = [
 
 
 def one_by_one(function: Any) -> Any:
-    """Return a NumPy function that applies a function of `math` to each element, with the result dtype of NumPy's float
-    functions.
-    """
+    """Return a NumPy function that applies a function of `math` to each element, with the dtype of NumPy's results."""
     values = np.vectorize(function, otypes=["float64"])
 
     def judge(x: Any) -> Any:
@@ -93,10 +91,7 @@ def of_each_class(kinds: list[str], turn: int) -> list[str]:
 
 
 def cases() -> list[tuple[str, str, int]]:
-    """Return functions with dtypes and a group of layouts each.
-
-    On a simulated GPU these are one dtype of each kind. The groups of layouts alternate.
-    """
+    """Return functions with dtypes (on a simulated GPU one of each kind) and a group of layouts, in turn."""
     chosen = [
         (name, kind)
         for turn, (name, one) in enumerate(UFUNCS.items())
@@ -128,10 +123,7 @@ def judge_of(name: str) -> Any:
 
 
 def operands_of(name: str, kind: str) -> list[np.ndarray]:
-    """Return values for each operand.
-
-    Values for which a device intentionally differs from NumPy, such as integer division by 0, are excluded.
-    """
+    """Return operand values, except those for which devices intentionally differ, such as integer division by 0."""
     first, second = values(kind), values(kind)[::-1].copy()
     if np.dtype(kind).kind in "iu":
         if name == "power":
@@ -155,9 +147,7 @@ def assert_alike(actual: np.ndarray, expected: np.ndarray) -> None:
 
 
 def written_over() -> list[tuple[str, str]]:
-    """Return pairs of a ufunc and a dtype kind for which the result has the same kind, so that it can overwrite the
-    operand.
-    """
+    """Return pairs of a ufunc and a dtype kind that its result has too, so that it can overwrite the operand."""
     found = {}
     for name, kind in itertools.product(UFUNCS, ("bool", "int32", "complex64", "float32")):
         loop = ",".join([kind] * UFUNCS[name].nin)

@@ -42,7 +42,7 @@ def doubled(module: SourceModule | DynamicModule, name: str, *arguments: object,
 
 
 @needs_the_runtime
-def test_kernel_launches_kernel() -> None:
+def test_kernel_can_launch_another_kernel() -> None:
     module = DynamicSourceModule(LAUNCHING)
     assert doubled(module, "outer", np.int32(8), block=1) == list(range(0, 16, 2))
 

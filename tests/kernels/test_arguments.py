@@ -227,7 +227,7 @@ def test_reads_by_struct_do_not_wait_for_reads(module: PyGPU.Module) -> None:
     assert (outs[1].get() == 6).all()
 
 
-def test_pointers_are_address_array(module: PyGPU.Module) -> None:
+def test_pointers_object_is_array_of_addresses(module: PyGPU.Module) -> None:
     arrays = [PyGPU.zeros(2, "float32"), None, PyGPU.zeros((2, 2), "float32"), drv.mem_alloc(4)]
     pointers = PyGPU.pointers(arrays)
     assert (pointers.dtype, pointers.shape) == ("uint64", (4,))

@@ -84,7 +84,7 @@ def test_every_dtype_is_read_and_written_in_one_kernel() -> None:
 
 
 @pytest.mark.parametrize("name", ["uint8", "float16", "float64", "complex64"])
-def test_several_neighbouring_elements_are_independent(name: str) -> None:
+def test_several_adjacent_elements_are_computed_independently(name: str) -> None:
     kernel = ElementwiseKernel([VectorArg(np.dtype(name), "x")], "if (i % 3 != 0) x[i] = x[i] + x[i]")
     for size in (1, 15, 16, 17, 50):
         x = np.arange(size).astype(name)

@@ -121,7 +121,7 @@ def test_rejects_unknown_attributes(keywords: dict[str, Any], error: type[Except
         LaunchConfig(1, 1).replace(**keywords)
 
 
-def test_launch_without_attributes_is_plain(increment: PyGPU.Kernel) -> None:
+def test_launch_without_attributes_uses_plain_launch_call(increment: PyGPU.Kernel) -> None:
     before = count()
     x = PyGPU.zeros(64, np.int32)
     increment[LaunchConfig(4, 16)](x)

@@ -38,7 +38,7 @@ def test_memory_is_allocated_filled_copied_and_freed(nbytes: int) -> None:
 
 
 @pytest.mark.parametrize("allocate", [_core.raw_allocate, _core.host_allocate])
-def test_zero_bytes_need_no_memory(allocate) -> None:
+def test_allocation_of_zero_bytes_needs_no_memory(allocate) -> None:
     assert allocate(0) == 0
 
 
@@ -50,7 +50,7 @@ def test_free_of_address_zero_does_nothing(free) -> None:
 @pytest.mark.parametrize(
     ("allocate", "free"), [(_core.raw_allocate, _core.raw_free), (_core.host_allocate, _core.host_free)]
 )
-def test_memory_is_freed_once(allocate, free) -> None:
+def test_second_free_of_memory_raises(allocate, free) -> None:
     address = allocate(64)
     free(address)
     with pytest.raises(PyGPU.CudaError, match=hex(address)) as caught:
@@ -314,7 +314,7 @@ def test_bytes_are_copied_between_devices(kind: str, with_stream: bool) -> None:
     _core.raw_free(target)
 
 
-def test_codes_have_names_and_messages() -> None:
+def test_error_codes_have_names_and_messages() -> None:
     assert "invalid" in _core.error_name(1).lower()
     assert "invalid argument" in _core.error_text(1)
     assert isinstance(_core.error_name(2**32 - 1), str)

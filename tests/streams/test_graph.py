@@ -40,7 +40,7 @@ def test_captured_fill_runs_at_each_launch_only() -> None:
         a.fill(0.0)
 
 
-def test_launch_waits_for_other_streams_and_they_for_it() -> None:
+def test_graph_launch_and_other_streams_wait_for_each_other() -> None:
     one, two = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     with two:
         a, b = PyGPU.zeros(1000), PyGPU.zeros(1000)
@@ -204,7 +204,7 @@ def test_pinned_memory_of_any_layout_is_captured_or_rejected_cleanly(host_side: 
             np.testing.assert_array_equal(target, source)
 
 
-def test_raw_addresses_are_captured() -> None:
+def test_copies_by_raw_address_can_be_captured() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     first, second = _core.raw_allocate(64), _core.raw_allocate(64)
     _core.raw_fill(first, 0, 64)
@@ -224,7 +224,7 @@ def test_raw_addresses_are_captured() -> None:
     _core.raw_free(second)
 
 
-def test_objects_kept_by_graph_end_with_it() -> None:
+def test_objects_kept_by_graph_are_released_with_it() -> None:
     gc.collect()
     PyGPU.synchronize()
     before = PyGPU.memory_statistics()["bytes"]

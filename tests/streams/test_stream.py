@@ -79,7 +79,7 @@ def test_zero_and_one_are_handles_of_legacy_default_stream(handle: object) -> No
     assert PyGPU.Stream.from_handle(handle) == PyGPU.default_stream()
 
 
-def test_two_is_per_thread_default_stream() -> None:
+def test_handle_two_is_per_thread_default_stream() -> None:
     stream = PyGPU.Stream.from_handle(2)
     assert stream.handle == 2
     assert not stream.is_default

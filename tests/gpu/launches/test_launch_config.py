@@ -254,7 +254,7 @@ def test_another_stream_waits_for_whole_chain(module: PyGPU.Module) -> None:
     np.testing.assert_array_equal(z.get(), np.full(64 * 128, 4 * 50 * 51 // 2))
 
 
-def test_dynamic_shared_memory_reaches_device_limit(module: PyGPU.Module) -> None:
+def test_dynamic_shared_memory_can_be_as_large_as_device_limit(module: PyGPU.Module) -> None:
     kernel = module.get_function("much_shared")
     out = PyGPU.zeros(128, np.int32)
     kernel[LaunchConfig(1, 128, 200_000, preferred_shared_memory_carveout=100)](out)

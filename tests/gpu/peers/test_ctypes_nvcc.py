@@ -24,7 +24,7 @@ def test_kernel_computes_on_pygpu_memory(kernels: Kernels) -> None:
     support.same(on_x.get(), x)
 
 
-def test_pointer_is_passed_to_ctypes(kernels: Kernels) -> None:
+def test_pointer_of_array_can_be_passed_to_ctypes(kernels: Kernels) -> None:
     array = PyGPU.zeros(4, "float32")
     assert type(array.ptr) is int
     assert array.gpudata == array.ptr
