@@ -37,7 +37,8 @@ def matmul(a: gpuarray.GPUArray, b: gpuarray.GPUArray) -> gpuarray.GPUArray:
         raise ValueError(f"matrices of shapes {a.shape} and {b.shape} have no product")
     (rows, inner), columns = a.shape, b.shape[1]
     c = gpuarray.empty((rows, columns), np.float32)
-    kernel = gpuarray.Kernel(SOURCE, "matmul", [f"-DTILE={TILE}"])  # compiled once, then taken from the cache
+    # The kernel is compiled once, and then taken from the cache.
+    kernel = gpuarray.Kernel(SOURCE, "matmul", [f"-DTILE={TILE}"])
     grid = -(-columns // TILE), -(-rows // TILE)
     strides = [stride // 4 for array in (a, b) for stride in array.strides]
     kernel[grid, (TILE, TILE)](a, b, c, rows, inner, columns, *strides, strided=True)

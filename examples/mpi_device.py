@@ -118,7 +118,7 @@ def main(elements: int = 1 << 20, device_pointers: bool = False) -> None:
     mine = PyGPU.full(elements, world.rank + 1.0, np.float32)
     theirs = PyGPU.empty_like(mine)
     if device_pointers:
-        PyGPU.synchronize(device)  # MPI is not stream-ordered
+        PyGPU.synchronize(device)  # MPI does not follow the order of streams, so the host waits.
         after, before = (world.rank + 1) % world.size, (world.rank - 1) % world.size
         world.Sendrecv(mine, dest=after, recvbuf=theirs, source=before)
         world.Allreduce(MPI.IN_PLACE, mine)

@@ -40,7 +40,7 @@ def doubled(values: np.ndarray) -> np.ndarray:
     result = np.empty_like(values)
     cuda.memcpy_dtoh(result, result_gpu)
     for memory in on_device:
-        memory.free()  # or leave that to Python
+        memory.free()  # Without this call Python frees the memory.
     return result
 
 

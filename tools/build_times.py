@@ -1,9 +1,10 @@
-"""Measure the wall time of builds and of CI, as the tables of CONTRIBUTING have it.
+"""Measure the wall time of builds and of CI, as in the tables of CONTRIBUTING.md.
+
 
     python tools/build_times.py edits            an edit in each crate, then the extension for development
     python tools/build_times.py demo test ci     each from a clean clone, in a temporary folder
 
-Times mean something on an idle machine only. Packages come from the caches of pip and cargo, where they have them.
+Times are meaningful only on an idle machine. Packages come from the caches of pip and cargo, if available.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def edits() -> dict[str, tuple[float, float]]:
 
 
 def main() -> None:
-    """Measure and print what the arguments name."""
+    """Measure and print the times that the command line selects."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="+", choices=["edits", *COMMANDS])
     os.environ.setdefault("PYO3_PYTHON", str(ROOT / ".venv/bin/python"))

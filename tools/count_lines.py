@@ -24,7 +24,8 @@ from pathlib import Path, PurePosixPath
 ROOT = Path(__file__).parents[1]
 LANGUAGES = {".rs": "Rust", ".py": "Python", ".pyi": "Python"}
 
-# What a lexer must recognize to find comments: literals may contain their marks. A lifetime has no second quote.
+# Tokens that a lexer must recognize to find comments, because literals may contain comment marks. A lifetime has no
+# second quote.
 RUST_TOKEN = re.compile(
     r"""(?P<comment>//[^\n]*)
     |(?P<opening>/\*)
@@ -113,7 +114,7 @@ def python_lines(text: str) -> int:
 
 
 def is_counted(path: str, text: str) -> bool:
-    """Tell whether a file is written by hand, and no test."""
+    """Return whether a file is written by hand and is not a test."""
     place = PurePosixPath(path)
     is_test = "tests" in place.parts or place.name in ("tests.rs", "conftest.py")
     head = "\n".join(text.split("\n", 3)[:3])
@@ -137,7 +138,7 @@ def count(files: Mapping[str, str]) -> Counter[tuple[str, str]]:
 
 
 def git(*arguments: str) -> bytes:
-    """Return what a git command prints; end with its message if it fails."""
+    """Return the output of a git command; exit with its message if it fails."""
     done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, check=False)
     if done.returncode:
         sys.exit(done.stderr.decode())

@@ -1,12 +1,12 @@
-"""Writes the tables of the drivers' numbers from the bindings that cargo has fetched for the crate.
+"""Write the tables of driver constants from the bindings that cargo has fetched for the crate.
+
 
     cargo fetch
     python tools/driver_tables.py && ruff format python
 
-The names are PyCUDA's; the numbers are those of CUDA 12.0, the oldest that PyGPU runs on, or of another release for
-what that did not have. The texts of errors, which no binding has, stay as they are in the table: a new error waits for
-one.
-``tests/packaging/test_driver_tables.py`` holds the tables against the bindings.
+The names are PyCUDA's. The numbers are those of CUDA 12.0, the oldest supported version, or of a newer release for
+constants that 12.0 lacks. No binding contains the texts of errors, so the present texts are kept, and a new error needs
+a text. ``tests/packaging/test_driver_tables.py`` compares the tables with the bindings.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CONSTANT = re.compile(r"pub const (\w+): \w+ = (\d+);")
 
 @dataclass
 class Enumeration:
-    """One of PyCUDA's enumerations: the driver's, how the names of its members begin there, and which of them."""
+    """Describe an enumeration of PyCUDA: the driver's enumeration, its members' prefix, and the selected members."""
 
     c_name: str
     prefix: str
@@ -232,11 +232,11 @@ ENUMERATIONS = {
 
 
 class NoBindings(Exception):
-    """The crates are not there: cargo has not been run on this machine."""
+    """The crates are missing because cargo was not run on this machine."""
 
 
 def crate(name: str, file: str) -> list[Path]:
-    """The files of a crate, in the newest version that the crate's lock names."""
+    """Return the files of a crate in the newest version in Cargo.lock."""
     lock = tomllib.loads((ROOT / "Cargo.lock").read_text())
     versions = [one["version"] for one in lock["package"] if one["name"] == name]
     newest = max(versions, key=lambda text: [int(part) for part in re.findall(r"\d+", text)])
@@ -248,7 +248,7 @@ def crate(name: str, file: str) -> list[Path]:
 
 
 def enumerations(text: str) -> dict[str, dict[str, int]]:
-    """The numbers of each enumeration of bindings, those of the preferred release before those of other releases."""
+    """Return the numbers of each enumeration, preferring those of the chosen release."""
     found: dict[str, dict[str, int]] = {}
     for preferred in (True, False):
         for attributes, name, body in ENUM.findall(text):
@@ -262,25 +262,25 @@ def enumerations(text: str) -> dict[str, dict[str, int]]:
 
 
 def driver() -> tuple[dict[str, dict[str, int]], dict[str, int]]:
-    """The enumerations and the plain constants of CUDA's driver."""
+    """Return the enumerations and the plain constants of CUDA's driver."""
     text = crate("cudarc", "driver/sys/mod.rs")[-1].read_text()
     return enumerations(text), {name: int(number) for name, number in CONSTANT.findall(text)}
 
 
 def cuda_errors() -> dict[int, str]:
-    """The names of the runtime's errors, by number."""
+    """Return the names of the runtime's errors by number."""
     known = enumerations(crate("cudarc", "runtime/sys/mod.rs")[-1].read_text())["cudaError"]
     return {number: name for name, number in sorted(known.items(), key=lambda item: item[1])}
 
 
 def hip_errors() -> dict[int, str]:
-    """The names of the errors of the newest HIP, by number."""
+    """Return the names of the errors of the newest HIP by number."""
     text = crate("cubecl-hip-sys", "bindings/bindings_*.rs")[-1].read_text()
     return {int(number): name for name, number in re.findall(r"pub const hipError_t_(\w+): hipError_t = (\d+);", text)}
 
 
 def rendered(name: str, known: dict[str, dict[str, int]]) -> str:
-    """The class of an enumeration."""
+    """Return the source of the class of an enumeration."""
     one = ENUMERATIONS[name]
     numbers = {**one.own, **{key.removeprefix(one.prefix): value for key, value in known.get(one.c_name, {}).items()}}
     members = "".join(f"    {member} = {numbers[member]}\n" for member in one.names.split())
@@ -288,7 +288,7 @@ def rendered(name: str, known: dict[str, dict[str, int]]) -> str:
 
 
 def enums_module() -> str:
-    """The text of the module of enumerations."""
+    """Return the source of the module of enumerations."""
     known, _ = driver()
     names = sorted(name for name in ENUMERATIONS if name != "device_attribute")
     listed = "".join(f'    "{name}",\n' for name in names)
@@ -301,7 +301,7 @@ def enums_module() -> str:
 
 
 def attributes_module() -> str:
-    """The text of the module of device attributes."""
+    """Return the source of the module of device attributes."""
     known, _ = driver()
     return (
         '"""CUDA\'s device attributes, under PyCUDA\'s names. Written by tools/driver_tables.py."""\n\n'
@@ -311,7 +311,7 @@ def attributes_module() -> str:
 
 
 def errors_module() -> str:
-    """The text of the table of errors, whose texts are those that it has."""
+    """Return the source of the table of errors, keeping its present texts."""
     table = runpy.run_path(str(ERRORS))
     texts = dict([*table["CUDA_ERRORS"].values(), *table["HIP_ERRORS"].values()])
     cuda, hip = cuda_errors(), hip_errors()
@@ -331,7 +331,7 @@ def errors_module() -> str:
 
 
 def row(number: int, name: str, text: str) -> str:
-    """One line of the table, or more if that is too long, as ruff writes them."""
+    """Format one entry of the table as ruff does, on one line or more."""
     line = f'    {number}: ("{name}", "{text}"),\n'
     if len(line) <= 121:
         return line
@@ -343,7 +343,7 @@ def row(number: int, name: str, text: str) -> str:
 
 
 def tables() -> dict[Path, str]:
-    """What each file should say."""
+    """Return the required content of each file."""
     return {ENUMS: enums_module(), ATTRIBUTES: attributes_module(), ERRORS: errors_module()}
 
 

@@ -25,13 +25,13 @@ All that offer Apache-2.0 are used under it: its text is LICENSE-APACHE. The tex
 
 
 def cargo(*arguments: str) -> str:
-    """What cargo says, from what it has already."""
+    """Return the output of cargo, without network access."""
     command = ["cargo", *arguments, "--locked", "--offline"]
     return subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout
 
 
 def linked() -> set[tuple[str, str]]:
-    """Name and version of each crate that is linked on a target; macros run only while others are compiled."""
+    """Return name and version of each crate that is linked on a target; macro crates run only during compilation."""
     found: set[tuple[str, str]] = set()
     for target in TARGETS:
         tree = cargo(
@@ -43,7 +43,7 @@ def linked() -> set[tuple[str, str]]:
 
 
 def text_of(folder: Path) -> str:
-    """The licence that a crate brings."""
+    """Return the text of the licence that a crate contains."""
     files = sorted(path for path in folder.iterdir() if re.match(r"licen[cs]e|copying", path.name, re.IGNORECASE))
     if not files:
         raise LookupError(f"{folder.name} brings no text of its licence")
@@ -51,7 +51,7 @@ def text_of(folder: Path) -> str:
 
 
 def page() -> str:
-    """The whole file."""
+    """Return the content of the whole file."""
     crates = linked()
     packages = [
         package

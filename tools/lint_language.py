@@ -65,13 +65,13 @@ ALLOWED = {
 }
 # Files that still use the words. The list only gets shorter.
 NOT_YET = (
-    # Comments are part of a kernel's source, and with it of the key under which its image is cached.
+    # Comments in these files are part of a kernel's source, and hence of the key of its cached image.
     *("src/ops/product/tile.cu", "src/ops/product/vector.cu", "src/ops/random/philox.cu"),
     *("src/ops/reductions/reduce.cu", "src/ops/reductions/scan/along.cu", "src/ops/reductions/scan/across.cu"),
     *("src/ops/selection/compact.cu", "src/ops/sorting/block_sort.cu", "src/ops/sorting/lookback.cu"),
     *("src/ops/sorting/radix_sort.cu", "src/ops/sorting/runs.cu"),
 )
-# Generated, historic, or of others.
+# Files that are generated, historic, or written by other projects.
 NEVER = ("docs/results/", "docs/licenses_of_crates.txt", "benches/instructions.json")
 
 PATTERN = re.compile(

@@ -22,7 +22,7 @@ MODULES = [
     "PyGPU.compiler", "PyGPU.device_array", "PyGPU.driver", "PyGPU.elementwise", "PyGPU.gpuarray", "PyGPU.nvml",
     "PyGPU.reduction", "PyGPU.runtime", "PyGPU.scan", "PyGPU.tools", "PyGPU.typing",
 ]  # fmt: skip
-# What no star import brings, since looking at it opens a driver or depends on a switch.
+# Names that are not listed, because reading them opens a driver or depends on a setting.
 UNLISTED = {
     "PyGPU": ["use_hip"],
     "PyGPU.backend": ["use_hip"],
@@ -43,7 +43,7 @@ SPECIAL = {
 
 
 def kind(value: Any) -> str:
-    """What a value is, in as much as a program may rely on it."""
+    """Describe a value as far as a program may rely on it."""
     if isinstance(value, ModuleType):
         return "module"
     if isinstance(value, enum.EnumType):
@@ -60,7 +60,7 @@ def kind(value: Any) -> str:
 
 
 def parameters(function: Any) -> list[str]:
-    """The names of a function's parameters, as far as they can be known; variable ones with their stars."""
+    """Return the names of a function's parameters as far as they are known, with stars for variable ones."""
     try:
         found = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -70,14 +70,14 @@ def parameters(function: Any) -> list[str]:
 
 
 def names_of(module: ModuleType) -> list[str]:
-    """The public names of a module: those that it lists, and those that are there only when asked for."""
+    """Return the public names of a module: those that it lists, and those that it creates on access."""
     listed = getattr(module, "__all__", None)
     names = [name for name in dir(module) if not name.startswith("_")] if listed is None else list(listed)
     return sorted({*names, *UNLISTED.get(module.__name__, [])})
 
 
 def members(owner: type) -> Iterator[tuple[str, Any]]:
-    """The public members of a class, inherited ones too, and the special methods that it has of its own."""
+    """Yield the public members of a class, including inherited ones, and the special methods that it defines itself."""
     if isinstance(owner, enum.EnumType):
         yield from owner.__members__.items()
         return
@@ -88,7 +88,7 @@ def members(owner: type) -> Iterator[tuple[str, Any]]:
 
 
 def described() -> Iterator[str]:
-    """The lines, members of a class where each of its names is met first."""
+    """Yield the lines; members of a class are described at the first name of the class."""
     met: set[tuple[int, str]] = set()
     for path in MODULES:
         module = importlib.import_module(path)

@@ -1,6 +1,7 @@
-"""The text of python/PyGPU/_core.pyi from the Rust sources; ``tools/names.py`` writes it.
+"""Write the text of python/PyGPU/_core.pyi from the Rust sources.
 
-The types of functions and methods stand in their signatures of pyo3; ``tools/rust_declarations.py`` reads them.
+``tools/names.py`` calls this module. The signatures of pyo3 contain the types of functions and methods;
+``tools/rust_declarations.py`` reads them.
 """
 
 from __future__ import annotations
@@ -121,7 +122,7 @@ def function(name: str, parameters: list[Parameter], returns: str, indent: str) 
 
 
 def parameters_of(item: Item) -> tuple[list[Parameter], str]:
-    """Return the parameters and the type of the result of an item that has a signature or none of them."""
+    """Return the parameters and the result type of an item with or without a signature."""
     signature = item.signature()
     if signature is None:
         raise DeclarationError(f'{item.location}: {item.name}: no signature = (...) -> "type"')
@@ -192,7 +193,7 @@ def read() -> tuple[list[Item], list[Name], dict[str, list[str]], list[str]]:
     by_hand = set(re.findall(r"^def (\w+)", "\n".join(of_module), re.MULTILINE))
     items = [item for item in items if item.owner is not None or item.name not in by_hand]
     by_rust = {(item.path, item.rust): item for item in items if item.owner is None}
-    for one in exported:  # rows have the names of Rust
+    for one in exported:  # The rows contain the names in Rust.
         if one.kind in ("functions", "classes"):
             declared = by_rust.get((one.path, one.name))
             if declared is not None:
@@ -223,7 +224,7 @@ def class_lines(item: Item, members: list[Item], further: list[str], classes: di
     by_name: dict[str, list[Item]] = {}
     for each in members:
         by_name.setdefault(each.name, []).append(each)
-    for name, together in by_name.items():  # a setter directly behind its getter
+    for name, together in by_name.items():  # A setter must follow its getter directly.
         if name in UNSHOWN and not any(each.stub for each in together):
             continue
         for each in sorted(together, key=lambda one: one.has("setter")):
@@ -251,7 +252,8 @@ def values(exported: list[Name]) -> dict[str, str]:
     kinds |= {alias: kinds[name] for alias, name in others.items()}
     kinds |= {one.name: "Reduction" for one in exported if one.kind == "values" and one.path == REDUCTIONS}
     kinds |= {one.name: kinds[str(one.target)] for one in exported if one.kind == "aliases" and one.target in kinds}
-    functions = {one.name for one in exported if one.kind == "functions"}  # they replace ufuncs of the table
+    # These functions replace ufuncs of the table.
+    functions = {one.name for one in exported if one.kind == "functions"}
     return {name: kind for name, kind in sorted(kinds.items()) if name not in functions}
 
 

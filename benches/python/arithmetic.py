@@ -54,7 +54,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
         "x > y": (lambda: x > y, 2 * nbytes + count),
         "float32 -> float16": (lambda: library.cast(x, np.float16), nbytes + 2 * count),
     } | library.where(x > y, x, y, 3 * nbytes + count)
-    if library.name != "torch":  # does not support negative strides
+    if library.name != "torch":  # torch does not support negative strides.
         calls["x[::-1] + y"] = (lambda: flat[::-1] + other, 3 * nbytes)
     for dtype in ("int8", "float16"):
         small_host = (random.random(count, dtype=np.float32) * 100).astype(dtype)
@@ -92,5 +92,6 @@ def more(count: int) -> list[Column]:
 if __name__ == "__main__":
     # Without this JAX reserves most of the memory.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    os.environ.setdefault("PYGPU_FUSION", "off")  # results are dropped here, and would never be computed
+    # Results are dropped here, so deferred operations would never be computed.
+    os.environ.setdefault("PYGPU_FUSION", "off")
     measure(__doc__, "arithmetic", large, small, more=more)

@@ -117,7 +117,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
         "m + row": (call("add_row", rows, x, y, z), 2 * nbytes),
         "m + column": (call("add_column", rows, x, y, z), 2 * nbytes),
         "x.T + y": (call("add_turned", (side // 32, side // 32), x, y, z, block=(32, 8)), 3 * nbytes),
-        # One pack less, because it reads one element beyond its last.
+        # This kernel processes one pack less, because it reads one element beyond its last pack.
         "x[1:] + y[:-1]": (call("add_beside", packs - 1, x, y, z), 3 * (nbytes - 16 * THREADS)),
         "x[::-1] + y": (call("add_reversed", packs, x, y, z), 3 * nbytes),
         "x[::2] + y[::2]": (call("add_second", packs, x, y, z), 3 * nbytes // 2),

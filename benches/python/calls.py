@@ -15,7 +15,7 @@ class Case:
     # Upper limit relative to NumPy's time; `cpu_most` applies to the CPU backend only.
     most: float | None = None
     cpu_most: float | None = None
-    # The only backend that supports it.
+    # The only backend that supports the statement; None if all do.
     backend: str | None = None
     # Timed in the process that imports several libraries, each of which imports the others' arrays.
     exchange: bool = False

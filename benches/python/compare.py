@@ -230,7 +230,7 @@ def main() -> None:
     """Measure, or read, and write the requested files."""
     arguments = parse()
     if arguments.plots:
-        try:  # before minutes are spent on results that cannot be drawn
+        try:  # This fails before minutes are spent on results that cannot be drawn.
             import plots
         except ImportError as error:
             sys.exit(

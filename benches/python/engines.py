@@ -172,7 +172,7 @@ def turns_for(chunk: int) -> int:
         return seconds(lambda: spun(x, turns))
 
     turns = 1000
-    once(turns)  # compiles it
+    once(turns)  # This call compiles the kernel.
     while (took := once(turns)) < LEAST_SECONDS:
         turns = int(turns * min(10.0, 1.2 * LEAST_SECONDS / took)) + 1
     return turns
@@ -181,7 +181,7 @@ def turns_for(chunk: int) -> int:
 def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
     """Return the seconds with one and with two workers."""
     import dask.array as da
-    import engines  # by its name, as workers import it: they have no access to __main__
+    import engines  # Workers import this module by its name, because they have no access to __main__.
     from distributed import wait
 
     turns = turns_for(chunk)
@@ -241,7 +241,8 @@ def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
     return {
         "seconds": {name: {str(count): one for count, one in row.items()} for name, row in found.items()},
         "two / one": {name: row[1] / row[2] for name, row in found.items()},
-        "the same sum": bool(np.allclose(totals, totals[0], rtol=1e-12, atol=0)),  # summed in another order
+        # The chunks may be summed in another order.
+        "the same sum": bool(np.allclose(totals, totals[0], rtol=1e-12, atol=0)),
         "turns": turns,
     }
 

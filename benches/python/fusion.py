@@ -49,7 +49,7 @@ def large(way: Way, nbytes: int, rounds: int) -> tuple[dict[str, list[float]], d
         arrays = [way.array(operand) for operand in operands]
         try:
             function = way.compiled(of_names(expression.function, way.names))
-            for _ in range(3):  # the second use is compiled
+            for _ in range(3):  # The kernel is compiled at its second use.
                 results = function(*arrays)
             expression.check(operands, results, way.fetch)
             before = launched()
@@ -61,13 +61,13 @@ def large(way: Way, nbytes: int, rounds: int) -> tuple[dict[str, list[float]], d
                     kept[place] = function(*arrays)
                 way.wait()
                 seconds = (time.perf_counter() - begun) / CALLS
-                if turn:  # the first call allocates memory for kept results
+                if turn:  # The first call also allocates memory for kept results, so it is not timed.
                     speeds.setdefault(expression.what, []).append(expression.nbytes(operands) / seconds / 1e9)
             if way.name == "PyGPU":
                 launches[expression.what] = (launched() - before) / CALLS / (rounds + 1)
                 is_same_unfused(way, expression.function, arrays, results)
             del kept, results
-        except Exception as error:  # an expression that a compiler rejects must not end the measurement
+        except Exception as error:  # An expression that a compiler rejects must not end the measurement.
             failures[expression.what] = f"{type(error).__name__}: {error}"[:300]
         del arrays
     return speeds, launches, failures
@@ -340,7 +340,7 @@ def main() -> None:
         for name in given.ways:
             if not turn or time.perf_counter() - begun < given.seconds:
                 results.add("floor" if name == FLOOR else name, in_a_process(name, given))
-                if given.json:  # results remain if a later process exceeds its time limit
+                if given.json:  # The results are kept even if a later process exceeds its time limit.
                     machine.write(given.json, results.content())
     results.show()
     if results.is_wrong():

@@ -29,7 +29,7 @@ BASELINE = Path(__file__).parent.parent / "instructions.json"
 TURNS = 200
 # Tolerance over the baseline, beyond which a call is a regression.
 TOLERANCE = 0.05
-# The same for the ratio to NumPy's call on another Python; from 3.11 to 3.13 ratios grow by up to an eighth.
+# Tolerance of the ratio to NumPy's call on another Python version; from 3.11 to 3.13 ratios grow by up to an eighth.
 RATIO_TOLERANCE = 0.2
 # Maximum median deviation of NumPy's own counts for the baseline to apply to this machine.
 CONTROL = 0.02
@@ -179,7 +179,7 @@ def least(one: Counts, other: Counts) -> Counts:
 
 
 def regressions(counts: Counts, before: Counts) -> list[str]:
-    """Return the calls whose counts increased, and those missing from the baseline."""
+    """Return the calls whose instruction counts increased since the baseline, and those missing from the baseline."""
     found = []
     for call, figures in counts.items():
         if call not in before:
@@ -190,7 +190,7 @@ def regressions(counts: Counts, before: Counts) -> list[str]:
 
 
 def ratio_regressions(counts: Counts, before: Counts) -> list[str]:
-    """Return the calls whose ratio to NumPy's increased."""
+    """Return the calls whose ratio to NumPy's instruction count increased."""
     found = []
     for call, figures in counts.items():
         was = before.get(call, {})
@@ -216,7 +216,7 @@ def table(counts: Counts, before: Counts) -> None:
 
 
 def main() -> int:
-    """Count, print, compare."""
+    """Count instructions, print the table, and compare it with the baseline."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--update", action="store_true", help="write the counts into the baseline")
     parser.add_argument("--json", metavar="FILE", help="write the counts there")

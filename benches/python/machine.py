@@ -16,7 +16,7 @@ PACKAGES = [
     "PyGPU", "numpy", "torch", "cupy-cuda12x", "cupy-cuda13x", "numba", "numba-cuda", "cuda-core", "cuda-bindings",
     "jax", "jaxlib", "mpi4py", "ml_dtypes", "pytest", "hypothesis",
 ]  # fmt: skip
-# Columns of a result, so that its changes can be read.
+# Maximum line width of a result file; short lines keep its diffs readable.
 LINE = 120
 
 

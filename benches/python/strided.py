@@ -57,7 +57,7 @@ def assign(target: Any, source: Any) -> Callable[[], Any]:
 
 
 def of_planes(itemsize: int, size: int) -> Iterator[Case]:
-    """Yield each case of two axes: a name, the call, and the bytes that must be moved."""
+    """Yield cases of two-axis arrays: a name, the call, and the bytes that must be moved."""
     import PyGPU
 
     plane = square(size, itemsize)
@@ -88,7 +88,7 @@ def of_planes(itemsize: int, size: int) -> Iterator[Case]:
 
 
 def of_boxes(itemsize: int, size: int) -> Iterator[Case]:
-    """Yield cases as `of_planes`, of three axes."""
+    """Yield cases of three-axis arrays, in the form of `of_planes`."""
     import PyGPU
 
     box = cube(size, itemsize)

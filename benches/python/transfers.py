@@ -60,7 +60,7 @@ class Arrays:
 
 
 def plain_numpy(arrays: Arrays) -> dict[str, Way]:
-    """NumPy's copies in host memory."""
+    """Return NumPy's copies in host memory."""
     host = arrays.host
     return {
         "to device": Way(lambda: host.copy(), AFTER),
@@ -74,7 +74,7 @@ def plain_numpy(arrays: Arrays) -> dict[str, Way]:
 
 
 def pygpu(arrays: Arrays) -> dict[str, Way]:
-    """PyGPU."""
+    """Return PyGPU's transfers."""
     import PyGPU
 
     host, wait = arrays.host, PyGPU.synchronize
@@ -95,7 +95,7 @@ def pygpu(arrays: Arrays) -> dict[str, Way]:
 
 
 def cupy(arrays: Arrays) -> dict[str, Way]:
-    """CuPy."""
+    """Return CuPy's transfers."""
     import cupy
     import cupyx
 
@@ -117,7 +117,7 @@ def cupy(arrays: Arrays) -> dict[str, Way]:
 
 
 def torch(arrays: Arrays) -> dict[str, Way]:
-    """PyTorch."""
+    """Return PyTorch's transfers."""
     import torch
 
     source, wait = torch.from_numpy(arrays.host), torch.cuda.synchronize
@@ -183,7 +183,7 @@ def pybindgpu(arrays: Arrays) -> dict[str, Way]:
 
 
 def numba(arrays: Arrays) -> dict[str, Way]:
-    """numba-cuda."""
+    """Return the transfers of numba-cuda."""
     from numba import cuda
 
     host, wait = arrays.host, cuda.synchronize

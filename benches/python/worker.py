@@ -80,9 +80,9 @@ def measure_calls(library: libraries.Library, settings: Settings) -> dict[str, A
                 continue
             try:
                 figures.setdefault(case.name, {})[name] = nanoseconds(library, statement, settings)
-            except Exception as error:  # a statement that a version lacks must not end the measurement
+            except Exception as error:  # A statement that a library version lacks must not end the measurement.
                 if case.exchange and isinstance(error, NameError):
-                    continue  # of a missing library, as `note` reports once
+                    continue  # The statement belongs to a missing library, which `note` reports once.
                 failures[f"{case.name}, {name}"] = f"{statement}: {type(error).__name__}: {error}"[:300]
     return {"calls": figures, "call_failures": failures}
 
@@ -95,11 +95,11 @@ def measure_transfers(library: libraries.Library, settings: Settings) -> dict[st
     figures: dict[str, dict[str, float]] = {}
     failures: dict[str, str] = {}
     for size in settings.sizes if make else []:
-        # Kept here: the driver receives addresses, which keep nothing alive.
+        # The arrays are kept in this variable, because the driver receives only addresses.
         arrays = Arrays(size)
         try:
             ways = make(arrays)
-        except Exception as error:  # insufficient memory, for example
+        except Exception as error:  # The memory may be insufficient, for example.
             failures[f"{size} bytes"] = f"{type(error).__name__}: {error}"[:300]
             continue
         for name, way in ways.items():

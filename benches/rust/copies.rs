@@ -1,6 +1,7 @@
-//! Copies on the CPU backend: what `to_gpu` and `get` do there, by layout and width of an element, beside a plain copy.
+//! Measures copies on the CPU backend, which `to_gpu` and `get` perform, by layout and element size, compared with a
+//! plain copy.
 //!
-//! The strided ones are also what packs host memory for a device, and unpacks it.
+//! The strided copies are also those that pack host memory for a device and unpack it.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use criterion::{
@@ -13,7 +14,7 @@ use pygpu::dtype::{DType, ScalarType};
 use pygpu::layout::{Index, Layout, MemoryOrder};
 use pygpu::stream::Stream;
 
-/// Elements of a copy, as rows and columns. The larger is more than a processor's caches hold.
+/// Shape of a copy in rows and columns. The larger array exceeds the caches of a processor.
 const SHAPES: [(&str, [i64; 2]); 2] = [("64 Ki", [64, 1024]), ("4 Mi", [4096, 1024])];
 const KINDS: [(&str, ScalarType); 4] = [
     ("uint8", ScalarType::UInt8),
@@ -24,7 +25,7 @@ const KINDS: [(&str, ScalarType); 4] = [
 
 type View = fn(&Layout, [i64; 2]) -> Layout;
 
-/// Host memory with the layout that `view` makes of twice the columns.
+/// Host memory with the layout that `view` creates from an array with twice as many columns.
 struct Host {
     bytes: Vec<u8>,
     layout: Layout,
@@ -53,7 +54,7 @@ fn every_second(wide: &Layout, _shape: [i64; 2]) -> Layout {
     wide.index(&[part(None, None), part(None, Some(2))]).unwrap()
 }
 
-/// The same shape, the elements of a column next to each other in memory.
+/// Returns a layout of the same shape in which the elements of a column are adjacent in memory.
 fn transposed(wide: &Layout, [rows, columns]: [i64; 2]) -> Layout {
     Layout::contiguous(&[columns, rows], wide.itemsize(), MemoryOrder::C).unwrap().transpose(None).unwrap()
 }
@@ -65,11 +66,11 @@ fn dense(wide: &Layout, shape: [i64; 2]) -> Layout {
 fn both_ways(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, array: &Array, host: &mut Host, stream: &Stream) {
     let side = host.side();
     group.bench_function(BenchmarkId::new("to the array", name), |b| {
-        // SAFETY: the vector of `host` is as large as its layout reaches, and is borrowed until here ends.
+        // SAFETY: the vector of `host` covers all offsets of its layout, and is borrowed until the benchmark ends.
         b.iter(|| unsafe { copy::to_device(array, &side, stream) }.unwrap());
     });
     group.bench_function(BenchmarkId::new("to the host", name), |b| {
-        // SAFETY: as above; no element of a layout lies on another.
+        // SAFETY: the vector of `host` covers all offsets of its layout, and no two elements of the layout overlap.
         b.iter(|| unsafe { copy::to_host(&side, array, stream) }.unwrap());
     });
 }

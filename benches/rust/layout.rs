@@ -1,4 +1,4 @@
-//! What the layout arithmetic of a Python expression costs, in nanoseconds.
+//! Measures the cost of the layout arithmetic of Python expressions in nanoseconds.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::hint::black_box;

@@ -1,5 +1,5 @@
-//! What a call of a kernel out of an expression costs before the driver is reached: its plan, its key and its parameters, in
-//! nanoseconds.
+//! Measures the cost of an expression's kernel call before it reaches the driver: its plan, its key and its parameters,
+//! in nanoseconds.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::hint::black_box;
@@ -18,7 +18,7 @@ fn array(shape: &[i64]) -> Array {
     Array::empty(shape, DType::new(ScalarType::Float32), MemoryOrder::C, stream).unwrap()
 }
 
-/// Every second element along every axis.
+/// Returns an array that takes every second element along every axis.
 fn halved(shape: &[i64]) -> Array {
     let whole = array(&shape.iter().map(|len| 2 * len).collect::<Vec<_>>());
     let key = vec![Index::Slice { start: None, stop: None, step: Some(2) }; shape.len()];

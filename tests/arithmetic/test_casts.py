@@ -1,4 +1,4 @@
-"""Test casts between all kinds on the device: values, layouts, warnings and errors match NumPy."""
+"""Test casts between all dtypes on the device: values, layouts, warnings and errors match NumPy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ def dtype_of(kind: str) -> np.dtype[Any]:
 
 
 def pairs() -> list[tuple[str, str]]:
-    """Two kinds that differ: all of them, but one of each on a simulated GPU, which compiles for half a second."""
+    """Return pairs of different dtypes.
+
+    On a simulated GPU, which needs half a second per kernel, these are a few pairs that cover all dtypes.
+    """
     if IS_SIMULATED:
         return [(kind, KINDS[(place + 4) % len(KINDS)]) for place, kind in enumerate(KINDS)]
     return list(itertools.permutations(KINDS, 2))
@@ -82,7 +85,7 @@ def test_every_half_roundtrips_through_wider_floats() -> None:
         assert_same(array.astype(wider).astype("float16"), host)
 
 
-def test_nonzero_casts_to_true() -> None:
+def test_nonzero_numbers_are_cast_to_true() -> None:
     for host in (np.array([0.0, -0.0, 0.25, np.nan, np.inf]), np.array([0, 1j, 0.25, 0j]), np.array([0, 256, -1])):
         assert_same(PyGPU.to_gpu(host).astype(bool), host.astype(bool))
 
@@ -121,14 +124,14 @@ def test_astype_keeps_memory_order_or_uses_requested_one(layout: str) -> None:
 
 @pytest.mark.enough_on("cuda")
 @pytest.mark.parametrize("target", LAYOUTS)
-def test_assignment_between_all_layouts(target: str) -> None:
+def test_assignment_converts_between_all_layouts(target: str) -> None:
     for source in LAYOUTS:
         host, given = np.zeros((6, 6), "int16"), values("float32", (6, 6))
         array, ours = PyGPU.to_gpu(host), PyGPU.to_gpu(given)
         numpys = outcome(lambda h=host, g=given, s=source: LAYOUTS[target](h).__setitem__(..., LAYOUTS[s](g)))
         got = outcome(lambda a=array, o=ours, s=source: LAYOUTS[target](a).__setitem__(..., LAYOUTS[s](o)))
         if target == "0-d":
-            continue  # an element of NumPy's is no view
+            continue  # An element of a NumPy array is not a view.
         assert got[0] == numpys[0], (source, got, numpys)
         if numpys[0] == "error":
             assert_same_refusal(got, numpys)
@@ -170,7 +173,7 @@ def test_casting_rules_match_numpy(casting: Any) -> None:
             assert_same(ours[1], numpys[1])
 
 
-def test_dropped_imaginary_part_warns_like_numpy() -> None:
+def test_dropping_imaginary_part_warns_like_numpy() -> None:
     array = PyGPU.to_gpu(np.array([1 + 2j, 3], "complex64"))
     for drop in (lambda: array.astype("float32"), lambda: PyGPU.zeros(2).__setitem__(..., array)):
         with pytest.warns(np.exceptions.ComplexWarning, match="discards the imaginary part"):
@@ -200,7 +203,7 @@ def test_array_api_astype_equals_method() -> None:
 
 
 @pytest.mark.parametrize(("there", "here"), [(np.s_[1:], np.s_[:-1]), (np.s_[:-1], np.s_[1:]), (np.s_[::-1], np.s_[:])])
-def test_overlapping_views_of_other_dtypes_are_read_before_written(there: Any, here: Any) -> None:
+def test_overlapping_views_of_other_dtypes_are_read_before_writing(there: Any, here: Any) -> None:
     host = np.arange(64, dtype="int32")
     array = PyGPU.to_gpu(host)
     host[there] = host.view("float32")[here].copy()
@@ -213,7 +216,7 @@ def test_overlapping_views_of_other_dtypes_are_read_before_written(there: Any, h
     assert_same(array, halves)
 
 
-def test_elements_beyond_kernels_are_cast_by_fallback() -> None:
+def test_dtypes_without_kernel_are_cast_by_fallback() -> None:
     odd = np.dtype([("tag", "u1"), ("value", "f4")])
     host = np.zeros(5, odd)
     array, numbers = PyGPU.to_gpu(host), PyGPU.arange(5, dtype="int16")
@@ -222,14 +225,14 @@ def test_elements_beyond_kernels_are_cast_by_fallback() -> None:
     assert_same(array["value"].astype("int16"), np.arange(5, dtype="int16"))
 
 
-def test_eight_bit_numbers_are_cast_without_kernel() -> None:
+def test_eight_bit_floats_are_cast_without_kernel() -> None:
     host = np.array([0.5, 1, 2], ml_dtypes.float8_e5m2)
     array = PyGPU.to_gpu(host)
     assert_same(array.astype("float32"), host.astype("float32"))
     assert_same(array.astype("float32").astype(ml_dtypes.float8_e5m2), host)
 
 
-def test_masked_assignment_from_other_dtypes() -> None:
+def test_masked_assignment_converts_from_other_dtypes() -> None:
     host = np.zeros((4, 5), "float32")
     array, keys = PyGPU.to_gpu(host), np.array([2, 0])
     given = np.arange(10, dtype="int16").reshape(2, 5)
@@ -238,7 +241,7 @@ def test_masked_assignment_from_other_dtypes() -> None:
     assert_same(array, host)
 
 
-def test_asarray_converts_on_the_device() -> None:
+def test_asarray_converts_dtype_on_the_device() -> None:
     host = values("float64", (4, 3)).T
     assert_same(PyGPU.asarray(PyGPU.to_gpu(host), dtype="float16", order="C"), host.astype("float16"))
 
@@ -283,7 +286,7 @@ def test_copyto_matches_numpy(source: Any, target: str, where: Any) -> None:
         else:
             assert got == ("value", None)
         assert_same(array, host)
-        if is_array and numpys[0] == "value":  # as one of the host's
+        if is_array and numpys[0] == "value":  # PyGPU's result is compared as a host array.
             again = PyGPU.to_gpu(np.full((3, 4), 1, target))
             PyGPU.copyto(again, source, casting=casting, where=where)  # type: ignore[arg-type]
             assert_same(again, host)
@@ -310,7 +313,7 @@ def test_rejects_bad_input_and_changes_nothing(name: str) -> None:
     assert array.tolist() == [1, 1, 1]
 
 
-def test_casts_are_captured() -> None:
+def test_casts_can_be_captured_in_graph() -> None:
     source, mask = PyGPU.arange(6, dtype="float32"), PyGPU.to_gpu(np.arange(6) % 2 == 0)
     target, masked = PyGPU.zeros(6, "int16"), PyGPU.zeros(6, "int16")
     stream = PyGPU.Stream()
@@ -328,7 +331,7 @@ def test_casts_are_captured() -> None:
     assert (masked.tolist(), count.tolist(), line.tolist()) == ([5, 0] * 3, [0, 1, 2, 3], [0, 0.5, 1])
 
 
-def test_fill_reads_value_from_device() -> None:
+def test_fill_reads_zero_dimensional_value_from_device() -> None:
     one = PyGPU.to_gpu(np.array([[3]], "int64"))
     assert PyGPU.zeros(3, "float32").fill(one).tolist() == [3, 3, 3]
     assert PyGPU.full((2, 2), one[0, 0]).tolist() == [[3, 3], [3, 3]]

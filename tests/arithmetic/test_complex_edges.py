@@ -1,4 +1,4 @@
-"""Test complex functions of infinite and NaN parts: results match NumPy, C99 and the array API."""
+"""Test complex functions of infinite and NaN parts: results match NumPy, C99 and the array API standard."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def test_complex_functions_match_numpy_at_edge_values(name: str) -> None:
         told = f"{name}({place}) is {one}, and NumPy's {other}"
         assert np.isnan(one.real) == np.isnan(other.real), told
         assert np.isnan(one.imag) == np.isnan(other.imag), told
-        # Beside a NaN signs are any.
+        # If one part is NaN, the sign of the other part is unspecified.
         numbers = [(one.real, other.real), (one.imag, other.imag)]
         for ours, numpys in numbers:
             if np.isnan(one):
                 assert np.isnan(ours) or abs(ours) == pytest.approx(abs(numpys)), told
             else:
                 assert ours == pytest.approx(numpys), told
-                # C99 leaves the sign of a zero open that is made of a NaN.
+                # C99 does not specify the sign of a zero that is computed from a NaN.
                 assert np.signbit(ours) == np.signbit(numpys) or (np.isnan(place) and ours == 0), told

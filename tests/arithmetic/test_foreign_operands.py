@@ -1,4 +1,4 @@
-"""Test comparisons of arrays with unknown types: results match NumPy."""
+"""Test comparisons of arrays with objects of unknown types: results match NumPy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ARRAYS: list[Any] = [
 
 @pytest.mark.parametrize("values", ARRAYS, ids=str)
 @pytest.mark.parametrize("stranger", STRANGERS, ids=repr)
-def test_unknown_type_equals_no_element(values: Any, stranger: Any) -> None:
+def test_object_of_unknown_type_equals_no_element(values: Any, stranger: Any) -> None:
     a = PyGPU.to_gpu(values)
     for made, expected in (
         (a == stranger, False),
@@ -38,13 +38,13 @@ def test_unknown_type_equals_no_element(values: Any, stranger: Any) -> None:
         assert isinstance(made, PyGPU.GPUArray)
         assert (made.dtype, made.shape, made.device) == (np.dtype(bool), values.shape, a.device)
         assert np.array_equal(made.get(), np.full(values.shape, expected))
-        # NumPy says of records that they cannot be compared, and compares bfloat16 with nothing but numbers.
+        # NumPy reports that structured arrays cannot be compared, and compares bfloat16 only with numbers.
         if values.dtype.names is None and values.dtype.kind != "V":
             assert np.array_equal(made.get(), values == stranger if expected is False else values != stranger)
             assert made.flags.f_contiguous == np.asarray(values == stranger).flags.f_contiguous
 
 
-def test_unknown_type_with_own_comparison_decides() -> None:
+def test_unknown_type_with_comparison_method_determines_result() -> None:
     class Anything:
         def __eq__(self, other: object) -> bool:
             return True
@@ -59,7 +59,7 @@ def test_unknown_type_with_own_comparison_decides() -> None:
     assert Anything() in a
 
 
-def test_exception_of_unknown_type_is_raised() -> None:
+def test_exception_in_comparison_of_unknown_type_is_raised() -> None:
     class Angry:
         def __eq__(self, other: object) -> bool:
             raise ZeroDivisionError("on purpose")
@@ -70,7 +70,7 @@ def test_exception_of_unknown_type_is_raised() -> None:
         PyGPU.to_gpu([1, 2]) == Angry()  # noqa: B015
 
 
-def test_unknown_type_is_not_contained_and_not_ordered() -> None:
+def test_object_of_unknown_type_is_not_contained_and_has_no_order() -> None:
     a = PyGPU.to_gpu([1, 2])
     for stranger in STRANGERS:
         assert stranger not in a
@@ -87,7 +87,7 @@ def test_comparison_result_has_class_of_array() -> None:
 
 
 @pytest.mark.parametrize("values", [range(2), array.array("i", [1, 2]), bytearray(b"ab"), memoryview(b"ab")], ids=repr)
-def test_host_values_are_no_unknown_types(values: Any) -> None:
+def test_host_values_are_not_treated_as_unknown_types(values: Any) -> None:
     a = PyGPU.to_gpu([1, 2])
     for compare in (operator.eq, operator.ne):
         with pytest.raises(TypeError, match=rf"expected a GPUArray, not {type(values).__name__}"):

@@ -1,4 +1,4 @@
-"""Test elementwise functions with further parameters: `where`, `clip`, `round`, `angle`, `nan_to_num`."""
+"""Test elementwise functions with additional parameters: `where`, `clip`, `round`, `angle`, `nan_to_num`."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ import PyGPU
 from gpu import support
 
 IS_SIMULATED = PyGPU.backend_name() != "cpu" and support.is_simulated()
-# On a simulated GPU each takes half a second, and one of each class says what all say.
+# A simulated GPU compiles a kernel for half a second, and the dtypes of one kind behave alike. So one dtype of each
+# kind is tested there.
 KINDS = ["int8", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
 KINDS = ["int8", "float32", "complex64"] if IS_SIMULATED else ["bool", "int32", *KINDS]
 
 
 @pytest.fixture(autouse=True)
 def without_warnings() -> Iterator[None]:
-    """A device has none."""
+    """Suppress NumPy's floating-point warnings, because a device gives none."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
@@ -73,7 +74,7 @@ def test_clip_accepts_one_or_both_limits(kind: str) -> None:
     least, most = (False, True) if kind == "bool" else (1, 5)
     for limits in ((least, most), (least, None), (None, most), (None, None), (most, least)):
         if kind == "bool" and limits == (None, None):
-            continue  # NumPy has no result for it
+            continue  # NumPy cannot compute this case.
         assert_alike(PyGPU.clip(array, *limits), np.clip(host, *limits))
     assert_alike(np.clip(array, array[:1], array[:1]), np.clip(host, host[:1], host[:1]))
     out = PyGPU.zeros(len(host), kind)
@@ -103,7 +104,7 @@ def test_round_accepts_positive_and_negative_decimals(kind: str, decimals: int) 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_angles_are_in_radians_or_degrees(kind: str) -> None:
+def test_angle_returns_radians_or_degrees(kind: str) -> None:
     host = values(kind)
     array = PyGPU.to_gpu(host)
     assert_alike(PyGPU.angle(array), np.angle(host))

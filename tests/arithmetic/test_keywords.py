@@ -1,4 +1,4 @@
-"""Test keywords of ufuncs: `out`, `where`, `dtype`, `casting`, `order`; two results; `outer`."""
+"""Test keywords of ufuncs (`out`, `where`, `dtype`, `casting`, `order`), ufuncs with two results, and `outer`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ UFUNCS = {
 
 @pytest.fixture(autouse=True)
 def without_warnings() -> Iterator[None]:
-    """A device has none."""
+    """Suppress NumPy's floating-point warnings, because a device gives none."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
@@ -57,7 +57,7 @@ def test_dtype_and_casting_select_loop_like_numpy(name: str) -> None:
     ("source", "dtype"),
     [("float64", "float32"), ("int32", "float64"), ("float32", "int32"), ("complex64", "float32"), ("float32", "bool")],
 )
-def test_requested_loop_computes_in_its_dtype(source: str, dtype: str) -> None:
+def test_ufunc_computes_in_requested_dtype(source: str, dtype: str) -> None:
     host = (np.arange(6) * 1.25).astype(source)
     array = PyGPU.to_gpu(host)
     expected = np.add(host, host, dtype=dtype, casting="unsafe")
@@ -100,7 +100,7 @@ def test_functions_with_two_results_accept_two_outputs() -> None:
     np.testing.assert_array_equal(second.get(), np.trunc(host))
 
 
-def test_where_masks_both_results() -> None:
+def test_where_masks_both_results_of_ufunc() -> None:
     host = np.array([7, 8, 9], "int32")
     array, mask = PyGPU.to_gpu(host), PyGPU.to_gpu(np.array([True, False, True]))
     outs = PyGPU.full(3, -1, "int32"), PyGPU.full(3, -1, "int32")
@@ -118,7 +118,7 @@ def test_result_overlapping_operand_matches_separate_output() -> None:
     np.testing.assert_array_equal(rest.get(), expected[1])
 
 
-def test_outer_applies_to_all_pairs() -> None:
+def test_outer_applies_ufunc_to_all_pairs() -> None:
     first, second = np.arange(3, dtype="float32"), np.arange(4, dtype="int16").reshape(2, 2)
     arrays = PyGPU.to_gpu(first), PyGPU.to_gpu(second)
     for function in (PyGPU.subtract.outer, np.subtract.outer):
@@ -168,7 +168,7 @@ def test_rejects_bad_input_like_numpy_and_changes_nothing(name: str) -> None:
     with pytest.raises((TypeError, ValueError, OverflowError)) as ours:
         BAD[name](PyGPU, *arrays)
     assert isinstance(theirs.value, ours.type)
-    # NumPy's own text for what NumPy has words for; which types they were is said as well.
+    # The message begins with NumPy's text if NumPy has one, and also contains the operand types.
     said = str(theirs.value).strip()
     if (
         not said.startswith(("ufunc", "Cannot cast array", "Cannot cast ufunc 'divmod'"))

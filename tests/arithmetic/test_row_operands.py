@@ -1,4 +1,7 @@
-"""Test rows, columns and slices of matrices as operands, in whole packs along the last axis if possible."""
+"""Test rows, columns and slices of matrices as operands.
+
+If possible, kernels process several consecutive elements of the last axis at once.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,8 @@ def test_rows_and_columns_are_added_to_a_matrix(kind: str) -> None:
     np.testing.assert_array_equal(device_x.get(), x + row)
 
 
-# Where a part begins, and the length of the matrix's rows: the first two leave all rows aligned, each other not.
+# Start of the slice, and length of the matrix's rows. All rows are aligned for the first two pairs, and not for the
+# others.
 @pytest.mark.parametrize(("start", "columns"), [(0, 80), (16, 80), (1, 80), (16, 81), (4, 82)])
 @pytest.mark.parametrize("kind", ["float32", "int8"])
 def test_matrix_slices_at_even_and_odd_offsets_are_added(kind: str, start: int, columns: int) -> None:
@@ -37,7 +41,7 @@ def test_matrix_slices_at_even_and_odd_offsets_are_added(kind: str, start: int, 
     np.testing.assert_array_equal(device_y.get(), y)
 
 
-def test_mixed_item_sizes_inner_axes_and_partial_packs() -> None:
+def test_rows_with_mixed_item_sizes_and_partial_packs_are_added() -> None:
     x, mask = matrix("float32", 12, 40).reshape(3, 4, 40), matrix("int32", 3, 40, 2) > 20
     device_x, device_mask = PyGPU.to_gpu(x), PyGPU.to_gpu(mask)
     chosen = PyGPU.where(device_mask[:, None], device_x, device_x[:, ::-1])

@@ -13,7 +13,7 @@ from gpu import support
 from PyGPU._native import host_functions
 
 IS_SIMULATED = PyGPU.backend_name() != "cpu" and support.is_simulated()
-# The largest of what the toolkits' manuals promise.
+# The largest error bound that the manuals of CUDA and ROCm state, in units in the last place.
 ULPS = {"erf": 2, "erfc": 5, "gamma": 11, "lgamma": 8}
 RANGES = {"erf": (-4, 4), "erfc": (-3, 9), "gamma": (0.05, 30), "lgamma": (3, 200)}
 
@@ -35,7 +35,7 @@ def test_special_functions_are_accurate_within_few_ulps(name: str, kind: str) ->
     with np.errstate(over="ignore"):
         expected = exact(name, host)
         fits = np.abs(expected) < np.finfo(kind).max
-        # Of numbers below the normal ones places mean nothing.
+        # Below the smallest normal number, units in the last place are not meaningful.
         fits &= np.abs(expected) > np.finfo(kind).tiny
     actual = getattr(PyGPU, name)(PyGPU.to_gpu(host)).get()
     assert actual.dtype == host.dtype
@@ -61,13 +61,15 @@ def test_special_functions_are_accurate_within_few_ulps(name: str, kind: str) ->
         ("i0", [0.0, 1.0, -1.0, 10.0, np.nan], [1.0, 1.2660658778, 1.2660658778, 2815.716628, np.nan]),
     ],
 )
-def test_special_functions_have_limit_values_at_ends(name: str, given: list[float], expected: list[float]) -> None:
+def test_special_functions_have_limit_values_at_infinity_and_poles(
+    name: str, given: list[float], expected: list[float]
+) -> None:
     actual = getattr(PyGPU, name)(PyGPU.to_gpu(np.array(given, "float32"))).get()
     np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-7, equal_nan=True)
 
 
 @pytest.mark.parametrize("name", ["sinc", "i0"])
-def test_special_functions_and_numpy_dispatch_agree(name: str) -> None:
+def test_numpy_calls_of_special_functions_give_same_result(name: str) -> None:
     host = np.linspace(-20, 20, 201)
     array = PyGPU.to_gpu(host)
     for function in (getattr(PyGPU, name), getattr(np, name)):
@@ -77,7 +79,7 @@ def test_special_functions_and_numpy_dispatch_agree(name: str) -> None:
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("name", ULPS)
-def test_host_uses_python_math_without_compiler(name: str) -> None:
+def test_special_functions_without_compiler_use_python_math(name: str) -> None:
     host = np.array([0.5, 1.5, 4.0, 300.0])
     out = np.zeros(4, "float32")
     getattr(host_functions, name)(host, out=(out,), where=np.array([True, True, True, False]))

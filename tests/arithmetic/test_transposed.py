@@ -1,4 +1,4 @@
-"""Test transposed operands, which a GPU reads through tiles: results match NumPy."""
+"""Test transposed operands, which a GPU reads in tiles through shared memory: results match NumPy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from PyGPU.elementwise import ElementwiseKernel, VectorArg
 from support_kernels import needs_kernels, random_seed, random_view
 
 KINDS = ["bool", "int8", "uint16", "float16", "bfloat16", "float32", "int64", "complex64", "complex128"]
-# Sides from 16 on of planes of 2^14 elements and more are tiled: whole tiles, ragged ones, short and long ones.
+# Planes with at least 2^14 elements and sides of at least 16 are read in tiles. The shapes have whole, partial, short
+# and long tiles.
 PLANES = [(128, 128), (127, 131), (16, 1100), (1033, 17), (192, 320)]
 
 
@@ -23,7 +24,7 @@ def dtype_of(name: str) -> np.dtype[Any]:
 
 
 def values(shape: tuple[int, ...], kind: str = "float32", start: int = 0) -> np.ndarray:
-    """Numbers that are exact in every kind, and differ along all axes."""
+    """Return numbers that are exact in every dtype, and differ along all axes."""
     found = (np.arange(start, start + np.prod(shape)) * 7 % 61).reshape(shape)
     return found % 2 == 0 if kind == "bool" else found.astype(dtype_of(kind))
 
@@ -32,30 +33,30 @@ on_device = PyGPU.to_gpu
 
 
 def hold(call: Any, *hosts: np.ndarray) -> None:
-    """Check that a call on device arrays gives the same as on NumPy's arrays."""
+    """Check that a call with device arrays gives the same result as with NumPy's arrays."""
     found, expected = call(*map(on_device, hosts)), call(*hosts)
     assert (found.dtype, found.strides) == (expected.dtype, expected.strides)
     np.testing.assert_array_equal(found.get(), expected)
 
 
 @pytest.mark.parametrize("shape", PLANES)
-def test_transposed_operand_is_added(shape: tuple[int, int]) -> None:
+def test_transposed_operand_is_added_like_numpy(shape: tuple[int, int]) -> None:
     hold(lambda x, y: x.T + y, values(shape[::-1]), values(shape, start=5))
     hold(lambda x, y: x + y.T, values(shape), values(shape[::-1], start=5))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_transposed_elements_of_every_size(kind: str) -> None:
+def test_transposed_elements_of_every_size_are_read_correctly(kind: str) -> None:
     hold(lambda x, y: x.T * y, values((130, 150), kind), values((150, 130), kind, 3))
 
 
 @pytest.mark.parametrize(("first", "second"), [("int8", "float64"), ("complex128", "bool"), ("float32", "float16")])
-def test_transposed_operands_of_mixed_item_sizes(first: str, second: str) -> None:
+def test_transposed_operands_of_mixed_item_sizes_are_read_correctly(first: str, second: str) -> None:
     hold(lambda x, y: x.T + y, values((130, 150), first), values((150, 130), second, 3))
     hold(lambda x, y: y < x.T, values((130, 150), "float32"), values((150, 130), "int16", 3))
 
 
-def test_transposed_results_keep_requested_layout() -> None:
+def test_results_of_transposed_operands_have_requested_layout() -> None:
     x, y = values((140, 150)), values((140, 150), start=9)
     for order in ("C", "F"):
         out = PyGPU.empty((140, 150), "float32", order=order)
@@ -67,7 +68,7 @@ def test_transposed_results_keep_requested_layout() -> None:
     np.testing.assert_array_equal(wide.get(), np.dstack([x + y, 0 * x]).reshape(140, 300))
 
 
-def test_in_place_update_by_transposed_operand() -> None:
+def test_in_place_update_by_transposed_operand_matches_numpy() -> None:
     host, other = values((150, 130)), values((130, 150), start=2)
     array = on_device(host)
     array += on_device(other).T
@@ -81,7 +82,7 @@ def test_in_place_update_by_transposed_operand() -> None:
     np.testing.assert_array_equal(array.get(), square + square.T)
 
 
-def test_transposed_mask_leaves_other_elements_unchanged() -> None:
+def test_transposed_mask_leaves_unselected_elements_unchanged() -> None:
     x, mask = values((150, 130)), values((130, 150), "bool")
     out = PyGPU.full((150, 130), -1, "float32")
     PyGPU.add(on_device(x), 1, out=out, where=on_device(mask).T)
@@ -99,7 +100,7 @@ def test_axes_outside_the_tile_plane_are_iterated(turn: tuple[int, ...]) -> None
     hold(lambda x, y: x.transpose(turn) - y, x, values(tuple(shape[axis] for axis in turn), start=1))
 
 
-def test_transposed_operands_with_negative_wide_and_odd_strides() -> None:
+def test_transposed_operands_with_unusual_strides_match_numpy() -> None:
     x, y = values((301, 260)), values((260, 301), start=4)
     for key in (np.s_[::-1, ::-1], np.s_[::-1], np.s_[:, ::-1], np.s_[1:, 3:], np.s_[::2, 1:], np.s_[:, ::2]):
         hold(lambda x, y, key=key: x.T[key] + y[key], x, y)
@@ -107,7 +108,7 @@ def test_transposed_operands_with_negative_wide_and_odd_strides() -> None:
 
 
 @needs_kernels
-def test_operands_of_fewer_axes_with_transposed_ones() -> None:
+def test_operands_with_fewer_axes_combine_with_transposed_ones() -> None:
     x, row, column = values((150, 140)), values((150,)), values((140, 1))
     body = "z[i] = x[i] + 2 * y[i] + 3 * row[i] + 4 * column[i] + one[i]"
     kernel = ElementwiseKernel("float *x, float *y, float *row, float *column, float *one, float *z", body)
@@ -118,7 +119,7 @@ def test_operands_of_fewer_axes_with_transposed_ones() -> None:
 
 @needs_kernels
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
-def test_user_kernels_transpose_several_arrays(count: int) -> None:
+def test_user_kernels_may_have_several_transposed_arrays(count: int) -> None:
     names = [f"x{number}" for number in range(count)]
     arguments = [VectorArg(np.float32, name) for name in [*names, "y", "z", "w"]]
     operation = f"float t = {' + '.join(f'{name}[i]' for name in names)}; z[i] = t - y[i]; if (t > 90) w[i] += t;"
@@ -152,7 +153,7 @@ def test_user_kernel_may_skip_index_and_write_across_tiles() -> None:
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="threads of the CPU take turns")
 def test_tiles_are_used_for_large_transposed_arrays() -> None:
-    # A name that the source has for tiles only: without them it does not compile.
+    # The source defines this name only if it uses tiles; otherwise the kernel does not compile.
     kernel = ElementwiseKernel("float *x, float *y, float *z", "z[i] = x[i] + y[i] + 0 * sizeof(pygpu_shared_x)")
     x, y, z = PyGPU.ones((150, 140), "float32"), PyGPU.ones((140, 150), "float32"), PyGPU.zeros((140, 150), "float32")
     kernel(x.T, y, z)
@@ -161,7 +162,7 @@ def test_tiles_are_used_for_large_transposed_arrays() -> None:
         (y, y, z),
         (x.T, x.T, PyGPU.zeros((150, 140), "float32").T),
         (x[:20, :20].T, y[:20, :20], z[:20, :20]),
-        (z[:, :140].T, y[:, :140], z[:, :140]),  # what is written is read elsewhere
+        (z[:, :140].T, y[:, :140], z[:, :140]),  # The written memory is also read through another view.
     ]
     for arrays in others:
         with pytest.raises(PyGPU.CompileError):

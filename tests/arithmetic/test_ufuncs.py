@@ -1,4 +1,4 @@
-"""Test elementwise functions: types, values, layouts and errors match NumPy."""
+"""Test elementwise functions: dtypes, values, layouts and errors match NumPy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KINDS = [
 
 
 def one_by_one(function: Any) -> Any:
-    """A function of Python's `math` as NumPy would have it, with the type that NumPy's functions of one float have."""
+    """Return a NumPy function that applies a function of `math` to each element, with the dtype of NumPy's results."""
     values = np.vectorize(function, otypes=["float64"])
 
     def judge(x: Any) -> Any:
@@ -60,22 +60,22 @@ OWN = {
 }
 UFUNCS = {name: one for name, one in vars(_core).items() if isinstance(one, _core.Ufunc) and one.__name__ == name}
 IS_GPU = PyGPU.backend_name() != "cpu"
-# There a kernel takes half a second to compile.
+# A simulated GPU needs half a second to compile a kernel.
 IS_SIMULATED = IS_GPU and support.is_simulated()
-# What a device rounds otherwise than the host: units in the last place of the type in which is computed.
+# Maximum relative difference of results that devices round differently from the host, by the dtype of the computation.
 TOLERANCE = {"float16": 2e-3, "float32": 2e-6, "complex64": 1e-5, "float64": 4e-15, "complex128": 2e-14}
 
 
 @pytest.fixture(autouse=True)
 def without_warnings() -> Iterator[None]:
-    """A device has none."""
+    """Suppress NumPy's floating-point warnings, because a device gives none."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
 
 
 def kinds_of(ufunc: Any) -> list[str]:
-    """The kinds of a function's loops, but for those of other packages."""
+    """Return the dtypes of a function's loops, except those of other packages."""
     return [
         kind
         for kind in KINDS
@@ -84,14 +84,14 @@ def kinds_of(ufunc: Any) -> list[str]:
 
 
 def of_each_class(kinds: list[str], turn: int) -> list[str]:
-    """One kind of each class: bool, integers, floats, complex numbers."""
+    """Return one dtype of each kind: bool, integers, floats, complex numbers."""
     classes = ["b", "iu", "f", "c"]
     found = [[kind for kind in kinds if np.dtype(kind).kind in one] for one in classes]
     return [one[turn % len(one)] for one in found if one]
 
 
 def cases() -> list[tuple[str, str, int]]:
-    """Functions with kinds, on a simulated GPU one of each class, and with a group of layouts: all in turn."""
+    """Return functions with dtypes (on a simulated GPU one of each kind) and a group of layouts, in turn."""
     chosen = [
         (name, kind)
         for turn, (name, one) in enumerate(UFUNCS.items())
@@ -123,7 +123,7 @@ def judge_of(name: str) -> Any:
 
 
 def operands_of(name: str, kind: str) -> list[np.ndarray]:
-    """Values for each operand, but for those for which a device does otherwise by intent: division of integers by 0."""
+    """Return operand values, except those for which devices intentionally differ, such as integer division by 0."""
     first, second = values(kind), values(kind)[::-1].copy()
     if np.dtype(kind).kind in "iu":
         if name == "power":
@@ -147,7 +147,7 @@ def assert_alike(actual: np.ndarray, expected: np.ndarray) -> None:
 
 
 def written_over() -> list[tuple[str, str]]:
-    """Return functions with a kind that their results have too."""
+    """Return pairs of a ufunc and a dtype kind that its result has too, so that it can overwrite the operand."""
     found = {}
     for name, kind in itertools.product(UFUNCS, ("bool", "int32", "complex64", "float32")):
         loop = ",".join([kind] * UFUNCS[name].nin)
@@ -169,7 +169,7 @@ def called(name: str, kind: str, group: int) -> None:
 
 @pytest.fixture(scope="module")
 def compiled_together(request: pytest.FixtureRequest) -> None:
-    """On a simulated GPU, the kernels of the tests that were chosen, a few dozen at a time."""
+    """Compile the kernels of the selected tests on a simulated GPU, a few dozen at a time."""
     chosen = [item.callspec.params for item in request.session.items if "compiled_together" in item.fixturenames]
     simulated.compile_together(
         functools.partial(called, **one) if "group" in one else functools.partial(written, **one) for one in chosen
@@ -179,9 +179,9 @@ def compiled_together(request: pytest.FixtureRequest) -> None:
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.usefixtures("compiled_together")
 @pytest.mark.parametrize(("name", "kind"), written_over())
-def test_ufunc_may_write_over_its_operand(name: str, kind: str) -> None:
+def test_ufunc_may_write_result_over_its_operand(name: str, kind: str) -> None:
     ways = [slice(None)] if IS_SIMULATED else [slice(None), slice(None, None, 2), slice(None, None, -1), slice(1, None)]
-    for way in ways:  # the last elements are no whole pack of a kernel's
+    for way in ways:  # The last elements do not fill a whole vector of the kernel.
         operands = [operand[: 4 * 9 + 1] for operand in operands_of(name, kind)]
         arrays = [PyGPU.to_gpu(operand) for operand in operands]
         out = arrays[0][way]
@@ -218,7 +218,7 @@ def result_type(function: Any, *operands: Any) -> str:
 @pytest.mark.parametrize("name", UFUNCS)
 def test_type_promotion_matches_numpy(name: str) -> None:
     ufunc, judge = UFUNCS[name], judge_of(name)
-    # Of arrays in host memory, which need no kernels: types do not depend on the device.
+    # Arrays in host memory need no kernels, and result types do not depend on the device.
     to_device = functools.partial(PyGPU.to_gpu, device="cpu")
     others = [
         *(np.ones(2, kind) for kind in KINDS),
@@ -244,7 +244,7 @@ def test_type_promotion_matches_numpy(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", UFUNCS)
-def test_rejects_types_without_numpy_loop(name: str) -> None:
+def test_rejects_dtypes_without_numpy_loop(name: str) -> None:
     ufunc, judge = UFUNCS[name], judge_of(name)
     some = ["bool", "int8", "uint64", "float32", "complex64"]
     for kinds in itertools.product(some, repeat=ufunc.nin):
@@ -269,14 +269,14 @@ def test_operators_accept_arrays_and_scalars_on_both_sides(apply: Any) -> None:
     array, second = PyGPU.to_gpu(host), PyGPU.to_gpu(other)
     assert_alike(apply(array, second).get(), apply(host, other))
     if IS_SIMULATED and apply not in (operator.sub, operator.lt, operator.lshift):
-        return  # kernels with numbers differ in what is read, whatever is computed
+        return  # Kernels with scalar operands differ in how they read operands, whatever function they compute.
     number = 2 if apply in BITS else 2.5
     assert_alike(apply(array, number).get(), apply(host, number))
     assert_alike(apply(number, array).get(), apply(number, host))
     assert_alike(apply(np.dtype(kind).type(2), array).get(), apply(np.dtype(kind).type(2), host))
 
 
-def test_unary_operators() -> None:
+def test_unary_operators_match_numpy() -> None:
     host = np.array([3, -1, 0], "int16")
     array = PyGPU.to_gpu(host)
     for apply in (operator.neg, operator.pos, operator.abs, operator.invert):
@@ -317,7 +317,7 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("first", LAYOUTS)
-def test_ufuncs_accept_mixed_layouts(first: str) -> None:
+def test_ufuncs_accept_operands_of_different_layouts(first: str) -> None:
     host = np.arange(36, dtype="float32").reshape(6, 6)
     array = PyGPU.to_gpu(host)
     for second in LAYOUTS:
@@ -351,7 +351,7 @@ def test_result_layout_matches_numpy(turn: tuple[int, ...]) -> None:
         (np.s_[2:6], np.s_[0:8:2]),
     ],
 )
-def test_result_overlapping_operand_is_as_if_separate(target: Any, source: Any) -> None:
+def test_result_overlapping_operand_equals_separate_result(target: Any, source: Any) -> None:
     host = np.arange(8, dtype="float64")
     array = PyGPU.to_gpu(host)
     host[target] += host[source].copy()
@@ -359,7 +359,7 @@ def test_result_overlapping_operand_is_as_if_separate(target: Any, source: Any) 
     assert_alike(array.get(), host)
 
 
-def test_out_receives_result() -> None:
+def test_out_receives_result_and_is_returned() -> None:
     host = np.arange(6, dtype="float32")
     array, out = PyGPU.to_gpu(host), PyGPU.zeros(6, "float64")
     assert PyGPU.multiply(array, 2, out=out) is out
@@ -405,7 +405,7 @@ def test_rejects_python_integers_beyond_range_of_dtype() -> None:
 
 @pytest.mark.parametrize("kind", ["uint64"] if IS_SIMULATED else ["uint8", "int64", "uint64"])
 @pytest.mark.parametrize("number", [-(2**70), -1, 2**63, 2**64, 2**70])
-def test_comparisons_with_integers_of_any_size(kind: str, number: int) -> None:
+def test_comparisons_with_python_integers_of_any_size_match_numpy(kind: str, number: int) -> None:
     host = np.array([0, 1, np.iinfo(kind).max], kind)
     array = PyGPU.to_gpu(host)
     for apply in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge):
@@ -454,7 +454,7 @@ def test_read_only_array_is_not_written() -> None:
         fixed += 1
 
 
-def test_results_follow_order_of_current_stream() -> None:
+def test_ufuncs_run_in_order_of_current_stream() -> None:
     first, second = PyGPU.Stream(), PyGPU.Stream()
     host = np.arange(1000, dtype="float32")
     with first:
@@ -465,14 +465,14 @@ def test_results_follow_order_of_current_stream() -> None:
     assert_alike(result.get(), host * 3)
 
 
-def test_array_api_names_are_numpy_named_functions() -> None:
+def test_array_api_names_are_the_numpy_functions() -> None:
     for alias, name in {"pow": "power", "acos": "arccos", "bitwise_invert": "invert", "conj": "conjugate"}.items():
         assert getattr(PyGPU, alias) is getattr(PyGPU, name)
     assert PyGPU.add.types[:2] == ["bool,bool->bool", "int8,int8->int8"]
     assert (PyGPU.add.nin, PyGPU.add.nout, PyGPU.add.nargs, repr(PyGPU.add)) == (2, 1, 3, "<PyGPU.Ufunc add>")
 
 
-def test_bool_byte_other_than_0_and_1_is_true() -> None:
+def test_bool_with_byte_other_than_0_and_1_counts_as_true() -> None:
     host = np.array([[0, 1, 2], [200, 0, 61]], "uint8").view("bool")
     array = PyGPU.to_gpu(host.view("uint8")).view("bool")
     other = np.array([[False, True, True], [False, False, True]])
@@ -488,5 +488,5 @@ def test_bool_byte_other_than_0_and_1_is_true() -> None:
         lambda package, a, b: a.all(axis=1),
         lambda package, a, b: a.astype("int16"),
     ):
-        # NumPy reads the bytes as they are in sums and comparisons of bools; what they mean is the judge.
+        # NumPy uses the byte values in sums and comparisons of bools. The expected result uses their truth values.
         np.testing.assert_array_equal(call(PyGPU, array, ours).get(), call(np, host != 0, other))

@@ -12,7 +12,7 @@ import PyGPU
 from PyGPU.elementwise import ElementwiseKernel
 from support_kernels import needs_kernels
 
-COUNT = 20_011  # fewer than 2^14 are read one by one
+COUNT = 20_011  # Fewer than 2^14 elements would be read one by one.
 
 
 def values(kind: str, start: int = 0) -> np.ndarray:
@@ -22,7 +22,7 @@ def values(kind: str, start: int = 0) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", ["bool", "int8", "uint16", "float16", "bfloat16", "float32", "float64"])
-def test_operands_at_odd_offsets_are_added(kind: str) -> None:
+def test_operands_at_odd_offsets_are_added_like_numpy(kind: str) -> None:
     x, y = values(kind), values(kind, 5)
     device_x, device_y = PyGPU.to_gpu(x), PyGPU.to_gpu(y)
     for first, second in [(1, 0), (0, 1), (1, 3), (2, 2), (5, 8), (15, 16), (17, 7)]:
@@ -45,7 +45,7 @@ def test_results_at_odd_offsets_leave_neighbours_unchanged(length: int, place: i
         np.testing.assert_array_equal(device_out.get(), out)
 
 
-def test_mixed_item_sizes_with_mask_and_scalars() -> None:
+def test_odd_offsets_with_mixed_sizes_mask_and_scalars_match_numpy() -> None:
     x, y, mask = values("float16"), values("int8", 4), values("bool", 3)
     device_x, device_y, device_mask = map(PyGPU.to_gpu, (x, y, mask))
     np.testing.assert_array_equal((device_x[1:] > device_y[:-1]).get(), x[1:] > y[:-1])
@@ -56,12 +56,13 @@ def test_mixed_item_sizes_with_mask_and_scalars() -> None:
 
 
 @needs_kernels
-def test_user_kernels_may_index_and_write_at_other_positions() -> None:
+def test_user_kernels_may_access_other_indices_at_odd_offsets() -> None:
     x, z, w = values("int8"), values("int8", 2), values("int8", 7)
     device_x, device_z, device_w = map(PyGPU.to_gpu, (x, z, w))
     text = "if (i % 3 == 0) continue; z[i] = x[i] + i % 7; w[i] += x[i]"
     kernel = ElementwiseKernel("const signed char *x, signed char *z, signed char *w", text)
-    for first, second in [(1, 1), (3, 3), (1, 2)]:  # results of which one only can be aligned are written one by one
+    # If only one of the results can be aligned, results are written one by one.
+    for first, second in [(1, 1), (3, 3), (1, 2)]:
         kernel(device_x[2:-2], device_z[first : first - 4], device_w[second : second - 4])
         index = np.arange(COUNT - 4)
         chosen = index % 3 != 0
@@ -72,8 +73,8 @@ def test_user_kernels_may_index_and_write_at_other_positions() -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU reads bytes as quickly")
-def test_small_elements_are_shifted_within_words() -> None:
-    # A name that the source has for this only: without it, it does not compile.
+def test_small_elements_are_read_as_shifted_words() -> None:
+    # The source defines this name only if it shifts words; otherwise the kernel does not compile.
     text = "z[i] = x[i] + 0 * sizeof(pygpu_head)"
     small = ElementwiseKernel("const unsigned char *x, unsigned char *z", text)
     large = ElementwiseKernel("const float *x, float *z", text)

@@ -1,4 +1,4 @@
-"""Test that `a[key] = value` matches NumPy for any value and layout; a rejected one changes nothing."""
+"""Test that `a[key] = value` matches NumPy for any value and layout; a rejected assignment changes nothing."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ from support import (
     values,
 )
 
-# One other kind for each, so that each is read and written by a kernel.
+# Maps each dtype to one other dtype, so that a kernel reads and writes each of them.
 FEW = dict(zip(NUMPYS_OWN, [*NUMPYS_OWN[5:], *NUMPYS_OWN[:5]], strict=True))
 
 
 def assign_both(device: PyGPU.GPUArray, host: np.ndarray, key: Any, ours: Any, numpys: Any) -> None:
-    """Assign to both arrays and hold errors, warnings and results against each other."""
+    """Assign to both arrays, and compare errors, warnings and results."""
     given_to_numpy = outcome(lambda: host.__setitem__(key, numpys))
     given_to_us = outcome(lambda: device.__setitem__(key, ours))
     if given_to_numpy[0] == "error":
         if isinstance(numpys, list) and isinstance(given_to_us[1], ValueError):
-            given_to_numpy = given_to_us  # where shape and values are wrong, NumPy sees the values of a list first
+            given_to_numpy = given_to_us  # If both shape and values are wrong, NumPy checks the values of a list first.
         assert_same_refusal(given_to_us, given_to_numpy)
     else:
         assert given_to_us[0] == "value", given_to_us[1]
@@ -61,7 +61,8 @@ def test_assignment_broadcasts_and_converts_like_numpy(
     length = np.ndim(target[1]) if target[0] == "value" else 1
     trimmed = np.shape(target[1])[data.draw(st.integers(0, length)) :] if target[0] == "value" else (2,)
     source_shape = tuple(data.draw(st.sampled_from([n, n, n, 1, 2])) for n in trimmed)
-    # NumPy converts floats to integers and complex numbers to reals differently when they do not fit: keep them small.
+    # Devices convert floats to integers, and complex numbers to reals, differently from NumPy if they do not fit. The
+    # values are therefore small.
     kind = data.draw(numeric_dtypes if form != "device" else st.sampled_from(of_few(NUMPYS_OWN, [dtype, FEW[dtype]])))
     source = values(source_shape, kind)[tuple(slice(None, None, -1) for _ in source_shape)]
     ours = {"host": source, "device": PyGPU.to_gpu(source), "list": source.tolist()}[form]
@@ -91,7 +92,7 @@ def test_overlapping_assignment_matches_copy(data: st.DataObject, dtype: Any, sh
     assign_both(device, host, target_key, ours, source)
 
 
-def test_array_shifted_by_one_within_itself() -> None:
+def test_array_can_be_assigned_to_itself_shifted_by_one() -> None:
     for there, here in ((slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None))):
         host, device = pair((1000,), "int32")
         host[there] = host[here].copy()
@@ -243,7 +244,7 @@ def test_readonly_array_rejects_every_assignment() -> None:
     assert_same(device, host)
 
 
-def test_structured_items_are_assigned_as_tuples() -> None:
+def test_structured_items_can_be_assigned_as_tuples() -> None:
     host, device = pair((2, 3), RECORD)
     item = (7, (0.5, 1.5), True)
     for key, value in (((0, 0), item), (1, [item] * 3), ((..., 2), host[0, 0]), ((..., 1), host[:, 0].copy())):
@@ -253,7 +254,7 @@ def test_structured_items_are_assigned_as_tuples() -> None:
     assign_both(device, host, 0, [item, item], [item, item])
 
 
-def test_void_items_are_assigned_as_bytes() -> None:
+def test_void_items_can_be_assigned_as_bytes() -> None:
     host, device = pair((3,), VOID)
     for value in (b"abc", np.void(b"xyz"), host[0], host[::-1].copy()):
         assign_both(device, host, ..., value, value)

@@ -1,9 +1,9 @@
 """Test that each expression has the same type, or the same error message, on every backend.
 
-B6, B7: on the CPU, NumPy took arrays for its own and answered with ndarrays where a GPU refused; comparisons were of
-identities; graphs, limits and statistics were not there. The table is one for all backends, so that a difference
-between two fails on one of them. On the CPU it is the strict behaviour (`PYGPU_STRICT=1`); what is allowed without is
-in `test_not_strict.py`.
+Interop regressions B6 and B7 are the reason. On the CPU, NumPy converted arrays implicitly and returned ndarrays where
+a GPU raised an error; comparisons compared identities; graphs, limits and statistics were missing. One table applies to
+all backends, so that a difference between two backends fails on one of them. The CPU runs in strict mode
+(`PYGPU_STRICT=1`); `test_host_access.py` tests what is allowed without it.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def uncaptured(what: str) -> str:
 
 
 PROGRAMS = {
-    # operators
+    # The following expressions use operators.
     "a + b": FLOATS,
     "a - 1": FLOATS,
     "a * np.float32(2)": FLOATS,
@@ -119,7 +119,7 @@ PROGRAMS = {
     "a + stranger": "str",
     "stranger + a": "str",
     "a + PyGPU.zeros(4)": "ValueError: operands could not be broadcast together with shapes (3,) (4,)",
-    # comparisons
+    # The following expressions are comparisons.
     "a == b": "GPUArray bool (3,)",
     "a != b": "GPUArray bool (3,)",
     "a < b": "GPUArray bool (3,)",
@@ -149,7 +149,7 @@ PROGRAMS = {
     "max(a)": "GPUArray float32 ()",
     "sorted(a)[0]": "GPUArray float32 ()",
     "hash(a)": UNHASHABLE,
-    # NumPy's functions
+    # The following expressions use NumPy's functions.
     "np.sin(a)": FLOATS,
     "np.add(a, b)": FLOATS,
     "np.add(a, b, out=a) is a": "True",
@@ -187,7 +187,7 @@ PROGRAMS = {
     "np.split(a, 3)[1]": "GPUArray float32 (1,)",
     "np.shape(a)": "(3,)",
     "np.result_type(a, np.float64)": "float64",
-    # the host
+    # The following expressions access the array from the host.
     "memoryview(a)": "TypeError: memoryview: a bytes-like object is required, not 'PyGPU.GPUArray'",
     "bytes(a)": "TypeError: only integer scalar arrays can be converted to a scalar index",
     "np.from_dlpack(a, device='cpu', copy=True)": "ndarray float32 (3,)",
@@ -206,7 +206,7 @@ PROGRAMS = {
     "copy.copy(a)": FLOATS,
     "pickle.loads(pickle.dumps(a))": FLOATS,
     "del_item(a)": "ValueError: cannot delete array elements",
-    # arrays given to functions of PyGPU are never converted by NumPy
+    # NumPy never converts arrays that are given to functions of PyGPU.
     "a.set(b)": "None",
     "PyGPU.In(b)": f"TypeError: {HOST}",
     "PyGPU.to_gpu([b, b])": f"TypeError: {HOST}",
@@ -220,11 +220,11 @@ PROGRAMS = {
     "PyGPU.full(3, b[0])": FLOATS,
     "operator.setitem(a, ..., PyGPU.zeros(3))": "None",
     "a.fill(b[0])": FLOATS,
-    # memory
+    # The following expressions concern memory.
     "limited(lambda: PyGPU.empty(1000, 'u1'))": "OutOfMemoryError",
     "grown(lambda: PyGPU.empty(1000, 'u1'))": "(1000, 1)",
     "PyGPU.set_memory_limit(-1)": "ValueError: nbytes is -1, and cannot be negative",
-    # graphs
+    # The following expressions concern graphs.
     "captured(lambda: a.fill(1))": "1 operation",
     "captured(lambda: a + b)": "1 operation",
     "captured(lambda: operator.iadd(a, 1))": "1 operation",
@@ -268,7 +268,7 @@ PROGRAMS = {
     "PyGPU.Graph(mode='loose')": "ValueError: mode \"loose\" is none of 'relaxed', 'thread_local', 'global'",
 }
 
-# Without strictness the CPU does what the standards allow for host memory.
+# Without strict mode, the CPU backend allows what the standards allow for host memory.
 OF_HOST_MEMORY = {
     "np.asarray(a)": f"TypeError: {HOST}",
     "PyGPU.asarray(memoryview(b'abc')).flags['WRITEABLE']": "True",
@@ -286,7 +286,7 @@ OF_HOST_MEMORY = {
 
 
 class Stranger:
-    """Answers for itself, and is no array."""
+    """Implement comparisons without being an array."""
 
     def __radd__(self, other: object) -> str:
         return "from the right"
@@ -312,7 +312,7 @@ def captured(work: Any, non_blocking: bool = True) -> SimpleNamespace:
 
 
 def settle() -> None:
-    """Release memory whose return is delayed: it would free space under a limit, or count against new arrays."""
+    """Release memory whose return is delayed; otherwise it would be counted together with new arrays."""
     gc.collect()
     PyGPU.synchronize()
     PyGPU.trim_memory()
@@ -356,7 +356,7 @@ def outcome(line: str, names: dict[str, Any]) -> str:
         return told(eval(line, names))
     except PyGPU.OutOfMemoryError as error:
         return "OutOfMemoryError" if "set_memory_limit() allows" in str(error) else str(error)
-    except PyGPU.CudaError as error:  # in the words of each driver
+    except PyGPU.CudaError as error:  # Each driver has its own error text, so only the type is compared.
         return f"CudaError {error.code}"
     except Exception as error:
         text = re.sub(r'(?<!")\b(cpu|cuda:0|hip:0)\b', "DEVICE", str(error))

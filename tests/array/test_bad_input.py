@@ -14,7 +14,7 @@ from support import PADDED, pair
 
 
 class Lying:
-    """Claims to be everything and is nothing."""
+    """Claim to implement every protocol, and fail in each."""
 
     shape = (2**62, 2**62)
     dtype = "float32"
@@ -90,7 +90,7 @@ ODD: list[Any] = [
     Huge(),
     PyGPU,
 ]
-# Odd shapes of which the product is small enough to be had, but not wanted in a test.
+# These shapes are unusual, but small enough to be allocated.
 METHODS = ["__getitem__", "get", "get_async", "set", "set_async", "copy", "fill", "view", "reshape", "ravel", "squeeze"]
 METHODS += ["transpose", "swapaxes", "diagonal", "item", "record_stream", "__deepcopy__", "__setstate__", "__format__"]
 METHODS += [
@@ -110,7 +110,7 @@ MAKERS = ["GPUArray", "empty", "zeros", "ones", "full"]
 
 
 def call(function: Any, *args: Any) -> None:
-    """Call it, and check that an exception is no panic and has a message."""
+    """Call a function, and check that an exception is not a Rust panic and has a message."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -123,7 +123,7 @@ def call(function: Any, *args: Any) -> None:
 
 
 def wanted_memory(args: tuple[Any, ...]) -> bool:
-    """Return whether the arguments request gigabytes that a machine might have."""
+    """Return whether the arguments request gigabytes, which a machine might have."""
     return any(isinstance(arg, range) or (isinstance(arg, int) and 2**28 < abs(arg) < 2**40) for arg in args)
 
 
@@ -172,7 +172,7 @@ def test_assignment_never_panics_for_any_value() -> None:
 def test_constructors_never_panic_for_any_keyword(name: str) -> None:
     for value in ODD:
         if name == "gpudata" and isinstance(value, (int, np.ndarray)):
-            continue  # a number is an address, right or wrong
+            continue  # Any number is accepted as an address, whether it is valid or not.
         call(lambda value=value: PyGPU.GPUArray((2, 3), "float32", **{name: value}))
         call(lambda value=value: PyGPU.empty((2, 3), **{name: value}))
         call(lambda value=value: PyGPU.to_gpu(np.zeros(3), **{name: value}))

@@ -20,7 +20,10 @@ PROTOCOLS = range(pickle.HIGHEST_PROTOCOL + 1)
 
 
 class Labelled(PyGPU.GPUArray):
-    """Lives in the module, since pickle looks classes up by name."""
+    """Define a subclass with a label.
+
+    It is in the module's namespace, because pickle finds classes by name.
+    """
 
     def label(self) -> str:
         return f"<{self.name}>"
@@ -86,7 +89,7 @@ def test_copy_and_deepcopy_keep_values_and_order(both: tuple[np.ndarray, PyGPU.G
 
 @examples(150)
 @given(views(), st.sampled_from(PROTOCOLS))
-def test_pickle_keeps_same_properties_as_numpy(both: tuple[np.ndarray, PyGPU.GPUArray], protocol: int) -> None:
+def test_pickle_keeps_same_array_properties_as_numpy(both: tuple[np.ndarray, PyGPU.GPUArray], protocol: int) -> None:
     host, device = both
     restored = pickle.loads(pickle.dumps(device, protocol))
     assert_same(restored, host)
@@ -95,7 +98,7 @@ def test_pickle_keeps_same_properties_as_numpy(both: tuple[np.ndarray, PyGPU.GPU
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_class_and_attributes_are_pickled(protocol: int) -> None:
+def test_pickle_keeps_class_and_attributes(protocol: int) -> None:
     device = Labelled((2, 3), "int32")
     device.fill(7)
     device.name = "seven"
@@ -108,7 +111,7 @@ def test_class_and_attributes_are_pickled(protocol: int) -> None:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_self_referencing_array_is_pickled(protocol: int) -> None:
+def test_array_that_refers_to_itself_can_be_pickled(protocol: int) -> None:
     _, device = pair((3,))
     device.itself = device
     device.friends = [device]
@@ -125,7 +128,7 @@ def test_pickle_supports_out_of_band_buffers() -> None:
     assert_same(pickle.loads(data, buffers=buffers), host)
 
 
-def test_array_is_unpickled_in_another_process() -> None:
+def test_pickled_array_can_be_loaded_in_another_process() -> None:
     _, device = pair((2, 3), "int16", "F")
     program = (
         "import pickle, sys; a = pickle.load(sys.stdin.buffer); "

@@ -1,4 +1,7 @@
-"""Test array creation: every form of `GPUArray(...)`, `empty` and similar, `arange`, `to_gpu`; errors match NumPy."""
+"""Test array creation: every form of `GPUArray(...)`, `empty` and similar functions, `arange`, `to_gpu`.
+
+Results and errors match NumPy.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +75,7 @@ def test_full_matches_numpy(shape: tuple[int, ...], dtype: Any, order: Any) -> N
         assert_same(PyGPU.full(*arguments, order=order), np.full(*arguments, order=order or "C"))
 
 
-def test_full_broadcasts_an_array() -> None:
+def test_full_broadcasts_an_array_value() -> None:
     row, device_row = pair((3,), "int32")
     assert_same(PyGPU.full((2, 3), row), np.full((2, 3), row))
     assert_same(PyGPU.full((2, 3), device_row), np.full((2, 3), row))
@@ -85,7 +88,8 @@ def test_full_broadcasts_an_array() -> None:
 @given(host_views(), st.sampled_from(["C", "F", "A", "K", None]), st.none() | dtypes, st.none() | shapes)
 def test_like_functions_keep_memory_order(host: np.ndarray, order: Any, dtype: Any, shape: Any) -> None:
     device = PyGPU.to_gpu(host)
-    # Axes of one element have strides that mean nothing, but order the axes of another shape.
+    # Strides of axes with one element do not affect addresses, but they determine the axis order of a result with
+    # another shape.
     host = np.ndarray(device.shape, device.dtype, bytearray(device.nbytes), 0, device.strides)
     wanted = np.zeros_like(host, dtype, order or "K", shape=shape)
     for source in (device, host):
@@ -173,7 +177,7 @@ def test_to_gpu_keeps_values_and_memory_order(host: np.ndarray) -> None:
             assert [device.strides[axis] for axis in long] == [wanted.strides[axis] for axis in long]
 
 
-def test_to_gpu_copies() -> None:
+def test_to_gpu_result_does_not_share_memory() -> None:
     host = values((2, 3))
     device = PyGPU.to_gpu(host)
     again = PyGPU.to_gpu(device)
@@ -194,7 +198,7 @@ def test_to_gpu_accepts_numpy_array_likes(source: Any) -> None:
         assert_same(PyGPU.to_gpu(source), np.asarray(source))
 
 
-def test_to_gpu_of_masked_readonly_and_unaligned_ndarrays() -> None:
+def test_to_gpu_accepts_masked_readonly_and_unaligned_ndarrays() -> None:
     host = values((5,))
     host.flags.writeable = False
     assert_same(PyGPU.to_gpu(host), host)
@@ -206,7 +210,7 @@ def test_to_gpu_of_masked_readonly_and_unaligned_ndarrays() -> None:
     assert_same(PyGPU.to_gpu(np.broadcast_to(host, (3, 5))), np.broadcast_to(host, (3, 5)))
 
 
-# GPUArray(...)
+# The following tests concern the constructor `GPUArray(...)`.
 
 
 def test_constructor_accepts_every_spelling_of_shape() -> None:
@@ -249,7 +253,7 @@ def test_allocator_receives_byte_count_and_is_kept_alive() -> None:
     assert PyGPU.GPUArray((0,), np.float32, allocate).size == 0
 
 
-def test_allocator_error_is_raised() -> None:
+def test_error_of_user_allocator_is_raised() -> None:
     def broken(nbytes: int) -> int:
         raise ZeroDivisionError(nbytes)
 
@@ -260,7 +264,7 @@ def test_allocator_error_is_raised() -> None:
             PyGPU.GPUArray(3, np.float32, lambda nbytes, result=result: result)
 
 
-def test_existing_memory_is_used_with_any_strides() -> None:
+def test_constructor_accepts_existing_memory_with_any_strides() -> None:
     host, owner = pair((4, 6), "int32")
     device = PyGPU.GPUArray((3, 2), np.int32, base=owner, gpudata=owner.ptr + 4, strides=(24, 8))
     assert_same(device, host[:3, 1:5:2])
@@ -281,7 +285,7 @@ def test_gpudata_accepts_object_with_address() -> None:
         assert_same(PyGPU.GPUArray((3,), gpudata=gpudata), host)
 
 
-def test_object_describing_memory_is_allocator() -> None:
+def test_constructor_accepts_object_describing_memory_as_allocator() -> None:
     host, owner = pair((2, 3), "float32")
     described = SimpleNamespace(shape=[2, 3], dtype=np.float32, device_ptr=owner.ptr)
     assert_same(PyGPU.GPUArray(allocator=described), host)
@@ -359,7 +363,7 @@ def test_constructor_rejects_wrong_arguments(arguments: Any, keywords: Any) -> N
 
 
 @pytest.mark.parametrize("dtype", ALL_DTYPES, ids=str)
-def test_every_dtype_has_empty_arrays_of_each_kind(dtype: Any) -> None:
+def test_zeros_and_to_gpu_accept_empty_shapes_for_every_dtype(dtype: Any) -> None:
     for shape in ((), (0,), (3, 0), (1,), (2, 3)):
         host = np.zeros(shape, dtype)
         assert_same(PyGPU.zeros(shape, dtype), host)
@@ -371,6 +375,6 @@ def test_too_large_allocation_raises_memory_error() -> None:
         PyGPU.empty(2**60, "uint8")
 
 
-def test_ones_of_records_match_numpy() -> None:
+def test_ones_of_structured_dtype_match_numpy() -> None:
     assert_same(PyGPU.ones(2, RECORD), np.ones(2, RECORD))
     assert set(NUMPYS_OWN) <= {dtype.name for dtype in ALL_DTYPES}

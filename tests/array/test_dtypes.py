@@ -15,7 +15,7 @@ from support import ALL_DTYPES, ML_DTYPES, NUMPYS_OWN, OPAQUE, PADDED, RECORD, a
 
 
 @pytest.mark.parametrize("dtype", ALL_DTYPES, ids=str)
-def test_dtype_roundtrip_through_device(dtype: np.dtype) -> None:
+def test_values_of_every_dtype_survive_upload_and_download(dtype: np.dtype) -> None:
     host = values((3, 4), dtype)
     device = PyGPU.to_gpu(host)
     assert device.dtype == dtype
@@ -28,7 +28,7 @@ def test_dtype_roundtrip_through_device(dtype: np.dtype) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.dtype(name) for name in NUMPYS_OWN], ids=str)
-def test_every_bit_pattern_is_kept(dtype: np.dtype) -> None:
+def test_every_bit_pattern_survives_upload_and_download(dtype: np.dtype) -> None:
     patterns = np.arange(256, dtype=np.uint8)
     host = np.repeat(patterns & 1 if dtype.kind == "b" else patterns, 16).view(dtype)
     device = PyGPU.to_gpu(host)
@@ -40,7 +40,7 @@ def test_every_bit_pattern_is_kept(dtype: np.dtype) -> None:
 
 
 @pytest.mark.parametrize("name", NUMPYS_OWN)
-def test_numpy_dtypes_have_many_spellings(name: str) -> None:
+def test_numpy_dtypes_are_accepted_in_every_spelling(name: str) -> None:
     dtype = np.dtype(name)
     for spelling in (
         name,
@@ -121,7 +121,7 @@ def test_equal_structured_dtypes_are_one_object() -> None:
     assert device.dtype == RECORD
 
 
-def test_structured_dtypes_of_one_size_differ() -> None:
+def test_structured_dtypes_of_equal_size_are_distinct() -> None:
     device = PyGPU.zeros(2, [("a", "i4")])
     with pytest.raises(ValueError, match="dtype"):
         device.set(np.ones(2, [("b", "i4")]))
@@ -205,12 +205,12 @@ def test_byte_order_error_names_conversion() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["nonsense", "f5", 7, 1.5, (), {}, [1], b"\xff", [("a",)], "i4,>i4"], ids=repr)
-def test_rejects_non_dtypes(dtype: Any) -> None:
+def test_rejects_objects_that_are_no_dtypes(dtype: Any) -> None:
     with pytest.raises((TypeError, ValueError)):
         PyGPU.empty(2, dtype)
 
 
-def test_object_with_dtype_attribute_is_converted_and_not_kept() -> None:
+def test_object_with_dtype_attribute_is_converted_and_not_kept_alive() -> None:
     import gc
     import weakref
 

@@ -1,6 +1,7 @@
-"""Test fills of any item and layout, which pass the value along: a graph reads no host memory for them.
+"""Test fills of arrays with any dtype and layout.
 
-The same bodies run by kernels and, without a compiler's help, by memsets alone.
+A captured fill stores the value in the graph, so no launch reads host memory for it. The same tests run with kernels,
+and, without a compiler, with memset only.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import PyGPU
 HAS_GRAPHS = PyGPU.backend_name() != "cpu"
 with_graphs = pytest.mark.skipif(not HAS_GRAPHS, reason="this backend has no graphs")
 
-# Patterns that a memset knows (1, 2, 4 bytes), twice and four times such words, and sizes that are none of these.
+# Item sizes: those that a memset supports (1, 2, 4 bytes), those that need two or four such words, and other sizes.
 SIZES = [*range(1, 17), 24, 40, 600]
 FEW_SIZES = [3, 8, 12, 16]
 SHAPES_AND_KEYS: list[tuple[tuple[int, ...], Any]] = [
@@ -38,12 +39,12 @@ SHAPES_AND_KEYS: list[tuple[tuple[int, ...], Any]] = [
 
 
 def item(size: int, seed: int = 1) -> np.void:
-    """An item of which no two bytes are alike, as far as that is possible."""
+    """Return an item whose bytes all differ, as far as that is possible."""
     return np.frombuffer(bytes((seed + 37 * place) % 251 for place in range(size)), f"V{size}")[0]
 
 
 def filled(shape: tuple[int, ...], key: Any, size: int) -> tuple[np.ndarray, PyGPU.GPUArray]:
-    """The same part of the same array filled by NumPy and by PyGPU: both arrays as a whole."""
+    """Fill the same part of equal arrays by NumPy and by PyGPU, and return both whole arrays."""
     host = np.zeros(shape, f"V{size}")
     device = PyGPU.to_gpu(host)
     host[key] = item(size)
@@ -53,7 +54,7 @@ def filled(shape: tuple[int, ...], key: Any, size: int) -> tuple[np.ndarray, PyG
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize(("shape", "key"), SHAPES_AND_KEYS, ids=str)
-def test_fill_sets_every_element_and_no_other(shape: tuple[int, ...], key: Any) -> None:
+def test_fill_sets_every_selected_element_and_no_other(shape: tuple[int, ...], key: Any) -> None:
     for size in SIZES if len(shape) < 3 else FEW_SIZES:
         host, device = filled(shape, key, size)
         assert device.get().tobytes() == host.tobytes(), f"items of {size} bytes"
@@ -69,7 +70,7 @@ def test_record_field_is_filled_in_place() -> None:
     assert device.get().tobytes() == host.tobytes()
 
 
-def test_fill_of_transposed_and_long_rows() -> None:
+def test_fill_supports_transposed_arrays_and_long_rows() -> None:
     for size in (3, 8, 12, 16, 24):
         host = np.zeros((3, 5000), f"V{size}")
         device = PyGPU.to_gpu(host)
@@ -81,15 +82,16 @@ def test_fill_of_transposed_and_long_rows() -> None:
 
 
 def overwritten_host_memory() -> None:
-    """Overwrite small freed blocks with other bytes, with high probability."""
+    """Overwrite small freed blocks of host memory, which succeeds with high probability."""
     keep = [bytes([255]) * size for size in range(1, 700) for _ in range(4)]
     del keep
 
 
 @with_graphs
 @pytest.mark.parametrize("size", SIZES)
-def test_captured_fill_reads_no_host_memory(size: int) -> None:
-    # A1: a captured fill of 8 or 16 bytes read a vector that was gone when the graph was launched.
+def test_captured_fill_reads_no_host_memory_at_launch(size: int) -> None:
+    # Interop regression A1: a captured fill of 8 or 16 bytes read a host vector that no longer existed when the graph
+    # was launched.
     stream = PyGPU.Stream(non_blocking=True)
     cases = [(shape, key) for shape, key in SHAPES_AND_KEYS if size in FEW_SIZES or len(shape) < 3]
     targets = [PyGPU.to_gpu(np.zeros(shape, f"V{size}")) for shape, _ in cases]
@@ -109,7 +111,7 @@ def test_captured_fill_reads_no_host_memory(size: int) -> None:
 
 @with_graphs
 def test_every_fill_can_be_captured() -> None:
-    # A1: `ones`, `full` and the assignment of a scalar are fills too.
+    # Interop regression A1: `ones`, `full` and the assignment of a scalar are fills too.
     dtypes = ["bool", "int16", "float32", "float64", "int64", "complex64", "complex128"]
     stream = PyGPU.Stream(non_blocking=True)
     targets = [PyGPU.zeros((5, 100), dtype) for dtype in dtypes]
@@ -145,7 +147,7 @@ def test_fill_of_any_layout_is_one_graph_node() -> None:
 @pytest.mark.starts_processes
 @pytest.mark.skipif(os.environ.get("PYGPU_STRIDED_COPY") is not None, reason="is such a process")
 @pytest.mark.skipif(not HAS_GRAPHS, reason="the host fills by itself")
-def test_fills_without_kernels_are_correct() -> None:
+def test_fills_without_compiler_match_numpy() -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__]
     environment = os.environ | {"PYGPU_STRIDED_COPY": "driver"}
     folder = Path(__file__).parent

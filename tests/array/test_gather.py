@@ -1,4 +1,7 @@
-"""Test that boolean masks, integer arrays and lists select and assign like NumPy; the result is a copy."""
+"""Test that boolean masks, integer arrays and lists select and assign like NumPy.
+
+The result of a selection is a copy.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ from support import (
 
 @st.composite
 def index_arrays(draw: st.DrawFn, length: int) -> Any:
-    """Integers of an axis as an ndarray or a list; now and then one that is out of range."""
+    """Draw integers for an axis as an ndarray or a list; one of them is sometimes out of range."""
     shape = draw(st.sampled_from([(), (1,), (3,), (2, 1), (0,), (1, 3)]))
     low, high = (-length, length - 1) if length and draw(st.integers(0, 9)) else (-7, 7)
     count = int(np.prod(shape))
@@ -44,7 +47,7 @@ def masks(shape: tuple[int, ...]) -> st.SearchStrategy[np.ndarray]:
 
 @st.composite
 def advanced_keys(draw: st.DrawFn, shape: tuple[int, ...]) -> Any:
-    """A key with at least one array, list or boolean in it."""
+    """Draw a key with at least one array, list or boolean in it."""
     if draw(st.integers(0, 4)) == 0:
         return draw(masks(shape[: draw(st.integers(0, len(shape)))]))
     items: list[Any] = []
@@ -66,7 +69,7 @@ def advanced_keys(draw: st.DrawFn, shape: tuple[int, ...]) -> Any:
 
 
 def on_device(key: Any) -> Any:
-    """The key with its ndarrays brought to the device."""
+    """Return the key with its ndarrays copied to the device."""
     if isinstance(key, tuple):
         return tuple(map(on_device, key))
     return PyGPU.to_gpu(key) if isinstance(key, np.ndarray) else key
@@ -98,7 +101,7 @@ def test_assignment_with_array_keys_matches_numpy(
     selected = outcome(lambda: host[key])
     source: Any = values(np.shape(selected[1]) if selected[0] == "value" else (2,), dtype, start=50)
     if source.ndim and data.draw(st.booleans()):
-        source = source[..., :1]  # to be broadcast
+        source = source[..., :1]  # An axis of length one must be broadcast.
     numpys = outcome(lambda: host.__setitem__(key, source))
     given_source = PyGPU.to_gpu(source) if by_device else source
     ours = outcome(lambda: device.__setitem__(on_device(key) if moved else key, given_source))
@@ -118,15 +121,15 @@ def test_selection_owns_its_memory() -> None:
     assert_same(device, host)
 
 
-def test_repeated_indices_repeat_elements() -> None:
+def test_repeated_indices_select_element_repeatedly() -> None:
     host, device = pair((5,))
     key = np.array([4, 0, 4, 4, -1])
     assert_same(device[key], host[key])
-    device[key] = host[key] = np.arange(5.0)  # the last one stays
+    device[key] = host[key] = np.arange(5.0)  # For repeated indices the last value is stored.
     assert_same(device, host)
 
 
-def test_mask_selects_and_assignment_takes_one_value_each() -> None:
+def test_mask_selects_elements_and_assignment_takes_one_value_for_each() -> None:
     host, device = pair((5, 4))
     mask = host % 3 == 0
     assert_same(device[mask], host[mask])
@@ -146,7 +149,7 @@ def test_rejects_value_of_wrong_shape_and_changes_nothing(key: Any, source: Any)
     assert_same(device, host)
 
 
-def test_key_of_view_selects_from_view() -> None:
+def test_key_on_view_selects_from_view() -> None:
     host, device = pair((6, 5))
     for h, d in ((host.T, device.T), (host[::-2, 1:], device[::-2, 1:])):
         assert_same(d[[0, 2], [1, 1]], h[[0, 2], [1, 1]])
@@ -155,14 +158,14 @@ def test_key_of_view_selects_from_view() -> None:
     assert_same(device, host)
 
 
-def test_elements_are_replaced_by_others_of_same_array() -> None:
+def test_elements_can_be_replaced_by_others_of_same_array() -> None:
     host, device = pair((6,))
     host[[0, 1, 2]] = host[::-1][:3].copy()
     device[[0, 1, 2]] = device[::-1][:3]
     assert_same(device, host)
 
 
-def test_readonly_array_can_be_gathered_not_scattered() -> None:
+def test_readonly_array_can_be_gathered_but_not_scattered() -> None:
     host, device = pair((3,))
     wide = PyGPU.broadcast_to(device, (2, 3))
     assert_same(wide[[1], [2]], host[[2]])
@@ -172,7 +175,7 @@ def test_readonly_array_can_be_gathered_not_scattered() -> None:
 
 
 @pytest.mark.parametrize("name", RECORD.names)
-def test_field_is_view(name: str) -> None:
+def test_selected_field_is_view(name: str) -> None:
     host, device = pair((2, 3), RECORD)
     assert_same(device[name], host[name])
     assert device[name].base is device
@@ -185,7 +188,7 @@ def test_field_is_view(name: str) -> None:
     assert_same(device.T[name], host.T[name])
 
 
-def test_field_list_is_view_that_protects_other_fields() -> None:
+def test_selected_list_of_fields_is_view_that_protects_other_fields() -> None:
     host, device = pair((2, 3), RECORD)
     names = ["mark", "id"]
     assert_same(device[names], host[names])
@@ -206,7 +209,7 @@ def test_rejects_unknown_field_like_numpy(key: Any) -> None:
         assert_same(device[key], numpys[1])
 
 
-def test_selection_has_class_of_array() -> None:
+def test_selection_from_subclass_has_same_class() -> None:
     class Named(PyGPU.GPUArray):
         pass
 
@@ -218,7 +221,7 @@ def test_selection_has_class_of_array() -> None:
 @pytest.mark.parametrize("shape", [(0, 0, 0), (2, 3)])
 @pytest.mark.parametrize("number", [0, 1, 7])
 def test_0d_array_acts_as_integer_next_to_other_index_arrays(shape: tuple[int, ...], number: int) -> None:
-    # Its bounds are looked at also where nothing is selected.
+    # NumPy checks the bounds even if nothing is selected.
     host = np.zeros(shape)
     key = (np.array(number), np.array([], int))
     try:

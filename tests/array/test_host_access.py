@@ -1,7 +1,7 @@
-"""Test behaviour allowed for host memory only: NumPy reads it in place, and `asarray` shares an ndarray's memory.
+"""Test what is allowed for host memory only: NumPy reads it in place, and `asarray` shares an ndarray's memory.
 
-The CPU's run of the suite is strict (`PYGPU_STRICT=1`), so that a program which passes there is one for a GPU too. This
-file is for what is allowed without.
+On the CPU all other tests run in strict mode (`PYGPU_STRICT=1`), so that code which passes there also runs on a GPU.
+This file tests the mode that is not strict.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ SHAPES: list[tuple[int, ...]] = [(), (0,), (3, 0, 2), (5,), (4, 1, 6)]
 @pytest.mark.starts_processes
 @pytest.mark.parametrize(("value", "strict"), [("1", True), ("0", False), ("", False), (None, False)])
 def test_strict_variable_is_read_at_first_use(value: str | None, strict: bool) -> None:
-    """B7: a program that passes on the CPU may fail on a GPU; with the variable it fails on the CPU already."""
+    """Read PYGPU_STRICT at the first use.
+
+    Interop regression B7: a program that runs on the CPU may fail on a GPU. In strict mode it fails on the CPU too.
+    """
     script = """if True:
         import os
         import numpy as np
@@ -63,7 +66,7 @@ def test_host_producer_is_copied_in_strict_mode() -> None:
     class Producer:
         __dlpack__, __dlpack_device__ = x.__dlpack__, x.__dlpack_device__
 
-    _core._set_strict(True)  # put back by the fixture of the mark
+    _core._set_strict(True)  # The fixture of the marker restores the setting.
     for given in (x, Producer(), memoryview(x)):
         made = PyGPU.asarray(given)
         assert made.tolist() == x.tolist()
@@ -107,7 +110,8 @@ class TestHostInterface:
         said = a.__array_interface__
         pointer, readonly = said.pop("data")
         assert readonly is False
-        assert pointer == a.ptr if a.size else pointer % 16 == 0  # never null, which NumPy 1 refuses
+        # The pointer is never null, because NumPy 1 rejects null pointers.
+        assert pointer == a.ptr if a.size else pointer % 16 == 0
         theirs = np.ones(shape, dtype).__array_interface__
         assert said == {
             "shape": shape,

@@ -1,4 +1,4 @@
-"""Test that integers, slices, `...` and `None` give NumPy's views: shape, strides, flags, offset and values."""
+"""Test that integers, slices, `...` and `None` give NumPy's views: equal shape, strides, flags, offset and values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from support import (
 
 
 def view_key(key: Any) -> Any:
-    """The key with an ellipsis at its end, so that NumPy gives an array where it would give a scalar."""
+    """Append an ellipsis to the key, so that NumPy returns an array where it would return a scalar."""
     items = key if isinstance(key, tuple) else (key,)
     return items if any(item is Ellipsis for item in items) else (*items, Ellipsis)
 
@@ -116,7 +116,8 @@ def test_assignment_rejects_wrong_key_and_changes_nothing(key: Any) -> None:
 
 @pytest.mark.parametrize("key", [2**63, np.uint64(2**63), -(2**63) - 1, (2**63, 0)], ids=repr)
 def test_integer_beyond_64_bits_raises_index_error(key: Any) -> None:
-    _, device = pair((5, 4))  # NumPy says OverflowError for some of them, and IndexError in a tuple
+    # NumPy raises OverflowError for some of these integers, but IndexError if they are in a tuple.
+    _, device = pair((5, 4))
     with pytest.raises(IndexError, match="index-sized"):
         device[key]
 
@@ -141,7 +142,7 @@ def test_full_integer_index_gives_0d_view() -> None:
     assert device.get()[1, 2] == -1
 
 
-def test_object_with_index_method_is_integer() -> None:
+def test_object_with_index_method_is_accepted_as_integer() -> None:
     class Two:
         def __index__(self) -> int:
             return 2
@@ -162,7 +163,7 @@ def test_error_of_index_method_is_raised() -> None:
             device[key]
 
 
-def test_tuple_subclass_is_tuple_key() -> None:
+def test_tuple_subclass_is_accepted_as_tuple_key() -> None:
     class Key(tuple):
         __slots__ = ()
 
@@ -182,7 +183,7 @@ def test_newaxis_is_limited_to_numpy_rank(count: int) -> None:
         assert_same(device[key], numpys[1])
 
 
-def test_base_of_view_is_owner() -> None:
+def test_base_of_view_is_owner_of_memory() -> None:
     _, device = pair((5, 4))
     assert device.base is None
     assert device.flags.owndata
@@ -240,7 +241,7 @@ def test_unknown_flag_raises_key_error(key: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["shape", "strides", "dtype", "ndim", "size", "nbytes", "ptr", "base", "T", "flags"])
-def test_attributes_cannot_be_set(name: str) -> None:
+def test_assignment_to_layout_attributes_raises(name: str) -> None:
     _, device = pair((2, 3))
     with pytest.raises(AttributeError):
         setattr(device, name, getattr(device, name))
@@ -248,7 +249,7 @@ def test_attributes_cannot_be_set(name: str) -> None:
         delattr(device, name)
 
 
-def test_numpy_bool_index_is_no_integer() -> None:
+def test_numpy_bool_is_rejected_as_integer_index() -> None:
     host, device = pair((3, 4))
     for key in (np.True_, np.False_, True, False):
         assert_same(device[key], host[key])

@@ -1,4 +1,4 @@
-"""Test that loop nests visit the same elements as NumPy, in hundreds of random views."""
+"""Test that loop nests, which visit the elements of strided arrays, match NumPy for hundreds of random views."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def random_shape(rng: np.random.Generator, most: int = 4) -> tuple[int, ...]:
 
 
 def repeated(rng: np.random.Generator, both: tuple[np.ndarray, PyGPU.GPUArray]) -> tuple[np.ndarray, PyGPU.GPUArray]:
-    """The same with an axis more, along which all elements are the same, at times."""
+    """Return the arrays unchanged, or sometimes with an additional broadcast axis."""
     host, device = both
     if rng.random() < 0.8:
         return both
@@ -54,7 +54,7 @@ def test_copies_in_every_order_match_numpy() -> None:
 
 
 @needs_kernels
-def test_sums_include_each_element_once() -> None:
+def test_sum_of_any_view_includes_each_element_once() -> None:
     seed = random_seed()
     rng = np.random.default_rng(seed)
     total = ReductionKernel(np.int64, "0", "a + b", "x[i]", "const int *x", name="total")
@@ -64,8 +64,8 @@ def test_sums_include_each_element_once() -> None:
 
 
 @needs_kernels
-def test_indexed_sums_visit_elements_in_c_order() -> None:
-    # `i` counts as NumPy's iteration in C order does, whatever lies how in memory.
+def test_indexed_sum_visits_elements_in_c_order() -> None:
+    # The index `i` counts elements in NumPy's C order, whatever the memory layout is.
     seed = random_seed()
     rng = np.random.default_rng(seed)
     weighed = ReductionKernel(np.int64, "0", "a + b", "x[i] * (long long)(i + 1)", "const int *x", name="weighed")

@@ -1,4 +1,7 @@
-"""Test `str`, which equals NumPy's, and `repr`, which adds dtype and device; only printed elements are fetched."""
+"""Test `str`, which equals NumPy's, and `repr`, which adds dtype and device.
+
+Only printed elements are downloaded.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,12 @@ from support import ALL_DTYPES, NUMPYS_OWN, RECORD, dtypes, examples, host_views
 
 
 def words(text: str) -> str:
-    """The text without its white space: NumPy's lines break elsewhere, since `array(` is shorter."""
+    """Return the text without white space, because NumPy breaks lines elsewhere: its prefix `array(` is shorter."""
     return "".join(text.split())
 
 
 def assert_repr(device: PyGPU.GPUArray, host: np.ndarray) -> None:
-    """Hold the text against that of `numpy.array2string`, which `repr` of an ndarray prints too."""
+    """Compare `repr` with the text of `numpy.array2string`, which `repr` of an ndarray prints too."""
     text = repr(device)
     assert text.startswith("GPUArray(")
     assert text.endswith(f"device='{device.device}')")
@@ -72,7 +75,8 @@ LARGE = [(1001,), (5000,), (7, 143), (6, 6, 6, 6), (7, 7, 7, 7), (1, 2000), (200
 
 
 def test_large_array_is_summarized_like_numpy() -> None:
-    # What is left out depends on the shape, how an item is written on the dtype: each dtype with some of the shapes.
+    # The shape determines which elements are omitted, and the dtype how an item is printed. Therefore each dtype is
+    # combined with some of the shapes.
     for dtype, shape in told(list(itertools.product(ALL_DTYPES, LARGE))[::4]):
         host, device = pair(shape, dtype)
         assert str(device) == str(host)
@@ -102,7 +106,7 @@ OPTIONS: list[dict[str, Any]] = [
 
 @pytest.mark.sampled(on="cpu")
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: ",".join(options))
-def test_print_options_are_honoured(options: dict[str, Any]) -> None:
+def test_numpy_print_options_are_respected(options: dict[str, Any]) -> None:
     with np.printoptions(**options):
         for dtype, shape in told(itertools.product([*NUMPYS_OWN, RECORD], [(), (3,), (4, 5), (3, 3, 3), (20, 2)])):
             host, device = pair(shape, dtype)
@@ -119,7 +123,7 @@ def test_floats_of_every_kind_print_like_numpy(numbers: list[float], dtype: str)
 
 
 class Counting(PyGPU.GPUArray):
-    """Counts the elements that its views copy to the host."""
+    """Count the elements that views of an array download."""
 
     fetched: list[int]
 
@@ -134,7 +138,7 @@ class Counting(PyGPU.GPUArray):
 @pytest.mark.parametrize(
     "shape", [(1_000_000,), (1000, 1000), (100, 100, 100), (2, 1_000_000), (1_000_000, 2)], ids=str
 )
-def test_large_array_fetches_only_its_edges(shape: tuple[int, ...]) -> None:
+def test_printing_large_array_downloads_only_its_edges(shape: tuple[int, ...]) -> None:
     device = Counting(shape, "float64")
     device.fill(1.0)
     device.fetched = []
@@ -142,7 +146,7 @@ def test_large_array_fetches_only_its_edges(shape: tuple[int, ...]) -> None:
     assert 0 < sum(device.fetched) <= 8 * 7 ** len(shape)
 
 
-def test_small_array_is_fetched_once() -> None:
+def test_printing_small_array_downloads_it_once() -> None:
     device = Counting((30, 30), "float64")
     device.fill(1.0)
     device.fetched = []
@@ -159,7 +163,7 @@ def test_long_record_repr_breaks_line_before_dtype() -> None:
     assert repr(small) == f"GPUArray([0, 0, 0], dtype=int32, device='{small.device}')"
 
 
-def test_subclass_prints_its_own_name() -> None:
+def test_repr_of_subclass_contains_its_name() -> None:
     class Temperature(PyGPU.GPUArray):
         pass
 
@@ -169,7 +173,7 @@ def test_subclass_prints_its_own_name() -> None:
     assert str(made) == "[3 3]"
 
 
-def test_printing_keeps_host_mirror() -> None:
+def test_printing_does_not_discard_host_mirror() -> None:
     host, device = pair((3,))
     got = device.get()
     got[0] = 99

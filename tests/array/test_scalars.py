@@ -51,13 +51,15 @@ def test_0d_array_conversion_matches_numpy(convert: Callable[[Any], Any], dtype:
 @pytest.mark.parametrize("convert", [bool, int, float, complex, operator.index], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("shape", [(0,), (2,), (1, 2), (0, 1)])
 @pytest.mark.parametrize("dtype", ["int32", "float32", "bool"])
-def test_arrays_of_other_sizes_are_no_scalars(convert: Callable[[Any], Any], shape: Any, dtype: str) -> None:
+def test_array_with_more_or_fewer_elements_is_not_converted_to_scalar(
+    convert: Callable[[Any], Any], shape: Any, dtype: str
+) -> None:
     host, device = pair(shape, dtype)
     assert_same_refusal(outcome(lambda: convert(device)), outcome(lambda: convert(host)))
 
 
 @pytest.mark.parametrize("shape", [(1,), (1, 1)])
-def test_bool_of_one_element_of_any_rank(shape: Any) -> None:
+def test_bool_accepts_array_with_one_element_of_any_rank(shape: Any) -> None:
     for value in (0, 3, float("nan")):
         assert bool(PyGPU.full(shape, value)) is bool(value)
     with pytest.raises(TypeError):
@@ -85,7 +87,7 @@ def test_integer_limits_are_converted_exactly(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", COMPLEX)
-def test_complex_array_is_not_converted_to_real(name: str) -> None:
+def test_conversion_of_complex_array_to_real_scalar_raises(name: str) -> None:
     host = np.array(1 + 2j, name)
     device = PyGPU.to_gpu(host)
     assert complex(device) == 1 + 2j

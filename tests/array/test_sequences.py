@@ -1,4 +1,4 @@
-"""Test that `arange` and `linspace` equal NumPy bit for bit in every type and are computed on the device."""
+"""Test that `arange` and `linspace` equal NumPy's bit for bit for every dtype, and are computed on the device."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_arange_of_bfloat16_matches_ml_dtypes() -> None:
     assert_same(PyGPU.arange(0, 300, 1.5, dtype=ml_dtypes.bfloat16), expected)
 
 
-def test_arange_with_random_bounds() -> None:
+def test_arange_with_random_bounds_matches_numpy() -> None:
     seed = int(np.random.default_rng().integers(2**32))
     print("seed", seed)
     random = np.random.default_rng(seed)
@@ -116,17 +116,17 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_rejects_bad_bounds(name: str) -> None:
+def test_rejects_bad_bounds_like_numpy(name: str) -> None:
     call, error, text = BAD[name]
     with pytest.raises(error, match=text):
         call()
 
 
-def test_sequences_need_no_transfer() -> None:
-    PyGPU.arange(9, dtype="float32").astype("float64")  # loaded before
+def test_sequences_are_computed_without_host_transfer() -> None:
+    PyGPU.arange(9, dtype="float32").astype("float64")  # This loads the needed kernels before the capture.
     PyGPU.linspace(0, 1, 5)
     stream = PyGPU.Stream(non_blocking=True)
-    stream.begin_capture()  # which takes in no ordinary memory
+    stream.begin_capture()  # A capture rejects copies from pageable memory.
     with stream:
         made = [PyGPU.arange(7, dtype="float32"), PyGPU.linspace(0, 1, 5), PyGPU.full(3, 2.5), PyGPU.ones(2, "int8")]
         made.append(made[0].astype("float64"))

@@ -11,7 +11,8 @@ import soak
 from soak_operations import arithmetic
 
 OPERATIONS = 4000
-# A simulated device compiles each kernel of arithmetic as a program of the host; NumPy has all of its own.
+# A simulated device compiles each arithmetic kernel as a host program, so it uses fewer pairs. The CPU uses NumPy's own
+# loops.
 PAIRS = len(arithmetic.PAIRS) if PyGPU.backend_name() == "cpu" else arithmetic.FEW
 pytestmark = pytest.mark.reads_in_place
 
@@ -24,12 +25,12 @@ def test_random_operations_match_numpy_without_leaks(seed: int) -> None:
     assert report["failure"] is None, report["failure"]
     assert report["operations"] == OPERATIONS
     assert not report["findings"]
-    # Every operation happens, though a soak is short.
+    # Even a short soak performs every operation.
     assert seed != 1 or report["counts"].keys() | {"peer"} == soak.OPERATIONS.keys() | {"peer"}
 
 
 @pytest.mark.sampled(on="cuda", elsewhere=0)
-def test_threads_with_separate_arrays_are_independent() -> None:
+def test_soak_in_threads_with_separate_arrays_matches_numpy() -> None:
     seed = SystemRandom().randrange(2**32)
     count = OPERATIONS // 4
     print(f"python tests/helpers/soak.py --operations {count} --threads 4 --seed {seed} --pairs {PAIRS}")
@@ -37,7 +38,7 @@ def test_threads_with_separate_arrays_are_independent() -> None:
     assert report["failure"] is None, report["failure"]
 
 
-def test_seed_reproduces_run() -> None:
+def test_seed_reproduces_soak() -> None:
     def live(seed: int) -> list[tuple[str, bytes]]:
         run = soak.Soak(seed)
         run.run(500)
@@ -49,7 +50,7 @@ def test_seed_reproduces_run() -> None:
     assert live(5) != live(6)
 
 
-def test_wrong_element_is_reported_with_last_operations(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_soak_reports_wrong_element_with_last_operations(monkeypatch: pytest.MonkeyPatch) -> None:
     def spoil(run: soak.Soak) -> soak.Held | None:
         held = run.pick(lambda held: held.writeable and held.twin.dtype == "int32" and held.twin.size > 0)
         if held is not None:

@@ -18,7 +18,7 @@ import PyGPU
 import simulated
 from support import assert_same, on_cpu
 
-# As bytes: 24 is no power of two, 32 more than the largest unit, 3 and 6 have odd places.
+# Item sizes in bytes. 24 is no power of two, 32 exceeds the largest vector, and 3 and 6 cause odd offsets.
 ITEMSIZES = [1, 2, 3, 4, 6, 8, 16, 24, 32]
 HERE = Path(__file__).parents[1]
 
@@ -26,7 +26,10 @@ Combination = TypeVar("Combination")
 
 
 def pairwise(combinations: Iterable[Combination]) -> list[Combination]:
-    """All on a real device; on the others, which run a kernel's threads one by one, each item size with each third."""
+    """Return all combinations on a real device, and every third one for each item size on the others.
+
+    The others run the threads of a kernel one by one, which is slow.
+    """
     every = list(combinations)
     return every if not on_cpu() and simulated.driver() is None else every[::3]
 
@@ -37,7 +40,7 @@ def of_size(itemsize: int) -> np.dtype:
 
 
 def noise(shape: tuple[int, ...], itemsize: int, seed: int) -> np.ndarray:
-    """Return items with different bytes, as small numbers, so that no float is a NaN."""
+    """Return items with different bytes below 128, so that no float is NaN."""
     count = int(np.prod(shape)) * itemsize
     raw = np.random.default_rng(seed).integers(0, 60, count, dtype=np.uint8)
     return raw.view(of_size(itemsize)).reshape(shape)
@@ -61,7 +64,7 @@ def generator(request: pytest.FixtureRequest) -> random.Random:
 
 
 def view_of(generator: random.Random, array: Any) -> tuple[Any, ...]:
-    """A key of slices of any step and sign."""
+    """Return a key of slices with any step and sign."""
     key = []
     for length in array.shape:
         start, stop = sorted((generator.randint(0, length), generator.randint(0, length)))
@@ -74,7 +77,7 @@ def view_of(generator: random.Random, array: Any) -> tuple[Any, ...]:
 
 
 def launches() -> int:
-    """Kernels that the simulated driver was given; 0 where it has no such call."""
+    """Return the number of kernels launched on the simulated driver; 0 if it does not count them."""
     driver = simulated.driver()
     if driver is None:
         return 0
@@ -104,7 +107,7 @@ SHAPES = [(70, 131), (64, 128), (128, 256), (3, 1000), (1000, 3), (257, 63), (40
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize(("itemsize", "shape"), pairwise(itertools.product(ITEMSIZES, SHAPES)), ids=str)
-def test_plane_is_transposed(shape: tuple[int, ...], itemsize: int, on_the_device: None) -> None:
+def test_transposed_plane_is_copied(shape: tuple[int, ...], itemsize: int, on_the_device: None) -> None:
     host, device = both(shape, itemsize)
     same(device.T.copy("C"), host.T)
     target = PyGPU.to_gpu(noise(shape[::-1], itemsize, 2))
@@ -116,7 +119,7 @@ OFFSETS = [(1, 0), (0, 1), (3, 5), (8, 16)]
 
 
 @pytest.mark.parametrize(("itemsize", "offset"), pairwise(itertools.product(ITEMSIZES, OFFSETS)), ids=str)
-def test_plane_at_odd_offset_is_transposed(offset: tuple[int, int], itemsize: int) -> None:
+def test_transposed_plane_at_odd_offset_is_copied(offset: tuple[int, int], itemsize: int) -> None:
     host, device = both((96, 144), itemsize)
     key = (slice(offset[0], None), slice(offset[1], None))
     target, expected = PyGPU.to_gpu(noise((150, 100), itemsize, 2)), noise((150, 100), itemsize, 2)
@@ -130,14 +133,14 @@ AXES = [(0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
 
 
 @pytest.mark.parametrize(("itemsize", "axes"), pairwise(itertools.product(ITEMSIZES, AXES)), ids=str)
-def test_box_axes_are_permuted(axes: tuple[int, ...], itemsize: int, on_the_device: None) -> None:
+def test_box_with_permuted_axes_is_copied(axes: tuple[int, ...], itemsize: int, on_the_device: None) -> None:
     for shape in [(12, 33, 48), (32, 48, 64), (3, 50, 4)]:
         host, device = both(shape, itemsize)
         same(device.transpose(axes).copy("C"), host.transpose(axes))
 
 
 @pytest.mark.parametrize("itemsize", ITEMSIZES)
-def test_copies_follow_steps_and_signs(itemsize: int, on_the_device: None) -> None:
+def test_copies_with_steps_and_negative_strides_match_numpy(itemsize: int, on_the_device: None) -> None:
     host, device = both((37, 2050), itemsize)
     rows, flat = slice(None), slice(None, None, -1)
     for key in [
@@ -155,7 +158,7 @@ def test_copies_follow_steps_and_signs(itemsize: int, on_the_device: None) -> No
 
 
 @pytest.mark.parametrize("itemsize", ITEMSIZES)
-def test_rows_and_columns_are_broadcast(itemsize: int) -> None:
+def test_broadcast_rows_and_columns_are_copied(itemsize: int) -> None:
     host, device = both((50, 1100), itemsize)
     for repeated in [(slice(0, 1), slice(None)), (slice(None), slice(0, 1)), (slice(3, 4), slice(4, 5))]:
         target = PyGPU.to_gpu(noise(host.shape, itemsize, 2))
@@ -178,7 +181,7 @@ def test_random_layouts_are_copied(generator: random.Random) -> None:
         same(other, expected)
 
 
-def test_copies_of_more_axes_than_common() -> None:
+def test_arrays_with_unusually_many_axes_are_copied() -> None:
     host, device = both((2,) * 13, 4)
     axes = [0, 2, 4, 6, 8, 10, 12, 1, 3, 5, 7, 9, 11]
     same(device.transpose(axes).copy("C"), host.transpose(axes))
@@ -200,7 +203,7 @@ def test_overlapping_copy_reads_before_writing(itemsize: int) -> None:
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 4), (1, 1)], ids=str)
-def test_copies_of_zero_and_one_element(shape: tuple[int, ...]) -> None:
+def test_arrays_with_zero_and_one_element_are_copied(shape: tuple[int, ...]) -> None:
     host, device = both(shape, 4)
     same(device.T.copy("C"), host.T)
     device[...] = device.T.T
@@ -246,7 +249,7 @@ def test_rows_columns_and_items_are_gathered_and_scattered(itemsize: int, on_the
         same(device, host)
 
 
-def test_device_indices_may_have_any_layout() -> None:
+def test_device_index_arrays_may_have_any_layout() -> None:
     host, device = both((40, 30), 4)
     packed = np.zeros(6, np.dtype([("mark", "u1"), ("index", "i4")]))
     packed["index"] = [3, 1, -1, 7, 0, 39]
@@ -277,7 +280,7 @@ def test_rejects_index_out_of_bounds_like_numpy_and_changes_nothing(wrong: int, 
     same(device, host)
 
 
-def test_last_of_duplicate_indices_is_stored(generator: random.Random) -> None:
+def test_last_value_for_duplicate_indices_is_stored(generator: random.Random) -> None:
     for _ in range(5):
         host, device = both((50, 8), 8, generator.randrange(1000))
         index = np.array([generator.randrange(-50, 50) for _ in range(3000)])
@@ -335,11 +338,11 @@ def test_copies_work_without_compiler(tmp_path: Path) -> None:
     for name in simulated.LIBRARIES:
         for found in [path for folder in folders if (path := Path(folder or ".") / name).exists()][:1]:
             (tmp_path / name).symlink_to(found.resolve())
-    # The driver alone: what compiles lay beside it.
+    # Only the driver is available here, because the compiler was in the same folder as the driver.
     run_apart({"LD_LIBRARY_PATH": str(tmp_path), "PYGPU_NVRTC": str(tmp_path / "none.so")}, tmp_path)
 
 
 @pytest.mark.starts_processes
 def test_copies_work_with_failing_compiler(tmp_path: Path) -> None:
-    # What the simulated compiler calls; a real one does not look at it.
+    # The simulated compiler calls the program in CXX; a real compiler ignores the variable.
     run_apart({"CXX": "false"}, tmp_path)

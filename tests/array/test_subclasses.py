@@ -1,4 +1,4 @@
-"""Test subclasses of arrays and other classes whose `__init__` has other arguments."""
+"""Test subclasses of arrays, including classes whose `__init__` has other parameters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import PyGPU
 
 
 class Buffer(PyGPU.GPUArray):
-    """Its owner comes first, as in reikna."""
+    """Define a class whose first argument is an owner, as in reikna."""
 
     def __init__(self, owner, shape, dtype, *, tag=None):
         super().__init__(shape, dtype)
@@ -20,21 +20,21 @@ class Buffer(PyGPU.GPUArray):
 
 
 class Image(PyGPU.GPUArray):
-    """Its argument is a shape to us as well, and another one."""
+    """Define a class whose first argument looks like a shape but has another meaning."""
 
     def __init__(self, shape):
         super().__init__((*shape, 3), np.uint8, order="F")
 
 
 class Counted(PyGPU.GPUArray):
-    """A subclass that does not call the base's `__init__`."""
+    """Define a subclass that does not call the `__init__` of its base."""
 
     def __init__(self, shape, dtype="f8"):
         self.count = 1
 
 
 class Through(PyGPU.GPUArray):
-    """A subclass that forwards its arguments."""
+    """Define a subclass that forwards its arguments."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -96,7 +96,7 @@ def test_arguments_unusable_for_any_init_raise():
         PyGPU.GPUArray(1, 2, 3, 4, 5, 6, 7, 8)
 
 
-def test_second_init_changes_nothing():
+def test_second_call_of_init_changes_nothing():
     array = Image((2, 4))
     PyGPU.GPUArray.__init__(array, (7,))
     assert array.shape == (2, 4, 3)
@@ -110,7 +110,7 @@ def test_pickle_of_base_array_restores_values():
     assert pickle.loads(pickle.dumps(PyGPU.asarray(array))).tolist() == [2, 2, 2]
 
 
-def test_array_memory_can_be_replaced():
+def test_memory_of_subclass_array_can_be_replaced():
     array, other = Buffer(None, (2, 2), "f4"), PyGPU.arange(8, dtype="f4")
     array.fill(1)
     view = array[0]

@@ -1,4 +1,4 @@
-"""Test that sequences of view operations give NumPy's layouts."""
+"""Test that sequences of view operations have the same layouts as in NumPy."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ Step = tuple[str, Callable[[Any], Any], Callable[[Any], Any]]
 
 
 def method(name: str, *args: Any, **kwargs: Any) -> Step:
-    """A step that is a method of both classes."""
+    """Return a step that calls a method of both classes."""
     call = lambda array: getattr(array, name)(*args, **kwargs)  # noqa: E731
     return f".{name}{args}{kwargs or ''}", call, call
 
 
 def function(name: str, *args: Any) -> Step:
-    """A step that is a function of both packages."""
+    """Return a step that calls a function of both packages."""
     return f"{name}{args}", lambda a: getattr(PyGPU, name)(a, *args), lambda a: getattr(np, name)(a, *args)
 
 
 @st.composite
 def new_shapes(draw: st.DrawFn, size: int) -> tuple[int, ...]:
-    """A shape of that many elements, or nearly, perhaps with a -1 in it."""
+    """Draw a shape with `size` elements, or nearly as many, perhaps with -1 for an axis."""
     shape: list[int] = []
     rest = size
     for _ in range(draw(st.integers(0, 3))):
@@ -60,13 +60,13 @@ def new_shapes(draw: st.DrawFn, size: int) -> tuple[int, ...]:
 
 
 def axes(ndim: int) -> st.SearchStrategy[int]:
-    """An axis, now and then one that is out of range."""
+    """Draw an axis, which is sometimes out of range."""
     return st.integers(-ndim, max(ndim - 1, 0)) if ndim else st.integers(-1, 1)
 
 
 @st.composite
 def steps(draw: st.DrawFn, host: np.ndarray) -> Step:
-    """An operation that gives a view of `host`, or that NumPy refuses."""
+    """Draw an operation that returns a view of `host`, or that NumPy rejects."""
     axis = axes(host.ndim)
     some_axes = st.lists(axis, max_size=2).map(tuple)
     name = draw(st.sampled_from(OPERATIONS))
@@ -88,7 +88,8 @@ def steps(draw: st.DrawFn, host: np.ndarray) -> Step:
         case "squeeze":
             ones = [axis for axis, length in enumerate(host.shape) if length == 1]
             chosen = [(), (tuple(ones),), (None,)]
-            if host.ndim == 0:  # NumPy's rules for one axis of none differ between an integer and a tuple
+            # For an array without axes, NumPy's rules for one axis differ between an integer and a tuple.
+            if host.ndim == 0:
                 return method(name, *draw(st.sampled_from([*chosen, (0,), (-1,), (1,)])))
             return method(name, *draw(st.sampled_from(chosen) | some_axes.map(lambda a: (a,))))
         case "swapaxes":
@@ -110,13 +111,15 @@ def steps(draw: st.DrawFn, host: np.ndarray) -> Step:
             return function(name, draw(axis | some_axes), draw(axis | some_axes))
         case _:
             label, of_device, of_host = function(name, *draw(st.sampled_from([(), (None,)]) | axis.map(lambda a: (a,))))
-            # NumPy gives a scalar for an array without axes.
+            # NumPy returns a scalar for an array without axes, so an ellipsis is used.
             return label, of_device, lambda a: of_host(a) if a.ndim else (of_host(a), a[...])[1]
 
 
 @examples(400)
 @given(st.data(), shapes, dtypes, orders)
-def test_view_chain_layout_matches_numpy(data: st.DataObject, shape: tuple[int, ...], dtype: Any, order: str) -> None:
+def test_layout_after_chain_of_view_operations_matches_numpy(
+    data: st.DataObject, shape: tuple[int, ...], dtype: Any, order: str
+) -> None:
     host, device = pair(shape, dtype, order)
     bases = (device, host)
     for _ in range(data.draw(st.integers(1, 6), label="length")):
@@ -130,7 +133,7 @@ def test_view_chain_layout_matches_numpy(data: st.DataObject, shape: tuple[int, 
             break
         is_view = np.may_share_memory(numpys[1], bases[1])
         host, device = numpys[1], ours[1]
-        if not is_view:  # a copy: from here on, places are relative to it
+        if not is_view:  # The result is a copy, so later offsets are relative to it.
             assert host.size == 0 or device.ptr != bases[0].ptr, label
             bases = (device, host)
         assert_same_layout(device, host, bases)
@@ -141,7 +144,7 @@ def test_view_chain_layout_matches_numpy(data: st.DataObject, shape: tuple[int, 
 @given(host_views(), st.sampled_from(ALL_DTYPES))
 def test_view_with_other_dtype_matches_numpy(host: np.ndarray, dtype: Any) -> None:
     device = PyGPU.to_gpu(host)
-    host = device.get()  # dense, as the device array is
+    host = device.get()  # The downloaded array is dense, as the device array is.
     ours, numpys = outcome(lambda: device.view(dtype)), outcome(lambda: host.view(dtype))
     if numpys[0] == "error":
         assert_same_refusal(ours, numpys)
@@ -273,7 +276,7 @@ def test_views_support_rank_64_and_reject_65() -> None:
         deep[None]
 
 
-def test_strides_of_any_sign_with_ten_axes() -> None:
+def test_ten_axes_with_strides_of_any_sign_match_numpy() -> None:
     host = values((2,) * 10, "int16")
     device = PyGPU.to_gpu(host)
     key = tuple(slice(None, None, step) for step in (1, -1) * 5)

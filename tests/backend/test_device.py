@@ -40,7 +40,7 @@ def test_str_of_device_selects_same_device() -> None:
     assert eval(repr(device), {"Device": PyGPU.Device}) == device
 
 
-def test_device_is_accepted_as_device() -> None:
+def test_device_object_is_accepted_as_device_argument() -> None:
     assert PyGPU.Device(PyGPU.Device("cpu")) == PyGPU.Device("cpu")
     assert str(PyGPU.Device("cpu:0")) == "cpu"
 

@@ -1,11 +1,13 @@
 """Test every driver call of the library with every kind of failure.
 
-What must come of it: a clear error, no leak, no wrong data, and the next call works, or says that the device is dead.
+A failure must cause a clear error, no leak and no wrong data. Afterwards the next call must work, or report that the
+device has failed permanently.
 
-Every place (the nth time that an exercise makes a call) fails with the plainest error and with some of the others,
-chosen so that each call and each exercise meets each way of failing; `PYGPU_FAULTS=all` plants every way everywhere.
-The matrix is made from the library's own lists of calls (`vendor_calls.py`): a call that is added there is
-covered, or `test_every_driver_call_is_made_by_an_exercise` fails. Faults are planted in a simulated driver.
+A fault position is the nth time that an exercise makes a call. Each position fails with the plainest error and with
+some of the others, so that each call and each exercise is combined with each kind of failure. `PYGPU_FAULTS=all`
+injects every kind at every position. The calls are read from the library's own lists (`vendor_calls.py`), so
+`test_every_driver_call_is_made_by_an_exercise` fails if a new call is not covered. Faults are injected in a simulated
+driver.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ if DRIVER is None:
 
 CALLS = vendor_calls.all_of(BACKEND)
 
-# Made while the driver is opened: `test_opening.py` lets these fail, each in a process of its own.
+# Calls made while the driver is opened. `test_opening.py` makes them fail, each in a separate process.
 OPENING = {
     "cuInit",
     "cuDeviceGetCount",
@@ -49,21 +51,20 @@ OPENING = {
     "hipInit",
     "hipGetDeviceCount",
 }
-# Not made on this driver, which has their better successors, pools, and no context but the primary ones.
+# Calls that are not made on this driver, because it has newer ones, memory pools, and only primary contexts.
 SUPERSEDED = {
     "cuDeviceGetUuid",
     "cuStreamGetCtx",
     "cuCtxGetDevice",
     "hipGetDeviceProperties",
 }
-# Newer drivers have them, and this one does not.
+# Calls that only drivers newer than this one have.
 ABSENT = {call for call in CALLS if call not in DRIVER.calls()} if DRIVER else set()
-# What passes the ring of pinned slots, as all copies of ordinary host memory may be told to (test_staging.py), does not
-# pass the driver's own staging.
+# If all copies use the ring of pinned slots (see test_staging.py), none of them uses the driver's own staging.
 ALL_STAGED = os.environ.get("PYGPU_STAGING_THRESHOLD") == "1"
 UNSTAGED = {"cuMemcpyHtoD_v2", "cuMemcpyDtoH_v2", "cuMemcpy3DAsync_v2", "hipMemcpy3DAsync"}
 NOT_MADE = OPENING | SUPERSEDED | ABSENT | (UNSTAGED if ALL_STAGED else set())
-# Made when something has failed. That they fail too changes the words of the error, or leaves a pool unused.
+# Calls made after a failure. If they fail too, the text of the error changes or a pool stays unused.
 AFTERWARDS = {
     "cuGetErrorName",
     "cuGetErrorString",
@@ -73,11 +74,11 @@ AFTERWARDS = {
     "hipGetLastError",
     "hipMemPoolDestroy",
 }
-# Where the driver refuses one of these, what it keeps is its own: better leaked than used again. HIP has no event
-# over all streams and waits for the device before lent memory is freed.
+# Calls that release a resource. If the driver rejects one, the resource is leaked, which is better than using it again.
+# HIP has no event for all streams, so the host waits for the device before exported memory is freed.
 GIVING_BACK = re.compile(r"Free|Destroy|Unregister|Unload|Reset|TrimTo|hipDeviceSynchronize")
 
-# So the driver says that a kernel has no more parameters: an answer, not a fault.
+# With this error the driver reports that a kernel has no further parameters; it is no fault.
 ANSWERS = {("cuFuncGetParamInfo", "invalid value")}
 
 ONCE = 1
@@ -90,15 +91,16 @@ FAULTS = {
     "device lost": (214, simulated.STICKY),
 }
 FATAL = {code for code, manner in FAULTS.values() if manner != ONCE}
-# Bytes of pinned memory that an exercise has at most.
+# Maximum number of bytes of pinned memory that an exercise uses.
 LARGEST_HOST_BLOCK = 1 << 20
-# The first times that an exercise makes a call; what follows is more of the same.
+# Number of times that a call of an exercise is made to fail; later calls are similar.
 MOST_TIMES = 3
 
-# What is planted in every place: nothing in the library treats it otherwise than any other error.
+# Error injected at every position, because the library treats it like any other error.
 PLAINEST = "invalid value"
 OTHERS = [name for name in FAULTS if name != PLAINEST]
-# These errors have answers of their own from such calls (one more try, no error at all), so they too go everywhere.
+# For these errors the calls have a special reaction, such as a retry or no error at all, so they are injected at every
+# position too.
 ANSWERED = {"out of memory": re.compile(r"Alloc|Malloc"), "not ready": re.compile(r"Query")}
 EVERYWHERE = os.environ.get("PYGPU_FAULTS") == "all"
 
@@ -140,7 +142,7 @@ def settle() -> None:
                 PyGPU.synchronize(device)
         except PyGPU.CudaError as error:
             last = error
-            if error.code in FATAL:  # of work that was still under way when the device was revived
+            if error.code in FATAL:  # This error belongs to work that was active when the device was revived.
                 DRIVER.reset_state()
             continue
         return
@@ -151,11 +153,11 @@ def alive() -> dict[str, int]:
     """Return the amount of memory still held after the library has emptied its caches."""
     settle()
     devices = range(PyGPU.device_count())
-    for _ in range(2):  # resources of a finished copy are released first, and may be cached for the next use
+    for _ in range(2):  # The first pass releases resources of a finished copy, which may be cached for the next use.
         for device in devices:
             PyGPU.trim_memory(device=device)
     live = DRIVER.live()
-    # The slots through which copies pass stay, and there are more the more copies are under way at once.
+    # The slots of the ring are kept, and their number grows with the number of concurrent copies.
     slots = sum(PyGPU.memory_statistics(device)["pinned_bytes"] for device in devices)
     host = sum(block["bytes"] for block in live.pop("host"))
     return {kind: len(things) for kind, things in live.items()} | {"host bytes": host - slots}
@@ -206,18 +208,18 @@ CELLS = [
 
 def places(call: str, fault: str, made: dict[str, dict[str, int]]) -> list[tuple[str, int]]:
     """Return the fault positions: an exercise and the number of the failing call."""
-    most = MOST_TIMES if FAULTS[fault][1] == ONCE else 1  # a dead device is dead
+    most = MOST_TIMES if FAULTS[fault][1] == ONCE else 1  # A failed device stays failed, so one position suffices.
     found = [(name, nth) for name, calls in made.items() for nth in range(1, min(calls.get(call, 0), most) + 1)]
     if EVERYWHERE or fault == PLAINEST or (fault in ANSWERED and ANSWERED[fault].search(call)):
         return found
     step = max(1, min(len(OTHERS), len(found)))
-    # The run in which all copies are staged takes other places than the one before it.
+    # The run with staged copies selects other positions than the run without.
     chosen = found[(OTHERS.index(fault) + CALLS.index(call) + 2 * ALL_STAGED) % step :: step]
     return [place for place in found if place in chosen or (place[1] == 1 and own_call(place[0], made) == call)]
 
 
 def own_call(exercise: str, made: dict[str, dict[str, int]]) -> str:
-    """The call that an exercise shares with the fewest others: there it meets every fault."""
+    """Return the call that the exercise shares with the fewest others; this call is tested with every fault."""
     calls = [call for call in made[exercise] if call not in NOT_MADE | AFTERWARDS]
     return min(calls, key=lambda call: sum(call in others for others in made.values()))
 
@@ -235,7 +237,7 @@ def test_each_driver_call_fails_cleanly(call: str, fault: str, made: dict[str, d
         if manner == ONCE:
             assert [report for report in DRIVER.reports() if report["kind"] != "bad_handle"] == []
         else:
-            # Nothing runs any more, so that the order of what is freed means nothing.
+            # No work is active any more, so the order in which objects are freed does not matter.
             _is_told_of_the_dead(code)
             DRIVER.reset_state()
         DRIVER.clear_faults()

@@ -1,4 +1,4 @@
-"""Test that the locks of the process survive `fork` (A10), and that forked children work."""
+"""Test that process-wide locks survive `fork` (interop regression A10), and that forked children work."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from support_kernels import needs_kernels
 
 ROOT = Path(__file__).parents[2]
 STATIC = re.compile(r"\bstatic\s+(?:mut\s+)?(\w+)\s*:\s*([^=;]+)")
-# `Condvar` has no state that a child could find half changed; its lock is given up by `ForkSafeGuard::wait`.
+# `Condvar` has no state that a child could find half changed; `ForkSafeGuard::wait` releases its lock.
 DANGEROUS = re.compile(r"\b(?:Mutex|RwLock|OnceLock|PyOnceLock|LazyLock|ReentrantLock|Barrier|sync::Once)\b")
-# Initializing a lock of pyo3 releases the GIL in between. A lazy lock belongs to a static, wherever it is.
+# pyo3 releases the GIL while it initializes such a lock. A lazy lock belongs to a static variable wherever it is
+# defined.
 OF_OTHERS = re.compile(r"\bPyOnceLock\b|\bpyo3::intern\b|\bpyo3::\{[^}]*\bintern\b|\bLazyLock\b")
 
 
@@ -33,7 +34,7 @@ def dangerous(name: str, text: str) -> list[str]:
 
 @pytest.mark.enough_on("cpu")
 def test_every_static_lock_survives_fork() -> None:
-    # A10: a dozen did not.
+    # Interop regression A10: a dozen locks did not survive.
     files = {str(path.relative_to(ROOT)): path.read_text() for path in (ROOT / "src").rglob("*.rs")}
     statics = [static for text in files.values() for static in STATIC.findall(text)]
     found = [of for _, of in statics if re.search(r"\b(?:ForkSafeMutex|ForkSafeOnce)<", of)]
@@ -60,7 +61,7 @@ def test_planted_lock_is_detected(planted: str) -> None:
 
 
 def run(script: str) -> str:
-    """Run a script in a separate process; a hanging one is ended and fails."""
+    """Run a script in a separate process; a process that hangs is terminated and counts as failed."""
     text = "import warnings\nwarnings.simplefilter('ignore')\n" + textwrap.dedent(script)
     command = [sys.executable, "-X", "faulthandler", "-c", text]
     done = subprocess.run(command, capture_output=True, text=True, timeout=110, env=dict(os.environ), check=False)
@@ -96,7 +97,7 @@ def forked(work):
 @needs_kernels
 @pytest.mark.skipif(not on_cpu(), reason="a forked child has no GPU")
 def test_forked_child_compiles_kernels_while_parent_compiles() -> None:
-    # A10: it could wait indefinitely for a lock that a thread of the parent held.
+    # Interop regression A10: the child could wait indefinitely for a lock that a thread of the parent held.
     run(
         FORKS
         + """
@@ -126,8 +127,8 @@ finally:
 
 
 @pytest.mark.starts_processes
-def test_forked_child_uses_host_arrays_during_parent_threads() -> None:
-    # A10.
+def test_forked_child_can_use_host_arrays_while_parent_threads_run() -> None:
+    # This tests interop regression A10.
     run(
         FORKS
         + """
@@ -178,7 +179,8 @@ if __name__ == "__main__":
 @pytest.mark.starts_processes
 @pytest.mark.skipif(on_cpu(), reason="on the host a forked child works with arrays")
 def test_forked_worker_pool_reports_error_without_hang() -> None:
-    # B5: the error was raised while the worker unpickled, which ended the worker, and the pool waited indefinitely.
+    # Interop regression B5: the error was raised while the worker unpickled its task. This ended the worker, and the
+    # pool waited indefinitely.
     printed = run(
         POOL
         + """
@@ -200,6 +202,6 @@ def test_forked_worker_pool_reports_error_without_hang() -> None:
 
 @pytest.mark.starts_processes
 @pytest.mark.skipif(not on_cpu(), reason="a forked child has no GPU")
-def test_forked_worker_pool_uses_host_arrays() -> None:
+def test_forked_worker_pool_can_use_host_arrays_without_deadlock() -> None:
     printed = run(POOL + "        print(pool.map_async(use, [array] * 3).get(60))\n")
     assert printed.strip() == "[15.0, 15.0, 15.0]"

@@ -154,7 +154,10 @@ def test_array_interface_names_no_stream_after_synchronization() -> None:
 
 
 def test_returned_memory_is_freed_after_consumer_stream_without_wait() -> None:
-    """A7: the host waited for the device at the end of each block that was ever handed out."""
+    """Free without waiting.
+
+    Interop regression A7: the host waited for the device when a block that was ever exported was freed.
+    """
     run("""
         consumer = PyGPU.Stream(non_blocking=True)
         array = PyGPU.zeros(1000)

@@ -23,7 +23,7 @@ Take = Callable[[Any], Any]
 
 
 def random_view(chance: random.Random) -> Take:
-    """A function from an array of `SHAPE` to a view of it."""
+    """Return a function from an array of shape `SHAPE` to a random view of it."""
     keys, kept = [], 0
     for length in SHAPE:
         if chance.random() < 0.2 and len(keys) - kept < len(SHAPE) - 1:
@@ -68,7 +68,7 @@ def test_peer_copies_between_random_layouts_and_memory_kinds() -> None:
         there, here = chance.sample([0, 1], 2)
         base = chance.choice(MEMORIES)(SHAPE, there)
         base.set(host)
-        # A place of the same shape within a larger array, its axes in another order.
+        # The target is a part of the same shape within a larger array, with its axes in another order.
         order = chance.sample(range(wanted.ndim), wanted.ndim)
         back = np.argsort(order)
         around = tuple(wanted.shape[axis] + 2 for axis in order)
@@ -93,7 +93,7 @@ def test_peer_copy_follows_earlier_work_of_its_stream(take: Take, asked_on: int)
     PyGPU.synchronize(0)
     PyGPU.synchronize(1)
     streams = [PyGPU.Stream(device=0), PyGPU.Stream(device=1)]
-    streams[asked_on].launch_host_function(go_on.wait, 60)  # work of which PyGPU knows nothing
+    streams[asked_on].launch_host_function(go_on.wait, 60)  # PyGPU cannot observe this work.
     try:
         with streams[1 - asked_on], streams[asked_on]:
             target[...] = source
@@ -114,6 +114,6 @@ def test_write_to_source_after_peer_copy_does_not_change_copy() -> None:
         np.testing.assert_array_equal(there.get(), take(np.arange(64, dtype="f4").reshape(8, 8)))
         del there
         there = take(base).copy(device=1)
-        del base  # its memory goes to others only behind the copy
+        del base  # Other arrays get the memory only after the copy.
         PyGPU.zeros((8, 8), "f4", device=0)
         assert (there.get() == -1).all()

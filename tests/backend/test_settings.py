@@ -1,4 +1,4 @@
-"""Test that the environment is read once, with the GIL, as one value (B1 of the findings)."""
+"""Test that each environment variable is read once, with the GIL held, as one value (regression B1)."""
 
 import os
 import re
@@ -35,11 +35,11 @@ def violations(files: list[RustSource]) -> list[str]:
         pattern = re.sub(r"\s*\n\s*", "", READS)
         found += [f"{file.file}:{line}" for line in file.lines_naming(pattern, outside=file.test_only)]
         for line in file.lines_naming(STARTS, outside=file.test_only):
-            # A child inherits what is read while it is started.
+            # A child process inherits the environment that is read when it is started.
             if "env_clear" not in " ".join(lines[line - 1 : line + 1]):
                 found.append(f"{file.file}:{line}: a child that inherits the environment")
         for line in file.lines_naming(r"\bthread\s*::\s*Builder\b", outside=file.test_only):
-            # Without a size the standard library asks for RUST_MIN_STACK.
+            # Without an explicit stack size the standard library reads RUST_MIN_STACK.
             if "stack_size" not in " ".join(lines[line - 1 : line + 2]):
                 found.append(f"{file.file}:{line}: a thread whose stack the environment sizes")
     return found

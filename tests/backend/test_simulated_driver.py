@@ -1,6 +1,6 @@
 """Test the simulated driver: simulated functions, requested faults, detected errors.
 
-Each test runs in a process of its own, since the driver is chosen when the process starts.
+Each test runs in a separate process, because the driver is chosen when the process starts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ pytestmark = [
     ),
 ]
 
-# Foreign work comes through the driver's own functions, as another library's would.
+# Work of another library uses the driver's own functions, as it would with a real driver.
 PRELUDE = """
 import ctypes, numpy, PyGPU, simulated
 PyGPU.zeros(1)
@@ -44,7 +44,7 @@ def raises(kind, function, *arguments):
 def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
     settings = {name: value for name, value in os.environ.items() if not name.startswith(("PYGPU_", "CUDA_"))}
     settings |= {"PYGPU_BACKEND": "cuda", "LD_LIBRARY_PATH": str(FOLDER), "PYTHONPATH": str(ROOT / "tests" / "helpers")}
-    settings |= {"PYGPU_RECYCLE": "0"}  # the driver sees the end of each block
+    settings |= {"PYGPU_RECYCLE": "0"}  # With this setting the driver observes the free of each block.
     command = [sys.executable, "-c", PRELUDE + textwrap.dedent(script)]
     return subprocess.run(command, capture_output=True, text=True, timeout=100, env=settings | environment)
 

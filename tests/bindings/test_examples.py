@@ -14,7 +14,7 @@ import PyGPU
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples" / "bindings"
-# `make test` puts a gfortran there where the machine has none.
+# `make test` installs gfortran there if the machine has none.
 FORTRAN = ROOT / "build" / "fortran"
 HAS_HEADERS = (Path(sysconfig.get_path("include")) / "Python.h").is_file()
 
@@ -180,7 +180,7 @@ def test_cython_setup_py_matches_page(out: Path, tmp_path: Path) -> None:
     lines = lines.replace("include_dirs=[PyGPU.get_include()]", here)
     names = "from Cython.Build import cythonize\nfrom setuptools import Extension, setup\nimport PyGPU\n"
     (tmp_path / "setup.py").write_text(names + lines)
-    # Short: what matters is that both find the header.
+    # The source is short, because only the search for the header is tested.
     (tmp_path / "heat_cython.pyx").write_text(
         "from pygpu cimport *\n"
         "def size(x):\n"

@@ -16,7 +16,7 @@ DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class Ended:
-    """A deleter of C's kind, and the addresses with which it was called."""
+    """Provide a C deleter, and record the addresses with which it was called."""
 
     def __init__(self) -> None:
         self.addresses: list[int] = []
@@ -84,7 +84,7 @@ def test_deleter_object_is_released_once(memory: PyGPU.GPUArray) -> None:
     afterwards = sys.getrefcount(ended.function)
     assert (while_used, afterwards) == (held + 1, held)
 
-    # No other reference exists: it is released with the memory, after its call.
+    # There is no other reference to the deleter, so it is released with the memory, after its call.
     a = PyGPU.from_pointer(memory.ptr, 4, owner=ended.function)
     function = weakref.ref(ended.function)
     del ended.function

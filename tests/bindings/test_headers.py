@@ -101,7 +101,7 @@ def test_c_types_may_be_included_before_python(tmp_path: Path) -> None:
     (tmp_path / "a.c").write_text(f"{include}#include <Python.h>\n{include}{use}")
     python = ["-isystem", sysconfig.get_path("include")]
     subprocess.run(["cc", *STRICT, *python, f"-I{INCLUDE}", str(tmp_path / "a.c")], check=True)
-    # A template cannot be completed later: C++ says what to do.
+    # C++ rejects an incomplete template with a clear message.
     if shutil.which("c++") is not None:
         command = ["c++", "-x", "c++", "-std=c++17", "-fsyntax-only", *python, f"-I{INCLUDE}", str(tmp_path / "a.c")]
         assert (
@@ -208,6 +208,6 @@ def test_view_reports_stream_of_array(library: ctypes.PyDLL) -> None:
 
 @pytest.mark.enough_on("cpu", "cuda", "hip")
 def test_subclass_is_accepted_as_array(library: ctypes.PyDLL) -> None:
-    for number in range(12):  # more than the header remembers
+    for number in range(12):  # These are more types than the header caches.
         own = type(f"Own{number}", (PyGPU.GPUArray,), {})
         assert library.view(own(3, "float32"), FLOAT32, 1, WRITE) != -1

@@ -68,7 +68,7 @@ def test_graph_transforms_values_at_launch() -> None:
         half = PyGPU.fft.rfft(real, norm="ortho")
         back = PyGPU.fft.irfft(half, 30, norm="ortho")
         graph = stream.end_capture()
-    for length in range(2, 70):  # the plans of the graph are not the latest any more
+    for length in range(2, 70):  # Afterwards the plans of the graph are no longer the latest ones.
         PyGPU.fft.fft(PyGPU.ones((length, 2), "complex64"))
     for _ in range(2):
         host = rng.random((4, 30)).astype("complex64")
@@ -153,7 +153,7 @@ def test_error_without_library_names_package(tmp_path: Path, monkeypatch: pytest
     assert text.startswith("None\n")
     assert {"cuda": "-math]", "hip": "ROCM_PATH"}[PyGPU.backend_name()] in text
     assert text.count(f"searched {tmp_path / 'none.so'}") == 1
-    # What is there, and is something else.
+    # The file exists but is another library.
     assert "is no" in output("libc.so.6", monkeypatch)
 
 

@@ -26,7 +26,7 @@ def numbers(dtype: str, *shape: int) -> np.ndarray:
 def same(got: PyGPU.GPUArray, wanted: Any, about: object = "", loose: bool = False) -> None:
     assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape), about
     few = {"float16": 2e-3, "float32": 1e-5, "complex64": 1e-5}.get(wanted.dtype.name, 1e-12)
-    few = 2e-3 if loose else few  # of numbers of 16 bits NumPy rounds the factor to 16, too
+    few = 2e-3 if loose else few  # For half precision NumPy rounds the scale factor to 16 bits too.
     most = np.abs(wanted).max(initial=1.0)
     np.testing.assert_allclose(got.get(), wanted, rtol=few, atol=few * most, err_msg=str(about))
 
@@ -79,7 +79,7 @@ def test_fft_accepts_any_layout(layout: str) -> None:
                 same(PyGPU.fft.rfft(array, axis=axis), np.fft.rfft(host, axis=axis))
         if host.size:
             same(PyGPU.fft.fftn(array), np.fft.fftn(host))
-        np.testing.assert_array_equal(array.get(), host)  # nothing has written there
+        np.testing.assert_array_equal(array.get(), host)  # The input is unchanged.
 
 
 def test_inner_axes_are_moved_to_end() -> None:
@@ -129,7 +129,7 @@ def test_empty_arrays_and_axes_of_one_element() -> None:
     compare("fft", np.zeros((0, 4)))
     compare("rfftn", np.zeros((3, 0, 4), "float32"), axes=(0, 2))
     compare("fft", np.zeros(0), 3)
-    if IS_GPU:  # NumPy does not initialise this one
+    if IS_GPU:  # NumPy leaves this result uninitialized.
         assert not PyGPU.fft.irfft(PyGPU.zeros((2, 0), "complex64"), 4).get().any()
     for name in ("fft", "ifftn", "rfft", "rfft2", "ihfft"):
         compare(name, numbers("float32", 1, 1))
@@ -188,7 +188,7 @@ def test_rejects_untransformable_input() -> None:
         PyGPU.fft.fftn(array, (None,), (0,))  # type: ignore[arg-type]
 
 
-def test_frequencies_and_shifts() -> None:
+def test_frequencies_and_shifts_match_numpy() -> None:
     for count in (1, 4, 5, np.int64(8)):
         same(PyGPU.fft.fftfreq(count, 0.5), np.fft.fftfreq(count, 0.5))
         same(PyGPU.fft.rfftfreq(count), np.fft.rfftfreq(count))
@@ -219,7 +219,7 @@ def test_numpy_functions_and_namespace_dispatch() -> None:
 
 
 class Own(PyGPU.GPUArray):
-    """An array class of a user."""
+    """Define a user's array class."""
 
 
 @pytest.mark.skipif(not IS_GPU, reason="NumPy's results are wrapped as they are")

@@ -15,7 +15,8 @@ da = pytest.importorskip("dask.array")
 
 Operation = Callable[[Any], Any]
 
-# What a first program of Dask asks: one by one, since one that comes back as an ndarray is a failure.
+# Operations that a first Dask program uses. Each is tested separately, because a result that is an ndarray is a
+# failure.
 CORE: dict[str, Operation] = {
     "compute": lambda x: x,
     "a number is added": lambda x: x + 1,
@@ -54,7 +55,7 @@ CORE: dict[str, Operation] = {
     "full_like": lambda x: da.full_like(x, 3),
 }
 
-# What others ask later; each on every backend would compile too much.
+# Operations that are used less often. Testing each on every backend would compile too many kernels.
 MORE: dict[str, Operation] = {
     "mean, axes kept": lambda x: x.mean(axis=-1, keepdims=True),
     "prod": lambda x: (x / 4).prod(axis=0),

@@ -15,7 +15,7 @@ import PyGPU
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
-# What distributed itself leaves open when it ends a process is not ours to fail on.
+# Resources that `distributed` leaves open when it ends a process are no failures of these tests.
 pytestmark = [
     pytest.mark.enough_on("cpu", "cuda"),
     pytest.mark.starts_processes,
@@ -24,7 +24,7 @@ pytestmark = [
 
 MEGABYTE = 1_000_000
 SETTINGS = {
-    # Spilling by what Dask counts, and not by what the process has: that is the system's affair.
+    # Workers spill by the size that Dask counts, not by the memory of the process, which depends on the system.
     "distributed.worker.memory.target": 0.5,
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,

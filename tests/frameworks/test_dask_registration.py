@@ -36,7 +36,7 @@ assert sizeof(PyGPU.zeros(1000)) == 8000
 
 @contextlib.contextmanager
 def without(registry: Any) -> Iterator[None]:
-    """Let Dask forget one thing for a while."""
+    """Remove one registration from Dask during a block."""
     known = registry._lookup.pop(PyGPU.GPUArray)
     try:
         yield
@@ -87,7 +87,7 @@ def test_repeated_registration_changes_nothing() -> None:
     assert chunk_types._HANDLED_CHUNK_TYPES.count(PyGPU.GPUArray) == 1
 
 
-def test_mean_needs_registered_numel(x: Any) -> None:
+def test_mean_of_dask_array_requires_registered_numel_function(x: Any) -> None:
     from dask.array.dispatch import numel_lookup
 
     with without(numel_lookup), pytest.raises(TypeError, match="in host memory"):
@@ -95,7 +95,7 @@ def test_mean_needs_registered_numel(x: Any) -> None:
     assert type(x.mean(keepdims=True).compute(scheduler="synchronous")) is PyGPU.GPUArray
 
 
-def test_numpy_backend_needs_registered_to_host(x: Any) -> None:
+def test_numpy_backend_requires_registered_host_conversion(x: Any) -> None:
     from dask.array.dispatch import to_numpy_dispatch
 
     with without(to_numpy_dispatch), pytest.raises(ValueError, match="No dispatch for"):
@@ -103,7 +103,7 @@ def test_numpy_backend_needs_registered_to_host(x: Any) -> None:
     assert type(x.to_backend("numpy").compute(scheduler="synchronous")) is np.ndarray
 
 
-def test_mixed_operands_need_registered_chunk_type(x: Any) -> None:
+def test_mixed_operands_require_registered_chunk_type(x: Any) -> None:
     from dask.array import chunk_types
 
     chunk_types._HANDLED_CHUNK_TYPES.remove(PyGPU.GPUArray)
@@ -202,7 +202,7 @@ def test_overflow_is_spilled_and_restored(tmp_path: Any) -> None:
     spill = pytest.importorskip("distributed.spill")
     buffer = spill.SpillBuffer(str(tmp_path), target=2_500_000)
     for number in range(6):
-        buffer[f"a{number}"] = PyGPU.full(125_000, number, "f8")  # 1 MB
+        buffer[f"a{number}"] = PyGPU.full(125_000, number, "f8")  # Each array has 1 MB.
     assert (len(buffer.fast), len(buffer.slow)) == (2, 4)
     for number in range(6):
         array = buffer[f"a{number}"]

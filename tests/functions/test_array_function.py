@@ -26,7 +26,7 @@ HOST: dict[str, Any] = {
     "z": np.array([1 + 2j, 3 + 0j]),
 }
 
-# One call for each name of the table. The arrays are those of HOST, on the device or on the host.
+# One call for each name in the table. Its arrays are those of HOST, on the device or on the host.
 CALLS = """
 np.all(m, 0)                            np.allclose(a, b)                       np.amax(a, axis=1)
 np.amin(a, axis=1, keepdims=True)       np.angle(z, deg=True)                   np.any(m, axis=1)
@@ -111,7 +111,7 @@ PROGRAMS = {
     for call in CALLS.replace("\nnp.", "  np.").split("  np.")
     if call.strip()
 }
-# What Dask asks of its arrays first. Elsewhere each new kernel is compiled by the simulated driver.
+# Functions that Dask uses first. On other backends the simulated driver would compile a kernel for each.
 FIRST = [
     "concatenate", "stack", "transpose", "where", "sum", "min", "max", "argmin", "argmax", "cumsum", "full_like",
     "zeros_like", "empty_like", "asarray", "array", "save", "array2string", "shares_memory", "may_share_memory",
@@ -148,7 +148,7 @@ def test_dispatched_function_matches_numpy_on_same_device(name: str, tmp_path: P
     (tmp_path / "bytes").write_bytes(b"1 2\n3 4\n")
     program = PROGRAMS[name]
     ours, numpys = ({**arrays(is_host), "path": str(tmp_path / "bytes")} for is_host in (False, True))
-    # NumPy's own ``like=`` takes an array with a protocol: the host's call is the same without it.
+    # NumPy's ``like=`` requires an array with the protocol; on the host the call is the same without it.
     host_program = program.replace(", like=a", "")
     same(eval(program, ours), eval(host_program, numpys))
     if name in CHANGING:
@@ -173,7 +173,7 @@ def test_every_numpy_function_is_dispatched_or_rejected() -> None:
 
 
 class Stranger:
-    """An array of another library."""
+    """Represent an array of another library, which implements `__array_function__`."""
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return NotImplemented if func is np.ravel else ("the stranger's", func.__name__)

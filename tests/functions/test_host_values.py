@@ -16,14 +16,15 @@ pytestmark = pytest.mark.enough_on("cpu")
 ROWS = [[1.0, 2.0], [3.0, 4.0]]
 TRUTH = [True, False]
 
-# What makes an array of values of the host.
+# Functions that create an array from values of the host.
 MAKES = (
     "arange array asanyarray asarray asarray_chkfinite ascontiguousarray asfortranarray bartlett blackman block "
     "diag_indices empty empty_like eye fftfreq from_dlpack frombuffer fromfile fromfunction fromiter fromstring full "
     "full_like genfromtxt geomspace hamming hanning identity indices ix_ kaiser linspace load loadtxt logspace "
     "mask_indices ones ones_like require rfftfreq tri tril_indices triu_indices zeros zeros_like"
 )
-# What asks about types, shapes and memory, and what writes values as text or into files, as NumPy's do of anything.
+# Functions that query types, shapes and memory, or print values or write them to files. They accept any value, as
+# NumPy's do.
 ASKS = (
     "array2string array_repr array_str base_repr binary_repr broadcast_shapes can_cast common_type finfo "
     "format_float_positional format_float_scientific get_include get_printoptions iinfo iscomplexobj isdtype "
@@ -31,10 +32,10 @@ ASKS = (
     "promote_types result_type save savetxt savez savez_compressed set_printoptions shape shares_memory show_config "
     "size"
 )
-# Coefficients of polynomials may be a list.
+# The coefficients of polynomials may be a list.
 POLYNOMIALS = {name for name in dir(np) if name.startswith("poly")}
 
-# What a function is given that one array is not enough for.
+# Arguments of functions for which one array does not suffice.
 GIVEN: dict[str, tuple[Any, ...]] = {
     "apply_along_axis": (PyGPU.sum, 0, ROWS),
     "apply_over_axes": (PyGPU.sum, ROWS, [0]),
@@ -98,7 +99,10 @@ def functions() -> Iterator[Any]:
 
 
 def error_of(function: Callable[..., Any], given: tuple[Any, ...], *, is_exact: bool) -> str:
-    """The text of the `TypeError` that a call raises; where the number of operands is not known, more are tried."""
+    """Return the text of the `TypeError` that a call raises.
+
+    If the number of operands is unknown, several numbers are tried.
+    """
     text = "no error"
     for count in range(len(given) if is_exact else 1, len(given) + 1):
         with pytest.raises(TypeError) as caught:

@@ -133,7 +133,7 @@ def test_rejects_mix_of_host_and_device_values(name: str) -> None:
 
 
 class Foreign:
-    """An array of another library."""
+    """Represent an array of another library."""
 
     def __init__(self, array: PyGPU.GPUArray) -> None:
         self.__array = array
@@ -168,7 +168,7 @@ def test_captured_join_runs_at_launch() -> None:
     assert out.tolist() == [7, 7, 1, 1, 1]
 
 
-def test_out_may_overlap_operand() -> None:
+def test_concatenate_is_correct_if_out_overlaps_operand() -> None:
     a = PyGPU.arange(6)
     assert PyGPU.concatenate([a[3:], a[:3]], out=a).tolist() == [3, 4, 5, 0, 1, 2]
 

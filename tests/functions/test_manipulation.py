@@ -22,7 +22,7 @@ def test_rot90_matches_numpy(k: int) -> None:
 @pytest.mark.parametrize(
     ("axes", "said"), [((0,), "must be 2"), ((0, 0), "different"), ((0, -2), "different"), ((0, 3), "out of range")]
 )
-def test_rot90_needs_two_axes(axes: tuple[int, ...], said: str) -> None:
+def test_rot90_requires_two_axes(axes: tuple[int, ...], said: str) -> None:
     a = np.zeros((2, 3))
     for rot90, given in ((np.rot90, a), (PyGPU.rot90, PyGPU.to_gpu(a))):
         with pytest.raises(ValueError, match=said):
@@ -33,7 +33,7 @@ HOST = np.arange(24, dtype="float32").reshape(2, 3, 4)
 
 
 @pytest.mark.parametrize("name", ["flipud", "fliplr"])
-def test_flip_returns_view(name: str) -> None:
+def test_flip_returns_view_of_same_memory(name: str) -> None:
     a = PyGPU.to_gpu(HOST)
     for module in (PyGPU, np):
         turned = getattr(module, name)(a)
@@ -46,7 +46,7 @@ def test_flip_returns_view(name: str) -> None:
 
 @pytest.mark.parametrize("shift", [0, 1, -2, 7, 50, (1, 2), (1, 2, -1), -(10**6)])
 @pytest.mark.parametrize("axis", [None, 0, -1, (0, 2), (1, 1), (0, 1, 2), 3])
-def test_roll_moves_elements(shift: Any, axis: Any) -> None:
+def test_roll_matches_numpy_for_any_axis_and_shift(shift: Any, axis: Any) -> None:
     for host, a in (
         (HOST, PyGPU.to_gpu(HOST)),
         (HOST.T, PyGPU.to_gpu(HOST).T),
@@ -60,7 +60,7 @@ def test_roll_moves_elements(shift: Any, axis: Any) -> None:
 
 
 @pytest.mark.parametrize("reps", [0, 1, 3, (2,), (2, 1, 3), (1, 2, 1, 2), (2, 0, 1), ()])
-def test_tile_repeats_array(reps: Any) -> None:
+def test_tile_repeats_array_like_numpy(reps: Any) -> None:
     for host in (HOST, HOST[0].T, HOST[0, 0, 0], HOST[:0], HOST[:, ::2]):
         assert_same(np.tile(PyGPU.to_gpu(host), reps), np.tile(host, reps))
 

@@ -83,7 +83,7 @@ def test_broadcast_arrays_returns_views_of_one_shape() -> None:
         PyGPU.broadcast_arrays(a, PyGPU.zeros((2, 2)))
 
 
-def test_ndim_and_shape_functions() -> None:
+def test_ndim_and_shape_functions_match_numpy() -> None:
     a = PyGPU.zeros((2, 3))
     for module in (PyGPU, np):
         assert (module.ndim(a), module.shape(a), module.size(a), module.size(a, 1)) == (2, (2, 3), 6, 3)

@@ -1,4 +1,4 @@
-"""Start and end every test of this folder without pending operations, with the usual limits and the mode auto."""
+"""Begin and end every test of this folder without pending operations, with default limits and fusion mode "auto"."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from PyGPU import _core
 
 @pytest.fixture(autouse=True)
 def nothing_waits() -> Iterator[None]:
-    """Operations wait on GPUs only."""
+    """Set up the fusion settings, and skip the tests on the CPU, because operations are deferred only on GPUs."""
     if PyGPU.backend_name() == "cpu":
         pytest.skip("operations on arrays of the host are never put off")
     before = _core._set_fusion("auto")
-    _core._bound_fusion_age(0)  # what is pending stays so until the test looks at it
+    _core._bound_fusion_age(0)  # With this setting, pending operations stay pending until the test flushes them.
     _core._limit_fusion()
     PyGPU.flush()
     yield
@@ -29,5 +29,5 @@ def nothing_waits() -> Iterator[None]:
 
 @pytest.fixture
 def counted() -> Counted:
-    """The counts since the test began, or since it made its own."""
+    """Return the counts of operations since the beginning of the test."""
     return Counted()

@@ -1,11 +1,12 @@
-"""Remove each flush call in turn, and report whether a test of this folder fails.
+"""Remove each flush call from the sources in turn, and report whether a test of this folder fails.
 
-    python tests/fusion/mutations.py [--backend cuda] [--markdown FILE] [part of a place ...]
 
-One extension is built, of a copy of the sources, in which the calls of `flush::flush` and `flush::has_pending` look at
-environment variables: the call whose place one of them names does as if nothing waited, and another one names a file
-for the tests that come to a place while something waits. All tests are run once with that; then for each place those
-that come there, the ones with the fewest other places first, until one fails.
+    python tests/fusion/mutations.py [--backend cuda] [--markdown FILE] [part of a location ...]
+
+The tool builds one extension from a copy of the sources. In it, the calls of `flush::flush` and `flush::has_pending`
+read two environment variables. One variable names a call that acts as if no operation were pending. The other names a
+file that records which tests reach a call while operations are pending. First all tests run once to record this. Then,
+for each call, the tests that reach it run until one fails, beginning with tests that reach the fewest other calls.
 """
 
 from __future__ import annotations
@@ -24,18 +25,19 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build/fusion_mutated"
 LEFT_OUT, FOUND = "FUSION_LEFT_OUT", "FUSION_FOUND"
-# What launches, and what asks whether anything waits; its own folder says it without the module's name.
+# Calls that flush or that query whether operations are pending. The folder of `flush` itself calls them without the
+# module's name.
 CALLS = re.compile(r"\b(?:flush|hooks|deferral)::(?:flush|flush_all|close|close_all|has_pending)\(")
 INSIDE = re.compile(r"(?<![\w:.])(?<!fn )close(?:_all)?\((?:py, )?\w")
-# A renamed call, or one that bypasses `flush`, would not be found.
+# The pattern for calls would not find a call under another name, or one that does not go through `flush`.
 RENAMED = r"^ *(?:pub\S* )?use [^;]*\bflush::(?:\{[^}]*\b)?(?:flush|flush_all|has_pending)\b"
 HIDDEN = re.compile(rf"{RENAMED}|\bfusion::flush\(", re.MULTILINE)
 FUNCTION = re.compile(r"^\s*(?:pub(?:\([\w ]+\))? )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)")
-# The flush function itself, and the folder whose calls have no module prefix.
+# The source file of the flush function, and the folder that calls it without the module's name.
 GATE, FOLDER = "src/base/flush.rs", "src/python/fusion"
-# An endless test may hold the GIL. The complete run has compiled all kernels before.
+# A test that never ends may hold the GIL, so faulthandler terminates it. The first run has compiled all kernels before.
 NEVER = ("-ofaulthandler_timeout=30", "-ofaulthandler_exit_on_timeout=true")
-# Random programs, and each public name: they come to many places, and take long.
+# Random programs and the tests of each public name reach many calls and take long, so they run last.
 RANDOM = "tests/fusion/test_random_programs.py"
 
 LOOK = """
@@ -79,7 +81,7 @@ which finds the calls in the sources, and fails where no test does.
 
 
 class Place(NamedTuple):
-    """A call that flushes, or queries whether operations are pending."""
+    """Describe a source location that flushes, or queries whether operations are pending."""
 
     file: str
     line: int
@@ -92,7 +94,7 @@ class Place(NamedTuple):
 
 
 def places() -> Iterator[Place]:
-    """Return each line of the sources that queries pending operations or flushes them."""
+    """Yield each source line that flushes pending operations or queries whether there are any."""
     for path in sorted((ROOT / "src").rglob("*.rs")):
         file, text = str(path.relative_to(ROOT)), path.read_text()
         if file == GATE:
@@ -105,7 +107,7 @@ def places() -> Iterator[Place]:
                 function = begun[1]
             code = line.split("//")[0]
             if function in ("close", "close_all"):
-                continue  # itself
+                continue  # This is the definition itself.
             if CALLS.search(code) or (file.startswith(FOLDER) and INSIDE.search(code)):
                 yield Place(file, number, function, code.strip())
 
@@ -117,14 +119,17 @@ def replaced(text: str, before: str, after: str) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file of the copy. As old as its original or this tool: what is as it was is not built again."""
+    """Write a file of the copy with the modification time of its original or of this tool.
+
+    Thereby unchanged files are not built again.
+    """
     path.write_text(text)
     newest = max(Path(__file__).stat().st_mtime, (ROOT / path.relative_to(BUILD / "source")).stat().st_mtime)
     os.utime(path, (newest, newest))
 
 
 def build() -> None:
-    """Build the extension, and put it into a copy of the package."""
+    """Build the extension, and copy it into a copy of the package."""
     folder = BUILD / "source"
     shutil.rmtree(folder, ignore_errors=True)
     for name in ("src", "python"):
@@ -154,7 +159,7 @@ def build() -> None:
 
 
 def failing(backend: str, tests: list[str], *options: str, **variables: str) -> str | None:
-    """The first test that fails; None if all pass."""
+    """Return the first test that fails; None if all pass."""
     environment = {
         **os.environ,
         **variables,
@@ -169,13 +174,16 @@ def failing(backend: str, tests: list[str], *options: str, **variables: str) -> 
         return None
     if failed := re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", done.stdout, re.MULTILINE):
         return failed[1]
-    # The last that began: it ended the process.
+    # If the process crashed, the last test that began is the one that failed.
     begun = re.findall(r"^(tests/\S+::.+?)(?: (?:PASSED|SKIPPED|XFAIL).*)?$", done.stdout, re.MULTILINE)
     return begun[-1].strip() if begun else f"a process that ends with {done.returncode}"
 
 
 def visits(backend: str, tests: list[str]) -> dict[str, list[str]]:
-    """The tests that come to a place while something waits, by its name; those with the fewest other places first."""
+    """Return, for each location, the tests that reach it while operations are pending.
+
+    Tests that reach the fewest other locations come first.
+    """
     path = BUILD / "found.txt"
     path.unlink(missing_ok=True)
     if found := failing(backend, tests, **{FOUND: str(path)}):
@@ -190,7 +198,7 @@ def visits(backend: str, tests: list[str]) -> dict[str, list[str]]:
 
 
 def page(seen: list[tuple[Place, str | None]]) -> str:
-    """The list, without the numbers of lines, which change."""
+    """Return the Markdown page, without line numbers, because these change."""
     rows = [PROSE, "| file below `src` | in | first test below `tests/fusion` that fails |", "|---|---|---|"]
     for place, test in seen:
         noticed = f"`{test.removeprefix('tests/fusion/')}`" if test else "**none**"

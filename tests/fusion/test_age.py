@@ -1,4 +1,4 @@
-"""Test the helper thread that launches operations older than 200 us without the interpreter."""
+"""Test the helper thread, which launches operations that are older than 200 us without needing the interpreter."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NAME = "PyGPU flush"
 
 @pytest.fixture(autouse=True)
 def aging() -> Iterator[None]:
-    _core._bound_fusion_age(100)  # the usual interval, for work of any size
+    _core._bound_fusion_age(100)  # This is the default interval; it applies to work of any size here.
     yield
     _core._bound_fusion_age(0)
 
@@ -40,7 +40,7 @@ def until(holds: Any, seconds: float = 5.0) -> bool:
 
 
 def helpers() -> list[Path]:
-    """The helper threads of this process, as the system lists them."""
+    """Return the helper threads of this process, as the operating system lists them."""
     tasks = Path("/proc/self/task").iterdir()
     return [task for task in tasks if (task / "comm").read_text().strip() == NAME]
 
@@ -51,7 +51,7 @@ def switches() -> int:
     return int(text.split("voluntary_ctxt_switches:")[1].split()[0])
 
 
-def test_pending_operation_is_launched_while_python_does_something_else() -> None:
+def test_pending_operation_is_launched_while_python_sleeps() -> None:
     x = PyGPU.to_gpu(HOST)
     (x + 1).get()
     counted = Counted()
@@ -68,18 +68,19 @@ def test_pending_operation_is_launched_while_the_interpreter_is_busy() -> None:
     y = x + 1
     end = time.perf_counter() + 5
     while not counted["closed"] and time.perf_counter() < end:
-        pass  # with the GIL
+        pass  # This loop holds the GIL.
     assert counted["closed"] == {"age": 1}
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
-def test_helper_compiles_nothing_and_counts_no_use() -> None:
+def test_helper_neither_compiles_nor_counts_uses() -> None:
     x = PyGPU.to_gpu(HOST)
     (x + 1).get()
     counted = Counted()
     with limits(meetings=2):
         for _ in range(3):
-            y = ((x + 1) + 1) + 1 + x  # each operation is compiled, the structure is not
+            # The kernel of each single operation is compiled, that of the whole expression is not.
+            y = ((x + 1) + 1) + 1 + x
             until(lambda: waiting() == 0, 0.5)
             np.testing.assert_array_equal(y.get(), ((HOST + 1) + 1) + 1 + HOST)
     assert counted["fused"] <= 1
@@ -120,7 +121,7 @@ def test_large_operation_wakes_the_sleeping_helper() -> None:
     assert (y == 2).all()
 
 
-def test_refusal_in_the_helper_raises_where_the_result_is_used() -> None:
+def test_refused_launch_in_helper_raises_when_result_is_used() -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("faults are planted in a simulated driver only")
@@ -131,11 +132,11 @@ def test_refusal_in_the_helper_raises_where_the_result_is_used() -> None:
     until(lambda: waiting() == 0)
     with pytest.raises(PyGPU.CudaError, match="add of float64"):
         y.get()
-    PyGPU.flush()  # was told
+    PyGPU.flush()  # This flush reports the error.
     driver.clear_faults()
 
 
-def test_threads_results_are_right_while_the_helper_launches() -> None:
+def test_results_of_threads_are_correct_while_helper_launches() -> None:
     x = PyGPU.to_gpu(HOST)
     wrong: list[tuple[int, int]] = []
 
@@ -160,7 +161,7 @@ def test_threads_results_are_right_while_the_helper_launches() -> None:
 
 
 @pytest.mark.starts_processes
-def test_process_with_a_helper_forks_and_ends() -> None:
+def test_process_with_running_helper_forks_and_exits() -> None:
     script = """
 import os, numpy as np, PyGPU, time
 from PyGPU import _core
@@ -204,7 +205,7 @@ def begin_end(driver: simulated.Driver) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("non_blocking", [True, False])
-def test_flush_by_age_leaves_a_capture_of_another_library_alone(non_blocking: bool) -> None:
+def test_flush_by_age_does_not_launch_into_capture_of_another_library(non_blocking: bool) -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("the other library is a simulated driver's caller")
@@ -216,16 +217,17 @@ def test_flush_by_age_leaves_a_capture_of_another_library_alone(non_blocking: bo
     graph = ctypes.c_void_p()
     with limits():
         _core._bound_fusion_age(0)
-        y = x + 1  # pending, on the legacy default stream
-        assert driver.call(begin, handle, 0) == 0  # in the mode that concerns all threads
+        y = x + 1  # This operation is pending on the legacy default stream.
+        # This begins a capture in the global mode, which affects all threads.
+        assert driver.call(begin, handle, 0) == 0
         _core._bound_fusion_age(100)
-        time.sleep(0.02)  # in which the helper looks many times
+        time.sleep(0.02)  # During this time the helper checks the queue many times.
         code = driver.call(end, handle, ctypes.addressof(graph))
     assert (code, bool(graph)) == (0, True)
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
-def test_two_threads_running_one_loop_compile_as_often_as_one() -> None:
+def test_two_threads_with_same_loop_compile_as_often_as_one_thread() -> None:
     _core._bound_fusion_age(0)
     x = PyGPU.to_gpu(HOST)
 

@@ -28,13 +28,13 @@ DTYPES = (
     "complex64",
     "complex128",
 )
-# Bytes that one vector instruction of a thread moves: offsets of a whole pack are covered too.
+# Bytes that one vector instruction of a thread moves. Offsets of a whole vector are tested too.
 PACK = 16
 COUNT = 64
 
 
 def twice(x: Any) -> Any:
-    """Make a result of every dtype that an operation computes."""
+    """Compute a result by an operation that every dtype supports."""
     return x | x if x.dtype == bool else x + x
 
 
@@ -54,7 +54,7 @@ FORMS: dict[str, Callable[[Any], Any]] = {
 
 
 def in_place(part: Any) -> Any:
-    """Write a pending expression into an array that existed before."""
+    """Write a pending expression into an existing array."""
     target = PyGPU.zeros(part.shape, part.dtype) if isinstance(part, PyGPU.GPUArray) else np.zeros_like(part)
     target[...] = squared(part)
     return target
@@ -64,20 +64,20 @@ FORMS["in place"] = in_place
 
 
 def several(part: Any) -> Any:
-    """Make three results, two of which one kernel stores in addition to its last one."""
+    """Compute three results in one kernel, which stores two in addition to the last one."""
     first = squared(part)
     second = squared(first)
     return [first, second, first | part if part.dtype == bool else first - part]
 
 
 def chosen(part: Any) -> Any:
-    """Choose between two views by a third one, each at a different offset."""
+    """Select between two views by a third one, where all offsets differ."""
     xp = PyGPU if isinstance(part, PyGPU.GPUArray) else np
     return xp.where(squared(part)[:-2] != 0, part[1:-1], squared(part[2:]))
 
 
 def rows(part: Any) -> Any:
-    """Combine a matrix with a row of it, which is read again for each row."""
+    """Combine a matrix with one of its rows, which is broadcast to each row."""
     matrix = part[: part.size // 4 * 4].reshape(4, -1)
     return squared(matrix) | matrix[1] if part.dtype == bool else squared(matrix) - matrix[1]
 
@@ -87,7 +87,7 @@ def reduced_rows(part: Any) -> Any:
     return [(squared(matrix[:, 1:]) != 0).sum(axis=0), (squared(matrix[1:]) != 0).sum(axis=1)]
 
 
-# More forms, for views at any byte: of these a type alone says nothing of the address.
+# More expressions, for views at any byte offset, for which the dtype does not determine the alignment.
 ANYWHERE: dict[str, Callable[[Any], Any]] = FORMS | {
     "several results": several,
     "choice": chosen,
@@ -103,7 +103,7 @@ def host_of(dtype: str) -> np.ndarray:
 
 
 def offsets(dtype: str) -> list[int]:
-    """Return element offsets whose byte offsets are 1 to 16, as far as the dtype has them."""
+    """Return the element offsets whose byte offsets are from 1 to 16, as far as the dtype has such offsets."""
     itemsize = np.dtype(dtype).itemsize
     return [byte // itemsize for byte in range(1, PACK + 1) if byte % itemsize == 0] or [1]
 
@@ -131,7 +131,7 @@ def parts(made: Any) -> list[Any]:
 
 
 def computed(compute: Callable[[Any], Any], part: Any) -> list[Any]:
-    """Compute, and launch it while all of it is held."""
+    """Compute an expression and flush while all its results are alive."""
     made = parts(compute(part))
     PyGPU.flush()
     return made
@@ -143,7 +143,7 @@ def computed(compute: Callable[[Any], Any], part: Any) -> list[Any]:
 @pytest.mark.sampled(on="cuda")
 def test_views_of_pending_results_at_each_byte_match_numpy(dtype: str, form: str, settings: dict[str, int]) -> None:
     compute = ANYWHERE[form]
-    # As bytes, which are doubled: a pending result whose every byte may be the first one of an element.
+    # The bytes are doubled as integers, which gives a pending result in which an element can begin at every byte.
     itemsize = np.dtype(dtype).itemsize
     plain = host_of(dtype)
     with limits(**settings):
@@ -158,20 +158,20 @@ def test_views_of_pending_results_at_each_byte_match_numpy(dtype: str, form: str
             if offset % itemsize == 0:
                 for got, host in zip(computed(compute, part), parts(compute(plain)), strict=True):
                     np.testing.assert_array_equal(values(got), host, f"{offset=}")
-                # A result of the type itself, whose elements begin so many bytes into it.
+                # This result has the dtype itself; its elements begin `offset` bytes into the values.
                 shifted = PyGPU.to_gpu(np.concatenate([plain[: offset // itemsize], plain]))
                 pending = twice(shifted)[offset // itemsize :]
                 for got, host in zip(computed(compute, pending), parts(compute(twice(plain))), strict=True):
                     np.testing.assert_array_equal(values(got), host, f"{offset=}")
             else:
-                # A device cannot read it, pending or not.
+                # A device cannot read an unaligned element, whether the view is pending or not.
                 with pytest.raises(ValueError, match="not aligned"):
                     computed(compute, part)
             np.testing.assert_array_equal(y.get(), raw)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int16", "float32", "float64"])
-def test_views_that_end_early_or_run_backwards_match_numpy(dtype: str) -> None:
+def test_stepped_and_reversed_views_of_pending_results_match_numpy(dtype: str) -> None:
     host = host_of(dtype)
     x = PyGPU.to_gpu(host)
     keys = (slice(1, -3), slice(None, None, -1), slice(3, None, 2), slice(2, 2 + 17), slice(1, 2))
@@ -184,7 +184,7 @@ def test_views_that_end_early_or_run_backwards_match_numpy(dtype: str) -> None:
                 np.testing.assert_array_equal(values(made), FORMS[form](twice(host)[key]), f"{key} {form}")
 
 
-def test_reduction_of_shifted_pending_view_is_right_on_second_use() -> None:
+def test_compiled_reduction_of_shifted_pending_view_matches_numpy() -> None:
     host = np.arange(100, dtype=np.float32)
     x = PyGPU.to_gpu(host)
     for _ in range(3):
@@ -195,7 +195,7 @@ def test_reduction_of_shifted_pending_view_is_right_on_second_use() -> None:
 
 
 @pytest.mark.parametrize("axis", [0, 1])
-def test_reductions_of_shifted_rows_match_numpy(axis: int) -> None:
+def test_reductions_of_shifted_pending_rows_match_numpy(axis: int) -> None:
     host = (np.arange(12 * 33) % 7).astype(np.int16).reshape(12, 33)
     x = PyGPU.to_gpu(host)
     with limits(meetings=1):

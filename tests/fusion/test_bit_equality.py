@@ -1,4 +1,4 @@
-"""Test that a function gives the same bits in a fused kernel as in its own."""
+"""Test that a function gives the same bits in a fused kernel as in a kernel of its own."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def ufuncs() -> list[str]:
 
 
 def around(function: Any, x: Any, y: Any) -> Any:
-    """Call the function between others that read its result and compute its operands."""
+    """Call the function between other functions that compute its operands and read its result."""
     operands = (x + x, y)[: function.nin]
     made = function(*operands)
     return [made, PyGPU.where(made == made, made, 0) + made]
@@ -43,7 +43,7 @@ def around(function: Any, x: Any, y: Any) -> Any:
 @pytest.mark.sampled
 @pytest.mark.parametrize("part", [0, 1])
 @pytest.mark.parametrize("dtype", HOSTS)
-def test_functions_among_others_are_bitwise_equal(dtype: str, part: int) -> None:
+def test_function_in_fused_kernel_is_bitwise_equal_to_own_kernel(dtype: str, part: int) -> None:
     first, second = (PyGPU.to_gpu(host.astype(dtype)) for host in HOSTS[dtype])
     fused = 0
     for name in told(ufuncs()[part::2]):
@@ -52,7 +52,7 @@ def test_functions_among_others_are_bitwise_equal(dtype: str, part: int) -> None
             with mode("off"):
                 wanted = [array.get() for array in around(function, first, second)]
         except TypeError:
-            continue  # no loop for the type
+            continue  # The function has no loop for this dtype.
         with limits(meetings=1):
             counted = Counted()
             got = around(function, first, second)

@@ -1,4 +1,7 @@
-"""Test errors of deferred operations: raised by the flush and by each use of the result; other work continues."""
+"""Test errors of deferred operations.
+
+The flush and each use of the result raise the error; other operations continue.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ def failing_next(driver: simulated.Driver, times: int = 1, nth: int = 1) -> None
 
 
 def warm(*expressions: Callable[[], Any]) -> None:
-    """Have the kernels of expressions, together and alone."""
+    """Compile the kernels of expressions, both fused and separate."""
     for _ in range(3):
         kept = [expression() for expression in expressions]
         _core.flush()
@@ -64,7 +67,7 @@ def test_error_reports_number_of_failed_operations(driver: simulated.Driver) -> 
     warm(lambda: (x + 1) * 2)
     counted = Counted()
     y = (x + 1) * 2
-    failing_next(driver, times=3)  # the kernel of both, and each one's own
+    failing_next(driver, times=3)  # The fault affects the kernel of both operations, and then the kernel of each.
     with pytest.raises(PyGPU.CudaError, match="2 deferred operations, among them add of float64"):
         _core.flush()
     assert counted["failures"] == 2
@@ -121,10 +124,10 @@ def test_shape_and_metadata_do_not_raise(driver: simulated.Driver) -> None:
     assert (y.shape, y.dtype, y.nbytes, len(y)) == (HOST.shape, HOST.dtype, HOST.nbytes, 3)
 
 
-def test_other_operations_continue(driver: simulated.Driver) -> None:
+def test_other_operations_continue_after_failed_operation(driver: simulated.Driver) -> None:
     x, row = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST[0])
     warm(lambda: x + 1, lambda: row * 2)
-    bad, good = x + 1, row * 2  # two shapes, two kernels
+    bad, good = x + 1, row * 2  # The two shapes require two kernels.
     failing_next(driver)
     counted = Counted()
     with pytest.raises(PyGPU.CudaError, match="add of float64"):
@@ -139,7 +142,7 @@ def test_operations_on_failed_result_fail(driver: simulated.Driver) -> None:
     x, cube = PyGPU.to_gpu(HOST), PyGPU.to_gpu(np.ones((2, 3, 4)))
     warm(lambda: (x + 1) * cube)
     first = x + 1
-    second = first * cube  # another shape: a kernel of its own
+    second = first * cube  # This has another shape, and hence a kernel of its own.
     failing_next(driver)
     with pytest.raises(PyGPU.CudaError, match="2 deferred operations, among them add"):
         _core.flush()
@@ -185,7 +188,7 @@ def test_compile_error_names_operation(driver: simulated.Driver) -> None:
     with limits(meetings=1):
         y = (x ^ 3) << x
         for name in names:
-            driver.fault(name, INVALID, times=10)  # a stored program that is refused is compiled anew
+            driver.fault(name, INVALID, times=10)  # If the driver rejects a cached image, the kernel is compiled again.
         try:
             with pytest.raises(PyGPU.CudaError, match="deferred operation"):
                 y.get()
@@ -196,13 +199,13 @@ def test_compile_error_names_operation(driver: simulated.Driver) -> None:
 
 
 def leave(extra: int) -> None:
-    """Give the device so many bytes more than are in use."""
+    """Limit the device's memory to `extra` bytes more than are in use."""
     PyGPU.synchronize()
     PyGPU.trim_memory()
     PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + extra)
 
 
-def test_results_without_memory_raise(driver: simulated.Driver) -> None:
+def test_results_without_available_memory_raise(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(64 * KIB))
     leave(100 * KIB)
     y = x + 1
@@ -217,7 +220,7 @@ def test_results_without_memory_raise(driver: simulated.Driver) -> None:
     np.testing.assert_array_equal((x + 1).get(), np.full(64 * KIB, 2.0))
 
 
-def test_results_with_memory_survive_failure_of_others(driver: simulated.Driver) -> None:
+def test_results_with_memory_are_valid_if_others_have_none(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(64 * KIB))
     warm(lambda: x + 1, lambda: x * 2)
     leave(800 * KIB)
@@ -248,7 +251,7 @@ def test_refused_driver_call_is_retried_once(driver: simulated.Driver) -> None:
     np.testing.assert_array_equal(y.get(), np.full(64 * KIB, 2.0))
 
 
-def test_failures_leave_no_resources(driver: simulated.Driver) -> None:
+def test_failed_operations_leave_no_resources(driver: simulated.Driver) -> None:
     gc.collect()
     PyGPU.synchronize()
     before = PyGPU.memory_statistics()["bytes"]

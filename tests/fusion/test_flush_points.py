@@ -1,4 +1,7 @@
-"""Test that streams, events, graphs, devices and raw names leave no pending operations, or are listed as harmless."""
+"""Test calls of streams, events, graphs, devices and raw functions.
+
+Each call either leaves no pending operations or is listed as harmless.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ def check(call: entry_points.Call) -> None:
 
 
 @pytest.mark.parametrize("name", entry_points.CLASSES)
-def test_every_attribute_is_called_or_harmless(name: str) -> None:
+def test_every_class_attribute_is_flush_point_or_listed_as_harmless(name: str) -> None:
     of, closing, quiet = entry_points.CLASSES[name]
     own = {attribute for attribute in dir(of) if not attribute.startswith("__")}
     assert own - set(closing) - quiet == set()
@@ -44,7 +47,7 @@ def test_flush_points_leave_no_pending_operations(of: str, name: str) -> None:
     check(entry_points.CLASSES[of][1][name])
 
 
-def test_every_raw_name_is_called_or_harmless() -> None:
+def test_every_raw_function_is_flush_point_or_listed_as_harmless() -> None:
     raw = {name for name in PyGPU.__all__ if name.startswith(("cuda", "nvml"))}
     functions = {name for name in raw if isinstance(getattr(PyGPU, name), types.FunctionType)}
     assert functions == set(entry_points.RAW) | entry_points.RAW_QUIET
@@ -55,7 +58,7 @@ def test_raw_call_leaves_no_pending_operations(name: str) -> None:
     check(lambda place: entry_points.status(entry_points.RAW[name](place)))
 
 
-def test_every_driver_name_is_called_or_harmless() -> None:
+def test_every_driver_function_is_flush_point_or_listed_as_harmless() -> None:
     names = {name for name in dir(driver) if not name.startswith("_") and name != "TYPE_CHECKING"}
     plain = {
         name for name in names if isinstance(getattr(driver, name), (types.FunctionType, types.BuiltinFunctionType))

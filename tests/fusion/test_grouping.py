@@ -1,4 +1,4 @@
-"""Test the pending queue: deferral, memory of results, and number of kernels."""
+"""Test how the pending queue defers and groups operations: the memory of results and the number of kernels."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_deferred_addition_launches_nothing(x: PyGPU.GPUArray) -> None:
     assert (waiting(), counted["kernels"], counted["outputs"]) == (0, 1, 1)
 
 
-def test_repeated_expression_is_one_launch(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
+def test_repeated_expression_is_launched_as_one_kernel(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
     expression(x, y).get()
     expression(x, y).get()
     counted = Counted()
@@ -51,13 +51,13 @@ def test_repeated_expression_is_one_launch(x: PyGPU.GPUArray, y: PyGPU.GPUArray)
 
 def test_first_use_of_structure_launches_operations_separately(x: PyGPU.GPUArray) -> None:
     counted = Counted()
-    got = ((x + 7) * 11 - 13) * (x + 17) - 19  # written nowhere else
+    got = ((x + 7) * 11 - 13) * (x + 17) - 19  # No other test contains this expression, so it is not compiled yet.
     _core.flush()
     assert (counted["kernels"], counted["first_meetings"], counted["fused"]) == (6, 1, 0)
     np.testing.assert_array_equal(got.get(), ((HOST + 7) * 11 - 13) * (HOST + 17) - 19)
 
 
-def test_threshold_of_one_compiles_at_first_use(x: PyGPU.GPUArray) -> None:
+def test_compile_threshold_of_one_compiles_at_first_use(x: PyGPU.GPUArray) -> None:
     with limits(meetings=1):
         counted = Counted()
         got = (x - 3) * (x - 5)
@@ -66,7 +66,7 @@ def test_threshold_of_one_compiles_at_first_use(x: PyGPU.GPUArray) -> None:
     np.testing.assert_array_equal(got.get(), (HOST - 3) * (HOST - 5))
 
 
-def test_named_temporaries_are_stored_by_the_same_launch(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
+def test_temporaries_with_names_are_stored_by_same_launch(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
     with limits(meetings=1):
         counted = Counted()
         t = 0.9 * x
@@ -107,14 +107,14 @@ def test_dropped_chain_is_never_computed(x: PyGPU.GPUArray) -> None:
     assert counted["kernels"] == 0
 
 
-def test_loop_dropping_its_results_keeps_queue_empty(x: PyGPU.GPUArray) -> None:
+def test_loop_that_drops_its_results_keeps_queue_empty(x: PyGPU.GPUArray) -> None:
     counted = Counted()
     for _ in range(100):
         x + 1
     assert (counted["dropped"], counted["closed"]) == (100, {})
 
 
-def test_result_kept_by_view_is_computed(x: PyGPU.GPUArray) -> None:
+def test_dropped_result_with_live_view_is_computed(x: PyGPU.GPUArray) -> None:
     counted = Counted()
     view = (x + 1)[1:]
     _core.flush()
@@ -122,7 +122,7 @@ def test_result_kept_by_view_is_computed(x: PyGPU.GPUArray) -> None:
     np.testing.assert_array_equal(view.get(), (HOST + 1)[1:])
 
 
-def test_shape_and_metadata_do_not_launch(x: PyGPU.GPUArray) -> None:
+def test_reading_shape_and_metadata_does_not_launch(x: PyGPU.GPUArray) -> None:
     y = x.T + 1
     twin = HOST.T + 1
     assert (y.shape, y.dtype, y.strides, y.size) == (twin.shape, twin.dtype, twin.strides, twin.size)
@@ -132,7 +132,7 @@ def test_shape_and_metadata_do_not_launch(x: PyGPU.GPUArray) -> None:
     assert waiting() == 1
 
 
-def test_operations_of_two_shapes_are_two_kernels(x: PyGPU.GPUArray) -> None:
+def test_operations_of_two_shapes_use_two_kernels(x: PyGPU.GPUArray) -> None:
     counted = Counted()
     kept = [x + 1, x[0] + 1]
     _core.flush()
@@ -140,7 +140,7 @@ def test_operations_of_two_shapes_are_two_kernels(x: PyGPU.GPUArray) -> None:
     np.testing.assert_array_equal(kept[1].get(), HOST[0] + 1)
 
 
-def test_independent_operations_of_one_shape_are_one_kernel(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
+def test_independent_operations_of_one_shape_use_one_kernel(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
     with limits(meetings=1):
         counted = Counted()
         kept = [x + 1, y * 2, x - y]
@@ -151,7 +151,7 @@ def test_independent_operations_of_one_shape_are_one_kernel(x: PyGPU.GPUArray, y
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
-def test_kernel_results_are_limited(x: PyGPU.GPUArray, most: int) -> None:
+def test_number_of_results_per_kernel_is_limited(x: PyGPU.GPUArray, most: int) -> None:
     with limits(meetings=1, outputs=most):
         counted = Counted()
         kept = [x + number for number in range(6)]
@@ -162,7 +162,7 @@ def test_kernel_results_are_limited(x: PyGPU.GPUArray, most: int) -> None:
         np.testing.assert_array_equal(got.get(), HOST + number)
 
 
-def test_kernel_arrays_are_limited() -> None:
+def test_number_of_arrays_per_kernel_is_limited() -> None:
     hosts = [HOST + number for number in range(8)]
     arrays = [PyGPU.to_gpu(host) for host in hosts]
     with limits(meetings=1, arrays=3):
@@ -175,7 +175,7 @@ def test_kernel_arrays_are_limited() -> None:
     np.testing.assert_array_equal(total.get(), twin)
 
 
-def test_long_chain_repeats_one_structure(x: PyGPU.GPUArray) -> None:
+def test_long_chain_is_split_into_repeated_kernel(x: PyGPU.GPUArray) -> None:
     y, twin = x, HOST
     counted = Counted()
     for _ in range(200):
@@ -197,7 +197,7 @@ def test_half_precision_rounds_after_each_operation() -> None:
     assert got.get().tobytes() == wanted.tobytes()
 
 
-def test_product_and_sum_are_not_contracted() -> None:
+def test_product_and_sum_are_not_contracted_to_fma() -> None:
     host = np.random.default_rng(5).random(1000, np.float32)
     x, y = PyGPU.to_gpu(host), PyGPU.to_gpu(host[::-1].copy())
     with limits(meetings=1):
@@ -206,7 +206,7 @@ def test_product_and_sum_are_not_contracted() -> None:
     assert got.get().tobytes() == (host * host[::-1] + host).tobytes()
 
 
-def test_mode_off_launches_each_operation(x: PyGPU.GPUArray) -> None:
+def test_mode_off_launches_each_operation_immediately(x: PyGPU.GPUArray) -> None:
     with mode("off"):
         counted = Counted()
         y = (x + 1) * 2
@@ -216,7 +216,7 @@ def test_mode_off_launches_each_operation(x: PyGPU.GPUArray) -> None:
     np.testing.assert_array_equal(y.get(), (HOST + 1) * 2)
 
 
-def test_leaving_mode_flushes(x: PyGPU.GPUArray) -> None:
+def test_leaving_fusion_mode_flushes(x: PyGPU.GPUArray) -> None:
     kept = x + 1
     counted = Counted()
     assert _core._set_fusion("off") == "auto"
@@ -225,12 +225,12 @@ def test_leaving_mode_flushes(x: PyGPU.GPUArray) -> None:
     np.testing.assert_array_equal(kept.get(), HOST + 1)
 
 
-def test_rejects_unknown_mode() -> None:
+def test_rejects_unknown_fusion_mode() -> None:
     with pytest.raises(ValueError, match="'auto' or 'off'"):
         _core._set_fusion("on")
 
 
-def test_invalid_operation_raises_at_its_call(x: PyGPU.GPUArray) -> None:
+def test_invalid_operation_raises_at_its_call_not_at_flush(x: PyGPU.GPUArray) -> None:
     kept = x + 1
     counted = Counted()
     with pytest.raises(ValueError, match="broadcast"):
@@ -259,20 +259,20 @@ def test_assigned_expression_is_deferred_without_extra_memory(x: PyGPU.GPUArray,
     np.testing.assert_array_equal(target.get(), wanted)
 
 
-def test_empty_results_are_not_deferred() -> None:
+def test_operations_with_empty_results_are_not_deferred() -> None:
     x = PyGPU.zeros((0, 3))
     assert (x + 1).shape == (0, 3)
     assert waiting() == 0
 
 
-def test_host_arrays_are_not_deferred() -> None:
+def test_operations_on_host_arrays_are_not_deferred() -> None:
     x = PyGPU.to_gpu(HOST, device="cpu")
     y = x + 1
     assert waiting() == 0
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
-def test_subclass_results_are_not_deferred() -> None:
+def test_operations_on_array_subclasses_are_not_deferred() -> None:
     class Named(PyGPU.GPUArray):
         pass
 
@@ -287,7 +287,7 @@ def test_subclass_results_are_not_deferred() -> None:
     np.testing.assert_array_equal(y.get(), HOST + HOST)
 
 
-def test_pending_operations_are_dropped_with_their_operands(x: PyGPU.GPUArray) -> None:
+def test_pending_operations_without_live_results_are_dropped(x: PyGPU.GPUArray) -> None:
     PyGPU.synchronize()
     before = PyGPU.memory_statistics()["bytes"]
     y = PyGPU.to_gpu(np.ones(1 << 18))

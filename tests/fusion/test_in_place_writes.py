@@ -78,7 +78,7 @@ def other_stream(x: Any) -> None:
         x.fill(7)
 
 
-# What writes into the operand `x`; the first argument is the module of its functions.
+# Functions that write into the operand `x`. Their first argument is the module that provides the functions.
 WRITES: dict[str, Callable[[Any, Any], Any]] = {
     "+=": lambda _, x: x.__iadd__(1),
     "+= itself": lambda _, x: x.__iadd__(x),
@@ -110,7 +110,7 @@ WRITES: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("write", WRITES)
-def test_earlier_results_keep_their_values(write: str) -> None:
+def test_write_into_operand_keeps_earlier_pending_results(write: str) -> None:
     twin = HOST.copy()
     x = PyGPU.to_gpu(twin)
     reverse = x[::-1]
@@ -189,4 +189,4 @@ def test_kernel_with_raw_address_leaves_no_pending_operations() -> None:
     np.testing.assert_array_equal(kept.get(), HOST + 1)
     np.testing.assert_array_equal(y.get(), HOST * 3)
     if driver is not None:
-        driver.forget_reports()  # the driver has no information about the integer
+        driver.forget_reports()  # The driver cannot determine that this integer is an address.

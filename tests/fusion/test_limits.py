@@ -1,4 +1,4 @@
-"""Test the limits of the pending queue: each one flushes for its own reason, which the report counts."""
+"""Test the limits of the pending queue: each one flushes, and the report counts its reason."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LARGE = np.arange(MIB // 8, dtype="float64")
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 32])
-def test_pending_operations_are_limited(most: int) -> None:
+def test_number_of_pending_operations_is_limited(most: int) -> None:
     x = PyGPU.to_gpu(np.arange(5.0))
     with limits(nodes=most):
         counted = Counted()
@@ -35,7 +35,7 @@ def test_default_limit_is_32_pending_operations() -> None:
     assert waiting() == 1
 
 
-def test_discarded_operations_do_not_count() -> None:
+def test_discarded_operations_do_not_count_for_limit() -> None:
     x = PyGPU.to_gpu(LARGE)
     with limits(results=4 * MIB, held=4 * MIB):
         counted = Counted()
@@ -48,7 +48,7 @@ def test_discarded_operations_do_not_count() -> None:
     np.testing.assert_array_equal(last.get(), LARGE + 99)
 
 
-def test_launch_batch_size_is_limited() -> None:
+def test_number_of_operations_per_launch_batch_is_limited() -> None:
     x = PyGPU.to_gpu(np.arange(5.0))
     counted = Counted()
     last = x
@@ -58,7 +58,7 @@ def test_launch_batch_size_is_limited() -> None:
     np.testing.assert_array_equal(last.get() - former.get(), np.ones(5))
 
 
-def test_pending_result_bytes_are_limited() -> None:
+def test_bytes_of_pending_results_are_limited() -> None:
     x = PyGPU.to_gpu(LARGE)
     with limits(results=2 * MIB):
         counted = Counted()
@@ -105,7 +105,7 @@ def test_result_of_same_size_reuses_operand_memory() -> None:
     np.testing.assert_array_equal(x.get(), LARGE * 2 + 1 - 3)
 
 
-def test_views_keep_memory_like_arrays() -> None:
+def test_views_keep_memory_alive_like_arrays() -> None:
     x = PyGPU.to_gpu(LARGE)
     half = x[::2]
     with limits(held=MIB // 2):
@@ -118,7 +118,7 @@ def test_views_keep_memory_like_arrays() -> None:
     np.testing.assert_array_equal(mask.get(), LARGE[::2] > 5)
 
 
-def test_peak_memory_is_never_above_eager_mode() -> None:
+def test_peak_memory_does_not_exceed_that_of_eager_mode() -> None:
     x = PyGPU.to_gpu(LARGE)
     PyGPU.synchronize()
     before = PyGPU.memory_statistics()["bytes"]
@@ -179,7 +179,7 @@ def test_memory_refused_by_driver_flushes_too() -> None:
     np.testing.assert_array_equal(mask.get(), LARGE > 5)
 
 
-def test_new_array_does_not_flush() -> None:
+def test_new_array_does_not_flush_within_limit() -> None:
     x = PyGPU.to_gpu(np.arange(5.0))
     kept = x + 1
     arrays = [PyGPU.empty(3), PyGPU.empty((2, 2), "int8"), PyGPU.empty(1 << 20)]

@@ -1,4 +1,4 @@
-"""Test errors of deferred operations: a lost result raises at each use, a refused write raises once."""
+"""Test errors of deferred operations: a lost result raises at each use, a failed write raises once."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ def in_a_thread(function: Callable[[], Any]) -> Any:
 
 
 def warm(x: Any) -> None:
-    """Compile the kernels that the tests launch, so that a fault meets a launch."""
+    """Compile the kernels that the tests launch, so that an injected fault affects a launch and not a compilation."""
     for _ in range(3):
         (x + 1).get()
         (x * 2).get()
 
 
 def quiet_flush() -> None:
-    """Flush like other code that handles its own errors."""
+    """Flush and ignore errors, like other code that handles its own errors."""
     with contextlib.suppress(PyGPU.CudaError, MemoryError):
         _core.flush()
 
 
-def test_unrelated_call_of_another_thread_completes_without_error(driver: simulated.Driver) -> None:
+def test_unrelated_call_of_another_thread_does_not_raise_deferred_error(driver: simulated.Driver) -> None:
     x, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     warm(x)
     y = x + 1
@@ -82,7 +82,7 @@ UNRELATED: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", UNRELATED)
-def test_unrelated_call_of_the_same_thread_completes_without_error(driver: simulated.Driver, name: str) -> None:
+def test_unrelated_call_of_same_thread_does_not_raise_deferred_error(driver: simulated.Driver, name: str) -> None:
     x, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     warm(x)
     UNRELATED[name](other)
@@ -96,7 +96,7 @@ def test_unrelated_call_of_the_same_thread_completes_without_error(driver: simul
 
 
 @pytest.mark.parametrize("report", ["flush", "synchronize"])
-def test_deferring_thread_gets_one_error(driver: simulated.Driver, report: str) -> None:
+def test_thread_that_deferred_gets_one_error(driver: simulated.Driver, report: str) -> None:
     x, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     warm(x)
     y = x + 1
@@ -110,7 +110,7 @@ def test_deferring_thread_gets_one_error(driver: simulated.Driver, report: str) 
         y.get()
 
 
-def test_another_thread_gets_no_error(driver: simulated.Driver) -> None:
+def test_thread_that_did_not_defer_gets_no_error(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(x)
     y = x + 1
@@ -123,7 +123,7 @@ def test_another_thread_gets_no_error(driver: simulated.Driver) -> None:
         y.get()
 
 
-def test_existing_array_keeps_values_when_its_operand_is_lost(driver: simulated.Driver) -> None:
+def test_existing_array_keeps_values_if_operand_of_its_write_is_lost(driver: simulated.Driver) -> None:
     x, a = PyGPU.to_gpu(np.ones(LONG)), PyGPU.to_gpu(np.arange(20.0))
     PyGPU.synchronize()
     PyGPU.trim_memory()
@@ -151,7 +151,7 @@ WRITES: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", WRITES)
-def test_refused_write_raises_once_and_leaves_the_old_values(driver: simulated.Driver, name: str) -> None:
+def test_failed_write_raises_once_and_keeps_old_values(driver: simulated.Driver, name: str) -> None:
     x, a = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     with limits(meetings=1):
         WRITES[name](a, x * 2)
@@ -169,7 +169,7 @@ def test_refused_write_raises_once_and_leaves_the_old_values(driver: simulated.D
 
 
 class Calls:
-    """Run something at the moment when a call of the library converts this object."""
+    """Run a function when a call of the library converts this object."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self.work = work
@@ -180,7 +180,7 @@ class Calls:
 
 
 class Exports:
-    """An array of another library, whose interface runs code when it is read."""
+    """Represent an array of another library, whose interface runs code when it is read."""
 
     def __init__(self, work: Callable[[], Any], array: Any) -> None:
         self.work, self.array = work, array
@@ -198,7 +198,7 @@ class Exports:
         return self.array.__dlpack__(**keywords)
 
 
-# Each use looks at the pending `y` before it runs code of the program, and needs its values behind that.
+# Each call inspects the pending `y` before it runs user code, and needs the values of `y` after that code.
 INSPECTED: dict[str, Callable[[Any, Calls, Any], Any]] = {
     "assignment of a number": lambda y, key, _: y.__setitem__(slice(key, None), 5),
     "assignment of an array": lambda y, key, _: y.__setitem__(slice(key, None), np.zeros((2, 4))),
@@ -220,7 +220,7 @@ INSPECTED: dict[str, Callable[[Any, Calls, Any], Any]] = {
 
 @pytest.mark.parametrize("thread", ["same thread", "second thread"])
 @pytest.mark.parametrize("use", INSPECTED)
-def test_call_rejects_operand_lost_during_it(driver: simulated.Driver, use: str, thread: str) -> None:
+def test_call_raises_if_its_operand_is_lost_during_the_call(driver: simulated.Driver, use: str, thread: str) -> None:
     if driver.is_hip and "other" in INSPECTED[use].__code__.co_names:
         pytest.skip("the interface is CUDA's")
     x, plain = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST.copy())
@@ -229,7 +229,7 @@ def test_call_rejects_operand_lost_during_it(driver: simulated.Driver, use: str,
     def nothing() -> None:
         pass
 
-    INSPECTED[use](x + 1, Calls(nothing), Exports(nothing, plain))  # compiles
+    INSPECTED[use](x + 1, Calls(nothing), Exports(nothing, plain))  # This first call compiles the kernels.
     y = x + 1
     done: list[int] = []
 
@@ -256,7 +256,7 @@ def quiet_get(y: Any) -> None:
 
 
 def program(x: Any, row: Any, a: Any) -> list[Any]:
-    """Several fusion groups, a reduction, and a write into an array that existed before."""
+    """Run several fusion groups, a reduction, and a write into an existing array."""
     first = x + 1
     second = first * x
     total = (second - 3).sum()
@@ -307,7 +307,8 @@ def run_with_fault(driver: simulated.Driver, name: str, nth: int, code: int) -> 
     assert waiting() == 0
 
 
-# What reports that a device failed for good is not a refusal: it ends the process's use of the device.
+# Error codes that report a permanently failed device are excluded, because the process could not use the device any
+# more.
 @pytest.mark.parametrize("code", [INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES])
 def test_fault_at_each_driver_call_of_a_flush_gives_no_wrong_value(driver: simulated.Driver, code: int) -> None:
     x, row = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST[0])
@@ -324,7 +325,7 @@ def test_fault_at_each_driver_call_of_a_flush_gives_no_wrong_value(driver: simul
             run_with_fault(driver, name, nth, code)
 
 
-def test_memory_refused_once_is_no_error(driver: simulated.Driver) -> None:
+def test_memory_refused_once_causes_no_error(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(LONG))
     for name in allocation_calls():
         y = x + 1

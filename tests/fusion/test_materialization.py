@@ -1,4 +1,7 @@
-"""Test that values and addresses are those of computed results; operations on escaped memory are not deferred."""
+"""Test that values and addresses are those of computed results.
+
+Operations on escaped memory are not deferred.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from PyGPU import _core
 HOST = np.linspace(-1, 2, 12).reshape(3, 4)
 ONE = np.array(41.0)
 
-# What is done to `x + 1`, and what comes of it in NumPy.
+# Ways to use `x + 1`, each with the expected result in NumPy.
 ASKED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "get": (lambda a: a.get(), lambda n: n),
     "tolist": (lambda a: a.tolist(), lambda n: n.tolist()),
@@ -56,7 +59,7 @@ ASKED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_pending_result_has_values_for(name: str) -> None:
+def test_use_of_pending_result_returns_computed_values(name: str) -> None:
     if name == "the interface" and PyGPU.backend_name() != "cuda":
         pytest.skip("the interface is CUDA's")
     x = PyGPU.to_gpu(HOST)
@@ -69,18 +72,18 @@ def test_pending_result_has_values_for(name: str) -> None:
 
 
 @pytest.mark.parametrize("as_number", [bool, int, float, complex])
-def test_python_scalar_of_result_is_correct(as_number: Callable[[Any], Any]) -> None:
+def test_python_scalar_of_pending_result_is_correct(as_number: Callable[[Any], Any]) -> None:
     x = PyGPU.to_gpu(ONE)
     assert as_number(x + 1) == as_number(42.0)
     assert waiting() == 0
 
 
-def test_index_from_result_is_correct() -> None:
+def test_pending_result_as_index_is_correct() -> None:
     x = PyGPU.to_gpu(np.array(1))
     assert [10, 20, 30][x + 1] == 30
 
 
-def test_address_of_result_has_its_values() -> None:
+def test_address_of_pending_result_points_to_its_values() -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("another library is simulated")
@@ -96,7 +99,7 @@ def test_address_of_result_has_its_values() -> None:
     np.testing.assert_array_equal(got, HOST + 1)
 
 
-# How others come to know where an array is.
+# Ways by which code outside of PyGPU obtains the address of an array.
 EXPOSING: dict[str, Callable[[Any], Any]] = {
     "ptr": lambda a: a.ptr,
     "data_ptr": lambda a: a.data_ptr(),
@@ -116,7 +119,7 @@ def exposed_by(name: str, array: PyGPU.GPUArray) -> Any:
 
 
 @pytest.mark.parametrize("name", EXPOSING)
-def test_address_of_operand_leaves_no_pending_operations(name: str) -> None:
+def test_request_for_address_of_operand_leaves_no_pending_operations(name: str) -> None:
     x = PyGPU.to_gpu(HOST)
     kept = x + 1
     assert waiting() == 1
@@ -126,7 +129,7 @@ def test_address_of_operand_leaves_no_pending_operations(name: str) -> None:
     np.testing.assert_array_equal(kept.get(), HOST + 1)
 
 
-def test_previously_requested_address_counts_as_escaped() -> None:
+def test_memory_with_previously_requested_address_counts_as_escaped() -> None:
     x = PyGPU.to_gpu(HOST)
     memory = x.gpudata
     kept = x + 1
@@ -161,7 +164,7 @@ def test_operations_on_views_of_escaped_memory_are_eager(name: str) -> None:
     del shown, kept
 
 
-def test_exported_view_exposes_whole_block() -> None:
+def test_exported_view_marks_whole_block_as_escaped() -> None:
     x = PyGPU.to_gpu(HOST)
     assert x[1:].ptr > 0
     kept = x + 1
@@ -169,7 +172,7 @@ def test_exported_view_exposes_whole_block() -> None:
     del kept
 
 
-def test_eager_operation_is_named_as_reason_in_report() -> None:
+def test_report_names_reason_of_eager_operation() -> None:
     x, shown = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     assert shown.ptr > 0
     kept = [x + 1]
@@ -178,7 +181,7 @@ def test_eager_operation_is_named_as_reason_in_report() -> None:
     assert counted["closed"] == {"operation": 1}
 
 
-def test_returned_memory_is_private_again() -> None:
+def test_memory_returned_by_consumer_is_private_again() -> None:
     x = PyGPU.to_gpu(HOST)
     capsule = x.__dlpack__()
     taken = PyGPU.from_dlpack(capsule)
@@ -187,7 +190,7 @@ def test_returned_memory_is_private_again() -> None:
     del taken, capsule
     PyGPU.synchronize()
     kept.append(x + 1)
-    assert waiting() <= 1  # or indefinitely: the consumer named no stream
+    assert waiting() <= 1  # The memory may also stay escaped, because the consumer named no stream.
     np.testing.assert_array_equal(kept[1].get(), HOST + 1)
 
 
@@ -218,7 +221,7 @@ def test_operations_on_external_memory_are_not_deferred(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["ptr", "dlpack"])
-def test_later_write_by_another_library_changes_no_result(name: str) -> None:
+def test_later_write_by_another_library_does_not_change_result(name: str) -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("another library is simulated")
@@ -227,7 +230,7 @@ def test_later_write_by_another_library_changes_no_result(name: str) -> None:
     shown = exposed_by(name, x)
     during = x * 2
     zeros = np.zeros_like(HOST)
-    stream = PyGPU.Stream()  # one that comes behind the default stream, as others' streams do
+    stream = PyGPU.Stream()  # This stream waits for the default stream, as streams of other libraries do.
     driver.foreign_upload(x.ptr, zeros.ctypes.data, zeros.nbytes, stream.handle)
     stream.synchronize()
     after = x + 3
@@ -237,10 +240,10 @@ def test_later_write_by_another_library_changes_no_result(name: str) -> None:
     del shown
 
 
-def test_copies_by_address_follow_pending_operations() -> None:
+def test_copies_by_address_run_after_pending_operations() -> None:
     x = PyGPU.to_gpu(HOST)
     y = x + 1
-    address = int(PyGPU.zeros(3).ptr)  # any: the numbers tell nothing
+    address = int(PyGPU.zeros(3).ptr)  # Any address will do, because PyGPU cannot derive an array from the number.
     assert waiting() == 0
     kept = y * 2
     assert waiting() == 1
@@ -252,7 +255,7 @@ def test_copies_by_address_follow_pending_operations() -> None:
     del address
 
 
-def test_c_struct_holding_array_finds_its_values() -> None:
+def test_c_struct_that_contains_array_receives_its_computed_values() -> None:
     x = PyGPU.to_gpu(HOST)
     y = x + 1
     parameter = ctypes.c_void_p(y.ptr)
@@ -260,7 +263,7 @@ def test_c_struct_holding_array_finds_its_values() -> None:
     assert waiting() == 0
 
 
-def test_custom_allocator_does_not_prevent_deferral_of_others() -> None:
+def test_custom_allocator_does_not_prevent_deferral_for_other_arrays() -> None:
     own = PyGPU.gpuarray.empty(HOST.shape, HOST.dtype, allocator=PyGPU.driver.mem_alloc)
     own.set(HOST)
     kept = [own + 1]
@@ -281,7 +284,7 @@ def test_numpy_functions_are_deferred() -> None:
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
-def test_flush_is_sufficient() -> None:
+def test_second_flush_launches_nothing_and_keeps_results() -> None:
     x = PyGPU.to_gpu(HOST)
     kept = x + 1
     counted = Counted()

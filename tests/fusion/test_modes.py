@@ -19,7 +19,7 @@ on_a_gpu = pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="NumPy compu
 
 @pytest.fixture(autouse=True)
 def auto() -> Iterator[None]:
-    """Set the usual mode for any environment, with kernels compiled at the second use."""
+    """Set fusion mode "auto" whatever the environment is, with kernels compiled at the second use."""
     before = _core._set_fusion("auto")
     _core._limit_fusion(meetings=2)
     yield
@@ -38,7 +38,7 @@ def an_array() -> PyGPU.GPUArray:
     return array
 
 
-def test_mode_lasts_for_with_block() -> None:
+def test_mode_is_active_until_end_of_with_block() -> None:
     with PyGPU.fusion("off"):
         assert _core._get_fusion() == "off"
         with PyGPU.fusion("auto"):
@@ -47,7 +47,7 @@ def test_mode_lasts_for_with_block() -> None:
     assert _core._get_fusion() == "auto"
 
 
-def test_mode_ends_with_exception() -> None:
+def test_previous_mode_is_restored_when_block_raises() -> None:
     with pytest.raises(KeyError), PyGPU.fusion("off"):
         raise KeyError
     assert _core._get_fusion() == "auto"
@@ -64,10 +64,10 @@ def test_mode_object_is_reentrant() -> None:
         assert _core._get_fusion() == "off"
 
 
-def test_recursive_function_keeps_its_mode() -> None:
+def test_recursive_function_keeps_fusion_mode_of_decorator() -> None:
     @PyGPU.fusion("off")
     def countdown(left: int) -> list[str]:
-        """Count."""
+        """Recurse `left` times, and return the fusion mode at each level."""
         return [_core._get_fusion(), *(countdown(left - 1) if left else [])]
 
     assert countdown(2) == ["off"] * 3
@@ -76,14 +76,14 @@ def test_recursive_function_keeps_its_mode() -> None:
 
 
 @pytest.mark.parametrize("mode", ["fast", "", "AUTO", None, 1, ["off"]])
-def test_unknown_mode_changes_nothing(mode: object) -> None:
+def test_rejected_unknown_mode_leaves_current_mode_unchanged(mode: object) -> None:
     with PyGPU.fusion("off"):
         with pytest.raises(ValueError, match=r"'auto' or 'off'"):
             PyGPU.fusion(mode)  # type: ignore[arg-type]
         assert _core._get_fusion() == "off"
 
 
-def test_rejects_generators_and_coroutines_as_functions() -> None:
+def test_mode_decorator_rejects_generators_and_coroutines() -> None:
     def generator() -> Iterator[int]:
         yield 1
 
@@ -94,7 +94,7 @@ def test_rejects_generators_and_coroutines_as_functions() -> None:
             PyGPU.fusion("off")(function)
 
 
-def test_mode_belongs_to_one_thread() -> None:
+def test_mode_applies_to_one_thread_only() -> None:
     shared, seen = PyGPU.fusion("off"), []
 
     def other() -> None:
@@ -113,7 +113,7 @@ def test_mode_belongs_to_one_thread() -> None:
     assert _core._get_fusion() == "auto"
 
 
-def test_repr_describes_use_of_mode() -> None:
+def test_repr_of_mode_describes_its_use() -> None:
     assert repr(PyGPU.fusion("off")) == "<PyGPU.fusion('off'), for `with` or as a decorator>"
 
 
@@ -153,7 +153,7 @@ def test_flush_launches_pending_operations() -> None:
 @on_a_gpu
 def test_report_counts_fused_operations() -> None:
     x = an_array()
-    for _ in range(2):  # compiled at the second use
+    for _ in range(2):  # The expression is compiled at its second use.
         with PyGPU.fusion_report() as report:
             y = 2 * x + 1
     assert (report.operations, report.computed, report.kernels, report.fused) == (2, 2, 1, 1)
@@ -170,7 +170,7 @@ def test_report_counts_first_uses_and_compile_threshold() -> None:
     x = an_array()
     with PyGPU.fusion_report() as report:
         y = (x - 3) * (x + 7) - x
-    if report.first_meetings:  # another test may have met it
+    if report.first_meetings:  # Another test may already have used the expression.
         assert report.kernels == report.operations == 4
         assert "PYGPU_FUSION_COMPILE=first" in repr(report)
     del y
@@ -258,7 +258,7 @@ def in_a_process(program: str, **variables: str) -> subprocess.CompletedProcess[
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cpu", "cuda")
 @pytest.mark.parametrize(("value", "mode"), [("auto", "auto"), ("off", "off"), ("0", "off"), ("", "auto")])
-def test_environment_selects_mode(value: str, mode: str) -> None:
+def test_environment_variable_selects_mode(value: str, mode: str) -> None:
     done = in_a_process("print(_core._get_fusion())", PYGPU_FUSION=value)
     assert done.stdout == f"{mode}\n", done.stderr
 
@@ -278,7 +278,7 @@ def test_unknown_mode_in_environment_raises_error_naming_variable(variable: str,
 @on_a_gpu
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cuda")
-def test_operation_raises_for_unknown_mode_in_environment() -> None:
+def test_operation_raises_for_unknown_mode_in_environment_variable() -> None:
     done = in_a_process("x = PyGPU.zeros(3)\nx + 1", PYGPU_FUSION="fast")
     assert "ValueError: PYGPU_FUSION must be" in done.stderr
 
@@ -287,7 +287,7 @@ def test_operation_raises_for_unknown_mode_in_environment() -> None:
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cuda")
 @pytest.mark.parametrize(("value", "kernels"), [("first", 1), ("second", 2), ("", 2)])
-def test_environment_sets_compile_threshold(value: str, kernels: int) -> None:
+def test_environment_variable_sets_compile_threshold(value: str, kernels: int) -> None:
     program = """
 _core._bound_fusion_age(10**6)  # the helper thread may look between the operations
 x = PyGPU.zeros(3)
@@ -295,6 +295,6 @@ with PyGPU.fusion_report() as report:
     y = 2 * x + 1
 print(report.kernels)
 """
-    # What an earlier process compiled would be taken at once.
+    # The kernel cache is disabled, because images that an earlier process compiled would be used at once.
     done = in_a_process(program, PYGPU_FUSION="auto", PYGPU_FUSION_COMPILE=value, PYGPU_CACHE="0")
     assert done.stdout == f"{kernels}\n", done.stderr

@@ -1,4 +1,4 @@
-"""Test that deferral needs no more memory than eager mode plus the bound on operands held by the queue only."""
+"""Test that deferral needs at most the memory of eager mode plus the bound on operands held only by the queue."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ peaks.{call}()
 @pytest.mark.starts_processes
 @pytest.mark.sampled(on="cuda", elsewhere=0)
 @pytest.mark.timeout(150)
-def test_programs_run_within_the_peak_of_eager_mode() -> None:
+def test_peak_memory_of_programs_does_not_exceed_eager_mode() -> None:
     run("main")
 
 
 @pytest.mark.starts_processes
 @pytest.mark.timeout(150)
-def test_operand_bound_covers_all_queues() -> None:
+def test_bound_on_operand_memory_covers_all_queues() -> None:
     run("check_threads")
 
 
@@ -51,7 +51,7 @@ def test_dropping_operand_of_another_queue_flushes_that_queue() -> None:
     np.testing.assert_array_equal(mask.get(), host > 5)
 
 
-def test_pending_results_count_under_a_limit() -> None:
+def test_pending_results_count_for_memory_limit() -> None:
     host = np.arange(MIB // 8, dtype="float64")
     x = PyGPU.to_gpu(host)
     PyGPU.synchronize()
@@ -60,7 +60,7 @@ def test_pending_results_count_under_a_limit() -> None:
     try:
         first = x + 1
         del x
-        other = PyGPU.to_gpu(host)  # with `first` launched, as eager mode would have it
+        other = PyGPU.to_gpu(host)  # At this point `first` is already launched, as in eager mode.
         second = other * 2
         del other
         np.testing.assert_array_equal(second.get(), host * 2)

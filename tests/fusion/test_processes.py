@@ -1,4 +1,4 @@
-"""Test processes that end, fork or lose their device with pending operations."""
+"""Test processes that exit, fork or reset their device with pending operations."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ last.array = y
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_process_exits_cleanly(end: str) -> None:
+def test_process_with_pending_operations_exits_without_error(end: str) -> None:
     support.ended_well(support.run_script(BEGIN + ENDS[end]))
 
 
-def test_forked_child_is_rejected_and_parent_continues() -> None:
+def test_forked_child_raises_error_and_parent_continues() -> None:
     script = (
         BEGIN
         + support.in_a_child(
@@ -80,7 +80,7 @@ print("ended")
     assert support.ended_well(support.run_script(script)) == "ended"
 
 
-def test_forked_child_exits() -> None:
+def test_forked_child_with_pending_operations_exits() -> None:
     script = (
         BEGIN
         + """
@@ -95,7 +95,7 @@ assert y.tolist() == [2, 4, 6, 8, 10]
     support.ended_well(support.run_script(script))
 
 
-def test_child_of_launching_process_does_not_hang() -> None:
+def test_child_forked_during_launch_does_not_hang() -> None:
     script = (
         BEGIN
         + """
@@ -142,7 +142,7 @@ assert (z + 1).tolist() == [1, 2, 3]
 
 
 @pytest.mark.parametrize("mode", ["off", "auto"])
-def test_variable_selects_mode(mode: str) -> None:
+def test_environment_variable_selects_fusion_mode(mode: str) -> None:
     script = "import PyGPU\nfrom PyGPU import _core\nprint(_core._get_fusion())"
     assert support.ended_well(support.run_script(script, PYGPU_FUSION=mode)) == mode
     assert PyGPU.backend_name()

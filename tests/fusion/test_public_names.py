@@ -1,6 +1,6 @@
-"""Test that every public name flushes or is listed as harmless, and gives the result of the mode off.
+"""Test that every public name flushes or is listed as harmless, and gives the same result as in mode "off".
 
-A name that is new fails until it can be called here, or is put into one of the lists of `fusion_support/calls.py`.
+The test fails for a new name until the name can be called here, or is added to a list in `fusion_support/calls.py`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.enough_on("cuda"), pytest.mark.filterwarnings("ignore"
 
 
 def left_by(name: str, call: Callable[[Any], Any], wanted: Any) -> int:
-    """Return the number of pending operations after a call with the result of two operations."""
+    """Return the number of operations pending after a call that uses the result of two pending operations."""
     base, other = PyGPU.to_gpu(HOST - 1), PyGPU.to_gpu(HOST)
     x, beside = base + 1, other * 2
     assert waiting() == 2
@@ -72,7 +72,7 @@ def test_every_array_attribute_uses_pending_values() -> None:
             assert left == 0, name
 
 
-def test_lists_contain_no_removed_names() -> None:
+def test_lists_of_harmless_names_contain_no_removed_names() -> None:
     functions = set(public_functions())
     assert (calls.QUIET | calls.COMPOSED | set(calls.FUNCTIONS) | set(calls.NOT_CALLED)) - functions == set()
     attributes = calls.QUIET_ATTRIBUTES | calls.WAITING_ATTRIBUTES | set(calls.REFUSED_ATTRIBUTES) | set(calls.METHODS)

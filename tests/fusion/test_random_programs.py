@@ -15,11 +15,11 @@ FRAGMENTS = 150
 
 
 @pytest.mark.timeout(600)
-def test_fixed_run_covers_every_flush_reason() -> None:
+def test_random_programs_of_fixed_seed_cover_every_flush_reason() -> None:
     print(f"python tests/helpers/fusion_soak.py --operations {OPERATIONS} --seed 1 --fragments {FRAGMENTS}")
     report = fusion_soak.soak(OPERATIONS, 1, FRAGMENTS)
     assert report["failure"] is None, report["failure"]
-    assert set(report["closed"]) == set(CAUSES) - {"age"}  # no helper thread launches within these tests
+    assert set(report["closed"]) == set(CAUSES) - {"age"}  # No helper thread launches operations in these tests.
     assert set(report["at_once"]) >= {"off", "exposed", "form"}
     assert report["figures"]["fused"] > 100
     assert report["figures"]["dropped"] > 100
@@ -35,10 +35,10 @@ def test_fixed_run_covers_every_flush_reason() -> None:
     }
 
 
-# A new seed is a program with new kernels, which a simulated GPU compiles; those of the fixed seed it finds compiled.
+# A new seed gives new kernels, which a simulated GPU must compile; the kernels of the fixed seed are cached.
 @pytest.mark.sampled(on="cuda", elsewhere=0)
 @pytest.mark.timeout(600)
-def test_random_run_matches_eager_mode() -> None:
+def test_random_program_of_new_seed_matches_eager_mode() -> None:
     seed = SystemRandom().randrange(2**32)
     print(f"python tests/helpers/fusion_soak.py --operations {OPERATIONS} --seed {seed} --fragments {FRAGMENTS}")
     report = fusion_soak.soak(OPERATIONS, seed, FRAGMENTS)
@@ -48,7 +48,7 @@ def test_random_run_matches_eager_mode() -> None:
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.sampled(on="cuda", elsewhere=1)
 @pytest.mark.timeout(600)
-def test_finalizers_refusals_and_threads_match_eager_mode(threads: int) -> None:
+def test_random_programs_with_finalizers_refusals_threads_match_eager_mode(threads: int) -> None:
     options = {"threads": threads, "has_finalisers": True, "is_refusing": True}
     report = fusion_soak.soak(800, 1, FRAGMENTS, **options)
     assert report["failure"] is None, report["failure"]
@@ -56,7 +56,7 @@ def test_finalizers_refusals_and_threads_match_eager_mode(threads: int) -> None:
     assert report["refusals"] > 0 or not report["simulated"]
 
 
-def test_seed_reproduces_program() -> None:
+def test_same_seed_reproduces_random_program() -> None:
     def told(seed: int) -> str:
         program = state_machine.Program(seed, FRAGMENTS)
         return state_machine.told(program, len(program.steps) - 1)
@@ -65,7 +65,7 @@ def test_seed_reproduces_program() -> None:
     assert told(3) != told(4)
 
 
-def test_wrong_element_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_state_machine_detects_wrong_element(monkeypatch: pytest.MonkeyPatch) -> None:
     replay = state_machine.replay
 
     def spoiled(program: state_machine.Program, mode: str, *rest: object) -> list[object]:

@@ -1,4 +1,7 @@
-"""Test that a flush runs no Python, and that Python code around it finds each operation pending or launched."""
+"""Test that a flush runs no Python code.
+
+Python code around the flush finds each operation either pending or launched.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ HOST = (np.arange(12.0).reshape(3, 4) - 5) / 8
 
 
 def structure() -> Callable[[Any], Any]:
-    """Draw an expression that was never compiled before."""
+    """Return an expression that was never compiled before."""
     steps = SystemRandom().choices([operator.add, operator.sub, operator.mul], k=14)
 
     def of(x: Any) -> Any:
@@ -35,7 +38,7 @@ def structure() -> Callable[[Any], Any]:
 
 @pytest.fixture
 def collecting() -> Iterator[list[Callable[[], Any]]]:
-    """Run functions in each collection of garbage, as finalisers of a program do."""
+    """Run functions in each garbage collection, as finalisers of a program do."""
     work: list[Callable[[], Any]] = []
 
     def callback(phase: str, _: Any) -> None:
@@ -48,7 +51,7 @@ def collecting() -> Iterator[list[Callable[[], Any]]]:
     gc.callbacks.remove(callback)
 
 
-# What a program's Python may do with a pending result in whatever it is called from.
+# Actions that Python code may perform with a pending result when a library call runs that code.
 ACTS: dict[str, Callable[[Any, Any], Any]] = {
     "get": lambda _, y: y.get(),
     "compute": lambda _, y: (y + 1).get(),
@@ -61,7 +64,9 @@ ACTS: dict[str, Callable[[Any, Any], Any]] = {
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.parametrize("search", ["candidates", "by_pathfinder"])
-def test_compiler_lookup_finds_values_or_is_not_called(monkeypatch: pytest.MonkeyPatch, search: str, act: str) -> None:
+def test_compiler_lookup_during_flush_finds_computed_values(
+    monkeypatch: pytest.MonkeyPatch, search: str, act: str
+) -> None:
     if PyGPU.backend_name() != "cuda":
         pytest.skip("Python finds compilers for CUDA only")
     from PyGPU._native import library_files
@@ -88,7 +93,7 @@ def test_compiler_lookup_finds_values_or_is_not_called(monkeypatch: pytest.Monke
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("act", ACTS)
-def test_garbage_collection_during_flush_finds_values(collecting: list[Callable[[], Any]], act: str) -> None:
+def test_garbage_collection_during_flush_finds_computed_values(collecting: list[Callable[[], Any]], act: str) -> None:
     x = PyGPU.to_gpu(HOST)
     expression = structure()
     seen: list[Any] = []
@@ -109,7 +114,7 @@ def test_garbage_collection_during_flush_finds_values(collecting: list[Callable[
 
 
 @pytest.mark.timeout(60)
-def test_logging_handler_finds_values(caplog: pytest.LogCaptureFixture) -> None:
+def test_logging_handler_during_flush_finds_computed_values(caplog: pytest.LogCaptureFixture) -> None:
     x = PyGPU.to_gpu(HOST)
     expression = structure()
     seen: list[Any] = []
@@ -151,7 +156,7 @@ def test_user_allocator_is_not_called_for_pending_results() -> None:
 
 
 @pytest.mark.timeout(60)
-def test_finalizer_of_operand_owner_finds_values() -> None:
+def test_finalizer_of_operand_owner_finds_computed_values() -> None:
     host = HOST.copy()
     x = PyGPU.to_gpu(host)
     seen: list[Any] = []
@@ -171,7 +176,7 @@ def test_finalizer_of_operand_owner_finds_values() -> None:
 
 
 @pytest.mark.timeout(60)
-def test_threads_collecting_during_flushes_find_values() -> None:
+def test_concurrent_garbage_collections_during_flushes_find_values() -> None:
     x = PyGPU.to_gpu(HOST)
     wrong: list[Any] = []
     end = threading.Event()

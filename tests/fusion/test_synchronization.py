@@ -1,4 +1,4 @@
-"""Test that stream and event calls find all earlier operations launched."""
+"""Test that stream and event calls launch all earlier deferred operations before they act."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HOST = np.linspace(-1, 2, 12).reshape(3, 4)
 
 
 class Place:
-    """Objects used by the stream and event calls, created before any operation is pending."""
+    """Hold the objects that stream and event calls use, created before any operation is pending."""
 
     def __init__(self) -> None:
         self.stream = PyGPU.Stream()
@@ -95,7 +95,7 @@ def test_no_operation_is_pending_after_flush_point(mark: str) -> None:
     np.testing.assert_array_equal(kept.get(), HOST + 1)
 
 
-def test_event_follows_earlier_writes() -> None:
+def test_event_waits_for_deferred_writes_before_it() -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("the device is made slow")
@@ -111,7 +111,7 @@ def test_event_follows_earlier_writes() -> None:
     np.testing.assert_array_equal(kept.get(), HOST + 1)
 
 
-def test_each_operation_uses_stream_current_at_its_call() -> None:
+def test_deferred_operation_uses_stream_that_was_current_at_its_call() -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("the device is made slow")
@@ -147,7 +147,7 @@ def test_results_of_one_stream_are_valid_on_another() -> None:
 
 
 @pytest.mark.usefixtures("late")
-def test_write_on_another_stream_follows_readers() -> None:
+def test_write_on_another_stream_waits_for_deferred_readers() -> None:
     other = PyGPU.Stream(non_blocking=True)
     for number in range(10):
         x = PyGPU.to_gpu(HOST)
@@ -158,7 +158,7 @@ def test_write_on_another_stream_follows_readers() -> None:
         np.testing.assert_array_equal(x.get(), np.full_like(HOST, number))
 
 
-def test_capture_contains_exactly_its_operations() -> None:
+def test_capture_contains_exactly_operations_deferred_during_it() -> None:
     x, y = PyGPU.to_gpu(HOST), PyGPU.zeros_like(PyGPU.to_gpu(HOST))
     stream = PyGPU.Stream()
     (x + 1) * 2
@@ -183,7 +183,7 @@ def test_capture_contains_exactly_its_operations() -> None:
     np.testing.assert_array_equal(waits.get(), np.full_like(HOST, 12))
 
 
-def test_allocating_operations_of_capture_are_in_graph() -> None:
+def test_allocations_of_deferred_operations_are_in_captured_graph() -> None:
     x = PyGPU.to_gpu(HOST)
     (x + 1).get()
     stream = PyGPU.Stream()
@@ -212,7 +212,7 @@ def test_operations_pending_before_capture_are_not_captured() -> None:
     np.testing.assert_array_equal(z.get(), HOST + 2)
 
 
-def test_foreign_streams_are_not_deferred() -> None:
+def test_operations_on_streams_of_other_libraries_are_not_deferred() -> None:
     own = PyGPU.Stream()
     foreign = PyGPU.Stream.from_handle(own.handle, owner=own)
     x = PyGPU.to_gpu(HOST)
@@ -224,7 +224,7 @@ def test_foreign_streams_are_not_deferred() -> None:
     np.testing.assert_array_equal(kept.get(), HOST + 1)
 
 
-def test_operations_of_two_devices_are_pending_together() -> None:
+def test_operations_of_two_devices_can_be_pending_together() -> None:
     if PyGPU.device_count() < 2:
         pytest.skip("one device")
     first, second = PyGPU.to_gpu(HOST, device=0), PyGPU.to_gpu(HOST, device=1)

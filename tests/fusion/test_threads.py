@@ -1,4 +1,4 @@
-"""Test the queues of threads: other threads launch, read, overwrite and drop pending results."""
+"""Test the pending queues of threads: other threads launch, read, overwrite and drop pending results."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_another_thread_reads_pending_values() -> None:
     assert waiting() == 0
 
 
-def test_write_by_another_thread_follows_pending_operations() -> None:
+def test_write_by_another_thread_waits_for_pending_operations() -> None:
     x = PyGPU.to_gpu(HOST)
     y = x + 1
     in_a_thread(lambda: x.fill(5))
@@ -48,7 +48,7 @@ def test_another_thread_computes_with_pending_results() -> None:
     x = PyGPU.to_gpu(HOST)
     y = x + 1
     z = in_a_thread(lambda: y * 2)
-    assert waiting() == 1  # it was launched before, for the other thread's queue
+    assert waiting() == 1  # The other thread's use has already launched it.
     np.testing.assert_array_equal(z.get(), (HOST + 1) * 2)
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
@@ -98,7 +98,8 @@ def discard_all_and_defer_one(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> list[PyGP
 def test_discarded_reader_does_not_block_a_write_by_another_thread(
     discard: Callable[..., list[PyGPU.GPUArray]],
 ) -> None:
-    # The mark of a discarded operation stayed pending: the other thread flushed an empty queue again and again.
+    # In a former defect, the marker of a discarded operation stayed pending, and the other thread flushed an empty
+    # queue repeatedly.
     x, y = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     PyGPU.flush()
     kept = discard(x, y)
@@ -123,7 +124,7 @@ def test_another_thread_may_drop_pending_result() -> None:
     assert waiting() == 0
 
 
-def test_mode_is_per_thread() -> None:
+def test_fusion_mode_is_separate_for_each_thread() -> None:
     before = in_a_thread(_core._get_fusion)
     _core._set_fusion("off")
     assert in_a_thread(_core._get_fusion) == before
@@ -131,7 +132,7 @@ def test_mode_is_per_thread() -> None:
 
 
 def structure() -> Callable[[Any], Any]:
-    """An expression that has been met never before: it takes a while to compile."""
+    """Return an expression that was never used before, so its compilation takes a while."""
     steps = SystemRandom().choices([operator.add, operator.sub, operator.mul], k=14)
 
     def of(x: Any) -> Any:
@@ -157,7 +158,7 @@ MEANWHILE: dict[str, Callable[[Any, Any], Any]] = {
 
 @pytest.fixture
 def delayed() -> Iterator[simulated.Driver]:
-    """Let each launch take a while, so that others come while a batch is launched."""
+    """Delay each launch, so that other threads arrive while a batch is being launched."""
     PyGPU.zeros(1)
     driver = simulated.driver()
     if driver is None:
@@ -172,7 +173,7 @@ def test_thread_using_batch_of_another_thread_waits_for_it(name: str, delayed: s
     twin = (np.arange(12.0).reshape(3, 4) - 5) / 8
     for _ in range(10):
         x = PyGPU.to_gpu(twin)
-        kept = [in_a_thread(lambda x=x: (x + 1) * x)]  # pending in the queue of a thread that has ended
+        kept = [in_a_thread(lambda x=x: (x + 1) * x)]  # This is pending in the queue of a thread that has terminated.
         launching = threading.Thread(target=kept[0].get)
         launching.start()
         MEANWHILE[name](x, kept[0])
@@ -180,7 +181,7 @@ def test_thread_using_batch_of_another_thread_waits_for_it(name: str, delayed: s
         np.testing.assert_array_equal(kept[0].get(), (twin + 1) * twin)
 
 
-def test_thread_computing_with_batch_of_another_thread_has_its_values(delayed: simulated.Driver) -> None:
+def test_thread_computing_with_batch_of_another_thread_gets_its_values(delayed: simulated.Driver) -> None:
     twin = (np.arange(12.0).reshape(3, 4) - 5) / 8
     for _ in range(10):
         x = PyGPU.to_gpu(twin)
@@ -205,7 +206,7 @@ SHOWN: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_array_that_escapes_in_another_thread_is_not_read_late(name: str) -> None:
+def test_no_operation_is_pending_on_array_escaping_in_another_thread(name: str) -> None:
     if name == "interface" and PyGPU.backend_name() != "cuda":
         pytest.skip("the interface is CUDA's")
     shown: list[Any] = []
@@ -215,13 +216,14 @@ def test_array_that_escapes_in_another_thread_is_not_read_late(name: str) -> Non
         showing.start()
         z = x + 1
         showing.join()
-        assert waiting() == 0  # pending when it was shown, and launched by that; or launched at once
+        # The operation was pending when the array escaped, which launched it, or it was launched immediately.
+        assert waiting() == 0
         np.testing.assert_array_equal(z.get(), x.get() + 1)
         shown.clear()
 
 
 @pytest.mark.parametrize("name", ["ptr", "gpudata", "interface"])
-def test_thread_finding_escape_in_progress_waits_for_its_flush(name: str) -> None:
+def test_thread_that_finds_escape_in_progress_waits_for_its_flush(name: str) -> None:
     PyGPU.zeros(1)
     driver = simulated.driver()
     if driver is None or (name == "interface" and driver.is_hip):
@@ -231,7 +233,8 @@ def test_thread_finding_escape_in_progress_waits_for_its_flush(name: str) -> Non
     view, expression = x[:], structure()
     PyGPU.synchronize()
     with limits(meetings=1):
-        y = expression(x)  # pending in this thread's queue; the first thread below launches it, and compiles meanwhile
+        # This is pending in this thread's queue. The first thread below launches it, and compiles during the launch.
+        y = expression(x)
         showing = threading.Thread(target=lambda: SHOWN[name](x))
         showing.start()
         time.sleep(0.01)
@@ -243,7 +246,7 @@ def test_thread_finding_escape_in_progress_waits_for_its_flush(name: str) -> Non
     np.testing.assert_array_equal(x.get(), host)
 
 
-def test_array_exposed_by_collector_during_recording_is_not_read_late() -> None:
+def test_no_operation_is_pending_on_array_escaping_in_garbage_collection() -> None:
     x = PyGPU.to_gpu(HOST)
 
     class Shows:
@@ -259,7 +262,7 @@ def test_array_exposed_by_collector_during_recording_is_not_read_late() -> None:
     try:
         gc.set_threshold(1)
         gc.enable()
-        y = x + 1  # on Python 3.11 the result is what starts the collection; later ones collect behind it
+        y = x + 1  # On Python 3.11 allocating the result starts the collection; later versions collect after it.
         assert waiting() == 0
     finally:
         gc.set_threshold(*before)
@@ -283,7 +286,7 @@ def test_threads_computing_with_same_arrays_are_correct() -> None:
     assert waiting() == 0
 
 
-def test_threads_with_separate_streams_pass_results_on() -> None:
+def test_threads_with_separate_streams_pass_results_to_each_other() -> None:
     count = 60
     made: list[Any] = []
     lock = threading.Condition()
@@ -314,12 +317,12 @@ def test_threads_with_separate_streams_pass_results_on() -> None:
     with ThreadPoolExecutor(2) as pool:
         consumer = pool.submit(consume)
         pool.submit(produce).result()
-        # `x += 1; x -= 1` rounds: what comes of it is NumPy's too, but is asked of the first rows only.
+        # `x += 1; x -= 1` rounds, so only the result with number 0, which is computed before, must equal NumPy's.
         assert [number for number in consumer.result() if number <= 0] == []
 
 
 def compiled(work: Callable[[], Any]) -> int:
-    """Count the modules that work loads into a simulated driver."""
+    """Count the modules that `work` loads into a simulated driver."""
     driver = simulated.driver()
     assert driver is not None
     calls = [call for call in driver.calls() if "LoadData" in call]
@@ -329,7 +332,7 @@ def compiled(work: Callable[[], Any]) -> int:
 
 
 @pytest.mark.parametrize("threads", [2, 4])
-def test_threads_running_one_loop_compile_as_often_as_one(threads: int) -> None:
+def test_threads_with_same_loop_compile_as_often_as_one_thread(threads: int) -> None:
     x = PyGPU.to_gpu(HOST)
     if simulated.driver() is None:
         pytest.skip("modules are counted in a simulated driver only")
@@ -345,15 +348,15 @@ def test_threads_running_one_loop_compile_as_often_as_one(threads: int) -> None:
                 total.get()
 
     alone, together, apart = structure(), structure(), [structure() for _ in range(threads)]
-    loop(structure())  # what all of them share
+    loop(structure())  # This compiles the kernels that all threads share.
     one = compiled(lambda: loop(alone))
     assert one >= 1
     assert compiled(lambda: at_once(threads, lambda _: loop(together))) == one
-    # Threads with a program each compile what the programs do one after the other.
+    # Threads that each run another program compile as many kernels as the same programs run one after the other.
     assert compiled(lambda: at_once(threads, lambda number: loop(apart[number]))) == one * threads
 
 
-def test_ended_thread_leaves_its_pending_operations() -> None:
+def test_terminated_thread_leaves_its_operations_pending() -> None:
     x = PyGPU.to_gpu(HOST)
     kept = in_a_thread(lambda: [x + number for number in range(3)])
     assert waiting() == 3

@@ -1,4 +1,7 @@
-"""Decode bytes to Python objects: ordinary, odd, and forged exports. The same bytes always give the same object."""
+"""Decode bytes to Python objects: ordinary, unusual, and forged exports.
+
+The same bytes always give the same object.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ HALF = 2048
 
 
 class Bytes:
-    """An input that is read from the front; when nothing is left it reads as zeros."""
+    """Read an input from its beginning; after its end it reads as zeros."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
@@ -65,7 +68,7 @@ class Bytes:
 
 
 class Indexed:
-    """An integer by `__index__`, or something that only claims to be one."""
+    """Represent an integer by `__index__`, or only claim to be one."""
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
@@ -77,7 +80,7 @@ class Indexed:
 
 
 class Lying:
-    """A sequence whose length differs from the number of its items."""
+    """Represent a sequence whose length differs from the number of its items."""
 
     def __init__(self, length: Any, items: list[Any]) -> None:
         self.length, self.items = length, items
@@ -97,7 +100,7 @@ def plain(source: Bytes) -> Any:
 
 
 def thing(source: Bytes, depth: int = 0) -> Any:
-    """Anything at all."""
+    """Return any object."""
     kind = source.below(26 if depth < 3 else 16)
     match kind:
         case 0 | 1 | 2:
@@ -141,7 +144,7 @@ def _bound(source: Bytes) -> int | None:
 
 
 def key(source: Bytes) -> Any:
-    """A basic key: integers, slices, `...` and `None`."""
+    """Return a basic key: integers, slices, `...` and `None`."""
     items: list[Any] = []
     for _ in range(source.below(5)):
         match source.below(6):
@@ -157,14 +160,14 @@ def key(source: Bytes) -> Any:
 
 
 class Described:
-    """An object with one attribute that describes its memory."""
+    """Describe memory by one attribute."""
 
     def __init__(self, name: str, said: Any) -> None:
         setattr(self, name, said)
 
 
 def _maybe_odd(source: Bytes, said: dict[str, Any]) -> dict[str, Any]:
-    """Now and then one entry is anything at all, or missing."""
+    """Sometimes replace an entry by any object, or remove it."""
     name = source.choose((*said, "mask", "descr", "offset"))
     if source.chance(3):
         if source.chance(3):
@@ -198,7 +201,7 @@ def host_interface(source: Bytes, memory: np.ndarray) -> Any:
     }
     if source.chance(4):
         name = source.choose(tuple(said))
-        # Not lengths: they would lead out of the memory.
+        # Lengths are not replaced, because they would lead beyond the memory.
         said[name] = source.choose((None, "x", 1.5, (), [], {}, b"<f4", ("a",), object()))
     said["data"] = (memory.ctypes.data + HALF, source.chance(2))
     return said
@@ -208,7 +211,7 @@ ELEMENTS = ((FLOAT, 32, 1), (FLOAT, 64, 1), (INT, 8, 1), (UINT, 16, 1), (5, 64, 
 
 
 class Claims:
-    """A forged tensor, and whether the described memory exists."""
+    """Hold a forged tensor, and whether the memory that it describes exists."""
 
     def __init__(self, source: Bytes) -> None:
         self.forged = Forged(versioned=source.chance(2), deleter=not source.chance(16))
@@ -220,7 +223,7 @@ class Claims:
         step = source.small if honest else source.number
         self.strides = None if source.chance(3) else tuple(_int64(step()) for _ in range(rank))
         self.element = source.choose(ELEMENTS) if honest else (source.byte(), source.byte(), source.below(3))
-        # In the middle, so that strides of any sign stay inside.
+        # The described elements begin in the middle, so that strides of any sign stay inside the memory.
         forged.memory = np.arange(512, dtype=np.float32)
         address = forged.memory.ctypes.data + 1024
         forged.set(shape=self.shape, strides=self.strides, dtype=self.element, data=address)
@@ -252,7 +255,7 @@ class Claims:
                 pass
 
     def wanted(self) -> np.ndarray | None:
-        """The bytes of the elements that the claims name, by a walk of NumPy's."""
+        """Return the bytes of the described elements, which NumPy reads."""
         if not self.is_honest:
             return None
         width = max(self.element[1] // 8, 1)
@@ -273,12 +276,13 @@ def _int64(number: int) -> int:
 
 
 class Producer:
-    """An exporter that may give anything for an answer."""
+    """Export a tensor by methods that may return any object."""
 
     def __init__(self, source: Bytes, claims: Claims) -> None:
         name = source.choose((None, None, None, None, LEGACY, VERSIONED, b"used_dltensor"))
         if name in (LEGACY, VERSIONED) and (name == VERSIONED) != claims.forged.versioned:
-            name = None  # one form read as the other is a wild pointer, which cannot be detected
+            # A structure of one version that is read as the other is a wild pointer, which cannot be detected.
+            name = None
         self.was_named_used = name is not None and name.startswith(b"used_")
         self.capsule = claims.forged.capsule(name)
         self.answer = thing(source) if source.chance(10) else self.capsule

@@ -1,9 +1,10 @@
-"""Feed the extension forged exports, odd keys and odd shapes: it may only raise documented errors.
+"""Pass forged exports, unusual keys and unusual shapes to the extension, which may only raise documented errors.
+
 
     PYGPU_BACKEND=cpu python tests/fuzz/fuzz_interfaces.py tests/fuzz/corpus -max_total_time=60
 
-Under atheris (from PyPI) inputs that reach new lines of these files are kept; the extension itself is not instrumented.
-`tests/interop/test_fuzz_interfaces.py` runs the same over the corpus and over random bytes, without atheris.
+atheris (from PyPI) keeps inputs that reach new lines of these files; the extension itself is not instrumented.
+`tests/interop/test_fuzz_interfaces.py` runs the same function on the corpus and on random bytes, without atheris.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ ALLOWED = (
     PyGPU.NotSupportedError,
     PyGPU.BackendUnavailableError,
 )
-# Beyond this an uninitialised array is made and not looked at.
+# A larger uninitialized array is created, but its elements are not read.
 READABLE = 1 << 12
 REFUSED = object()
 
@@ -73,7 +74,7 @@ def assert_equal(got: PyGPU.GPUArray, wanted: np.ndarray, what: object) -> None:
 
 
 def cuda_arrays(source: Bytes) -> None:
-    """Without a GPU nothing but an empty array can come from the interface."""
+    """Import an object with `__cuda_array_interface__`; without a GPU only an empty array is accepted."""
     said = cuda_interface(source)
     made = attempt(lambda: PyGPU.asarray(Described("__cuda_array_interface__", said)))
     assert made is REFUSED or made.size == 0, f"{said} became an array"
@@ -102,7 +103,8 @@ def tensors(source: Bytes) -> None:
             lambda: PyGPU.from_dlpack(capsule),
         )
     )
-    # That a thing cannot be shared at all is an AttributeError, as NumPy's; an odd answer may lack anything.
+    # Like NumPy, PyGPU raises AttributeError for an object that cannot be shared; an unusual object may lack any
+    # attribute.
     made = attempt(call, (*ALLOWED, AttributeError))
     if made is not REFUSED:
         wanted = claims.wanted()
@@ -139,7 +141,9 @@ def indices(source: Bytes) -> None:
 
 
 def near(argument: Any) -> Any:
-    """The argument with numbers as near to 0 as means the same: NumPy cuts these ones off at 32 bits."""
+    """Return the argument with numbers reduced towards 0 without changing its meaning, because NumPy truncates to 32
+    bits.
+    """
     if isinstance(argument, tuple):
         return tuple(map(near, argument))
     return max(-99, min(99, argument)) if type(argument) is int and -(2**63) <= argument < 2**63 else argument
@@ -149,7 +153,7 @@ VIEWS: tuple[tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]], ...] =
     (lambda a, x: a.reshape(x), lambda a, x: a.reshape(x)),
     (lambda a, x: a.reshape(x, order="F"), lambda a, x: a.reshape(x, order="F")),
     (lambda a, x: a.transpose(x), lambda a, x: a.transpose(near(x))),
-    # A 0-d array's axis -1 may be squeezed, for the sake of old programs; NumPy refuses it in a tuple.
+    # For compatibility with old programs NumPy allows squeezing axis -1 of a 0-d array, but not if it is in a tuple.
     (lambda a, x: a.squeeze(x), lambda a, x: a.squeeze(x) if a.ndim else a.squeeze(x[0] if x in ((0,), (-1,)) else x)),
     (PyGPU.broadcast_to, np.broadcast_to),
     (PyGPU.expand_dims, np.expand_dims),
@@ -170,7 +174,7 @@ def views(source: Bytes) -> None:
     wanted, got = numpys(lambda: theirs(host, argument)), attempt(lambda: ours(device, argument))
     if got is not REFUSED and wanted is not REFUSED and wanted.size <= READABLE:
         assert_equal(got, wanted, argument)
-    # A broadcast that names more bytes than 64 bits count is an array for NumPy.
+    # NumPy accepts a broadcast to more bytes than 64 bits can count.
     if is_plain and (wanted is REFUSED or wanted.size * wanted.itemsize < 2**63):
         is_refused = wanted is REFUSED
         assert (got is REFUSED) == is_refused, (
@@ -195,7 +199,7 @@ TARGETS = (cuda_arrays, host_arrays, tensors, indices, views, new_arrays)
 
 
 def run(data: bytes) -> None:
-    """One input. Panics and errors that are not documented come out of it."""
+    """Test one input; panics and undocumented errors propagate."""
     source = Bytes(data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -205,7 +209,7 @@ def run(data: bytes) -> None:
 def main() -> None:
     import atheris
 
-    # What runs as a program was imported without the hooks that see which lines are reached.
+    # The modules of the main program were imported without the hooks that record which lines are reached.
     for name in ("dlpack_forge", "forgeries"):
         del sys.modules[name]
     with atheris.instrument_imports(

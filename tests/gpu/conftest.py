@@ -4,5 +4,5 @@ from __future__ import annotations
 
 import os
 
-# Otherwise JAX takes three quarters of the card for itself, and the tests of memory have nothing left to fill.
+# Without this setting JAX reserves three quarters of the GPU's memory, and too little is left for the tests of memory.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")

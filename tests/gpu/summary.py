@@ -1,6 +1,9 @@
 """Summarize a JUnit file: counts, failures, reasons of skips, slowest tests, and versions.
 
-python tests/gpu/summary.py FOLDER/gpu-tests.xml      writes FOLDER/gpu-tests.json and prints the gist
+
+    python tests/gpu/summary.py FOLDER/gpu-tests.xml
+
+The command writes FOLDER/gpu-tests.json and prints the main numbers.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import machine
 
 
 def outcome(case: ElementTree.Element) -> tuple[str, str]:
-    """passed, failed, error, skipped or xfailed, and the first line of why."""
+    """Return "passed", "failed", "error", "skipped" or "xfailed", and the first line of the reason."""
     for kind in ("failure", "error", "skipped"):
         found = case.find(kind)
         if found is not None:
@@ -30,7 +33,7 @@ def outcome(case: ElementTree.Element) -> tuple[str, str]:
 
 
 def summarise(report: Path) -> dict[str, Any]:
-    """Summarize a JUnit file, for each file and in total."""
+    """Summarize a JUnit file, for each test file and in total."""
     files: dict[str, Counter[str]] = {}
     failures, reasons, seconds = [], Counter[str](), []
     for case in ElementTree.parse(report).iter("testcase"):
@@ -53,7 +56,7 @@ def summarise(report: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Write the summary next to the report and print the main numbers."""
+    """Write the summary as a JSON file next to the JUnit file, and print the main numbers."""
     report = Path(sys.argv[1])
     summary = summarise(report)
     machine.write(report.with_suffix(".json"), summary)

@@ -57,7 +57,7 @@ def test_rmm_allocator_provides_memory_and_gets_it_back() -> None:
     assert resource.allocation_counts.current_bytes == 0
 
 
-def test_memory_returned_during_foreign_read_is_not_overwritten() -> None:
+def test_memory_returned_while_another_library_reads_is_not_overwritten() -> None:
     torch = pytest.importorskip("torch")
     host = np.arange(1 << 24, dtype=np.int32)
     side = PyGPU.Stream(non_blocking=True)
@@ -67,7 +67,7 @@ def test_memory_returned_during_foreign_read_is_not_overwritten() -> None:
         with side:
             copied = array.copy()
         del array
-        # torch reuses the freed block for the first request of that size.
+        # torch reuses the freed block for the first request of the same size.
         overwritten = torch.full((1 << 24,), -1, dtype=torch.int32, device="cuda")
         np.testing.assert_array_equal(copied.get(), host)
         del overwritten

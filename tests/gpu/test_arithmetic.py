@@ -1,4 +1,4 @@
-"""Test every function of the table with every kind and every pair of layouts on a GPU against NumPy."""
+"""Test every elementwise function with every dtype and every pair of layouts on a GPU against NumPy."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ KINDS = [
     *("float16", "float32", "float64", "complex64", "complex128"),
 ]
 UFUNCS = {name: one for name, one in vars(_core).items() if isinstance(one, _core.Ufunc) and one.__name__ == name}
-# What a device rounds otherwise than the host, in the type in which is computed.
+# Maximum relative difference of results that devices round differently from the host, by the dtype of the computation.
 TOLERANCE = {"float16": 2e-3, "float32": 2e-6, "complex64": 1e-5, "float64": 4e-15, "complex128": 2e-14}
-# Of what NumPy does not have, units in the last place, as tests/arithmetic/test_special.py.
+# Maximum error in units in the last place of functions that NumPy lacks, as in tests/arithmetic/test_special.py.
 ULPS = {"erf": 2, "erfc": 5, "gamma": 11, "lgamma": 8}
 LAYOUTS = {
     "C": lambda a: a,
@@ -50,7 +50,7 @@ def package_of(array: Any) -> Any:
 
 
 def judge_of(name: str) -> Any:
-    """NumPy's function, or else SciPy's or Python's one, which computes in the widest type."""
+    """Return NumPy's function, or else SciPy's or Python's, which computes the expected result in the widest type."""
     if hasattr(np, name):
         return getattr(np, name)
     try:
@@ -60,7 +60,7 @@ def judge_of(name: str) -> Any:
         wide = np.vectorize(lambda x: math.inf if x == 0 and "gamma" in name else getattr(math, name)(x), otypes=["d"])
 
     def judge(array: np.ndarray) -> Any:
-        kind = np.sqrt(np.zeros(0, array.dtype)).dtype  # as of all functions of real numbers
+        kind = np.sqrt(np.zeros(0, array.dtype)).dtype  # This is the result dtype of every function of real numbers.
         if kind.kind == "c":
             raise TypeError(f"{name} of {array.dtype}")
         return np.asarray(wide(array.astype("float64"))).astype(kind)
@@ -84,7 +84,7 @@ def assert_alike(ours: Any, theirs: Any, what: Any) -> None:
     if what[0] in ULPS:
         is_finite = np.isfinite(theirs)
         np.testing.assert_array_equal(ours.get()[~is_finite], theirs[~is_finite], err_msg=str(what))
-        # The judge is rounded too, and near its zeros less exact than a place.
+        # The expected result is rounded too, and near its zeros its error exceeds one unit in the last place.
         place = np.spacing(np.maximum(np.abs(theirs[is_finite]), theirs.dtype.type(1))).astype("float64")
         apart = np.abs(ours.get()[is_finite].astype("float64") - theirs[is_finite])
         assert (apart <= (ULPS[what[0]] + 1) * place).all(), what

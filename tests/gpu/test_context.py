@@ -1,4 +1,4 @@
-"""Test that PyGPU uses the shared primary context only, creates it on first use, and restores the current one."""
+"""Test that PyGPU uses only the shared primary context, creates it on first use, and restores the current context."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def primary(device=0):
 
 
 def run(body: str) -> str:
-    """Run a script after PRELUDE, and hold that it ends well."""
+    """Run a script after PRELUDE, and check that it terminates normally."""
     return support.ended_well(support.run_script(PRELUDE + body))
 
 
 @pytest.mark.starts_processes
-def test_calls_without_need_create_no_context() -> None:
+def test_calls_that_need_no_device_create_no_context() -> None:
     script = "assert not any(active())\n"
     for code in [
         "import PyGPU",
@@ -83,8 +83,8 @@ print("ended")
 
 @pytest.mark.starts_processes
 @pytest.mark.skipif(not hasattr(support.driver(), "cuCtxCreate_v2"), reason="this driver has primary contexts only")
-def test_foreign_context_stays_current() -> None:
-    # As PyCUDA's: a context of its own on the same device, current on this thread.
+def test_context_of_another_library_stays_current() -> None:
+    # Like PyCUDA, the script creates a context of its own on the same device and makes it current on this thread.
     body = """
 import PyGPU
 context = ctypes.c_void_p()
@@ -125,7 +125,7 @@ def test_call_keeps_context_of_thread() -> None:
 
 def test_guard_restores_device() -> None:
     before = PyGPU.current_device()
-    PyGPU.set_device(before)  # a thread without a context is on device 0; a guard leaves it there, with a context
+    PyGPU.set_device(before)  # A thread without a context is on device 0; a guard restores device 0, with a context.
     context = support.current_context()
     with PyGPU.Device(0):
         PyGPU.zeros(3)

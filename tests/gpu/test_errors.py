@@ -1,4 +1,7 @@
-"""Test that after a kernel fault every call reports the dead context, none hangs, and the process exits."""
+"""Test the state of a process after a kernel fault.
+
+Every call reports the unusable context, no call hangs, and the process exits.
+"""
 
 from __future__ import annotations
 

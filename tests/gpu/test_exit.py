@@ -12,7 +12,7 @@ from gpu.kernel_library import Kernels
 support.require_gpu()
 pytestmark = pytest.mark.starts_processes
 
-# Beside those of `test_lifetime.py` and `test_regression_15`.
+# These scripts complement those of `test_lifetime.py` and the regression tests of process exit.
 SCRIPTS = {
     "arrays on streams": """
         streams = [PyGPU.Stream(), PyGPU.Stream(non_blocking=True)]
@@ -84,7 +84,7 @@ SCRIPTS = {
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_process_exits_cleanly_with(name: str) -> None:
+def test_process_exits_cleanly_with_live_object(name: str) -> None:
     script = "import PyGPU\n" + textwrap.dedent(SCRIPTS[name]) + "\nprint('ended')\n"
     assert "ended" in support.ended_well(support.run_script(script)).splitlines()
 
@@ -108,7 +108,7 @@ def test_process_exits_cleanly_with_active_work(kernels: Kernels) -> None:
 
 
 @pytest.mark.parametrize("first", ["torch", "cupy", "jax", "numba.cuda"])
-def test_process_exits_cleanly_together_with(first: str) -> None:
+def test_process_exits_cleanly_together_with_another_library(first: str) -> None:
     support.require_peers()
     pytest.importorskip(first)
     share = {

@@ -124,7 +124,7 @@ def test_child_forked_before_driver_was_opened_may_use_it() -> None:
     run(USE, before="assert PyGPU.zeros(2, device='cpu').tolist() == [0, 0]", after="")
 
 
-def test_spawn_works() -> None:
+def test_process_started_by_spawn_can_use_gpu() -> None:
     script = """
         import subprocess, sys
         import PyGPU

@@ -113,7 +113,7 @@ def test_strided_copy_and_reduction_are_captured() -> None:
 
     total = ReductionKernel(np.int64, "0", "a + b", arguments="const long long *in")
     a = PyGPU.to_gpu(np.arange(600 * 700).reshape(600, 700))
-    total(a)  # compiled before the capture
+    total(a)  # This compiles the kernels before the capture.
     a.T.copy("C")
     with PyGPU.Graph() as graph:
         turned = a.T.copy("C")
@@ -134,8 +134,8 @@ def test_graph_may_be_dropped_while_running(increment: PyGPU.Kernel) -> None:
 
 
 def test_torch_captures_fills_of_any_item_and_rejects_uploads() -> None:
-    # A1: fills of 8 and 16 bytes put a copy out of freed host memory into the graph. Kernels are loaded beside the
-    # capture of torch.
+    # Interop regression A1: captured fills of 8 and 16 bytes copied from host memory that was already freed. The
+    # kernels are loaded before torch captures.
     torch = pytest.importorskip("torch")
     sizes = [*range(1, 17), 24, 40]
     item = {size: np.frombuffer(bytes(range(1, size + 1)), f"V{size}")[0] for size in sizes}
@@ -253,10 +253,10 @@ def test_graph_update_replaces_all_or_reports_driver_reason() -> None:
     assert (y.get() == 10).all()
     with pytest.raises(PyGPU.CudaError, match=r"\(910\)"):
         graph.update(captured(x, 100, 2))
-    graph.update(graph.nodes[0], y, 5, 1000)  # its own nodes, after all of it was exchanged
+    graph.update(graph.nodes[0], y, 5, 1000)  # The graph still accepts its own nodes after all of them were replaced.
     graph.launch()
     assert (x.get() == 10).all()
-    assert (y.get() == 10).all()  # the fill comes after
+    assert (y.get() == 10).all()  # The fill runs after the kernel.
 
 
 def test_active_launch_keeps_its_parameters_and_memory() -> None:

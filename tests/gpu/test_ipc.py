@@ -60,7 +60,7 @@ def test_another_process_waits_for_a_shared_event():
     assert result.stdout.strip() == "ended", result.stderr
 
 
-def test_rejects_pool_memory_with_remedy():
+def test_sharing_pool_memory_raises_error_with_remedy():
     array = PyGPU.zeros(1000)
     with pytest.raises(PyGPU.CudaError, match="mem_alloc"):
         _driver_memory.mem_get_ipc_handle(array.ptr)
@@ -73,7 +73,7 @@ def test_device_writes_managed_memory_read_by_host():
     assert numpy.array_equal(values, numpy.full(1000, 7, "f4"))
 
 
-def test_rows_have_pitch_of_driver():
+def test_pitched_rows_have_pitch_of_driver():
     _, pitch = _driver_memory.mem_alloc_pitch(100, 10, 4)
     assert pitch >= 100
     assert pitch % 32 == 0

@@ -1,6 +1,6 @@
-"""Test PyGPU's own kernels on a device: compilation, loading, launches, and errors.
+"""Test user-written kernels on a device: compilation, loading, launches, and errors.
 
-On HIP too, where the device may be AMD's or, through the library in hip_on_cuda, NVIDIA's.
+The tests run on HIP too, whose device may be AMD's or, through the library in hip_on_cuda, NVIDIA's.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def test_template_instances_are_found_by_name(module: PyGPU.Module) -> None:
     module.get_function("times<long long, 5>")[1, 32](y)
     assert (x.get() == 3).all()
     assert (y.get() == 5).all()
-    module.get_function("times<float, 2>")[1, 32](x)  # compiled now
+    module.get_function("times<float, 2>")[1, 32](x)  # The kernel is compiled at this call.
     assert (x.get() == 6).all()
 
 
@@ -299,7 +299,7 @@ def test_image_is_loaded_from_bytes_and_file(module: PyGPU.Module, tmp_path: Pat
         loaded = PyGPU.Kernel(source, "scale")
         loaded[1, 32](x, numpy.float32(3), numpy.int32(4))
         assert (x.get() == 3).all()
-        if not support.on_hip():  # which cannot say how many parameters there are
+        if not support.on_hip():  # HIP cannot report the number of parameters of a kernel in an image.
             with pytest.raises(TypeError, match="3 arguments"):
                 loaded[1, 32](x)
         with pytest.raises(TypeError, match=r"numpy\.float32"):
@@ -458,6 +458,6 @@ def test_launch_does_not_wait_for_unloading_of_another_module(module: PyGPU.Modu
     slow.synchronize()
     with no_wait():
         module.get_function("spin")[1, 1, slow](int(SECONDS * 1e9))
-        # What keeps others' arrays looks whether what it kept before may go.
+        # A launch that keeps arrays of other libraries alive also checks whether earlier ones can be released.
         module.get_function("add")[256, 256, slow](foreign, foreign, out, COUNT)
     assert (out.get() == 14).all()

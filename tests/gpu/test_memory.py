@@ -17,7 +17,8 @@ from gpu import support
 support.require_gpu()
 
 MIB = 1 << 20
-# More than a pool keeps by chance. A simulated device writes over all that it gives out and takes back.
+# More bytes than a pool keeps by chance. The value is smaller on a simulated device, which fills all new and freed
+# memory.
 MUCH = 64 * MIB if support.is_simulated() else 1 << 30
 
 
@@ -30,7 +31,7 @@ def _clean() -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def _little() -> Iterator[None]:
-    """Leave a simulated device little memory, since these tests fill it."""
+    """Reduce the memory of a simulated device, because these tests fill it."""
     driver = simulated.driver()
     if driver is None:
         yield
@@ -131,7 +132,7 @@ def test_threshold_of_zero_caches_nothing() -> None:
         PyGPU.set_memory_release_threshold(before)
 
 
-def test_memory_info_matches_driver() -> None:
+def test_memory_info_matches_values_of_driver() -> None:
     free, total = PyGPU.memory_info()
     assert 0 < free <= total
     assert abs(total - PyGPU.device_properties(PyGPU.current_device())["total_memory"]) < 2 << 30
@@ -178,7 +179,7 @@ def test_device_memory_is_filled_freed_and_filled_again() -> None:
             PyGPU.empty(6 * size, "uint8")
         assert [int(array[0]) for array in arrays] == [number + turn for number in range(8)]
         del arrays
-    # Now in one piece: what the pool kept in pieces must not be in the way.
+    # One large array must fit now, so the pool must not keep the memory in separate pieces.
     whole = PyGPU.empty(8 * size, "uint8")
     whole[-1] = 3
     assert int(whole[-1]) == 3
@@ -234,7 +235,7 @@ def test_threads_share_the_pool_safely() -> None:
     assert after["count"] == before["count"]
 
 
-def test_cycles_are_collected() -> None:
+def test_arrays_in_reference_cycles_are_collected() -> None:
     before = figures()["count"]
     array = PyGPU.zeros(1000)
     array.myself = array  # type: ignore[attr-defined]

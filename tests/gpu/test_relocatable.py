@@ -1,6 +1,6 @@
 """Test relocatable device code on a device: linked parts, and kernels that launch kernels.
 
-The two cases in which PyCUDA's own suite links, in few words, and what a plain source may ask for.
+The tests contain the two cases in which PyCUDA's own tests link code, and the options that a single source may have.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def doubled(module: SourceModule | DynamicModule, name: str, *arguments: object,
 
 
 @needs_the_runtime
-def test_kernel_launches_kernel() -> None:
+def test_kernel_can_launch_another_kernel() -> None:
     module = DynamicSourceModule(LAUNCHING)
     assert doubled(module, "outer", np.int32(8), block=1) == list(range(0, 16, 2))
 
@@ -67,13 +67,13 @@ def test_function_of_another_source_is_found_by_linking() -> None:
     assert doubled(module.link(), "f", block=8) == list(range(0, 16, 2))
 
 
-def test_undefined_function_is_named() -> None:
+def test_link_error_names_undefined_function() -> None:
     module = DynamicModule().add_source(PARTS[0])
     with pytest.raises(drv.Error, match="twice"):
         module.link()
 
 
-def test_single_source_may_be_relocatable() -> None:
+def test_single_source_can_be_compiled_as_relocatable() -> None:
     module = SourceModule("\n".join(PARTS[::-1]), options=["-rdc=true"])
     assert doubled(module, "f", block=8) == list(range(0, 16, 2))
 

@@ -1,4 +1,4 @@
-"""Test hazard tracking: streams are delayed, and all values must be correct."""
+"""Test hazard tracking: streams are delayed, and all values must still be correct."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def result() -> PyGPU.GPUArray:
 
 
 def late_write(kernels: Kernels, stream: PyGPU.Stream, array: PyGPU.GPUArray, value: float) -> None:
-    """Let PyGPU write an array on a stream that is busy first."""
+    """Write an array by PyGPU on a stream that is busy at first."""
     with stream, no_wait():
         kernels.spin(SECONDS, stream.handle)
         array.fill(value)
@@ -101,7 +101,7 @@ def test_upload_waits_for_late_read(kernels: Kernels, slow: PyGPU.Stream, block:
 # Raw pointers
 
 
-def test_recorded_raw_write_is_waited_for(
+def test_read_waits_for_raw_write_recorded_by_user(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     kernels.spin(SECONDS, slow.handle)
@@ -263,7 +263,7 @@ def test_stream_in_dictionary_lives_as_long_as_array(kernels: Kernels) -> None:
 # Import
 
 
-def test_stream_of_imported_dictionary_is_waited_for_by_stream_not_host(
+def test_stream_of_imported_dictionary_is_waited_for_on_device_not_on_host(
     kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     kernels.spin(SECONDS, slow.handle)
@@ -303,8 +303,8 @@ def test_dlpack_consumer_keeps_memory_until_its_work_ends(
     capsule = values.__dlpack__(stream=slow.handle)
     kernels.spin(SECONDS, slow.handle)
     kernels.read(result.ptr, values.ptr, COUNT, slow.handle)
-    # The consumer is done with its capsule while its kernel still runs, as PyTorch's allocator would be. HIP has no
-    # event that covers all streams: there the host waits.
+    # The consumer releases its capsule while its kernel still runs, as PyTorch's allocator does. HIP has no event that
+    # covers all streams, so the host waits there.
     with contextlib.nullcontext() if support.on_hip() else no_wait():
         del values, capsule
         gc.collect()

@@ -22,7 +22,10 @@ def random_shape(generator: random.Random, ndim: int, most: int) -> tuple[int, .
 
 
 def random_key(generator: random.Random, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """A slice of any sign and step for each axis; the Ellipsis keeps NumPy from making a scalar of a 0-d array."""
+    """Return a slice of any sign and step for each axis.
+
+    The ellipsis prevents NumPy from converting a 0-d array to a scalar.
+    """
     key: list[slice] = []
     for length in shape:
         step = generator.choice([1, 1, 2, 3, -1, -1, -2])
@@ -52,7 +55,7 @@ def generator(request: pytest.FixtureRequest, hypothesis_or_own_seed: int) -> ra
 
 @pytest.fixture(scope="session")
 def hypothesis_or_own_seed(request: pytest.FixtureRequest) -> int:
-    """The seed in pytest's header, so that one option repeats the run."""
+    """Return the seed that pytest's header shows, so that one option repeats the run."""
     given = getattr(request.config.option, "hypothesis_seed", None)
     try:
         return int(given)
@@ -60,7 +63,7 @@ def hypothesis_or_own_seed(request: pytest.FixtureRequest) -> int:
         return random.SystemRandom().randrange(2**32)
 
 
-def test_host_views_are_uploaded(generator: random.Random) -> None:
+def test_upload_of_any_host_view_matches_numpy(generator: random.Random) -> None:
     for _ in range(40):
         host = random_values(generator, random_shape(generator, generator.randint(0, 4), 20), generator.choice(DTYPES))
         view = host[random_key(generator, host.shape)].transpose(random_axes(generator, host.ndim))
@@ -68,7 +71,7 @@ def test_host_views_are_uploaded(generator: random.Random) -> None:
         same(array.get(), view)
 
 
-def test_device_views_are_downloaded(generator: random.Random) -> None:
+def test_download_of_any_device_view_matches_numpy(generator: random.Random) -> None:
     for _ in range(40):
         host = random_values(generator, random_shape(generator, generator.randint(0, 4), 20), generator.choice(DTYPES))
         key, axes = random_key(generator, host.shape), random_axes(generator, host.ndim)
@@ -80,7 +83,7 @@ def test_device_views_are_downloaded(generator: random.Random) -> None:
         same(filled, expected)
 
 
-def test_device_views_are_written_from_host(generator: random.Random) -> None:
+def test_assignment_of_host_values_to_any_device_view_matches_numpy(generator: random.Random) -> None:
     for _ in range(40):
         host = random_values(generator, random_shape(generator, generator.randint(1, 4), 20), generator.choice(DTYPES))
         key = random_key(generator, host.shape)
@@ -91,7 +94,7 @@ def test_device_views_are_written_from_host(generator: random.Random) -> None:
         same(array.get(), host)
 
 
-def test_views_are_copied_on_the_device(generator: random.Random) -> None:
+def test_copy_between_any_device_views_matches_numpy(generator: random.Random) -> None:
     for _ in range(40):
         host = random_values(generator, random_shape(generator, generator.randint(0, 4), 20), generator.choice(DTYPES))
         key, axes = random_key(generator, host.shape), random_axes(generator, host.ndim)
@@ -128,7 +131,7 @@ def test_square_is_transposed_in_place() -> None:
     same(array.get(), host.T)
 
 
-def test_values_are_broadcast() -> None:
+def test_values_are_broadcast_to_device_view() -> None:
     host = numpy.zeros((5, 6, 7), numpy.int32)
     array = PyGPU.to_gpu(host)
     for key, value in [
@@ -145,7 +148,8 @@ def test_values_are_broadcast() -> None:
     same(array.get(), host)
 
 
-# Beyond one chunk of the ring through which copies pass; the real device's caches are larger.
+# The array is larger than one chunk of the ring of pinned buffers. It is largest on a real device, whose caches are
+# larger.
 SIDE, EDGE = (1024, 80) if support.is_simulated() else (4096, 220)
 LARGE = {
     "rows of a matrix": ((SIDE, SIDE), lambda a: a[100:-100]),

@@ -1,4 +1,4 @@
-"""Test two devices: the current one, copies between them, and sharing from the other one."""
+"""Test two devices: the current device, copies between devices, and sharing memory of the other device."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ def test_copy_between_devices_waits_for_late_write(kernels: Kernels) -> None:
         kernels.spin(SECONDS, slow.handle)
         array.fill(2)
     copied = PyGPU.asarray(array, device=1)
-    array.fill(3)  # must wait for the copy
+    array.fill(3)  # The fill must wait for the copy.
     assert (copied.get() == 2).all()
     assert (array.get() == 3).all()
     del target
 
 
-def test_peer_access_is_enabled_more_than_once() -> None:
+def test_peer_access_can_be_enabled_more_than_once() -> None:
     if not PyGPU.can_access_peer(0, 1):
         pytest.skip("the devices do not reach each other")
     PyGPU.enable_peer_access(0, 1)
@@ -177,7 +177,7 @@ def test_cupy_imports_from_noncurrent_device() -> None:
     shared = cupy.from_dlpack(array)
     assert shared.device.id == 1
     assert shared.data.ptr == array.ptr
-    copied = cupy.asarray(array)  # CuPy's own rule: to the device that is current
+    copied = cupy.asarray(array)  # CuPy copies to the device that is current.
     assert copied.device.id == 0
     same(cupy.asnumpy(copied), values())
     with cupy.cuda.Device(1):

@@ -1,4 +1,7 @@
-"""Forged DLPack structures, built with ctypes, correct or false, and producers with the oddities of real ones."""
+"""Build DLPack structures and producers by ctypes, for tests of imports.
+
+The structures may be correct or violate the standard, and the producers behave unusually like some real ones.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ class DLManagedTensorVersioned(ctypes.Structure):
 
 
 class DLPackExchangeAPI(ctypes.Structure):
-    """The header and the five functions of the exchange table."""
+    """Represent DLPack's exchange table: its header and its five functions."""
 
     _fields_ = (
         ("major", ctypes.c_uint32),
@@ -70,7 +73,8 @@ class DLPackExchangeAPI(ctypes.Structure):
 
 
 TABLE = b"dlpack_exchange_api"
-# PYFUNCTYPE keeps the GIL and raises what the function left set, as a C caller that holds the GIL would.
+# A function made by PYFUNCTYPE is called with the GIL, and its Python exception is raised afterwards. This corresponds
+# to a C caller that holds the GIL.
 FROM_OBJECT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
 LEND = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(DLTensor))
 WORK_STREAM = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
@@ -85,7 +89,7 @@ capsule_name.restype, capsule_name.argtypes = ctypes.c_char_p, (ctypes.py_object
 set_capsule_name = _api.PyCapsule_SetName
 set_capsule_name.restype, set_capsule_name.argtypes = ctypes.c_int, (ctypes.py_object, ctypes.c_char_p)
 
-# A capsule keeps a pointer to its name and not the name: these live as long as the process.
+# A capsule stores a pointer to its name without copying the text, so these names live as long as the process.
 _NAMES = {name: ctypes.c_char_p(name) for name in (LEGACY, VERSIONED, b"used_" + LEGACY, b"used_" + VERSIONED)}
 
 
@@ -94,9 +98,9 @@ def int64s(values: Sequence[int]) -> Any:
 
 
 class Forged:
-    """A forged tensor and its count of deleter calls; float32 of shape (2, 3) by default.
+    """Hold a forged tensor and count the calls of its deleter.
 
-    Keep the object as long as anything may call the deleter.
+    The default is a float32 tensor of shape (2, 3). Keep this object as long as the deleter may be called.
     """
 
     def __init__(self, *, versioned: bool = True, deleter: bool = True) -> None:
@@ -124,7 +128,7 @@ class Forged:
         return ctypes.addressof(self.managed)
 
     def set(self, **claims: Any) -> Forged:
-        """Put claims into the tensor, true or not: fields of DLTensor, `version`, `flags`."""
+        """Set fields of the tensor, to true or false values: fields of DLTensor, `version`, `flags`."""
         for name, value in claims.items():
             match name:
                 case "version":
@@ -151,7 +155,7 @@ class Forged:
 
 
 class Producer:
-    """An object with DLPack's two methods over a forged tensor, which records their arguments."""
+    """Produce a forged tensor by DLPack's two methods, and record the arguments of their calls."""
 
     def __init__(self, forged: Forged | None = None, device: object = (CPU, 0)) -> None:
         self.forged = forged or Forged()
@@ -167,14 +171,14 @@ class Producer:
 
 
 def managed_of(capsule: object) -> DLManagedTensor | DLManagedTensorVersioned:
-    """Return the structure in an unconsumed capsule."""
+    """Return the structure in a capsule that was not consumed."""
     name = capsule_name(capsule)
     kind = DLManagedTensorVersioned if name == VERSIONED else DLManagedTensor
     return kind.from_address(capsule_pointer(capsule, name))
 
 
 def consume(capsule: object) -> int:
-    """Take the tensor out as a consumer does, and give its address; its deleter is the caller's to call."""
+    """Consume a capsule and return the address of its tensor; the caller must call the deleter."""
     name = capsule_name(capsule)
     pointer = capsule_pointer(capsule, name)
     assert set_capsule_name(capsule, _NAMES[b"used_" + name]) == 0
@@ -182,23 +186,23 @@ def consume(capsule: object) -> int:
 
 
 def delete(pointer: int, *, versioned: bool = True) -> None:
-    """Call the deleter; ctypes releases the GIL around it."""
+    """Call the deleter of a tensor; ctypes releases the GIL during the call."""
     kind = DLManagedTensorVersioned if versioned else DLManagedTensor
     Deleter(kind.from_address(pointer).deleter)(pointer)
 
 
 def dimensions(tensor: DLTensor) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The shape and the strides, in elements."""
+    """Return the shape and the strides of a tensor in elements."""
     return tuple(tensor.shape[: tensor.ndim]), tuple(tensor.strides[: tensor.ndim])
 
 
 def table() -> DLPackExchangeAPI:
-    """The exchange table of PyGPU's arrays."""
+    """Return the DLPack exchange table of PyGPU's arrays."""
     return DLPackExchangeAPI.from_address(capsule_pointer(PyGPU.GPUArray.__dlpack_c_exchange_api__, TABLE))
 
 
 def exported(array: object) -> int:
-    """The address of a tensor that the table makes of an array; `delete` ends it."""
+    """Export an array by the exchange table; return the address of the tensor, which `delete` frees."""
     out = ctypes.c_void_p()
     assert FROM_OBJECT(table().managed_tensor_from_py_object_no_sync)(id(array), ctypes.byref(out)) == 0
     assert out.value
@@ -206,7 +210,7 @@ def exported(array: object) -> int:
 
 
 class Exported:
-    """The same, held as a consumer in C holds it."""
+    """Hold a tensor that the exchange table exported, as a consumer written in C does."""
 
     def __init__(self, array: object) -> None:
         self.pointer = exported(array)
@@ -216,14 +220,14 @@ class Exported:
 
 
 def lent(array: object) -> DLTensor:
-    """Return a tensor that the table exports without ownership, valid while the array lives."""
+    """Return a tensor that the exchange table exports without ownership; it is valid as long as the array lives."""
     out = DLTensor()
     assert LEND(table().dltensor_from_py_object_no_sync)(id(array), ctypes.byref(out)) == 0
     return out
 
 
 def work_stream(kind: int, number: int) -> int:
-    """The stream that the table names of a device."""
+    """Return the stream that the exchange table reports for a device."""
     out = ctypes.c_void_p(1)
     assert WORK_STREAM(table().current_work_stream)(kind, number, ctypes.byref(out)) == 0
     return out.value or 0

@@ -1,14 +1,15 @@
-"""Random programs with operations that wait, held against NumPy and against the mode off, for as long as one likes.
+"""Run random programs of deferred operations and compare them with NumPy and with fusion mode "off".
+
 
     python tests/helpers/fusion_soak.py --operations 1000000 --seed 7 --json report.json
     python tests/helpers/fusion_soak.py --operations 1000000 --resume report.json
     python tests/helpers/fusion_soak.py --operations 1000000 --finalisers --refusing --threads 4
 
-`--resume` goes on where a report ended, with its options, and adds to its totals. Processes with seeds that lie far
-apart share nothing, so a long run may be spread over them.
-`fusion_support/state_machine.py` has the programs. On a difference the seed of its program and the last steps are
-printed; the seed repeats it. A device is needed, simulated or real. Fragments come from a catalogue, so that
-few kernels are compiled.
+`--resume` continues the run of a report with its options, and adds to its totals. Processes with distant seeds run
+different programs, so a long run can be split between processes. `fusion_support/state_machine.py` defines the
+programs. For a difference, the seed of its program and the last steps are printed; the seed reproduces it. The command
+requires a simulated or real device. Programs are composed of fragments from a catalogue, so that few kernels are
+compiled.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from fusion_support import state_machine
 def soak(
     operations: int, seed: int, fragments: int = state_machine.MOST_FRAGMENTS, *, shown: bool = False, **options: Any
 ) -> dict[str, Any]:
-    """Return the report of a run; a failure is stored under `"failure"`, which is None otherwise."""
+    """Run programs and return a report; a failure is stored under `"failure"`, which is otherwise None."""
 
     def tell(number: int) -> None:
         print(f"\rseed {seed}: {number} operations", end="", file=sys.stderr, flush=True)
@@ -58,7 +59,7 @@ def soak(
 
 
 def added(former: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:
-    """Return a report with the totals of an earlier one, which it continues."""
+    """Add the totals of an earlier report to those of a continued run."""
     sums = {}
     for name, value in report.items():
         before = former.get(name)
@@ -70,7 +71,7 @@ def added(former: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:
     return report | sums | {"seed": former["seed"]}
 
 
-# Figures of a report that a continued run adds up.
+# These entries of a report are added up when a run is continued.
 TOTALS = ("programs", "operations", "finalisers", "refusals", "seconds", "processor_seconds")
 
 

@@ -1,12 +1,13 @@
-"""Random hand-overs of memory between PyGPU and every peer that is there, on delayed streams and from several threads.
+"""Hand over memory at random between PyGPU and all installed peers, on delayed streams and in several threads.
+
 
     python tests/helpers/handovers.py --operations 10000 --processes 20 --seed 7 --json report.json
 
-A baton is memory whose values NumPy knows. An operation hands it to another library (by DLPack, its C exchange
-table, an array interface, or its plain address), writes a part of it there on a stream that is kept busy, holds it
-against NumPy, passes it to another thread, or drops a holder, early or late. The peers are PyTorch, CuPy and
-numba-cuda where they are there, NumPy, and always `hostile_peer`, whose deleters release the GIL above PyGPU's.
-Nothing may be read too early, and nothing may crash.
+A baton is a piece of memory with known values. An operation passes a baton to another library, writes a part of it,
+compares it with the expected values, passes it to another thread, or drops a holder early or late. It is passed by
+DLPack, by DLPack's C exchange table, by an array interface, or by its address. Writes run on a busy stream. The peers
+are NumPy, the installed ones of PyTorch, CuPy and numba-cuda, and `hostile_peer`, whose deleters release the GIL before
+they call PyGPU's. No value may be read too early, and no process may crash.
 """
 
 from __future__ import annotations
@@ -38,16 +39,16 @@ from handover_support.ways import ways_to
 BATONS_PER_THREAD = 6
 MOST_KEPT = 4
 LENGTHS = (1, 7, 1024, 4099, 1 << 15)
-# Of one operation on a simulated driver.
+# Delay of one operation on a simulated driver in microseconds.
 DELAY_US = 200
 
 
 class Mismatch(AssertionError):
-    """A baton has not the values that it should have."""
+    """A baton does not have the expected values."""
 
 
 class Thread:
-    """One thread's batons and choices."""
+    """Hold the batons and the random choices of one thread."""
 
     def __init__(self, run: Run, number: int) -> None:
         self.run, self.choices = run, Random(f"{run.seed}/{number}")
@@ -55,7 +56,7 @@ class Thread:
         self.counts: Counter[str] = Counter()
 
     def new(self) -> Baton:
-        """A baton that PyGPU holds."""
+        """Return a new baton that PyGPU holds."""
         device = self.choices.choice(list(self.run.libraries))
         expected = np.arange(self.choices.choice(LENGTHS), dtype=np.float32) + self.choices.randrange(1000)
         own = self.run.libraries[device][0]
@@ -64,7 +65,7 @@ class Thread:
         return baton
 
     def step(self) -> None:
-        """One operation."""
+        """Perform one random operation."""
         if len(self.batons) < BATONS_PER_THREAD:
             self.batons.append(self.new())
         baton = self.choices.choice(self.batons)
@@ -80,7 +81,7 @@ class Thread:
             ) from error
 
     def hand_over(self, baton: Baton) -> None:
-        """To another library, or to the same by another way."""
+        """Pass a baton to another library, or to the same library in another way."""
         target = self.choices.choice(self.run.libraries[baton.device])
         ways = ways_to(baton, target)
         if not ways:
@@ -102,7 +103,7 @@ class Thread:
         self.counts[label] += 1
 
     def write(self, baton: Baton) -> None:
-        """A part, on the holder's stream; PyGPU's may be another each time."""
+        """Write a part of a baton on the holder's stream; PyGPU may use another stream each time."""
         size = baton.expected.size
         first = self.choices.randrange(size)
         part = slice(first, self.choices.randrange(first, size) + 1)
@@ -116,7 +117,7 @@ class Thread:
         self.counts["write"] += 1
 
     def check(self, baton: Baton) -> None:
-        """Against NumPy."""
+        """Compare the values of a baton with the expected ones."""
         with baton.library.working(baton):
             found = baton.library.read(baton)
         if not np.array_equal(found, baton.expected):
@@ -126,7 +127,7 @@ class Thread:
         self.counts["check"] += 1
 
     def let_go(self, baton: Baton) -> None:
-        """Drop an earlier holder: immediately, or on a thread unknown to Python."""
+        """Drop an earlier holder, either immediately or on a thread that Python did not create."""
         if not baton.kept:
             return
         holder = baton.kept.pop(self.choices.randrange(len(baton.kept)))
@@ -138,7 +139,7 @@ class Thread:
         self.counts["let go"] += 1
 
     def pass_on(self, baton: Baton) -> None:
-        """To another thread, for one of its."""
+        """Exchange a baton with another thread."""
         with baton.library.working(baton), contextlib.suppress(queue.Empty):
             self.batons.remove(baton)
             baton.history.append("to another thread")
@@ -147,7 +148,7 @@ class Thread:
         self.counts["pass on"] += 1
 
     def end(self, baton: Baton) -> None:
-        """Drop the baton with any active work."""
+        """Drop a baton while work on it may be active."""
         self.batons.remove(baton)
         self.counts["end"] += 1
 
@@ -160,7 +161,7 @@ def stream_of(library: Library, stream: Any) -> Iterator[None]:
 
 
 class Run:
-    """One process: its libraries, threads and failures."""
+    """Hold the libraries, threads and failures of one process."""
 
     def __init__(self, seed: int, threads: int) -> None:
         self.seed = seed
@@ -174,7 +175,7 @@ class Run:
         self.threads = [Thread(self, number) for number in range(threads)]
 
     def work(self, thread: Thread, operations: int) -> None:
-        """Run the steps of one thread."""
+        """Run the operations of one thread."""
         try:
             for _ in range(operations):
                 if self.failures:
@@ -189,7 +190,7 @@ class Run:
 
 
 def hand_over(operations: int, seed: int, threads: int = 3) -> dict[str, Any]:
-    """Run in this process, and return the report."""
+    """Run the operations in this process, and return a report."""
     driver = simulated.driver()
     before = len(driver.reports()) if driver else 0
     run = Run(seed, threads)
@@ -230,7 +231,7 @@ def hand_over(operations: int, seed: int, threads: int = 3) -> dict[str, Any]:
 
 
 def in_processes(arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    """The operations, spread over processes that run at once."""
+    """Run the operations in several concurrent processes, and return their reports."""
     share = -(-arguments.operations // arguments.processes)
     running = []
     for number in range(arguments.processes):
@@ -261,7 +262,7 @@ def _report_of(seed: int, share: int, process: subprocess.Popen[str]) -> dict[st
 
 
 def main() -> int:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--operations", type=int, default=2000, help="of all processes together")
     parser.add_argument("--processes", type=int, default=1)
@@ -276,7 +277,7 @@ def main() -> int:
         report = hand_over(arguments.operations, arguments.seed, arguments.threads)
         print(json.dumps(report))
         return bool(report["failures"])
-    hostile_peer.library()  # built once, before all want it
+    hostile_peer.library()  # The library is built once, before all processes need it.
     reports = in_processes(arguments)
     failures = [failure for report in reports for failure in report["failures"]]
     counts: Counter[str] = sum((Counter(report["counts"]) for report in reports), Counter())

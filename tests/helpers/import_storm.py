@@ -1,8 +1,10 @@
-"""Import PyGPU repeatedly, each time in a new process while threads run the collector (A5; Dask workers do so).
+"""Import PyGPU in many new processes, each while threads run the garbage collector, as Dask's workers do.
+
 
     python tests/helpers/import_storm.py --imports 200
 
-A few run in the tests, more by hand on a machine with a GPU. The status is the number of imports that failed.
+The tests make few imports; make more by hand on a machine with a GPU. The exit status is the number of imports that
+failed. Interop regression A5 is the reason for this test.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ finally:
 
 
 def imported(number: int) -> str | None:
-    """Return the failure of one import, or None."""
+    """Import PyGPU in a new process; return a description of the failure, or None."""
     command = [sys.executable, "-X", "faulthandler", "-c", SCRIPT]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=dict(os.environ), check=False)
@@ -46,13 +48,13 @@ def imported(number: int) -> str | None:
 
 
 def storm(imports: int, at_once: int = 2) -> list[str]:
-    """Return the first failure, or None."""
+    """Import PyGPU in many processes; return the failures."""
     with ThreadPoolExecutor(at_once) as threads:
         return [failure for failure in threads.map(imported, range(imports)) if failure]
 
 
 def main() -> int:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--imports", type=int, default=200)
     parser.add_argument("--at-once", type=int, default=os.cpu_count() or 2)

@@ -1,4 +1,7 @@
-"""Test kernel arguments on a driver that records its calls. Run by `test_kernels.py`."""
+"""Test kernel arguments on a driver that only records its calls.
+
+`test_kernels.py` runs this file in a separate process.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,7 @@ def test_launch_has_requested_shape() -> None:
     assert launched()[0].startswith("cooperative")
 
 
-def test_accepts_stream_of_other_library() -> None:
+def test_kernel_launches_on_stream_of_another_library() -> None:
     stream = PyGPU.Stream()
 
     class Other:
@@ -96,15 +99,15 @@ def test_rejects_invalid_launch_shape(key: Any, error: type[Exception], text: st
         kernel[key]()
 
 
-def test_rejects_stream_of_other_device() -> None:
+def test_rejects_stream_of_another_device_than_the_kernels() -> None:
     with pytest.raises(ValueError, match="cuda:1"):
         kernel_of("", "")[1, 1, PyGPU.Stream(device=1)]()
 
 
-# Accepted arguments
+# Arguments that are taken
 
 
-def test_arrays_numbers_and_null_pointers_are_passed(x: PyGPU.GPUArray) -> None:
+def test_kernel_receives_arrays_numbers_and_null_pointers(x: PyGPU.GPUArray) -> None:
     kernel = kernel_of("float *x, const float *y, int n, float f, double d, unsigned char b", "8 8 4 4 8 1")
     kernel[1, 1](x, None, 24, 0.5, 2, 200)
     assert values("QQifdB") == (x.ptr, 0, 24, 0.5, 2.0, 200)
@@ -130,12 +133,12 @@ def test_arrays_numbers_and_null_pointers_are_passed(x: PyGPU.GPUArray) -> None:
         ("__half", "e", 0.5),
     ],
 )
-def test_number_is_converted_to_declared_type(spelled: str, code: str, value: Any) -> None:
+def test_python_number_is_converted_to_declared_type(spelled: str, code: str, value: Any) -> None:
     kernel_of(f"{spelled} v", str(struct.calcsize(code)))[1, 1](value)
     assert values(code) == (value,)
 
 
-def test_complex_numbers_and_rare_types_are_passed() -> None:
+def test_kernel_receives_complex_numbers_and_rare_types() -> None:
     kernel = kernel_of("cuFloatComplex a, pycuda::complex<double> b", "8 16")
     kernel[1, 1](1 + 2j, 3)
     assert launched()[1] == [numpy.complex64(1 + 2j).tobytes(), numpy.complex128(3).tobytes()]
@@ -146,7 +149,7 @@ def test_complex_numbers_and_rare_types_are_passed() -> None:
     assert launched()[1] == [bfloat16(1.5).tobytes(), bfloat16(2).tobytes()]
 
 
-def test_structs_are_passed_by_value() -> None:
+def test_kernel_receives_bytes_of_structs() -> None:
     kernel = kernel_of("struct Pair p", "12")
     pair = numpy.array((1, 2.5, 3), "i4, f4, i4")
 
@@ -161,20 +164,20 @@ def test_structs_are_passed_by_value() -> None:
             kernel[1, 1](wrong)
 
 
-def test_ctypes_numbers_and_pointers_are_passed() -> None:
+def test_kernel_receives_ctypes_numbers_and_pointers() -> None:
     kernel = kernel_of("int n, float *p", "4 8")
     kernel[1, 1](ctypes.c_int(-3), ctypes.c_void_p(64))
     assert values("iQ") == (-3, 64)
 
 
-def test_many_arguments_are_passed() -> None:
+def test_kernel_receives_many_arguments() -> None:
     count = 16
     kernel = kernel_of(", ".join(f"long long a{i}" for i in range(count)), " ".join(["8"] * count))
     kernel[1, 1](*range(count))
     assert values("q" * count) == tuple(range(count))
 
 
-def test_prepared_signature_precedes_declaration(x: PyGPU.GPUArray) -> None:
+def test_prepared_signature_overrides_declaration(x: PyGPU.GPUArray) -> None:
     kernel = kernel_of("float *x, T a, U n", "8 4 8")
     with pytest.raises(TypeError, match=r"argument 2 \(T a\).*numpy.float32\(0.5\).*prepare"):
         kernel[1, 1](x, 0.5, 3)
@@ -191,8 +194,8 @@ def test_prepared_signature_precedes_declaration(x: PyGPU.GPUArray) -> None:
         kernel.prepare("Pxq")
 
 
-def test_driver_sizes_precede_declaration(x: PyGPU.GPUArray) -> None:
-    # The parser reads both branches of an #if.
+def test_declaration_that_contradicts_driver_is_ignored(x: PyGPU.GPUArray) -> None:
+    # The parser does not evaluate `#if`, so it reads the parameters of both branches.
     kernel = kernel_of("\n#if A\nfloat v\n#else\ndouble v\n#endif\n", "8")
     with pytest.raises(TypeError, match="not known"):
         kernel[1, 1](1.0)
@@ -212,7 +215,7 @@ class Interface:
         }
 
 
-def test_objects_with_address_are_passed_as_pointers(x: PyGPU.GPUArray) -> None:
+def test_objects_with_an_address_are_passed_as_pointers(x: PyGPU.GPUArray) -> None:
     class Data:
         gpudata = x.ptr
 
@@ -228,7 +231,7 @@ def test_objects_with_address_are_passed_as_pointers(x: PyGPU.GPUArray) -> None:
     assert values("QQQ") == (x.ptr, x.ptr + 4, x.ptr + 8)
 
 
-def test_array_subclass_is_passed_as_array(x: PyGPU.GPUArray) -> None:
+def test_subclass_of_array_is_passed_as_array(x: PyGPU.GPUArray) -> None:
     class Mine(PyGPU.GPUArray):
         pass
 
@@ -237,18 +240,18 @@ def test_array_subclass_is_passed_as_array(x: PyGPU.GPUArray) -> None:
     assert values("Q") == (mine.ptr,)
 
 
-def test_host_arrays_are_copied_around_launch() -> None:
+def test_host_arrays_are_copied_before_and_after_launch() -> None:
     values_in, values_out = numpy.arange(6, dtype="f4").reshape(2, 3), numpy.ones(6, "f4")[::2]
     kernel = kernel_of("const float *a, float *b, float *c", "8 8 8")
     kernel[1, 1](PyGPU.In(values_in), PyGPU.InOut(values_out), PyGPU.Out(numpy.zeros(3, "f4")))
     assert all(launched()[1])
-    # No kernel runs on this driver, so the copied values are returned unchanged.
+    # This driver runs no kernel, so the array comes back unchanged.
     assert (values_out == 1).all()
     with pytest.raises(TypeError, match="float64"):
         kernel[1, 1](PyGPU.In(numpy.zeros(3)), None, None)
 
 
-# Arguments that are rejected before a launch
+# Arguments that are refused, before anything is launched
 
 
 @pytest.mark.parametrize(
@@ -276,7 +279,7 @@ def test_host_arrays_are_copied_around_launch() -> None:
         ((None, None, 1, 10**400), OverflowError, "argument 4"),
     ],
 )
-def test_rejects_mismatched_argument(arguments: Any, error: type[Exception], text: str) -> None:
+def test_rejects_argument_that_does_not_fit_parameter(arguments: Any, error: type[Exception], text: str) -> None:
     kernel = kernel_of("float *x, const double *y, int n, float f", "8 8 4 4")
     before = launched()
     with pytest.raises(error, match=text):
@@ -284,7 +287,7 @@ def test_rejects_mismatched_argument(arguments: Any, error: type[Exception], tex
     assert launched() == before
 
 
-def test_rejects_mismatched_array(x: PyGPU.GPUArray) -> None:
+def test_rejects_array_that_does_not_fit_parameter(x: PyGPU.GPUArray) -> None:
     kernel = kernel_of("float *x, const double *y, int n", "8 8 4")
     for arguments, text in [
         ((x, x, 1), r"argument 2 \(const double\* y\): the array is float32"),
@@ -304,7 +307,7 @@ def test_rejects_mismatched_array(x: PyGPU.GPUArray) -> None:
         kernel[1, 1](x, None, 1, block=(1, 1, 1))
 
 
-def test_launch_attributes_require_driver_call(x: PyGPU.GPUArray) -> None:
+def test_launch_attributes_require_driver_with_cuLaunchKernelEx(x: PyGPU.GPUArray) -> None:
     kernel = kernel_of("float *x", "8")
     kernel[PyGPU.LaunchConfig(1, 1, cluster=1, programmatic_dependent_launch=True)](x)
     with pytest.raises(PyGPU.NotSupportedError, match=r"has no cuLaunchKernelEx, .*: update the driver"):
@@ -316,7 +319,7 @@ def test_launch_attributes_require_driver_call(x: PyGPU.GPUArray) -> None:
 # Sources, images, modules
 
 
-def test_kernel_name_is_optional_if_source_has_one() -> None:
+def test_kernel_name_is_optional_if_source_has_one_kernel() -> None:
     kernel = PyGPU.Kernel("//!k only 8\n__global__ void only(int *x);")
     assert (kernel.name, kernel.parameters) == ("only", ("int* x",))
     assert repr(kernel) == "<PyGPU.Kernel only(int* x) on cuda:0>"
@@ -327,7 +330,7 @@ def test_kernel_name_is_optional_if_source_has_one() -> None:
         PyGPU.Kernel("int x;")
 
 
-def test_missing_kernel_error_lists_existing_kernels() -> None:
+def test_error_for_unknown_kernel_name_lists_known_names() -> None:
     source = "//!k a\n//!g factor 4\n__global__ void a(); template <class T> __global__ void b(T x);"
     with pytest.raises(ValueError, match=r"no kernel 'c'.*declares a, b<\.\.\.>"):
         PyGPU.Kernel(source, "c")
@@ -363,7 +366,7 @@ def test_image_is_accepted_as_bytes_or_file(tmp_path: Path, x: PyGPU.GPUArray) -
         PyGPU.Module(5)
 
 
-def test_options_reach_compiler_or_are_rejected() -> None:
+def test_options_are_passed_to_compiler_or_rejected() -> None:
     source = "//!k k 8\n__global__ void k(float *x);"
     kernel = PyGPU.Kernel(source, "k", "-DN=3 -I '/a b' -std=c++17 -O3 -use_fast_math", cache=False)
     for part in ("--gpu-architecture=sm_90", "-DN=3", "-I/a b", "--std=c++17", "--use_fast_math"):
@@ -385,7 +388,7 @@ def test_options_reach_compiler_or_are_rejected() -> None:
         PyGPU.Kernel(source, "k", compiler="icc")
 
 
-def test_compile_error_has_source_lines() -> None:
+def test_compile_error_shows_lines_of_source() -> None:
     with pytest.raises(PyGPU.CompileError, match=r"kernel.cu\(2\): error: bad") as raised:
         PyGPU.Kernel("bad", "k", ["-DN"])
     error = raised.value
@@ -394,12 +397,12 @@ def test_compile_error_has_source_lines() -> None:
 
 
 def test_compiler_warning_becomes_python_warning() -> None:
-    for _ in range(2):  # the second time from the cache
+    for _ in range(2):  # The second pass takes the image from the cache.
         with pytest.warns(UserWarning, match="warning: odd"):
             PyGPU.Kernel("//!k k\n__global__ void k(); // odd", "k")
 
 
-def test_kernel_attributes_come_from_driver() -> None:
+def test_kernel_attributes_are_those_of_driver() -> None:
     kernel = kernel_of("", "")
     known = (kernel.shared_size_bytes, kernel.const_size_bytes, kernel.local_size_bytes, kernel.num_regs)
     assert known == (16, 102, 103, 104)
@@ -430,7 +433,7 @@ def test_module_lives_until_its_kernels_and_next_device_synchronization() -> Non
     assert DRIVER.fake_modules() == before
 
 
-def test_dropped_modules_do_not_accumulate() -> None:
+def test_unreferenced_modules_do_not_accumulate() -> None:
     gc.collect()
     PyGPU.synchronize()
     before = DRIVER.fake_modules()
@@ -439,7 +442,7 @@ def test_dropped_modules_do_not_accumulate() -> None:
     assert DRIVER.fake_modules() < before + 100
 
 
-def test_kernel_is_invalid_after_reset(x: PyGPU.GPUArray) -> None:
+def test_kernel_is_unusable_after_device_reset(x: PyGPU.GPUArray) -> None:
     kernel = kernel_of("float *x", "8", device=1)
     PyGPU.reset_device(1)
     with pytest.raises(ValueError, match="was reset"):

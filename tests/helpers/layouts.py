@@ -1,4 +1,4 @@
-"""Array layouts: ways to store the same values, and pairs of them that one kernel accepts."""
+"""Define array layouts: ways to store the same values, and combinations of layouts that one kernel supports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import PyGPU
 
 SHAPE = (6, 8)
-# What is put into memory, and the view of it.
+# A pair of functions: one returns the values to put into memory, and one the view of that memory.
 Lying = tuple[Callable[[np.ndarray], np.ndarray], Callable[[Any, Any], Any]]
 LAYOUTS: dict[str, Lying] = {
     "C": (lambda values: values.copy("C"), lambda _, a: a),
@@ -26,8 +26,8 @@ LAYOUTS: dict[str, Lying] = {
 }
 APART = ["sliced", "reversed", "transposed", "broadcast", "odd offset"]
 
-# The operands of each group are one kernel of a function, so that a simulated GPU, which compiles a program for each,
-# goes through many at the price of one.
+# One kernel computes all operands of a group. A simulated GPU compiles each kernel, so grouping makes many layouts
+# affordable.
 SINGLES = [[(one,) for one in group] for group in (["C", "F"], APART, ["0-d", "empty"])]
 PAIRS = [
     [("C", "C"), ("F", "F")],
@@ -44,7 +44,7 @@ GROUPS = {1: SINGLES, 2: PAIRS}
 
 
 def lie(layout: str, values: np.ndarray) -> tuple[np.ndarray, PyGPU.GPUArray]:
-    """The values in a layout, on the host and on the device."""
+    """Return the values in a layout on the host and on the device."""
     put, view = LAYOUTS[layout]
     base = put(values)
     return np.asarray(view(np, base)), view(PyGPU, PyGPU.to_gpu(base))

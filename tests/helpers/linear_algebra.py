@@ -1,4 +1,4 @@
-"""Matrices for the tests of `PyGPU.linalg`, and the tolerance against NumPy."""
+"""Provide matrices for the tests of `PyGPU.linalg`, and the comparison with NumPy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def adjoint(a: np.ndarray) -> np.ndarray:
 
 
 def close(ours: Any, numpys: Any) -> None:
-    """Compare shape, type, and values within the precision of the type."""
+    """Compare shape, dtype, and values within the precision of the dtype."""
     values = ours.get() if isinstance(ours, PyGPU.GPUArray) else np.asarray(ours)
     numpys = np.asarray(numpys)
     assert (values.shape, values.dtype) == (numpys.shape, numpys.dtype)

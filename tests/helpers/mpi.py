@@ -1,6 +1,6 @@
-"""Run programs of several MPI processes, started by the launcher of mpi4py's MPI.
+"""Run programs in several MPI processes, started by the launcher that belongs to mpi4py's MPI library.
 
-A launcher of another one starts as many worlds of one process each, or fails in ways that say nothing of it.
+The launcher of another MPI starts processes that do not see each other, or fails with misleading messages.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-# What a library or a launcher says of itself, and whose processes it starts: Hydra's are those of several MPIs.
+# For each vendor: the text in the version output of its library or launcher. Hydra is the launcher of several MPIs.
 KINDS = {
     "Open MPI": "Open MPI",
     "OpenRTE": "Open MPI",
@@ -28,7 +28,7 @@ LIBRARY = "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; 
 
 
 def kind_of(text: str) -> str:
-    """Return the vendor of a library or launcher from its version text."""
+    """Return the vendor of a library or launcher, given its version output."""
     return next((kind for word, kind in KINDS.items() if word in text), "unknown")
 
 
@@ -43,15 +43,21 @@ def output(*command: str) -> str:
 
 @functools.cache
 def library() -> str:
-    """Return the vendor of mpi4py's MPI, queried in a separate process, since this one must not initialize MPI."""
+    """Return the vendor of mpi4py's MPI.
+
+    A separate process queries it, because this process must not initialize MPI.
+    """
     said = output(sys.executable, "-c", LIBRARY)
     kind = kind_of(said)
-    # A traceback may name one, too.
+    # A traceback may contain the name of a vendor too, so it is excluded.
     return kind if "Traceback" not in said else f"unknown: {(said.strip().splitlines() or ['no answer'])[-1]}"
 
 
 def launcher(folders: str | None = None) -> str:
-    """The first launcher of mpi4py's MPI in these folders: by default that of the interpreter and those of PATH."""
+    """Return the first launcher of mpi4py's MPI in these folders.
+
+    The default folders are that of the interpreter and those in PATH.
+    """
     if folders is None:
         folders = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
     wanted, others = library(), []
@@ -69,8 +75,8 @@ def launcher(folders: str | None = None) -> str:
 
 
 def run(processes: int, *program: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    """Run Python with these arguments in so many processes."""
-    # Open MPI starts no more than there are cores, and nothing as root, unless told to.
+    """Run Python with these arguments in the given number of MPI processes."""
+    # By default, Open MPI neither starts more processes than there are cores nor runs as root.
     told = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     told |= {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
     command = [launcher(), "-n", str(processes), sys.executable, *program]

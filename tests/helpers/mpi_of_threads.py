@@ -1,4 +1,4 @@
-"""MPI processes as threads: the methods of mpi4py's communicator that a program uses."""
+"""Simulate MPI processes by threads: provide the methods of mpi4py's communicator that a program uses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class World:
-    """All of them."""
+    """The group of all threads, which corresponds to MPI's COMM_WORLD."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -17,7 +17,7 @@ class World:
         self.parts: list[Any] = [None] * size
 
     def run(self, program: Callable[[Comm], None]) -> None:
-        """Run a program in each thread, and raise an exception of one of them."""
+        """Run a program in each thread, and raise an exception if any of them raised one."""
         failed: list[BaseException] = []
 
         def run_one(rank: int) -> None:
@@ -25,7 +25,7 @@ class World:
                 program(Comm(self, rank))
             except BaseException as error:
                 failed.append(error)
-                self.barrier.abort()  # else the others would wait for this one
+                self.barrier.abort()  # Otherwise the other threads would wait for this one forever.
 
         threads = [threading.Thread(target=run_one, args=(rank,)) for rank in range(self.size)]
         for thread in threads:
@@ -37,7 +37,7 @@ class World:
 
 
 class Comm:
-    """A thread's connection to the others."""
+    """The communicator of one thread."""
 
     def __init__(self, world: World, rank: int) -> None:
         self.world, self.rank = world, rank

@@ -18,7 +18,10 @@ def free_port() -> int:
 
 
 def run(script: str, processes: int = 2, seconds: float = 120, **settings: str) -> list[str]:
-    """Return the output of each process. A failing or too slow one ends the others and is reported."""
+    """Run a script in several processes and return the output of each.
+
+    A process that fails or exceeds the time limit causes an error, and the other processes are terminated.
+    """
     common = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": str(processes)}
     common |= {"NCCL_NVLS_ENABLE": "0", **settings}
     command = [sys.executable, "-c", textwrap.dedent(script)]

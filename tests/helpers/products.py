@@ -1,4 +1,4 @@
-"""Values for products, and the tolerance against NumPy."""
+"""Provide values for tests of matrix products, and the tolerance of the comparison with NumPy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def numbers(dtype: str, *shape: int) -> np.ndarray:
 
 
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """NumPy's product, of halves by way of floats."""
+    """Return NumPy's product; that of half-precision values is computed in float32."""
     if a.dtype == np.float16:
         return (a.astype("float32") @ b.astype("float32")).astype("float16")
     return np.asarray(a @ b)
@@ -39,7 +39,7 @@ def check(ours: PyGPU.GPUArray, expected: Any) -> None:
 
 
 def check_bfloat16(*shapes: tuple[int, int]) -> None:
-    """Hold a product of two matrices of bfloat16 against one of floats."""
+    """Compare a product of two bfloat16 matrices with the product in float32."""
     ml_dtypes = pytest.importorskip("ml_dtypes")
     a, b = (numbers("float32", *shape).astype(ml_dtypes.bfloat16) for shape in shapes)
     ours = (PyGPU.to_gpu(a) @ PyGPU.to_gpu(b)).get()

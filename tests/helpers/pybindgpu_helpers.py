@@ -1,4 +1,4 @@
-"""Shared code of the tests of PybindGPU's interface."""
+"""Provide shared code of the tests of PybindGPU's interface."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import PyGPU
 
 
 def typed(kind: str, label: str = "float64") -> Any:
-    """Return the class of a dtype."""
+    """Return PybindGPU's class for a dtype."""
     return getattr(PyGPU, f"{kind}_{label}")
 
 
 def device_content(pointer: Any, count: int, dtype: str = "float64") -> list[Any]:
-    """Return the bytes at a device address."""
+    """Return the values at a device address."""
     result = numpy.empty(count, dtype)
     status = PyGPU.cudaMemcpy(result, int(pointer), result.nbytes, PyGPU.cudaMemcpyDeviceToHost)
     assert status == 0

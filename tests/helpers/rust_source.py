@@ -1,7 +1,7 @@
-"""Read the paths that a Rust file names, in its crate and in others of the workspace, and its spans behind a `cfg`.
+"""Find the paths that a Rust file refers to in the workspace, and the parts of it that a `cfg` attribute controls.
 
-It knows tokens, not the language: comments and literals are blanked, braces matched, and `use` trees unfolded. It must
-never miss a path that rustc would resolve; where it cannot tell, it reports one too many.
+The reader works on tokens: it blanks comments and literals, matches braces, and expands `use` trees. It must never miss
+a path that rustc would resolve; in case of doubt it reports a path too many.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-# Order matters: a raw string may hold what looks like a comment, and a lifetime like 'a is no character.
+# The order matters: a raw string may contain text like a comment, and a lifetime such as 'a is not a character.
 _OPAQUE = re.compile(
     r"""
       //[^\n]*
@@ -24,7 +24,7 @@ _PATH = re.compile(r"(?<![\w:])\$?(?:self\s*::\s*)?(?P<start>crate|super|pygpu_\
 _USE = re.compile(r"\buse\s+(?P<tree>[^;]+);")
 _INLINE_MODULE = re.compile(r"\bmod\s+(\w+)\s*\{")
 _FILE_MODULE = re.compile(r"\bmod\s+(\w+)\s*;")
-# What an attribute may stand on that ends at `;` or `}` only; a field, variant or argument ends at `,` too.
+# Items after an attribute that end only at `;` or `}`. A field, variant or argument ends at `,` too.
 _ITEM = re.compile(
     r"""(?:\s*\#\[[^\]]*\])* \s* (?:pub\s*(?:\([^)]*\))?\s*)? (?:(?:const|async|unsafe|extern|default)\s+)*
         (?:fn|impl|struct|enum|union|mod|use|trait|type|static|const|macro_rules|extern)\b""",
@@ -35,14 +35,14 @@ _TREE_TOKEN = re.compile(r"\w+|::|[{},*]")
 
 @dataclass(frozen=True)
 class Reference:
-    """One path inside the workspace: the folder of the crate, then the segments from the crate's root; and its line."""
+    """A path inside the workspace: the folder of the crate, the segments from the crate's root, and the line."""
 
     path: tuple[str, ...]
     line: int
 
 
 def module_of(file: str) -> tuple[str, ...]:
-    """Return the module of a file, its crate first: `("backend", "cuda")` for `src/backend/cuda/mod.rs`."""
+    """Return the module of a file, beginning with its crate: `("backend", "cuda")` for `src/backend/cuda/mod.rs`."""
     parts = file.removeprefix("src/").removesuffix(".rs").split("/")
     if parts[-1] in ("mod", "lib"):
         parts.pop()
@@ -50,7 +50,7 @@ def module_of(file: str) -> tuple[str, ...]:
 
 
 class RustSource:
-    """The text of one file and the module it is."""
+    """Hold the text of a Rust file and the path of its module."""
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
@@ -60,17 +60,20 @@ class RustSource:
 
     @cached_property
     def test_only(self) -> list[range]:
-        """Spans that are compiled for tests only."""
+        """Return the spans that are compiled only for tests."""
         return self._behind(lambda cfg: bool(re.search(r"\btest\b", cfg)) and not re.search(r"\b(?:not|any)\b", cfg))
 
     def declared_in(self, spans: list[range]) -> Iterator[tuple[str, ...]]:
-        """Modules of other files that are declared inside one of the spans, and so share its condition."""
+        """Yield modules in other files that are declared inside one of the spans, and so share its condition."""
         for match in _FILE_MODULE.finditer(self.code):
             if _inside(match.start(), spans):
                 yield (*self.module, match[1])
 
     def references(self) -> Iterator[Reference]:
-        """All paths from `crate`, `super` or a crate of the workspace outside of test code, `use` trees unfolded."""
+        """Yield all paths outside of test code that begin with `crate`, `super` or a crate of the workspace.
+
+        `use` trees are expanded.
+        """
         uses = []
         for match in _USE.finditer(self.code):
             uses.append(range(match.start(), match.end()))
@@ -82,13 +85,13 @@ class RustSource:
                 yield from self._resolve((match["start"], *re.findall(r"\w+", match["rest"])), match.start())
 
     def lines_naming(self, pattern: str, *, outside: list[range]) -> Iterator[int]:
-        """Lines on which code outside of the spans matches the pattern."""
+        """Yield the lines on which code outside of the spans matches the pattern."""
         for match in re.finditer(pattern, self.code):
             if not _inside(match.start(), outside):
                 yield self._line(match.start())
 
     def _resolve(self, path: tuple[str, ...], position: int) -> Iterator[Reference]:
-        # A leading `self` stays where it is, and a trailing one, `a::{self}`, is `a`.
+        # A leading `self` is kept. A trailing one is dropped, because `a::{self}` means `a`.
         path = tuple(name for name in path if name != "self") or ("self",)
         here = [*self.module, *(name for name, span in self._inline_modules if position in span)]
         if path[0] == "crate":
@@ -100,7 +103,7 @@ class RustSource:
             resolved = (*here[: max(len(here) - ups, 0)], *path[ups:])
         else:
             return
-        # `crate` alone comes from `pub(crate)`, `super` alone from `pub(super)`: neither names anything.
+        # A single `crate` comes from `pub(crate)` and a single `super` from `pub(super)`; neither refers to an item.
         if resolved and len(path) > 1:
             yield Reference(resolved, self._line(position))
 
@@ -118,7 +121,7 @@ class RustSource:
             if not wanted(self.text[match.end() : condition_end]):
                 continue
             attribute_end = _closing(self.code, self.code.index("[", match.start())) + 1
-            # An inner attribute, `#![cfg(...)]`, stands for the whole file.
+            # An inner attribute, `#![cfg(...)]`, applies to the whole file.
             end = len(self.code) if match[1] else _item_end(self.code, attribute_end)
             spans.append(range(match.start(), end))
         return spans
@@ -132,7 +135,7 @@ def _inside(position: int, spans: list[range]) -> bool:
 
 
 def _blank(text: str) -> str:
-    """Replace comments and literals by spaces, so that offsets and lines stay the same."""
+    """Replace comments and literals by spaces, so that offsets and line numbers stay the same."""
     pieces, position = [], 0
     while match := _OPAQUE.search(text, position):
         end = _block_comment_end(text, match.start()) if match["block"] else match.end()
@@ -152,7 +155,7 @@ def _block_comment_end(text: str, start: int) -> int:
 
 
 def _closing(code: str, opening: int) -> int:
-    """Offset of the bracket that closes the one at `opening`."""
+    """Return the offset of the bracket that closes the one at `opening`."""
     depth = 0
     for position in range(opening, len(code)):
         if code[position] in "([{":
@@ -173,7 +176,7 @@ def _item_end(code: str, start: int) -> int:
             position = _closing(code, position)
         elif code[position] == "{":
             end = _closing(code, position) + 1
-            # The braces of `use a::{b};` do not end it.
+            # The closing brace of `use a::{b};` does not end the statement.
             return end + 1 if code[end : end + 1] == ";" else end
         elif code[position] in ends:
             return position + 1
@@ -182,7 +185,7 @@ def _item_end(code: str, start: int) -> int:
 
 
 def _unfold(tree: str) -> list[tuple[str, ...]]:
-    """`crate::{a, b::{c, d as e}}` names `crate::a`, `crate::b::c` and `crate::b::d`."""
+    """Expand a `use` tree: `crate::{a, b::{c, d as e}}` becomes `crate::a`, `crate::b::c` and `crate::b::d`."""
     tokens = _TREE_TOKEN.findall(re.sub(r"\bas\s+\w+", "", tree))
     paths, prefixes, path = [], [()], ()
     for token in tokens:

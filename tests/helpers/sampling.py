@@ -1,9 +1,9 @@
 """Select the sample of a large test matrix that `make test` runs; `make test-all` runs all cases.
 
-`@pytest.mark.sampled` stands on a parametrised test. Its sample has each value of each parameter at least once. With
-`on="cuda"` the other GPU has only the first `elsewhere` cases of it: the test is about code that both share. With
-`on="cpu"` both have.
-Cases outside the sample are marked `matrix`, which `make test` leaves out by `-m "not matrix"`.
+The marker `@pytest.mark.sampled` is for parametrized tests. The sample contains each value of each parameter at least
+once. With `on="cuda"`, HIP runs only the first `elsewhere` cases of the test, because CUDA and HIP share the tested
+code. With `on="cpu"`, CUDA and HIP run only these. Cases outside the sample get the marker `matrix`, which `make test`
+excludes by `-m "not matrix"`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Case = dict[str, Any]
 
 
 def sample(cases: Sequence[Case]) -> set[int]:
-    """Return the positions of few cases that have each value of each parameter."""
+    """Return the positions of few cases that together contain each value of each parameter."""
     left = [{(name, repr(value)) for name, value in case.items()} for case in cases]
     chosen: set[int] = set()
     while any(left):
@@ -30,7 +30,7 @@ def sample(cases: Sequence[Case]) -> set[int]:
 
 
 def mark(items: Sequence[pytest.Item], backend: str) -> None:
-    """Mark the cases that `make test` leaves out on a backend."""
+    """Mark the cases that `make test` excludes on a backend."""
 
     def function_of(item: pytest.Item) -> str:
         return item.nodeid.partition("[")[0]

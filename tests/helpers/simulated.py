@@ -1,7 +1,7 @@
-"""Control the simulated driver from a test: faults, delays, limits, and its reports.
+"""Control the simulated driver from a test: faults, delays and limits, and query its reports.
 
-`driver()` is the driver that PyGPU has loaded in this process, or None where that is no simulated one. See
-`tests/simulated_driver/README.md`.
+`driver()` returns the driver that PyGPU has loaded in this process, or None if it is not a simulated one.
+`tests/simulated_driver/README.md` describes the driver.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from typing import Any
 LIBRARIES = ("libcuda.so.1", "libamdhip64.so.7")
 COMPILERS = {"cuda": "libnvrtc.so.12", "hip": "libhiprtc.so.7"}
 
-# The last argument of `Driver.fault`, beside a number of times.
+# Special values of `times` in `Driver.fault`.
 STICKY = -1
 ASYNCHRONOUS = -2
 
-# The stream of `Driver.delay` that stands for all streams, and for the default streams of all devices.
+# Special values of `stream` in `Driver.delay`: all streams, and the default streams of all devices.
 ALL_STREAMS = 0
 DEFAULT_STREAMS = 1
 
 
 class Driver:
-    """The functions with the prefix `sim_`."""
+    """Call the functions with the prefix `sim_` of the simulated driver."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self.library = library
@@ -43,52 +43,52 @@ class Driver:
             getattr(library, name).restype = ctypes.c_size_t
 
     def call(self, name: str, *arguments: int) -> int:
-        """Make a call of the driver itself, as another library would; its code."""
+        """Call a function of the driver directly, as another library would; return its error code."""
         return getattr(self.library, name)(*map(ctypes.c_uint64, arguments))
 
     def foreign_fill(self, address: int, value: int, count: int, stream: int) -> None:
-        """Set bytes as another library would, in either vendor's words."""
+        """Fill device memory by the vendor's own function, as another library would."""
         name = "hipMemsetD8Async" if self.is_hip else "cuMemsetD8Async"
         assert self.call(name, address, value, count, stream) == 0
 
     def foreign_upload(self, target: int, source: int, count: int, stream: int) -> None:
-        """Copy bytes of the host to the device as another library would, in either vendor's words."""
+        """Copy host memory to the device by the vendor's own function, as another library would."""
         if self.is_hip:
             assert self.call("hipMemcpyAsync", target, source, count, 1, stream) == 0
         else:
             assert self.call("cuMemcpyHtoDAsync_v2", target, source, count, stream) == 0
 
     def foreign_download(self, target: int, source: int, count: int, stream: int) -> None:
-        """Copy bytes of the device to the host as another library would, in either vendor's words."""
+        """Copy device memory to the host by the vendor's own function, as another library would."""
         if self.is_hip:
             assert self.call("hipMemcpyAsync", target, source, count, 2, stream) == 0
         else:
             assert self.call("cuMemcpyDtoHAsync_v2", target, source, count, stream) == 0
 
     def fault(self, name: str, code: int, nth: int = 1, times: int = 1) -> None:
-        """Let the nth call from now on of an exported name return a code."""
+        """Make the nth call of an exported function from now on return an error code."""
         if self.library.sim_fault(name.encode(), nth, code, times) != 0:
             raise ValueError(f"no fault can be planted: {name=}, {nth=}, {code=}, {times=}")
 
     def clear_faults(self) -> None:
-        """Take back the faults that have not shown yet."""
+        """Remove the injected faults that have not occurred yet."""
         self.library.sim_clear_faults()
 
     def delay(self, microseconds: int, stream: int = ALL_STREAMS, most: int | None = None) -> None:
-        """Delay every operation of a stream, at random where `most` is given."""
+        """Delay every operation of a stream; with `most`, by random times up to it."""
         self.library.sim_delay_between(stream, microseconds, microseconds if most is None else most)
 
     def set_memory_limit(self, device: int, size: int) -> None:
-        """Give a device so many bytes of memory in all."""
+        """Set the size of a device's memory in bytes."""
         if self.library.sim_set_memory_limit(device, size) != 0:
             raise ValueError(f"device {device} cannot have {size} bytes")
 
     def reports(self) -> list[dict[str, str]]:
-        """Return the misuse reported so far."""
+        """Return the misuse of the driver that it has reported so far."""
         return self._json("sim_reports")
 
     def forget_reports(self) -> None:
-        """Begin anew with that."""
+        """Clear the reports."""
         self.library.sim_forget_reports()
 
     def live(self) -> dict[str, list[Any]]:
@@ -96,11 +96,14 @@ class Driver:
         return self._json("sim_live")
 
     def launches(self) -> list[dict[str, Any]]:
-        """The last launches with attributes: the call, and the first three ints of each attribute by its number."""
+        """Return the last launches with attributes:
+
+        the call, and the first three integers of each attribute by its number.
+        """
         return self._json("sim_launches")
 
     def calls(self) -> list[str]:
-        """The names of all calls that the driver has."""
+        """Return the names of all calls that the driver exports."""
         return self._json("sim_calls")
 
     def call_count(self, name: str) -> int:
@@ -108,12 +111,12 @@ class Driver:
         return self.library.sim_call_count(name.encode())
 
     def reset_state(self) -> None:
-        """Take back faults, delays, limits and failed contexts, which otherwise only a new process does."""
+        """Clear faults, delays, limits and failed contexts, which otherwise requires a new process."""
         self.library.sim_reset_state()
 
     def _json(self, name: str) -> Any:
         function = getattr(self.library, name)
-        # Other threads may make the text longer meanwhile.
+        # Other threads may make the text longer between two calls, so its length is queried again.
         length = 0
         while True:
             buffer = ctypes.create_string_buffer(length + 1)
@@ -124,7 +127,7 @@ class Driver:
 
     @contextlib.contextmanager
     def expecting(self, *kinds: str) -> Iterator[None]:
-        """Hold that the block provokes findings of these kinds and no others, and forget them."""
+        """Assert that the block causes findings of exactly these kinds, and clear them."""
         before = self.reports()
         assert before == [], before
         yield
@@ -143,8 +146,8 @@ def _loaded(name: str) -> Driver | None:
 
 
 def driver() -> Driver | None:
-    """The simulated driver of the process; None before PyGPU has opened it and where there is another or none."""
-    # Asking PyGPU for its configuration opens both; the default is the first.
+    """Return the simulated driver of the process; None if PyGPU has opened none or another driver."""
+    # Querying PyGPU's configuration opens both drivers; the default is the first one.
     names = reversed(LIBRARIES) if os.environ.get("PYGPU_BACKEND") == "hip" else LIBRARIES
     found = [loaded for loaded in map(_loaded, names) if loaded is not None]
     if not found:
@@ -155,7 +158,7 @@ def driver() -> Driver | None:
 
 @contextlib.contextmanager
 def delayed(most: int) -> Iterator[None]:
-    """Delay work by up to the given microseconds where the driver can, so that wrong order gives wrong values."""
+    """Delay work by up to `most` microseconds if the driver supports it, so that a wrong order gives wrong values."""
     found = driver()
     if found is None:
         yield
@@ -168,9 +171,9 @@ def delayed(most: int) -> Iterator[None]:
 
 
 def compile_together(calls: Iterable[Callable[[], object]]) -> int:
-    """Compile the kernels that calls will need as few units, where a simulated compiler keeps its images.
+    """Compile the kernels that the calls will need in few units, if a simulated compiler caches its images.
 
-    Each call is made once, and ends where its first kernel is not there yet. Returns how many kernels that made.
+    Each call is made once, and stops at its first missing kernel. The result is the number of compiled kernels.
     """
     import PyGPU
 

@@ -1,9 +1,11 @@
-"""Run a soak: random operations on arrays, each compared with NumPy, for a given time.
+"""Run a soak: random operations on arrays, each compared with NumPy, for a given number of operations.
+
 
     python tests/helpers/soak.py --operations 1000000 --seed 7 --json report.json
 
-Every array has a NumPy counterpart that receives the same operations. Views of one are views of the other, so that a
-write changes both. On a mismatch the seed and the last operations are printed: the seed repeats the run.
+Every array has a NumPy counterpart that receives the same operations. A view of an array corresponds to a view of its
+counterpart, so that a write changes both. For a mismatch, the seed and the last operations are printed; the seed
+reproduces the run.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from typing import Any
 import numpy as np
 
 import PyGPU
-import soak_operations.arithmetic  # fills the table
+import soak_operations.arithmetic  # The import registers the operations.
 import soak_operations.arrays
 import soak_operations.axes
 import soak_operations.sharing
@@ -38,26 +40,31 @@ from soak_operations.table import OPERATIONS
 MOST_LIVE = 64
 MOST_KEPT = 16
 LAST_OPERATIONS = 40
-# What a process may grow by during a long run: the allocator's fragments, and the pages of what it used once.
+# Bytes by which a process may grow during a long run. Reasons for growth are fragmentation of the heap, and pages that
+# were used once.
 GROWTH = 48 << 20
-# What may be in use of the heap when all arrays are gone: caches. A driver in the same process has a heap as it likes.
+# Bytes of the heap that caches may use when all arrays are destroyed. The check does not apply to a driver in the same
+# process, whose heap use is unknown.
 CACHES = 8 << 20
 
 
 class Mismatch(AssertionError):
-    """PyGPU and NumPy disagree."""
+    """PyGPU and NumPy have different values."""
 
 
 @dataclass(eq=False)
 class Family:
-    """Arrays that share memory. `lent`: also by a protocol, so that PyGPU cannot track all uses of it."""
+    """Arrays that share memory.
+
+    `lent` means that a protocol shares it too, so that PyGPU cannot track all uses of it.
+    """
 
     lent: bool = False
 
 
 @dataclass(eq=False)
 class Held:
-    """An array and its NumPy counterpart."""
+    """Hold an array and its NumPy counterpart."""
 
     number: int
     array: PyGPU.GPUArray
@@ -73,7 +80,7 @@ class Held:
 
 
 class Soak:
-    """The live arrays of one run, and the record of its operations."""
+    """Hold the live arrays of one run, and the record of its operations."""
 
     def __init__(self, seed: int, pairs: int = soak_operations.arithmetic.FEW) -> None:
         self.seed = seed
@@ -95,7 +102,7 @@ class Soak:
     # What operations use
 
     def hold(self, array: PyGPU.GPUArray, twin: np.ndarray, family: Family | None = None) -> Held:
-        """Take a new array among the live ones, for which another one may have to go."""
+        """Add an array to the live ones; if there are too many, another one is dropped."""
         if len(self.live) >= MOST_LIVE:
             self.drop()
         self._next += 1
@@ -112,13 +119,13 @@ class Soak:
         self.live.pop()
 
     def keep(self, values: np.ndarray) -> None:
-        """Check that a result of `get` keeps its values for any later change of the array."""
+        """Keep a result of `get`, to check later that changes of the array do not affect it."""
         self.kept.append((values, values.tobytes()))
         if len(self.kept) > MOST_KEPT:
             self.check_kept(*self.kept.pop(self.choices.randrange(MOST_KEPT)))
 
     def pick(self, wanted: Callable[[Held], bool] | None = None) -> Held | None:
-        """A live array, at random; None if the few that are looked at are not wanted."""
+        """Return a random live array; None if no array of a small sample satisfies `wanted`."""
         for _ in range(4):
             if not self.live:
                 return None
@@ -130,7 +137,7 @@ class Soak:
         return None
 
     def settle(self, held: Held) -> None:
-        """Synchronize uses that PyGPU cannot order: one memory through two allocations."""
+        """Synchronize uses that PyGPU cannot order, because one memory belongs to two allocations."""
         if held.family.lent and held.array.device.kind != "cpu":
             self.synchronize()
             self._settled = False
@@ -148,13 +155,13 @@ class Soak:
             self._within.enter_context(stream)
 
     def note(self, *details: Any) -> None:
-        """Record the description of an operation without keeping anything alive."""
+        """Record the description of an operation without keeping any array alive."""
         self._last[-1] += tuple(repr(detail) if isinstance(detail, Held) else detail for detail in details)
 
     # The checks
 
     def check_layout(self, held: Held) -> None:
-        """Later views are the same only if the strides are, where they have a meaning."""
+        """Later views are equal only if the strides are equal on all axes with more than one element."""
         twin, array = held.twin, held.array
         long = [axis for axis, length in enumerate(twin.shape) if length != 1] if twin.size else []
         ours, numpys = ([strides[axis] for axis in long] for strides in (array.strides, twin.strides))
@@ -183,11 +190,11 @@ class Soak:
     # The run
 
     def step(self) -> None:
-        """One operation, and the content of an array that it touched or of any other."""
+        """Perform one operation, and check an array that it modified or any other array."""
         while True:
             (name,) = self.choices.choices(self._names, cum_weights=self._weights)
             self._last.append((name,))
-            with np.errstate(all="ignore"):  # random bytes are any numbers
+            with np.errstate(all="ignore"):  # Random bytes represent any number, including invalid ones.
                 touched = OPERATIONS[name][1](self)
             if touched is not None:
                 break
@@ -213,7 +220,7 @@ class Soak:
             self.check_kept(values, wanted)
 
     def close(self) -> None:
-        """Release everything in any state of the run."""
+        """Release all objects, whatever the state of the run."""
         self._within.close()
         self.live.clear()
         self.kept.clear()
@@ -244,20 +251,20 @@ class _Mallinfo(ctypes.Structure):
 
 
 def heap_bytes() -> int:
-    """Return the bytes allocated by the C library for PyGPU and all else; 0 if unknown."""
+    """Return the bytes currently allocated on the C heap by the whole process, not only by PyGPU; 0 if unknown."""
     gc.collect()
     ask = getattr(ctypes.CDLL(None), "mallinfo2", None)
     if ask is None:
         return 0
     ask.restype = _Mallinfo
     told = ask()
-    return told.field4 + told.field7  # of mapped blocks, and of all others
+    return told.field4 + told.field7  # This adds the bytes in mapped blocks and in all other blocks.
 
 
 def simulated_driver() -> ctypes.CDLL | None:
-    """The simulated driver that PyGPU runs on; None on a real one."""
+    """Return the simulated driver that PyGPU uses; None for a real one."""
     name = {"cuda": "libcuda.so.1", "hip": "libamdhip64.so.7"}.get(PyGPU.backend_name())
-    library = ctypes.CDLL(name) if name else None  # the one that is loaded already
+    library = ctypes.CDLL(name) if name else None  # This finds the library that is already loaded.
     return library if hasattr(library, "sim_reports") else None
 
 
@@ -282,7 +289,7 @@ def live_on_driver() -> dict[str, int]:
 
 @dataclass
 class Outcome:
-    """The outcome of one `Soak`."""
+    """Hold the outcome of one `Soak`."""
 
     counts: Counter[str]
     resident: list[int] = field(default_factory=list)
@@ -294,7 +301,7 @@ def outcome_of(seed: int, operations: int, pairs: int, tell: Callable[[int], Non
     run = Soak(seed, pairs)
     outcome = Outcome(run.counts)
     try:
-        # A device compiles kernels until as many are kept as ever are.
+        # On a GPU, memory grows until the cache of compiled kernels is full.
         warm = operations // (10 if PyGPU.backend_name() == "cpu" else 2)
         run.run(warm)
         outcome.resident.append(resident_bytes())
@@ -316,10 +323,10 @@ def soak(
     pairs: int = soak_operations.arithmetic.FEW,
     tell: Callable[[int], None] | None = None,
 ) -> dict[str, Any]:
-    """Run a soak and return its report; a failure is stored under `"failure"`, which is None otherwise.
+    """Run a soak and return its report; a failure is stored under `"failure"`, which is otherwise None.
 
-    Every thread has arrays and a seed of its own, counted on from the given one. Arithmetic has operands of so many
-    pairs of types.
+    Every thread has arrays of its own, and a seed counted from the given one. `pairs` is the number of pairs of operand
+    types in arithmetic.
     """
     before, heap_before, found_before = bytes_in_use(), heap_bytes(), len(findings())
     start = time.perf_counter()
@@ -385,7 +392,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, default=None, help="also write the report there")
     arguments = parser.parse_args()
     seed = SystemRandom().randrange(2**32) if arguments.seed is None else arguments.seed
-    _core._set_strict(False)  # NumPy reads host memory in place, whatever PYGPU_STRICT says
+    _core._set_strict(False)  # NumPy reads host memory in place here, whatever PYGPU_STRICT is.
 
     def tell(number: int) -> None:
         print(f"\rseed {seed}: {number} operations", end="", file=sys.stderr, flush=True)

@@ -1,6 +1,6 @@
-"""Shared code of the array tests: a NumPy array and its equal on the device, and their comparison.
+"""Provide shared code of the array tests: pairs of a NumPy array and an equal device array, and their comparison.
 
-Nothing here reads device memory from the host: values come through `get()`, addresses are only subtracted.
+No function here reads device memory from the host: values are downloaded by `get()`, and addresses are only subtracted.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Case = TypeVar("Case")
 
 
 def at_once(threads: int, work: Callable[[int], object]) -> None:
-    """Start the given number of threads together, each with its number, and raise their exceptions."""
+    """Start the given number of threads together, and raise their exceptions; each receives its number."""
     begin = threading.Barrier(threads)
 
     def run(number: int) -> None:
@@ -59,24 +59,24 @@ def at_once(threads: int, work: Callable[[int], object]) -> None:
 
 
 def on_cpu() -> bool:
-    """Return whether `ptr` is an address that the host may read."""
+    """Return whether `ptr` of an array is an address that the host may read."""
     return PyGPU.backend_name() == "cpu"
 
 
 def examples(count: int) -> settings:
     """Return the number of examples of a random test: fewer on simulated GPUs, since each run has a different seed."""
-    PyGPU.config()  # opens the driver
+    PyGPU.config()  # This call opens the driver.
     return settings(max_examples=count if on_cpu() or simulated.driver() is None else count // 3)
 
 
 def of_few(cases: Sequence[Case], few: Sequence[Case]) -> Sequence[Case]:
-    """The cases, or on a simulated GPU few of them: it compiles each kernel for a third of a second."""
+    """Return the cases, or few of them on a simulated GPU, which needs a third of a second to compile each kernel."""
     PyGPU.config()
     return cases if on_cpu() or simulated.driver() is None else few
 
 
 def told(cases: Iterable[Case]) -> Iterator[Case]:
-    """The cases of a test, each printed: pytest shows them where it fails, the last one last."""
+    """Yield the cases and print each one, so that the last printed case is the one that failed."""
     for case in cases:
         print(repr(case)[:200])
         yield case
@@ -109,13 +109,13 @@ def values(shape: int | tuple[int, ...], dtype: Any = "float64", order: str = "C
 
 
 def pair(shape: int | tuple[int, ...], dtype: Any = "float64", order: str = "C") -> tuple[np.ndarray, PyGPU.GPUArray]:
-    """An ndarray and a device array with the same values."""
+    """Return an ndarray and a device array with the same values."""
     host = values(shape, dtype, order)
     return host, PyGPU.to_gpu(host)
 
 
 def assert_same(device: PyGPU.GPUArray, host: Any) -> None:
-    """Hold shape, dtype and every byte of the values of a device array against NumPy's."""
+    """Assert that shape, dtype and every byte of a device array equal those of NumPy's."""
     assert isinstance(device, PyGPU.GPUArray)
     host = np.asarray(host)
     assert device.shape == host.shape
@@ -124,15 +124,15 @@ def assert_same(device: PyGPU.GPUArray, host: Any) -> None:
 
 
 def assert_same_values(got: np.ndarray, wanted: np.ndarray) -> None:
-    """Hold the values of two ndarrays of one shape and dtype against each other; NaN equals NaN."""
+    """Assert that two ndarrays of one shape and dtype have equal values; NaN equals NaN."""
     assert type(got) is np.ndarray
     assert got.shape == wanted.shape
     assert got.dtype == wanted.dtype
-    if got.dtype.names is not None:  # the bytes between the fields mean nothing
+    if got.dtype.names is not None:  # The padding bytes between fields are unspecified.
         assert repr(got.tolist()) == repr(wanted.tolist())
     elif got.tobytes() != wanted.tobytes():
         np.testing.assert_array_equal(got, wanted)
-        known = wanted == wanted  # which NaN it is nothing says
+        known = wanted == wanted  # The bits of NaN are unspecified.
         if got[known].tobytes() == wanted[known].tobytes():
             return
         raise AssertionError(f"equal values, other bytes: {got.tobytes()!r} and {wanted.tobytes()!r}")
@@ -143,7 +143,7 @@ def address(array: np.ndarray) -> int:
 
 
 def assert_same_layout(device: PyGPU.GPUArray, host: np.ndarray, bases: tuple[PyGPU.GPUArray, np.ndarray]) -> None:
-    """Hold strides, contiguity and the place relative to `bases` against NumPy's, where NumPy gives them a meaning."""
+    """Assert that strides, contiguity and offset from `bases` equal NumPy's, as far as NumPy defines them."""
     device_base, host_base = bases
     assert device.shape == host.shape
     assert device.ndim == host.ndim
@@ -160,7 +160,7 @@ def assert_same_layout(device: PyGPU.GPUArray, host: np.ndarray, bases: tuple[Py
 
 
 def outcome(function: Callable[[], Any]) -> Outcome:
-    """Return the result of a call: `("value", it)` or `("error", exception)`; a warning is an error."""
+    """Return the result of a call: `("value", result)` or `("error", exception)`; a warning is an error."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
@@ -170,7 +170,7 @@ def outcome(function: Callable[[], Any]) -> Outcome:
 
 
 def assert_same_refusal(ours: Outcome, numpys: Outcome) -> None:
-    """Check that both raised, and that PyGPU's error class is or shares a base of NumPy's."""
+    """Assert that both calls raised, and that PyGPU's error class equals NumPy's or shares a base with it."""
     assert numpys[0] == "error", f"NumPy gives {numpys[1]!r}"
     assert ours[0] == "error", f"NumPy raises {numpys[1]!r}, PyGPU gives {ours[1]!r}"
     allowed = [kind for kind in type(numpys[1]).__mro__ if kind not in (Exception, BaseException, object)]
@@ -191,7 +191,7 @@ slices = st.builds(slice, _bounds, _bounds, st.none() | _steps)
 
 @st.composite
 def integer_indices(draw: st.DrawFn, length: int) -> Any:
-    """An index of an axis, sometimes one that is out of range, in one of the types that are integers."""
+    """Draw an index of an axis, sometimes one that is out of range, in one of the integer types."""
     value = draw(st.integers(-length, length - 1) if length and draw(st.integers(0, 9)) else st.integers(-7, 7))
     narrow = [np.int8] if -128 <= value < 128 else []
     return draw(st.sampled_from([int, np.int64, *narrow]))(value)
@@ -199,7 +199,7 @@ def integer_indices(draw: st.DrawFn, length: int) -> Any:
 
 @st.composite
 def basic_keys(draw: st.DrawFn, shape: tuple[int, ...]) -> Any:
-    """A key of integers, slices, `...` and `None` for an array of that shape; now and then one item too many."""
+    """Draw a key of integers, slices, `...` and `None` for an array of a shape; it sometimes has one item too many."""
     surplus = draw(st.integers(0, 19)) == 0
     count = draw(st.integers(0, len(shape))) + surplus
     items: list[Any] = []
@@ -215,7 +215,7 @@ def basic_keys(draw: st.DrawFn, shape: tuple[int, ...]) -> Any:
 
 @st.composite
 def host_views(draw: st.DrawFn, dtype: Any = None) -> np.ndarray:
-    """A view of an ndarray with strides of any kind: stepped, reversed, transposed, with new axes."""
+    """Draw a view of an ndarray with any strides: stepped, reversed, transposed, with new axes."""
     host = values(draw(shapes), draw(dtypes) if dtype is None else dtype, draw(orders))
     sliced = host[(*(draw(slices) for _ in range(host.ndim)), ...)]
     return sliced.transpose(draw(st.permutations(range(host.ndim))))

@@ -1,4 +1,4 @@
-"""Shared code of the tests of generated kernels: presence of a compiler, seeds, and views of every kind."""
+"""Provide shared code of the tests of generated kernels: compiler checks, seeds, and random views."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _has_kernels() -> bool:
 
 
 def module_or_skip(source: str, **options: Any) -> PyGPU.Module:
-    """A module; the test is skipped where the backend has no kernels, or no compiler for them."""
+    """Compile a module; the test is skipped if the backend has no kernels or no compiler for them."""
     try:
         return PyGPU.Module(source, **options)
     except (PyGPU.BackendUnavailableError, PyGPU.NotSupportedError) as error:
@@ -31,7 +31,7 @@ needs_kernels = pytest.mark.skipif(not _has_kernels(), reason="this backend has 
 
 
 def random_seed() -> int:
-    """A new seed, printed: pytest shows it where a test fails."""
+    """Return a new seed and print it, so that pytest shows it for a failing test."""
     seed = random.SystemRandom().randrange(2**32)
     print(f"seed {seed}")
     return seed
@@ -40,9 +40,10 @@ def random_seed() -> int:
 def random_view(
     rng: np.random.Generator, shape: tuple[int, ...], dtype: Any, *, broadcast: bool = False
 ) -> tuple[np.ndarray, PyGPU.GPUArray]:
-    """An ndarray of small whole numbers and its equal on the device: a view with steps, signs and axes of any order.
+    """Return an ndarray of small integers and an equal device array.
 
-    With `broadcast`, the shape is one that broadcasts to `shape`.
+    Both are views with steps, negative strides and axes in any order. With `broadcast`, their shape is one that
+    broadcasts to `shape`.
     """
     if broadcast and shape:
         shape = tuple(1 if rng.random() < 0.25 else length for length in shape)
@@ -54,5 +55,5 @@ def random_view(
     device = PyGPU.to_gpu(host)
     key = tuple(slice(None, None, steps[axis]) for axis in order)
     axes = tuple(int(axis) for axis in np.argsort(order))
-    # With an ellipsis, an array of no axes stays one.
+    # With an ellipsis in the key, an array without axes stays an array.
     return host[(*key, ...)].transpose(axes), device[(*key, ...)].transpose(axes)

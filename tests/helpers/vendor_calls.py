@@ -9,7 +9,7 @@ BACKEND = Path(__file__).parents[2] / "src" / "backend"
 
 
 def own(vendor: str, group: str | None = None) -> list[str]:
-    """Return the functions that only one vendor has, or has in its own form, all or of one group of the list."""
+    """Return the functions that exist for only one vendor or in a form of its own, all or of one group of the list."""
     text = (BACKEND / vendor / "sys.rs").read_text()
     return re.findall(r"^ +fn ((?:cu|hip)\w+)\(", text if group is None else _group(text, group), re.MULTILINE)
 
@@ -27,10 +27,10 @@ def _group(text: str, group: str) -> str:
 
 
 def required(vendor: str) -> list[str]:
-    """Return the functions without which a library is refused."""
+    """Return the functions that a library must have to be accepted."""
     return own(vendor, "required") + shared(vendor, "required")
 
 
 def all_of(vendor: str) -> list[str]:
-    """Return every function, also those that a library may lack."""
+    """Return all functions, including those that a library may lack."""
     return own(vendor) + shared(vendor)

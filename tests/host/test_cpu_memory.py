@@ -20,7 +20,7 @@ def only_on_the_cpu() -> None:
 
 
 def read(device: PyGPU.GPUArray) -> bytes:
-    """The bytes at the address; for contiguous arrays."""
+    """Return the bytes at the address of a contiguous array."""
     return ctypes.string_at(device.ptr, device.nbytes)
 
 

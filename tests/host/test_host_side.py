@@ -14,7 +14,10 @@ from support import assert_same_values, values
 
 
 def test_array_over_ndarray_has_its_values() -> None:
-    """B8: `GPUArray(np.zeros(3, 'f4'))` had the previous contents of its memory until `to_device()`."""
+    """Upload the values.
+
+    Interop regression B8: `GPUArray(np.zeros(3, 'f4'))` had the previous contents of its memory until `to_device()`.
+    """
     host = values((3, 4), "float32")
     for _ in range(3):
         junk = PyGPU.full((3, 4), 77, "float32")
@@ -35,13 +38,17 @@ def cached() -> int:
 
 
 def test_unreferenced_results_are_bounded_and_released() -> None:
-    """A13: 20 arrays of 8 MB, each `get()` dropped at once, held 168 MB, also after `trim_memory()`."""
-    gc.collect()  # what other tests left
+    """Bound the memory of results.
+
+    Interop regression A13: 20 arrays of 8 MB, whose `get()` results were dropped at once, held 168 MB even after
+    `trim_memory()`.
+    """
+    gc.collect()  # This releases objects that other tests left.
     PyGPU.trim_memory()
     arrays = [PyGPU.zeros(1 << 20) for _ in range(20)]
     for a in arrays:
         a.get()
-    # The spares, and one block that goes from hand to hand.
+    # The limit consists of the cached results, and of one block that every result reuses.
     assert cached() <= (32 << 20) + (8 << 20)
     before = cached()
     for a in arrays:
@@ -70,7 +77,7 @@ def test_memory_of_dropped_graph_is_returned_immediately() -> None:
 
 
 def test_small_unreferenced_results_are_bounded() -> None:
-    """A13."""
+    """Bound the memory of small results (interop regression A13)."""
     PyGPU.trim_memory()
     arrays = [PyGPU.zeros(1 << 10) for _ in range(500)]
     for a in arrays:
@@ -83,7 +90,7 @@ def test_small_unreferenced_results_are_bounded() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_result_memory_is_returned_to_system() -> None:
-    """A13, as the system sees it."""
+    """Check the memory that the operating system reports (interop regression A13)."""
     program = """if True:
         import numpy as np, PyGPU
         def resident():
@@ -102,7 +109,7 @@ def test_result_memory_is_returned_to_system() -> None:
 
 
 def test_referenced_result_is_host_mirror_and_dropped_one_is_not() -> None:
-    """A13: the contract does not depend on the result cache."""
+    """Keep the host mirror independent of the result cache (interop regression A13)."""
     a = PyGPU.arange(3.0)
     held = a.get()
     assert a.host_array is held
@@ -121,7 +128,7 @@ def test_referenced_result_is_host_mirror_and_dropped_one_is_not() -> None:
 
 
 def test_array_over_ndarray_keeps_its_host_mirror() -> None:
-    """A13: PybindGPU's form, in which `get()` shows the host side."""
+    """Keep the ndarray that `get()` returns in PybindGPU (interop regression A13)."""
     a = PyGPU.GPUArray(np.arange(3.0))
     a.get()[0] = 7
     a.to_device()
@@ -135,7 +142,7 @@ def test_array_over_ndarray_keeps_its_host_mirror() -> None:
 
 @pytest.mark.parametrize("count", [5, 1 << 15, 1 << 20, 1 << 23])
 def test_dropped_results_reuse_the_same_memory(count: int) -> None:
-    """A13: letting go of results does not cost page faults."""
+    """Reuse memory of dropped results without page faults (interop regression A13)."""
     a = PyGPU.zeros(count)
     places = {a.get().ctypes.data for _ in range(6)}
     assert len(places) <= 2

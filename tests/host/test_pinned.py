@@ -13,7 +13,7 @@ BACKEND = PyGPU.backend_name()
 
 
 def memory_of(array: np.ndarray) -> PyGPU._core.PinnedMemory:
-    """The block under a view of a view."""
+    """Return the pinned block under a view of a view."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array.base
@@ -50,7 +50,7 @@ def test_pinned_array_is_ordinary_array(make, shape, dtype) -> None:
     assert array.tobytes() == bytes(array.nbytes)
 
 
-def test_zeros_are_zeros() -> None:
+def test_zeros_pinned_contains_zeros() -> None:
     for _ in range(3):
         array = PyGPU.zeros_pinned(1000, np.int32)
         assert not array.any()
@@ -64,7 +64,7 @@ def test_pinned_memory_order_matches_numpy(order: str | None) -> None:
 
 
 @pytest.mark.parametrize("flags", [{"portable": True}, {"mapped": True}, {"write_combined": True}, {"device": "cpu"}])
-def test_flags_change_pinning_only(flags: dict) -> None:
+def test_allocation_flags_do_not_change_values_or_layout(flags: dict) -> None:
     for array in (
         PyGPU.empty_pinned(5, **flags),
         PyGPU.zeros_pinned(5, **flags),

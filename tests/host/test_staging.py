@@ -1,7 +1,7 @@
 """Test large copies between host and device: chunks through pinned memory, and reused memory of results.
 
-Run with ``PYGPU_STAGING_THRESHOLD=1 PYGPU_STAGING_CHUNK=4096`` all copies of the suite pass the ring of pinned slots on
-a device, those of small arrays too.
+With ``PYGPU_STAGING_THRESHOLD=1 PYGPU_STAGING_CHUNK=4096`` every copy of the test suite uses the ring of pinned slots
+on a device, also copies of small arrays.
 """
 
 import os
@@ -16,7 +16,7 @@ import PyGPU
 from support import address, assert_same_values
 
 MIB = 1 << 20
-# Around the threshold, around one and several chunks, and odd.
+# Sizes near the threshold, near one and several chunks, and odd sizes.
 SIZES = [MIB - 4, MIB, MIB + 4, 2 * MIB, 3 * MIB + 12, 9 * MIB + 4]
 
 
@@ -43,7 +43,7 @@ def test_sizes_around_thresholds_keep_values(size: int) -> None:
 
 
 def random_view(host: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Some steps, signs and an order of axes."""
+    """Return a view with random steps, signs and axis order."""
     steps = random.choice([1, 1, 2, 3, -1, -2], host.ndim)
     return host[tuple(slice(None, None, int(step)) for step in steps)].transpose(random.permutation(host.ndim))
 
@@ -151,7 +151,7 @@ def test_result_cache_is_bounded_and_released() -> None:
 def test_pinned_memory_of_copies_is_bounded() -> None:
     before = PyGPU.pinned_limit()
     host = numbers(5 * MIB)
-    PyGPU.synchronize()  # a slot that a copy of another test still uses is given back later
+    PyGPU.synchronize()  # A slot that a copy of another test still uses is returned by this call.
     try:
         for limit in (0, 2 * MIB, 8 * MIB):
             PyGPU.set_pinned_limit(limit)

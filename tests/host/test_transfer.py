@@ -30,7 +30,7 @@ from support import (
 
 @st.composite
 def device_views(draw: st.DrawFn) -> tuple[np.ndarray, PyGPU.GPUArray]:
-    """An ndarray's view and the same view of a device array: with gaps, reversed, transposed."""
+    """Draw a view of an ndarray and the same view of a device array: with gaps, reversed, transposed."""
     host, device = pair(draw(shapes), draw(dtypes), draw(st.sampled_from("CF")))
     key = tuple(draw(slices) for _ in range(host.ndim))
     axes = draw(st.permutations(range(host.ndim)))

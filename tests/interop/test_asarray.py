@@ -60,7 +60,7 @@ class TestHostMemory:
             x[...] = -1
             assert (a.get() == -1).all()
 
-    def test_readonly_is_kept(self) -> None:
+    def test_readonly_flag_of_input_is_kept(self) -> None:
         x = np.arange(3)
         x.flags.writeable = False
         a = on_host(x)
@@ -69,7 +69,7 @@ class TestHostMemory:
         on_host(x, copy=True)[0] = 1
         assert x[0] == 0
 
-    def test_ndarray_lives_until_last_view_ends(self) -> None:
+    def test_shared_ndarray_stays_alive_until_last_view_is_dropped(self) -> None:
         x = np.arange(1000)
         before = sys.getrefcount(x)
         view = on_host(x)[::2]
@@ -85,13 +85,13 @@ class TestHostMemory:
         x[1] = 5
         assert a.tolist() == [0, 5, 0, 0]
 
-    def test_buffers_are_shared(self) -> None:
+    def test_memory_of_buffer_objects_is_shared(self) -> None:
         for x in (bytearray(b"abc"), array.array("i", [1, 2, 3]), memoryview(bytearray(4))):
             a = on_host(x)
             assert a.ptr == np.asarray(x).ctypes.data
         assert not on_host(b"abc" and memoryview(b"abc")).flags["WRITEABLE"]
 
-    def test_array_interface_is_shared(self) -> None:
+    def test_memory_of_array_interface_is_shared(self) -> None:
         class Host:
             x = np.arange(3.0)
             __array_interface__ = x.__array_interface__
@@ -111,7 +111,7 @@ class TestHostMemory:
 
 
 class TestCopy:
-    def test_copy_true_always_copies_once(self) -> None:
+    def test_copy_true_copies_exactly_once(self) -> None:
         x = np.arange(3)
         a = PyGPU.asarray(x, copy=True)
         x[0] = 9
@@ -152,7 +152,7 @@ class TestDtypeAndOrder:
         assert PyGPU.asarray([2**63, 1], np.uint64).tolist() == [2**63, 1]
 
     def test_conversion_errors_match_numpy(self) -> None:
-        with pytest.raises((OverflowError, DeprecationWarning)):  # a warning in NumPy 1
+        with pytest.raises((OverflowError, DeprecationWarning)):  # NumPy 1 only warns in this case.
             PyGPU.asarray([300], np.uint8)
         with pytest.raises(ValueError, match="could not convert"):
             PyGPU.asarray(["x"], np.float32)

@@ -1,4 +1,7 @@
-"""Test `__cuda_array_interface__` both ways, with false dictionaries; the host's is in `array/test_not_strict.py`."""
+"""Test `__cuda_array_interface__` in both directions, including invalid dictionaries.
+
+`tests/array/test_host_access.py` tests the host's interface.
+"""
 
 import gc
 import subprocess
@@ -22,7 +25,7 @@ SHAPES: list[tuple[int, ...]] = [(), (0,), (3, 0, 2), (5,), (4, 1, 6)]
 
 
 class Exporter:
-    """An object with an interface, true or false, and the memory that its dictionary describes."""
+    """Present an interface, valid or invalid, and hold the memory that its dictionary describes."""
 
     def __init__(self, said: object, keep: object = None) -> None:
         self.__cuda_array_interface__ = said
@@ -76,7 +79,7 @@ class TestDeviceInterface:
         handle = stream.handle
         del stream
         gc.collect()
-        assert a.__cuda_array_interface__["stream"] == handle  # the array keeps it alive
+        assert a.__cuda_array_interface__["stream"] == handle  # The array keeps the stream alive.
 
     def test_interface_roundtrip_shares_memory(self) -> None:
         a = PyGPU.to_gpu(np.arange(24.0).reshape(4, 6))[::-1, ::2]
@@ -103,8 +106,11 @@ class TestDeviceInterface:
         with pytest.raises(ValueError, match="read-only"):
             b[0] = 1
 
-    def test_producer_stream_may_end_before_its_memory_is_returned(self) -> None:
-        """CuPy's arrays do not keep the stream that their interface names."""
+    def test_producer_may_destroy_stream_before_its_memory_is_returned(self) -> None:
+        """Destroy the producer's stream early.
+
+        CuPy's arrays do not keep the stream alive that their interface names.
+        """
         for _ in range(5):
             stream = PyGPU.Stream(non_blocking=True)
             with stream:

@@ -1,7 +1,8 @@
-"""Test functions that other libraries call (A4, A10): in any thread state, nested, and after finalization.
+"""Test functions that other libraries call, in any thread state, nested, and after finalization (regressions A4, A10).
 
-The peer is ``hostile_peer``, a C extension whose deleters release the GIL above ours. An object that ends without
-the GIL aborts the process there and then. Each test is a process of its own, since what it holds against is a crash.
+The other library is ``hostile_peer``, a C extension whose deleters release the GIL before they call PyGPU's. If a
+Python object is destroyed without the GIL, the process aborts. Each test runs in a separate process, because it tests
+that no crash occurs.
 """
 
 from __future__ import annotations
@@ -108,8 +109,8 @@ def test_owner_is_dropped_with_gil_for_any_releasing_peer() -> None:
     )
 
 
-def test_twenty_nested_peers_end() -> None:
-    # A4.
+def test_twenty_nested_peers_are_released_without_error() -> None:
+    # This tests interop regression A4.
     run(
         """
         for device in DEVICES:
@@ -127,7 +128,7 @@ def test_twenty_nested_peers_end() -> None:
 
 
 def test_unknown_threads_run_deleters_during_python() -> None:
-    # A4.
+    # This tests interop regression A4.
     run(
         """
         stop = threading.Event()
@@ -148,7 +149,8 @@ def test_unknown_threads_run_deleters_during_python() -> None:
 
 
 def test_exchange_table_is_guarded_like_deleters() -> None:
-    # A4: the same tensors by the C exchange table, and its functions by a caller who does not hold the GIL.
+    # Interop regression A4: the same tensors are passed by the C exchange table, whose functions are called without the
+    # GIL.
     run(
         """
         for device in DEVICES:
@@ -194,7 +196,7 @@ def test_user_allocator_is_called_with_gil_below_releasing_peer() -> None:
 
 
 def test_peer_is_released_during_collection() -> None:
-    # A4.
+    # This tests interop regression A4.
     run(
         """
         class Cycle:
@@ -213,7 +215,8 @@ def test_peer_is_released_during_collection() -> None:
 
 
 def test_deleters_run_during_and_after_finalization() -> None:
-    # A4: from `atexit` on nothing is asked of Python any more, and memory is left to the process.
+    # Interop regression A4: after `atexit` functions begin, no Python function is called, and memory is left to the
+    # process.
     run(
         """
         for device in DEVICES:
@@ -257,8 +260,8 @@ DOORS = re.compile(r"^\s*(?://[^\n]*\n\s*)*(?:unsafe \{\s*)?(?:catch_panic|run_a
 
 @pytest.mark.enough_on("cpu")
 def test_every_c_callback_uses_ffi_guard() -> None:
-    # A10: a panic ends there. The exchange table's allocator reports errors separately, without the FFI guard; the
-    # signal handler leaves to another stack, and has no frame that could be skipped.
+    # Interop regression A10: the FFI guard stops a panic. The allocator of the exchange table reports errors
+    # separately, without the guard. The signal handler jumps to another stack and has no frames to unwind.
     found = {}
     for path in (ROOT / "src").rglob("*.rs"):
         text = path.read_text().split("#[cfg(test)]\nmod tests")[0]
@@ -272,7 +275,8 @@ def test_every_c_callback_uses_ffi_guard() -> None:
 
 @pytest.mark.enough_on("cpu")
 def test_only_ffi_guard_attaches_to_interpreter() -> None:
-    # A4: pyo3 trusts its count. PyGPU's objects are dropped with the GIL; elsewhere the interpreter is queried.
+    # Interop regression A4: pyo3 relies on its own count of GIL acquisitions. PyGPU's objects are dropped with the GIL;
+    # elsewhere the interpreter is queried.
     folder = ROOT / "src" / "python"
     may = {"callback.rs", "errors.rs", "atexit.rs", "array/class.rs", "ffi/interpreter.rs", "ffi/capi_optional.rs"}
     asking = {
@@ -285,7 +289,7 @@ def test_only_ffi_guard_attaches_to_interpreter() -> None:
 
 @pytest.mark.enough_on("cpu")
 def test_owners_of_python_objects_may_be_dropped_anywhere() -> None:
-    # A4: a plain `Py<...>` in a box for the layers below would trust pyo3's count when it ends.
+    # Interop regression A4: a plain `Py<...>` in a box for lower layers would rely on pyo3's count when it is dropped.
     boxes = re.compile(r"Box::new\((?!Kept::new)[^;]*?unbind\(\)")
     found = [path.name for path in (ROOT / "src" / "python").glob("*.rs") if boxes.search(path.read_text())]
     assert found == []

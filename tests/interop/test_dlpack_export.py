@@ -59,7 +59,7 @@ def test_every_dtype_has_dlpack_code(dtype: str, code: tuple[int, int], max_vers
     assert (told.code, told.bits, told.lanes) == (*code, 1)
 
 
-def test_rejects_structured_items_with_remedy() -> None:
+def test_structured_dtype_raises_error_with_remedy() -> None:
     a = PyGPU.empty(3, np.dtype([("x", "f4"), ("y", "i8")]))
     with pytest.raises(BufferError, match="uint8"):
         a.__dlpack__()
@@ -123,7 +123,7 @@ def test_numpy_shares_memory() -> None:
     a = PyGPU.zeros((3, 4), np.float32, device="cpu")
     n = np.from_dlpack(a)
     assert n.ctypes.data == a.ptr
-    if n.flags.writeable:  # NumPy 1 takes everything as read-only
+    if n.flags.writeable:  # NumPy 1 imports every tensor as read-only.
         n[1, 2] = 5
         assert a.get()[1, 2] == 5
     a[0, 1] = 7
@@ -335,7 +335,7 @@ class TestDeleter:
         del a, capsule
         assert sys.getrefcount(owner) > before
         dlpack_forge.delete(pointer)
-        PyGPU.zeros(1, device="cpu")  # a reference given up without the GIL is dropped at the next call
+        PyGPU.zeros(1, device="cpu")  # A reference that was released without the GIL is dropped at the next call.
         assert sys.getrefcount(owner) == before
 
     def test_pending_exception_survives_dropped_capsule(self) -> None:
@@ -343,7 +343,7 @@ class TestDeleter:
             _capsule = [PyGPU.zeros(3).__dlpack__(), 1 / 0]
 
     def test_deleter_runs_on_unknown_thread_without_gil(self) -> None:
-        """A destructor of thread-specific data runs after Python has forgotten the thread."""
+        """Run the deleter in a destructor of thread-specific data, which runs after Python has forgotten the thread."""
         libc = ctypes.CDLL(None)
         key = ctypes.c_uint()
         owner = np.ones(1000)
@@ -363,11 +363,11 @@ class TestDeleter:
             thread.start()
         for thread in threads:
             thread.join()
-        # Python has forgotten a thread before its last moments, in which the data are destroyed.
+        # Python forgets a thread before the thread's specific data are destroyed.
         end = time.monotonic() + 10
         while sys.getrefcount(owner) != before and time.monotonic() < end:
             time.sleep(0.01)
-            PyGPU.zeros(1)  # a reference given up without the GIL is dropped at the next call
+            PyGPU.zeros(1)  # A reference that was released without the GIL is dropped at the next call.
         assert libc.pthread_key_delete(key) == 0
         assert sys.getrefcount(owner) == before
 
@@ -386,7 +386,7 @@ class TestDeleter:
 
     @pytest.mark.parametrize("versioned", [False, True])
     def test_deleter_is_harmless_after_interpreter_exit(self, versioned: bool) -> None:
-        """`__cxa_atexit` functions run at process exit, after the interpreter's end."""
+        """Run the deleter in a `__cxa_atexit` function, which runs after the end of the interpreter."""
         code = f"""
             import ctypes, sys
             sys.path.insert(0, {str(dlpack_forge.__file__).rsplit("/", 1)[0]!r})

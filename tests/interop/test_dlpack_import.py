@@ -94,7 +94,7 @@ class TestArguments:
         assert PyGPU.from_dlpack(np.arange(3), device="cpu", copy=False).tolist() == [0, 1, 2]
 
     @gpu_only
-    def test_data_is_transferred_only_to_requested_device(self) -> None:
+    def test_data_is_transferred_only_if_another_device_is_requested(self) -> None:
         x = np.arange(6).reshape(2, 3)
         assert str(PyGPU.from_dlpack(x).device) == "cpu"
         there = PyGPU.from_dlpack(x[::-1], device=BACKEND)
@@ -126,7 +126,7 @@ class TestArguments:
 
 
 class Old(Producer):
-    """NumPy 1.26's signature."""
+    """Implement the signature of NumPy 1.26."""
 
     def __dlpack__(self, *, stream: object = None) -> object:
         return super().__dlpack__(stream=stream)
@@ -338,7 +338,7 @@ class TestLies:
 
 
 class TestTruths:
-    """Test tensors that the standard allows and many importers handle wrongly."""
+    """Test tensors that the DLPack standard allows and that many importers handle wrongly."""
 
     def read(self, **claims: Any) -> PyGPU.GPUArray:
         return PyGPU.from_dlpack(Producer(Forged().set(**claims)))

@@ -60,7 +60,7 @@ class TestOurs:
         gc.collect()
         assert sys.getrefcount(owner) > before
         dlpack_forge.delete(pointer)
-        PyGPU.zeros(1)  # a reference given up without the GIL is dropped at the next call
+        PyGPU.zeros(1)  # A reference that was released without the GIL is dropped at the next call.
         assert sys.getrefcount(owner) == before
 
     def test_readonly_flag_is_exported(self) -> None:
@@ -174,7 +174,7 @@ class TestAllocator:
 
 
 class Library:
-    """A type of another library whose table exports forged tensors, and its recorded requests."""
+    """Define a type of another library whose table exports forged tensors, and record its requests."""
 
     def __init__(self, *, major: int = 1, fails: bool = False) -> None:
         self.forged = Forged()
@@ -202,7 +202,7 @@ class Library:
         return type("Tensor", (), {"__dlpack_c_exchange_api__": capsule, **members})
 
 
-KEEP: list[Any] = []  # tables live as long as the process
+KEEP: list[Any] = []  # Tables must live as long as the process.
 
 
 def library(**options: Any) -> Library:
@@ -226,7 +226,7 @@ class TestTheirs:
             del a
             gc.collect()
             assert len(other.forged.deleted) == 1
-        assert set(other.asked) == {"export"}  # host memory has no stream to ask for
+        assert set(other.asked) == {"export"}  # Host memory has no stream to query.
 
     def test_older_table_in_chain_is_found(self) -> None:
         newer, older = library(major=2), library()
@@ -281,7 +281,10 @@ class TestTheirs:
 
     @pytest.mark.parametrize("mark", ["is_conj", "is_neg"])
     def test_rejects_tensor_whose_values_differ_from_memory(self, mark: str) -> None:
-        """PyTorch's lazy conjugation and negation: its table, and partly its methods, export the memory as it is."""
+        """Reject lazily conjugated or negated tensors.
+
+        PyTorch's exchange table, and partly its methods, export their memory without the operation.
+        """
         other, producer = library(), dlpack_forge.Producer()
         marks: dict[str, Any] = {"is_conj": lambda _: False, "is_neg": lambda _: False, "requires_grad": False}
         marks[mark] = lambda _: True

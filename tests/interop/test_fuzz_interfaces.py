@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parents[1] / "fuzz"
 sys.path.append(str(FOLDER))
 import fuzz_interfaces  # noqa: E402
 
-# Addresses are made up, and only on the host can they be sorted into true and false.
+# Addresses are random, and only on the host can the test determine which are valid.
 pytestmark = [
     pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="forged memory is the host's"),
     pytest.mark.reads_in_place,

@@ -14,13 +14,13 @@ pytestmark = [
     pytest.mark.skipif(
         hostile_peer.compiler() is None, reason="there is no C compiler, or Python's headers are missing"
     ),
-    pytest.mark.reads_in_place,  # NumPy is a peer
+    pytest.mark.reads_in_place,  # NumPy is one of the peers, and reads in place.
 ]
 
 
 @pytest.mark.parametrize("seed", [10, SystemRandom().randrange(2**24)], ids=["fixed", "random"])
 def test_random_handovers_match_numpy(seed: int) -> None:
-    # A4: 7 of 9 runs of 600 died where PyTorch and CuPy were there.
+    # Interop regression A4: 7 of 9 runs of 600 operations crashed if PyTorch and CuPy were installed.
     print(f"python tests/helpers/handovers.py --operations {OPERATIONS} --seed {seed}")
     report = handovers.hand_over(OPERATIONS, seed)
     assert report["failures"] == []

@@ -74,7 +74,7 @@ def module() -> PyGPU.Module:
 
 @pytest.fixture
 def unrest() -> Iterator[None]:
-    """Delay work where the driver can, so that wrong order gives wrong values."""
+    """Delay work if the driver can, so that a wrong order gives wrong values."""
     PyGPU.zeros(1)
     with simulated.delayed(3000):
         yield
@@ -132,7 +132,7 @@ def test_rejects_fields_at_offsets_other_than_c() -> None:
         PyGPU.Struct("float32")
 
 
-def test_error_names_field_of_wrong_value() -> None:
+def test_error_names_struct_field_of_wrong_value() -> None:
     for fields, error, words in [
         ({"mss": 1}, TypeError, "no field 'mss'; it has flag, mass"),
         ({"flag": 300}, ValueError, "'flag' is uint8, which does not hold 300"),
@@ -157,7 +157,7 @@ def test_overaligned_member_is_aligned_at_any_position(module: PyGPU.Module) -> 
     assert np.frombuffer(struct.tobytes(), "u8").tolist() == words.tolist()
 
 
-def test_struct_keeps_arrays_it_points_to(module: PyGPU.Module, unrest: None) -> None:
+def test_struct_keeps_arrays_it_points_to_alive(module: PyGPU.Module, unrest: None) -> None:
     first, row = PyGPU.zeros(8, "float32"), PyGPU.ones(8, "float32")
     rows = PyGPU.Struct(ROWS, first=first, rows=[row, None], n=8)
     assert rows.value["first"] == first.ptr
@@ -174,7 +174,7 @@ def test_struct_keeps_arrays_it_points_to(module: PyGPU.Module, unrest: None) ->
 
 
 @gpu_only
-def test_launches_with_structs_and_pointers_follow_order_of_arrays(module: PyGPU.Module, unrest: None) -> None:
+def test_launch_with_structs_and_pointers_is_ordered_after_array_writes(module: PyGPU.Module, unrest: None) -> None:
     seed = random.randrange(1 << 30)
     print(f"{seed=}")
     chance = random.Random(seed)
@@ -221,13 +221,13 @@ def test_reads_by_struct_do_not_wait_for_reads(module: PyGPU.Module) -> None:
             with stream:
                 module["add_rows"][1, 16](PyGPU.Struct(ROWS, first=out, rows=rows, n=16))
             counts.append(driver.call_count(name) - before)
-    # The first launches wait for the stream on which the arrays were made.
+    # The first launches wait for the stream on which the arrays were created.
     assert counts[2:4] == [0, 0]
     assert counts[5] > 0
     assert (outs[1].get() == 6).all()
 
 
-def test_pointers_are_address_array(module: PyGPU.Module) -> None:
+def test_pointers_object_is_array_of_addresses(module: PyGPU.Module) -> None:
     arrays = [PyGPU.zeros(2, "float32"), None, PyGPU.zeros((2, 2), "float32"), drv.mem_alloc(4)]
     pointers = PyGPU.pointers(arrays)
     assert (pointers.dtype, pointers.shape) == ("uint64", (4,))
@@ -316,7 +316,7 @@ def test_texture_in_struct_is_kept_and_ordered(module: PyGPU.Module, unrest: Non
 
 def test_arrays_of_other_libraries_provide_addresses(module: PyGPU.Module) -> None:
     class Foreign:
-        """An array of another library by its interface."""
+        """Represent an array of another library by its interface."""
 
         def __init__(self, array: PyGPU.GPUArray) -> None:
             self.array = array

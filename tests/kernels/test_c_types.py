@@ -37,24 +37,24 @@ pytestmark = pytest.mark.enough_on("cpu")
         ("float2 *v", VectorArg(np.dtype([("x", "f4"), ("y", "f4")]), "v")),
     ],
 )
-def test_declaration_is_parsed(text: str, wanted: ScalarArg | VectorArg) -> None:
+def test_c_declaration_is_parsed_to_dtype_and_name(text: str, wanted: ScalarArg | VectorArg) -> None:
     found = parse_c_arg(text)
     assert (type(found), found.name, found.dtype) == (type(wanted), wanted.name, wanted.dtype)
     assert getattr(found, "constant", False) == getattr(wanted, "constant", False)
 
 
 @pytest.mark.parametrize("text", ["float", "quaternion *q", "float **x", "float5 *x", "", "float *x y", "*x"])
-def test_rejects_non_declarations(text: str) -> None:
+def test_rejects_text_that_is_no_c_declaration(text: str) -> None:
     with pytest.raises(ValueError, match=r"unknown type|no declaration|pointer to pointers|vector type"):
         parse_c_arg(text)
 
 
-def test_list_is_split_between_arguments() -> None:
+def test_argument_list_is_split_at_commas_between_arguments() -> None:
     found = parse_arguments("float a, pycuda::complex<double> *z , int n2")
     assert [one.declarator() for one in found] == ["float a", "pycuda::complex<double> *z", "int n2"]
 
 
-def test_spelling_is_kept_if_every_compiler_accepts_it() -> None:
+def test_c_type_spelling_is_kept_if_every_compiler_accepts_it() -> None:
     spelled = {
         "long long *x": "long long",
         "unsigned x": "unsigned",
@@ -70,7 +70,7 @@ def test_numpy_types_roundtrip_through_c(name: str) -> None:
     assert parse_c_arg(f"{dtype_to_ctype(name)} *x").dtype == np.dtype(name)
 
 
-def test_names_match_pycuda() -> None:
+def test_c_type_names_match_pycuda() -> None:
     names = {"int8": "signed char", "uint32": "unsigned int", "int64": "long", "complex64": "pycuda::complex<float>"}
     for dtype, name in names.items():
         assert dtype_to_ctype(dtype) == name

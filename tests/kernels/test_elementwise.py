@@ -1,4 +1,4 @@
-"""Test elementwise kernels: for any layout, results match NumPy."""
+"""Test elementwise kernels: results match NumPy for any layout."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def gpu(array: Any, dtype: Any = None) -> PyGPU.GPUArray:
 
 
 @pytest.mark.parametrize("size", [0, 1, 3, 4, 5, 1000, 70001])
-def test_contiguous_arrays_of_any_length(size: int) -> None:
+def test_contiguous_arrays_of_any_length_match_numpy(size: int) -> None:
     x, y = np.arange(size, dtype=np.float32), np.arange(size, dtype=np.float32)[::-1] * 3
     z = PyGPU.full(size, -1, np.float32)
     AXPY(2, gpu(x), gpu(y.copy()), z)
@@ -84,7 +84,7 @@ def test_every_dtype_is_read_and_written_in_one_kernel() -> None:
 
 
 @pytest.mark.parametrize("name", ["uint8", "float16", "float64", "complex64"])
-def test_several_neighbouring_elements_are_independent(name: str) -> None:
+def test_several_adjacent_elements_are_computed_independently(name: str) -> None:
     kernel = ElementwiseKernel([VectorArg(np.dtype(name), "x")], "if (i % 3 != 0) x[i] = x[i] + x[i]")
     for size in (1, 15, 16, 17, 50):
         x = np.arange(size).astype(name)
@@ -93,7 +93,7 @@ def test_several_neighbouring_elements_are_independent(name: str) -> None:
         np.testing.assert_array_equal(found.get(), np.where(np.arange(size) % 3, x + x, x))
 
 
-def test_array_may_be_passed_twice() -> None:
+def test_same_array_may_be_passed_for_two_arguments() -> None:
     x = np.arange(1001, dtype=np.float32)
     twice, both = gpu(x), gpu(x)
     AXPY(2, twice, gpu(x), twice)
@@ -130,7 +130,7 @@ def test_i_counts_in_c_order_and_n_is_number_of_elements() -> None:
         np.testing.assert_array_equal(z.get(), expected)
 
 
-def test_neighbours_follow_index() -> None:
+def test_neighbour_elements_are_accessed_by_index() -> None:
     kernel = ElementwiseKernel("float *x, float *z", "z[i] = i > 0 ? x[i] - x[i - 1] : 0")
     x = np.arange(12, dtype=np.float32).reshape(3, 4) ** 2
     for given in (gpu(x), gpu(x.T.copy()).T, gpu(x[:, ::-1].copy())[:, ::-1]):
@@ -371,7 +371,7 @@ def test_pycuda_headers_are_found() -> None:
     assert x.get().tolist() == [1j, -2, 3j]
 
 
-def test_work_follows_order_of_arrays_on_any_stream() -> None:
+def test_kernel_runs_after_earlier_work_on_arrays_on_any_stream() -> None:
     increment = ElementwiseKernel("int *x", "x[i] += 1")
     x = PyGPU.zeros(1000, np.int32)
     streams = [None, *(PyGPU.Stream() for _ in range(3))]

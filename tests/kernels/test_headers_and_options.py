@@ -44,7 +44,7 @@ __global__ void numbers(float *out)
 
 
 def launched(function: Function, *arguments: object, block: int = 1) -> None:
-    """One block."""
+    """Launch a function with one block."""
     function(*arguments, block=(block, 1, 1), grid=(1, 1))
 
 
@@ -237,7 +237,7 @@ def test_host_names_of_unsigned_types_are_accepted_like_nvcc() -> None:
         assert out.get()[0] == 42
 
 
-def test_source_may_name_a_file(tmp_path: Path) -> None:
+def test_source_may_include_named_file(tmp_path: Path) -> None:
     (tmp_path / "one.cu").write_text(f'extern "C" {ONE}')
     out = PyGPU.zeros(1, np.int32)
     PyGPU.Kernel(str(tmp_path / "one.cu"))[1, 1](out)
@@ -247,7 +247,7 @@ def test_source_may_name_a_file(tmp_path: Path) -> None:
 
 
 def test_fast_math_kernel_keeps_denormals_of_thread() -> None:
-    # GCC links code to such a library that makes the thread which loads it take them for 0, in NumPy too.
+    # GCC links such a library with code that makes the loading thread treat denormal numbers as 0, in NumPy too.
     out = PyGPU.zeros(1, "float32")
     for option in ("-use_fast_math", "-ffast-math") if PyGPU.backend_name() == "cpu" else ("-use_fast_math",):
         kernel = PyGPU.Kernel('extern "C" __global__ void third(float *x) { x[0] = 1.0f / 3.0f; }', options=[option])

@@ -1,5 +1,8 @@
-"""Test the kernel cache: every changed header is detected (C1 of the findings), and only files that the
-user alone could have written are trusted (C2)."""
+"""Test the kernel cache.
+
+Every changed header is detected (interop regression C1), and only files that no other user could have written are
+trusted (C2).
+"""
 
 import atexit
 import functools
@@ -24,7 +27,7 @@ from PyGPU.reduction import ReductionKernel
 from PyGPU.scan import InclusiveScanKernel
 from support_kernels import needs_kernels
 
-# The CPU's compiler tells what it read, and of the others' it is found out, in one way for both.
+# The CPU's compiler reports which files it read; for CUDA and HIP the dependencies are determined in one common way.
 pytestmark = [needs_kernels, pytest.mark.enough_on("cpu", "cuda")]
 KERNEL = '\nextern "C" __global__ void put(int *x) { *x = VALUE; }\n'
 
@@ -123,7 +126,7 @@ def test_c1_header_added_earlier_on_path_is_detected(tmp_path: Path) -> None:
 
 def test_unchanged_header_is_not_recompiled(tmp_path: Path) -> None:
     write(tmp_path / "v.h", 11)
-    time.sleep(0.1)  # a file that was written while the compiler may have begun is not relied on
+    time.sleep(0.1)  # The cache does not trust a file that was written when the compiler may already have started.
     source = f'#include "{tmp_path}/v.h"' + KERNEL
     for folder in ("one", "two"):
         cache = tmp_path / folder
@@ -172,7 +175,7 @@ def planted(tmp_path: Path, plant: Callable[[Path], None]) -> tuple[int, Path]:
 
 @functools.cache
 def good_folder(source: str) -> Path:
-    """A folder of a cache that has one kernel; compiled once for all tests."""
+    """Return a cache folder that contains one kernel, which is compiled once for all tests."""
     folder = Path(tempfile.mkdtemp(prefix="pygpu-test-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     assert value_of(source, folder) == 7
@@ -215,12 +218,12 @@ def open_to_others(path: Path) -> None:
 def test_c2_only_complete_regular_file_is_trusted(tmp_path: Path, plant: Callable[[Path], None]) -> None:
     value, path = planted(tmp_path, plant)
     assert value == 7
-    # What may be replaced was.
+    # Files that may be replaced were replaced.
     assert path.is_dir() or (path.is_file() and not path.is_symlink() and path.stat().st_mode & 0o077 == 0)
 
 
 def with_image(path: Path, change: Callable[[bytes], bytes]) -> None:
-    """Put another image into a file of the cache, with the checksum that belongs to it."""
+    """Replace the image in a cache file, and store the matching checksum."""
     payload = path.read_bytes()[40:]
     key_end = 8 + int.from_bytes(payload[:8], "little")
     image_end = key_end + 8 + int.from_bytes(payload[key_end : key_end + 8], "little")

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.enough_on("cpu", "cuda")
 
 
 class Named(ElementwiseKernel):
-    """A kernel class with different arguments."""
+    """Define a kernel class with other arguments."""
 
     def __init__(self, factor: int) -> None:
         super().__init__("const float *x, float *y", f"y[i] = {factor} * x[i]", "times")
@@ -44,7 +44,7 @@ def test_pickled_kernel_gives_same_results() -> None:
     assert float(copy.copy(total)(x)) == 6
 
 
-def test_every_argument_is_pickled() -> None:
+def test_pickle_keeps_every_kernel_argument() -> None:
     kernel = ElementwiseKernel(
         [VectorArg(np.float32, "x"), VectorArg(np.float32, "y")],
         "y[i] = twice(x[i]) + more",
@@ -58,7 +58,7 @@ def test_every_argument_is_pickled() -> None:
     assert applied(again) == [1, 3, 5, 7]
 
 
-def test_equal_pickles_are_one_kernel_per_process() -> None:
+def test_equal_pickles_are_compiled_once_per_process() -> None:
     first, second = (pickle.loads(pickle.dumps(halve())) for _ in range(2))
     assert first is second
     other = ElementwiseKernel("const float *x, float *y", "y[i] = x[i] / 4", "halve")

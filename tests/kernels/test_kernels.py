@@ -1,6 +1,6 @@
 """Test kernels without a device: the cases run in a process with a fake driver and a fake NVRTC.
 
-The two are built from C; without a compiler the tests say so and are skipped.
+Both are built from C; without a C compiler the tests are skipped with this reason.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HERE = Path(__file__).parents[1]
 
 @pytest.fixture(scope="module")
 def fakes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the two libraries."""
+    """Build a folder with the two libraries."""
     compiler = shutil.which(os.environ.get("CC", "cc"))
     if compiler is None or not sys.platform.startswith("linux"):
         pytest.skip("no C compiler: the fake driver cannot be built")
@@ -39,12 +39,12 @@ def environment(fakes: Path, cache: Path) -> dict[str, str]:
         "LD_LIBRARY_PATH": str(fakes),
         "PYGPU_BACKEND": "cuda",
         "PYGPU_CACHE_DIR": str(cache),
-        # One of the machine is not to be found before it.
+        # This prevents that an NVRTC of the machine is found first.
         "PYGPU_NVRTC": str(fakes / "libnvrtc.so.12"),
     }
 
 
-def test_cases_hold_on_fake_driver(fakes: Path, tmp_path: Path) -> None:
+def test_kernel_argument_tests_pass_on_fake_driver(fakes: Path, tmp_path: Path) -> None:
     cases = HERE / "helpers" / "kernels_on_a_fake_driver.py"
     result = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(cases)],
@@ -105,13 +105,13 @@ def test_damaged_files_are_recompiled(fakes: Path, tmp_path: Path) -> None:
     assert compiled_by(fakes, tmp_path) == 0
 
 
-def test_cache_can_be_disabled(fakes: Path, tmp_path: Path) -> None:
+def test_kernel_cache_can_be_disabled_by_environment_variable(fakes: Path, tmp_path: Path) -> None:
     assert compiled_by(fakes, tmp_path, PYGPU_CACHE="0") == 6
     assert compiled_by(fakes, tmp_path, PYGPU_CACHE="0") == 6
     assert not list(tmp_path.iterdir())
 
 
-def test_cache_is_bounded(fakes: Path, tmp_path: Path) -> None:
+def test_kernel_cache_size_is_bounded(fakes: Path, tmp_path: Path) -> None:
     compiled_by(fakes, tmp_path, PYGPU_CACHE_SIZE="400")
     files = list((tmp_path / "kernels").iterdir())
     assert sum(path.stat().st_size for path in files) <= 400
@@ -119,11 +119,11 @@ def test_cache_is_bounded(fakes: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["/proc/self/nothing", "/dev/null/folder", "/dev/full"])
-def test_unwritable_folder_is_no_error(fakes: Path, place: str) -> None:
+def test_unwritable_cache_folder_causes_no_error(fakes: Path, place: str) -> None:
     assert compiled_by(fakes, Path(place)) == 6
 
 
-def test_readonly_folder_is_read(fakes: Path, tmp_path: Path) -> None:
+def test_readonly_cache_folder_is_read(fakes: Path, tmp_path: Path) -> None:
     compiled_by(fakes, tmp_path)
     folder = tmp_path / "kernels"
     for path in folder.iterdir():

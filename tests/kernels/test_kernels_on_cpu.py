@@ -1,6 +1,6 @@
 """Test kernels on the CPU: printed output, required compiler, and detection of races and overruns.
 
-Each runs in a process of its own, on the CPU backend; what kernels may use is tested in Rust.
+Each test runs in a separate process on the CPU backend. Rust tests check which language features kernels may use.
 """
 
 import os

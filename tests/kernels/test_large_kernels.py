@@ -15,7 +15,8 @@ pytestmark = needs_kernels
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="its threads live on in every kernel")
 def test_elements_beyond_first_grid_stride_are_computed() -> None:
     multiprocessors = PyGPU.device_properties(0)["multiprocessor_count"]
-    count = multiprocessors * 128 * 256 * 2 + 12_345  # blocks, threads and doubles of a turn
+    # This is the number of doubles that all threads process in one iteration, and some more.
+    count = multiprocessors * 128 * 256 * 2 + 12_345
     x = np.linspace(-700, 700, count)
     got = PyGPU.logaddexp(PyGPU.to_gpu(x), 0.5).get()
     np.testing.assert_allclose(got, np.logaddexp(x, 0.5), rtol=1e-13)

@@ -51,7 +51,7 @@ extern "C" __global__ void shared(int *x)
 }
 """
 
-# The numbers of the attributes.
+# Numbers of the launch attributes in CUDA's header.
 COOPERATIVE, CLUSTER, POLICY, PROGRAMMATIC, PRIORITY, CARVEOUT = "2", "4", "5", "6", "8", "14"
 
 HAS_CLUSTERS = PyGPU.backend_name() == "cuda"
@@ -75,7 +75,7 @@ def increment(module: PyGPU.Module) -> PyGPU.Kernel:
 
 
 def told() -> dict[str, list[int]]:
-    """The attributes of the last launch with any, as the simulated driver was given them."""
+    """Return the attributes of the last launch with attributes, as the simulated driver received them."""
     assert DRIVER is not None
     return DRIVER.launches()[-1]["attributes"]
 
@@ -121,7 +121,7 @@ def test_rejects_unknown_attributes(keywords: dict[str, Any], error: type[Except
         LaunchConfig(1, 1).replace(**keywords)
 
 
-def test_launch_without_attributes_is_plain(increment: PyGPU.Kernel) -> None:
+def test_launch_without_attributes_uses_plain_launch_call(increment: PyGPU.Kernel) -> None:
     before = count()
     x = PyGPU.zeros(64, np.int32)
     increment[LaunchConfig(4, 16)](x)
@@ -247,7 +247,7 @@ def test_cluster_kernel_on_cpu_reports_missing_support() -> None:
         PyGPU.Kernel("__cluster_dims__(2) __global__ void wide(int *x) { *x = 1; }")
 
 
-def test_graph_keeps_attributes(increment: PyGPU.Kernel) -> None:
+def test_graph_keeps_launch_attributes(increment: PyGPU.Kernel) -> None:
     x = PyGPU.zeros(64, np.int32)
     stream = PyGPU.Stream(non_blocking=True)
     config = LaunchConfig(4, 16, stream=stream, cluster=2 if HAS_CLUSTERS else 1, programmatic_dependent_launch=True)
@@ -261,7 +261,7 @@ def test_graph_keeps_attributes(increment: PyGPU.Kernel) -> None:
     assert x.tolist() == [6] * 64
 
 
-def test_launches_with_attributes_follow_order_of_array(increment: PyGPU.Kernel) -> None:
+def test_launch_with_attributes_is_ordered_after_earlier_work_on_array(increment: PyGPU.Kernel) -> None:
     x = PyGPU.zeros(64, np.int32)
     streams = [PyGPU.Stream() for _ in range(3)]
     for turn in range(30):

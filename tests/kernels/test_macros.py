@@ -14,7 +14,8 @@ from PyGPU.reduction import ReductionKernel
 from PyGPU.scan import ExclusiveScanKernel, InclusiveScanKernel
 from support_kernels import needs_kernels
 
-# Names that programs define; those that the kernels promise to a text (`i`, `n`, `tid`, `a` and `b`) are none of them.
+# Macro names that programs define. Names that kernels reserve for user code (`i`, `n`, `tid`, `a` and `b`) are not
+# among them.
 NAMES = ["N", "T", "E", "S", "size", "count", "first", "part", "k", "tile"]
 
 pytestmark = needs_kernels
@@ -26,7 +27,7 @@ def values() -> Any:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("name", NAMES)
-def test_kernel_may_define_macro_of_any_name(name: str) -> None:
+def test_user_macro_of_any_name_does_not_break_kernel(name: str) -> None:
     options = [f"-D{name}=3"]
     x, y = values(), PyGPU.zeros(6, np.float32)
     ElementwiseKernel("float *x, float *y", f"y[i] = x[i] * {name}", "times", options=options)(x, y)
@@ -43,7 +44,7 @@ def test_kernel_may_define_macro_of_any_name(name: str) -> None:
     assert exclusive(values()).tolist() == [0, 0, 1, 3, 6, 10]
 
 
-def test_preamble_may_define_macro_of_any_name() -> None:
+def test_preamble_macro_of_any_name_does_not_break_kernel() -> None:
     scan = InclusiveScanKernel(np.float32, "a + b * tile", preamble="#define tile 1\n#define first 7")
     assert scan(values()).tolist() == [0, 1, 3, 6, 10, 15]
 

@@ -16,7 +16,7 @@ pytestmark = needs_kernels
 DOT = ReductionKernel(np.int64, 0, "a + b", "(long long)x[i] * y[i]", "const int *x, const int *y", "dot")
 SUM = ReductionKernel(np.float32, "0", "a + b")
 MINMAX = np.dtype([("lowest", np.float32), ("highest", np.float32)])
-# As PyCUDA's users write such types, with what its own kernels ask for.
+# The source defines the type as PyCUDA's users do, with the functions that PyCUDA's own kernels need.
 MINMAX_SOURCE = """
 struct reduction_minmax {
     float lowest, highest;
@@ -93,7 +93,7 @@ def test_selected_elements_are_reduced_by_index() -> None:
     assert kernel(PyGPU.to_gpu(chosen), PyGPU.to_gpu(x)).get() == x[chosen].sum()
 
 
-def test_scalar_arguments_are_visible_in_both_expressions() -> None:
+def test_scalar_arguments_are_visible_in_map_and_reduce_expressions() -> None:
     kernel = ReductionKernel(np.int32, "0", "(a + b) % modulus", "x[i] % modulus", "int modulus, const int *x")
     x = np.arange(20000, dtype=np.int32)
     assert kernel(97, PyGPU.to_gpu(x)).get() == x.sum() % 97
@@ -148,7 +148,7 @@ def test_allocator_is_called_once_per_array() -> None:
     assert sizes[0] == 4
 
 
-def test_work_follows_order_of_array_on_any_stream() -> None:
+def test_reduction_runs_after_earlier_work_on_array_on_any_stream() -> None:
     x = PyGPU.zeros(30000, np.float32)
     stream = PyGPU.Stream()
     for value in range(5):

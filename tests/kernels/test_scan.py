@@ -13,7 +13,7 @@ pytestmark = needs_kernels
 
 UP_TO = InclusiveScanKernel(np.int32, "a + b")
 BEFORE = ExclusiveScanKernel(np.int32, "a + b", 0)
-# x -> m x + c with 32 bits; one behind the other is associative and not commutative.
+# Affine functions x -> m x + c of 32-bit integers. Their composition is associative and not commutative.
 AFFINE = np.dtype([("m", np.uint32), ("c", np.uint32)])
 AFFINE_SOURCE = """
 struct scan_affine { unsigned m, c; };
@@ -94,7 +94,7 @@ def test_exclusive_scan_starts_with_neutral_element() -> None:
         ExclusiveScanKernel(np.float32, "a + b")
 
 
-def test_work_follows_order_of_array_on_any_stream() -> None:
+def test_scan_runs_after_earlier_work_on_array_on_any_stream() -> None:
     x = PyGPU.full(5000, 1, np.int32)
     streams = [PyGPU.Stream(), PyGPU.Stream()]
     for turn in range(3):

@@ -32,7 +32,7 @@ def words() -> PyGPU.Kernel:
 
 @pytest.fixture(scope="module", autouse=True)
 def capable() -> None:
-    """Nothing of this on a device that has none."""
+    """Skip the test on a device without tensor maps."""
     if PyGPU.backend_name() == "cuda" and PyGPU.device_properties(0)["compute_capability"] < (9, 0):
         pytest.skip("the device has no tensor maps")
 
@@ -146,13 +146,13 @@ def test_rejects_maps_unsupported_by_hardware(
 
 @pytest.fixture
 def unrest() -> Iterator[None]:
-    """Delay work where the driver can, so that wrong order gives wrong values."""
+    """Delay work if the driver can, so that a wrong order gives wrong values."""
     with simulated.delayed(3000):
         yield
 
 
 @cuda_only
-def test_launch_follows_order_of_array_of_map(words: PyGPU.Kernel, unrest: None) -> None:
+def test_launch_with_tensor_map_is_ordered_after_work_on_its_array(words: PyGPU.Kernel, unrest: None) -> None:
     driver = simulated.driver()
     assert driver is not None
     one, other = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
@@ -164,14 +164,14 @@ def test_launch_follows_order_of_array_of_map(words: PyGPU.Kernel, unrest: None)
         with stream:
             words[1, 17](tensor_map, outs[stream])
         waits.append(driver.call_count("cuStreamWaitEvent") - before)
-    # The first launches wait for the stream on which the arrays were made.
+    # The first launches wait for the stream on which the arrays were created.
     assert waits[2:4] == [0, 0]
     assert waits[4] > 0
     assert waits[5] > 0
 
 
 @cuda_only
-def test_map_keeps_its_array(words: PyGPU.Kernel) -> None:
+def test_tensor_map_keeps_its_array_alive(words: PyGPU.Kernel) -> None:
     a = PyGPU.zeros((8, 8), "float32")
     seen, tensor_map = weakref.ref(a), PyGPU.TensorMap(a, (4, 4))
     del a

@@ -65,7 +65,7 @@ def module() -> PyGPU.Module:
 
 @pytest.fixture
 def unrest() -> Iterator[None]:
-    """Delay work where the driver can, so that wrong order gives wrong values."""
+    """Delay work if the driver can, so that a wrong order gives wrong values."""
     PyGPU.zeros(1)
     with simulated.delayed(2000):
         yield
@@ -82,7 +82,7 @@ def as_floats(values: np.ndarray) -> np.ndarray:
 def along(
     at: np.ndarray, length: int, mode: str, linear: bool, normalized: bool
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The elements along an axis and their weights; an index of -1 is the border."""
+    """Return the elements along an axis and their weights; the index -1 means the border."""
     x = at.astype("float64")
     if mode in ("wrap", "mirror") and not normalized:
         mode = "clamp"
@@ -112,7 +112,7 @@ def along(
 def sampled(
     values: np.ndarray, at: np.ndarray, modes: list[str], linear: bool, normalized: bool, border: float
 ) -> np.ndarray:
-    """Sample an array of any axes at coordinates x, y, z."""
+    """Sample an array with any number of axes at the coordinates x, y, z."""
     axes = [along(at[:, axis], values.shape[-1 - axis], modes[axis], linear, normalized) for axis in range(values.ndim)]
     result = np.zeros(len(at))
     for corner in itertools.product(*axes):
@@ -159,13 +159,13 @@ def test_every_mode_matches_numpy(module: PyGPU.Module) -> None:
             normalized_coords=normalized,
             border_color=border,
         )
-        # Multiples of 1/64 are exact, and so are the weights; the middles of elements are no edges.
+        # Multiples of 1/64 are exact, and so are the weights. Sampling points are not at edges between elements.
         span = 2 if normalized else max(shape) + 3
         at = (rng.integers(-span * 64, span * 64, (200, 3)) + 0.5) / 64
         expected = sampled(as_floats(values), at.astype("float32"), modes, linear, normalized, border)
         scale = max(1.0, float(np.abs(as_floats(values)).max()))
         told = f"seed {seed}, trial {trial}: {shape} {dtype} {modes} linear={linear} normalized={normalized}"
-        # With normalised coordinates a product is rounded before the weight is, and hardware rounds what is between.
+        # With normalized coordinates the product is rounded before the weight, and hardware rounds intermediate values.
         coarse = linear and (normalized or is_hardware)
         error = np.abs(read(module, texture, at, axes) - expected)
         close = error <= scale * (1 / 128 if coarse else 2e-6)
@@ -263,7 +263,7 @@ def test_copies_and_launches_on_several_streams_are_ordered(module: PyGPU.Module
 
 
 @gpu_only
-def test_linear_memory_written_on_another_stream_is_waited_for(module: PyGPU.Module, unrest: None) -> None:
+def test_read_of_linear_memory_waits_for_write_on_another_stream(module: PyGPU.Module, unrest: None) -> None:
     one, other = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     with one:
         line = PyGPU.zeros(64, "float32")

@@ -18,7 +18,7 @@ INVALID_VALUE = 1
 
 
 class Block:
-    """Memory that PyGPU tracks, and its contents."""
+    """Hold memory that PyGPU tracks, and its contents."""
 
     def __init__(self, keep: Any, address: int, nbytes: int, readonly: bool = False, known: bool = True) -> None:
         self.keep, self.address, self.readonly, self.known = keep, address, readonly, known
@@ -26,7 +26,7 @@ class Block:
 
 
 class Doors:
-    """Random reads and writes by random entry points, compared with NumPy."""
+    """Read and write at random by random entry points, and compare with NumPy."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -78,7 +78,10 @@ class Doors:
         return Block(host, host.ctypes.data, nbytes, known=False)
 
     def range(self, count: int | None = None) -> tuple[Block, int, int, bool]:
-        """A block, an offset, a number of bytes, and whether they fit. Unregistered memory is never overrun."""
+        """Return a block, an offset, a number of bytes, and whether they fit.
+
+        Unregistered memory is never overrun.
+        """
         block = self.random.choice(self.blocks)
         size = block.bytes.size
         offset = self.random.randrange(size)
@@ -98,7 +101,7 @@ class Doors:
         return self.random.choice(forms)
 
     def attempt(self, allowed: bool, work: Callable[[], Any]) -> bool:
-        """Do it; whether it was done, which it must be exactly if it is allowed."""
+        """Run the work, and return whether it was accepted, which must be the case exactly if it is allowed."""
         try:
             status = work()
         except (ValueError, MemoryError):
@@ -133,7 +136,7 @@ class Doors:
             block.bytes[offset : offset + count] = value
 
     def refused(self, work: Callable[[], Any], count: int) -> None:
-        """Try to write memory that must not be written."""
+        """Check that an attempt to write read-only memory is rejected."""
         try:
             status = work()
         except ValueError:
@@ -196,7 +199,7 @@ class Doors:
             lambda: driver.memcpy_dtod(at, read, count),
             lambda: driver.memcpy_dtod_async(at, read, count, stream),
         ]
-        if to is not source:  # a driver's own copies do not overlap
+        if to is not source:  # The driver's own copies require that the ranges do not overlap.
             ways += [
                 lambda: PyGPU.cudaMemcpy(to.address + to_offset, source.address + offset, count),
                 lambda: PyGPU.cudaMemcpyAsync(to.address + to_offset, source.address + offset, count, stream=stream),
@@ -208,13 +211,13 @@ class Doors:
             to.bytes[to_offset : to_offset + count] = source.bytes[offset : offset + count].copy()
 
     def over(self, stream: PyGPU.Stream) -> None:
-        """An array with strides of any sign over the memory."""
+        """Create an array with strides of any sign over the memory."""
         block, offset, _, _ = self.range()
         count = self.random.randrange(5)
         step = self.random.choice([-7, -2, -1, 1, 2, 3, 100])
         reach = [offset, offset + (count - 1) * step] if count else [offset]
         fits = count == 0 or (min(reach) >= 0 and max(reach) < block.bytes.size)
-        # Before an address within a view its block goes on.
+        # A view begins inside its block, so addresses before the view may still belong to the block.
         if not fits and (not block.known or min(reach) < 0):
             return
         value = self.random.randrange(256)
@@ -238,7 +241,7 @@ class Doors:
 @pytest.mark.reads_in_place
 @pytest.mark.parametrize("round_", range(4))
 def test_random_entry_points_accept_or_reject_random_memory(round_: int, late: None) -> None:
-    """A12, B3, B4: never a crash, never a byte beyond."""
+    """Check that no access crashes or reaches beyond its block (interop regressions A12, B3, B4)."""
     seed = random.SystemRandom().randrange(2**32)
     print(f"seed {seed}")
     doors = Doors(seed)

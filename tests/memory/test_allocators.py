@@ -14,7 +14,7 @@ from support import assert_same, assert_same_values, on_cpu
 
 
 class Counting:
-    """An allocator of another library that uses PyGPU's pool."""
+    """Implement an allocator of another library that uses PyGPU's pool."""
 
     def __init__(self) -> None:
         self.live: dict[int, int] = {}
@@ -40,7 +40,7 @@ class Memory:
 
 @pytest.fixture
 def pool() -> Iterator[Counting]:
-    """An allocator that holds for the process."""
+    """Set an allocator for the whole process during a test."""
     pool = Counting()
     PyGPU.set_allocator(pool)
     yield pool
@@ -196,7 +196,7 @@ def test_memory_is_returned_after_last_use_without_synchronization() -> None:
     with other, PyGPU.using_allocator(None):
         copied = array.copy()
     del array
-    # The next user of the memory writes it in stream order, after the copy that still reads it.
+    # The next user of the memory writes it in stream order, and therefore after the copy that still reads it.
     assert not pool.live
     again = PyGPU.full(1 << 16, -1, np.int32)
     assert_same(copied, host)
@@ -242,7 +242,10 @@ def test_limit_applies_to_allocator_memory() -> None:
 
 
 def test_host_memory_is_counted_and_limited_like_device_memory() -> None:
-    """B7: the same program counted nothing on the CPU, and a limit was not supported there."""
+    """Count and limit host memory.
+
+    Interop regression B7: on the CPU the same program counted nothing, and a limit was not supported.
+    """
     gc.collect()
     before = PyGPU.memory_statistics("cpu")
     held = PyGPU.zeros(1000, np.uint8, device="cpu")

@@ -1,4 +1,7 @@
-"""Test that the collector visits initialized objects only (A5), and the iterative drop of owner chains (A6)."""
+"""Test that the garbage collector visits only initialized objects, and that long owner chains are dropped.
+
+Interop regressions A5 and A6 are the reason; the chains are dropped iteratively.
+"""
 
 from __future__ import annotations
 
@@ -20,20 +23,21 @@ def run(script: str) -> None:
     """Run a script in a separate process, which fails if it crashes."""
     text = "import gc\nimport numpy as np\nimport PyGPU\n" + textwrap.dedent(script) + "\nprint('ended', flush=True)\n"
     command = [sys.executable, "-X", "faulthandler", "-c", text]
-    # NumPy takes part in the chains, and a strict host array is not NumPy's to read.
+    # NumPy takes part in the chains, and in strict mode it cannot read a host array.
     environment = {**os.environ, "PYGPU_STRICT": "0"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=110, env=environment, check=False)
     assert done.returncode == 0, f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
     assert "ended" in done.stdout.splitlines()
 
 
-def test_imports_during_concurrent_collection() -> None:
-    # A5: 1 import of 40 crashed, more under a debugger, on every backend.
+def test_import_during_concurrent_collection_does_not_crash() -> None:
+    # Interop regression A5: on every backend 1 of 40 imports crashed, and more under a debugger.
     assert import_storm.storm(IMPORTS) == []
 
 
 def test_collector_may_visit_uninitialized_object_of_any_class() -> None:
-    # A5: what `tp_alloc` gives is tracked, and all zero.
+    # Interop regression A5: an object that `tp_alloc` returns is already tracked by the collector, and contains only
+    # zeros.
     run(
         """
         import ctypes, os
@@ -88,7 +92,7 @@ class Owner(np.ndarray):
 """
 
 
-# In a thread whose stack is small, so that a frame for each link, of however few bytes, does not fit.
+# The thread has a small stack, so that recursion over the chain would overflow it, however small each frame is.
 IN_A_SMALL_STACK = """
 import threading
 from PyGPU import driver
@@ -114,18 +118,18 @@ def chains(links: dict[str, str], first: str) -> str:
     return text
 
 
-def test_long_owner_chains_are_dropped() -> None:
-    # A6: 30 000 links overflowed a stack of 8 MiB.
+def test_long_owner_chains_are_dropped_without_stack_overflow() -> None:
+    # Interop regression A6: 30 000 links overflowed a stack of 8 MiB.
     run(chains(CHAINS, "memory, d = driver.mem_alloc(24), PyGPU.zeros(3)"))
 
 
 def test_long_chains_through_other_libraries_are_dropped() -> None:
-    # A6: 20 000 links overflowed a stack of 8 MiB.
+    # Interop regression A6: 20 000 links overflowed a stack of 8 MiB.
     run(chains(HOST_CHAINS, "c = np.zeros(3)"))
 
 
 def test_end_of_chain_is_released_with_it() -> None:
-    # A6: deferred, not forgotten.
+    # Interop regression A6: the release is deferred but not forgotten.
     run(
         """
         import weakref

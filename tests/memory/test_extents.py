@@ -37,7 +37,10 @@ references = pytest.mark.parametrize("refer", REFERENCES.values(), ids=REFERENCE
 
 @references
 def test_array_over_memory_of_another_is_limited_to_its_block(refer: Any) -> None:
-    """A12: `GPUArray((1 << 20,), 'f8', gpudata=zeros(2)).fill(7)` wrote beyond the block."""
+    """Limit the array to its block.
+
+    Interop regression A12: `GPUArray((1 << 20,), 'f8', gpudata=zeros(2)).fill(7)` wrote beyond the block.
+    """
     a = PyGPU.zeros(4)
     with pytest.raises(ValueError, match=r"8388608 bytes are needed.*has 32.*block of 32 bytes"):
         PyGPU.GPUArray((1 << 20,), "f8", gpudata=refer(a))
@@ -50,7 +53,7 @@ def test_array_over_memory_of_another_is_limited_to_its_block(refer: Any) -> Non
 
 
 def test_offset_is_checked_against_end_of_block() -> None:
-    """A12."""
+    """Check an offset address against the block (interop regression A12)."""
     a = PyGPU.zeros(4)
     PyGPU.GPUArray((2,), "f8", gpudata=a.ptr + 16).fill(1)
     PyGPU.GPUArray((2,), "f8", gpudata=a.ptr + 8, strides=(-8,)).fill(2)
@@ -61,7 +64,10 @@ def test_offset_is_checked_against_end_of_block() -> None:
 
 @references
 def test_shared_memory_follows_order_of_its_other_uses(refer: Any, late: None) -> None:
-    """A12: a fill on another stream was not waited for, and 0 was read instead of 7."""
+    """Order uses of shared memory.
+
+    Interop regression A12: a fill on another stream was not waited for, and 0 was read instead of 7.
+    """
     streams = [PyGPU.Stream(non_blocking=True) for _ in range(3)]
     for number in range(10):
         a = PyGPU.zeros(1000)
@@ -74,13 +80,16 @@ def test_shared_memory_follows_order_of_its_other_uses(refer: Any, late: None) -
             a.fill(-1)
         with streams[1]:
             assert (other.get() == -1).all()
-        del a  # the memory stays while any array refers to it
+        del a  # The memory stays allocated while any array refers to it.
         with streams[2]:
             assert (other.get() == -1).all()
 
 
-def test_addresses_in_copies_follow_order_of_arrays(late: None) -> None:
-    """A12: `cudaMemcpyAsync` and `memcpy_*` with the number of an array's memory knew nothing of its uses."""
+def test_copies_by_address_wait_for_earlier_work_on_arrays(late: None) -> None:
+    """Order copies by address.
+
+    Interop regression A12: `cudaMemcpyAsync` and `memcpy_*` with the address of an array ignored the array's uses.
+    """
     first, second = (PyGPU.Stream(non_blocking=True) for _ in range(2))
     a, host = PyGPU.zeros(1000), PyGPU.empty_pinned(1000)
     for number in range(10):
@@ -103,7 +112,10 @@ def test_addresses_in_copies_follow_order_of_arrays(late: None) -> None:
 @cpu_only
 @pytest.mark.parametrize("refer", [lambda a: a, lambda a: a.ptr, lambda a: a.__array_interface__["data"][0]])
 def test_imported_readonly_memory_stays_readonly(refer: Any) -> None:
-    """A12: an array over `gpudata` of a read-only one changed a `bytes`."""
+    """Keep memory read-only.
+
+    Interop regression A12: an array over the `gpudata` of a read-only array modified a `bytes` object.
+    """
     text = b"immutable"
     a = PyGPU.asarray(np.frombuffer(text, "u1"))
     again = PyGPU.GPUArray((9,), "u1", gpudata=refer(a))
@@ -139,7 +151,7 @@ def own(nbytes: int) -> PyGPU.GPUArray:
 
 
 def test_rejects_recursive_allocator() -> None:
-    """A sibling of A12: it ended on the stack."""
+    """Reject an allocator that calls itself; it used to overflow the stack (related to interop regression A12)."""
     with (
         pytest.raises(RecursionError, match="using_allocator"),
         PyGPU.using_allocator(lambda nbytes: PyGPU.empty(8, "u1")),
@@ -149,7 +161,7 @@ def test_rejects_recursive_allocator() -> None:
 
 
 class Told:
-    """Unregistered memory that reports its size."""
+    """Represent unregistered memory that reports its size."""
 
     def __init__(self, **told: Any) -> None:
         self.ptr = 1 << 40
@@ -158,8 +170,11 @@ class Told:
 
 @pytest.mark.parametrize("make", ALLOCATORS.values(), ids=ALLOCATORS)
 def test_rejects_allocator_returning_too_little(make: Any) -> None:
-    """A12: arrays in memory of such allocators wrote beyond it."""
-    gc.collect()  # what other tests have left
+    """Reject too small memory.
+
+    Interop regression A12: arrays in memory of such allocators wrote beyond it.
+    """
+    gc.collect()  # This releases objects that other tests left.
     before = PyGPU.memory_statistics()["bytes"]
     with pytest.raises(ValueError, match=r"for 800 bytes: 800 bytes are needed .* has (8|9)"):
         PyGPU.GPUArray((100,), "f8", allocator=make())
@@ -170,14 +185,17 @@ def test_rejects_allocator_returning_too_little(make: Any) -> None:
 
 
 def test_reported_size_of_object_is_used() -> None:
-    """A12."""
+    """Use the size that an object reports (interop regression A12)."""
     for told in [Told(nbytes=8), Told(size=8), Told(mem=Told(size=8))]:
         with pytest.raises(ValueError, match="has 8"):
             PyGPU.GPUArray((2,), "f8", gpudata=told)
 
 
 def test_pool_memory_is_not_reused_while_array_shows_it() -> None:
-    """A12: the number of pooled memory makes an owner of the array."""
+    """Keep pool memory alive.
+
+    Interop regression A12: an array over the address of pool memory owns a reference to that memory.
+    """
     pool = tools.DeviceMemoryPool()
     memory = pool.allocate(800)
     a = PyGPU.GPUArray((100,), "f8", gpudata=int(memory))
@@ -193,7 +211,7 @@ def test_pool_memory_is_not_reused_while_array_shows_it() -> None:
 
 
 def test_gpudata_owner_is_kept_with_memory() -> None:
-    """A12: pool memory stays with the array, also for a consumer that got it by DLPack."""
+    """Keep pool memory alive with the array, also for a consumer by DLPack (interop regression A12)."""
     pool = tools.DeviceMemoryPool()
     a = PyGPU.GPUArray((100,), "f8", gpudata=pool.allocate(800))
     a.fill(1)
@@ -233,7 +251,10 @@ KINDS_OF_MEMORY = {"cudaMalloc": allocated, "mem_alloc": by_driver, "pinned": pi
 @pytest.mark.parametrize("nbytes", [16, 70_000, 3 << 20])
 @pytest.mark.parametrize("make", KINDS_OF_MEMORY.values(), ids=KINDS_OF_MEMORY)
 def test_access_beyond_known_block_is_rejected(make: Any, nbytes: int) -> None:
-    """B3: on the CPU a process crashed, or received no error."""
+    """Reject the access.
+
+    Interop regression B3: on the CPU the process crashed, or no error was raised.
+    """
     address, free, _ = make(nbytes)
     host = np.zeros(nbytes + 1, "u1")
     assert PyGPU.cudaMemcpy(address, host, nbytes).as_int() == 0
@@ -252,8 +273,11 @@ def test_access_beyond_known_block_is_rejected(make: Any, nbytes: int) -> None:
     ("nbytes", "make"),
     [(16, allocated), (16, by_driver), (70_000, by_driver), (3 << 20, allocated), (200 << 20, by_driver)],
 )
-def test_freed_memory_is_an_error(make: Any, nbytes: int) -> None:
-    """B3: on the CPU a process crashed, or received no error."""
+def test_use_of_freed_memory_raises_error(make: Any, nbytes: int) -> None:
+    """Reject freed memory.
+
+    Interop regression B3: on the CPU the process crashed, or no error was raised.
+    """
     address, free, _ = make(nbytes)
     host = np.zeros(16, "u1")
     free()
@@ -267,7 +291,7 @@ def test_freed_memory_is_an_error(make: Any, nbytes: int) -> None:
 
 @cpu_only
 def test_every_entry_point_rejects_freed_memory() -> None:
-    """B3: also for an array whose address has escaped."""
+    """Reject freed memory at every entry point, also for an array whose address has escaped (interop regression B3)."""
     a = PyGPU.zeros(100)
     address = a.ptr
     del a
@@ -286,7 +310,7 @@ def test_every_entry_point_rejects_freed_memory() -> None:
 
 @pytest.mark.parametrize("make", [allocated, by_driver], ids=["cudaMalloc", "mem_alloc"])
 def test_array_keeps_explicitly_freed_memory_and_address_is_unowned(make: Any) -> None:
-    """B3."""
+    """Keep the memory of an array that the user freed explicitly (interop regression B3)."""
     address, free, _ = make(80)
     a = PyGPU.GPUArray((10,), "f8", gpudata=address)
     a.fill(4)
@@ -297,7 +321,7 @@ def test_array_keeps_explicitly_freed_memory_and_address_is_unowned(make: Any) -
 
 @cpu_only
 def test_external_memory_is_never_taken_for_freed() -> None:
-    """B3: memory reused by the C library belongs to its new owner."""
+    """Accept memory that the C library has reused for another owner (interop regression B3)."""
     for nbytes in (16, 1000, 100_000, 2 << 20):
         for _ in range(50):
             _, free, _ = allocated(nbytes)
@@ -309,7 +333,11 @@ def test_external_memory_is_never_taken_for_freed() -> None:
 
 @cpu_only
 def test_freed_block_records_are_bounded_and_released() -> None:
-    """B3: addresses are remembered by keeping them, which costs little and can be ended."""
+    """Bound the records of freed blocks.
+
+    Interop regression B3: freed addresses are remembered by keeping the blocks, which costs little memory and can be
+    disabled.
+    """
     for _ in range(2000):
         _, free, _ = allocated(50_000)
         free()
@@ -320,7 +348,10 @@ def test_freed_block_records_are_bounded_and_released() -> None:
 
 @gpu_only
 def test_host_rejects_copy_of_unreachable_memory() -> None:
-    """B3: a sibling on devices: kind 0 with a device address was followed by the host."""
+    """Reject a copy that the host cannot execute.
+
+    It is related to interop regression B3: for copy kind 0 the host followed a device address.
+    """
     a, host = PyGPU.zeros(8, "u1"), np.ones(8, "u1")
     assert PyGPU.cudaMemcpy(a.ptr, host, 8, PyGPU.cudaMemcpyHostToHost).as_int() == INVALID_VALUE
     assert PyGPU.cudaMemcpy(host, a.ptr, 8, PyGPU.cudaMemcpyHostToHost).as_int() == INVALID_VALUE

@@ -148,7 +148,7 @@ def test_gpudata_of_readonly_array_is_not_written(twice):
 
 
 def _read_only() -> object:
-    """Return a device array that exports its memory read-only."""
+    """Return a device array that exports its memory as read-only."""
     x = PyGPU.to_gpu(VALUES)
     flagged = {**x.__cuda_array_interface__} if hasattr(x, "__cuda_array_interface__") else None
     if flagged is None:
@@ -165,7 +165,10 @@ def _read_only() -> object:
 
 
 def test_gpudata_without_integer_does_not_escape(x):
-    """The block of an array of which only the object is known need not be looked for by its address."""
+    """Use `gpudata` as an object only.
+
+    Then the block need not be found by its address, and the address does not escape.
+    """
     address = x.ptr
     y = PyGPU.to_gpu(VALUES)
     memory = y.gpudata
@@ -177,7 +180,7 @@ def test_gpudata_without_integer_does_not_escape(x):
 def test_ctypes_accepts_array_and_gpudata(x):
     for one in (x, x.gpudata, drv.mem_alloc(8)):
         parameter = one._as_parameter_
-        assert not isinstance(parameter, int)  # which ctypes would cut
+        assert not isinstance(parameter, int)  # ctypes would truncate an integer.
         assert ctypes.cast(parameter, ctypes.c_void_p).value == one.ptr
         assert ctypes.cast(ctypes.c_void_p.from_param(one), ctypes.c_void_p).value == one.ptr
 
@@ -189,7 +192,7 @@ def test_ctypes_passes_array_to_c_function():
 
 
 class Lender:
-    """Lends memory of an array."""
+    """Own the memory of an array and lend it to another one."""
 
     def __init__(self) -> None:
         self.inner = PyGPU.arange(4.0)

@@ -24,7 +24,10 @@ OBJECTS = [
 
 @pytest.mark.parametrize("ary", OBJECTS, ids=["objects", "a field", "dates"])
 def test_rejects_memory_of_python_objects_everywhere(ary: np.ndarray) -> None:
-    """B2: `cudaMemcpy` into an ndarray of objects."""
+    """Reject arrays of Python objects.
+
+    Interop regression B2: `cudaMemcpy` wrote into an ndarray of objects.
+    """
     a = PyGPU.zeros(ary.nbytes, "u1")
     before, counts = ary.copy(), [sys.getrefcount(item) for item in ary.ravel()]
     for use in (
@@ -75,8 +78,11 @@ NO_ADDRESSES = {
 
 
 @pytest.mark.parametrize("value", NO_ADDRESSES.values(), ids=NO_ADDRESSES)
-def test_value_is_no_address(value: Any) -> None:
-    """B4: `memcpy_dtod(m, np.ma.array([1.0]), 8)` took the value for an address."""
+def test_rejects_array_value_in_place_of_address(value: Any) -> None:
+    """Reject a value.
+
+    Interop regression B4: `memcpy_dtod(m, np.ma.array([1.0]), 8)` used the value of the array as an address.
+    """
     a = PyGPU.zeros(2)
     for use in (
         lambda: driver.memcpy_dtod(a, value, 8),
@@ -96,7 +102,7 @@ def test_value_is_no_address(value: Any) -> None:
 
 @gpu_only
 def test_object_with_cuda_array_interface_is_address() -> None:
-    """B4: with its extent and its flag."""
+    """Use the extent and the read-only flag of the interface too (interop regression B4)."""
 
     class Foreign:
         def __init__(self, array: PyGPU.GPUArray, readonly: bool) -> None:
@@ -121,7 +127,10 @@ def test_object_with_cuda_array_interface_is_address() -> None:
 
 @pytest.mark.parametrize("pool", [tools.DeviceMemoryPool, tools.PageLockedMemoryPool])
 def test_rejects_impossible_bins_and_sizes_immediately(pool: Any) -> None:
-    """B5: `alloc_size(2**40)` computed a number of 2**36 bits."""
+    """Reject impossible sizes.
+
+    Interop regression B5: `alloc_size(2**40)` computed a number of 2**36 bits.
+    """
     for bin in (1024, 2**31, 2**40, 2**200, -1):
         with pytest.raises(ValueError, match="no bin"):
             pool.alloc_size(bin)
@@ -135,7 +144,7 @@ def test_rejects_impossible_bins_and_sizes_immediately(pool: Any) -> None:
 
 
 def test_every_bin_size_matches_pycuda() -> None:
-    """B5: from its algorithm, in 64 bits."""
+    """Compute bin sizes by PyCUDA's algorithm in 64 bits (interop regression B5)."""
     for bin in range(1024):
         exponent, mantissa = bin >> 4, bin & 15
         shift = exponent - 4

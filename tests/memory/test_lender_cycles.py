@@ -16,7 +16,7 @@ from support import on_cpu, pair
 
 
 class Lender:
-    """Owns device memory and exports it by every protocol that PyGPU supports."""
+    """Own device memory and export it by every protocol that PyGPU supports."""
 
     def __init__(self) -> None:
         self.memory = PyGPU.to_gpu(np.arange(4.0))
@@ -32,7 +32,7 @@ class Lender:
 
 
 class HostLender(np.ndarray):
-    """An ndarray that takes attributes."""
+    """Represent an ndarray that accepts attributes."""
 
 
 def host_lender() -> HostLender:

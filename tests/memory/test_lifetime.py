@@ -19,13 +19,13 @@ from support import assert_same, at_once, pair
 
 
 def dies(reference: weakref.ref[Any]) -> bool:
-    """Return whether the referent is collected."""
+    """Return whether the referent is destroyed by a garbage collection."""
     gc.collect()
     return reference() is None
 
 
 class Named(PyGPU.GPUArray):
-    """A subclass that records every array created from it."""
+    """Define a subclass that records every array created from it."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -35,7 +35,7 @@ class Named(PyGPU.GPUArray):
         self.name = f"from {other.name}"
 
 
-# The quick way to make exact arrays, the way through pyo3, and views: all must behave like any other object.
+# Arrays are created by a fast path, by pyo3, and as views; all of them must behave like any other object.
 MAKERS = {
     "empty": lambda: PyGPU.empty((3,)),
     "zeros": lambda: PyGPU.zeros((3,)),
@@ -324,7 +324,7 @@ def test_thousands_of_objects_leave_no_memory(name: str, make: Any) -> None:
         for _ in range(thousands):
             for _ in range(1000):
                 make(array)
-            # Work that waits on a busy machine takes memory too, and is none that was left behind.
+            # Unfinished work occupies memory too, which is no leak, so the test waits for it.
             PyGPU.synchronize()
 
     make_many(10)

@@ -38,7 +38,7 @@ def test_memory_is_allocated_filled_copied_and_freed(nbytes: int) -> None:
 
 
 @pytest.mark.parametrize("allocate", [_core.raw_allocate, _core.host_allocate])
-def test_zero_bytes_need_no_memory(allocate) -> None:
+def test_allocation_of_zero_bytes_needs_no_memory(allocate) -> None:
     assert allocate(0) == 0
 
 
@@ -50,7 +50,7 @@ def test_free_of_address_zero_does_nothing(free) -> None:
 @pytest.mark.parametrize(
     ("allocate", "free"), [(_core.raw_allocate, _core.raw_free), (_core.host_allocate, _core.host_free)]
 )
-def test_memory_is_freed_once(allocate, free) -> None:
+def test_second_free_of_memory_raises(allocate, free) -> None:
     address = allocate(64)
     free(address)
     with pytest.raises(PyGPU.CudaError, match=hex(address)) as caught:
@@ -139,7 +139,7 @@ def test_impossible_address_or_size_raises_value_error(call) -> None:
 
 
 def test_too_large_allocation_raises_memory_error() -> None:
-    gc.collect()  # what earlier tests left may go in between
+    gc.collect()  # Objects of earlier tests may be destroyed at this point.
     before = PyGPU.memory_statistics()["bytes"]
     for allocate in (_core.raw_allocate, _core.host_allocate):
         with pytest.raises(MemoryError):
@@ -171,7 +171,7 @@ def test_flags_are_bools(call) -> None:
 
 
 def page_aligned(nbytes: int) -> np.ndarray:
-    """Memory that starts where a page does."""
+    """Return host memory that begins at a page boundary."""
     block = np.zeros(nbytes + 4096, np.uint8)
     first = -block.ctypes.data % 4096
     return block[first : first + nbytes]
@@ -258,13 +258,13 @@ def test_error_for_unknown_copy_kind_lists_known_ones(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [0, b"default", object()])
-def test_copy_kind_is_text(kind: object) -> None:
+def test_copy_kind_can_be_given_as_text(kind: object) -> None:
     with pytest.raises(TypeError):
         _core.raw_copy(8, 8, 8, kind)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_address_zero_has_no_bytes(kind: str) -> None:
+def test_copy_of_bytes_at_address_zero_raises(kind: str) -> None:
     values = np.zeros(8, np.uint8)
     for to, origin in ((0, values.ctypes.data), (values.ctypes.data, 0)):
         with pytest.raises(ValueError, match="cannot hold 8 bytes"):
@@ -314,7 +314,7 @@ def test_bytes_are_copied_between_devices(kind: str, with_stream: bool) -> None:
     _core.raw_free(target)
 
 
-def test_codes_have_names_and_messages() -> None:
+def test_error_codes_have_names_and_messages() -> None:
     assert "invalid" in _core.error_name(1).lower()
     assert "invalid argument" in _core.error_text(1)
     assert isinstance(_core.error_name(2**32 - 1), str)

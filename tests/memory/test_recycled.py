@@ -20,7 +20,7 @@ MIB = 1 << 20
 
 @pytest.fixture(autouse=True)
 def keeping() -> Iterator[None]:
-    """Streams keep blocks, and have none at first."""
+    """Enable the caches of streams, which are empty at the beginning."""
     threshold = PyGPU.memory_release_threshold()
     PyGPU.set_memory_release_threshold(2**64 - 1)
     PyGPU.empty(1)
@@ -185,7 +185,7 @@ def test_foreign_capture_on_own_stream_gets_no_cached_block(driver: simulated.Dr
             inside = PyGPU.empty(100)
             assert inside.ptr != address
         except PyGPU.CudaError:
-            inside = None  # the simulator has no memory in captures
+            inside = None  # The simulator does not support allocations in captures.
         finally:
             graph = ctypes.c_void_p()
             getattr(driver.library, end)(ctypes.c_void_p(stream.handle), ctypes.byref(graph))

@@ -97,12 +97,12 @@ def other(to_child, from_child) -> None:
     handle, part, twice = receive()
     a, b, c = PyGPU.open_shared(handle), PyGPU.open_shared(part), PyGPU.open_shared(twice)
     from_child.send((a.get(), b.get(), a.ptr == c.ptr, str(a.device)))
-    a += 1  # in place, by a kernel
+    a += 1  # A kernel modifies the array in place.
     b[...] = -1
     a.synchronize()
     from_child.send("written")
     receive()
-    again = pickle.loads(pickle.dumps(a.share()))  # on to who opens it next: here
+    again = pickle.loads(pickle.dumps(a.share()))  # The handle is passed on to another consumer, which is this process.
     del b, c
     result = PyGPU.open_shared(again)[0, 0].item()
     del a
@@ -110,7 +110,7 @@ def other(to_child, from_child) -> None:
     from_child.send((result, own.share()))
     receive()
     from_child.send(None)
-    os._exit(0)  # an end without any good-bye
+    os._exit(0)  # The process terminates without cleaning up.
 
 
 @pytest.mark.starts_processes
@@ -119,7 +119,7 @@ def test_two_processes_share_one_array() -> None:
     (mine, theirs), (answers, answer) = context.Pipe(), context.Pipe()
     a = PyGPU.empty((300, 5), "f4", shared=True)
     host = np.arange(1500, dtype="f4").reshape(300, 5)
-    with PyGPU.Stream():  # not waited for here: the handle brings the order
+    with PyGPU.Stream():  # The work is not waited for here, because the handle orders the accesses.
         a.set(host)
         a *= 2
         handles = (a.share(), a[::-2, 1].share(), a.share())
@@ -151,7 +151,7 @@ def test_two_processes_share_one_array() -> None:
         if CPU:
             assert ask("end") is None
             process.join(60)
-            # What is open stays; what is not cannot be opened any more.
+            # An array that is already open stays valid, but the handle cannot be opened any more.
             assert b.tolist() == [9.0] * 3
         else:
             del b

@@ -1,4 +1,7 @@
-"""Test scans whose rows are shared by blocks that wait for each other, on every backend."""
+"""Test scans of rows that several thread blocks share, on every backend.
+
+Each block waits for the previous one.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,14 @@ import PyGPU
 
 
 @pytest.mark.parametrize("dtype", ["int32", "complex128"])
-def test_scan_prefixes_pass_between_blocks(dtype: str) -> None:
-    # Tiles of 1024 elements, of which 256 are a group.
+def test_scan_passes_prefixes_from_block_to_block(dtype: str) -> None:
+    # A tile has 1024 elements, and 256 tiles form a group.
     count = 600_001 if dtype == "int32" else 20_000
     host = np.random.default_rng(6).integers(-4, 5, (2, count)).astype(dtype)
     np.testing.assert_array_equal(PyGPU.to_gpu(host).cumsum(axis=1).get(), host.cumsum(axis=1))
 
 
-def test_one_byte_scan_states_pass_between_blocks() -> None:
+def test_scan_of_one_byte_elements_passes_state_between_blocks() -> None:
     host = np.random.default_rng(7).permutation(30_000).astype("float32")
     ours = PyGPU.logical_and.accumulate(PyGPU.to_gpu(host))
     np.testing.assert_array_equal(ours.get(), np.logical_and.accumulate(host))
@@ -32,7 +35,7 @@ def test_scan_is_bitwise_reproducible_and_accurate() -> None:
     assert np.abs(first - exact).max() <= max(np.abs(host.cumsum() - exact).max(), 1e-2)
 
 
-def test_scans_on_several_streams_are_independent() -> None:
+def test_concurrent_scans_on_several_streams_are_independent() -> None:
     host = np.random.default_rng(9).integers(-4, 5, 100_000).astype("int32")
     arrays = [PyGPU.to_gpu(host + number) for number in range(4)]
     PyGPU.synchronize()

@@ -50,7 +50,7 @@ def test_nan_reductions_ignore_nan(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["nanargmin", "nanargmax"])
-def test_nanargmin_and_nanargmax_return_index_of_number(name: str) -> None:
+def test_nanargmin_and_nanargmax_return_index_of_non_nan_element(name: str) -> None:
     host = RNG.integers(0, 4, (6, 50)).astype("float32")
     host[RNG.integers(0, 3, host.shape) == 0] = np.nan
     host[1, 1:] = np.nan
@@ -66,7 +66,7 @@ def test_nanargmin_and_nanargmax_return_index_of_number(name: str) -> None:
         getattr(PyGPU, name)(PyGPU.to_gpu(host), axis=1)
 
 
-def test_nan_reductions_accept_common_keywords() -> None:
+def test_nan_reductions_accept_axis_keepdims_where_and_out() -> None:
     host, mask = with_nan((4, 9), "float64"), RNG.integers(0, 2, (4, 9)).astype(bool)
     host[:, 0], mask[:, 0] = 1, True
     array, ours = PyGPU.to_gpu(host), PyGPU.to_gpu(mask)
@@ -105,7 +105,7 @@ def test_bitwise_reductions_match_numpy(dtype: str) -> None:
         PyGPU.bitwise_or.reduce(PyGPU.zeros(3))
 
 
-def test_logical_reductions_have_initial_value() -> None:
+def test_logical_reductions_accept_initial_value() -> None:
     host = np.zeros((2, 5), "int32")
     array = PyGPU.to_gpu(host)
     for name in ("logical_or", "logical_xor") if IS_SIMULATED else ("logical_or", "logical_and", "logical_xor"):

@@ -14,7 +14,7 @@ import simulated
 
 BACKEND = PyGPU.backend_name()
 PyGPU.device_count()
-# There each kernel is compiled as a program of the host: a few of each kind are enough.
+# A simulated GPU compiles each kernel as a host program, so few dtypes of each kind are tested there.
 IS_SIMULATED = simulated.driver() is not None
 KINDS = [
     "bool",
@@ -34,7 +34,7 @@ RNG = np.random.default_rng(7)
 
 
 def values(shape: tuple[int, ...], dtype: str) -> np.ndarray:
-    """Small numbers, so that sums of whole ones are exact and products are not all infinite."""
+    """Return small numbers: sums of integers are exact, and most products are finite."""
     if dtype == "bool":
         return RNG.integers(0, 2, shape).astype(bool)
     whole = RNG.integers(0 if dtype[0] == "u" else -4, 5, shape)
@@ -90,7 +90,7 @@ def test_reductions_of_every_kind_match_numpy(name: str) -> None:
 
 
 @pytest.mark.parametrize("shape", [(3, 4, 5)] if IS_SIMULATED else [(7,), (5, 6), (3, 4, 5), (2, 3, 1, 4)], ids=str)
-def test_reductions_over_any_axes_and_layout(shape: tuple[int, ...]) -> None:
+def test_reductions_over_any_axes_and_layout_match_numpy(shape: tuple[int, ...]) -> None:
     host = values(shape, "int32")
     for layout, (array, twin) in layouts(host).items():
         if IS_SIMULATED and layout in ("F", "reversed"):
@@ -112,7 +112,7 @@ def test_large_reductions_use_several_blocks(shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("name", ["argmin", "argmax"])
-def test_argmin_returns_first_of_equals_and_nan_first(name: str) -> None:
+def test_argmin_returns_first_minimum_and_first_nan(name: str) -> None:
     host = RNG.integers(0, 4, (6, 50)).astype("float32")
     with_nan = host.copy()
     with_nan[2, 7] = with_nan[2, 30] = np.nan
@@ -132,7 +132,7 @@ def test_reductions_propagate_nan() -> None:
         np.testing.assert_array_equal(getattr(array, name)(axis=1).get(), getattr(host, name)(axis=1))
 
 
-def test_reductions_support_where_and_initial() -> None:
+def test_reductions_accept_where_and_initial() -> None:
     host, mask = values((5, 30), "float64"), RNG.integers(0, 2, (5, 30)).astype(bool)
     array, ours = PyGPU.to_gpu(host), PyGPU.to_gpu(mask)
     for name in ("sum", "prod", "min", "max"):
@@ -188,7 +188,7 @@ def test_result_types_and_ddof_match_numpy() -> None:
     check(np.mean(array, axis=1), host.mean(axis=1), "float32")
 
 
-def test_reduce_of_binary_ufuncs() -> None:
+def test_reduce_method_of_binary_ufuncs_matches_numpy() -> None:
     host = values((3, 5), "int32")
     array = PyGPU.to_gpu(host)
     for name in ("add", "multiply", "minimum", "maximum", "logical_or", "logical_and"):
@@ -237,7 +237,7 @@ def test_variance_far_from_zero_is_as_accurate_as_numpy(axis: int) -> None:
     assert ours <= max(numpys, 2e-6)
 
 
-def test_unaligned_reduction_equals_aligned_one() -> None:
+def test_reduction_of_unaligned_array_equals_that_of_aligned_copy() -> None:
     host = values((4 * 512 + 4,), "float32")
     array = PyGPU.to_gpu(host)
     for start in (0, 1) if IS_SIMULATED else range(4):
@@ -248,7 +248,7 @@ def test_unaligned_reduction_equals_aligned_one() -> None:
                 check(getattr(ours.reshape(shape), name)(axis=axis), wanted, "float32")
 
 
-def test_traceback_does_not_keep_array_contents() -> None:
+def test_traceback_of_failed_reduction_does_not_keep_array_alive() -> None:
     with pytest.raises((TypeError, ValueError), match=r"float|number") as caught:
         PyGPU.to_gpu(np.ones(1000)).sum(initial="x")
     traceback = caught.tb
@@ -258,7 +258,7 @@ def test_traceback_does_not_keep_array_contents() -> None:
         traceback = traceback.tb_next
 
 
-def test_out_may_overlap_array() -> None:
+def test_out_may_overlap_reduced_array() -> None:
     host = values((600, 600), "int64")
     array = PyGPU.to_gpu(host)
     assert array.sum(axis=1, out=array[599]) is not None
@@ -266,7 +266,7 @@ def test_out_may_overlap_array() -> None:
     np.testing.assert_array_equal(array.get()[:599], host[:599])
 
 
-def test_nonpositive_divisor_matches_numpy() -> None:
+def test_nonpositive_variance_divisor_matches_numpy() -> None:
     host = np.array([[1.0, 3.0], [2.0, 2.0]])
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -40,7 +40,7 @@ UFUNCS = [
 
 
 def values(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.ndarray:
-    """Small numbers, so that sums of whole ones are exact and products are not all infinite."""
+    """Return small numbers: sums of integers are exact, and most products are finite."""
     if dtype == "bool":
         return rng.integers(0, 2, shape).astype(bool)
     whole = rng.integers(0 if dtype[0] == "u" else -4, 5, shape)
@@ -56,7 +56,7 @@ def check(ours: Any, wanted: np.ndarray, said: str = "") -> None:
     if wanted.dtype.kind in "biu":
         np.testing.assert_array_equal(got, wanted, err_msg=said)
     else:
-        # NumPy rounds after each element, and of float16 in that type.
+        # NumPy rounds after each element, for float16 to that type.
         exact = 100 * float(np.finfo(wanted.dtype).eps)
         np.testing.assert_allclose(got, wanted, rtol=exact, atol=exact, err_msg=said)
 
@@ -98,7 +98,7 @@ def test_cumsum_and_cumprod_match_numpy(name: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3 if IS_SIMULATED else 60))
-def test_scans_along_any_axis_of_any_layout(seed: int) -> None:
+def test_scans_along_any_axis_of_any_layout_match_numpy(seed: int) -> None:
     rng = np.random.default_rng(seed)
     shape = tuple(int(length) for length in rng.integers(1, 9, rng.integers(1, 5)))
     host = values(rng, tuple(2 * length for length in shape), "int32")
@@ -136,7 +136,7 @@ def test_large_scans_use_threads_and_blocks(shape: tuple[int, ...], axis: int) -
     check(PyGPU.to_gpu(host).cumsum(axis=axis), host.cumsum(axis=axis))
 
 
-def test_unaligned_scan_equals_aligned_one() -> None:
+def test_scan_of_unaligned_array_equals_that_of_aligned_copy() -> None:
     host = values(np.random.default_rng(9), (5003,), "float32")
     array = PyGPU.to_gpu(host)
     wanted = array[:5000].copy().cumsum().get()
@@ -172,7 +172,7 @@ def test_out_may_have_any_layout_and_dtype() -> None:
 
 
 @pytest.mark.parametrize("axis", [0, 1])
-def test_scan_may_write_over_its_operand(axis: int) -> None:
+def test_scan_may_write_result_over_its_operand(axis: int) -> None:
     host = values(np.random.default_rng(11), (40, 70), "int64")
     array = PyGPU.to_gpu(host)
     array.cumsum(axis=axis, out=array)
@@ -193,7 +193,7 @@ def test_result_types_match_numpy() -> None:
     check(array.cumsum(dtype="int32", axis=1), host.cumsum(dtype="int32", axis=1))
     bools = host > 1
     check(PyGPU.to_gpu(bools).cumsum(axis=1), bools.cumsum(axis=1))
-    # A NaN and what is behind it; a zero that has a sign, which no sum with 0 has.
+    # The values test elements after a NaN, and the sign of zero, which a sum that begins with 0 would lose.
     for values_ in ([1, np.nan, 2], [-0.0, -0.0], [np.inf, -np.inf, 1]):
         row = np.array(values_, "float32")
         with np.errstate(invalid="ignore"):
@@ -248,7 +248,7 @@ def test_rejects_same_arguments_as_numpy() -> None:
         np.add.reduceat(array, [0, 1])
 
 
-def test_graph_repeats_scan() -> None:
+def test_launched_graph_repeats_scan() -> None:
     array, out = PyGPU.zeros(5000, "int64"), PyGPU.zeros(5000, "int64")
     stream = PyGPU.Stream()
     stream.begin_capture()

@@ -1,7 +1,7 @@
-//! The recording backend, for one test at a time.
+//! Provides the recording backend for one test at a time.
 //!
-//! One process per test function would be cleaner, since pools, pooled events and deferred errors are process-wide;
-//! the tests take a lock instead.
+//! One process per test function would be cleaner, because pools, pooled events and deferred errors belong to the
+//! process. The tests take a lock instead.
 
 #![allow(dead_code, reason = "not every test binary uses all of it")]
 
@@ -26,11 +26,11 @@ pub struct Bench {
 
 pub fn bench() -> Bench {
     let turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    // One for all tests, as a process has one driver of a kind: pools and pooled events are stored by kind.
+    // All tests share one driver, because pools and pooled events are stored per kind of driver in the process.
     static DRIVER: OnceLock<&'static Recording> = OnceLock::new();
     let driver = DRIVER.get_or_init(Recording::new);
     let device = Device::new(*driver, 0).unwrap();
-    pool::set_release_threshold(device, 0).unwrap(); // so that the driver sees each block
+    pool::set_release_threshold(device, 0).unwrap(); // With this threshold every allocation reaches the driver.
     driver.take();
     let _ = shutdown::report_deferred();
     Bench { driver, device, _turn: turn }

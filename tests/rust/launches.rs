@@ -1,7 +1,7 @@
 //! Tests synchronization around a launch, and the lifetime of a module, on a backend that records every call.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks)]
-#![allow(dead_code)] // shared with other tests
+#![allow(dead_code)] // Other tests share these items.
 
 mod recording;
 
@@ -30,7 +30,7 @@ fn bench() -> Bench {
     static DRIVER: OnceLock<&'static Recording> = OnceLock::new();
     let driver = DRIVER.get_or_init(Recording::new);
     let device = Device::new(*driver, 0).unwrap();
-    pool::set_release_threshold(device, 0).unwrap(); // so that the driver sees each block
+    pool::set_release_threshold(device, 0).unwrap(); // With this threshold every allocation reaches the driver.
     driver.take();
     Bench { driver, device, _turn: turn }
 }
@@ -116,7 +116,7 @@ fn array_read_and_written_by_one_launch_counts_as_written() {
 fn module_is_unloaded_at_next_device_synchronization() {
     let bench = bench();
     let device = Device::new(bench.driver, 0).unwrap();
-    retired::synchronize(device).unwrap(); // because of modules of other tests
+    retired::synchronize(device).unwrap(); // Modules of other tests may still be waiting to be unloaded.
     let kernel = bench.kernel();
     let copy = kernel.clone();
     bench.driver.take();

@@ -1,4 +1,5 @@
-//! A backend over host memory that records its calls: ordering and lifetime are tested on it without a device.
+//! Implements a backend over host memory that records its calls, so that ordering and lifetime can be tested without a
+//! device.
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::{CStr, c_void};

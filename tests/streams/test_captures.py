@@ -1,8 +1,8 @@
-"""Test every path by which host memory could enter a graph, which would use it after the call.
+"""Test every path by which a copy from host memory could enter a graph.
 
-A graph that has captured a copy uses the memory at each launch. Ordinary memory may be another's by then, so it is
-refused before the driver is called, and the capture stays valid and holds nothing of what was refused. Pinned memory is
-kept by the graph. The simulated drivers report what slips through.
+A graph accesses the memory of a captured copy at each launch. Pageable memory may belong to another object by then.
+Therefore such a copy is rejected before the driver is called, and the capture stays valid and keeps nothing of it. The
+graph keeps pinned memory alive. The simulated drivers report any copy that is not rejected.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COUNT = 1000
 
 
 class Bench:
-    """A capturing stream, and objects created before the capture."""
+    """Hold a capturing stream, and objects created before the capture."""
 
     def __init__(self) -> None:
         self.stream = PyGPU.Stream(non_blocking=True)
@@ -51,7 +51,7 @@ def raw(kind: str, bench: Bench, *, up: bool, wait: bool = False, pinned: bool =
 
 
 def status(answer: Any) -> None:
-    """Raise the error of a status."""
+    """Raise the error that a status represents."""
     code = int(answer[-1] if isinstance(answer, tuple) else answer)
     if code:
         raise PyGPU.NotSupportedError(f"status {code}: cannot be captured")
@@ -108,7 +108,7 @@ DOORS: dict[str, Callable[[Bench], Any]] = {
 
 @pytest.mark.parametrize("name", DOORS)
 def test_capture_rejects_pageable_memory_and_continues(name: str) -> None:
-    # A1: a graph reads pageable memory when it is launched.
+    # Interop regression A1: a graph reads pageable memory when it is launched.
     bench = Bench()
     PyGPU.synchronize()
     bench.stream.begin_capture()
@@ -136,7 +136,8 @@ extern "C" __global__ void twice(double *to, const double *from, int n) {
 @pytest.mark.parametrize("pinned", [False, True])
 @pytest.mark.parametrize("kind", ["In", "Out", "InOut"])
 def test_capture_rejects_pycuda_host_arguments(kind: str, pinned: bool) -> None:
-    # The host waits for the kernel to copy them back: pinned memory would be in the graph by then.
+    # The host must wait for the kernel before it copies the arrays back, and the pinned memory would already be in the
+    # graph.
     twice = PyGPU.Kernel(SOURCE, "twice")
     bench = Bench()
     given = getattr(driver, kind)(bench.pinned if pinned else bench.host)
@@ -152,7 +153,7 @@ def test_capture_rejects_pycuda_host_arguments(kind: str, pinned: bool) -> None:
 def test_pinned_memory_is_read_at_each_launch_and_kept_by_graph() -> None:
     bench = Bench()
     address = bench.pinned.ctypes.data
-    view = bench.pinned[:]  # shows the memory without keeping what the graph must keep
+    view = bench.pinned[:]  # This view does not keep the memory alive, so the graph must.
     bench.stream.begin_capture()
     bench.array.set_async(bench.pinned, stream=bench.stream)
     raw("default", bench, up=True, pinned=True)
@@ -171,8 +172,7 @@ def test_pinned_memory_is_read_at_each_launch_and_kept_by_graph() -> None:
 
 @pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])
 def test_pinned_memory_and_kernels_can_be_created_beside_any_capture(mode: str) -> None:
-    # A driver forbids both while a stream captures, in the strictest mode in whatever thread, and takes the capture for
-    # spoiled.
+    # During a capture in the strictest mode, a driver forbids both calls in any thread, and invalidates the capture.
     bench = Bench()
     other, kept = PyGPU.Stream(non_blocking=True), []
 
@@ -197,7 +197,7 @@ def test_pinned_memory_and_kernels_can_be_created_beside_any_capture(mode: str) 
 
 
 def test_kernel_first_used_in_capture_is_loaded_outside_it(tmp_path: Path) -> None:
-    # A driver may forbid to load a module while a stream captures, and take the capture for spoiled.
+    # A driver may forbid loading a module during a capture, and invalidate the capture.
     script = """
 import numpy as np, PyGPU
 a, b = PyGPU.zeros((30, 40)), PyGPU.to_gpu(np.arange(1200.0).reshape(40, 30))
@@ -220,7 +220,7 @@ np.testing.assert_array_equal(a.get(), expected)
 
 @pytest.mark.starts_processes
 def test_capture_without_compiler_rejects_scattered_copy_and_not_fill() -> None:
-    # A1: the fallback of such a copy through the host was captured.
+    # Interop regression A1: the fallback of such a copy through the host was captured.
     script = """
 import numpy as np, PyGPU, simulated
 a, b = PyGPU.zeros((20, 20, 9, 9)), PyGPU.zeros((20, 20, 9, 9))

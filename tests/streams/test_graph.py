@@ -14,7 +14,7 @@ from PyGPU.elementwise import ElementwiseKernel
 from PyGPU.reduction import ReductionKernel
 from support_kernels import needs_kernels
 
-VIEWS = {  # each of six rows of five, in 60 numbers
+VIEWS = {  # These are six rows of five elements in an array of 60.
     "dense": lambda x: x[:30].reshape(6, 5),
     "parts_of_rows": lambda x: x.reshape(6, 10)[:, :5],
     "every_second_row": lambda x: x.reshape(12, 5)[::2],
@@ -40,7 +40,7 @@ def test_captured_fill_runs_at_each_launch_only() -> None:
         a.fill(0.0)
 
 
-def test_launch_waits_for_other_streams_and_they_for_it() -> None:
+def test_graph_launch_and_other_streams_wait_for_each_other() -> None:
     one, two = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     with two:
         a, b = PyGPU.zeros(1000), PyGPU.zeros(1000)
@@ -145,7 +145,7 @@ def test_two_streams_of_capture_keep_order_of_arrays() -> None:
     other.wait_stream(one)
     with other:
         b[...] = a
-    a.fill(2, stream=one)  # behind the read on the other stream
+    a.fill(2, stream=one)  # The fill runs after the read on the other stream.
     one.wait_stream(other)
     graph = one.end_capture()
     for _ in range(3):
@@ -187,7 +187,8 @@ def test_pinned_memory_of_any_layout_is_captured_or_rejected_cleanly(host_side: 
     for device_side in sorted(VIEWS):
         a, b = PyGPU.zeros(60, "float32"), PyGPU.zeros(60, "float32")
         view, captured = VIEWS[device_side](a), []
-        view.copy(), view.__setitem__(..., view.copy())  # what these need is compiled before the capture
+        # The kernels for these operations are compiled before the capture.
+        view.copy(), view.__setitem__(..., view.copy())
         with PyGPU.Graph() as graph:
             for call in (lambda: view.set_async(source), lambda: view.get_async(ary=target)):  # noqa: B023
                 if _is_captured(call):
@@ -203,7 +204,7 @@ def test_pinned_memory_of_any_layout_is_captured_or_rejected_cleanly(host_side: 
             np.testing.assert_array_equal(target, source)
 
 
-def test_raw_addresses_are_captured() -> None:
+def test_copies_by_raw_address_can_be_captured() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     first, second = _core.raw_allocate(64), _core.raw_allocate(64)
     _core.raw_fill(first, 0, 64)
@@ -223,7 +224,7 @@ def test_raw_addresses_are_captured() -> None:
     _core.raw_free(second)
 
 
-def test_objects_kept_by_graph_end_with_it() -> None:
+def test_objects_kept_by_graph_are_released_with_it() -> None:
     gc.collect()
     PyGPU.synchronize()
     before = PyGPU.memory_statistics()["bytes"]
@@ -233,7 +234,7 @@ def test_objects_kept_by_graph_end_with_it() -> None:
     graph.launch()
     del graph
     PyGPU.synchronize()
-    PyGPU.trim_memory()  # releases memory that was retained for the launch
+    PyGPU.trim_memory()  # This releases memory that was retained for the launch.
     assert PyGPU.memory_statistics()["bytes"] == before
 
 
@@ -247,7 +248,7 @@ def test_launches_are_captured_with_argument_values() -> None:
         "add",
     )
     x = PyGPU.zeros(1000, "int32")
-    kernel[4, 256](x, 0, 1000)  # compiled before the capture
+    kernel[4, 256](x, 0, 1000)  # The kernel is compiled before the capture.
     with PyGPU.Graph() as graph:
         for value in (1, 10, 100):
             kernel[4, 256](x, value, 1000)
@@ -266,7 +267,7 @@ def test_generated_kernels_and_strided_copies_are_captured() -> None:
     double = ElementwiseKernel("long long *x", "x[i] *= 2")
     host = np.arange(60 * 70).reshape(60, 70)
     a = PyGPU.to_gpu(host)
-    total(a), double(a.copy()), a.T.copy("C")  # compiled before the capture
+    total(a), double(a.copy()), a.T.copy("C")  # The kernels are compiled before the capture.
     with PyGPU.Graph() as graph:
         double(a)
         turned = a.T.copy("C")

@@ -28,7 +28,7 @@ __global__ void choose(const int *which, cudaGraphConditionalHandle choice) {
 
 
 def number(value: int) -> Any:
-    """An array of one int on the device."""
+    """Return an array of one int on the device."""
     return PyGPU.full((), value, "int32")
 
 
@@ -51,7 +51,7 @@ def test_if_body_runs_once_for_nonzero_value(default: int) -> None:
         with graph.if_then(graph.create_condition(default)):
             assert PyGPU.current_stream().is_capturing
             a.fill(1)
-        b[...] = a  # comes after the body
+        b[...] = a  # This copy runs after the body.
     assert [node.kind for node in graph.nodes] == ["conditional", "memcpy"]
     assert not a.get().any()
     for _ in range(2):

@@ -18,7 +18,7 @@ SOURCE = """__global__ void add(int *x, int value, int n) {
 
 
 def captured(*calls: Any) -> PyGPU.Graph:
-    """A graph of the calls."""
+    """Return a graph that captured the calls."""
     graph = PyGPU.Graph()
     with graph:
         for call in calls:
@@ -87,7 +87,7 @@ def test_kernel_node_accepts_other_arguments_and_shape() -> None:
     graph.launch()
     assert not x.get().any()
     np.testing.assert_array_equal(y.get(), 10)
-    graph.update(node, grid=1, block=(100, 1))  # with the arguments that it has
+    graph.update(node, grid=1, block=(100, 1))  # The node keeps its present arguments.
     graph.launch()
     np.testing.assert_array_equal(y.get(), np.where(np.arange(1000) < 100, 20, 10))
     graph.update(node, lambda: kernel[2, 100](x, 5, 150))
@@ -161,7 +161,7 @@ def test_graph_update_accepts_graph_with_same_operations() -> None:
     assert (c.get() == 2).all()
     assert (a.get() == 2).all()
     assert not b.get().any()
-    graph.update(graph.nodes[0], c, 5)  # its nodes can be updated afterwards
+    graph.update(graph.nodes[0], c, 5)  # The nodes can be updated afterwards.
     graph.launch()
     assert (a.get() == 5).all()
 
@@ -202,7 +202,7 @@ def test_new_arrays_are_kept_and_replaced_ones_released() -> None:
         np.testing.assert_array_equal(target.get(), value)
         gc.collect()
         PyGPU.synchronize()
-        PyGPU.trim_memory()  # releases memory that was retained for the launch
+        PyGPU.trim_memory()  # This releases memory that was retained for the launch.
         held.append(PyGPU.memory_statistics()["bytes"])
     assert set(held) == {held[0]}
     del graph, node

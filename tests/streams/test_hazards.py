@@ -1,7 +1,7 @@
 """Test work on many streams: values match NumPy for any execution order, without races.
 
-The values are held against NumPy on every backend. The simulated driver besides reports two uses that nothing orders,
-also where they happened to go well.
+The values are compared with NumPy on every backend. The simulated driver also reports two uses without an order between
+them, even if the values are correct.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ gpu_only = pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU has
 
 @pytest.fixture(params=[0, 200], ids=["at once", "delayed"])
 def unrest(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Delay work at random where the driver can, so that wrong order gives wrong values."""
+    """Delay work at random if the driver can, so that a wrong order gives wrong values."""
     PyGPU.zeros(1)
     with simulated.delayed(request.param):
         yield
 
 
 class Walk:
-    """Random operations on pairs of a device array and its NumPy equal."""
+    """Perform random operations on pairs of a device array and an equal NumPy array."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)

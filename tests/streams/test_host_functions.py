@@ -22,7 +22,7 @@ gpu_only = pytest.mark.skipif(ON_CPU, reason="on the CPU the function runs at on
 
 
 class Callback:
-    """A function that can be watched."""
+    """Define a function that records its calls."""
 
     def __init__(self, work: Callable[[], object] = lambda: None) -> None:
         self.work = work
@@ -80,7 +80,7 @@ def test_later_work_waits_for_function(late: None) -> None:
     assert (array.get() == 7).all()
 
 
-def test_another_stream_waits_by_event(late: None) -> None:
+def test_another_stream_waits_for_host_function_by_event(late: None) -> None:
     first, second = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     seen = []
     for step in range(10):
@@ -107,7 +107,8 @@ def test_foreign_stream_calls_functions() -> None:
 
 
 def test_many_functions_do_not_block_caller() -> None:
-    # More than a driver queues: who puts them there waits for the driver, and must not have the GIL meanwhile.
+    # These are more functions than a driver queues. The caller then waits for the driver, and must not hold the GIL
+    # meanwhile.
     stream, seen = PyGPU.Stream(), []
     for step in range(3000):
         stream.launch_host_function(seen.append, step)
@@ -196,7 +197,7 @@ def test_rejects_non_callables() -> None:
 
 
 @gpu_only
-def test_function_may_not_use_gpu() -> None:
+def test_host_function_that_uses_gpu_raises_error() -> None:
     array, told = PyGPU.zeros(4), []
 
     def use() -> None:
@@ -239,7 +240,7 @@ def test_function_and_its_arguments_are_released_once() -> None:
         stream.launch_host_function(function, argument)
     stream.synchronize()
     PyGPU.synchronize()
-    for _ in range(100):  # the main thread drops the objects that a driver thread queued
+    for _ in range(100):  # The main thread drops the objects that a driver thread queued.
         if (sys.getrefcount(function), sys.getrefcount(argument)) == counts:
             break
         time.sleep(0.01)
@@ -248,7 +249,7 @@ def test_function_and_its_arguments_are_released_once() -> None:
 
 
 def test_arrays_may_be_dropped_in_function() -> None:
-    # Their memory would be given back to the driver, which waits for the function.
+    # Dropping the objects would return their memory to the driver, which waits for the function.
     held = [[PyGPU.zeros(1000), PyGPU.Event().record(), PyGPU.Stream(), PyGPU.driver.mem_alloc(64)] for _ in range(5)]
     PyGPU.synchronize()
     before = PyGPU.memory_statistics()["bytes"]
@@ -307,7 +308,7 @@ def test_graph_keeps_functions_while_it_lives() -> None:
 
 @gpu_only
 def test_rejects_capture_of_another_library() -> None:
-    # Begun behind PyGPU's back, by the driver's own call.
+    # The driver's own call begins the capture, so PyGPU does not observe it.
     driver = ctypes.CDLL("libamdhip64.so.7" if PyGPU.backend_name() == "hip" else "libcuda.so.1")
     begin, end = (
         (driver.hipStreamBeginCapture, driver.hipStreamEndCapture)
@@ -352,7 +353,8 @@ print("ended")
 
 @pytest.mark.starts_processes
 def test_process_exit_waits_for_running_function() -> None:
-    # Longer than for what libraries call: the interpreter ends threads in the middle, which would end the process, too.
+    # The wait is longer than for callbacks of libraries, because the interpreter would end a thread inside the
+    # function, which would terminate the process.
     program = """
 import time, threading, PyGPU
 begun = threading.Event()
@@ -398,7 +400,7 @@ def test_runtime_call_returns_status() -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError, RuntimeError, MemoryError])
-def test_user_error_is_no_status(error: type[Exception]) -> None:
+def test_exception_of_user_function_is_not_converted_to_status(error: type[Exception]) -> None:
     def fail(text: str) -> None:
         raise error(text)
 

@@ -17,7 +17,7 @@ gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="needs a device with a dr
 
 
 class Foreign:
-    """A stream of another library."""
+    """Represent a stream of another library."""
 
     def __init__(self, pair: object) -> None:
         self.pair = pair
@@ -27,7 +27,7 @@ class Foreign:
 
 
 class Deprecated:
-    """The protocol as older libraries have it."""
+    """Implement the stream protocol of older library versions."""
 
     def __init__(self, pair: object) -> None:
         self.__cuda_stream__ = pair
@@ -79,7 +79,7 @@ def test_zero_and_one_are_handles_of_legacy_default_stream(handle: object) -> No
     assert PyGPU.Stream.from_handle(handle) == PyGPU.default_stream()
 
 
-def test_two_is_per_thread_default_stream() -> None:
+def test_handle_two_is_per_thread_default_stream() -> None:
     stream = PyGPU.Stream.from_handle(2)
     assert stream.handle == 2
     assert not stream.is_default

@@ -1,4 +1,7 @@
-"""The C library, bound manually. ``sh c/make.sh build && PYTHONPATH=build python c/use.py``."""
+"""Call the C library through a binding written by hand.
+
+``sh c/make.sh build && PYTHONPATH=build python c/use.py``.
+"""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Test user code that runs at each callback of a call that uses a pending result."""
+"""Test user code that runs in each callback of a call that uses a pending result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WANTED = HOST * 2 + 1
 
 
 class Case:
-    """A pending result, its operand, other pending results, and the act of the program's code."""
+    """Hold a pending result, its operand, other pending results, and the action of the user code."""
 
     def __init__(self, act: Callable[[Case], Any]) -> None:
         self.x = PyGPU.to_gpu(HOST)
@@ -34,7 +34,7 @@ class Case:
         self.runs = 0
 
     def act(self, *_: Any) -> None:
-        """Act once: calls of the action may reach the same callback again."""
+        """Run the action once, because calls of the action may run the same callback again."""
         self.runs += 1
         if self.runs == 1:
             self._act(self)
@@ -121,7 +121,7 @@ class Number:
 
 
 class Exports:
-    """An array of another library, whose interfaces run user code."""
+    """Represent an array of another library, whose interfaces run user code."""
 
     def __init__(self, case: Case) -> None:
         self.case, self.array = case, case.other
@@ -146,7 +146,7 @@ class Interface:
 
 
 class Sequence:
-    """A sequence that NumPy reads for the host side of a call."""
+    """Represent a sequence from which NumPy reads the host operand of a call."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -157,7 +157,7 @@ class Sequence:
 
 
 class Defers:
-    """An operand that computes by itself."""
+    """Represent an operand that defers operations when it is used."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -203,7 +203,7 @@ def dropped_owner(case: Case) -> None:
 
 
 def cyclic(case: Case) -> None:
-    """Let the collector run within the call."""
+    """Make the garbage collector run during the call."""
 
     class Cycle:
         def __del__(self) -> None:
@@ -319,7 +319,7 @@ def nothing_left() -> Iterator[None]:
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.sampled(on="cuda")
-def test_program_code_within_a_call(call: str, act: str) -> None:
+def test_user_code_in_callback_of_call_keeps_pending_values_correct(call: str, act: str) -> None:
     if PyGPU.backend_name() != "cuda" and "Interface" in CALLS[call].__code__.co_names:
         pytest.skip("the interface is CUDA's")
     with limits(meetings=1):

@@ -1,4 +1,7 @@
-"""Test a fault at each driver call of a flush: no wrong value, no other error, no lost work or memory."""
+"""Test a fault in each driver call of a flush.
+
+The fault causes no wrong value, no unexpected error, and no lost work or memory.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from PyGPU import _core
 INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES = 1, 2, 701
 ALWAYS = 1 << 30
 REFUSED = (PyGPU.CudaError, MemoryError)
-# One row is 64 KiB of float64, so that each result is memory of the driver's pool.
+# One row has 64 KiB of float64, so that each result is allocated from the driver's memory pool.
 REPEATS = 1 << 10
 
 pytestmark = pytest.mark.provokes_errors
@@ -54,7 +57,7 @@ def check_named(error: BaseException) -> None:
 
 
 def flush_told() -> bool:
-    """Flush; whether that raised."""
+    """Flush, and return whether the flush raised an error."""
     try:
         PyGPU.flush()
     except REFUSED as error:
@@ -64,7 +67,7 @@ def flush_told() -> bool:
 
 
 class Run:
-    """One run of a program with a fault in its flush, and the checks afterwards."""
+    """Run a program with a fault in its flush, and check the arrays afterwards."""
 
     def __init__(self, program: Program, operands: Operands) -> None:
         self.program, self.operands = program, operands
@@ -81,10 +84,10 @@ class Run:
         PyGPU.trim_memory()
 
     def flush(self, by: Callable[[], Any] = lambda: None) -> bool:
-        """Defer the operations and flush; whether the flush raised.
+        """Defer the operations and flush; return whether the flush raised.
 
-        A line that flushes and uses what that flush has lost raises: then the rest of the program is left out. `by` may
-        launch the operations before this thread flushes.
+        A line that flushes and then uses a lost result raises; the rest of the program is skipped in that case. `by`
+        may launch the operations before this thread flushes.
         """
         self.has_stopped = False
         try:
@@ -101,23 +104,23 @@ class Run:
         self.arrays = self.bystander = None
 
     def check(self) -> int:
-        """Check each array; the number of those that raise."""
+        """Check each array, and return the number of arrays that raise an error."""
         self.bystander.fill(3)
         np.testing.assert_array_equal(self.bystander.get(), np.full_like(self.operands.old[0], 3))
         made = zip(self.made, self.results, strict=not self.has_stopped)
         failed = sum(self.check_result(*pair) for pair in made)
         writes = zip(self.arrays.targets, self.operands.old, self.targets, strict=True)
         failed += sum(self.check_target(*one) for one in writes)
-        # Operands are as they were, and the same operations can be deferred again.
+        # The operands are unchanged, and the same operations can be deferred again.
         for array, host in ((self.arrays.x, self.operands.x), (self.arrays.row, self.operands.row)):
             np.testing.assert_array_equal(array.get(), host)
         np.testing.assert_array_equal((self.arrays.x + 1).get(), self.operands.x + 1)
-        PyGPU.flush()  # nothing that was raised by a use is raised again
+        PyGPU.flush()  # An error that a use of an array raised is not raised again.
         assert waiting() == 0
         return failed
 
     def check_result(self, array: Any, wanted: np.ndarray) -> bool:
-        """Check that a new array has its values, or raises at each use."""
+        """Check that a new array has its values, or raises an error at each use."""
         try:
             got = array.get()
         except REFUSED as error:
@@ -130,7 +133,7 @@ class Run:
         return False
 
     def check_target(self, array: Any, old: np.ndarray, wanted: np.ndarray) -> bool:
-        """Check that an array that existed before has its new values, or raises once and has its old ones."""
+        """Check that an existing array has its new values, or raises one error and keeps its old values."""
         try:
             got = array.get()
         except REFUSED as error:
@@ -153,7 +156,10 @@ def calls_of_flush(run: Run, driver: simulated.Driver, by: Callable[[], Any] = l
 def check_each_call(
     driver: simulated.Driver, program: Program, code: int, times: int, by: Callable[[], Any] = lambda: None
 ) -> int:
-    """Refuse each call of the flushes of a program in turn; the most arrays that failed at once."""
+    """Make each driver call in the flushes of a program fail in turn.
+
+    Return the largest number of arrays that failed at once.
+    """
     operands = Operands()
     operands.warm(program)
     run = Run(program, operands)
@@ -179,7 +185,7 @@ def check_each_call(
     return most
 
 
-# A context that failed for good is not a refusal: it ends the process's use of the device.
+# Faults that make the context unusable are excluded, because the process could not use the device any more.
 @pytest.mark.parametrize("times", [1, ALWAYS], ids=["once", "from then on"])
 @pytest.mark.parametrize("code", [INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES])
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -194,7 +200,7 @@ def by_another_thread() -> None:
         assert not flush_told(), "another thread is told"
         PyGPU.synchronize()
 
-    # Refusals of deferred operations are none of its own, but those of the call that it makes are.
+    # The flush ignores errors of another thread's deferred operations, but raises the error of its own driver call.
     with ThreadPoolExecutor(1) as pool, contextlib.suppress(*REFUSED):
         pool.submit(launch).result()
 
@@ -220,7 +226,7 @@ def test_fault_at_each_driver_call_of_a_flush_by_another_thread(
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.sampled(on="cuda")
-def test_memory_is_refused_for_each_result_in_turn(driver: simulated.Driver, name: str) -> None:
+def test_flush_handles_refused_memory_of_each_result_in_turn(driver: simulated.Driver, name: str) -> None:
     program, operands = PROGRAMS[name], Operands(REPEATS)
     operands.warm(program)
     run = Run(program, operands)
@@ -249,7 +255,7 @@ def test_memory_is_refused_for_each_result_in_turn(driver: simulated.Driver, nam
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.sampled(on="cuda")
-def test_driver_refuses_memory_from_each_request_on(driver: simulated.Driver, name: str) -> None:
+def test_flush_handles_driver_that_refuses_memory_from_nth_request_on(driver: simulated.Driver, name: str) -> None:
     program, operands = PROGRAMS[name], Operands(REPEATS)
     operands.warm(program)
     run = Run(program, operands)
@@ -267,7 +273,7 @@ def test_driver_refuses_memory_from_each_request_on(driver: simulated.Driver, na
             assert run.check() > 0, nth
 
 
-def test_user_allocator_refuses_each_request_in_turn(driver: simulated.Driver) -> None:
+def test_flush_handles_user_allocator_refusing_each_request_in_turn(driver: simulated.Driver) -> None:
     host = np.arange(5000.0)
     asked = 0
 
@@ -285,7 +291,7 @@ def test_user_allocator_refuses_each_request_in_turn(driver: simulated.Driver) -
     for bound in range(6):
         asked = 0
         x = PyGPU.to_gpu(host)
-        y = x * 2 + 1  # pending
+        y = x * 2 + 1  # This operation is pending.
         made: list[Any] = []
         with PyGPU.using_allocator(allocate(bound)), contextlib.suppress(MemoryError):
             for number in range(5):
@@ -302,7 +308,7 @@ def test_user_allocator_refuses_each_request_in_turn(driver: simulated.Driver) -
         assert in_use(driver) == before
 
 
-def test_fault_in_flush_of_another_thread_is_reported_to_its_owner(driver: simulated.Driver) -> None:
+def test_fault_in_flush_by_another_thread_is_reported_to_deferring_thread(driver: simulated.Driver) -> None:
     program, operands = PROGRAMS["fused group"], Operands()
     operands.warm(program)
     run = Run(program, operands)

@@ -30,13 +30,13 @@ from fusion_support.names import (
 from PyGPU import _core
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-# Calls that another thread's use of the same array, or of the device, changes by what they mean.
+# The results of these calls legitimately depend on what another thread does with the device.
 OF_ALL_THREADS = {"memory_statistics", "fusion_report", "trim_memory"}
 PARTS = 8
 
 
 class Operands:
-    """A pending result, its operand, and a second result of the same queue."""
+    """Hold a pending result, its operand, and a second result of the same queue."""
 
     def __init__(self) -> None:
         self.base, self.other = PyGPU.to_gpu(HOST - 1), PyGPU.to_gpu(HOST)
@@ -58,7 +58,7 @@ ACTS: dict[str, Callable[[Operands], Any]] = {
 
 
 class Second:
-    """A thread that acts once for each call, at the same moment."""
+    """Run a thread that performs one action during each call, always at the same point of it."""
 
     def __init__(self) -> None:
         self._barrier = threading.Barrier(2, timeout=30)
@@ -115,7 +115,7 @@ def second() -> Iterator[Second]:
 
 
 def guesses_of(name: str) -> list[Callable[[Any], Any]]:
-    """Return calls of a function of the package, of which one works."""
+    """Return candidate calls of a function of the package, of which at least one succeeds."""
     function = getattr(PyGPU, name)
     guesses = [calls.FUNCTIONS[name]] if name in calls.FUNCTIONS else calls.GUESSES
     return [functools.partial(one, function) for one in guesses]
@@ -123,7 +123,7 @@ def guesses_of(name: str) -> list[Callable[[Any], Any]]:
 
 @functools.cache
 def cases(part: int) -> tuple[tuple[str, Callable[[Any], Any], Any], ...]:
-    """Return each public name of a part, a call of it, and its result without deferral."""
+    """Return the public names of one part of the package, each with a call and its result without deferral."""
     functions = [name for name in public_functions() if name not in {*calls.NOT_CALLED, *OF_ALL_THREADS}]
     tried = [(name, functools.partial(guesses_of, name)) for name in functions]
     tried += [(name, functools.partial(ways_of, name)) for name in attributes()]
@@ -137,7 +137,9 @@ def cases(part: int) -> tuple[tuple[str, Callable[[Any], Any], Any], ...]:
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.sampled(on="cuda")
-def test_call_during_a_second_thread(second: Second, act: str, part: int, owner: str) -> None:
+def test_public_call_is_correct_while_second_thread_uses_its_operand(
+    second: Second, act: str, part: int, owner: str
+) -> None:
     made: list[Operands] = []
     for name, call, wanted in cases(part):
         made.clear()

@@ -100,7 +100,7 @@ def loaded(module: PyGPU.Module, tensor_map: PyGPU.TensorMap, at: Sequence[int],
 
 
 def beyond(values: numpy.ndarray, at: Sequence[int], shape: Sequence[int], fill: Any) -> numpy.ndarray:
-    """The elements of a box that may reach over the edges."""
+    """Return the elements of a box that may reach beyond the edges of the array."""
     result = numpy.full(shape, fill, values.dtype)
     for index in numpy.ndindex(*shape):
         place = tuple(first + one for first, one in zip(at, index, strict=True))
@@ -110,7 +110,7 @@ def beyond(values: numpy.ndarray, at: Sequence[int], shape: Sequence[int], fill:
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float16", "float32", "int64", "float64"])
-def test_box_of_two_axes_is_loaded(module: PyGPU.Module, dtype: str) -> None:
+def test_tensor_map_loads_box_of_two_axes(module: PyGPU.Module, dtype: str) -> None:
     values = (numpy.arange(64 * 128) % 251).reshape(64, 128).astype(dtype)
     tensor_map = PyGPU.TensorMap(PyGPU.to_gpu(values), (8, 32), readonly=True)
     for row, column in [(0, 0), (3, 16), (56, 96), (17, 48)]:
@@ -119,14 +119,14 @@ def test_box_of_two_axes_is_loaded(module: PyGPU.Module, dtype: str) -> None:
 
 
 @pytest.mark.parametrize(("words", "fill"), [("zero", 0), ("nan", numpy.nan)])
-def test_elements_outside_are_filled(module: PyGPU.Module, words: str, fill: float) -> None:
+def test_box_elements_outside_of_array_are_filled(module: PyGPU.Module, words: str, fill: float) -> None:
     values = numpy.arange(20 * 36, dtype="float32").reshape(20, 36) + 1
     tensor_map = PyGPU.TensorMap(PyGPU.to_gpu(values), (8, 16), oob_fill=words)
     for at in [(16, 28), (-3, -4), (0, 32), (40, 0), (-100, 100)]:
         numpy.testing.assert_array_equal(loaded(module, tensor_map, at, (8, 16)), beyond(values, at, (8, 16), fill))
 
 
-def test_strides_of_views_are_followed(module: PyGPU.Module) -> None:
+def test_tensor_map_follows_strides_of_view(module: PyGPU.Module) -> None:
     values = numpy.arange(10 * 12 * 32, dtype="float32").reshape(10, 12, 32)
     whole = PyGPU.to_gpu(values)
     for key in [numpy.s_[:, :, :], numpy.s_[1:, ::3, 4:], numpy.s_[::2, 1:, :16], numpy.s_[:, 3:4, :]]:
@@ -145,7 +145,8 @@ def test_rows_are_swizzled_in_pieces_of_16_bytes(module: PyGPU.Module, swizzle: 
     tensor_map = PyGPU.TensorMap(PyGPU.to_gpu(values), (16, width // 4), swizzle=swizzle, l2_promotion="128B")
     found = loaded(module, tensor_map, (8, 16), (16, width // 4)).reshape(-1, 4)
     pieces = numpy.arange(len(found))
-    # Bits 4 and more of a byte's place are turned by those that count lines of 128 bytes.
+    # Swizzling combines bits 4 and higher of a byte's offset with the bits that count lines of 128 bytes, by exclusive
+    # or.
     turned = pieces ^ ((pieces >> 3) & (width // 16 - 1))
     expected = values[8:24, 16 : 16 + width // 4].reshape(-1, 4)
     numpy.testing.assert_array_equal(found[turned], expected)
@@ -157,7 +158,7 @@ def test_element_strides_skip_rows(module: PyGPU.Module) -> None:
     numpy.testing.assert_array_equal(loaded(module, tensor_map, (4, 8), (4, 16)), values[4:12:2, 8:24])
 
 
-def test_boxes_are_stored_and_outside_is_unchanged(module: PyGPU.Module) -> None:
+def test_box_is_stored_and_memory_outside_is_unchanged(module: PyGPU.Module) -> None:
     a = PyGPU.zeros((20, 36), "float32")
     whole = PyGPU.zeros((32, 36), "float32")
     part = whole[4:24]
@@ -170,7 +171,7 @@ def test_boxes_are_stored_and_outside_is_unchanged(module: PyGPU.Module) -> None
     assert not whole[24:].get().any()
 
 
-def test_launches_follow_order_of_array(module: PyGPU.Module) -> None:
+def test_launch_with_tensor_map_is_ordered_after_earlier_work_on_array(module: PyGPU.Module) -> None:
     slow, other = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     a = PyGPU.zeros((16, 32), "float32")
     out = PyGPU.zeros(8 * 16 * 4, "uint8")
@@ -187,7 +188,7 @@ def test_launches_follow_order_of_array(module: PyGPU.Module) -> None:
     numpy.testing.assert_array_equal(a[8:, :16].get().ravel(), numpy.arange(128) + 1)
 
 
-def test_captured_launch_has_its_map(module: PyGPU.Module) -> None:
+def test_captured_launch_keeps_its_tensor_map(module: PyGPU.Module) -> None:
     a, out = PyGPU.zeros((8, 16), "float32"), PyGPU.zeros(8 * 16 * 4, "uint8")
     stream = PyGPU.Stream(non_blocking=True)
     tensor_map = PyGPU.TensorMap(a, (8, 16))

@@ -1,4 +1,4 @@
-"""Test scans of more elements than one league of blocks has."""
+"""Test scans of so many elements that several kernel launches, called leagues, process them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 import PyGPU
 
-# What leagues are is the same text on both, and tests/reductions/test_chained_scans.py has chains on each.
+# CUDA and HIP share this source, and tests/reductions/test_chained_scans.py runs on both, so one backend suffices.
 pytestmark = pytest.mark.enough_on("cuda")
 
 

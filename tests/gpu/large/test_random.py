@@ -10,7 +10,7 @@ import pytest
 
 import PyGPU
 
-# The draws are the same text on both; tests/random holds fewer of them on each.
+# CUDA and HIP share this source, and tests/random tests smaller draws on both, so one backend suffices.
 pytestmark = pytest.mark.enough_on("cuda")
 
 SEED = random.randrange(1 << 32)
@@ -34,14 +34,14 @@ def test_long_draws_match_numpy(dtype: str) -> None:
 def test_many_normal_numbers_have_normal_distribution(dtype: str) -> None:
     print("seed", SEED)
     values = np.sort(PyGPU.random.default_rng(SEED).standard_normal(COUNT, dtype).get().astype(np.float64))
-    # Kolmogorov's distance, at every 256th value.
+    # The comparison uses Kolmogorov's distance at every 256th value.
     part = values[::256]
     cumulative = 0.5 * (1 + np.vectorize(math.erf)(part / math.sqrt(2)))
     assert abs(cumulative - np.arange(0, COUNT, 256) / COUNT).max() < 3 / math.sqrt(COUNT)
     for power, moment in ((1, 0), (2, 1), (3, 0), (4, 3), (6, 15)):
         spread = math.prod(range(2 * power - 1, 0, -2)) - moment**2
         assert abs((values**power).mean() - moment) < 6 * math.sqrt(spread / COUNT)
-    # What is far out, and what is near 0.
+    # The limits select values far from the mean, and values near 0.
     for limit in (5.0, 0.001):
         expected = COUNT * (math.erfc(5 / math.sqrt(2)) if limit == 5 else math.erf(limit / math.sqrt(2)))
         found = (abs(values) > limit).sum() if limit == 5 else (abs(values) < limit).sum()

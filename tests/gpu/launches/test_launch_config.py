@@ -1,7 +1,7 @@
 """Test launch attributes on a device: clusters, cooperative grids and dependent launches.
 
-Clusters and programmatic dependence need compute capability 9.0. Kernels are in PTX's words where NVRTC alone, without
-a toolkit's headers, is to compile them; those with cooperative_groups.h are left out where it is not found.
+Clusters and programmatic dependent launches need compute capability 9.0. Most kernels contain inline PTX, because NVRTC
+compiles it without the headers of a toolkit. Kernels that need cooperative_groups.h are skipped if it is missing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from PyGPU._core import device_attribute
 support.require_gpu()
 if support.on_hip() or kernel_library.simulated() is not None:
     pytest.skip("clusters and dependent launches of a real CUDA device", allow_module_level=True)
-if device_attribute(120) == 0:  # cluster launch
+if device_attribute(120) == 0:  # Attribute 120 is the support of cluster launches.
     pytest.skip("the device has no clusters of blocks", allow_module_level=True)
 
 SOURCE = r"""
@@ -157,7 +157,7 @@ def test_cluster_blocks_read_shared_memory_of_neighbours(module: PyGPU.Module, c
 
 
 @pytest.mark.parametrize("policy", ["spread", "load_balancing"])
-def test_launch_policy_changes_no_value(module: PyGPU.Module, policy: str) -> None:
+def test_launch_policy_does_not_change_results(module: PyGPU.Module, policy: str) -> None:
     out = PyGPU.zeros(16 * 64, np.int32)
     config = LaunchConfig(16, 64, cluster=4, cluster_scheduling_policy=policy, preferred_shared_memory_carveout=50)
     module.get_function("neighbour")[config.replace(priority=-1)](out)
@@ -200,7 +200,7 @@ def test_kernel_with_declared_cluster_needs_no_attribute(module: PyGPU.Module) -
     np.testing.assert_array_equal(out.get(), shifted(16, 4))
 
 
-def test_reported_number_of_clusters_runs_simultaneously(module: PyGPU.Module) -> None:
+def test_reported_number_of_clusters_can_run_simultaneously(module: PyGPU.Module) -> None:
     kernel = module.get_function("neighbour")
     clusters = {size: kernel.max_active_clusters(LaunchConfig(16, 64, cluster=size)) for size in (1, 2, 4, 8)}
     print("clusters at once:", clusters)
@@ -254,7 +254,7 @@ def test_another_stream_waits_for_whole_chain(module: PyGPU.Module) -> None:
     np.testing.assert_array_equal(z.get(), np.full(64 * 128, 4 * 50 * 51 // 2))
 
 
-def test_dynamic_shared_memory_reaches_device_limit(module: PyGPU.Module) -> None:
+def test_dynamic_shared_memory_can_be_as_large_as_device_limit(module: PyGPU.Module) -> None:
     kernel = module.get_function("much_shared")
     out = PyGPU.zeros(128, np.int32)
     kernel[LaunchConfig(1, 128, 200_000, preferred_shared_memory_carveout=100)](out)

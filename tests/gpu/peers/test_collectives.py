@@ -62,7 +62,7 @@ def test_torch_sums_in_memory_of_arrays(device_order: str) -> None:
     )
 
 
-def test_nccl4py_sums_on_pygpu_stream() -> None:
+def test_torch_all_reduce_uses_memory_of_pygpu_arrays() -> None:
     require("nccl", "cuda")
     process_group.run("""
         import os, pathlib, pickle, tempfile, time, PyGPU
@@ -98,7 +98,7 @@ def test_nccl4py_sums_on_pygpu_stream() -> None:
 
 
 @pytest.mark.parametrize("way", ["", "--device-pointers"], ids=["buffers", "pointers"])
-def test_mpi_passes_arrays_around_and_sums_them(way: str) -> None:
+def test_nccl4py_all_reduce_runs_on_pygpu_stream(way: str) -> None:
     require("mpi4py")
     if way and not os.environ.get("PYGPU_TEST_CUDA_AWARE_MPI"):
         pytest.skip("needs an MPI that reads device memory (PYGPU_TEST_CUDA_AWARE_MPI=1 says there is one)")

@@ -24,7 +24,7 @@ def test_kernel_computes_on_pygpu_memory(kernels: Kernels) -> None:
     support.same(on_x.get(), x)
 
 
-def test_pointer_is_passed_to_ctypes(kernels: Kernels) -> None:
+def test_pointer_of_array_can_be_passed_to_ctypes(kernels: Kernels) -> None:
     array = PyGPU.zeros(4, "float32")
     assert type(array.ptr) is int
     assert array.gpudata == array.ptr
@@ -42,7 +42,7 @@ def test_kernel_runs_on_pygpu_stream(kernels: Kernels, slow: PyGPU.Stream) -> No
         x, y = PyGPU.full(COUNT, 2, "float32"), PyGPU.full(COUNT, 3, "float32")
         kernels.spin(support.SECONDS, slow.handle)
         kernels.axpy(y.ptr, x.ptr, 4.0, COUNT, slow.handle)
-        # The same stream, so that nothing needs to be said about the raw pointers.
+        # The copy runs on the same stream as the kernel, so the raw pointers need no explicit ordering.
         assert (y.get() == 11).all()
 
 
@@ -74,7 +74,8 @@ def test_memory_of_kernel_library_is_imported_by_address(kernels: Kernels) -> No
 
 @pytest.mark.starts_processes
 def test_deleter_needs_neither_python_thread_nor_gil(kernels: Kernels) -> None:
-    # PyDLL holds the GIL during the call: a deleter that requests it would never return, hence the separate process.
+    # PyDLL holds the GIL during the call, so a deleter that requests the GIL would never return. Therefore the test
+    # uses a separate process.
     script = """
         import ctypes, sys
         import PyGPU

@@ -36,7 +36,7 @@ def device() -> Any:
 
 
 def strides_of(view: Any, array: PyGPU.GPUArray) -> tuple[int, ...]:
-    """Strides in elements; a view of a dense block may leave them out."""
+    """Return the strides in elements, which a view of a dense block may omit."""
     if view.strides is None:
         assert array.flags.c_contiguous
         return element_strides(array)
@@ -45,7 +45,7 @@ def strides_of(view: Any, array: PyGPU.GPUArray) -> tuple[int, ...]:
 
 @pytest.mark.parametrize("make", [StridedMemoryView.from_dlpack, StridedMemoryView.from_cuda_array_interface])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_view_shows_same_memory(device: Any, make: Any, dtype: str) -> None:
+def test_cuda_core_view_shows_same_memory(device: Any, make: Any, dtype: str) -> None:
     array = PyGPU.to_gpu(values(dtype=dtype))
     view = make(array, stream_ptr=-1)
     assert view.ptr == array.ptr
@@ -69,7 +69,7 @@ def test_view_of_view_has_its_strides(device: Any, make: Any, name: str) -> None
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_view_has_every_shape(device: Any, shape: tuple[int, ...]) -> None:
+def test_cuda_core_view_supports_every_shape(device: Any, shape: tuple[int, ...]) -> None:
     array = PyGPU.to_gpu(values(shape))
     view = StridedMemoryView.from_any_interface(array, stream_ptr=-1)
     assert tuple(view.shape) == shape
@@ -129,7 +129,7 @@ def test_default_stream_has_unambiguous_name(device: Any) -> None:
 
 
 @pytest.mark.parametrize("make", [StridedMemoryView.from_dlpack, StridedMemoryView.from_cuda_array_interface])
-def test_view_waits_for_late_write(
+def test_cuda_core_view_waits_for_late_write(
     device: Any, make: Any, kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     result = PyGPU.zeros(COUNT, "float32")

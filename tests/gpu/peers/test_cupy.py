@@ -34,7 +34,7 @@ FROM_CUPY: dict[str, Callable[[Any], Any]] = {
 
 
 class Dictionary:
-    """Shows only the interface dictionary of a CuPy array."""
+    """Present only the interface dictionary of a CuPy array."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -110,7 +110,7 @@ def test_cupy_views_are_imported(way: str, view: str) -> None:
 
 
 @pytest.mark.parametrize("view", REVERSED)
-def test_cupy_reversed_views_use_interface_dictionary(view: str) -> None:
+def test_reversed_cupy_views_are_imported_by_interface_dictionary(view: str) -> None:
     host = values()
     theirs = REVERSED[view](cupy.asarray(host))
     array = PyGPU.asarray(Dictionary(theirs))
@@ -120,9 +120,9 @@ def test_cupy_reversed_views_use_interface_dictionary(view: str) -> None:
 
 
 @pytest.mark.starts_processes
-def test_stride_mangled_by_cupy_is_not_used() -> None:
-    # CuPy's DLPack export divides negative strides as unsigned numbers (cupy#10172): a process of its own, since to
-    # follow them would destroy the context.
+def test_negative_stride_corrupted_by_cupy_export_is_not_used() -> None:
+    # CuPy's DLPack export divides negative strides as unsigned numbers (cupy#10172). The test uses a separate process,
+    # because an access by such strides would make the context unusable.
     script = """
         import cupy, PyGPU
         theirs = cupy.arange(12, dtype="float32").reshape(3, 4)[::-1]
@@ -148,7 +148,7 @@ def test_cupy_shapes_are_imported(shape: tuple[int, ...]) -> None:
         same(take(cupy.asarray(host)).get(), host)
 
 
-def test_structured_items_use_interface_dictionary() -> None:
+def test_structured_items_are_shared_by_interface_dictionary() -> None:
     dtype = numpy.dtype([("x", "f4"), ("n", "i4")])
     host = numpy.array([(1.5, 2), (2.5, 3)], dtype)
     array = PyGPU.to_gpu(host)
@@ -158,7 +158,7 @@ def test_structured_items_use_interface_dictionary() -> None:
     same(PyGPU.asarray(Interface(array, typestr="|V8", descr=dtype.descr)).get(), host)
 
 
-def test_writes_are_visible_to_both() -> None:
+def test_writes_by_either_library_are_visible_to_both() -> None:
     array = PyGPU.zeros(4, "int32")
     shared = cupy.asarray(array)
     shared += 3
@@ -191,7 +191,7 @@ def test_cupy_waits_for_late_write_of_pygpu(kernels: Kernels, slow: PyGPU.Stream
     with slow:
         kernels.spin(SECONDS, slow.handle)
         block.fill(3)
-    # CuPy waits for the dictionary's stream on the host: slow, but right.
+    # CuPy waits on the host for the stream in the dictionary, which is slow but correct.
     with cupy.cuda.Stream(non_blocking=True) as stream:
         result = cupy.asarray(block) * 2
         stream.synchronize()
@@ -199,7 +199,7 @@ def test_cupy_waits_for_late_write_of_pygpu(kernels: Kernels, slow: PyGPU.Stream
 
 
 @pytest.mark.parametrize("way", FROM_CUPY)
-def test_pygpu_waits_for_late_write_of_cupy(kernels: Kernels, way: str) -> None:
+def test_pygpu_read_waits_for_pending_cupy_write(kernels: Kernels, way: str) -> None:
     theirs = cupy.zeros(COUNT, "float32")
     cupy.cuda.Stream.null.synchronize()
     with cupy.cuda.Stream(non_blocking=True) as stream:
@@ -225,7 +225,7 @@ def test_cupy_streams_are_accepted(kernels: Kernels, block: PyGPU.GPUArray) -> N
     assert (block.get() == 6).all()
 
 
-def test_memory_lives_while_either_side_holds_it() -> None:
+def test_shared_memory_stays_allocated_while_cupy_or_pygpu_holds_it() -> None:
     array = PyGPU.full(COUNT, 6, "float32")
     shared = [cupy.asarray(array), cupy.from_dlpack(array)]
     del array
@@ -239,7 +239,7 @@ def test_memory_lives_while_either_side_holds_it() -> None:
     del overwriting
 
 
-def test_cupy_memory_serves_as_allocator() -> None:
+def test_cupy_memory_can_serve_as_allocator() -> None:
     array = PyGPU.GPUArray((3, 4), "float32", allocator=lambda nbytes: cupy.cuda.alloc(nbytes))
     array.fill(8)
     gc.collect()

@@ -65,14 +65,14 @@ def test_jax_imports_transposed_array() -> None:
 
 
 @pytest.mark.parametrize("take", [lambda a: a[:, ::2], lambda a: a[::-1]], ids=["every second", "backwards"])
-def test_arrays_unsupported_by_jax_are_copied_first(take: Any) -> None:
+def test_arrays_unsupported_by_jax_must_be_copied_first(take: Any) -> None:
     host = values()
     view = take(PyGPU.to_gpu(host))
     same(numpy.asarray(jnp.from_dlpack(view.copy())), take(host))
     try:
         shared = jnp.from_dlpack(view)
     except (RuntimeError, ValueError, BufferError, NotImplementedError):
-        pass  # an error, or a correct result
+        pass  # JAX may raise an error or give a correct result.
     else:
         same(numpy.asarray(shared), take(host))
 
@@ -123,7 +123,7 @@ def test_pygpu_waits_for_computation_of_jax() -> None:
     assert (array.get() == 1).all()
 
 
-def test_memory_lives_while_either_side_holds_it() -> None:
+def test_shared_memory_stays_allocated_while_jax_or_pygpu_holds_it() -> None:
     array = PyGPU.full(COUNT, 6, "float32")
     shared = jnp.from_dlpack(array)
     del array

@@ -1,7 +1,7 @@
-"""Test mpi4py: the attributes it reads of an array, and messages of one or two processes.
+"""Test mpi4py: the attributes that it reads of an array, and messages within one or between two processes.
 
-Sending device memory needs an MPI that knows CUDA, and one that does not may crash on it. So messages are sent in
-processes of their own, and CuPy shows whether the MPI is to blame.
+Sending device memory needs an MPI library that supports CUDA; other libraries may crash. Therefore separate processes
+send messages, and the same messages from CuPy show whether MPI itself fails.
 """
 
 from __future__ import annotations
@@ -122,7 +122,8 @@ def test_device_memory_is_sent_to_self() -> None:
 def test_two_processes_exchange_messages() -> None:
     device = mpi_reads_device_memory() is None
     script = textwrap.dedent(SEND_TO_OTHER.format(device=device))
-    # With an environment as Python found it: MPI has been initialised here, and what it added is for this process.
+    # The processes start with the original environment, because MPI was initialized here and has added variables for
+    # this process.
     try:
         result = mpi.run(2, "-m", "mpi4py", "-c", script)
     except subprocess.TimeoutExpired as error:

@@ -14,7 +14,7 @@ from gpu.kernel_library import Kernels
 from gpu.support import COUNT, REVERSED, SECONDS, SHAPES, VIEWS, no_wait, same, values
 
 support.require_peers()
-# numba asks NumPy for a name that NumPy 2.5 no longer has, before it compiles anything.
+# Before numba compiles anything, it accesses `numpy.row_stack`, which NumPy 2.5 removed.
 if not hasattr(numpy, "row_stack"):
     numpy.row_stack = numpy.vstack
 pytest.importorskip("numba")
@@ -101,7 +101,7 @@ def test_numba_waits_for_late_write_of_pygpu(kernels: Kernels, slow: PyGPU.Strea
     with slow:
         kernels.spin(SECONDS, slow.handle)
         block.fill(4)
-    # Numba waits for the dictionary's stream on the host: slow, but right.
+    # Numba waits on the host for the stream in the dictionary, which is slow but correct.
     assert (cuda.as_cuda_array(block).copy_to_host() == 4).all()
 
 
@@ -133,7 +133,7 @@ def test_shapes_are_exchanged_both_ways(shape: tuple[int, ...]) -> None:
     array = PyGPU.to_gpu(host)
     assert cuda.as_cuda_array(array).shape == shape
     if 0 in shape or shape == ():
-        return  # numba copies neither of them to the device by itself
+        return  # numba does not copy either of them to the device by itself.
     same(PyGPU.asarray(cuda.to_device(host)).get(), host)
 
 
@@ -149,7 +149,7 @@ def test_pygpu_waits_for_late_write_of_numba(kernels: Kernels) -> None:
     assert (array.get() == 5).all()
 
 
-def test_memory_lives_while_either_side_holds_it() -> None:
+def test_shared_memory_stays_allocated_while_numba_or_pygpu_holds_it() -> None:
     array = PyGPU.full(COUNT, 6, "float32")
     shared = cuda.as_cuda_array(array)
     del array

@@ -39,7 +39,7 @@ FROM_TORCH: dict[str, Callable[[Any], Any]] = {
 
 
 def synchronized(array: Any) -> Any:
-    """Export to PyTorch by pointer rules: work that interface consumers do not wait for is complete."""
+    """Export to PyTorch after completing all work, because consumers of the interface do not wait for it."""
     PyGPU.synchronize()
     return array
 
@@ -136,8 +136,8 @@ def test_torch_computes_on_a_view_in_place() -> None:
 
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("key", ["::-1", ":, ::-1", "::-2, ::-2"])
-def test_torch_reversed_views(key: str) -> None:
-    # Versions up to 2.12 abort the process on them (pytorch#188023), hence the process of its own.
+def test_reversed_views_are_shared_correctly_or_rejected_by_torch(key: str) -> None:
+    # Versions up to 2.12 abort the process for reversed views (pytorch#188023), so the test uses a separate process.
     script = f"""
         import numpy, torch, PyGPU
         host = numpy.arange(48, dtype=numpy.float32).reshape(6, 8)

@@ -31,7 +31,7 @@ def library() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_type_and_layout(kind: str) -> None:
+def test_products_of_every_type_and_layout_match_numpy(kind: str) -> None:
     host = numbers(kind, 700, 650)
     array = PyGPU.to_gpu(host)
     ways: list[Callable[[Any], Any]] = [
@@ -49,12 +49,12 @@ def test_every_type_and_layout(kind: str) -> None:
     assert "refuses" not in PyGPU.config()["products"]
 
 
-def test_bfloat16() -> None:
+def test_products_of_bfloat16_match_float32() -> None:
     check_bfloat16((600, 700), (700, 500))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_batches(kind: str) -> None:
+def test_batched_products_match_numpy(kind: str) -> None:
     a, b = numbers(kind, 6, 8, 100, 110), numbers(kind, 6, 8, 110, 90)
     own = PyGPU.to_gpu(a), PyGPU.to_gpu(b)
     for of_a, of_b in (
@@ -71,7 +71,7 @@ def test_batches(kind: str) -> None:
 
 
 def test_floats_are_multiplied_in_full_precision() -> None:
-    # 11 bits of a fraction: TF32 has 10.
+    # The fraction of these values has 11 bits, and TF32 keeps only 10.
     a = PyGPU.empty((1024, 1024), "float32")
     a.fill(1 + 2.0**-11)
     b = PyGPU.eye(1024, dtype="float32")
@@ -79,7 +79,7 @@ def test_floats_are_multiplied_in_full_precision() -> None:
 
 
 @pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
-def test_bitwise_reproducible_on_any_stream(kind: str) -> None:
+def test_products_are_bitwise_reproducible_on_any_stream(kind: str) -> None:
     a, b = PyGPU.to_gpu(numbers(kind, 300, 20_000)), PyGPU.to_gpu(numbers(kind, 20_000, 300))
     first = (a @ b).get().tobytes()
     for _ in range(10):
@@ -87,7 +87,7 @@ def test_bitwise_reproducible_on_any_stream(kind: str) -> None:
             assert (a @ b).get().tobytes() == first
 
 
-def test_captures() -> None:
+def test_products_can_be_captured() -> None:
     host = numbers("float32", 600, 600)
     a, out = PyGPU.to_gpu(host), PyGPU.empty((600, 600), "float32")
     stream = PyGPU.Stream()
@@ -101,8 +101,8 @@ def test_captures() -> None:
         check(out, (host + turn) @ (host + turn).T)
 
 
-def test_lengths_beyond_31_bits() -> None:
-    """Test more elements than 32 bits count, and strides beyond that."""
+def test_products_with_lengths_beyond_31_bits_are_correct() -> None:
+    """Multiply arrays with more elements than 32 bits can count, and with strides beyond that."""
     rows = (1 << 31) // 64 + 5
     try:
         tall = PyGPU.ones((rows, 64), "float16")

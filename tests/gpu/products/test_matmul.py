@@ -31,7 +31,7 @@ def test_bfloat16_is_accumulated_in_float32() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_type(kind: str) -> None:
+def test_products_of_every_type_match_numpy(kind: str) -> None:
     for m, k, n in (
         (3, 3, 3),
         (65, 70, 66),
@@ -47,14 +47,14 @@ def test_every_type(kind: str) -> None:
 
 
 @pytest.mark.parametrize("m", EDGES)
-def test_shapes_at_tile_edges(m: int) -> None:
+def test_products_with_shapes_at_tile_edges_match_numpy(m: int) -> None:
     for k, n in itertools.product(EDGES, EDGES):
         a, b = numbers("float32", m, k), numbers("float32", k, n)
         check(PyGPU.to_gpu(a) @ PyGPU.to_gpu(b), a @ b)
 
 
 @pytest.mark.parametrize("batch", [(1,), (7,), (3, 5), (4096,), (70_000,)])
-def test_batches(batch: tuple[int, ...]) -> None:
+def test_batched_products_match_numpy(batch: tuple[int, ...]) -> None:
     side = 3 if batch[0] > 4096 else 20
     a, b = numbers("float32", *batch, side, side + 1), numbers("float32", *batch, side + 1, side)
     own = PyGPU.to_gpu(a), PyGPU.to_gpu(b)
@@ -76,7 +76,7 @@ LYING: dict[str, Any] = {
 
 @pytest.mark.parametrize("kind", ["int8", "float16", "float32", "complex128"])
 @pytest.mark.parametrize("left", LYING)
-def test_operands_and_results_of_any_layout(left: str, kind: str) -> None:
+def test_operands_and_results_of_any_layout_match_numpy(left: str, kind: str) -> None:
     host = numbers(kind, 300, 300)
     array = PyGPU.to_gpu(host)
     for right in LYING:
@@ -89,7 +89,7 @@ def test_operands_and_results_of_any_layout(left: str, kind: str) -> None:
         check(PyGPU.matmul(LYING[left](array)[:, :depth], LYING[right](array)[:depth], out=out), product(a, b))
 
 
-def test_large_products_and_long_sums() -> None:
+def test_large_products_and_long_sums_match_numpy() -> None:
     a, b = numbers("float32", 2048, 3000), numbers("float32", 3000, 2500)
     check(PyGPU.to_gpu(a) @ PyGPU.to_gpu(b), a @ b)
     x = numbers("float64", (1 << 24) + 3)

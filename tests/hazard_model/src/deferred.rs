@@ -1,9 +1,9 @@
-//! Push, publication, flush, landing and drop of deferred operations: one queue per thread, one lock, marks that are
-//! read without it.
+//! Models deferred operations: push, publication of an address, flush, landing (publishing the address of a result) and
+//! drop. There is one queue per thread, one lock, and marks that are read without the lock.
 //!
 //! The marks are the library's own code. The functions below repeat the steps of `ops/expression` for a push, a
-//! publication, a flush and a drop, with the same locks. `mutations.py` removes each step here, and weakens each
-//! memory ordering in the marks.
+//! publication, a flush and a drop, with the same locks. `mutations.py` removes each step here, and weakens each memory
+//! ordering in the marks.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use loom::thread;
 
 use crate::marks::{Escape, Landing, NodeId, Pending, PendingMark, QUEUES, Usage};
 
-/// Address of a result after its launch.
+/// Address that a result gets by its launch.
 const ADDRESS: usize = 4096;
 
 struct Block {
@@ -41,14 +41,14 @@ struct Node {
 #[derive(Default)]
 struct Queue {
     first: u64,
-    /// Highest number that an operation had.
+    /// Highest number that was assigned to an operation.
     highest: u64,
     nodes: Vec<Option<Node>>,
     is_in_flight: bool,
 }
 
 impl Queue {
-    /// Lands the numbers of discarded operations if nothing is left.
+    /// Marks the numbers of discarded operations as complete if no operation is left.
     fn land_discarded(&mut self, landing: &Landing, number: usize) {
         if self.nodes.is_empty() && !self.is_in_flight && self.first <= self.highest {
             self.first = self.highest + 1;
@@ -208,7 +208,7 @@ fn result_has_its_address_while_another_queue_is_pending() {
         let (operand, result) = (Arc::new(Block::new(1)), Arc::new(Block::new(0)));
         let (other, kept) = (Arc::new(Block::new(1)), Arc::new(Block::new(0)));
         assert!(library.push(0, &operand, &result));
-        assert!(library.push(1, &other, &kept)); // keeps the count above zero
+        assert!(library.push(1, &other, &kept)); // This operation keeps the count above zero.
         let flushing = {
             let library = Arc::clone(&library);
             thread::spawn(move || library.flush(0))

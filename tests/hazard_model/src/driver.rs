@@ -54,13 +54,13 @@ impl Driver {
         self.queues.lock().unwrap().gone[queue] = true;
     }
 
-    /// Returns the operations ordered before the current end of a queue, over all queues.
+    /// Returns the operations, from any queue, that must complete before an operation appended now to `queue`.
     pub fn before_end(&self, queue: usize) -> BTreeSet<usize> {
         let queues = self.queues.lock().unwrap();
         queues.before(queue, queues.items[queue].len())
     }
 
-    /// Returns the operations ordered before an operation.
+    /// Returns the operations that must complete before the given operation.
     pub fn before(&self, work: usize) -> BTreeSet<usize> {
         let queues = self.queues.lock().unwrap();
         let is_it = |item: &Item| matches!(item, Item::Work(other) if *other == work);
@@ -89,7 +89,7 @@ impl Queues {
     }
 }
 
-/// How a queue is identified.
+/// Way in which a queue is identified.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Kind {
     Lasting,

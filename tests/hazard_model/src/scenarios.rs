@@ -1,4 +1,5 @@
-//! Threads that use one block, on queues of each kind, and the guarantees that hold for every interleaving.
+//! Defines threads that use one block on queues of each kind, and checks the guarantees that hold for every
+//! interleaving.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,6 +1,7 @@
-"""Small uses of the library that together make every driver call. Each compares its result with NumPy's.
+"""Define small uses of the library that together make every driver call.
 
-An exercise may be broken off by an error anywhere, and must then be able to run again.
+Each exercise compares its result with NumPy's. An injected fault may raise an error anywhere in an exercise, after
+which the exercise must be able to run again.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ PAGE = mmap.PAGESIZE
 
 
 def equal(actual: numpy.ndarray, expected: object) -> None:
-    """Check that values are right: a fault must never lead to wrong data."""
+    """Check that values equal the expected ones, because a fault must never lead to wrong data."""
     assert numpy.array_equal(actual, expected), (actual, expected)
 
 
 @contextlib.contextmanager
 def given_back(free: Callable[[int], None], address: int) -> Iterator[int]:
-    """Free an address at the end and retry on failure, as the holder of a raw address must."""
+    """Provide an address for a block and free it at the end, retrying if the free fails."""
     try:
         yield address
     finally:
@@ -41,12 +42,12 @@ def given_back(free: Callable[[int], None], address: int) -> Iterator[int]:
 
 
 def make_and_fetch() -> None:
-    """Allocate, upload, download."""
+    """Allocate an array, upload values and download them."""
     equal(PyGPU.to_gpu(HOST).get(), HOST)
 
 
 def rows() -> None:
-    """Copy separated rows and planes in each direction."""
+    """Copy rows and planes with gaps between them in each direction."""
     cube = numpy.arange(4 * 6 * 200, dtype=numpy.float32).reshape(4, 6, 200)
     array = PyGPU.to_gpu(cube)
     equal(array[:, 1:-1, 20:-20].get(), cube[:, 1:-1, 20:-20])
@@ -58,7 +59,7 @@ def rows() -> None:
 
 
 def one_matrix_of_rows() -> None:
-    """Copy the rows of one matrix, each way."""
+    """Copy the rows of one matrix between host and device in both directions."""
     matrix = numpy.arange(6 * 200, dtype=numpy.float32).reshape(6, 200)
     array = PyGPU.to_gpu(matrix)
     equal(array[1:-1, 20:-20].get(), matrix[1:-1, 20:-20])
@@ -66,13 +67,13 @@ def one_matrix_of_rows() -> None:
 
 
 def scattered() -> None:
-    """Copy layouts that no copy engine supports."""
+    """Copy arrays whose layouts no copy engine supports."""
     big = numpy.arange(40 * 40, dtype=numpy.int16).reshape(40, 40)
     equal(PyGPU.to_gpu(big).T.copy().get(), big.T)
 
 
 def fills() -> None:
-    """Fill with patterns of one, two and four bytes, dense and in rows, and with one that no memset knows."""
+    """Fill arrays with patterns of one, two and four bytes, and with a longer one than memset supports."""
     for dtype, value in [("int8", 3), ("int16", 300), ("int32", 70000), ("float64", 0.1)]:
         array = PyGPU.zeros((6, 100), dtype)
         array.fill(value)
@@ -91,7 +92,7 @@ def fills() -> None:
 
 
 def streams() -> None:
-    """Work on a stream of one's own, and wait for it on another and on the host."""
+    """Work on a new stream, and wait for it on another stream and on the host."""
     stream, other = PyGPU.Stream(), PyGPU.Stream(non_blocking=True, priority=-1)
     with stream:
         array = PyGPU.to_gpu(HOST)
@@ -107,7 +108,7 @@ def streams() -> None:
 
 
 def host_functions() -> None:
-    """Call a function of the host in the order of a stream."""
+    """Call a host function in stream order."""
     stream, seen = PyGPU.Stream(), []
     stream.launch_host_function(seen.append, 1)
     stream.synchronize()
@@ -115,7 +116,7 @@ def host_functions() -> None:
 
 
 def in_order() -> None:
-    """Allocate and free by address in the order of a stream, and copy rows there."""
+    """Allocate and free raw memory in stream order, and copy rows there."""
     stream, out = PyGPU.Stream(), PyGPU.zeros_pinned(64, "u1")
     address = _core.raw_allocate_async(64, stream)
     try:
@@ -128,7 +129,7 @@ def in_order() -> None:
 
 
 def somebody_elses_stream() -> None:
-    """Take a stream by its number."""
+    """Use a stream of another library, given by its handle."""
     owner = PyGPU.Stream()
     stream = PyGPU.Stream.from_handle(owner.handle, owner=owner)
     with stream:
@@ -138,7 +139,7 @@ def somebody_elses_stream() -> None:
 
 
 def events() -> None:
-    """Record, query, wait, measure."""
+    """Record events, query them, wait for them, and measure the time between them."""
     start, end = PyGPU.Event(), PyGPU.Event()
     start.record()
     array = PyGPU.to_gpu(HOST)
@@ -151,7 +152,7 @@ def events() -> None:
 
 
 def asynchronous() -> None:
-    """Copy both ways without waiting, from pageable and pinned memory."""
+    """Copy asynchronously in both directions, from pageable and from pinned memory."""
     stream = PyGPU.Stream()
     pinned = PyGPU.empty_pinned(HOST.shape, HOST.dtype)
     pinned[:] = HOST
@@ -171,12 +172,12 @@ def pinned_memory() -> None:
     equal(array.get(), numpy.full(PAGE, 7, "uint8"))
 
 
-# Never unmapped: what a failed device has pinned stays so.
+# These arrays are never unmapped, because memory that a failed device has pinned stays pinned.
 _mapped: list[ctypes.Array] = []
 
 
 def registered_memory() -> None:
-    """Pin existing memory, and unpin it."""
+    """Pin existing host memory, and unpin it."""
     _mapped.append((ctypes.c_char * PAGE).from_buffer(mmap.mmap(-1, PAGE)))
     address = ctypes.addressof(_mapped[-1])
     _core.host_register(address, PAGE)
@@ -185,7 +186,7 @@ def registered_memory() -> None:
 
 
 def raw_memory() -> None:
-    """Allocate, fill, copy and free by address."""
+    """Allocate, fill, copy and free raw memory by address."""
     with given_back(_core.raw_free, _core.raw_allocate(64)) as address:
         _core.raw_fill(address, 5, 64)
         out = numpy.zeros(64, "uint8")
@@ -194,7 +195,7 @@ def raw_memory() -> None:
 
 
 def plain_memory() -> None:
-    """Allocate like PyCUDA, also pitched rows, and query the location of an address."""
+    """Allocate memory by PyCUDA's functions, also in pitched rows, and query the location of an address."""
     memory = _driver_memory.to_device(HOST)
     equal(_driver_memory.from_device_like(memory, HOST), HOST)
     rows, pitch = _driver_memory.mem_alloc_pitch(100, 3, 4)
@@ -204,7 +205,7 @@ def plain_memory() -> None:
 
 
 def managed_memory() -> None:
-    """Allocate memory shared by host and device, and give advice on its use and location."""
+    """Allocate memory shared by host and device, and advise the driver about its use and location."""
     array = _driver_host_memory.managed_zeros(HOST.shape, HOST.dtype)
     array.base.advise("read_mostly")
     array.base.prefetch()
@@ -215,12 +216,12 @@ def managed_memory() -> None:
 
 
 def mapped_memory() -> None:
-    """Ask where a device sees pinned memory."""
+    """Query the address at which a device sees pinned memory."""
     assert _driver_host_memory.pagelocked_empty(4, "f4", mem_flags=2).base.get_device_pointer()
 
 
 def shared_memory() -> None:
-    """Share memory; the simulated driver lets the same process open it."""
+    """Share memory by a handle, which the simulated driver can open in the same process."""
     memory = _driver_memory.to_device(HOST)
     opened = _driver_memory.IPCMemoryHandle(_driver_memory.mem_get_ipc_handle(memory))
     equal(_driver_memory.from_device_like(opened, HOST), HOST)
@@ -228,21 +229,21 @@ def shared_memory() -> None:
 
 
 def shared_arrays() -> None:
-    """Share an array, and open it where it is."""
+    """Share an array by a handle, and open it on the device where it is."""
     array = PyGPU.full(HOST.shape, 2.0, shared=True)
     opened = PyGPU.open_shared(array[1:].share())
     equal(opened.get(), numpy.full(HOST.shape, 2.0)[1:])
 
 
 def shared_events() -> None:
-    """Share an event; the simulated driver lets the same process open it."""
+    """Share an event by a handle, which the simulated driver can open in the same process."""
     event = PyGPU.Event(timing=False, interprocess=True)
     event.record()
     PyGPU.Event.from_ipc_handle(event.ipc_handle()).synchronize()
 
 
 def lent() -> None:
-    """Export and import, so that memory is freed after a consumer."""
+    """Export an array and import it again, so that its memory is freed after the consumer."""
     array = PyGPU.to_gpu(HOST)
     shared = PyGPU.from_dlpack(array)
     again = PyGPU.asarray(array[::2])
@@ -252,7 +253,7 @@ def lent() -> None:
 
 
 def figures() -> None:
-    """Query available and used resources."""
+    """Query the available and the used resources of a device."""
     assert PyGPU.memory_info()[1] > 0
     assert PyGPU.memory_statistics()["bytes"] >= 0
     PyGPU.trim_memory()
@@ -270,7 +271,7 @@ extern "C" __global__ void scale(float *x, int n) {
 
 
 def kernels() -> None:
-    """Compile, load, query, launch in every way, unload."""
+    """Compile and load a module, query its kernels, launch them in every way, and unload the module."""
     module = PyGPU.Module(SOURCE)
     scale = module.get_function("scale")
     assert module.get_global("factors")[1] == 8
@@ -287,11 +288,11 @@ def kernels() -> None:
     scale[config](array, HOST.size)
     equal(array.get(), 8 * HOST)
     del module, scale
-    PyGPU.synchronize()  # unloads
+    PyGPU.synchronize()  # Synchronization unloads the module.
 
 
 def two_devices() -> None:
-    """Copy between devices; let one reach the other."""
+    """Copy between two devices, and enable the access of one to the other."""
     assert PyGPU.can_access_peer(0, 1)
     PyGPU.enable_peer_access(0, 1)
     there = PyGPU.to_gpu(HOST, device=1)
@@ -303,13 +304,13 @@ def two_devices() -> None:
 
 
 def a_new_beginning() -> None:
-    """Reset a device and use it again, so that its context and its pool are made anew."""
+    """Reset a device and use it again, so that its context and its memory pool are created anew."""
     PyGPU.reset_device(1)
     equal(PyGPU.to_gpu(HOST, device=1).get(), HOST)
 
 
 def graphs() -> None:
-    """Capture work, and launch it on two streams."""
+    """Capture work in a graph, and launch the graph on two streams."""
     array = PyGPU.to_gpu(HOST)
     with PyGPU.Graph() as graph:
         copied = array.copy()
@@ -323,7 +324,7 @@ def graphs() -> None:
 
 
 def updated_graphs() -> None:
-    """Update a kernel, a fill and a copy of a graph, then the whole graph."""
+    """Update a kernel, a fill and a copy of a graph, and then the whole graph."""
     scale = PyGPU.Module(SOURCE).get_function("scale")
     array, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     bytes_, copied = PyGPU.zeros(100, "uint8"), PyGPU.zeros(HOST.shape, HOST.dtype)
@@ -349,7 +350,7 @@ def updated_graphs() -> None:
 
 
 def conditional_graphs() -> None:
-    """Leave out a part of a graph, and do another."""
+    """Launch a graph with conditional nodes, one of which is skipped and one executed."""
     done, left_out = PyGPU.zeros(10), PyGPU.zeros(10)
     with PyGPU.Graph() as graph:
         for array, value in ((done, 1), (left_out, 0)):
@@ -361,12 +362,12 @@ def conditional_graphs() -> None:
 
 
 def named_images() -> None:
-    """Ask which kernels an image has."""
+    """Query the names of the kernels in an image."""
     assert "scale" in " ".join(PyGPU.Module.from_bytes(PyGPU.Module(SOURCE).image).names)
 
 
 def tensor_maps() -> None:
-    """Describe an array to the tensor memory accelerator."""
+    """Create a tensor map, which describes an array for the tensor memory accelerator."""
     assert len(PyGPU.TensorMap(PyGPU.zeros((16, 16), "float32"), (8, 8)).tobytes()) == 128
 
 
@@ -388,7 +389,7 @@ def _has_kernels() -> bool:
 
 
 def textures() -> None:
-    """Fill an array of the driver, make a texture and a surface of it, and take it back."""
+    """Fill a CUDA array, create a texture and a surface of it, and copy it back."""
     array = PyGPU.TextureArray(HOST.shape, surface=True)
     array.set(HOST)
     objects = [PyGPU.Texture(array), PyGPU.Surface(array)]

@@ -1,1 +1,1 @@
-"""Shared code of the tests of deferred operations: counts of the library, and programs that run twice."""
+"""Provide shared code of the tests of deferred operations: counters of the library, and random programs."""

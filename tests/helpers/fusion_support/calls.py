@@ -1,4 +1,7 @@
-"""Calls of each public name with a pending array; the tables list those that no guess finds."""
+"""Call each public name with a pending array.
+
+Some calls are found by trying guesses; the tables contain the others.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ def listed(names: str) -> set[str]:
     return set(names.split())
 
 
-# Tried in turn, with the function and the array (3, 3) of float64.
+# Each guess is tried in turn with the function and a float64 array of shape (3, 3).
 GUESSES: tuple[Call, ...] = (
     lambda f, x: f(x),
     lambda f, x: f(x, x),
@@ -102,7 +105,8 @@ for _name in ("and", "or", "xor", "left_shift", "right_shift"):
 for _name in ("gcd", "lcm", "left_shift", "right_shift"):
     FUNCTIONS[_name] = lambda f, x: f(whole(x), whole(x))
 
-# Not called: they would end or change the process, need another one, or read files of the host.
+# These names are not called: they would terminate or change the process, need another process, or read files of the
+# host.
 NOT_CALLED = {
     "enable_peer_access": "needs two devices, and stays: tests/backend/test_peer_copies.py",
     "open_shared": "needs another process: tests/gpu/test_ipc.py",
@@ -112,7 +116,7 @@ NOT_CALLED = {
     "load": "reads a file into new memory",
 }
 
-# Attributes of an array: as they are read, and called like this where they can be.
+# Attributes of an array are read, and those in this table are also called as it states.
 METHODS: dict[str, Callable[[Any], Any]] = {
     "astype": lambda x: x.astype("float32"),
     "allocate": lambda x: x.allocate(),
@@ -170,7 +174,7 @@ METHODS: dict[str, Callable[[Any], Any]] = {
     "__imatmul__": lambda x: x.__imatmul__(x),
 }
 
-# Names that neither enqueue work on a device nor query it: pending operations stay pending.
+# These names neither enqueue work on a device nor query it, so pending operations stay pending.
 QUIET = listed(
     """
     array_split as_argtype as_pycuda atleast_1d atleast_2d atleast_3d backend_name base_repr binary_repr
@@ -185,7 +189,7 @@ QUIET = listed(
     """
 )
 
-# Beside what is a `Ufunc` or a `Reduction`: names that are made of operations which wait.
+# These functions are composed of deferred operations, although they are neither a `Ufunc` nor a `Reduction`.
 COMPOSED = listed(
     """
     angle around average clip corrcoef count_nonzero diff ediff1d fix fromfunction gradient interp isclose
@@ -195,7 +199,7 @@ COMPOSED = listed(
     """
 )
 
-# Attributes of an array that are known without its values.
+# These attributes of an array are known without its values, so reading them does not flush.
 QUIET_ATTRIBUTES = listed(
     """
     T __array_namespace__ __array_priority__ __dask_tokenize__ __dict__ __dlpack_c_exchange_api__
@@ -205,7 +209,7 @@ QUIET_ATTRIBUTES = listed(
     """
 )
 
-# Operators, and the methods that are functions which wait.
+# These operators and methods are deferred operations themselves.
 WAITING_ATTRIBUTES = listed(
     """
     __abs__ __add__ __and__ __array_function__ __array_ufunc__ __eq__ __floordiv__ __ge__ __gt__ __invert__
@@ -216,7 +220,7 @@ WAITING_ATTRIBUTES = listed(
     """
 )
 
-# Attributes that are refused here, whatever waits.
+# These attributes raise an error for this array, whether operations are pending or not.
 REFUSED_ATTRIBUTES = {
     "__array__": "an array of a GPU is not moved to the host without being asked",
     "__array_interface__": "likewise",

@@ -1,7 +1,7 @@
-"""Program fragments of a few arithmetic lines each, from one seed, so that their kernels are compiled once.
+"""Generate program fragments of a few arithmetic lines each from one seed, so that their kernels are compiled once.
 
-A fragment is the same on NumPy's arrays and on PyGPU's. What it keeps is what a program would have names for at its
-end; all other arrays are dropped after their last use, like temporaries, or at the end, like local variables.
+A fragment runs with NumPy's arrays and with PyGPU's. The values it returns are those that a program would keep in
+variables. All other arrays are dropped after their last use, like temporaries, or at the end, like local variables.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 MATRIX, ROW = (4, 6), (6,)
 DTYPES = ("float32", "float64", "int32")
 ALLOWED = {np.dtype(name) for name in (*DTYPES, "bool")}
-# What is exact or rounded once everywhere.
+# These functions are exact or correctly rounded, so results are equal on all devices.
 OF_TWO = ("add", "subtract", "multiply", "maximum", "minimum", "less")
 OF_FLOATS = ("divide",)
 OF_ONE = ("negative", "absolute", "square")
@@ -39,7 +39,7 @@ Line = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Fragment:
-    """Lines over values: first the operands, then each result in the order of the lines."""
+    """Hold lines of code over numbered values: the operands come first, then the result of each line in order."""
 
     number: int
     operands: tuple[tuple[str, tuple[int, ...]], ...]
@@ -47,7 +47,7 @@ class Fragment:
     kept: tuple[int, ...]
 
     def run(self, xp: Any, operands: Sequence[Any]) -> list[Any]:
-        """Return the kept values, computed by a module with NumPy's names."""
+        """Run the lines with a module that has NumPy's names, and return the kept values."""
         values = [*operands]
         for line in self.lines:
             play(xp, values, line)
@@ -55,19 +55,20 @@ class Fragment:
 
     @property
     def length(self) -> int:
-        """Return the number of operations."""
+        """Return the number of operations in the fragment."""
         return sum(line[0] != "drop" for line in self.lines)
 
 
 def play(xp: Any, values: list[Any], line: Line) -> None:
-    """One line."""
+    """Run one line."""
     what, *rest = line
 
     def value(ref: Any) -> Any:
         return values[ref] if type(ref) is int else ref[0]
 
     def array(result: Any) -> Any:
-        return np.asarray(result) if xp is np else result  # NumPy gives numbers where PyGPU gives arrays of no axis
+        # NumPy returns scalars where PyGPU returns arrays without axes.
+        return np.asarray(result) if xp is np else result
 
     match what:
         case "call":
@@ -104,11 +105,11 @@ def is_good(value: Any) -> bool:
 
 
 def drawn_line(random: Random, values: list[np.ndarray], operands: int) -> Line:
-    """A line that may or may not be possible."""
+    """Draw a line at random; it may be invalid for the values."""
     count = len(values)
 
     def ref() -> Any:
-        # The latest results first: a program goes on with what it has just computed.
+        # The latest results are preferred, because real programs continue with what they have just computed.
         if random.random() < 0.2:
             return (random.choice(NUMBERS),)
         return max(random.randrange(count), random.randrange(count))
@@ -143,7 +144,10 @@ def drawn_line(random: Random, values: list[np.ndarray], operands: int) -> Line:
 
 
 def is_exact(line: Line, values: list[np.ndarray]) -> bool:
-    """Return whether the result is unique: float sums depend on order, and either of two zeros may be the maximum."""
+    """Return whether the result of a line is unique.
+
+    Sums of floats depend on the order of additions, and of two zeros with different signs either may be the maximum.
+    """
     if line[0] == "reduce":
         return (line[1] == "any") == (values[line[2]].dtype.kind == "b") and values[line[2]].dtype.kind in "ib"
     if line[0] in ("call", "into") and line[1] in ("maximum", "minimum"):
@@ -158,7 +162,7 @@ def is_exact(line: Line, values: list[np.ndarray]) -> bool:
 
 
 def names_of(line: Line) -> list[int]:
-    """The values that a line uses."""
+    """Return the numbers of the values that a line uses."""
     found: list[int] = []
     for part in line[1:]:
         parts = part if isinstance(part, tuple) else (part,)
@@ -171,7 +175,7 @@ def names_of(line: Line) -> list[int]:
 
 
 def fragment(seed: int, number: int) -> Fragment:
-    """The fragment of a number."""
+    """Return the fragment with a given number."""
     random = Random(f"{seed} {number}")
     dtype = random.choice(DTYPES)
     operands = [
@@ -198,7 +202,7 @@ def fragment(seed: int, number: int) -> Fragment:
 
 
 def with_drops(random: Random, lines: list[Line], results: Sequence[int], kept: list[int]) -> list[Line]:
-    """Return the lines, and the arrays dropped at each."""
+    """Return the lines, and for each line the numbers of the arrays to drop after it."""
     made = [place for place, line in enumerate(lines) if line[0] in ("call", "view", "cast", "reduce")]
     last = dict(zip(results, made, strict=True))
     for place, line in enumerate(lines):
@@ -215,5 +219,5 @@ def with_drops(random: Random, lines: list[Line], results: Sequence[int], kept: 
 
 
 def catalogue(seed: int, count: int) -> list[Fragment]:
-    """Return the given number of fragments."""
+    """Return the first `count` fragments of a seed."""
     return [fragment(seed, number) for number in range(count)]

@@ -1,4 +1,7 @@
-"""Events around random programs that change no value: finalizers that use arrays, and memory refused once."""
+"""Disturb random programs without changing their values.
+
+The disturbances are finalisers that use arrays, and allocations that fail once.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,16 @@ if TYPE_CHECKING:
     from fusion_support.executors import Device
 
 OUT_OF_MEMORY = 2
-# Calls whose refusal the library repeats after it has given memory back.
+# If one of these calls fails, the library releases memory and repeats the call.
 ALLOCATIONS = {False: ("cuMemAllocFromPoolAsync", "cuMemAlloc_v2"), True: ("hipMallocFromPoolAsync", "hipMalloc")}
 HOST = np.arange(24, dtype="float32").reshape(4, 6)
 
 
 class Cycle:
-    """An object that only the collector ends; its finaliser acts."""
+    """Represent an object in a reference cycle, whose finaliser causes a disturbance.
+
+    Only the garbage collector destroys the object.
+    """
 
     def __init__(self, finalisers: Finalisers) -> None:
         self.finalisers, self.itself = finalisers, self
@@ -34,7 +40,7 @@ class Cycle:
 
 
 class Finalisers:
-    """Finalisers that compute, import, publish, flush and drop wherever Python collects garbage."""
+    """Run finalisers that compute, import, export, flush and drop arrays at any time when Python collects garbage."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
@@ -43,13 +49,14 @@ class Finalisers:
         self.wrong: list[str] = []
         self.runs = 0
         self._is_within = False
-        # Imports now: CPython's import lock fails within a finaliser that runs while it is taken (KeyError, gh-106176).
+        # This imports the needed modules now: CPython's import lock raises KeyError in a finaliser that runs while the
+        # lock is held (gh-106176).
         PyGPU.from_dlpack(PyGPU.to_gpu(HOST).__dlpack__()).get()
         importlib.import_module("PyGPU.driver")
 
     @contextlib.contextmanager
     def of(self, world: Device) -> Iterator[None]:
-        """Act on the arrays of a world."""
+        """Make finalisers modify the arrays of a run (`World`) during the block."""
         self.world = world
         before = gc.get_threshold()
         gc.set_threshold(40, 5, 5)
@@ -64,7 +71,7 @@ class Finalisers:
 
     def _collected(self, phase: str, _: Any) -> None:
         if phase == "stop" and self.world is not None:
-            Cycle(self)  # for the next collection
+            Cycle(self)  # This object is for the next collection.
 
     def act(self) -> None:
         world = self.world
@@ -75,7 +82,7 @@ class Finalisers:
         try:
             self._act(world)
         except MemoryError:
-            pass  # the program limits memory now and then
+            pass  # The program sometimes limits the memory.
         except Exception as error:
             self.wrong.append(f"a finaliser: {type(error).__name__}: {error}")
         finally:
@@ -107,7 +114,7 @@ class Finalisers:
 
 
 class Refusals:
-    """A driver that refuses a request for memory now and then, once."""
+    """Make the driver sometimes refuse a request for memory, once each time."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
@@ -116,9 +123,10 @@ class Refusals:
 
     @contextlib.contextmanager
     def during(self, step: str) -> Iterator[None]:
-        """Plant a refusal for one step of the only thread: a second one would meet the request that repeats the first.
+        """Inject one refusal during a step of a single-threaded program.
 
-        Within a capture nothing is given back, and nothing asked again.
+        A second refusal would affect the request that repeats the first. During a capture the library neither releases
+        memory nor repeats the request.
         """
         driver = self.driver
         if driver is None or step == "captured" or self.random.random() > 0.2:
@@ -132,7 +140,7 @@ class Refusals:
             driver.clear_faults()
 
     def allocate(self, size: int) -> Any:
-        """Allocate for the program, or refuse."""
+        """Allocate memory for the program, or raise MemoryError."""
         if self.random.random() < 0.4:
             self.planted += 1
             raise MemoryError(f"{size} bytes are refused")

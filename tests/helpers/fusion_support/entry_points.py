@@ -1,4 +1,7 @@
-"""Calls of streams, events, graphs, devices and raw names, with objects created before any operation is pending."""
+"""Define calls of streams, events, graphs, devices and raw functions.
+
+The objects that they use are created before any operation is pending.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from PyGPU import driver
 
 
 class Place:
-    """Objects used by the calls."""
+    """Hold the objects that the calls use."""
 
     def __init__(self) -> None:
         self.stream = driver.Stream()
@@ -46,7 +49,7 @@ class Place:
         PyGPU.synchronize()
 
     def leave(self) -> None:
-        """Leave the devices that are still entered: other tests find the one that was current."""
+        """Make the previous device current again, because other tests expect it."""
         for device in (self.device, self.entered):
             with contextlib.suppress(RuntimeError):
                 device.__exit__(None, None, None)
@@ -63,7 +66,7 @@ async def awaited(what: PyGPU.Stream | PyGPU.Event) -> None:
 
 Call = Callable[[Place], Any]
 
-# For each class: attributes that flush, and those that do not.
+# For each class: a function for each attribute that flushes, and the attributes that do not flush.
 CLASSES: dict[str, tuple[type, dict[str, Call], set[str]]] = {
     "Stream": (
         driver.Stream,
@@ -155,7 +158,8 @@ RAW: dict[str, Call] = {
     "cudaStreamWaitEvent": lambda p: PyGPU.cudaStreamWaitEvent(p.raw_stream, p.raw_event),
 }
 
-# They make, ask or end what no operation that waits can use; or need another process, another device, or end all.
+# These functions create, query or destroy objects that no pending operation can use; or they need another process or
+# device, or affect the whole process.
 RAW_QUIET = listed(
     """
     cudaDeviceCanAccessPeer cudaDeviceEnablePeerAccess cudaDeviceGetAttribute cudaDeviceReset
@@ -196,7 +200,8 @@ DRIVER: dict[str, Call] = {
     "to_device": lambda p: driver.to_device(p.host),
 }
 
-# Texture arrays are memory of their own, which `tests/pycuda` holds; the rest makes memory, or asks.
+# These functions concern texture arrays, whose memory is separate and which `tests/pycuda` tests, or they only allocate
+# or query.
 DRIVER_QUIET = listed(
     """
     aligned_empty aligned_empty_like aligned_zeros aligned_zeros_like bind_array_to_texref

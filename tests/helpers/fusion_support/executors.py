@@ -1,4 +1,4 @@
-"""Environments of a program: NumPy, or PyGPU in one mode. A step does the same in each."""
+"""Execute the steps of a random program by NumPy, or by PyGPU in one fusion mode."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ TRIPLED = """extern "C" __global__ void fusion_tripled(float *x, int count) {
 
 
 class World:
-    """Arrays by their numbers, and the values seen of them. This one is NumPy's."""
+    """One execution of a program: its arrays by number, and the values that it read.
+
+    A world is one run of the same steps. This class runs them in NumPy; `Device` runs them in PyGPU.
+    """
 
     xp: Any = np
 
@@ -40,7 +43,7 @@ class World:
         self.seen.append(np.array(array))
 
     def within(self, _place: int | None) -> contextlib.AbstractContextManager[Any]:
-        """On a stream."""
+        """Return a context in which operations run on the stream with this number."""
         return contextlib.nullcontext()
 
     def in_threads(self, *works: Callable[[], None]) -> None:
@@ -49,29 +52,29 @@ class World:
             work()
 
     def order(self, _how: int) -> None:
-        """Mark a place in time, or wait for one."""
+        """Record an event, or wait for one; NumPy needs neither."""
 
     def flush(self) -> None:
         pass
 
     def kernel(self, array: Any, which: int) -> None:
-        """Write an array by a kernel of the program's own."""
+        """Modify an array as a kernel of the program does."""
         array *= (np.float32(2), np.float32(3))[which]
 
     def captured(self, array: Any, times: int) -> None:
-        """Write an array by a graph, launched so often."""
+        """Modify an array as a graph does that is launched `times` times."""
         for _ in range(times):
             np.add(array, 1, out=array)
             np.multiply(array, 0.5, out=array)
 
     def lend(self, number: int) -> None:
-        """Give an array to another library, which has it for a while."""
+        """Export an array to another library until `take_back` is called."""
 
     def take_back(self) -> None:
         self.lent.clear()
 
     def write_as_others(self, array: Any, host: np.ndarray, _how: int) -> None:
-        """Write an array by another library."""
+        """Write an array as another library does."""
         array[...] = host
 
     def upload(self, array: Any, host: np.ndarray) -> None:
@@ -85,7 +88,7 @@ class World:
         self.see(host > 0)
 
     def large(self, host: np.ndarray) -> None:
-        """An operand that only an operation holds."""
+        """Compute with an operand that only the deferred operation refers to."""
         self.see(host > 0)
 
     def close(self) -> None:
@@ -94,7 +97,7 @@ class World:
 
 
 class Device(World):
-    """PyGPU under a mode."""
+    """Run a program in PyGPU under a fusion mode."""
 
     xp = PyGPU
     _kernels: tuple[Any, ...] = ()
@@ -103,9 +106,10 @@ class Device(World):
         super().__init__()
         self.mode = mode
         self.refusals = refusals
-        # Whether no other thread computes: limits of memory are those of all.
+        # Whether no other thread computes at the same time. Only then can memory be limited, because limits apply to
+        # all threads.
         self.is_alone = is_alone
-        # Whether finalisers are to do nothing, as within a capture.
+        # Whether finalisers must do nothing, which is required during a capture.
         self.is_quiet = False
         self._before = _core._set_fusion(mode)
         self._streams = [PyGPU.Stream(), PyGPU.Stream(non_blocking=True)]
@@ -172,7 +176,7 @@ class Device(World):
             Device._kernels[1][1, 128](array, np.int32(array.size))
 
     def captured(self, array: Any, times: int) -> None:
-        if not self.is_alone:  # other threads may not use the legacy default stream meanwhile
+        if not self.is_alone:  # Other threads may not use the legacy default stream during a capture.
             for _ in range(times):
                 PyGPU.add(array, 1, out=array)
                 PyGPU.multiply(array, 0.5, out=array)
@@ -216,11 +220,11 @@ class Device(World):
         try:
             with suppress(MemoryError):
                 work()
-            with suppress(MemoryError):  # the line was refused, and an operation that was pending before it too
+            with suppress(MemoryError):  # Both this operation and an operation that was pending before it failed.
                 _core.flush()
         finally:
             PyGPU.set_memory_limit(None)
-            # A line that raises leaves the errors of other batches to the next flush.
+            # A call that raises an error leaves the errors of other batches to the next flush.
             with contextlib.suppress(MemoryError):
                 _core.flush()
 
@@ -254,7 +258,7 @@ class Device(World):
 
 
 class Others:
-    """Another library with the same driver, which PyGPU hears nothing of."""
+    """Write memory by driver calls that PyGPU does not observe, as another library does."""
 
     def __init__(self) -> None:
         self.is_hip = PyGPU.backend_name() == "hip"
@@ -266,7 +270,7 @@ class Others:
         raise RuntimeError("the driver is not loaded")
 
     def write(self, address: int, host: np.ndarray) -> None:
-        """Write when the device has done all that it was given."""
+        """Write an array after the device has completed all submitted work."""
         target, source, count = map(ctypes.c_size_t, (address, host.ctypes.data, host.nbytes))
         if self.is_hip:
             codes = [

@@ -1,4 +1,4 @@
-"""Count operations between two moments, by the counts of the library and of the driver."""
+"""Count operations in a block of code, by the counters of the library and of the driver."""
 
 from __future__ import annotations
 
@@ -19,28 +19,31 @@ def waiting() -> int:
 
 
 def launches() -> int:
-    """Return the number of launches on a simulated driver so far."""
+    """Return the number of kernel launches on a simulated driver so far."""
     driver = simulated.driver()
     assert driver is not None
     return sum(driver.call_count(call) for call in driver.calls() if "LaunchKernel" in call or "LaunchCoop" in call)
 
 
 def launch_call() -> str:
-    """The call of the simulated driver by which a kernel is launched, for faults."""
+    """Return the name of the simulated driver's call that launches kernels, for injected faults."""
     driver = simulated.driver()
     assert driver is not None
     return LAUNCHES[driver.is_hip]
 
 
 def allocation_calls() -> list[str]:
-    """The calls of the simulated driver by which memory is had, for faults."""
+    """Return the names of the simulated driver's calls that allocate memory, for injected faults."""
     driver = simulated.driver()
     assert driver is not None
     return [call for call in driver.calls() if call.startswith(("cuMemAlloc", "hipMalloc"))]
 
 
 class Counted:
-    """The counts of a block: those of `_fusion_figures` by their names, and `launches` where a driver counts."""
+    """Count operations in a block.
+
+    The counts have the names of `_fusion_figures`; on a simulated driver `launches` is counted too.
+    """
 
     def __init__(self) -> None:
         self._before = _core._fusion_figures()
@@ -58,7 +61,7 @@ class Counted:
 
 @contextmanager
 def limits(**wanted: int) -> Iterator[None]:
-    """Other limits than the usual ones."""
+    """Change limits of deferral during a block."""
     _core._limit_fusion(**wanted)
     try:
         yield
@@ -68,7 +71,7 @@ def limits(**wanted: int) -> Iterator[None]:
 
 @contextmanager
 def mode(name: str) -> Iterator[None]:
-    """Another mode of the calling thread."""
+    """Change the fusion mode of the calling thread during a block."""
     before = _core._set_fusion(name)
     try:
         yield

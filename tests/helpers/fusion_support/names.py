@@ -1,4 +1,4 @@
-"""Public names of the package and of its arrays, and the way to call each and compare its result."""
+"""List the public names of the package and of its arrays, and the way to call each and compare its result."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from fusion_support import calls
 from fusion_support.figures import mode
 
 HOST = np.arange(1.0, 10.0).reshape(3, 3)
-# Of `object`, those that an array has of its own.
+# Special methods that every object has and that arrays define themselves.
 OWN = {"__repr__", "__str__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__reduce__", "__reduce_ex__"}
 OWN |= {"__format__", "__sizeof__"}
-# What gives other values each time: memory as it is found, and addresses.
+# The results of these functions differ between calls, because they contain uninitialized memory or addresses.
 UNINITIALISED = {"empty", "empty_like", "empty_pinned", "empty_like_pinned", "allocate", "pointers"}
-# Results before synchronization.
+# The result of this function is undefined before synchronization.
 UNINITIALISED |= {"get_async"}
 
 
 def hosts(result: Any) -> Any:
-    """Return the results of a call as NumPy arrays, without incomparable ones."""
+    """Return the results of a call as NumPy arrays, without those that cannot be compared."""
     if isinstance(result, PyGPU.GPUArray):
         return result.get()
     if isinstance(result, (tuple, list)):
@@ -40,7 +40,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def first_that_works(tried: list[Callable[[Any], Any]], base: PyGPU.GPUArray) -> tuple[Callable[[Any], Any], Any]:
-    """A call and its result without waiting."""
+    """Return the first call that succeeds, and its result without waiting for it."""
     error: BaseException | None = None
     with mode("off"):
         for call in tried:
@@ -76,7 +76,7 @@ def ways_of(name: str) -> list[Callable[[Any], Any]]:
 
 
 def attributes() -> list[str]:
-    """Attributes of an array that can be read or called."""
+    """Return the attributes of an array that can be read or called."""
     return [
         name
         for name in dir(PyGPU.GPUArray)

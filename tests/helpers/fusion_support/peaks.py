@@ -1,4 +1,7 @@
-"""Measure the peak memory of programs without and with deferral, in separate processes: a peak never falls."""
+"""Measure the peak memory of programs without and with deferral.
+
+Each measurement runs in a separate process, because the peak of a process never falls.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from fusion_support.figures import limits, mode
 from PyGPU import _core
 
 MIB = 1 << 20
-COUNT = MIB // 8  # elements of an operand of 1 MiB, the smallest one that the bound counts
+COUNT = MIB // 8  # This gives an operand of 1 MiB, the smallest size that the memory bound counts.
 HELD = 4 * MIB
 
 
@@ -100,12 +103,12 @@ def run(program: Callable[[Any, Any], Any], threads: int = 1) -> None:
 
 
 class Peak:
-    """Bytes of a block of code above those that were live before."""
+    """Measure the peak memory during a block, above the bytes that were live before."""
 
     def __enter__(self) -> Peak:
         PyGPU.synchronize()
         figures = PyGPU.memory_statistics()
-        # Up to the peak of what ran before, so that any growth shows.
+        # The ballast fills memory up to the peak so far, so that any further growth is visible.
         self._ballast = PyGPU.empty(max(figures["peak"] - figures["bytes"], 1), "uint8")
         self._base = PyGPU.memory_statistics()["bytes"]
         return self
@@ -122,10 +125,10 @@ def eager_peak(program: Callable[[Any, Any], Any], threads: int = 1) -> int:
 
 
 def main() -> None:
-    """Check each program; with no helper thread, which would only lower the peak."""
+    """Check each program. No helper thread runs, because it would only lower the peak."""
     _core._bound_fusion_age(0)
     for program in PROGRAMS:
-        # The kernels, so that each is fused.
+        # The first run compiles the kernels, so that every operation of the second one is fused.
         with mode("auto"):
             for _ in range(2):
                 run(program)
@@ -135,7 +138,7 @@ def main() -> None:
             with limits(**settings), mode("auto"), Peak() as auto:
                 run(program)
             assert auto.bytes <= eager + bound, (program.__name__, eager, auto.bytes, bound)
-        # As much memory as eager mode has at its peak.
+        # This limits memory to the peak of eager mode.
         PyGPU.synchronize()
         PyGPU.trim_memory()
         PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + eager)
@@ -147,7 +150,7 @@ def main() -> None:
 
 
 def check_threads() -> None:
-    """Check that the bound covers all queues: threads that leave operations pending share it."""
+    """Check that the memory bound covers all queues, because threads that leave operations pending share it."""
     _core._bound_fusion_age(0)
     kept: list[Any] = []
 

@@ -1,4 +1,7 @@
-"""Programs for planted faults, with flushes of each kind: fused, split, in place, reductions, on streams."""
+"""Define programs for tests with injected faults.
+
+Their flushes cover fused and split groups, writes in place, reductions and streams.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,13 @@ SHAPE = (6, 8)
 
 @dataclass
 class Arrays:
-    """Operands of a program, and the streams on which it computes."""
+    """Hold the operands of a program, and the streams on which it computes."""
 
     xp: Any
     x: Any
     y: Any
     row: Any
-    # Arrays that exist before the program and are written by it.
+    # Arrays that exist before the program, and that it writes.
     targets: list[Any]
     streams: list[Any] = field(default_factory=list)
 
@@ -38,9 +41,9 @@ class Arrays:
 
 @dataclass(frozen=True)
 class Program:
-    """Deferred operations that one flush launches."""
+    """A program whose deferred operations one flush launches."""
 
-    # Adds its results to a list: where a line raises, those of the lines before are there.
+    # Appends each result to the list, so that the results before an error are available.
     run: Callable[[Arrays, list[Any]], None]
     limits: dict[str, int] = field(default_factory=lambda: {"meetings": 1})
 
@@ -113,10 +116,10 @@ PROGRAMS: dict[str, Program] = {
 
 
 class Operands:
-    """Operands of a program on the host, and their copies on the device."""
+    """Hold the operands of a program on the host and copy them to the device."""
 
     def __init__(self, repeats: int = 1, streams: int = 2) -> None:
-        # Small integers: sums are exact in any order.
+        # The values are small integers, whose sums are exact in any order.
         source = np.random.default_rng(3)
         shape = (SHAPE[0], SHAPE[1] * repeats)
         draw = lambda shape: source.integers(-9, 10, shape).astype("float64")  # noqa: E731
@@ -129,14 +132,14 @@ class Operands:
         return Arrays(PyGPU, up(self.x), up(self.y), up(self.row), [up(old) for old in self.old], self.streams)
 
     def expected(self, program: Program) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """The results of a program, and its targets afterwards."""
+        """Return the results of a program, and the values of its targets afterwards."""
         arrays = Arrays(np, self.x, self.y, self.row, [old.copy() for old in self.old])
         made: list[Any] = []
         program.run(arrays, made)
         return [np.asarray(result) for result in made], arrays.targets
 
     def warm(self, program: Program) -> None:
-        """Compile the kernels of a program, those of its single operations too, and fill the caches of small blocks."""
+        """Compile the kernels of a program and of its single operations, and fill the caches of small blocks."""
         for settings in ({"meetings": 1 << 30}, program.limits, program.limits):
             with limits(**settings):
                 kept: list[Any] = []

@@ -1,10 +1,11 @@
-"""Run a state machine of deferred operations: random programs in NumPy, and in PyGPU without and with deferral.
+"""Run random programs of deferred operations in NumPy, and in PyGPU without and with deferral.
 
-A program is a list of steps with their choices, drawn while it runs in NumPy. It is then run in PyGPU twice, under
-`"off"` and under `"auto"`: what is seen of arrays has to be the same bits in both, and NumPy's.
+A program is a list of steps with their random choices, drawn while the program runs in NumPy. PyGPU then runs it twice,
+in the fusion modes `"off"` and `"auto"`. The values that both runs read must be equal in all bits, and equal to
+NumPy's.
 
-But for which NaN it is: IEEE 754 leaves the sign and the payload of a NaN that is computed to the compiler, which makes
-`b - b` of `-b + b` where both stand in one kernel, and that is another NaN if `b` is one.
+Bits of NaN are excluded: IEEE 754 leaves the sign and the payload of a computed NaN to the compiler. A compiler may
+compute `-b + b` as `b - b` if both are in one kernel, which gives another NaN if `b` is NaN.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ SEED_OF_CATALOGUE = 19
 MOST_FRAGMENTS = 300
 MOST_LIVE = 16
 STEPS_OF_A_PROGRAM = 60
-LARGE = 1 << 18  # of float32: pending results count from 1 MiB on
-# Each program has one of these, and its part of the catalogue.
+LARGE = 1 << 18  # Elements of float32; pending results are counted against the memory limit from 1 MiB on.
+# Each program uses one of these sets of limits and a part of the catalogue of its own.
 LIMITS: tuple[dict[str, int], ...] = (
     {},
     {"meetings": 1},
@@ -48,11 +49,11 @@ Step = tuple[Any, ...]
 
 
 class Difference(AssertionError):
-    """Two worlds disagree."""
+    """Two runs of one program read different values."""
 
 
 class Program:
-    """The steps of a seed, and how they are drawn."""
+    """Draw the steps of a program from a seed."""
 
     def __init__(self, seed: int, fragments: int = MOST_FRAGMENTS) -> None:
         self.seed = seed
@@ -111,7 +112,7 @@ class Program:
         return self.random.choice(found)
 
     def _operands(self, fragment: Fragment, results: list[int], taken: list[int]) -> list[int]:
-        """Return arrays for a fragment: first the results of the previous one."""
+        """Return arrays for a fragment, preferably the results of the previous one."""
         operands: list[int] = []
         for dtype, shape in fragment.operands:
             arrays = self.model.arrays
@@ -120,7 +121,7 @@ class Program:
         return operands
 
     def _episode(self) -> None:
-        """A fragment or two, and then often something that launches them."""
+        """Add a fragment or two, and then often a step that launches them."""
         place = self.random.randrange(len(self.fragments))
         results: list[int] = []
         for fragment in self.fragments[place : place + 1 + (self.random.random() < 0.2)]:
@@ -203,7 +204,7 @@ class Program:
 
 
 def writes(fragment: Fragment) -> bool:
-    """Return whether it writes to its operands."""
+    """Return whether a fragment writes to its operands."""
     count = len(fragment.operands)
     views = {count + place for place, line in enumerate(makers(fragment)) if line[0] == "view"}
     given = set(range(count)) | views
@@ -228,7 +229,7 @@ def catalogue_of(count: int) -> list[Fragment]:
 
 
 def do(world: World, step: Step) -> None:
-    """One step in one world."""
+    """Perform one step of the state machine on the arrays of one world, which is one run by PyGPU or NumPy."""
     what, *rest = step
     arrays = world.arrays
     match what:
@@ -301,7 +302,7 @@ def do(world: World, step: Step) -> None:
 
 @dataclass
 class Disturbances:
-    """Events around a program, none by default."""
+    """Select disturbances around a program; by default there are none."""
 
     finalisers: Finalisers | None = None
     refusals: Refusals | None = None
@@ -309,7 +310,10 @@ class Disturbances:
 
 @contextmanager
 def limited(program: Program) -> Iterator[None]:
-    """The limits of a program, which those of one remainder share."""
+    """Set the limits of a program during a block.
+
+    Programs whose seeds have the same remainder share their limits.
+    """
     _core._limit_fusion(**program.limits)
     try:
         yield
@@ -320,7 +324,7 @@ def limited(program: Program) -> Iterator[None]:
 def replay(
     program: Program, mode: str, disturbances: Disturbances | None = None, *, is_alone: bool = True
 ) -> list[np.ndarray]:
-    """Return the elements that a program looks at under a mode."""
+    """Run a program in PyGPU under a fusion mode, and return the values that it reads."""
     disturbances = disturbances or Disturbances()
     finalisers, refusals = disturbances.finalisers, disturbances.refusals
     world = Device(mode, refusals, is_alone=is_alone)
@@ -338,13 +342,13 @@ def replay(
 
 
 def numbers_in(step: Step) -> set[int]:
-    """The arrays of a step."""
+    """Return the numbers of the arrays that a step uses."""
     found = {part for part in step[1:] if type(part) is int}
     return found | {one for part in step[1:] if isinstance(part, list) for one in part if type(one) is int}
 
 
 def told(program: Program, place: int) -> str:
-    """Return the step at a position, and the last steps before it that computed its operands."""
+    """Describe the step at a position, and the last steps before it that computed its operands."""
     shown: list[str] = []
     places: list[int] = []
     wanted: set[int] = set()
@@ -370,12 +374,13 @@ def see_steps(program: Program) -> list[int]:
 
 
 def check(program: Program, disturbances: Disturbances | None = None) -> None:
-    """Run a program everywhere.
+    """Run a program in NumPy and in both modes of PyGPU.
+
 
     Raises
     ------
     Difference
-        Where two worlds disagree, with the steps up to there.
+        If two runs read different values, with the steps up to that point.
     """
     with limited(program):
         off, auto = (replay(program, mode, disturbances) for mode in ("off", "auto"))
@@ -383,17 +388,19 @@ def check(program: Program, disturbances: Disturbances | None = None) -> None:
 
 
 def check_together(programs: Sequence[Program], disturbances: Disturbances | None = None) -> None:
-    """Run programs of the same limits one after the other without deferral, and in threads at once with it.
+    """Run programs with equal limits one after the other without deferral, and in concurrent threads with deferral.
+
 
     Raises
     ------
     Difference
-        As of `check`.
+        As for `check`.
     """
     with limited(programs[0]):
         off = [replay(program, "off", disturbances, is_alone=False) for program in programs]
         with ThreadPoolExecutor(len(programs)) as pool:
-            # Finalisers act on the arrays of one world only.
+            # Finalisers may modify arrays in only one of the compared worlds (a world is one run of the same steps), so
+            # the other world gets only the refusals.
             plain = Disturbances(refusals=disturbances.refusals if disturbances else None)
             extra = [disturbances, *[plain] * (len(programs) - 1)]
             running = [
@@ -406,7 +413,7 @@ def check_together(programs: Sequence[Program], disturbances: Disturbances | Non
 
 
 def compare(program: Program, off: list[np.ndarray], auto: list[np.ndarray]) -> None:
-    """Compare the elements of both modes with each other and with NumPy's."""
+    """Compare the values that both modes read with each other and with NumPy's."""
     places = see_steps(program)
     for place, wanted, plain, fused in zip(places, program.model.seen, off, auto, strict=True):
         if not agree(fused, plain):
@@ -435,9 +442,10 @@ def run(
     has_finalisers: bool = False,
     is_refusing: bool = False,
 ) -> dict[str, Any]:
-    """Run programs from a seed on until so many operations were drawn, and report on them.
+    """Run programs from a seed on until the given number of operations was drawn, and return a report.
 
-    With several threads a turn has as many programs, whose limits are the same: `next_seed` begins the next turn.
+    With several threads, each turn runs as many programs with equal limits; `next_seed` is the first seed of the next
+    turn.
     """
     counted, counts = Counted(), Counter[str]()
     disturbances = Disturbances(Finalisers(seed) if has_finalisers else None, Refusals(seed) if is_refusing else None)

@@ -1,4 +1,7 @@
-"""Call foreign kernels through ctypes: kernels.cu compiled by nvcc, or kernels of a simulated driver."""
+"""Call kernels of another library through ctypes.
+
+The kernels are those of kernels.cu compiled by nvcc, or those that a simulated driver exports.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ _SIGNATURES = {
 
 
 def find_compiler() -> str | None:
-    """The path of nvcc, on the path or where CUDA is usually installed."""
+    """Return the path of nvcc from PATH or the usual folder of CUDA; None if there is no nvcc."""
     for folder in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"):
         found = folder and shutil.which("nvcc", path=str(Path(folder, "bin")))
         if found:
@@ -34,12 +37,15 @@ def find_compiler() -> str | None:
 
 
 def simulated() -> Path | None:
-    """The simulated driver that PyGPU runs on, which exports the kernels itself; None on a real one."""
+    """Return the path of the simulated driver that PyGPU uses, which exports the kernels itself;
+
+    None for a real driver.
+    """
     name = {"cuda": "libcuda.so.1", "hip": "libamdhip64.so.7"}.get(PyGPU.backend_name())
     if name is None:
         return None
     try:
-        # The one that is loaded already.
+        # This finds the library that is already loaded.
         return Path(name) if hasattr(ctypes.CDLL(name), "guest_spin") else None
     except OSError:
         return None
@@ -66,7 +72,10 @@ def build(compiler: str, folder: Path) -> Path:
 
 
 class Kernels:
-    """The functions of kernels.cu, or of a simulated driver. `stream` is a handle, 0 for the legacy default stream."""
+    """Call the functions of kernels.cu or of a simulated driver.
+
+    `stream` is a stream handle; 0 is the legacy default stream.
+    """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -81,7 +90,7 @@ class Kernels:
         assert status == 0, f"{name} gave cudaError_t {status}"
 
     def spin(self, seconds: float, stream: int = 0) -> None:
-        """Keep a stream busy."""
+        """Keep a stream busy for a number of seconds."""
         self._call("spin", seconds, stream)
 
     def fill(self, out: int, value: float, count: int, stream: int = 0) -> None:
@@ -97,15 +106,15 @@ class Kernels:
         self._call("read_strided", out, source, stride, count, stream)
 
     def fault(self, stream: int = 0) -> None:
-        """Write where nothing is: the context dies."""
+        """Write to an invalid address, which makes the context unusable."""
         self._call("fault", stream)
 
     def delete_in_thread(self, managed: int) -> None:
-        """Call the deleter of a DLManagedTensor on a thread that Python has never seen."""
+        """Call the deleter of a DLManagedTensor on a thread that Python did not create."""
         self._call("delete_in_thread", managed)
 
     def warm_up(self, memory: int) -> None:
-        """Launch each kernel once: the first launch loads it, and that may wait for the whole device."""
+        """Launch each kernel once, because the first launch loads the kernel and may wait for the whole device."""
         self.spin(0.0)
         self.fill(memory, 0.0, 1)
         self.axpy(memory, memory, 0.0, 1)

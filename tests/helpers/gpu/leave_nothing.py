@@ -1,7 +1,7 @@
-"""Pytest plugin for leak checkers: at the end no object of PyGPU is alive, and the context is destroyed.
+"""Pytest plugin for leak checkers: destroy all objects of PyGPU and the context at the end of the process.
 
-A process normally leaves its memory to the driver when it ends, and checkers count what is alive when a context is
-destroyed. With this, whatever they count then is a leak.
+Normally a process leaves its memory to the driver when it ends. Leak checkers count the memory that is allocated when a
+context is destroyed. With this plugin, any memory that they count is a leak.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import PyGPU
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
-    # A failed test's traceback keeps its arrays; failures are counted elsewhere.
+    # The traceback of a failed test refers to its arrays. Failures are reported elsewhere, so the traceback is dropped.
     sys.last_traceback = sys.last_value = sys.last_exc = None
     gc.collect()
     PyGPU.synchronize()

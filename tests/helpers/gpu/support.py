@@ -1,4 +1,4 @@
-"""Shared code of the tests on a device: values, views, forged producers, scripts in separate processes."""
+"""Provide shared code of the tests on a GPU: values, views, producers, and scripts in separate processes."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ import pytest
 import PyGPU
 import simulated
 
-# How long a stream is kept busy. Long against every call that must not wait for it, short against patience.
+# Seconds for which a stream is kept busy. The time is long compared with any call that must not wait for the stream.
 SECONDS = 0.4
 
-# Elements of an array that a slow stream works on.
+# Number of elements of an array on which a busy stream works.
 COUNT = 1 << 20
 
 SHAPE = (6, 8)
 
-# Views of an array of SHAPE, each with a layout that some library has got wrong.
+# Views of an array of shape SHAPE. Each has a layout that some library handled wrongly in the past.
 VIEWS: dict[str, Callable[[Any], Any]] = {
     "whole": lambda a: a,
     "inner rows": lambda a: a[1:-1],
@@ -42,7 +42,7 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
     "no rows": lambda a: a[3:3],
 }
 
-# Views that go backwards: legal in every standard and refused by many consumers.
+# Views with negative strides, which every standard allows and many consumers reject.
 REVERSED: dict[str, Callable[[Any], Any]] = {
     "rows backwards": lambda a: a[::-1],
     "columns backwards": lambda a: a[:, ::-1],
@@ -53,7 +53,7 @@ SHAPES: list[tuple[int, ...]] = [(), (0,), (3, 0, 2), (1,), (5,), (2, 3, 4), (1,
 
 
 def in_a_child(work: str) -> str:
-    """Lines of a script that do some work in a forked child, which must succeed."""
+    """Return lines of a script that run `work` in a forked child, which must succeed."""
     return f"""
 child = os.fork()
 if child == 0:
@@ -92,15 +92,15 @@ def require_cuda() -> None:
 
 
 def require_peers() -> None:
-    """Skip, in a test or for a module, unless libraries made for CUDA may take PyGPU's memory for CUDA's."""
+    """Skip the test or module unless libraries for CUDA can use PyGPU's memory as CUDA memory."""
     require_gpu()
     if _backend() == "hip":
         pytest.skip("the peers are made for CUDA, and memory of HIP calls itself ROCm's", allow_module_level=True)
 
 
 def is_simulated() -> bool:
-    """Return whether the GPU is simulated, with host memory: there smaller sizes suffice."""
-    PyGPU.config()  # opens the driver
+    """Return whether the GPU is simulated in host memory, where smaller sizes suffice."""
+    PyGPU.config()  # This call opens the driver.
     return simulated.driver() is not None
 
 
@@ -110,12 +110,12 @@ def on_hip() -> bool:
 
 
 def device_name(index: int = 0) -> str:
-    """The name of a device: `cuda:0`."""
+    """Return the name of a device, such as `cuda:0`."""
     return f"{_backend()}:{index}"
 
 
 def values(shape: int | tuple[int, ...] = SHAPE, dtype: Any = numpy.float32) -> numpy.ndarray:
-    """Small whole numbers, all different as far as the dtype can hold them, from 1 on."""
+    """Return small integers from 1 on, which all differ as far as the dtype can represent them."""
     count = int(numpy.prod(shape))
     dtype = numpy.dtype(dtype)
     if dtype == numpy.bool_:
@@ -126,12 +126,12 @@ def values(shape: int | tuple[int, ...] = SHAPE, dtype: Any = numpy.float32) -> 
 
 
 def element_strides(array: Any) -> tuple[int, ...]:
-    """Strides as DLPack counts them."""
+    """Return the strides of an array in elements, as DLPack counts them."""
     return tuple(stride // array.itemsize for stride in array.strides)
 
 
 def same(actual: Any, expected: Any) -> None:
-    """Equal values, shape and dtype; NaN equals itself."""
+    """Assert equal values, shapes and dtypes; NaN equals NaN."""
     actual, expected = numpy.asarray(actual), numpy.asarray(expected)
     assert actual.dtype == expected.dtype
     assert actual.shape == expected.shape
@@ -140,8 +140,8 @@ def same(actual: Any, expected: Any) -> None:
 
 @contextlib.contextmanager
 def no_wait(limit: float = SECONDS * 3 / 4) -> Iterator[None]:
-    """Hold that the block does not wait for a stream that is busy for SECONDS."""
-    # Garbage of other tests may be modules, and unloading one waits for the device.
+    """Assert that the block does not wait for a stream that is busy for SECONDS."""
+    # Garbage of other tests may contain modules, and unloading a module waits for the device.
     gc.collect()
     gc.disable()
     start = time.perf_counter()
@@ -154,7 +154,7 @@ def no_wait(limit: float = SECONDS * 3 / 4) -> Iterator[None]:
 
 
 class Interface:
-    """A producer of `__cuda_array_interface__` and nothing else."""
+    """Produce an array by `__cuda_array_interface__` only."""
 
     def __init__(self, array: Any, **changes: Any) -> None:
         self.owner = array
@@ -169,7 +169,7 @@ class Interface:
 
 
 class Producer:
-    """A DLPack producer that records its requests."""
+    """Produce an array by DLPack, and record the requests of consumers."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -184,9 +184,9 @@ class Producer:
 
 
 def run_script(body: str, *arguments: str, timeout: float = 60, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run Python code in a separate process; a hanging process is an error with its output."""
+    """Run Python code in a separate process; a process that hangs causes an error with its output."""
     if PyGPU.backend_name() != "cpu":
-        PyGPU.trim_memory()  # the device is shared: what the pool keeps here is missing there
+        PyGPU.trim_memory()  # Other processes share the device, so they lack any memory that the pool keeps here.
     try:
         return subprocess.run(
             [sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(body), *arguments],
@@ -202,7 +202,7 @@ def run_script(body: str, *arguments: str, timeout: float = 60, **environment: s
 
 
 def ended_well(result: subprocess.CompletedProcess[str]) -> str:
-    """Check that a process ended by itself without complaints, and return its output."""
+    """Check that a process terminated normally without error output; return its output."""
     report = f"exit {result.returncode}\n--- stdout\n{result.stdout}\n--- stderr\n{result.stderr}"
     assert result.returncode == 0, report
     for complaint in ("panicked", "Fatal Python error", "Segmentation fault", "Traceback", "terminate called"):
@@ -211,14 +211,14 @@ def ended_well(result: subprocess.CompletedProcess[str]) -> str:
 
 
 def driver() -> ctypes.CDLL:
-    """CUDA's driver, for questions that PyGPU must not answer about itself."""
+    """Return CUDA's driver library, for checks that must be independent of PyGPU."""
     library = ctypes.CDLL("libcuda.so.1")
     assert library.cuInit(0) == 0
     return library
 
 
 def current_context() -> int:
-    """The driver's current context of the calling thread; 0 for none."""
+    """Return the driver's current context of the calling thread; 0 if there is none."""
     context = ctypes.c_void_p()
     assert driver().cuCtxGetCurrent(ctypes.byref(context)) == 0
     return context.value or 0

@@ -1,1 +1,1 @@
-"""Parts of `tests/helpers/handovers.py`."""
+"""Provide the parts of `tests/helpers/handovers.py`."""

@@ -1,4 +1,4 @@
-"""Holders of a baton of `tests/helpers/handovers.py`: PyGPU, NumPy, and the installed peers."""
+"""Define the libraries between which `tests/helpers/handovers.py` passes memory: PyGPU, NumPy, and installed peers."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ extern "C" __global__ void spin(long long ticks) {
     while (clock64() - start < ticks) {}
 }
 """
-TICKS = 400_000  # some tenths of a millisecond
+TICKS = 400_000  # This takes a few tenths of a millisecond.
 
 
 class Library:
-    """A possible holder of a baton."""
+    """A library that can hold the memory of a baton."""
 
     name = ""
     on_device = True
 
     def write(self, baton: Baton, part: slice, value: float) -> None:
-        """Write a part, later."""
+        """Write a part of the memory, asynchronously if the library can."""
         raise NotImplementedError
 
     def read(self, baton: Baton) -> np.ndarray:
-        """The values."""
+        """Read the values of the memory."""
         raise NotImplementedError
 
     @contextlib.contextmanager
     def working(self, baton: Baton) -> Iterator[None]:
-        """Make the holder's stream current."""
+        """Make the stream of the current holder current."""
         yield
 
     def stream(self, choices: Random) -> Any:
@@ -51,20 +51,20 @@ class Library:
 
 @dataclass(eq=False)
 class Baton:
-    """Memory, its current holder, and its expected contents."""
+    """Hold a piece of memory that libraries pass on, with its current holder and its expected contents."""
 
     holder: Any
     library: Library
     expected: np.ndarray
     device: str
     stream: Any = None
-    # Earlier holders: they own the memory, and are dropped at any time.
+    # Earlier holders of the memory. They own it, and are dropped at any time.
     kept: list[Any] = field(default_factory=list)
     history: deque[str] = field(default_factory=lambda: deque(maxlen=HISTORY))
 
 
 class Own(Library):
-    """PyGPU, on any stream: it knows the order itself."""
+    """PyGPU on any stream; it orders the accesses itself."""
 
     name = "PyGPU"
 
@@ -99,7 +99,7 @@ class Host(Library):
 
 
 class Torch(Library):
-    """PyTorch, each holder on one of its streams."""
+    """PyTorch; each holder works on one of PyTorch's streams."""
 
     name = "torch"
 
@@ -126,7 +126,7 @@ class Torch(Library):
 
 
 class CuPy(Library):
-    """CuPy, likewise."""
+    """CuPy; each holder works on one of CuPy's streams."""
 
     name = "CuPy"
 
@@ -153,7 +153,7 @@ class CuPy(Library):
 
 
 class Numba(Library):
-    """numba-cuda, on the default stream."""
+    """numba-cuda on the default stream."""
 
     name = "numba"
 
@@ -161,7 +161,7 @@ class Numba(Library):
         self.cuda = cuda
 
     def write(self, baton: Baton, part: slice, value: float) -> None:
-        # Not by its own assignment, whose kernel some versions cannot compile under a newer NumPy.
+        # This does not use numba's own assignment, whose kernel some versions cannot compile with a newer NumPy.
         count = len(range(*part.indices(len(baton.holder))))
         if count:
             baton.holder[part].copy_to_device(np.full(count, value, np.float32))
@@ -182,7 +182,7 @@ def spinner() -> Callable[[Any], None] | None:
 
 
 def peers() -> list[Library]:
-    """The other libraries that are there, and work on the same device."""
+    """Return the other installed libraries that work on the same device."""
     found: list[Library] = []
     if simulated.driver() is not None or PyGPU.backend_name() != "cuda":
         return found

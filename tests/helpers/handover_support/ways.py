@@ -1,6 +1,7 @@
-"""Routes of a baton of `tests/helpers/handovers.py` between libraries.
+"""Define the ways by which `tests/helpers/handovers.py` passes memory between libraries.
 
-Each takes the holder where its library works, and gives the next one.
+Each way takes the current holder of the memory on its library's stream, and returns the object that the next library
+imports.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from handover_support.libraries import Baton, CuPy, Host, Library, Numba, Own, T
 
 
 class Tensor:
-    """A producer by DLPack only, with a capsule that was made already."""
+    """Produce a tensor by DLPack only, by a capsule that already exists."""
 
     def __init__(self, capsule: Any, device: tuple[int, int]) -> None:
         self.capsule, self.device = capsule, device
@@ -32,7 +33,7 @@ class Tensor:
 
 
 class Shown:
-    """A producer by an array interface only."""
+    """Produce an array by an array interface only."""
 
     def __init__(self, of: Any, name: str) -> None:
         self.of = of
@@ -43,7 +44,7 @@ Way = Callable[[Any, Baton, Random], Any]
 
 
 def capsule_of(holder: Any, baton: Baton, stream: int | None) -> Any:
-    """A capsule of the newest form that the producer knows."""
+    """Return a DLPack capsule of the newest version that the producer supports."""
     keywords: list[dict[str, Any]] = [{"max_version": (1, 0)}, {}]
     for keyword in keywords:
         try:
@@ -54,18 +55,19 @@ def capsule_of(holder: Any, baton: Baton, stream: int | None) -> Any:
 
 
 def hostile(holder: Any, baton: Baton, choices: Random) -> Any:
-    """Return the holder as a producer whose deleter releases the GIL, nested a few levels deep."""
+    """Return the holder as a producer whose deleter releases the GIL, nested in a few levels of capsules."""
     library = hostile_peer.library()
-    # -1 is not passed here: the data must be usable by the consumer, on the default stream that both use.
+    # The stream -1 is not used here: the data must be ready for the consumer on the default stream that both libraries
+    # use.
     capsule = capsule_of(holder, baton, None if baton.device == "cpu" else (0 if PyGPU.backend_name() == "hip" else 1))
     for _ in range(choices.randrange(1, 4)):
-        with contextlib.suppress(ValueError):  # a capsule of the old form is passed on as it is
+        with contextlib.suppress(ValueError):  # A capsule of the old version is passed on unchanged.
             capsule = library.wrap(capsule, choices.choice([0, 1, 2, 3]))
     return Tensor(capsule, holder.__dlpack_device__())
 
 
 def through_table(holder: Any, baton: Baton, choices: Random) -> Any:
-    """Export by the exchange table of the holder's type, without waiting, inside the hostile peer."""
+    """Export by the exchange table of the holder's type without waiting, wrapped by the hostile peer."""
     library = hostile_peer.library()
     capsule = library.exported(holder if isinstance(holder, PyGPU.GPUArray) else synchronized(holder))
     capsule = library.wrap(capsule, choices.choice([0, 1, 2, 3]))
@@ -73,7 +75,7 @@ def through_table(holder: Any, baton: Baton, choices: Random) -> Any:
 
 
 def by_address(holder: Any, baton: Baton, choices: Random) -> Any:
-    """By nothing but a number: the caller waits, and keeps the owner."""
+    """Pass only an address: the caller waits for the work and keeps the owner alive."""
     if baton.device != "cpu":
         PyGPU.synchronize()
         if hasattr(holder, "synchronize"):
@@ -91,7 +93,10 @@ def interface_of(baton: Baton) -> str:
 
 
 def shown(holder: Any, baton: Baton) -> Shown:
-    """Return the holder by its interface alone, after its work if the interface has no stream, as PyTorch's."""
+    """Return the holder by its array interface alone.
+
+    If the interface has no stream, as PyTorch's, the holder's work is completed before.
+    """
     producer = Shown(holder, interface_of(baton))
     if baton.device != "cpu" and "stream" not in producer.__cuda_array_interface__:
         synchronized(holder)
@@ -99,7 +104,7 @@ def shown(holder: Any, baton: Baton) -> Shown:
 
 
 def to_pygpu(device: str) -> dict[str, Way]:
-    """The ways to PyGPU, for memory of a device."""
+    """Return the ways by which PyGPU can receive memory of a device."""
     ways: dict[str, Way] = {
         "from_dlpack": lambda holder, baton, choices: PyGPU.from_dlpack(holder),
         "asarray": lambda holder, baton, choices: PyGPU.asarray(holder, device="cpu" if device == "cpu" else None),
@@ -118,13 +123,13 @@ def to_pygpu(device: str) -> dict[str, Way]:
 
 
 def synchronized(holder: Any) -> Any:
-    """For a consumer that does not wait by itself."""
+    """Return the holder after its work, for a consumer that does not wait by itself."""
     PyGPU.synchronize()
     return holder
 
 
 def ways_to(baton: Baton, target: Library) -> dict[str, Way]:
-    """Return the routes by which the target can receive a baton."""
+    """Return the ways by which the target library can receive the memory of a baton."""
     source = baton.library
     if isinstance(target, Own):
         ways = to_pygpu(baton.device)
@@ -151,7 +156,7 @@ def ways_to(baton: Baton, target: Library) -> dict[str, Way]:
         return ways
     if isinstance(target, CuPy):
         cupy = target.cupy
-        # CuPy takes PyTorch's interface, which has no stream, before DLPack.
+        # CuPy prefers PyTorch's array interface, which has no stream, to DLPack.
         ways = {
             "asarray": lambda holder, baton, choices: cupy.asarray(
                 synchronized(holder) if isinstance(source, Torch) else holder

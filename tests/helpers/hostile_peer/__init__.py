@@ -21,7 +21,7 @@ SOURCE = Path(__file__).with_name("hostile.c")
 
 
 def compiler() -> str | None:
-    """The machine's C compiler, if it has one and Python's headers are there."""
+    """Return the machine's C compiler; None if it or Python's headers are missing."""
     has_headers = Path(sysconfig.get_path("include"), "Python.h").exists()
     candidates = [os.environ.get("CC", ""), "cc", "gcc", "clang"]
     found = next((path for name in candidates if name and (path := shutil.which(shlex.split(name)[0]))), None)
@@ -29,7 +29,7 @@ def compiler() -> str | None:
 
 
 def build(folder: Path) -> Path:
-    """The extension, built if it is not in the folder."""
+    """Return the path of the extension, which is built if the folder does not contain it."""
     compile_with = compiler()
     assert compile_with, "there is no C compiler, or Python's headers are missing"
     key = hashlib.sha256(SOURCE.read_bytes() + sys.version.encode()).hexdigest()[:16]
@@ -43,17 +43,20 @@ def build(folder: Path) -> Path:
             if sys.platform == "darwin":
                 options += ["-undefined", "dynamic_lookup"]
             subprocess.run([compile_with, *options, str(SOURCE), "-o", str(unfinished), "-lpthread"], check=True)
-            unfinished.replace(made)  # the first process wins; another one builds the same
+            unfinished.replace(made)  # If several processes build the same file, the first one provides it.
     return made
 
 
 def folder() -> Path:
-    """Return the cache folder: of this user, and outside of the tree, which may be read-only."""
+    """Return the cache folder.
+
+    It belongs to this user, and is outside of the source tree, which may be read-only.
+    """
     return Path(tempfile.gettempdir(), f"pygpu-hostile-{os.getuid()}")
 
 
 def library() -> ModuleType:
-    """The extension as a module."""
+    """Import the extension as a module."""
     if "hostile" not in sys.modules:
         specification = importlib.util.spec_from_file_location("hostile", build(folder()))
         assert specification

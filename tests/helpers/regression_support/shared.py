@@ -1,4 +1,4 @@
-"""Shared code of the interop regression tests: foreign driver calls, C threads without Python, scripts."""
+"""Provide shared code of the interop regression tests: driver calls, threads without Python state, and scripts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HANDLE = ctypes.c_void_p
 
 
 class Vendor:
-    """Some calls of the driver that PyGPU has loaded, made past PyGPU."""
+    """Call functions of the loaded driver directly, so that PyGPU does not observe the calls."""
 
     def __init__(self) -> None:
         name = PyGPU.backend_name()
@@ -30,39 +30,39 @@ class Vendor:
         assert code == 0, f"{name} gave {code}"
 
     def create_stream(self) -> int:
-        """A non-blocking stream of the current device."""
+        """Create a non-blocking stream of the current device."""
         stream = _HANDLE()
         self._call("cuStreamCreate", "hipStreamCreateWithFlags", ctypes.byref(stream), 1)
         assert stream.value
         return stream.value
 
     def destroy_stream(self, stream: int) -> None:
-        """Destroy it; the driver finishes its work first."""
+        """Destroy a stream; the driver completes its work first."""
         self._call("cuStreamDestroy_v2", "hipStreamDestroy", _HANDLE(stream))
 
     def make_current(self, device: int) -> None:
-        """Change the thread's device as another library does."""
+        """Change the current device of the thread, as another library does."""
         if self.is_hip:
             self._call("", "hipSetDevice", device)
             return
         context = _HANDLE()
-        # Retained for good: so do others.
+        # The context is never released, because other libraries do not release it either.
         self._call("cuDevicePrimaryCtxRetain", "", ctypes.byref(context), device)
         self._call("cuCtxSetCurrent", "", context)
 
     def current(self) -> int:
-        """The thread's device, which must have a context."""
+        """Return the current device of the thread, which must have a context."""
         device = ctypes.c_int()
         self._call("cuCtxGetDevice", "hipGetDevice", ctypes.byref(device))
         return device.value
 
     def launch_host_function(self, stream: int, function: object) -> None:
-        """Let a stream call a function of the host."""
+        """Enqueue a call of a host function on a stream."""
         self._call("cuLaunchHostFunc", "hipLaunchHostFunc", _HANDLE(stream), function, None)
 
 
 def delete_in_threads(tensors: Sequence[int], *, versioned: bool = True) -> None:
-    """Call the deleters of consumed tensors, each on a thread that Python has never seen and without the GIL."""
+    """Call the deleters of consumed tensors without the GIL, each on a thread that Python did not create."""
     kind = dlpack_forge.DLManagedTensorVersioned if versioned else dlpack_forge.DLManagedTensor
     process = ctypes.CDLL(None)
     threads = [ctypes.c_ulong() for _ in tensors]
@@ -74,7 +74,10 @@ def delete_in_threads(tensors: Sequence[int], *, versioned: bool = True) -> None
 
 
 def run(script: str, *arguments: str, **environment: str) -> str:
-    """Run a script that may import the shared code; a hang ends it with the stacks of all threads."""
+    """Run a script that may import the shared code;
+
+    if it hangs, it is stopped and the stacks of all threads are printed.
+    """
     prelude = (
         "import faulthandler, sys\n"
         f"sys.path[:0] = [{str(Path(__file__).parent.parent)!r}]\n"

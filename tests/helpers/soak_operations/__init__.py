@@ -1,1 +1,1 @@
-"""Operations and random choices of tests/helpers/soak.py."""
+"""Provide the operations and random choices of tests/helpers/soak.py."""

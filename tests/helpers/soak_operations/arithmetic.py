@@ -1,6 +1,6 @@
-"""Arithmetic operations: operators and functions on any layout, scalars, overlapping outputs, masks.
+"""Define arithmetic operations: operators and functions on any layout, scalars, overlapping outputs, masks.
 
-Only what has one right answer: results are the same bits, but for those of NaN.
+Each operation has exactly one correct result, so results must be equal in all bits, except for those of NaN.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from soak_operations.table import Operation, device_of, of_moderate_size, operat
 if TYPE_CHECKING:
     from soak import Held, Soak
 
-# Types of two operands. The first ones are enough where a kernel takes long to compile.
+# Pairs of operand types. The first ones suffice if compiling a kernel takes long.
 PAIRS = [
     ("int32", "int32"), ("float32", "float32"), ("uint8", "int16"), ("float64", "float64"),
     ("int64", "int32"), ("float32", "float64"), ("int8", "uint32"), ("bool", "int32"), ("uint8", "uint8"),
@@ -27,7 +27,7 @@ PAIRS = [
 ]  # fmt: skip
 FEW = 1
 FEW_NAMES = 2
-# What is exact, or rounded once, for each class of the type in which it is computed.
+# Functions that are exact or correctly rounded, for each kind of the type in which they are computed.
 OF_ANY = ["add", "subtract", "equal", "not_equal"]
 OF_ORDERED = ["add", "multiply", "less", "subtract", "equal", "maximum", "minimum", "not_equal", "greater_equal"]
 FUNCTIONS = {
@@ -51,7 +51,7 @@ OPERATORS = {
 
 
 def computation(weight: int) -> Callable[[Operation], Operation]:
-    """An operation of the table; a rare one where kernels are to be few."""
+    """Register an arithmetic operation, with a low weight if few kernels should be compiled."""
 
     def enter(function: Operation) -> Operation:
         @functools.wraps(function)
@@ -64,13 +64,16 @@ def computation(weight: int) -> Callable[[Operation], Operation]:
 
 
 def names_of(soak: Soak, table: dict[str, list[str]], dtype: np.dtype) -> list[str]:
-    """Return the functions of a type; a subset of them if few kernels should be compiled."""
+    """Return the functions of a dtype, or only some of them if few kernels should be compiled."""
     names = table[dtype.kind]
     return names if soak.pairs > FEW else names[:FEW_NAMES]
 
 
 def agreed(held: Held) -> Held:
-    """Compare the values with the counterpart, which then gets the device's NaNs: their payload is unspecified."""
+    """Compare the values with the counterpart, which then gets the device's NaNs.
+
+    Their payload is unspecified, so it may differ before.
+    """
     got, twin = held.array.get(), held.twin
     if twin.dtype.kind in "fc":
         same = (got == twin) | ((got != got) & (twin != twin))
@@ -82,7 +85,7 @@ def agreed(held: Held) -> Held:
 
 
 def drawn(soak: Soak, dtype: str, device: PyGPU.Device, shape: tuple[int, ...] | None = None) -> Held:
-    """Return an array of a type that broadcasts to the shape of another: a live one, or a new one."""
+    """Return an array of a dtype that broadcasts to the shape of another: a live array, or a new one."""
 
     def fits(other: Held) -> bool:
         if other.twin.dtype != dtype or other.array.device != device or not of_moderate_size(other):
@@ -132,7 +135,7 @@ def of_one_array(soak: Soak) -> Held:
 
 @computation(4)
 def with_a_number(soak: Soak) -> Held:
-    """On either side."""
+    """Compute with an array and a number, which may be either operand."""
     dtype = soak.choices.choice(PAIRS[: soak.pairs])[0]
     a = drawn(soak, dtype, device_of(soak))
     kind = a.twin.dtype.kind
@@ -165,7 +168,7 @@ def in_place(soak: Soak) -> Held | None:
 
 @computation(4)
 def within(soak: Soak) -> Held | None:
-    """`a[1:] += a[:-1]` and the like: the result overlaps an operand."""
+    """Compute in place with a result that overlaps an operand, such as `a[1:] += a[:-1]`."""
     a = drawn(soak, soak.choices.choice(PAIRS[: soak.pairs])[0], device_of(soak))
     if not writeable(a) or a.twin.ndim == 0 or a.twin.dtype.kind == "b":
         return None

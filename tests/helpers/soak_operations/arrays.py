@@ -1,4 +1,4 @@
-"""Array operations: creation, views, copies, writes, reads."""
+"""Define array operations: creation, views, copies, writes, reads."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def to_gpu(soak: Soak) -> Held:
 
 @operation(4)
 def allocate(soak: Soak) -> Held:
-    """Uninitialised memory, and all of it written at once."""
+    """Allocate an uninitialized array, and write all of it at once."""
     shape, dtype, order = soak.choices.shape(), soak.choices.choice(DTYPES), soak.choices.order()
     array = PyGPU.empty(shape, dtype, order, device=device_of(soak))
     twin = np.empty(shape, dtype, order)
@@ -66,18 +66,21 @@ def arange(soak: Soak) -> Held:
 
 @operation(3)
 def asarray_of_ndarray(soak: Soak) -> Held:
-    """Shared memory on the CPU, an upload elsewhere; writes through the array may show in the source."""
+    """Call asarray:
+
+    on the CPU the memory is shared, so writes may change the source; elsewhere the values are uploaded.
+    """
     shape, dtype = soak.choices.shape(), soak.choices.choice(DTYPES)
     source, twin = soak.choices.strided_twins(shape, dtype)
     array = PyGPU.asarray(source, device=device_of(soak))
     return soak.hold(array, twin if array.device.kind == "cpu" else twin.copy("K"))
 
 
-# Views: PyGPU's is one wherever NumPy's is one
+# Views: PyGPU returns a view whenever NumPy does.
 
 
 def view_of(soak: Soak, held: Held, name: str, *args: Any) -> Held:
-    """Return a view by a method of both, or by a function of both packages; or NumPy's error."""
+    """Return a view by a method of both arrays, or by a function of both packages; or return NumPy's error."""
     soak.note(name, args)
 
     def call(package: Any, array: Any) -> Any:
@@ -125,7 +128,7 @@ def broadcast(soak: Soak) -> Held | None:
 
 @operation(3)
 def view(soak: Soak) -> Held | None:
-    """Return other elements over the same bytes; not as bool, whose bytes would have to be 0 or 1."""
+    """Reinterpret the bytes as another dtype; not as bool, whose bytes would have to be 0 or 1."""
     held = soak.pick(in_numbers)
     return held and view_of(soak, held, "view", soak.choices.choice(NUMPYS_OWN[1:]))
 
@@ -138,7 +141,7 @@ def flip(soak: Soak) -> Held | None:
 
 @operation(4)
 def rearrange(soak: Soak) -> Held | None:
-    """The rarer views."""
+    """Create one of the less common views."""
     if (held := soak.pick(with_axes)) is None:
         return None
     first, second = (soak.choices.randrange(-held.twin.ndim, held.twin.ndim) for _ in range(2))
@@ -172,7 +175,7 @@ def copied(soak: Soak) -> Held | None:
 
 @operation(4)
 def gather(soak: Soak) -> Held | None:
-    """With the key on the host or, as far as it is an array, on the device."""
+    """Select by a key whose arrays are on the host or on the device."""
     if (held := soak.pick(lambda held: with_axes(held) and of_moderate_size(held))) is None:
         return None
     key = soak.choices.advanced_key(held.twin.shape)
@@ -180,7 +183,7 @@ def gather(soak: Soak) -> Held | None:
     on_device = soak.choices.chance(3) and isinstance(key, np.ndarray)
     ours = PyGPU.to_gpu(key, device=held.array.device) if on_device else key
     array, twin = held.array[ours], held.twin[key]
-    # How NumPy lays such a result out follows from how it works; a device writes it in C order.
+    # The memory layout of NumPy's result depends on its algorithm; a device writes the result in C order.
     return soak.hold(array, np.array(twin, order="C") if array.flags.c_contiguous else twin)
 
 
@@ -228,7 +231,7 @@ def set_from_host(soak: Soak) -> Held | None:
 
 @operation(6)
 def assign_from_host(soak: Soak) -> Held | None:
-    """To a part, with a value that is broadcast."""
+    """Assign a host value, which is broadcast, to a part of an array."""
     if (held := soak.pick(writeable)) is None:
         return None
     key = soak.choices.basic_key(held.twin.shape)
@@ -241,7 +244,7 @@ def assign_from_host(soak: Soak) -> Held | None:
 
 @operation(5)
 def assign_from_device(soak: Soak) -> Held | None:
-    """Assign any array of equal dtype and suitable shape; often one over the same memory."""
+    """Assign another array of the same dtype and a suitable shape, often one that shares memory."""
     if (held := soak.pick(writeable)) is None:
         return None
 
@@ -260,7 +263,7 @@ def assign_from_device(soak: Soak) -> Held | None:
 
 @operation(3)
 def assign_within(soak: Soak) -> Held | None:
-    """Between two parts of one array that overlap."""
+    """Assign between two overlapping parts of one array."""
     if (held := soak.pick(lambda held: writeable(held) and with_axes(held))) is None:
         return None
     length = held.twin.shape[0]

@@ -1,6 +1,6 @@
-"""Operations along axes: reductions, scans, sorting, selection by indices and masks.
+"""Define operations along axes: reductions, scans, sorting, selection by indices and masks.
 
-Only what has one right answer, as in arithmetic.
+Each operation has exactly one correct result, as in arithmetic.py.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from soak_operations.table import device_of
 if TYPE_CHECKING:
     from soak import Held, Soak
 
-# A kernel for each type: few where it takes long to compile.
+# Dtypes of the operands. Each needs a kernel of its own, so few are used if compiling takes long.
 KINDS = list(dict.fromkeys(kind for pair in PAIRS for kind in pair if not kind.startswith("complex")))
 OF_WHOLE = ["sum", "max", "any", "prod", "min", "all", "count_nonzero", "argmin", "argmax"]
 OF_FLOATS = ["max", "min", "any", "all", "count_nonzero"]
@@ -27,13 +27,16 @@ def of_some_kind(soak: Soak) -> Held:
 
 
 def axis_of(soak: Soak, held: Held) -> int | None:
-    """One of them, or all."""
+    """Return one of the axes, or None for all of them."""
     ndim = held.twin.ndim
     return None if ndim == 0 or soak.choices.chance(3) else soak.choices.randrange(-ndim, ndim)
 
 
 def result(soak: Soak, ours: PyGPU.GPUArray, twin: Any) -> Held:
-    """Compare a result. NumPy's layout depends on its algorithm; a device mostly writes in C order."""
+    """Compare a result.
+
+    NumPy's layout depends on its algorithm; a device mostly writes in C order.
+    """
     twin = np.asarray(twin)
     return agreed(soak.hold(ours, np.array(twin, order="C") if ours.flags.c_contiguous else twin))
 

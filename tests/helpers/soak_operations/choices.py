@@ -1,4 +1,7 @@
-"""Random choices of a soak: values, shapes, keys. All from one seed, independent of the speed of a device."""
+"""Make the random choices of a soak: values, shapes, keys.
+
+All of them come from one seed, independently of the speed of a device.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import numpy as np
 
 try:
     import ml_dtypes
-except ImportError:  # a machine with a device but without the test tools
+except ImportError:  # This is a machine with a device but without the test tools.
     ml_dtypes = None
 
 NUMBERS = ["bool", "int8", "uint8", "int16", "uint32", "int32", "int64", "float16", "float32", "float64"]
@@ -20,13 +23,13 @@ DTYPES = [*NUMPYS_OWN, np.dtype([("id", "i4"), ("position", "f4", (2,))]), np.dt
 if ml_dtypes is not None:
     DTYPES += [np.dtype(ml_dtypes.bfloat16), np.dtype(ml_dtypes.float8_e4m3fn)]
 
-# Bytes of an array; now and then one is large, for the paths that small ones never take.
+# Size limits of an array in bytes. Some arrays are large, to test code paths that small arrays do not use.
 SMALL, LARGE = 1 << 14, 1 << 20
 RANDOM_BYTES = 2 * LARGE
 
 
 class Choices(Random):
-    """Python's random numbers, and arrays made of random bytes."""
+    """Generate random numbers as Python does, and arrays of random bytes."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
@@ -46,7 +49,7 @@ class Choices(Random):
         return self.choice("CF")
 
     def values(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        """Random bytes as elements: no two arrays are alike, and a byte in the wrong place shows."""
+        """Return elements made of random bytes: all arrays differ, and a misplaced byte is detected."""
         count = math.prod(shape) * dtype.itemsize
         first = self.randrange(RANDOM_BYTES - count + 1)
         raw = self._bytes[first : first + count].copy()
@@ -55,11 +58,11 @@ class Choices(Random):
         return raw.view(dtype).reshape(shape)
 
     def strided_values(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        """The same in memory of any kind: in C or F order, stepped, backwards."""
+        """Return random elements with any strides: in C or F order, stepped, or reversed."""
         return self.strided_twins(shape, dtype)[0]
 
     def strided_twins(self, shape: tuple[int, ...], dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-        """Two such arrays of equal values and equal strides."""
+        """Return two arrays with equal random values and equal strides."""
         values = self.values(shape, dtype)
         match self.randrange(5):
             case 0:
@@ -78,7 +81,7 @@ class Choices(Random):
         return slice(first, last, step)
 
     def basic_key(self, shape: tuple[int, ...]) -> tuple[Any, ...]:
-        """Integers, slices, `...` and `None`; always a view."""
+        """Return a key of integers, slices, `...` and `None`, which selects a view."""
         items: list[Any] = []
         for length in shape[: self.randint(0, len(shape))]:
             integer = length > 0 and self.chance(4)
@@ -92,7 +95,10 @@ class Choices(Random):
         return self.values(shape, np.dtype(bool))
 
     def advanced_key(self, shape: tuple[int, ...], *, distinct: bool = False) -> Any:
-        """A mask of the first axes, or integers of one axis among slices; `distinct` names no element twice."""
+        """Return a mask of the first axes, or integers for one axis among slices.
+
+        With `distinct`, the key selects no element twice.
+        """
         axis = self.randrange(len(shape))
         length = shape[axis]
         if length == 0 or self.chance(2):
@@ -102,17 +108,17 @@ class Choices(Random):
         return (*(slice(None) for _ in range(axis)), np.array(taken, np.int64))
 
     def broadcast(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """A shape that the given one can be broadcast to."""
+        """Return a shape to which the given shape can be broadcast."""
         longer = [self.randint(0, 3) if length == 1 else length for length in shape]
         return (*(self.randint(1, 3) for _ in range(self.randrange(3))), *longer)
 
     def broadcasting(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """A shape that can be broadcast to the given one."""
+        """Return a shape that can be broadcast to the given one."""
         shorter = shape[self.randint(0, len(shape)) :]
         return tuple(1 if self.chance(3) else length for length in shorter)
 
     def same_size(self, size: int) -> tuple[int, ...]:
-        """A shape of that many elements."""
+        """Return a shape with `size` elements."""
         shape: list[int] = []
         rest = size
         for _ in range(self.randrange(3)):

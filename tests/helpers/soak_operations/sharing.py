@@ -1,4 +1,4 @@
-"""Operations around arrays: sharing protocols, streams, devices, pinned memory, drops."""
+"""Define operations on arrays that concern sharing protocols, streams, devices, pinned memory and drops."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def alias(soak: Soak, held: Held, array: PyGPU.GPUArray) -> Held:
-    """Another array over the same memory, of which PyGPU does not know that it is the same."""
+    """Hold another array over the same memory, for which PyGPU cannot detect that the memory is the same."""
     held.family.lent = True
     soak.settle(held)
     return soak.hold(array, held.twin, held.family)
@@ -29,7 +29,7 @@ def alias(soak: Soak, held: Held, array: PyGPU.GPUArray) -> Held:
 
 @operation(2)
 def own_dlpack(soak: Soak) -> Held | None:
-    """Import from PyGPU itself: by the object, and by a capsule that hides the owner."""
+    """Import an array from PyGPU itself: by the object, or by a capsule that hides its owner."""
     if (held := soak.pick(in_numbers)) is None:
         return None
     if soak.choices.chance(2):
@@ -42,7 +42,7 @@ def own_dlpack(soak: Soak) -> Held | None:
 
 
 class Shown:
-    """Memory of an array by an array interface and nothing else."""
+    """Present the memory of an array by an array interface only."""
 
     def __init__(self, array: PyGPU.GPUArray) -> None:
         name = "__array_interface__" if array.device.kind == "cpu" else "__cuda_array_interface__"
@@ -59,13 +59,14 @@ def own_interface(soak: Soak) -> Held | None:
 
 @operation(3)
 def numpy_dlpack(soak: Soak) -> Held | None:
-    """NumPy writes into the memory of a CPU array; of another device it gets a copy."""
+    """Let NumPy write into the memory of a CPU array; for another device it gets a copy."""
     if (held := soak.pick(in_numbers)) is None:
         return None
     if held.array.device.kind != "cpu":
         soak.same("__dlpack__ to the host", np.from_dlpack(held.array, device="cpu"), held.twin)
         return held
-    # DLPack counts strides in elements; those of a field of structured items may be none of them.
+    # DLPack counts strides in elements. The strides of a field in a structured array may not be multiples of the
+    # element size.
     in_elements = all(stride % held.array.dtype.itemsize == 0 for stride in held.array.strides)
     by_interface = soak.choices.chance(2)
     shown = np.asarray(held.array) if by_interface or not in_elements else np.from_dlpack(held.array)
@@ -73,7 +74,7 @@ def numpy_dlpack(soak: Soak) -> Held | None:
     if held.writeable and shown.flags.writeable:
         shown[...] = soak.choices.values(held.twin.shape, held.twin.dtype)
         held.twin[...] = shown
-    # A tensor whose elements are not aligned is refused.
+    # A tensor with unaligned elements is rejected.
     can_come_back = in_elements and shown.flags.aligned and held.writeable == shown.flags.writeable
     if soak.choices.chance(2) and can_come_back:
         return alias(soak, held, PyGPU.from_dlpack(shown))
@@ -82,7 +83,7 @@ def numpy_dlpack(soak: Soak) -> Held | None:
 
 @cache
 def peers() -> list[ModuleType]:
-    """PyTorch and CuPy, as far as they are here and PyGPU runs on a real CUDA device."""
+    """Return PyTorch and CuPy, if they are installed and PyGPU runs on a real CUDA device."""
     if PyGPU.backend_name() != "cuda" or hasattr(ctypes.CDLL("libcuda.so.1"), "sim_reports"):
         return []
     return [importlib.import_module(name) for name in ("torch", "cupy") if importlib.util.find_spec(name)]
@@ -119,7 +120,7 @@ def drop(soak: Soak) -> bool | None:
 
 @operation(2)
 def switch(soak: Soak) -> bool:
-    """Another device and stream become current: a new stream, one of before, or the device's default."""
+    """Make another device and stream current: a new stream, an earlier one, or the device's default."""
     device = soak.choices.choice([device for device in soak.devices if device.kind == soak.device.kind])
     streams = [stream for stream in soak.streams if stream.device == device]
     choice = soak.choices.randrange(3)
@@ -162,7 +163,7 @@ def record_stream(soak: Soak) -> Held | None:
 
 @operation(2)
 def pinned(soak: Soak) -> Held | None:
-    """Make asynchronous copies; the host memory is dropped before they are complete, as is allowed."""
+    """Make asynchronous copies and drop the host memory before they are complete, which is allowed."""
     if (held := soak.pick(lambda held: writeable(held) and of_moderate_size(held))) is None:
         return None
     memory = PyGPU.empty_pinned(held.twin.shape, held.twin.dtype)

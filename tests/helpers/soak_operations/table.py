@@ -1,7 +1,7 @@
-"""Table of the operations of a soak, and the arrays they accept.
+"""Register the operations of a soak, and the arrays that they accept.
 
-An operation does the same to an array and its NumPy counterpart. It returns the array that it changed, True if it
-changed none, and None if no live array suits it.
+An operation has the same effect on an array and on its NumPy counterpart. It returns the array that it changed, True if
+it changed none, and None if no live array suits it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-//! Tests the required behaviour of copies and fills, whichever driver calls they use: that of the CPU backend.
+//! Tests that a backend's copies and fills have the same results as those of the CPU backend, whichever driver calls it
+//! uses.
 
 use pygpu::backend::*;
 use pygpu::error::Error;

@@ -61,7 +61,7 @@ impl Case {
         let count = 1 + random.below(4);
         let mut sides: Vec<Layout> = (0..count).map(|_| side(random, &shape)).collect();
         if random.one_in(3) && count > 1 {
-            sides[1] = sides[0].clone(); // the same array twice is common
+            sides[1] = sides[0].clone(); // Operands that are the same array are common.
         }
         let lead = (!random.one_in(4)).then(|| random.below(count));
         let common = common_shape(&sides);
@@ -139,7 +139,7 @@ fn side(random: &mut Random, shape: &[i64]) -> Layout {
     for axis in order {
         stride *= if has_gaps { 1 + random.below(3) as i64 } else { 1 };
         strides[axis] = match own[axis] {
-            1 if random.one_in(2) => random.next() as i64 >> 8, // without meaning
+            1 if random.one_in(2) => random.next() as i64 >> 8, // The stride of such an axis has no effect.
             _ if repeats && random.one_in(2) => 0,
             _ if is_turned && random.one_in(2) => -stride,
             _ => stride,
@@ -194,7 +194,7 @@ fn check(case: &Case) {
         None => {
             // The kept axes in C order, and for each of their indices the reduced axes.
             let mut sorted = expected.clone();
-            sorted.sort_by_key(|place| place.kept); // stable
+            sorted.sort_by_key(|place| place.kept); // The sort is stable.
             assert_eq!(found, sorted);
         }
         Some(_) => assert_eq!(bag(&found, false), bag(&expected, false), "{found:?}"),
@@ -279,7 +279,7 @@ fn random_loop_nests_match_plain_indexing() {
     });
 }
 
-/// Prints the failing case when dropped during a panic.
+/// Prints the failing case when it is dropped during a panic.
 struct Told<'a> {
     seed: u64,
     number: u64,

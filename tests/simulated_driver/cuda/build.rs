@@ -1,4 +1,4 @@
-//! Sets the library name under which programs load the driver.
+//! Sets the name of the library to that of CUDA's driver, under which programs load it.
 #![allow(clippy::print_stdout)]
 
 fn main() {

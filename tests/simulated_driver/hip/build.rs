@@ -1,4 +1,4 @@
-//! Sets the library name under which programs load the runtime.
+//! Sets the name of the library to that of AMD's HIP runtime, under which programs load it.
 #![allow(clippy::print_stdout)]
 
 fn main() {

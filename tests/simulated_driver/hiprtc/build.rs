@@ -1,4 +1,4 @@
-//! Sets the library name under which programs load this compiler.
+//! Sets the name of the library to that of AMD's hiprtc, under which programs load it.
 #![allow(clippy::print_stdout)]
 
 fn main() {

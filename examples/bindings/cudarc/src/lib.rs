@@ -1,5 +1,5 @@
-//! cudarc behind ctypes: its slices over PyGPU's memory, and its memory as an array of PyGPU's. Both use the device's primary
-//! context, and the legacy default stream where nothing else is said.
+//! Uses cudarc from ctypes: its slices over PyGPU's memory, and its memory as a PyGPU array. Both libraries use the
+//! device's primary context, and the legacy default stream unless another one is given.
 
 use std::error::Error;
 use std::ffi::c_int;
@@ -29,18 +29,18 @@ fn scaled(address: CUdeviceptr, count: usize, factor: f32) -> Result<(), Box<dyn
     let context = CudaContext::new(0)?;
     let stream = context.default_stream();
     let kernel = kernel(&context)?;
-    // SAFETY: as_argtype has checked the array.
+    // SAFETY: `as_argtype` in the calling Python code has checked the array's address and size.
     let mut x = unsafe { stream.upgrade_device_ptr::<f32>(address, count) };
     let length = count as u64;
     let mut launch = stream.launch_builder(&kernel);
     launch.arg(&mut x).arg(&factor).arg(&length);
-    // SAFETY: the arguments are the kernel's.
+    // SAFETY: the arguments are those that the kernel declares.
     let outcome = unsafe { launch.launch(LaunchConfig::for_num_elems(count as u32)) }.map(drop);
-    x.leak(); // Rust must not free it, even if the launch failed
+    x.leak(); // Rust must not free the memory, even if the launch failed.
     Ok(outcome?)
 }
 
-/// Multiplies; 0, or -1 with the reason on the standard error.
+/// Multiplies an array; returns 0, or -1 after printing the reason to the standard error.
 #[unsafe(no_mangle)]
 pub extern "C" fn scale(address: CUdeviceptr, count: usize, factor: f32) -> c_int {
     scaled(address, count, factor).map_or_else(
@@ -52,18 +52,18 @@ pub extern "C" fn scale(address: CUdeviceptr, count: usize, factor: f32) -> c_in
     )
 }
 
-/// Memory of Rust's, all zero; 0 if there is none.
+/// Allocates `count` zeros by Rust; returns 0 if there is no memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn zeros(count: usize) -> CUdeviceptr {
     let made = CudaContext::new(0).and_then(|context| context.default_stream().alloc_zeros::<f32>(count));
     made.map_or(0, |slice| slice.leak())
 }
 
-/// Gives back what `zeros(4)` gave, once.
+/// Frees memory that `zeros(4)` returned; it must be called at most once for it.
 #[unsafe(no_mangle)]
 pub extern "C" fn free_zeros_of_4(address: CUdeviceptr) {
     if let Ok(context) = CudaContext::new(0) {
-        // SAFETY: of `zeros(4)`, and not used again.
+        // SAFETY: the caller guarantees that the memory comes from `zeros(4)` and is not used again.
         drop(unsafe { context.default_stream().upgrade_device_ptr::<f32>(address, 4) });
     }
 }

@@ -1,17 +1,19 @@
-//! A simulated GPU: the operations of a driver, independent of the vendors' names.
+//! A simulated GPU: implements the operations of a driver independently of the vendors' names for them.
 //!
-//! `tests/simulated_driver/README.md` describes its purpose. The modules, from the inside out:
+//! `tests/simulated_driver/README.md` describes its purpose. These are the modules, from the innermost to the
+//! outermost:
 //!
-//! - `arithmetic`: [`code`], [`clock`], [`region`], [`ranges`];
-//! - `watching`, settings and findings: [`config`], [`fault`], [`finding`], [`history`];
-//! - `machine`: [`arena`] (memory), [`state`] (all state under one lock), [`worker`] (asynchronous execution);
-//! - `calls`, the operations of a driver, each as a few methods of [`Driver`]: [`device`], [`stream`], [`event`],
-//!   [`memory`], [`pool`], [`host`], [`mod@pointer`], [`copy`], [`fill`], [`kernel`], [`texture`], [`graph`],
-//!   [`condition`], [`guest`], and [`capture`], which defines its calls by name;
-//! - [`control`]: the functions with the prefix `sim_`, and [`exit`]: the report (in `watching` too).
+//! - `arithmetic`: [`code`], [`clock`], [`region`] and [`ranges`];
+//! - `watching`, which contains settings and findings: [`config`], [`fault`], [`finding`] and [`history`];
+//! - `machine`: [`arena`] (memory), [`state`] (all state under one lock) and [`worker`] (asynchronous execution);
+//! - `calls`, the operations of a driver, each as methods of [`Driver`]: [`device`], [`stream`], [`event`], [`memory`],
+//!   [`pool`], [`host`], [`mod@pointer`], [`copy`], [`fill`], [`kernel`], [`texture`], [`graph`], [`condition`],
+//!   [`guest`], and [`capture`], which defines calls by their names;
+//! - [`control`], the functions with the prefix `sim_`, and [`exit`], the report at process exit (both in `watching`
+//!   too).
 //!
-//! The order of operations is fully known at submission, as defined by CUDA's streams. Therefore races are detected
-//! at that time by vector clocks, independent of the timing of threads.
+//! CUDA defines the order of operations completely at their submission. Therefore vector clocks detect races at that
+//! time, independently of the timing of threads.
 
 mod arithmetic;
 mod calls;

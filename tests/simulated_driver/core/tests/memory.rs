@@ -1,4 +1,5 @@
-//! Tests that blocks have bounds, a lifetime, poison values before and after it, and a limit.
+//! Tests that memory blocks have bounds, a lifetime, poison values when they are new and when they are freed, and a
+//! size limit.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod common;
@@ -30,14 +31,15 @@ fn fresh_memory_is_poisoned_and_blocks_are_aligned() {
 
 #[test]
 fn freed_memory_is_poisoned() {
-    // Without quarantine the next block gets the same addresses; only its requested size is poisoned as new.
+    // Without quarantine, the next block gets the addresses of the freed one. Only its requested size is filled with
+    // the value of new memory.
     let driver = Driver::new(Config { quarantine: 0, ..Config::default() }).unwrap();
     let block = driver.allocate(0, 4096).unwrap();
     driver.free("free", block).unwrap();
     let again = driver.allocate(0, 100).unwrap();
     assert_eq!(again, block);
     driver.unseal(0, true).unwrap();
-    // SAFETY: the device's memory is accessible to the host.
+    // SAFETY: the test made the device's memory accessible to the host, and the block has these bytes.
     let bytes = unsafe { std::slice::from_raw_parts(block as *const u8, 4096) };
     assert_eq!((bytes[99], bytes[100], bytes[4095]), (FRESH, FREED, FREED));
 }
@@ -166,12 +168,12 @@ fn boxes_are_copied_row_by_row_between_all_kinds_of_memory() {
     let side = |memory, start, row_pitch, planes| Side { memory, start, row_pitch, plane_pitch: row_pitch * planes };
     let device = side(Memory::Device, block, 8, 4);
     let run = |target, source| {
-        // SAFETY: both endpoints contain the box, and the call waits.
+        // SAFETY: both endpoints contain the whole box, and the call returns only after the copy.
         unsafe { driver.copy("copy", 0, Copy { target, source, extent, waits: true }, 0) }.unwrap();
     };
     run(device, side(Memory::Host, bytes.as_ptr() as u64, 10, 3));
     run(side(Memory::Either, pinned, 5, 3), device);
-    // SAFETY: pinned memory of the driver.
+    // SAFETY: the driver allocated this pinned memory, which the test does not free before.
     let got = unsafe { std::slice::from_raw_parts(pinned as *const u8, 30) };
     let wanted: Vec<u8> = (0..60).filter(|byte| byte % 10 < 5).collect();
     assert_eq!(got, wanted);

@@ -1,5 +1,5 @@
-//! Tests that streams run later and in order, that the default stream waits for blocking ones, and that events order
-//! streams.
+//! Tests that the operations of a stream run asynchronously and in order, that the default stream waits for blocking
+//! streams, and that events order streams.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -108,7 +108,7 @@ fn event_wait_refers_to_latest_recording_before_it() {
     driver.record_event("record", 0, event, first).unwrap();
     say(&driver, &log, second, 2);
     driver.wait_event("wait", 0, second, event).unwrap();
-    // Later recordings have no effect.
+    // A later recording of the event does not affect waits submitted before.
     driver.record_event("record", 0, event, second).unwrap();
     driver.destroy_event("destroy", event).unwrap();
     say(&driver, &log, second, 3);

@@ -1,4 +1,5 @@
-//! Tests that unordered uses are reported regardless of the threads' timing, and that ordered ones are not.
+//! Tests that uses of memory without an order are reported independently of the threads' timing, and that ordered uses
+//! are not reported.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -16,13 +17,13 @@ fn set(driver: &Driver, start: u64, count: u64, stream: u64) {
 
 fn from_pinned(driver: &Driver, to: u64, from: u64, bytes: u64, stream: u64) {
     let copy = Copy::line((Memory::Device, to), (Memory::Host, from), bytes, false);
-    // SAFETY: pinned memory of the driver, which is not freed.
+    // SAFETY: the copy reads pinned memory of the driver, which the test does not free.
     unsafe { driver.copy("from_pinned", 0, copy, stream) }.unwrap();
 }
 
 fn to_pinned(driver: &Driver, to: u64, from: u64, bytes: u64, stream: u64) {
     let copy = Copy::line((Memory::Host, to), (Memory::Device, from), bytes, false);
-    // SAFETY: pinned memory of the driver, which is not freed.
+    // SAFETY: the copy writes pinned memory of the driver, which the test does not free.
     unsafe { driver.copy("to_pinned", 0, copy, stream) }.unwrap();
 }
 
@@ -142,7 +143,7 @@ fn pinned_memory_is_read_when_the_copy_runs() {
     let (block, memory) = (driver.allocate(0, 64).unwrap(), host(&driver, 64));
     let slow = common::slow(&driver, true);
     from_pinned(&driver, block, memory, 64, slow);
-    // SAFETY: pinned memory of the driver.
+    // SAFETY: the driver allocated this pinned memory with at least 64 bytes.
     unsafe { (memory as *mut u8).write_bytes(9, 64) };
     assert_eq!(down(&driver, block, 64, slow).unwrap(), [9; 64]);
 }
@@ -231,7 +232,7 @@ fn interleaved_rows_do_not_overlap() {
     let side = |start| Side { memory: Memory::Device, start, row_pitch: 16, plane_pitch: 0 };
     let extent = Extent { width: 8, height: 4, depth: 1 };
     let copy = Copy { target: side(block + 8), source: side(block), extent, waits: true };
-    // SAFETY: no memory of the test is involved.
+    // SAFETY: this simulated copy only records an operation; it accesses no memory owned by the test.
     unsafe { driver.copy("copy", 0, copy, 0) }.unwrap();
     none(&driver);
 }

@@ -1,5 +1,5 @@
-//! Tests behaviour that the timing of threads alone would hide: reused handles, late reads of captured copies, other
-//! legal orders.
+//! Tests behaviour that ordinary timing of threads would hide: reused handles, captured copies that read late, and
+//! legal orders other than that of submission.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -19,7 +19,8 @@ fn seeded(seed: u64) -> Driver {
     Driver::new(Config { memory: 64 << 20, seed, reorders: true, ..Config::default() }).unwrap()
 }
 
-/// Returns the numbers of two streams that ran before the host continued; the host waited for the second stream only.
+/// Submits one operation to each of two streams and waits for the second stream only. Returns the numbers of the
+/// streams whose operations have run by then.
 fn ran(seed: u64, wait: bool) -> Vec<u32> {
     let driver = seeded(seed);
     let (first, second, event) = (stream(&driver), stream(&driver), driver.create_event(0, false).unwrap());
@@ -30,7 +31,7 @@ fn ran(seed: u64, wait: bool) -> Vec<u32> {
     };
     say(first, 1);
     driver.record_event("record", 0, event, first).unwrap();
-    sleep(Duration::from_millis(2)); // longer than any host needs to reach the next call
+    sleep(Duration::from_millis(2)); // This is longer than any host needs to reach the next call.
     if wait {
         driver.wait_event("wait", 0, second, event).unwrap();
     }
@@ -72,7 +73,7 @@ fn handle_of_destroyed_stream_is_reused() {
     let second = stream(&driver);
     assert_eq!(second, first);
     assert_ne!(driver.stream_id("id", 0, second).unwrap(), id);
-    // The second stream is independent: it neither waits for the first one nor is it slow.
+    // The second stream is independent of the first one: it does not wait for it, and it is not delayed.
     driver.synchronize_stream("wait", 0, second).unwrap();
     assert!(done.lock().unwrap().is_empty());
     driver.synchronize_device(0).unwrap();
@@ -143,7 +144,7 @@ fn rejects_graph_that_reads_unmapped_memory() {
     let (stream, block) = (stream(&driver), driver.allocate(0, 4).unwrap());
     driver.begin_capture("begin", 0, stream, Mode::Global).unwrap();
     let copy = Copy::line((Memory::Device, block), (Memory::Host, 1 << 46), 4, false);
-    // SAFETY: nothing is read while the stream captures, and the launch fails.
+    // SAFETY: the driver reads nothing while the stream captures, and the launch of the graph fails.
     unsafe { driver.copy("up", 0, copy, stream).unwrap() };
     let graph = driver.end_capture("end", 0, stream).unwrap();
     let executable = driver.instantiate_graph("instantiate", 0, graph).unwrap();

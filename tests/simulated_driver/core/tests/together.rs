@@ -1,5 +1,5 @@
-//! Tests sources compiled as one unit, and those whose unit fails: each is then compiled individually, as if none had
-//! been collected.
+//! Tests sources that are compiled as one unit. If a unit fails, each of its sources is compiled individually, as if it
+//! had not been collected.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::ffi::CString;
@@ -15,29 +15,31 @@ const SUCCESS: u32 = 0;
 const COMPILATION: u32 = 6;
 const LIBRARY: Library = Library { takes: |_| true, always: &[] };
 
-/// Runs one test at a time, with an empty folder for images, because the collected sources are process-wide.
+/// Lets one test run at a time, with an empty folder for images, because the collected sources are shared by the whole
+/// process.
 fn alone() -> MutexGuard<'static, ()> {
     static FOLDER: LazyLock<Mutex<()>> = LazyLock::new(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("together");
         let _ = fs::remove_dir_all(&folder);
-        // SAFETY: each test begins with this, so the environment is otherwise read only by Rust's library, which has
-        // a lock.
+        // SAFETY: every test calls this function first and holds its lock, so no other code reads the environment
+        // except Rust's library, which has a lock of its own.
         unsafe { std::env::set_var("PYGPU_SIM_IMAGES", folder) };
         Mutex::new(())
     });
     FOLDER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns a source with one kernel, in the form of PyGPU's own.
+/// Returns a source with one kernel, in the form of PyGPU's own kernel sources.
 fn source(head: &str, name: &str, body: &str) -> String {
     format!("{head}\nextern \"C\" __global__ void {name}(int *out) {{ {body} }}\n")
 }
 
-/// Compiles a source; returns the code, the image, and the compiler's output.
+/// Compiles a source; returns the error code, the image, and the compiler's messages.
 fn compiled(name: &str, source: &str) -> (u32, Vec<u8>, String) {
     let [source, name] = [source, &format!("{name}.cu")].map(|text| CString::new(text).unwrap());
     let mut program = ptr::null_mut();
-    // SAFETY: C strings, a writable target, no options; the program is alive until it is destroyed, and read before.
+    // SAFETY: the texts are C strings, the target is writable, and there are no options. The program is read only
+    // before it is destroyed.
     unsafe {
         assert_eq!(rtc::create(&mut program, source.as_ptr(), name.as_ptr(), 0, ptr::null(), ptr::null()), SUCCESS);
         let code = rtc::compile_program(program, 0, ptr::null(), &LIBRARY);
@@ -48,7 +50,7 @@ fn compiled(name: &str, source: &str) -> (u32, Vec<u8>, String) {
     }
 }
 
-/// Collects sources, each of which is rejected meanwhile, and compiles them together; returns the number of images.
+/// Collects sources, asserting that each one is rejected, and compiles them together. Returns the number of images.
 fn together(sources: &[(&str, &str)]) -> usize {
     assert!(rtc::collect_sources());
     for (name, source) in sources {

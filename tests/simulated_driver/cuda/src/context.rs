@@ -1,4 +1,4 @@
-//! Contexts: only primary ones, and each thread's stack of them.
+//! Implements CUDA contexts: only primary ones exist, and each thread has a stack of contexts.
 
 use std::cell::RefCell;
 

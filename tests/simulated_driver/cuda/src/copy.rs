@@ -1,4 +1,4 @@
-//! Copies.
+//! Defines CUDA's copy functions.
 
 use simulated_core::Outcome;
 use simulated_core::code::INVALID_VALUE;
@@ -9,7 +9,7 @@ use simulated_core::stream::LEGACY;
 use crate::attributes::MAX_PITCH;
 use crate::entry::{Call, In, export};
 
-/// Memory kind of an array.
+/// CUDA's number for the memory kind of an array.
 const ARRAY: u32 = 3;
 
 #[repr(C)]
@@ -59,7 +59,7 @@ pub struct CUDA_MEMCPY3D {
     depth: usize,
 }
 
-/// Selects one of the two addresses by the memory kind.
+/// Returns the host or the device address, as the memory kind selects.
 fn memory(kind: u32, host: u64, device: u64) -> Outcome<(Memory, u64)> {
     match kind {
         1 => Ok((Memory::Host, host)),
@@ -100,7 +100,7 @@ impl From<Side2D> for Side3D {
     }
 }
 
-/// Copies a box between the endpoints in the driver's structures.
+/// Copies a box between the two endpoints given in the driver's structures.
 fn cuboid(on: &Call, (source, target): (Side3D, Side3D), extent: [usize; 3], stream: u64, waits: bool) -> Outcome<()> {
     let device = on.device()?;
     let [width, height, depth] = extent.map(|length| length as u64);
@@ -109,7 +109,7 @@ fn cuboid(on: &Call, (source, target): (Side3D, Side3D), extent: [usize; 3], str
         return Ok(());
     }
     let copy = Copy { target: target.side(on, extent)?, source: source.side(on, extent)?, extent, waits };
-    // SAFETY: the caller of the C function guarantees the host memory.
+    // SAFETY: the caller of the C function guarantees that the host memory is valid.
     unsafe { on.driver.copy(on.name, device, copy, stream) }
 }
 
@@ -120,17 +120,17 @@ fn plane(on: &Call, copy: In<CUDA_MEMCPY2D>, stream: u64, waits: bool) -> Outcom
 
 fn line(on: &Call, target: (Memory, u64), source: (Memory, u64), bytes: usize, stream: u64) -> Outcome<()> {
     let copy = Copy::line(target, source, bytes as u64, false);
-    // SAFETY: the caller of the C function guarantees the host memory.
+    // SAFETY: the caller of the C function guarantees that the host memory is valid.
     unsafe { on.driver.copy(on.name, on.device()?, copy, stream) }
 }
 
 fn line_and_wait(on: &Call, target: (Memory, u64), source: (Memory, u64), bytes: usize) -> Outcome<()> {
     let copy = Copy::line(target, source, bytes as u64, true);
-    // SAFETY: the caller of the C function guarantees the host memory.
+    // SAFETY: the caller of the C function guarantees that the host memory is valid.
     unsafe { on.driver.copy(on.name, on.device()?, copy, LEGACY) }
 }
 
-/// Copies between two contexts: each must be that of the memory at its endpoint.
+/// Copies between the memory of two contexts. Each context must be that of the memory at its endpoint.
 fn peer(on: &Call, target: (u64, u64), source: (u64, u64), bytes: usize, stream: u64) -> Outcome<()> {
     for (address, context) in [target, source] {
         let device = on.driver.device_of_context(context)?;

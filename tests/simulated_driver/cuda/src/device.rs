@@ -1,4 +1,4 @@
-//! Properties of the devices.
+//! Defines CUDA's functions that return properties of devices.
 
 use std::ffi::c_char;
 
@@ -8,7 +8,7 @@ use simulated_core::control::give;
 use crate::attributes::attribute;
 use crate::entry::{Call, Out, export};
 
-/// Returns sixteen bytes that identify a device; both versions of the call return the same.
+/// Returns sixteen bytes that identify a device. Both versions of the CUDA call return the same bytes.
 fn uuid(on: &Call, device: i32) -> simulated_core::Outcome<[u8; 16]> {
     let mut uuid = *b"simulated GPU  \0";
     uuid[15] = on.driver.device(device)? as u8;
@@ -17,7 +17,7 @@ fn uuid(on: &Call, device: i32) -> simulated_core::Outcome<[u8; 16]> {
 
 fn text(target: *mut c_char, length: i32, text: &str) -> simulated_core::Outcome<()> {
     let length = usize::try_from(length).ok().filter(|length| *length > 0 && !target.is_null()).ok_or(INVALID_VALUE)?;
-    // SAFETY: the caller of the C function guarantees the length.
+    // SAFETY: the caller of the C function guarantees that `target` is writable for `length` bytes.
     unsafe { give(text, target, length) };
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Entry of every call: counts it, applies injected faults, and catches panics.
+//! Wraps every CUDA call: counts it, applies injected faults, and catches panics.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,10 +13,10 @@ use crate::context;
 
 pub static INITIALIZED: AtomicBool = AtomicBool::new(false);
 
-/// Calls allowed before `cuInit`.
+/// Calls that are allowed before `cuInit`.
 const ANYTIME: [&str; 4] = ["cuInit", "cuDriverGetVersion", "cuGetErrorName", "cuGetErrorString"];
 
-/// Active call.
+/// The call that is being executed.
 pub struct Call {
     pub name: &'static str,
     pub driver: &'static Driver,
@@ -29,7 +29,7 @@ impl Call {
     }
 }
 
-/// Runs the body of a call; returns its code.
+/// Runs the body of a call; returns the error code of the call.
 pub fn call(name: &'static str, body: impl FnOnce(&Call) -> Outcome<()>) -> u32 {
     let outcome = catch_unwind(AssertUnwindSafe(|| counted(name, body)));
     match outcome.unwrap_or(Err(UNKNOWN)) {
@@ -62,7 +62,8 @@ fn counted(name: &'static str, body: impl FnOnce(&Call) -> Outcome<()>) -> Outco
     outcome
 }
 
-/// Defines the functions that the library exports. Each body returns an `Outcome<()>`; `on` is the [`Call`].
+/// Defines the functions that the library exports. Each body returns an `Outcome<()>`; inside each body, the variable
+/// `on` is the current [`Call`].
 macro_rules! export {
     ($(fn $name:ident($on:ident $(, $arg:ident: $type:ty)* $(,)?) $body:block)*) => {
         pub const NAMES: &[&str] = &[$(stringify!($name)),*];

@@ -1,4 +1,4 @@
-//! Initialization of the driver, and the names of its codes.
+//! Defines the initialization of the CUDA driver, and the functions that return names of error codes.
 
 use std::ffi::c_char;
 use std::sync::atomic::Ordering;
@@ -7,7 +7,7 @@ use simulated_core::code::{ALL, INVALID_VALUE, NO_DEVICE};
 
 use crate::entry::{INITIALIZED, Out, export};
 
-/// CUDA 12.8.
+/// Reported version of the driver: CUDA 12.8.
 const VERSION: i32 = 12080;
 
 export! {

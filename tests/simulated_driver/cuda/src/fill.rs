@@ -1,4 +1,4 @@
-//! Fills.
+//! Defines CUDA's functions that fill memory.
 
 use simulated_core::Outcome;
 use simulated_core::code::INVALID_VALUE;

@@ -1,4 +1,4 @@
-//! Captures and graphs.
+//! Defines CUDA's functions for stream captures and graphs.
 
 use crate::entry::{Call, export};
 use simulated_core::code::{GRAPH_UPDATE_FAILURE, INVALID_VALUE};
@@ -41,14 +41,15 @@ simulated_core::export_graphs! {
             const CONDITIONAL: u32 = 13;
             on.device()?;
             node.check()?;
-            // SAFETY: the caller passes parameters, whose structure is longer.
+            // SAFETY: the caller of the C function passes the parameter structure, which has more words than are read
+            // here.
             let words = unsafe { [parameters.read()?, parameters.at(2).read()?, parameters.at(3).read()?] };
             if words[0] as u32 != CONDITIONAL {
                 return Err(INVALID_VALUE);
             }
             let (kind, size) = (words[2] as u32, (words[2] >> 32) as u32);
             let (made, bodies) = on.driver.add_conditional(graph, words[1], kind, size)?;
-            // SAFETY: as before.
+            // SAFETY: the caller passes the parameter structure, which has more than four words.
             unsafe { parameters.at(4) }.put(bodies.as_ptr().expose_provenance() as u64)?;
             node.put(made)
         }
@@ -64,7 +65,7 @@ simulated_core::export_graphs! {
             if (count, flags) != (1, 1) {
                 return Err(INVALID_VALUE);
             }
-            // SAFETY: the caller passes a node.
+            // SAFETY: the caller of the C function guarantees that `nodes` refers to a node.
             let node = unsafe { nodes.read()? };
             on.driver.follow(on.name, on.device()?, stream, node)
         }

@@ -1,11 +1,12 @@
-//! Kernels of other libraries: not functions of CUDA, but those that a user's `nvcc` library would have.
+//! Exports kernels of other libraries. These are not functions of CUDA, but functions that a user's library compiled by
+//! `nvcc` would have.
 
 use simulated_core::Outcome;
 
 use crate::context::top;
 use crate::entry::{Call, export};
 
-/// Returns the device of a launch: as in the CUDA runtime, a thread without a context gets that of device 0.
+/// Returns the device of a launch. As in the CUDA runtime, a thread without a context gets that of device 0.
 fn device(on: &Call) -> Outcome<usize> {
     if top().is_ok() { on.device() } else { on.driver.usable(on.driver.retain(0)?) }
 }

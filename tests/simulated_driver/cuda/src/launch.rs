@@ -1,4 +1,4 @@
-//! Launches with attributes. The blocks of a cluster run like any others.
+//! Defines CUDA's launches with attributes. The blocks of a cluster run like any other blocks.
 
 use std::collections::HashSet;
 use std::ffi::c_void;
@@ -16,7 +16,7 @@ const CLUSTER: u32 = 4;
 const CARVEOUT: u32 = 14;
 const INVALID_CLUSTER_SIZE: u32 = 912;
 
-/// Kernels that allow non-portable cluster sizes.
+/// Kernels for which the program allowed cluster sizes that not every GPU supports.
 static LARGE: Mutex<Option<HashSet<u64>>> = Mutex::new(None);
 
 pub fn allow_large(function: u64, allowed: bool) {
@@ -37,7 +37,7 @@ fn largest(function: u64) -> u32 {
     if allows_large(function) { 16 } else { 8 }
 }
 
-/// Returns the number of blocks of a cluster, after validating it.
+/// Returns the number of blocks per cluster, after checking that the cluster is valid.
 fn cluster(config: &Config, function: u64) -> Outcome<u32> {
     let Some(cluster) = config.attributes()?.into_iter().find(|one| one.number == CLUSTER) else { return Ok(1) };
     let lengths = [0, 1, 2].map(|axis| cluster.value[axis].unsigned_abs());
@@ -50,7 +50,7 @@ fn cluster(config: &Config, function: u64) -> Outcome<u32> {
 
 export! {
     fn cuLaunchKernelEx(on, config: In<Config>, function: u64, arguments: In<*const c_void>, extra: usize) {
-        // Arguments packed in one buffer are not supported.
+        // Kernel arguments that are packed in one buffer (`extra`) are not supported.
         if extra != 0 {
             return Err(INVALID_HANDLE);
         }

@@ -1,7 +1,7 @@
-//! The simulated GPU under the names of the CUDA driver: names, attribute numbers, structures and the stack of
-//! contexts. Everything else is in `simulated-core`. The functions are documented in CUDA's manual.
+//! Exports the simulated GPU under the names of the CUDA driver. This crate contains the names, attribute numbers,
+//! structures and the stack of contexts; everything else is in `simulated-core`. CUDA's manual documents the functions.
 #![allow(missing_docs, clippy::missing_safety_doc)]
-// Names of the C header.
+// The names are those of the C header.
 #![allow(non_snake_case, non_camel_case_types)]
 
 pub mod attributes;
@@ -23,7 +23,7 @@ pub mod stream;
 pub mod tensor_map;
 pub mod texture;
 
-/// Names of all exported calls.
+/// Names of all functions that the library exports.
 pub static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::new(|| {
     let modules = [
         error::NAMES,

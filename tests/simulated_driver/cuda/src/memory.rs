@@ -1,4 +1,4 @@
-//! Device memory, pinned host memory, and address queries.
+//! Defines CUDA's functions for device memory, pinned host memory, and address queries.
 
 use simulated_core::code::{INVALID_DEVICE, INVALID_VALUE};
 use simulated_core::host::HostKind;
@@ -7,12 +7,12 @@ use simulated_core::{Driver, Outcome};
 
 use crate::entry::{In, Out, export};
 
-/// All flags: portable, mapped, write-combined.
+/// All valid flags of pinned memory: portable, mapped, write-combined.
 const HOST_FLAGS: u32 = 7;
-/// All flags: portable, mapped, I/O memory, read-only.
+/// All valid flags of registered memory: portable, mapped, I/O memory, read-only.
 const REGISTER_FLAGS: u32 = 15;
 
-/// Writes an attribute of an address; an unknown address has empty attributes.
+/// Writes an attribute of an address to `target`; an unknown address has attributes that are zero.
 fn attribute(driver: &Driver, number: u32, target: *mut u8, address: u64, known: Option<Known>) -> Outcome<()> {
     let out = Target(target);
     match number {
@@ -46,7 +46,7 @@ impl Target {
         if self.0.is_null() {
             return Err(INVALID_VALUE);
         }
-        // SAFETY: the caller of the C function guarantees that the target has the attribute's type.
+        // SAFETY: the caller of the C function guarantees that the target has the type of the attribute.
         unsafe { self.0.cast::<T>().write_unaligned(value) };
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Images, kernels and launches.
+//! Defines CUDA's functions for images, kernels and launches.
 
 use std::ffi::{CString, c_char, c_void};
 
@@ -34,10 +34,10 @@ fn attribute(number: u32, function: &Function) -> Outcome<i32> {
         0 => max_threads(function),
         1 => function.kernel.shared_bytes as i32,
         2 => function.kernel.constant_bytes as i32,
-        4 => 32,     // registers
-        5 | 6 => 90, // versions
+        4 => 32,     // registers per thread
+        5 | 6 => 90, // PTX version and binary version
         8 => SHARED_ON_REQUEST,
-        9 => -1, // carveout
+        9 => -1, // preferred shared memory carveout: default
         3 | 7 => 0,
         _ => return Err(INVALID_VALUE),
     })
@@ -69,13 +69,13 @@ export! {
     fn cuModuleEnumerateFunctions(on, functions: Out<u64>, count: u32, module: u64) {
         on.device()?;
         let found = on.driver.functions(module)?;
-        // SAFETY: the caller passes the length of the list.
+        // SAFETY: the caller of the C function guarantees that the list has `count` elements.
         found.iter().take(count as usize).enumerate().try_for_each(|(at, one)| unsafe { functions.at(at) }.put(*one))
     }
 
     fn cuFuncGetName(on, name: Out<*const c_char>, function: u64) {
         let known = on.driver.function_of(function)?;
-        // Leaked, because the time of the last read is unknown.
+        // The name is never freed, because the program may read it at any later time.
         name.put(CString::new(known.kernel.name).map_err(|_| INVALID_VALUE)?.into_raw())
     }
 
@@ -90,7 +90,7 @@ export! {
     fn cuFuncGetAttribute(on, value: Out<i32>, which: u32, function: u64) {
         let known = on.driver.function_of(function)?;
         match which {
-            10..=13 | 15 => value.put(0), // no required cluster, no preferred policy
+            10..=13 | 15 => value.put(0), // neither a required cluster size nor a preferred scheduling policy
             14 => value.put(allows_large(function).into()),
             _ => value.put(attribute(which, &known)?),
         }
@@ -160,7 +160,7 @@ export! {
         arguments: In<*const c_void>,
         extra: usize,
     ) {
-        // Arguments packed in one buffer are not supported.
+        // Kernel arguments that are packed in one buffer (`extra`) are not supported.
         if extra != 0 {
             return Err(INVALID_HANDLE);
         }

@@ -1,4 +1,4 @@
-//! Streams.
+//! Defines CUDA's stream functions.
 
 use simulated_core::Outcome;
 use simulated_core::code::INVALID_VALUE;
@@ -77,13 +77,13 @@ export! {
 
     fn cuLaunchHostFunc(on, stream: u64, function: HostFunction, data: usize) {
         let function = function.ok_or(INVALID_VALUE)?;
-        // SAFETY: the caller of the C function guarantees that it may be called with this argument.
+        // SAFETY: the caller of the C function guarantees that the host function may be called with this argument.
         on.driver.launch_host(on.name, on.device()?, stream, move || unsafe { function(data) })
     }
 
     fn cuStreamAddCallback(on, stream: u64, function: Callback, data: usize, flags: u32) {
         let function = function.filter(|_| flags == 0).ok_or(INVALID_VALUE)?;
-        // SAFETY: the caller of the C function guarantees that it may be called with this argument.
+        // SAFETY: the caller of the C function guarantees that the host function may be called with this argument.
         on.driver.launch_host(on.name, on.device()?, stream, move || unsafe { function(stream, 0, data) })
     }
 }

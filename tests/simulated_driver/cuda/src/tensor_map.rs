@@ -1,36 +1,36 @@
-//! Tensor maps: the checks of the driver's manual, and a descriptor that contains the request. Kernels cannot use it
-//! for copies.
+//! Creates tensor maps: the function performs the checks that CUDA's manual requires, and writes a descriptor that
+//! contains the request. Kernels cannot use it for copies.
 
 use simulated_core::Outcome;
 use simulated_core::code::INVALID_VALUE;
 
 use crate::entry::{In, Out, export};
 
-/// Replacement for NVIDIA's descriptor, in 64-bit words.
+/// The simulator's own contents for the opaque `CUtensorMap`, stored as 64-bit words.
 #[repr(C)]
 pub struct Descriptor {
     mark: u64,
     address: u64,
-    /// Element type in the lower half, rank in the upper half.
+    /// The lower half contains the element type, the upper half the rank.
     kind: u64,
     lengths: [u64; 5],
     strides: [u64; 4],
-    /// 12 bits per axis.
+    /// Extents of the box, with 12 bits per axis.
     extent: u64,
-    /// 8 bits per axis.
+    /// Element strides, with 8 bits per axis.
     steps: u64,
-    /// Interleave, swizzle, promotion, fill: 8 bits each.
+    /// Interleave, swizzle, promotion and fill modes, with 8 bits each.
     modes: u64,
     end: u64,
 }
 
-/// The letters "TENSOR".
+/// Marks a descriptor by the letters "TENSOR".
 const MARK: u64 = u64::from_le_bytes(*b"\0TENSOR\0");
 const ITEMS: [u64; 10] = [1, 2, 4, 4, 8, 8, 2, 4, 8, 2];
 const WIDEST: [u64; 4] = [u64::MAX, 32, 64, 128];
 const FLOATS: std::ops::RangeInclusive<u32> = 6..=9;
 
-/// Modes common to all axes.
+/// Modes that apply to all axes.
 struct Modes {
     element: u32,
     interleave: u32,

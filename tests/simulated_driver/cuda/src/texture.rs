@@ -1,4 +1,4 @@
-//! Arrays, textures and surfaces.
+//! Defines CUDA's functions for arrays, textures and surfaces.
 
 use crate::entry::export;
 

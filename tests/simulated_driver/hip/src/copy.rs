@@ -1,4 +1,4 @@
-//! Copies.
+//! Defines HIP's copy functions.
 
 use simulated_core::Outcome;
 use simulated_core::code::INVALID_VALUE;
@@ -58,7 +58,7 @@ impl hipPitchedPtr {
     fn side(&self, memory: Memory, at: hipPos, extent: Extent) -> Outcome<Side> {
         let (pitch, height) = (self.pitch as u64, self.height as u64);
         let fits = pitch <= MAX_PITCH && pitch >= extent.width && (extent.depth == 1 || height >= extent.height);
-        // Positions are not simulated: without an array they are unnecessary.
+        // Positions within an array are not simulated; without an array they are unnecessary.
         if !fits || (at.x, at.y, at.z) != (0, 0, 0) {
             return Err(INVALID_VALUE);
         }
@@ -71,7 +71,7 @@ fn cuboid(on: &Call, copy: hipMemcpy3DParms, stream: u64, waits: bool) -> Outcom
     let device = on.device()?;
     let (to, from) = memories(copy.kind)?;
     let [width, height, depth] = copy.extent.map(|length| length as u64);
-    // If an array takes part, widths are in its elements.
+    // If an array takes part in the copy, widths are counted in its elements.
     let array = if copy.target_array != 0 { copy.target_array } else { copy.source_array };
     let item = if array == 0 { 1 } else { on.driver.array_item(array)? };
     let extent = Extent { width: width.checked_mul(item).ok_or(INVALID_VALUE)?, height, depth };
@@ -87,14 +87,14 @@ fn cuboid(on: &Call, copy: hipMemcpy3DParms, stream: u64, waits: bool) -> Outcom
     };
     let target = side(copy.target_array, copy.target, to, copy.target_position)?;
     let source = side(copy.source_array, copy.source, from, copy.source_position)?;
-    // SAFETY: the caller of the C function guarantees the host memory.
+    // SAFETY: the caller of the C function guarantees that the host memory is valid.
     unsafe { on.driver.copy(on.name, device, Copy { target, source, extent, waits }, stream) }
 }
 
 fn line(on: &Call, target: u64, source: u64, bytes: usize, kind: u32, (stream, waits): (u64, bool)) -> Outcome<()> {
     let (to, from) = memories(kind)?;
     let copy = Copy::line((to, target), (from, source), bytes as u64, waits);
-    // SAFETY: the caller of the C function guarantees the host memory.
+    // SAFETY: the caller of the C function guarantees that the host memory is valid.
     unsafe { on.driver.copy(on.name, on.device()?, copy, stream) }
 }
 

@@ -1,4 +1,4 @@
-//! The current device of each thread.
+//! Stores the current device of each thread.
 
 use std::cell::Cell;
 
@@ -11,7 +11,7 @@ thread_local! {
     static DEVICE: Cell<i32> = const { Cell::new(0) };
 }
 
-/// Returns the current device; a thread that has not chosen one is on the first.
+/// Returns the current device of the calling thread. A thread that has not chosen one has the first device.
 pub fn device() -> i32 {
     DEVICE.try_with(Cell::get).unwrap_or(0)
 }
@@ -23,7 +23,7 @@ export! {
 
     fn hipSetDevice(on, device: i32) {
         on.driver.device(device)?;
-        // Only a terminating thread cannot store it.
+        // Storing fails only in a thread that terminates, so the error is ignored.
         let _ = DEVICE.try_with(|current| current.set(device));
         Ok(())
     }

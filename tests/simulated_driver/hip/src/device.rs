@@ -1,4 +1,4 @@
-//! Properties of the devices.
+//! Defines HIP's functions that return properties of devices.
 
 use std::ffi::c_char;
 
@@ -11,12 +11,12 @@ use crate::entry::{Out, export};
 
 fn text(target: *mut c_char, length: i32, text: &str) -> Outcome<()> {
     let length = usize::try_from(length).ok().filter(|length| *length > 0 && !target.is_null()).ok_or(INVALID_VALUE)?;
-    // SAFETY: the caller of the C function guarantees the length.
+    // SAFETY: the caller of the C function guarantees that `target` is writable for `length` bytes.
     unsafe { give(text, target, length) };
     Ok(())
 }
 
-/// Size of the properties in HIP 6 and 7. Fields that are not filled in contain 0xEE.
+/// Size of the properties structure of HIP 6 and 7 in bytes. Fields that the simulator does not set contain 0xEE.
 const PROPERTIES_SIZE: usize = 1472;
 const TOTAL_MEMORY_AT: usize = 288;
 const ARCHITECTURE_AT: usize = 1160;

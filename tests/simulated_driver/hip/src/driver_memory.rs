@@ -1,5 +1,5 @@
-//! Pitched rows, stream attachment of managed memory, memory and events shared with other processes, and address
-//! queries.
+//! Defines HIP's functions for pitched rows, for the attachment of managed memory to streams, for memory and events
+//! shared with other processes, and for address queries.
 
 use simulated_core::code::{INVALID_VALUE, NOT_FOUND};
 use simulated_core::host::HostKind;
@@ -7,11 +7,11 @@ use simulated_core::shared::HANDLE_BYTES;
 
 use crate::entry::{Out, export};
 
-/// Alignment of rows, as on every device of the last ten years.
+/// Alignment of rows in bytes.
 const PITCH: usize = 512;
 const LAZY_PEER_ACCESS: u32 = 1;
 
-/// A structure, because C would pass an array by its address.
+/// The type is a structure, because C would pass an array by its address.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Handle {
@@ -46,7 +46,7 @@ export! {
         on.driver.query_stream(on.name, on.device()?, stream).or_else(|code| if code == 600 { Ok(()) } else { Err(code) })?;
         let known = on.driver.known(address).ok_or(INVALID_VALUE)?;
         let is_whole = known.start == address && (bytes == 0 || bytes as u64 == known.bytes);
-        // Only a non-default stream may own the memory alone.
+        // Only a stream other than the default streams may own managed memory exclusively.
         let fits = matches!(flags, 1 | 2) || (flags == 4 && stream > 2);
         if known.host == Some(HostKind::Managed) && is_whole && fits { Ok(()) } else { Err(INVALID_VALUE) }
     }
@@ -62,7 +62,7 @@ export! {
         if !(1..=6).contains(&advice) {
             return Err(INVALID_VALUE);
         }
-        // Advice without a location: the given one is ignored.
+        // These kinds of advice have no location, so the given location is ignored.
         on.driver.check_managed(address, bytes as u64, if matches!(advice, 1 | 2 | 4) { -1 } else { place })
     }
 

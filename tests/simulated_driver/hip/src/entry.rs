@@ -1,4 +1,4 @@
-//! Entry of every call: counts it, applies injected faults, stores the last error, and catches panics.
+//! Wraps every HIP call: counts it, applies injected faults, stores the last error, and catches panics.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,7 +10,8 @@ use simulated_core::{Driver, Outcome, exit};
 
 use crate::{current, error};
 
-/// Calls with individual results on a machine without devices; AMD's runtime fails all others in the same way.
+/// Calls that have results of their own on a machine without devices. AMD's runtime returns the same error for all
+/// other calls.
 const WITHOUT_DEVICE: [&str; 6] = [
     "hipInit",
     "hipRuntimeGetVersion",
@@ -20,14 +21,14 @@ const WITHOUT_DEVICE: [&str; 6] = [
     "hipPeekAtLastError",
 ];
 
-/// Active call.
+/// The call that is being executed.
 pub struct Call {
     pub name: &'static str,
     pub driver: &'static Driver,
 }
 
 impl Call {
-    /// Returns the current device, which must be usable. The first such call creates its context.
+    /// Returns the current device, which must be usable. The first such call creates the context of the device.
     pub fn device(&self) -> Outcome<usize> {
         let device = current::device();
         let context = match self.driver.context(self.driver.device(device)?) {
@@ -38,7 +39,7 @@ impl Call {
     }
 }
 
-/// Runs the body of a call; returns its code.
+/// Runs the body of a call; returns the error code of the call.
 pub fn call(name: &'static str, body: impl FnOnce(&Call) -> Outcome<()>) -> u32 {
     let outcome = catch_unwind(AssertUnwindSafe(|| counted(name, body)));
     match outcome.unwrap_or(Err(UNKNOWN)) {
@@ -70,7 +71,8 @@ fn counted(name: &'static str, body: impl FnOnce(&Call) -> Outcome<()>) -> Outco
     outcome
 }
 
-/// Defines the functions that the library exports. Each body returns an `Outcome<()>`; `on` is the [`Call`].
+/// Defines the functions that the library exports. Each body returns an `Outcome<()>`; inside each body, the variable
+/// `on` is the current [`Call`].
 macro_rules! export {
     ($(fn $name:ident($on:ident $(, $arg:ident: $type:ty)* $(,)?) $body:block)*) => {
         pub const NAMES: &[&str] = &[$(stringify!($name)),*];

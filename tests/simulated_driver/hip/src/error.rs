@@ -1,4 +1,4 @@
-//! Initialization of the runtime, the names of its codes, and the last error of each thread.
+//! Defines the initialization of the HIP runtime, the names of its error codes, and the last error of each thread.
 
 use std::cell::Cell;
 use std::ffi::c_char;
@@ -7,7 +7,7 @@ use simulated_core::code::{ALL, INVALID_DEVICE, INVALID_VALUE, NO_DEVICE, SUCCES
 
 use crate::entry::{Out, export};
 
-/// HIP 7.2.
+/// Reported version of the runtime: HIP 7.2.
 const VERSION: i32 = 70_253_211;
 
 thread_local! {
@@ -16,12 +16,12 @@ thread_local! {
 
 /// Stores a code as the last error of the thread, and returns it.
 pub fn remember(code: u32) -> u32 {
-    // Only a terminating thread cannot store it.
+    // Storing fails only in a thread that terminates, so the error is ignored.
     let _ = LAST.try_with(|last| last.set(code));
     code
 }
 
-/// HIP's names of the codes that the simulated GPU returns.
+/// HIP's names of the error codes that the simulated GPU returns.
 const HIP_NAMES: &[(u32, &str)] = &[
     (0, "hipSuccess\0"),
     (1, "hipErrorInvalidValue\0"),
@@ -68,7 +68,7 @@ pub extern "C" fn hipGetErrorString(code: u32) -> *const c_char {
     known.map_or(named(code), |entry| entry.2).as_ptr().cast()
 }
 
-/// Not defined by [`export`]: the returned code is not a failure of this call.
+/// This function is not defined by [`export`], because the code that it returns is not a failure of this call.
 #[unsafe(no_mangle)]
 pub extern "C" fn hipGetLastError() -> u32 {
     LAST.try_with(|last| last.replace(SUCCESS)).unwrap_or(SUCCESS)
@@ -84,7 +84,7 @@ export! {
         if flags != 0 {
             return Err(INVALID_VALUE);
         }
-        // AMD's runtime returns this code.
+        // AMD's runtime returns this code on a machine without devices.
         if on.driver.device_count() == 0 { Err(INVALID_DEVICE) } else { Ok(()) }
     }
 

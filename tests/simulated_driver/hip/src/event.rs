@@ -1,4 +1,4 @@
-//! Events.
+//! Defines HIP's event functions.
 
 use simulated_core::code::INVALID_VALUE;
 

@@ -1,4 +1,4 @@
-//! Fills.
+//! Defines HIP's functions that fill memory.
 
 use simulated_core::Outcome;
 use simulated_core::code::INVALID_VALUE;
@@ -29,7 +29,7 @@ export! {
         line(on, target, (u32::from(value as u8), 1), bytes, stream)
     }
 
-    // HIP has no such calls for values wider than a byte.
+    // HIP's two-dimensional fills exist only for values of one byte.
     fn hipMemset2DAsync(on, target: u64, pitch: usize, value: i32, width: usize, height: usize, stream: u64) {
         if pitch as u64 > MAX_PITCH || pitch < width {
             return Err(INVALID_VALUE);

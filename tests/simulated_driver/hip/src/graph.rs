@@ -1,4 +1,4 @@
-//! Captures and graphs.
+//! Defines HIP's functions for stream captures and graphs.
 
 use crate::entry::{Call, export};
 use simulated_core::code::GRAPH_UPDATE_FAILURE;

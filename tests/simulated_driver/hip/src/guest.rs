@@ -1,4 +1,5 @@
-//! Kernels of other libraries: not functions of HIP, but those that a user's `hipcc` library would have.
+//! Exports kernels of other libraries. These are not functions of HIP, but functions that a user's library compiled by
+//! `hipcc` would have.
 
 use crate::entry::{Call, export};
 

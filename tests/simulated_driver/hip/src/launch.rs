@@ -1,4 +1,4 @@
-//! Launches with attributes, of which AMD's runtime supports two.
+//! Defines HIP's launches with attributes. AMD's runtime supports two kinds of attributes.
 
 use std::ffi::c_void;
 
@@ -13,7 +13,7 @@ const PRIORITY: u32 = 8;
 
 export! {
     fn hipDrvLaunchKernelEx(on, config: In<Config>, function: u64, arguments: In<*const c_void>, extra: usize) {
-        // Arguments packed in one buffer are not supported.
+        // Kernel arguments that are packed in one buffer (`extra`) are not supported.
         if extra != 0 {
             return Err(INVALID_HANDLE);
         }

@@ -1,8 +1,8 @@
-//! The simulated GPU under the names of AMD's HIP runtime: names, numbers of attributes, structures, the current
-//! device and the last error of each thread. Everything else is in `simulated-core`. The functions are documented in
-//! HIP's manual; their results are those of HIP 7.
+//! Exports the simulated GPU under the names of AMD's HIP runtime. This crate contains the names, attribute numbers,
+//! structures, and the current device and last error of each thread; everything else is in `simulated-core`. HIP's
+//! manual documents the functions, whose results are those of HIP 7.
 #![allow(missing_docs, clippy::missing_safety_doc)]
-// Names of the C header.
+// The names are those of the C header.
 #![allow(non_snake_case, non_camel_case_types)]
 
 pub mod attributes;
@@ -23,7 +23,7 @@ pub mod pool;
 pub mod stream;
 pub mod texture;
 
-/// Names of all exported calls.
+/// Names of all functions that the library exports.
 pub static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::new(|| {
     let modules = [
         error::NAMES,

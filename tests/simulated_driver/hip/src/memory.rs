@@ -1,4 +1,4 @@
-//! Device memory, pinned host memory, and address queries.
+//! Defines HIP's functions for device memory, pinned host memory, and address queries.
 
 use simulated_core::code::INVALID_VALUE;
 use simulated_core::host::HostKind;
@@ -6,9 +6,9 @@ use simulated_core::pointer::Known;
 
 use crate::entry::{Out, export};
 
-/// All flags: portable, mapped, write-combined, NUMA node, coherent, non-coherent.
+/// All valid flags of pinned memory: portable, mapped, write-combined, NUMA node, coherent, non-coherent.
 const HOST_FLAGS: u32 = 7 | 0x2000_0000 | 0x4000_0000 | 0x8000_0000;
-/// All flags: portable, mapped, I/O memory, read-only.
+/// All valid flags of registered memory: portable, mapped, I/O memory, read-only.
 const REGISTER_FLAGS: u32 = 15;
 
 #[repr(C)]
@@ -22,7 +22,7 @@ pub struct hipPointerAttribute_t {
     flags: u32,
 }
 
-/// Describes an address, with the memory kinds of HIP 6 and 7: 1 host, 2 device, 3 managed.
+/// Describes an address by the memory kinds of HIP 6 and 7: 1 is host, 2 device and 3 managed memory.
 fn described(address: u64, known: Known) -> hipPointerAttribute_t {
     let kind = match known.host {
         Some(HostKind::Pinned | HostKind::Registered) => 1,
@@ -39,7 +39,7 @@ fn described(address: u64, known: Known) -> hipPointerAttribute_t {
     }
 }
 
-/// An unknown address has kind 0 and is not an error.
+/// The result for an unknown address, which has kind 0 and is not an error.
 const UNKNOWN: hipPointerAttribute_t =
     hipPointerAttribute_t { kind: 0, device: -2, on_device: 0, on_host: 0, is_managed: 0, flags: 0 };
 

@@ -1,4 +1,4 @@
-//! Images, kernels and launches.
+//! Defines HIP's functions for images, kernels and launches.
 
 use std::ffi::{c_char, c_void};
 
@@ -34,10 +34,10 @@ fn attribute(number: u32, function: &Function) -> Outcome<i32> {
         0 => max_threads(function),
         1 => function.kernel.shared_bytes as i32,
         2 => function.kernel.constant_bytes as i32,
-        4 => 32,     // registers
-        5 | 6 => 94, // versions
+        4 => 32,     // registers per thread
+        5 | 6 => 94, // code version and binary version
         8 => SHARED_ON_REQUEST,
-        9 => -1, // carveout
+        9 => -1, // preferred shared memory carveout: default
         3 | 7 => 0,
         _ => return Err(INVALID_VALUE),
     })
@@ -73,7 +73,8 @@ export! {
         value.put(attribute(which, &on.driver.function_of(function)?)?)
     }
 
-    // Both require the host address of a kernel compiled into the program, which a module's kernel does not have.
+    // Both functions require the host address of a kernel that is compiled into the program. A kernel of a module has
+    // no such address.
     fn hipFuncSetAttribute(_on, _kernel: u64, _which: u32, _value: i32) {
         Err(INVALID_DEVICE_FUNCTION)
     }
@@ -114,7 +115,7 @@ export! {
         arguments: In<*const c_void>,
         extra: usize,
     ) {
-        // Arguments packed in one buffer are not supported.
+        // Kernel arguments that are packed in one buffer (`extra`) are not supported.
         if extra != 0 {
             return Err(INVALID_HANDLE);
         }

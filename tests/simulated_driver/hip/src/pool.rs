@@ -1,4 +1,4 @@
-//! Stream-ordered memory.
+//! Defines HIP's functions for stream-ordered memory pools.
 
 use simulated_core::code::INVALID_VALUE;
 
@@ -16,9 +16,9 @@ pub struct hipMemPoolProps {
     reserved: [u8; 56],
 }
 
-/// Handle type of pinned memory, the only allocation type of pools.
+/// HIP's number for pinned memory, the only allocation type of pools.
 const PINNED: u32 = 1;
-/// Location type of a device.
+/// HIP's number for the location type of a device.
 const DEVICE: u32 = 1;
 
 export! {
@@ -38,7 +38,7 @@ export! {
 
     fn hipMemPoolSetAccess(on, pool: u64, access: In<[u32; 3]>, count: usize) {
         on.driver.pool(on.name, pool)?;
-        // All devices have access already; the request is only validated.
+        // All devices can access every pool already, so the request is only checked for validity.
         (0..count).try_for_each(|place| {
             let [kind, device, _] = access.at(place)?;
             if kind != DEVICE {
@@ -55,7 +55,7 @@ export! {
     fn hipMemPoolGetAttribute(on, pool: u64, number: u32, value: Out<u64>) {
         let pool = on.driver.pool(on.name, pool)?;
         match number {
-            // These attributes have the type `int`.
+            // HIP defines the type of these attributes as `int`.
             1..=3 => value.cast::<u32>().put(pool.reuse[number as usize - 1] as u32),
             4 => value.put(pool.threshold),
             5 => value.put(pool.reserved),

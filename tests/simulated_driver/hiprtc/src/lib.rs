@@ -1,7 +1,7 @@
-//! The machine's C++ compiler under the names of hiprtc. Its code object is a host shared library, which the
-//! simulated driver loads.
+//! Exports the machine's C++ compiler under the names of hiprtc. The code object that it returns is a host shared
+//! library, which the simulated driver loads.
 #![allow(missing_docs, clippy::missing_safety_doc)]
-// Names of the C header.
+// The names are those of the C header.
 #![allow(non_snake_case)]
 
 simulated_core::export_rtc! {
@@ -15,7 +15,7 @@ const LIBRARY: simulated_core::rtc::Library =
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hiprtcVersion(major: *mut c_int, minor: *mut c_int) -> u32 {
-    // SAFETY: the vendor's manual requires writable out-parameters.
+    // SAFETY: the caller guarantees writable out-parameters, as the vendor's manual requires.
     unsafe { (*major, *minor) = (7, 2) };
     SUCCESS
 }
@@ -25,7 +25,7 @@ pub unsafe extern "C" fn hiprtcVersion(major: *mut c_int, minor: *mut c_int) -> 
 fn takes(option: &str) -> bool {
     const KNOWN: [&str; 9] = ["-D", "-U", "-I", "-W", "-f", "-O", "-g", "-std=", "-Rpass"];
     let is_architecture = option.starts_with("--offload-arch=gfx");
-    // A word without a leading dash is the file of the previous option.
+    // A word without a leading dash is the argument of the option before it.
     is_architecture
         || matches!(option, "-w" | "-include")
         || KNOWN.iter().any(|known| option.starts_with(known))

@@ -1,4 +1,4 @@
-//! cuBLAS and hipBLAS: matrix products.
+//! Implements the matrix products of cuBLAS and hipBLAS.
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::faults;
 use crate::queue::{Vendor, put};
 
-/// State of a handle.
+/// State of a library handle.
 #[derive(Clone, Copy, Default)]
 struct Told {
     stream: u64,
@@ -20,7 +20,7 @@ fn handles() -> MutexGuard<'static, Option<HashMap<usize, Told>>> {
     HANDLES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Codes that differ between the vendors: invalid value, not supported, launch failed.
+/// Returns the error codes that differ between the vendors, in this order: invalid value, not supported, launch failed.
 pub(crate) fn codes(vendor: Vendor) -> [u32; 3] {
     match vendor {
         Vendor::Nvidia => [7, 15, 13],
@@ -30,7 +30,7 @@ pub(crate) fn codes(vendor: Vendor) -> [u32; 3] {
 
 pub(crate) const NOT_INITIALIZED: u32 = 1;
 
-/// Returns the stream of a handle that has a workspace.
+/// Returns the stream of a handle, which must have a workspace.
 pub(crate) fn stream_of(handle: *mut c_void, vendor: Vendor) -> Result<u64, u32> {
     match handles().get_or_insert_default().get(&handle.addr()) {
         None => Err(NOT_INITIALIZED),
@@ -54,7 +54,7 @@ unsafe fn create(to: *mut *mut c_void) -> u32 {
     let all = handles.get_or_insert_default();
     let handle = 0x1000 + 0x10 * all.len();
     all.insert(handle, Told::default());
-    // SAFETY: the caller guarantees a writable pointer.
+    // SAFETY: the caller of the C function guarantees a writable pointer.
     unsafe { to.write(std::ptr::without_provenance_mut(handle)) };
     0
 }
@@ -63,7 +63,8 @@ fn destroy(handle: *mut c_void) -> u32 {
     if handles().get_or_insert_default().remove(&handle.addr()).is_some() { 0 } else { NOT_INITIALIZED }
 }
 
-/// A matrix: its address, its leading dimension, and the distance to the next one in elements.
+/// A batch of matrices: the address of the first one, the leading dimension, and the distance between two matrices in
+/// elements.
 #[derive(Clone, Copy)]
 struct Matrix {
     address: usize,
@@ -122,7 +123,7 @@ fn at<T>(base: usize, index: i64) -> *mut T {
 }
 
 unsafe fn read(kind: u32, base: usize, index: i64) -> [f64; 2] {
-    // SAFETY: within the matrices, which the caller of the library guarantees.
+    // SAFETY: the address lies within the matrices, which the caller of the library guarantees to be valid.
     unsafe {
         match kind {
             0 => [f64::from(at::<f32>(base, index).read_unaligned()), 0.0],
@@ -136,7 +137,7 @@ unsafe fn read(kind: u32, base: usize, index: i64) -> [f64; 2] {
 }
 
 unsafe fn write(kind: u32, base: usize, index: i64, value: [f64; 2]) {
-    // SAFETY: as above.
+    // SAFETY: the address lies within the matrices, which the caller of the library guarantees to be valid.
     unsafe {
         match kind {
             0 => at::<f32>(base, index).write_unaligned(value[0] as f32),
@@ -150,7 +151,7 @@ unsafe fn write(kind: u32, base: usize, index: i64, value: [f64; 2]) {
 }
 
 impl Gemm {
-    /// Returns whether the call satisfies the manual.
+    /// Returns whether the arguments of the call satisfy the vendor's manual.
     fn is_right(&self, vendor: Vendor) -> bool {
         let first = if vendor == Vendor::Amd { 111 } else { 0 };
         let [m, n, k] = self.lengths;
@@ -169,23 +170,23 @@ impl Gemm {
             && b.leading >= rows(self.operations[1], k, n).max(1)
             && self.out.leading >= m.max(1)
             && [a, b, self.out].iter().all(|matrix| matrix.address != 0)
-            // Matrices of a batch may be interleaved, but not identical.
+            // The output matrices of a batch may be interleaved, but not identical.
             && (self.count == 1 || self.out.apart > 0)
             && sums.contains(&self.sums)
             && self.algorithm == if vendor == Vendor::Amd { 160 } else { -1 }
     }
 
-    /// Computes the products.
+    /// Computes the matrix products.
     ///
     /// # Safety
-    /// The matrices have the given addresses and shapes.
+    /// The matrices must have the given addresses and shapes.
     unsafe fn multiply(&self, is_amd: bool) {
         let [m, n, k] = self.lengths;
         let operations = self.operations.map(|operation| if is_amd { operation - 111 } else { operation });
         let element = |side: usize, batch: i64, row: i64, column: i64| {
             let matrix = self.operands[side];
             let (row, column) = if operations[side] == 0 { (row, column) } else { (column, row) };
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller of this function guarantees that the matrices are valid.
             let value =
                 unsafe { read(self.kind, matrix.address, batch * matrix.apart + row + column * matrix.leading) };
             if operations[side] == 2 { [value[0], -value[1]] } else { value }
@@ -199,7 +200,7 @@ impl Gemm {
                     sum[1] += x[0] * y[1] + x[1] * y[0];
                 }
                 let place = batch * self.out.apart + row + column * self.out.leading;
-                // SAFETY: guaranteed by the caller.
+                // SAFETY: the caller of this function guarantees that the output matrix is valid.
                 unsafe { write(self.kind, self.out.address, place, sum) };
             }
         }
@@ -215,20 +216,20 @@ fn run(vendor: Vendor, handle: *mut c_void, gemm: Gemm, kinds: [u32; 3]) -> u32 
     if kinds.iter().any(|kind| *kind != kinds[0] || !matches!(kind, 0 | 1 | 2 | 4 | 5 | 14)) {
         return unsupported;
     }
-    // Without the caller's workspace the real library would allocate during a capture.
+    // Without a workspace of the caller, the real library would allocate memory during a capture.
     if !gemm.is_right(vendor) || !told.has_workspace {
         return wrong;
     }
-    // SAFETY: the caller of the library guarantees the matrices until the stream has passed the work.
+    // SAFETY: the caller of the library guarantees that the matrices are valid until the stream has completed the work.
     match put(vendor, told.stream, move || unsafe { gemm.multiply(vendor == Vendor::Amd) }) {
         Some(0) => 0,
         _ => not_started,
     }
 }
 
-/// Returns whether a factor in host memory, of the accumulation type, has the expected value.
+/// Returns whether a scalar factor in host memory has the expected value. Its type is the accumulation type `kind`.
 unsafe fn is_number(at: *const c_void, kind: u32, expected: f64) -> bool {
-    // SAFETY: guaranteed by the caller; it has the accumulation type.
+    // SAFETY: the caller of this function guarantees that the factor is readable and has the accumulation type.
     let value = unsafe {
         match kind {
             1 => [at.cast::<f64>().read(), 0.0],
@@ -245,7 +246,7 @@ macro_rules! export {
      $(; $one:ident $many:ident $length:ty)*) => {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $create(to: *mut *mut c_void) -> u32 {
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller of the C function guarantees that `to` is writable.
             faults::begin(stringify!($create)).unwrap_or_else(|| unsafe { create(to) })
         }
 
@@ -256,7 +257,7 @@ macro_rules! export {
 
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $version(_handle: *mut c_void, to: *mut c_int) -> u32 {
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller of the C function guarantees that `to` is writable.
             unsafe { to.write(120_800) };
             0
         }
@@ -264,7 +265,7 @@ macro_rules! export {
         #[unsafe(no_mangle)]
         pub extern "C" fn $stream(handle: *mut c_void, stream: *mut c_void) -> u32 {
             let stream = stream.addr() as u64;
-            // Setting the stream resets the workspace.
+            // As in the real libraries, setting the stream of a handle resets its workspace.
             let own = |told: &mut Told| *told = Told { stream, has_workspace: false };
             faults::begin(stringify!($stream)).unwrap_or_else(|| told(handle, own))
         }
@@ -295,7 +296,7 @@ macro_rules! export {
                 a: *const c_void, kind_a: u32, lda: $length, b: *const c_void, kind_b: u32, ldb: $length,
                 beta: *const c_void, c: *mut c_void, kind_c: u32, ldc: $length, sums: u32, algorithm: c_int,
             ) -> u32 {
-                // SAFETY: guaranteed by the caller.
+                // SAFETY: the caller of the C function guarantees valid arguments, as the vendor's manual requires.
                 unsafe {
                     $many(
                         handle, op_a, op_b, m, n, k, alpha, a, kind_a, lda, 0, b, kind_b, ldb, 0, beta, c, kind_c, ldc, 0,
@@ -306,7 +307,8 @@ macro_rules! export {
 
             #[unsafe(no_mangle)]
             #[rustfmt::skip]
-            #[allow(clippy::useless_conversion)] // for lengths of both widths
+            // The lengths have different widths in the two versions of this function.
+            #[allow(clippy::useless_conversion)]
             pub unsafe extern "C" fn $many(
                 handle: *mut c_void, op_a: u32, op_b: u32, m: $length, n: $length, k: $length, alpha: *const c_void,
                 a: *const c_void, kind_a: u32, lda: $length, apart_a: i64, b: *const c_void, kind_b: u32, ldb: $length,
@@ -316,7 +318,8 @@ macro_rules! export {
                 if let Some(code) = faults::begin(stringify!($one)) {
                     return code;
                 }
-                // SAFETY: guaranteed by the caller; both have the accumulation type.
+                // SAFETY: the caller of the C function guarantees that both factors are readable and have the
+                // accumulation type.
                 if unsafe { !is_number(alpha, kind_a, 1.0) || !is_number(beta, kind_a, 0.0) } {
                     return codes($vendor)[0];
                 }

@@ -1,4 +1,4 @@
-//! Counts calls, and makes them fail when a test requests it.
+//! Counts the calls of the mathematical libraries, and makes a call fail if a test requests it.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char};
@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Default)]
 struct Known {
     calls: u64,
-    /// Number of calls until one fails, and its code.
+    /// Number of calls until one fails, and the error code of that call.
     fault: Option<(u64, u32)>,
 }
 
@@ -17,7 +17,7 @@ fn known() -> MutexGuard<'static, Option<HashMap<String, Known>>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Counts a call; returns the code of an injected fault.
+/// Counts a call of a function; returns an error code if the test requested that this call fails.
 pub fn begin(name: &str) -> Option<u32> {
     let mut known = known();
     let own = known.get_or_insert_default().entry(name.to_owned()).or_default();
@@ -30,24 +30,24 @@ pub fn begin(name: &str) -> Option<u32> {
 /// Copies a C string.
 ///
 /// # Safety
-/// The name is a C string.
+/// `name` must refer to a C string.
 unsafe fn text(name: *const c_char) -> String {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller of this function guarantees that `name` refers to a C string.
     unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
 }
 
-/// Makes the nth call from now of a function in this file fail with the code.
+/// Makes the nth call from now on of a mathematical function fail with `code`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sim_mathematics_fault(name: *const c_char, nth: u64, code: u32) {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller of the C function guarantees that `name` refers to a C string.
     let name = unsafe { text(name) };
     known().get_or_insert_default().entry(name).or_default().fault = Some((nth, code));
 }
 
-/// Returns the number of calls of a function in this file.
+/// Returns how often a mathematical function was called.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sim_mathematics_calls(name: *const c_char) -> u64 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller of the C function guarantees that `name` refers to a C string.
     let name = unsafe { text(name) };
     known().get_or_insert_default().get(&name).map_or(0, |known| known.calls)
 }

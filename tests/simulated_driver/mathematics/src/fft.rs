@@ -1,4 +1,5 @@
-//! cuFFT and hipFFT: transforms computed by their definition, as strict as the manuals, with a required work area.
+//! Implements cuFFT and hipFFT. Transforms are computed by their definition. Invalid arguments are errors, as in the
+//! manuals, and most transforms require a work area.
 
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
@@ -19,7 +20,7 @@ const NOT_IMPLEMENTED: u32 = 14;
 
 type Complex = (f64, f64);
 
-/// Type numbers: R2C, C2C, C2R; 64 more for double precision.
+/// Numbers of the transform types R2C, C2C and C2R; the numbers for double precision are greater by 64.
 const FROM_REAL: c_int = 0x2a;
 const PLAIN: c_int = 0x29;
 const TO_REAL: c_int = 0x2c;
@@ -63,7 +64,7 @@ fn change(plan: u64, work: impl FnOnce(&mut Plan) -> u32) -> u32 {
     with(|table| table.plans.get_mut(&plan).map_or(INVALID_PLAN, work))
 }
 
-/// Returns the number of plans.
+/// Returns the number of plans that exist.
 #[unsafe(no_mangle)]
 pub extern "C" fn simulated_fft_plans() -> u64 {
     with(|table| table.plans.len() as u64)
@@ -75,18 +76,19 @@ unsafe fn create(target: *mut u64, is_short: bool) -> u32 {
         table.plans.insert(table.made, Plan { is_automatic: true, ..Plan::default() });
         table.made
     });
-    // SAFETY: the caller guarantees as many bytes as the vendor's handle has.
+    // SAFETY: the caller of the C function guarantees that `target` has as many bytes as the vendor's handle.
     unsafe { if is_short { target.cast::<u32>().write(number as u32) } else { target.write(number) } };
     0
 }
 
 impl Side {
-    /// Reads a layout. If `embed` is null, the other arguments are ignored and the layout is dense.
+    /// Reads the layout of the input or output. If `embed` is null, the other arguments are ignored and the layout is
+    /// dense.
     unsafe fn read(rank: usize, embed: *const c_longlong, stride: i64, distance: i64) -> Self {
         if embed.is_null() {
             return Self::default();
         }
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller of this function guarantees that a non-null `embed` has `rank` elements.
         let embed = unsafe { std::slice::from_raw_parts(embed, rank) };
         Self { embed: embed.to_vec(), stride, distance }
     }
@@ -122,7 +124,7 @@ impl Plan {
         self.kind & DOUBLE != 0
     }
 
-    /// Returns the axis lengths of the input or output.
+    /// Returns the lengths of the axes of the input or output.
     fn lens(&self, is_output: bool) -> Vec<i64> {
         let mut lens = self.points.clone();
         let is_half = (self.way() == FROM_REAL && is_output) || (self.way() == TO_REAL && !is_output);
@@ -151,7 +153,7 @@ impl Plan {
             return INVALID_SIZE;
         }
         let points: i64 = self.points.iter().product();
-        // Some transforms need no work area.
+        // As in the real libraries, small transforms need no work area.
         self.area = if points <= 8 { 0 } else { (points * self.batch * 16) as usize };
         self.is_made = true;
         0
@@ -160,19 +162,20 @@ impl Plan {
     /// Computes the transforms.
     ///
     /// # Safety
-    /// Called in stream order, with addresses that match the plan.
+    /// The function must run in stream order, with addresses that match the plan.
     unsafe fn run(&self, input: u64, output: u64, sign: f64) {
-        // SAFETY: the area has this many bytes.
+        // SAFETY: the program provided a work area of this many bytes.
         unsafe { std::ptr::write_bytes(self.work as *mut u8, 0xa5, self.area) };
         let (read, written) = (self.lens(false), self.lens(true));
         for batch in 0..self.batch {
             let count: i64 = read.iter().product();
             let places: Vec<i64> = (0..count).map(|number| self.input.place(number, &read, batch)).collect();
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller of this function guarantees that the input matches the plan.
             let mut values: Vec<Complex> = places.iter().map(|place| unsafe { self.load(input, *place) }).collect();
             if self.way() == TO_REAL {
                 if input != output {
-                    // SAFETY: guaranteed by the caller; the manuals allow overwriting the input.
+                    // SAFETY: the caller of this function guarantees that the input matches the plan; the manuals allow
+                    // overwriting it.
                     places.iter().for_each(|place| unsafe { self.store(input, *place, (f64::NAN, f64::NAN), true) });
                 }
                 values = whole(&values, self.points[0] as usize);
@@ -186,7 +189,7 @@ impl Plan {
             let (last, half) = (*self.points.last().unwrap_or(&1), *written.last().unwrap_or(&1));
             for number in 0..count {
                 let value = values[(number / half * last + number % half) as usize];
-                // SAFETY: guaranteed by the caller.
+                // SAFETY: the caller of this function guarantees that the output matches the plan.
                 unsafe { self.store(output, self.output.place(number, &written, batch), value, self.way() != TO_REAL) };
             }
         }
@@ -195,9 +198,9 @@ impl Plan {
     unsafe fn load(&self, base: u64, place: i64) -> Complex {
         let is_real = self.way() == FROM_REAL;
         let parts = |at: i64| match self.is_double() {
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller of this function guarantees that the element is readable.
             true => unsafe { (base as *const f64).offset(at as isize).read() },
-            // SAFETY: as above.
+            // SAFETY: the caller of this function guarantees that the element is readable.
             false => f64::from(unsafe { (base as *const f32).offset(at as isize).read() }),
         };
         if is_real { (parts(place), 0.0) } else { (parts(2 * place), parts(2 * place + 1)) }
@@ -205,9 +208,9 @@ impl Plan {
 
     unsafe fn store(&self, base: u64, place: i64, value: Complex, is_complex: bool) {
         let write = |at: i64, value: f64| match self.is_double() {
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller of this function guarantees that the element is writable.
             true => unsafe { (base as *mut f64).offset(at as isize).write(value) },
-            // SAFETY: as above.
+            // SAFETY: the caller of this function guarantees that the element is writable.
             false => unsafe { (base as *mut f32).offset(at as isize).write(value as f32) },
         };
         if is_complex {
@@ -219,7 +222,8 @@ impl Plan {
     }
 }
 
-/// Completes a half spectrum. An imaginary part where none may be spoils the result, as the manuals allow.
+/// Completes a half spectrum to a full one. If a value that must be real has an imaginary part, the result is spoiled,
+/// as the manuals allow.
 fn whole(half: &[Complex], points: usize) -> Vec<Complex> {
     let mut values: Vec<Complex> = (0..points)
         .map(|place| if place < half.len() { half[place] } else { (half[points - place].0, -half[points - place].1) })
@@ -266,7 +270,8 @@ fn exec(name: &str, vendor: Vendor, plan: u64, kind: c_int, addresses: [u64; 2],
         () if found.area > 0 && found.work == 0 => NO_WORKSPACE,
         () => {
             let sign = f64::from(direction);
-            // SAFETY: the caller of the library guarantees both addresses and the area.
+            // SAFETY: the caller of the library guarantees that both addresses and the work area are valid until the
+            // stream has completed the work.
             put(vendor, found.stream, move || unsafe { found.run(input, output, sign) })
                 .map_or(EXEC_FAILED, |code| if code == 0 { 0 } else { EXEC_FAILED })
         }
@@ -280,7 +285,7 @@ macro_rules! library {
     ) => {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $version(target: *mut c_int) -> u32 {
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller of the C function guarantees that `target` is writable.
             unsafe { target.write(11_000) };
             0
         }
@@ -290,7 +295,7 @@ macro_rules! library {
             if let Some(code) = faults::begin(stringify!($create)) {
                 return code;
             }
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller of the C function guarantees that `target` is writable.
             unsafe { create(target, $is_short) }
         }
 
@@ -308,7 +313,7 @@ macro_rules! library {
         }
 
         #[unsafe(no_mangle)]
-        #[allow(clippy::too_many_arguments)] // as in the vendors' libraries
+        #[allow(clippy::too_many_arguments)] // The parameters are those of the vendors' libraries.
         pub unsafe extern "C" fn $make(
             plan: $handle,
             rank: c_int,
@@ -330,7 +335,7 @@ macro_rules! library {
                 return INVALID_VALUE;
             }
             let rank = rank as usize;
-            // SAFETY: the caller guarantees as many numbers as axes.
+            // SAFETY: the caller of the C function guarantees that each list has as many numbers as there are axes.
             let (points, input, output) = unsafe {
                 (
                     std::slice::from_raw_parts(points, rank).to_vec(),
@@ -344,7 +349,7 @@ macro_rules! library {
             change(plan as u64, |plan| {
                 *plan = Plan { points, input, output, kind, batch, ..plan.clone() };
                 let code = plan.make();
-                // SAFETY: guaranteed by the caller.
+                // SAFETY: the caller of the C function guarantees that `area` is writable.
                 unsafe { area.write(plan.area) };
                 code
             })

@@ -1,10 +1,10 @@
-//! Small replacements for the vendors' mathematical libraries, which work on the simulated GPU in stream order.
+//! Contains small replacements for the vendors' mathematical libraries, which run on the simulated GPU in stream order.
 //!
-//! One library under all names: each module has a library's functions under both vendors' names, as far as PyGPU
-//! calls them. They compute with the simplest correct loops, and are as strict as the manuals: an invalid argument is
-//! an error code.
+//! One shared library has all names: each module exports the functions of one mathematical library under both vendors'
+//! names, as far as PyGPU calls them. The functions use the simplest correct loops. As in the manuals, an invalid
+//! argument results in an error code.
 #![allow(missing_docs, clippy::missing_safety_doc)]
-// Names of the C headers.
+// The names are those of the C headers.
 #![allow(non_snake_case)]
 
 pub mod blas;

@@ -1,6 +1,6 @@
-//! Batched LU factorisation of cuBLAS and hipBLAS.
+//! Implements the batched LU factorizations of cuBLAS and hipBLAS.
 
-#![allow(clippy::too_many_arguments)] // signatures of the libraries
+#![allow(clippy::too_many_arguments)] // The parameters are those of the vendors' libraries.
 
 use std::ffi::c_void;
 
@@ -21,12 +21,12 @@ fn end(vendor: Vendor, outcome: Option<u32>) -> u32 {
     if outcome == Some(0) { 0 } else { codes(vendor)[2] }
 }
 
-/// Reads an address from a list.
+/// Reads one address from a list of addresses.
 ///
 /// # Safety
-/// The list has more than `number` addresses.
+/// The list must have more than `number` addresses.
 unsafe fn address(all: u64, number: u64) -> u64 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller of this function guarantees that the list has more than `number` addresses.
     unsafe { std::ptr::with_exposed_provenance::<u64>((all + 8 * number) as usize).read_unaligned() }
 }
 
@@ -48,7 +48,7 @@ fn getrf(
     };
     let work = move || {
         for number in 0..batch as u64 {
-            // SAFETY: the caller guarantees the arrays.
+            // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
             unsafe {
                 let place = address(all, number);
                 let mut matrix = of.matrix(place, n.into(), n.into(), lda.into());
@@ -84,11 +84,11 @@ fn getrs(
         Ok(stream) => stream,
         Err(code) => return code,
     };
-    // SAFETY: the caller guarantees a writable target on the host.
+    // SAFETY: the caller of the C function guarantees that `wrong` is writable host memory.
     unsafe { wrong.write(0) };
     let work = move || {
         for number in 0..batch as u64 {
-            // SAFETY: the caller guarantees the arrays.
+            // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
             unsafe {
                 let (factors, target) = (address(all, number), address(sides, number));
                 let matrix = of.matrix(factors, n.into(), n.into(), lda.into());

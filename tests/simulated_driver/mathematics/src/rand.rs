@@ -1,5 +1,6 @@
-//! cuRAND and hipRAND: the version, and Sobol tables. The first ten dimensions use Joe and Kuo's direction numbers,
-//! as in the real tables. Further dimensions repeat them, whereas the real tables have different numbers.
+//! Implements the version query and the Sobol tables of cuRAND and hipRAND. The first ten dimensions use Joe and Kuo's
+//! direction numbers, as in the real tables. Further dimensions repeat them, whereas the real tables have different
+//! numbers.
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
@@ -8,8 +9,8 @@ const DIMENSIONS: usize = 20_000;
 const OK: u32 = 0;
 const OUT_OF_RANGE: u32 = 104;
 
-/// Primitive polynomials by their inner coefficients, with as many initial numbers as their degree
-/// (new-joe-kuo-6.21201).
+/// Primitive polynomials, each given by its inner coefficients and by as many initial direction numbers as its degree
+/// (file new-joe-kuo-6.21201).
 const BEGINNINGS: [(u64, &[u64]); 9] = [
     (0, &[1]),
     (1, &[1, 3]),
@@ -51,7 +52,7 @@ fn vectors32() -> *const c_void {
     TABLE.get_or_init(|| (0..DIMENSIONS).map(short).collect()).as_ptr().cast()
 }
 
-// The real constants are random too.
+// Returns the scramble constant of a dimension. The real constants are random numbers too.
 fn constant(dimension: usize) -> u64 {
     (dimension as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
@@ -68,42 +69,42 @@ fn constants64() -> *const c_void {
 
 unsafe fn give(to: *mut *const c_void, table: Option<*const c_void>) -> u32 {
     let Some(table) = table else { return OUT_OF_RANGE };
-    // SAFETY: the caller guarantees a writable out-parameter.
+    // SAFETY: the caller of the C function guarantees a writable out-parameter.
     unsafe { to.write(table) };
     OK
 }
 
-/// Defines both vendors' functions.
+/// Defines the functions under the names of both vendors.
 macro_rules! functions {
     ($($version:ident $vectors32:ident $vectors64:ident $constants32:ident $constants64:ident;)*) => {$(
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $version(version: *mut c_int) -> u32 {
-            // SAFETY: the caller guarantees a writable out-parameter.
+            // SAFETY: the caller of the C function guarantees a writable out-parameter.
             unsafe { version.write(10_399) };
             OK
         }
 
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $vectors32(to: *mut *const c_void, set: c_int) -> u32 {
-            // SAFETY: guaranteed by the caller of this function.
+            // SAFETY: the caller of the C function guarantees a writable out-parameter.
             unsafe { give(to, matches!(set, 101 | 102).then(vectors32)) }
         }
 
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $vectors64(to: *mut *const c_void, set: c_int) -> u32 {
-            // SAFETY: guaranteed by the caller of this function.
+            // SAFETY: the caller of the C function guarantees a writable out-parameter.
             unsafe { give(to, matches!(set, 103 | 104).then(vectors64)) }
         }
 
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $constants32(to: *mut *const c_void) -> u32 {
-            // SAFETY: guaranteed by the caller of this function.
+            // SAFETY: the caller of the C function guarantees a writable out-parameter.
             unsafe { give(to, Some(constants32())) }
         }
 
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $constants64(to: *mut *const c_void) -> u32 {
-            // SAFETY: guaranteed by the caller of this function.
+            // SAFETY: the caller of the C function guarantees a writable out-parameter.
             unsafe { give(to, Some(constants64())) }
         }
     )*};

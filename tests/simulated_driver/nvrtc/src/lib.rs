@@ -1,7 +1,7 @@
-//! The machine's C++ compiler under the names of NVRTC. Its cubin is a host shared library, which the simulated
-//! driver loads; its PTX is a text with the same bytes in digits.
+//! Exports the machine's C++ compiler under the names of NVRTC. The cubin that it returns is a host shared library,
+//! which the simulated driver loads; the PTX is a text that contains the same bytes as hexadecimal digits.
 #![allow(missing_docs, clippy::missing_safety_doc)]
-// Names of the C header.
+// The names are those of the C header.
 #![allow(non_snake_case)]
 
 simulated_core::export_rtc! {
@@ -15,7 +15,7 @@ const LIBRARY: simulated_core::rtc::Library = simulated_core::rtc::Library { tak
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nvrtcVersion(major: *mut c_int, minor: *mut c_int) -> u32 {
-    // SAFETY: the vendor's manual requires writable out-parameters.
+    // SAFETY: the caller of the C function guarantees writable out-parameters, as the vendor's manual requires.
     unsafe { (*major, *minor) = (12, 8) };
     SUCCESS
 }
@@ -24,19 +24,20 @@ const ARCHITECTURES: [c_int; 4] = [75, 80, 89, 90];
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nvrtcGetNumSupportedArchs(count: *mut c_int) -> u32 {
-    // SAFETY: as above.
+    // SAFETY: the caller of the C function guarantees a writable out-parameter, as the vendor's manual requires.
     unsafe { *count = ARCHITECTURES.len() as c_int };
     SUCCESS
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nvrtcGetSupportedArchs(architectures: *mut c_int) -> u32 {
-    // SAFETY: the vendor's manual requires memory for as many numbers as the function above returns.
+    // SAFETY: the caller of the C function provides memory for as many numbers as the function above returns, as the
+    // vendor's manual requires.
     unsafe { std::ptr::copy_nonoverlapping(ARCHITECTURES.as_ptr(), architectures, ARCHITECTURES.len()) };
     SUCCESS
 }
 
-/// Accepts every option; those that concern GPUs only are ignored later.
+/// Accepts every option. The compilation ignores those that concern only GPUs.
 fn takes(_option: &str) -> bool {
     true
 }

@@ -1,19 +1,20 @@
-//! Vector clock: for each stream, the number of operations that happen before something.
+//! Vector clock of an operation: for each stream, the number of that stream's operations that happen before it.
 //!
-//! Streams that are not listed are at 0. Entries that the host knows to be complete are dropped (see `State::learn`),
-//! so that clocks stay small.
+//! Streams that are not listed are at 0. `State::learn` drops the entries that the host knows to be complete, so that
+//! clocks stay small.
 
-/// For each relevant stream, the number of its last operation ordered before.
+/// List of pairs: a stream, and the number of its last operation that happens before the owner of this clock.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub struct Clock(Vec<(u64, u64)>);
 
 impl Clock {
-    /// Returns the number of the last operation of `stream` that is ordered before.
+    /// Returns the number of the last operation of `stream` that happens before the owner of this clock.
     pub fn at(&self, stream: u64) -> u64 {
         self.0.binary_search_by_key(&stream, |entry| entry.0).map_or(0, |place| self.0[place].1)
     }
 
-    /// Adds one more preceding operation.
+    /// Records that operation `number` of a stream, and all earlier ones of that stream, happen before the owner of
+    /// this clock.
     pub fn raise(&mut self, stream: u64, number: u64) {
         if number == 0 {
             return;
@@ -24,19 +25,19 @@ impl Clock {
         }
     }
 
-    /// Adds everything that precedes `other`.
+    /// Adds all operations that happen before the owner of `other`.
     pub fn join(&mut self, other: &Self) {
         for &(stream, number) in &other.0 {
             self.raise(stream, number);
         }
     }
 
-    /// Keeps the entries that are still relevant.
+    /// Keeps only the entries for which `keep` returns true.
     pub fn retain(&mut self, keep: impl Fn(u64, u64) -> bool) {
         self.0.retain(|&(stream, number)| keep(stream, number));
     }
 
-    /// The entries.
+    /// Returns the entries: a stream and an operation number each.
     pub fn entries(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.0.iter().copied()
     }

@@ -1,4 +1,5 @@
-//! Error codes of calls. The numbers are those of CUDA's driver; HIP uses the same numbers for errors that both have.
+//! Error codes that the calls of the simulated driver return. The numbers are those of CUDA's driver; HIP uses the same
+//! numbers for errors that exist in both.
 
 /// Result of a call: a value, or a nonzero error code.
 pub type Outcome<T> = Result<T, u32>;
@@ -7,7 +8,8 @@ macro_rules! codes {
     ($($constant:ident = $number:literal, $name:literal, $text:literal;)*) => {
         $(#[doc = $text] pub const $constant: u32 = $number;)*
 
-        /// Number, CUDA's name and text, both zero-terminated as in C.
+        /// Each entry contains the number of an error, CUDA's name and its text. Both strings are zero-terminated as in
+        /// C.
         pub const ALL: &[(u32, &str, &str)] = &[$(($number, concat!($name, "\0"), concat!($text, "\0"))),*];
     };
 }
@@ -62,7 +64,7 @@ codes! {
     UNKNOWN = 999, "CUDA_ERROR_UNKNOWN", "unknown error";
 }
 
-/// Returns whether every further call fails on a device after this error.
+/// Returns whether every later call on a device fails once work on it has failed with this code.
 pub fn is_sticky(code: u32) -> bool {
     matches!(code, 214 | 220 | 226 | 700 | 702 | 710 | 714..=719 | 721)
 }

@@ -1,6 +1,7 @@
-//! Free ranges of a device's address space.
+//! Manages the free ranges of a device's address space.
 //!
-//! Freed ranges first go into quarantine, so that a late use does not touch a new block and is detected.
+//! A freed range first goes into quarantine: its addresses are not reused for a time, so that a use after the free is
+//! detected and does not touch a new block.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,7 +10,7 @@ pub struct Ranges {
     free: BTreeMap<u64, u64>,
     quarantine: VecDeque<(u64, u64)>,
     quarantined: u64,
-    /// Size of the quarantine in bytes.
+    /// Maximum number of bytes in quarantine.
     keep: u64,
 }
 
@@ -19,7 +20,7 @@ impl Ranges {
         Self { free: BTreeMap::from([(start, bytes)]), quarantine: VecDeque::new(), quarantined: 0, keep }
     }
 
-    /// Takes the first free range that is long enough.
+    /// Takes the first free range that is long enough; returns its first address, or `None` if there is no such range.
     pub fn take(&mut self, bytes: u64) -> Option<u64> {
         self.first_fit(bytes).or_else(|| {
             while let Some((start, length)) = self.quarantine.pop_front() {
@@ -39,7 +40,7 @@ impl Ranges {
         Some(start)
     }
 
-    /// Frees a range.
+    /// Frees a range; its addresses go into quarantine first.
     pub fn give(&mut self, start: u64, bytes: u64) {
         self.quarantine.push_back((start, bytes));
         self.quarantined += bytes;

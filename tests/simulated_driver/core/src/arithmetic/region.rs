@@ -1,6 +1,7 @@
-//! Bytes touched by an operation: pitched rows in pitched planes. Pure arithmetic.
+//! Computes which bytes an operation accesses. A region consists of planes, and each plane of rows, with a pitch
+//! between rows and between planes.
 
-/// Size of a region: bytes of a row, rows of a plane, planes.
+/// Size of a region: the bytes of a row, the rows of a plane, and the number of planes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Extent {
     /// Bytes of a row.
@@ -17,13 +18,13 @@ impl Extent {
         Self { width: bytes, height: 1, depth: 1 }
     }
 
-    /// Returns whether it has no bytes.
+    /// Returns whether the extent contains no bytes.
     pub fn is_empty(&self) -> bool {
         self.width == 0 || self.height == 0 || self.depth == 0
     }
 }
 
-/// Bytes touched by one operand of an operation.
+/// Bytes that an operation accesses through one of its operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Region {
     /// The first byte.
@@ -32,12 +33,12 @@ pub struct Region {
     pub row_pitch: u64,
     /// Distance between planes.
     pub plane_pitch: u64,
-    /// Size.
+    /// Number of bytes, rows and planes.
     pub extent: Extent,
 }
 
-/// Maximum number of rows for which two boxes are compared; beyond it an overlap is missed rather than reported
-/// wrongly.
+/// Maximum number of rows for which the overlap of two regions is checked row by row. Beyond it, an overlap may be
+/// missed but is never reported wrongly.
 const MOST_ROWS: u64 = 1 << 16;
 
 impl Region {
@@ -57,7 +58,7 @@ impl Region {
         Self::new(start, 0, 0, Extent::line(bytes))
     }
 
-    /// Merges contiguous rows into one row.
+    /// Represents rows without gaps between them as one long row.
     fn without_gaps(mut self) -> Self {
         if self.extent.height > 1 && self.row_pitch == self.extent.width {
             self.extent.width *= self.extent.height;
@@ -91,7 +92,7 @@ impl Region {
         })
     }
 
-    /// Returns whether any byte of `from .. to` is touched.
+    /// Returns whether the region contains any byte of `from .. to`.
     fn touches(&self, from: u64, to: u64) -> bool {
         (0..self.extent.depth).any(|z| {
             let start = self.start + z * self.plane_pitch;
@@ -101,7 +102,7 @@ impl Region {
             if self.row_pitch == 0 {
                 return start + self.extent.width > from;
             }
-            // Of the rows that begin before `to`, the last one ends last.
+            // Among the rows that begin before `to`, the last row has the greatest end address.
             let row = ((to - 1 - start) / self.row_pitch).min(self.extent.height - 1);
             start + row * self.row_pitch + self.extent.width > from
         })
@@ -120,7 +121,7 @@ impl Region {
         few.rows().any(|row| many.touches(row, row + few.extent.width))
     }
 
-    /// Returns whether every byte of `other` is certainly in this one.
+    /// Returns whether this region certainly contains every byte of `other`.
     pub fn covers(&self, other: &Self) -> bool {
         self == other || (self.is_line() && self.start <= other.start && other.end() <= self.end())
     }

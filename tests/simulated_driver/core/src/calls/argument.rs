@@ -1,10 +1,11 @@
-//! Arguments that C passes by address: pointers for results, and values.
+//! Wraps the pointers that a C caller passes to a call: pointers to which the call writes its results, and pointers
+//! from which it reads values.
 
 use std::ffi::{CStr, c_char};
 
 use crate::code::{INVALID_VALUE, NOT_FOUND, Outcome};
 
-/// Pointer for a result. Only C code creates it: null, or writable as documented in its manual.
+/// Pointer to which a call writes a result. C code creates it: it is null, or writable as the vendor's manual requires.
 #[repr(transparent)]
 pub struct Out<T>(*mut T);
 
@@ -17,27 +18,27 @@ impl<T> Clone for Out<T> {
 impl<T> Copy for Out<T> {}
 
 impl<T> Out<T> {
-    /// Returns the pointer for a result of another type.
+    /// Returns the same pointer for a result of type `U`.
     pub fn cast<U>(self) -> Out<U> {
         Out(self.0.cast())
     }
 
-    /// Returns the pointer for a later element of a list.
+    /// Returns the pointer to element `index` of a list of results.
     ///
     /// # Safety
-    /// The list has more than `index` elements.
+    /// The list must have more than `index` elements.
     pub unsafe fn at(self, index: usize) -> Self {
-        // SAFETY: the caller guarantees the conditions of the called function.
+        // SAFETY: the caller of this function guarantees that the list has more than `index` elements.
         Self(unsafe { self.0.add(index) })
     }
 
-    /// Writes a result.
+    /// Writes the result.
     ///
     /// # Errors
-    /// An error code.
+    /// `INVALID_VALUE` if the pointer is null.
     pub fn put(self, value: T) -> Outcome<()> {
         self.check()?;
-        // SAFETY: not null; the caller of the C function guarantees that it is writable.
+        // SAFETY: the pointer is not null, and the caller of the C function guarantees that it is writable.
         unsafe { self.0.write_unaligned(value) };
         Ok(())
     }
@@ -45,20 +46,20 @@ impl<T> Out<T> {
     /// Reads the existing value, for calls that exchange one.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     ///
     /// # Safety
     /// The pointer is null or readable.
     pub unsafe fn read(self) -> Outcome<T> {
         self.check()?;
-        // SAFETY: not null; the caller guarantees that it is readable.
+        // SAFETY: the pointer is not null, and the caller of this function guarantees that it is readable.
         Ok(unsafe { self.0.read_unaligned() })
     }
 
     /// Fails for a null pointer.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn check(self) -> Outcome<()> {
         if self.0.is_null() { Err(INVALID_VALUE) } else { Ok(()) }
     }
@@ -68,14 +69,14 @@ impl<T> Out<T> {
         self.0.addr().is_multiple_of(alignment)
     }
 
-    /// Writes an optional result.
+    /// Writes a result if the pointer is not null.
     pub fn put_if_wanted(self, value: T) {
-        // A null pointer means that the result is not needed.
+        // A null pointer means that the caller does not need the result, so the error is ignored.
         let _ = self.put(value);
     }
 }
 
-/// Pointer to a value that the caller passes. Only C code creates it: null, or readable as documented in its manual.
+/// Pointer from which a call reads a value. C code creates it: it is null, or readable as the vendor's manual requires.
 #[repr(transparent)]
 pub struct In<T>(*const T);
 
@@ -88,42 +89,42 @@ impl<T> Clone for In<T> {
 impl<T> Copy for In<T> {}
 
 impl<T: Copy> In<T> {
-    /// Returns the pointer for another type.
+    /// Returns the same pointer for a value of type `U`.
     pub fn cast<U>(self) -> In<U> {
         In(self.0.cast())
     }
 
-    /// Returns the value.
+    /// Reads the value.
     ///
     /// # Errors
-    /// An error code.
+    /// `INVALID_VALUE` if the pointer is null.
     pub fn get(self) -> Outcome<T> {
         self.at(0)
     }
 
-    /// Returns an element of an array.
+    /// Reads one element of an array.
     ///
     /// # Errors
-    /// An error code.
+    /// `INVALID_VALUE` if the pointer is null.
     pub fn at(self, position: usize) -> Outcome<T> {
         if self.0.is_null() {
             return Err(INVALID_VALUE);
         }
-        // SAFETY: not null; the caller of the C function guarantees that it is readable.
+        // SAFETY: the pointer is not null, and the caller of the C function guarantees that the array is readable.
         Ok(unsafe { self.0.add(position).read_unaligned() })
     }
 }
 
 impl In<c_char> {
-    /// Returns the name of a kernel or a variable.
+    /// Reads a C string that names a kernel or a variable.
     ///
     /// # Errors
-    /// An error code.
+    /// `INVALID_VALUE` if the pointer is null or the text is not UTF-8.
     pub fn name(self) -> Outcome<String> {
         if self.0.is_null() {
             return Err(INVALID_VALUE);
         }
-        // SAFETY: not null; the caller of the C function guarantees a C string.
+        // SAFETY: the pointer is not null, and the caller of the C function guarantees that it refers to a C string.
         unsafe { CStr::from_ptr(self.0) }.to_str().map(str::to_owned).map_err(|_| NOT_FOUND)
     }
 }

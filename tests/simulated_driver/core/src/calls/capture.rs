@@ -1,4 +1,4 @@
-//! Calls for captures and graphs, which differ between the vendors only in their names.
+//! Defines the calls for stream captures and graphs. CUDA and HIP have the same calls under different names.
 
 use std::cell::Cell;
 
@@ -21,11 +21,11 @@ pub fn mode(number: u32) -> Outcome<Mode> {
 
 /// Returns the capture mode of the calling thread.
 pub(crate) fn mode_of_thread() -> Mode {
-    // A terminating thread has the default mode.
+    // While a thread terminates, its thread-local mode is unavailable; the default mode then applies.
     MODE.try_with(Cell::get).ok().and_then(|number| mode(number).ok()).unwrap_or(Mode::Global)
 }
 
-/// Exchanges the thread's mode with the one in `place`.
+/// Sets the thread's capture mode to the value in `place`, and writes the previous mode to `place`.
 ///
 /// # Errors
 /// `INVALID_VALUE`.
@@ -36,8 +36,8 @@ pub fn exchange_mode(place: Out<u32>) -> Outcome<()> {
     place.put(MODE.replace(wanted))
 }
 
-/// Defines the calls in an export layer, with its `export!` macro and under its vendor's names; `$device` returns the
-/// device of a call.
+/// Defines the calls for graphs in the CUDA or the HIP library, by that library's `export!` macro and under its
+/// vendor's names. `$device` returns the device of a call.
 #[macro_export]
 macro_rules! export_graphs {
     (
@@ -100,9 +100,9 @@ macro_rules! export_graphs {
             fn $nodes(on, graph: u64, nodes: Out<u64>, count: Out<usize>) {
                 let found = on.driver.graph_nodes(on.name, graph)?;
                 if nodes.check().is_ok() {
-                    // SAFETY: with a list the caller passes its length.
+                    // SAFETY: a caller that passes a list also passes its length in `count`.
                     let room = unsafe { count.read()? };
-                    // SAFETY: the list has this length.
+                    // SAFETY: the list has `room` elements, as the caller of the C function guarantees.
                     found.iter().take(room).enumerate().try_for_each(|(at, node)| unsafe { nodes.at(at) }.put(*node))?;
                 }
                 count.put(found.len())
@@ -112,16 +112,16 @@ macro_rules! export_graphs {
                 kind.put(on.driver.node_kind(node)?)
             }
 
-            // The parameter structures are not those of the vendors: they only identify a node. A caller that only
-            // passes them on does not notice. The context, the last parameter of some of CUDA's functions, is
-            // ignored.
+            // The parameter structures differ from those of the vendors: they only contain the handle of the node. A
+            // program that only passes them on cannot notice the difference. Some of CUDA's functions have the context
+            // as their last parameter; it is ignored.
             $(fn $get(on, node: u64, parameters: Out<u64>) {
                 on.driver.node_kind(node)?;
                 parameters.put(node)
             }
 
             fn $set(on, executable: u64, node: u64, parameters: Out<u64>) {
-                // SAFETY: the caller passes parameters.
+                // SAFETY: the caller of the C function guarantees that `parameters` is readable.
                 let from = unsafe { parameters.read()? };
                 on.driver.exchange_node(on.name, executable, node, from, $kind)
             })*

@@ -1,4 +1,4 @@
-//! Copies of boxes between any two kinds of memory.
+//! Implements copies of three-dimensional boxes of bytes between host and device memory.
 
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ use crate::worker::Then;
 pub enum Memory {
     /// Host memory, pinned or not.
     Host,
-    /// Memory of a device, or pinned host memory.
+    /// Memory of a device, or pinned host memory, which devices can access.
     Device,
-    /// To be determined by the driver.
+    /// Unspecified; the driver determines the kind from the address.
     Either,
 }
 
@@ -56,14 +56,14 @@ impl Side {
     }
 }
 
-/// A copy.
+/// A copy of a box of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Copy {
-    /// Target.
+    /// Endpoint that is written.
     pub target: Side,
-    /// Source.
+    /// Endpoint that is read.
     pub source: Side,
-    /// Size.
+    /// Size of the box.
     pub extent: Extent,
     /// Whether the call returns only after the copy is complete.
     pub waits: bool,
@@ -82,7 +82,7 @@ impl Driver {
     /// pageable memory reads it at each launch of the graph.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     ///
     /// # Safety
     /// Host memory of either endpoint is valid until the stream has passed; in a capture, whenever the graph runs.
@@ -115,7 +115,7 @@ impl Driver {
             let touches =
                 regions.iter().filter(|side| side.0 != Block::Pageable).map(|side| (side.1, side.2)).collect();
             let task = move || {
-                // SAFETY: all memory but pageable memory is looked up again at each launch; pageable memory is
+                // SAFETY: device and pinned memory is looked up again at each launch of the graph; pageable memory is
                 // checked to be mapped.
                 unsafe { rows(to_side, from_side, copy.extent) };
             };
@@ -126,7 +126,7 @@ impl Driver {
         let mut staged = None;
         if source == Block::Pageable {
             drop(state);
-            // SAFETY: the caller guarantees the memory.
+            // SAFETY: the caller of this function guarantees that the host memory is valid.
             let bytes = unsafe { gather(from_side, copy.extent) };
             from_side = Side {
                 memory: Memory::Host,
@@ -144,8 +144,8 @@ impl Driver {
         state.touch(source, Touch { region: from, write: false, stream, number, call });
         state.touch(target, Touch { region: to, write: true, stream, number, call });
         let work = move || {
-            // SAFETY: both endpoints are in live blocks or guaranteed by the caller; staged bytes live until the end
-            // of this closure.
+            // SAFETY: both endpoints are in live blocks, or the caller of this function guarantees that they are valid.
+            // Staged bytes live until the end of this closure.
             unsafe { rows(to_side, from_side, copy.extent) };
             drop(staged);
         };
@@ -176,15 +176,15 @@ impl Driver {
     }
 }
 
-/// Copies rows.
+/// Copies the box row by row.
 ///
 /// # Safety
-/// Both endpoints are valid for the extent.
+/// Both endpoints must be valid for the extent.
 unsafe fn rows(to: Side, from: Side, extent: Extent) {
     for plane in 0..extent.depth {
         for row in 0..extent.height {
-            // Overlapping memory was reported; it must not cause undefined behaviour here. SAFETY: the row lies in
-            // memory that the caller guarantees.
+            // An overlap of both rows was already reported; the copy allows it, so that it is not undefined behaviour
+            // here. SAFETY: the caller of this function guarantees that both rows are valid memory.
             unsafe {
                 let source = pointer(from.row(plane, row)).cast_const();
                 std::ptr::copy(source, pointer(to.row(plane, row)), extent.width as usize);
@@ -196,7 +196,7 @@ unsafe fn rows(to: Side, from: Side, extent: Extent) {
 /// Copies the rows into a new buffer.
 ///
 /// # Safety
-/// The endpoint is valid for the extent.
+/// The endpoint must be valid for the extent.
 unsafe fn gather(from: Side, extent: Extent) -> Vec<u8> {
     let bytes = (extent.width * extent.height * extent.depth) as usize;
     let mut staged = Vec::<u8>::with_capacity(bytes);
@@ -206,7 +206,8 @@ unsafe fn gather(from: Side, extent: Extent) -> Vec<u8> {
         row_pitch: extent.width,
         plane_pitch: extent.width * extent.height,
     };
-    // SAFETY: the capacity is that of the extent, which is written completely; the caller guarantees the source.
+    // SAFETY: the buffer has the capacity of the whole extent, every byte of which is written; the caller of this
+    // function guarantees that the source is valid.
     unsafe {
         rows(to, from, extent);
         staged.set_len(bytes);

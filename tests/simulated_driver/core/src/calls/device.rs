@@ -1,4 +1,4 @@
-//! Devices and their primary contexts.
+//! Implements the calls for devices and their primary contexts.
 
 use std::collections::HashSet;
 
@@ -13,16 +13,17 @@ use crate::ranges::Ranges;
 use crate::state::State;
 use crate::stream::StreamKind;
 
-/// Alignment of blocks.
+/// Alignment of memory blocks in bytes.
 pub const ALIGNMENT: u64 = 512;
 
 pub(crate) struct Device {
-    /// Handle of the primary context, while it exists.
+    /// Handle of the primary context; `None` while no primary context exists.
     context: Option<u64>,
     retained: u64,
-    /// Code that every call returns after work on the device failed.
+    /// Error code that every call returns since work on the device failed.
     pub(crate) sticky: Option<u32>,
-    /// Bytes of memory, and bytes in plain allocations.
+    /// The next three fields contain the size of the memory, the bytes allocated without a pool, and the free
+    /// addresses.
     pub(crate) limit: u64,
     pub(crate) plain: u64,
     pub(crate) ranges: Ranges,
@@ -51,7 +52,7 @@ impl Device {
 }
 
 impl State {
-    /// Fails if the device has failed.
+    /// Returns the device's error code if earlier work on the device has failed.
     pub(crate) fn check(&self, device: usize) -> Outcome<()> {
         self.devices[device].sticky.map_or(Ok(()), Err)
     }
@@ -78,7 +79,7 @@ impl Driver {
     /// Retains the primary context of a device, creating it if needed.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn retain(&self, device: i32) -> Outcome<u64> {
         let mut state = self.lock();
         let device = state.has_device(device)?;
@@ -96,7 +97,7 @@ impl Driver {
     /// Releases the primary context; the last release destroys it.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn release(&self, device: i32) -> Outcome<()> {
         let mut state = self.lock();
         let index = state.has_device(device)?;
@@ -114,7 +115,7 @@ impl Driver {
     /// Returns whether a device has a primary context.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn is_active(&self, device: i32) -> Outcome<bool> {
         let state = self.lock();
         Ok(state.devices[state.has_device(device)?].context.is_some())
@@ -123,7 +124,7 @@ impl Driver {
     /// Destroys the primary context of a device with all its objects.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn reset(&self, device: i32) -> Outcome<()> {
         let device = self.device(device)?;
         let mut state = self.drain(device);
@@ -165,10 +166,10 @@ impl Driver {
         }
     }
 
-    /// Returns the device of a usable context.
+    /// Returns the device of a context that is usable.
     ///
     /// # Errors
-    /// As [`Self::device_of_context`], or the code of failed earlier work.
+    /// As [`Self::device_of_context`], or the code of earlier work that failed on the device.
     pub fn usable(&self, context: u64) -> Outcome<usize> {
         let device = self.device_of_context(context)?;
         self.lock().check(device)?;
@@ -178,7 +179,7 @@ impl Driver {
     /// Creates a context in addition to the primary one, as some programs do. It is only another name for the device.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn create_context(&self, device: i32) -> Outcome<u64> {
         let mut state = self.lock();
         let device = state.has_device(device)?;
@@ -188,10 +189,10 @@ impl Driver {
         Ok(context)
     }
 
-    /// Destroys such a context.
+    /// Destroys a context that `create_context` returned.
     ///
     /// # Errors
-    /// An error code.
+    /// `INVALID_CONTEXT` for any other value.
     pub fn destroy_context(&self, context: u64) -> Outcome<()> {
         let device = self.device_of_context(context)?;
         let mut state = self.drain(device);
@@ -208,22 +209,22 @@ impl Driver {
         self.lock().devices[device].context
     }
 
-    /// Fails after work on a device failed.
+    /// Checks that no work on a device has failed.
     ///
     /// # Errors
-    /// The code of that work.
+    /// The code of the work that failed.
     pub fn check_device(&self, device: usize) -> Outcome<()> {
         self.lock().check(device)
     }
 
-    /// Makes every later call that needs the device's context return the code.
+    /// Marks a device as failed: every later call that needs its context returns `code`.
     pub fn break_device(&self, device: usize, code: u32) {
         if let Some(device) = self.lock().devices.get_mut(device) {
             device.sticky = Some(code);
         }
     }
 
-    /// Clears all faults, delays and failures, which otherwise requires a new process.
+    /// Clears all injected faults, delays and device failures. With a real driver this requires a new process.
     pub fn revive(&self) {
         self.faults.clear();
         let mut state = self.lock();
@@ -238,7 +239,7 @@ impl Driver {
         }
     }
 
-    /// Returns whether two devices can access each other's memory, which is true for all devices.
+    /// Returns whether two devices can access each other's memory. This is true for every pair of devices.
     ///
     /// # Errors
     /// `INVALID_DEVICE`.
@@ -247,10 +248,7 @@ impl Driver {
         Ok(state.has_device(device)? != state.has_device(peer)?)
     }
 
-    /// Enables a device's access to another one's memory.
-    ///
-    /// # Errors
-    /// An error code.
+    /// Enables the access of a device to the memory of another one.
     pub fn enable_peer(&self, device: usize, peer: usize) -> Outcome<()> {
         if device == peer {
             return Err(PEER_ACCESS_UNSUPPORTED);
@@ -259,23 +257,20 @@ impl Driver {
         if state.devices[device].peers.insert(peer) { Ok(()) } else { Err(PEER_ACCESS_ALREADY_ENABLED) }
     }
 
-    /// Disables that access.
-    ///
-    /// # Errors
-    /// An error code.
+    /// Disables the access of a device to the memory of another one.
     pub fn disable_peer(&self, device: usize, peer: usize) -> Outcome<()> {
         let mut state = self.lock();
         if state.devices[device].peers.remove(&peer) { Ok(()) } else { Err(PEER_ACCESS_NOT_ENABLED) }
     }
 
-    /// Returns free and total bytes.
+    /// Returns the free and the total bytes of a device's memory.
     pub fn memory_info(&self, device: usize) -> (u64, u64) {
         let state = self.lock();
         let limit = state.devices[device].limit;
         (limit.saturating_sub(state.held(device)), limit)
     }
 
-    /// Sets the amount of a device's memory.
+    /// Sets the size of a device's memory.
     ///
     /// # Errors
     /// `INVALID_VALUE` if the device has less address space.
@@ -292,7 +287,7 @@ impl Driver {
     /// Allows or forbids host code to access a device's memory at its addresses.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn unseal(&self, device: i32, open: bool) -> Outcome<()> {
         let device = self.device(device)?;
         self.shared.arenas[device].unseal(open).map_err(|_| crate::code::OPERATING_SYSTEM)

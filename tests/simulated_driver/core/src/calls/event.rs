@@ -10,7 +10,8 @@ use crate::handles::Reused;
 use crate::state::{Point, State};
 use crate::worker::Then;
 
-/// One recording. A waiter uses the recording current at that time; later recordings do not affect it.
+/// One recording of an event. A wait refers to the recording that is current when the wait is submitted; later
+/// recordings do not affect it.
 #[derive(Default)]
 pub(crate) struct Record {
     points: Vec<Point>,
@@ -55,7 +56,7 @@ impl Driver {
     /// Creates an event.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn create_event(&self, device: usize, timing: bool) -> Outcome<u64> {
         let mut state = self.lock();
         let handle = state.handles.take_again(Reused::Event);
@@ -63,7 +64,7 @@ impl Driver {
         Ok(handle)
     }
 
-    /// Creates an event that marks the same point as another one.
+    /// Creates an event with a new handle that marks the same point as the given event.
     pub(crate) fn twin_of_event(&self, handle: u64) -> Option<u64> {
         let mut state = self.lock();
         let event = state.events.get(&handle)?;
@@ -76,7 +77,7 @@ impl Driver {
     /// Destroys an event. Streams that wait for it continue to wait.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn destroy_event(&self, call: &'static str, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
         state.event(call, handle)?;
@@ -85,10 +86,10 @@ impl Driver {
         Ok(())
     }
 
-    /// Marks the current end of a stream, which must belong to the event's device.
+    /// Records the current end of a stream in an event. The stream must belong to the event's device.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn record_event(&self, call: &'static str, device: usize, handle: u64, stream: u64) -> Outcome<()> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
@@ -113,10 +114,10 @@ impl Driver {
         Ok(())
     }
 
-    /// Marks the current end of every stream of a device, which must be the event's.
+    /// Records the current ends of all streams of a device in an event of that device.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn record_event_of_device(&self, call: &'static str, device: usize, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
         if state.event(call, handle)?.device != device {
@@ -129,7 +130,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Queries whether the recorded point was passed; an event that was never recorded counts as passed.
+    /// Queries whether the streams have passed the recorded point. An event that was never recorded counts as passed.
     ///
     /// # Errors
     /// `NOT_READY`, or another error code.
@@ -148,10 +149,10 @@ impl Driver {
         state.check(device)
     }
 
-    /// Waits for the recorded point.
+    /// Blocks the calling thread until the streams have passed the recorded point.
     ///
     /// # Errors
-    /// An error code, including that of failed earlier work.
+    /// The error code of this call, or of earlier work that failed.
     pub fn synchronize_event(&self, call: &'static str, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
         state.refuse_unsafe()?;
@@ -168,7 +169,7 @@ impl Driver {
     /// Makes a stream wait for the recorded point.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn wait_event(&self, call: &'static str, device: usize, stream: u64, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
@@ -181,13 +182,13 @@ impl Driver {
         }
         let mut waits_for = state.order(stream);
         waits_for.extend(record.points.iter().copied());
-        // The stream itself is excluded: it would wait for itself forever.
+        // A stream that waited for its own end would never continue, so the stream itself is excluded.
         waits_for.retain(|point| point.0 != stream);
         state.streams.get_mut(&stream).ok_or(INVALID_HANDLE)?.clock.join(&record.clock);
         state.push(stream, waits_for, None, Then::Nothing).map(drop)
     }
 
-    /// Returns the milliseconds between two recordings.
+    /// Returns the milliseconds between the recordings of two events.
     ///
     /// # Errors
     /// `NOT_READY`, or another error code.

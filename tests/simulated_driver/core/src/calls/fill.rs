@@ -1,4 +1,4 @@
-//! Fills with a pattern of one, two or four bytes.
+//! Implements fills of memory with a pattern of one, two or four bytes.
 
 use std::sync::Arc;
 
@@ -10,28 +10,28 @@ use crate::history::Touch;
 use crate::region::{Extent, Region};
 use crate::worker::Then;
 
-/// A fill.
+/// A fill of rows of memory with a pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fill {
-    /// The first byte.
+    /// Address of the first byte.
     pub start: u64,
-    /// Distance between rows.
+    /// Distance between the starts of two rows in bytes.
     pub pitch: u64,
-    /// Bytes of the pattern: 1, 2 or 4.
+    /// Length of the pattern in bytes: 1, 2 or 4.
     pub size: u64,
-    /// The pattern, in the low bytes.
+    /// The pattern, in the low bytes of the number.
     pub value: u32,
-    /// Patterns per row.
+    /// Number of repetitions of the pattern per row.
     pub count: u64,
     /// Number of rows.
     pub height: u64,
 }
 
 impl Driver {
-    /// Fills in stream order.
+    /// Enqueues a fill on a stream.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn fill(&self, call: &'static str, device: usize, fill: Fill, stream: u64) -> Outcome<()> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
@@ -48,7 +48,8 @@ impl Driver {
         let region = Region::new(fill.start, fill.pitch, 0, extent).ok_or(INVALID_VALUE)?;
         let block = self.locate_device(&mut state, call, &region)?;
         let start = self.reachable(&state, block, fill.start);
-        // SAFETY: the region is in a live block, and is looked up again when the graph is launched.
+        // SAFETY: this function checked that the region is in a live block; at each launch of a graph the region is
+        // looked up again.
         let task = move || unsafe { run(Fill { start, ..fill }) };
         if let Some(capture) = state.capture_of(stream)? {
             state.keep_node(capture, stream, Node::new(Arc::new(task), vec![(region, true)], None, call));
@@ -61,15 +62,15 @@ impl Driver {
     }
 }
 
-/// Writes the pattern.
+/// Writes the pattern to all rows.
 ///
 /// # Safety
-/// The rows are valid, and aligned for the pattern.
+/// The rows must be valid memory, and aligned for the pattern.
 unsafe fn run(fill: Fill) {
     let count = fill.count as usize;
     for row in 0..fill.height {
         let start = pointer(fill.start + row * fill.pitch);
-        // SAFETY: the caller guarantees the row.
+        // SAFETY: the caller of this function guarantees that the row is valid.
         unsafe {
             match fill.size {
                 1 => start.write_bytes(fill.value as u8, count),

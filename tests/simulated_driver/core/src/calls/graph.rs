@@ -1,8 +1,9 @@
-//! Graphs: operations on a capturing stream are recorded instead of executed, and executed at each launch.
+//! Implements stream captures and graphs. Operations on a capturing stream are recorded in a graph; each launch of the
+//! graph executes them.
 //!
-//! A graph is replayed in the order of its capture, as one operation of the stream, which is one of the orders that a
-//! device may choose. The memory of its nodes is looked up again at each launch, so that a graph that outlives its
-//! memory is detected.
+//! A launch is one operation of its stream and executes the nodes in the order of their capture, which is one of the
+//! orders that a device may choose. The memory of the nodes is looked up again at each launch, so that a launch after
+//! the memory was freed is detected.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,31 +24,31 @@ use crate::state::State;
 use crate::stream::StreamKind;
 use crate::worker::Then;
 
-/// Executed at each launch.
+/// Function of a node, executed at each launch of the graph.
 pub(crate) type Task = Arc<dyn Fn() + Send + Sync>;
 
-/// Captured operation.
+/// Operation recorded in a graph.
 pub(crate) struct Node {
     pub(crate) task: Task,
-    /// Device memory or pinned memory that it reads (false) or writes (true).
+    /// Regions of device or pinned memory that the operation accesses, each with `true` if it is written.
     pub(crate) touches: Vec<(Region, bool)>,
-    /// Pageable host memory that it reads.
+    /// Pageable host memory that the operation reads.
     pub(crate) pageable: Option<Region>,
     pub(crate) call: &'static str,
-    /// Conditional bodies of the node.
+    /// Bodies of the node, if it is a conditional node.
     pub(crate) conditional: Option<Conditional>,
-    /// Conditions that each launch resets.
+    /// Conditions that each launch resets to their initial values.
     pub(crate) conditions: Vec<Condition>,
 }
 
-/// Restrictions on the calling thread while streams capture.
+/// Capture mode: which calls of which threads fail while a stream captures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
     /// Unsafe calls fail in every thread.
     Global,
-    /// Unsafe calls fail in the capturing thread only.
+    /// Unsafe calls fail only in the thread that began the capture.
     ThreadLocal,
-    /// No restrictions.
+    /// Unsafe calls are allowed.
     Relaxed,
 }
 
@@ -56,7 +57,7 @@ impl Node {
         Self { task, touches, pageable, call, conditional: None, conditions: Vec::new() }
     }
 
-    /// Returns the kind in the drivers' numbers.
+    /// Returns the number of the node's kind in the vendors' headers.
     fn kind(&self) -> u32 {
         let is = |word| self.call.contains(word);
         if is("Memcpy") {
@@ -73,46 +74,47 @@ impl Node {
     }
 }
 
-/// Nodes of a graph with their handles. An executable graph keeps the handles when a node is exchanged.
+/// Nodes of a graph with their handles. An executable graph keeps the handles when the operation of a node is
+/// exchanged.
 pub(crate) type Nodes = Arc<Vec<(u64, Arc<Node>)>>;
 
 pub(crate) struct Capture {
-    /// Graph to which the capture appends, if it does not create one.
+    /// Conditional body to which the capture appends; `None` if the capture creates a new graph.
     body: Option<u64>,
     origin: u64,
     mode: Mode,
     thread: std::thread::ThreadId,
     is_valid: bool,
     nodes: Vec<(u64, Arc<Node>)>,
-    /// Last node of each stream, at an address that the driver returns.
+    /// Last node of each stream, boxed because the driver returns the address of the handle to programs.
     last: HashMap<u64, Box<u64>>,
 }
 
-/// State of an active capture.
+/// State of an active capture, as returned by a query.
 #[derive(Clone, Copy)]
 pub struct Captured {
-    /// Graph.
+    /// Handle of the graph that is being recorded.
     pub graph: u64,
-    /// Address of the handles on which the stream's next node depends.
+    /// Address of the list of nodes on which the stream's next node will depend.
     pub dependencies: *const u64,
-    /// Number of these handles.
+    /// Number of elements in `dependencies`.
     pub count: usize,
 }
 
-/// Active captures, and the graphs of ended ones.
+/// Active captures, and the graphs that ended captures produced.
 #[derive(Default)]
 pub(crate) struct Graphs {
-    /// Capture of each capturing stream.
+    /// Maps each capturing stream to its capture.
     streams: HashMap<u64, u64>,
     pub(crate) captures: HashMap<u64, Capture>,
     pub(crate) graphs: HashMap<u64, Nodes>,
     executables: HashMap<u64, (usize, Nodes)>,
-    /// Conditions by handle.
+    /// Maps handles to conditions.
     pub(crate) conditions: HashMap<u64, Condition>,
 }
 
 impl State {
-    /// Returns the capture that records a stream's next operation.
+    /// Returns the capture to which the next operation of a stream belongs; `None` if the stream does not capture.
     pub(crate) fn capture_of(&mut self, stream: u64) -> Outcome<Option<u64>> {
         if self.graphs.streams.is_empty() {
             return Ok(None);
@@ -131,8 +133,8 @@ impl State {
         }
     }
 
-    /// Returns the capture of a blocking stream. The default stream waits for blocking streams and would become part
-    /// of the capture.
+    /// Returns the capture of any blocking stream of the device. Work on the default stream would have to wait for that
+    /// stream, and so would become part of the capture.
     fn bound_capture(&self, device: usize) -> Option<u64> {
         let is_bound = |other: &u64| {
             let other = self.streams.get(other);
@@ -141,13 +143,13 @@ impl State {
         self.graphs.streams.iter().find(|(other, _)| is_bound(other)).map(|(_, &capture)| capture)
     }
 
-    /// Ends all captures: a context was destroyed with its streams.
+    /// Discards all captures, because a context was destroyed together with its streams.
     pub(crate) fn forget_captures(&mut self) {
         self.graphs.streams.clear();
         self.graphs.captures.clear();
     }
 
-    /// Records an operation in the graph.
+    /// Appends an operation of a stream to the graph that is being captured.
     pub(crate) fn keep_node(&mut self, capture: u64, stream: u64, node: Node) {
         let handle = self.new_handle();
         if let Some(capture) = self.graphs.captures.get_mut(&capture) {
@@ -156,7 +158,7 @@ impl State {
         }
     }
 
-    /// Records an operation on which no stream depends yet; returns its handle.
+    /// Adds an operation to a graph without making any stream depend on it; returns the handle of its node.
     pub(crate) fn keep_aside(&mut self, capture: u64, node: Node) -> u64 {
         let handle = self.new_handle();
         if let Some(capture) = self.graphs.captures.get_mut(&capture) {
@@ -165,7 +167,7 @@ impl State {
         handle
     }
 
-    /// Makes a stream depend on a node.
+    /// Makes the next operation of a stream depend on a node.
     pub(crate) fn follow(&mut self, capture: u64, stream: u64, node: u64) -> Outcome<()> {
         let capture = self.graphs.captures.get_mut(&capture).ok_or(ILLEGAL_STATE)?;
         if !capture.nodes.iter().any(|(handle, _)| *handle == node) {
@@ -180,7 +182,8 @@ impl State {
         all.into_iter().find(|(own, _)| *own == handle).map(|(_, node)| Arc::clone(node)).ok_or(INVALID_VALUE)
     }
 
-    /// Fails for a call that cannot be captured, and invalidates the capture, as the driver does.
+    /// If the stream captures, fails because the call cannot be captured, and invalidates the capture, as a real driver
+    /// does.
     pub(crate) fn refuse_capturing(&mut self, stream: u64) -> Outcome<()> {
         match self.capture_of(stream)? {
             Some(capture) => self.invalidate(capture, CAPTURE_UNSUPPORTED),
@@ -188,7 +191,7 @@ impl State {
         }
     }
 
-    /// Fails for a call that may wait for a device while one of its streams captures.
+    /// Fails if a stream of the device captures, because the call may wait for the device.
     pub(crate) fn refuse_while_capturing(&mut self, device: usize) -> Outcome<()> {
         let found = self.graphs.streams.keys().copied();
         let found = found.filter(|stream| self.streams.get(stream).is_some_and(|stream| stream.device == device)).min();
@@ -196,9 +199,8 @@ impl State {
     }
 
     /// Fails for a call that is unsafe while streams capture, and invalidates the capture, depending on the modes of
-    /// the capture and of the calling thread. Unsafe calls: allocating or freeing memory, querying or waiting for an
-    /// event or a stream, unloading a module. This was the behaviour of an H200 with CUDA 13.0; loading a module is
-    /// allowed.
+    /// the capture and of the calling thread. Unsafe calls allocate or free memory, query or wait for an event or a
+    /// stream, or unload a module. An H200 with CUDA 13.0 behaved like this; it allowed loading a module.
     pub(crate) fn refuse_unsafe(&mut self) -> Outcome<()> {
         let (thread, own) = (std::thread::current().id(), mode_of_thread());
         let forbids = |capture: &Capture| match own {
@@ -235,7 +237,7 @@ impl Driver {
     /// Begins the capture of a stream.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn begin_capture(&self, call: &'static str, device: usize, stream: u64, mode: Mode) -> Outcome<()> {
         self.begin_capture_into(call, device, stream, None, mode)
     }
@@ -268,7 +270,7 @@ impl Driver {
     /// Ends a capture; returns the graph.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn end_capture(&self, call: &'static str, device: usize, stream: u64) -> Outcome<u64> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
@@ -291,15 +293,16 @@ impl Driver {
         Ok(graph)
     }
 
-    /// Returns the status (0: not capturing, 1: capturing, 2: capture invalidated) and the capture.
+    /// Returns the capture status of a stream (0: not capturing, 1: capturing, 2: capture invalidated) and the id of
+    /// its capture.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn capture_status(&self, call: &'static str, device: usize, stream: u64) -> Outcome<(u32, u64)> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
-        // The query invalidates no capture. For the default stream it fails while a blocking stream captures, also
-        // without an effect on that capture.
+        // This query never invalidates a capture. For the default stream it fails while a blocking stream captures,
+        // which does not affect that capture either.
         let Some(capture) = state.graphs.streams.get(&stream).copied() else {
             let legacy = state.streams.get(&stream).filter(|stream| stream.kind == StreamKind::Legacy);
             let is_bound =
@@ -310,10 +313,10 @@ impl Driver {
         Ok((if is_valid { 1 } else { 2 }, capture))
     }
 
-    /// Returns the state of a stream's capture; the address in it is valid until the next call for the stream.
+    /// Returns the state of a stream's capture. The address in it is valid until the next call for the stream.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn captured(&self, call: &'static str, device: usize, stream: u64) -> Outcome<Option<Captured>> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
@@ -324,10 +327,10 @@ impl Driver {
         Ok(Some(Captured { graph, dependencies, count: usize::from(last.is_some()) }))
     }
 
-    /// Returns the nodes of a graph, including one that is being captured.
+    /// Returns the nodes of a graph, which may still be recording.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn graph_nodes(&self, call: &'static str, graph: u64) -> Outcome<Vec<u64>> {
         let mut state = self.lock();
         let handles = |nodes: &[(u64, Arc<Node>)]| nodes.iter().map(|(handle, _)| *handle).collect();
@@ -340,18 +343,18 @@ impl Driver {
         }
     }
 
-    /// Returns the kind of a node, in the drivers' numbers.
+    /// Returns the number of a node's kind in the vendors' headers.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn node_kind(&self, node: u64) -> Outcome<u32> {
         Ok(self.lock().node(node)?.kind())
     }
 
-    /// Exchanges a node of an executable graph; a launch in progress is not affected.
+    /// Replaces the operation of a node in an executable graph. A launch in progress is not affected.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn exchange_node(&self, call: &'static str, executable: u64, node: u64, from: u64, kind: u32) -> Outcome<()> {
         let mut state = self.lock();
         let from = state.node(from)?;
@@ -368,11 +371,11 @@ impl Driver {
         Ok(())
     }
 
-    /// Exchanges all nodes of an executable graph; returns 0, or the reason why it cannot be updated, in the drivers'
-    /// numbers.
+    /// Replaces the operations of all nodes of an executable graph by those of `graph`. Returns 0, or the vendors'
+    /// number of the reason why the update is impossible.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn update_graph(&self, call: &'static str, executable: u64, graph: u64) -> Outcome<u32> {
         const TOPOLOGY: u32 = 2;
         const KIND: u32 = 3;
@@ -398,7 +401,7 @@ impl Driver {
     /// Creates an executable graph.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn instantiate_graph(&self, call: &'static str, device: usize, graph: u64) -> Outcome<u64> {
         let mut state = self.lock();
         let Some(nodes) = state.graphs.graphs.get(&graph).cloned() else {
@@ -412,7 +415,7 @@ impl Driver {
     /// Destroys a graph or an executable graph; a launch in progress is not affected.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn destroy_graph(&self, call: &'static str, graph: u64, is_executable: bool) -> Outcome<()> {
         let mut state = self.lock();
         let known = if is_executable {
@@ -423,17 +426,17 @@ impl Driver {
         if known { Ok(()) } else { state.bad_handle(call, "graph", graph) }
     }
 
-    /// Executes a graph in stream order.
+    /// Enqueues the execution of a graph on a stream.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn launch_graph(&self, call: &'static str, device: usize, graph: u64, stream: u64) -> Outcome<()> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
         let Some((_, nodes)) = state.graphs.executables.get(&graph).cloned() else {
             return state.bad_handle(call, "graph that can be launched", graph);
         };
-        // A graph within a graph would be a node of a separate kind, which is not simulated.
+        // A captured launch of a graph would be a child-graph node, which is not simulated.
         state.refuse_capturing(stream)?;
         let waits_for = state.order(stream);
         let number = state.streams.get(&stream).map_or(0, |stream| stream.submitted + 1);
@@ -460,7 +463,7 @@ impl Driver {
     /// Fails unless an executable graph is alive.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn check_executable(&self, graph: u64) -> Outcome<()> {
         self.lock().graphs.executables.get(&graph).map(drop).ok_or(INVALID_HANDLE)
     }

@@ -1,7 +1,8 @@
-//! Device code of other libraries: a few kernels that the tests launch in addition to PyGPU's, as users would.
+//! Implements the device code of other libraries: kernels that the tests launch in addition to PyGPU's, as a user's
+//! program would.
 //!
-//! A launch is a normal stream operation: it runs later, it is checked against the bounds of blocks, and its reads
-//! and writes can race.
+//! A launch is an ordinary stream operation: it runs asynchronously, it is checked against the bounds of memory blocks,
+//! and its reads and writes can race.
 
 use std::thread;
 use std::time::Duration;
@@ -15,16 +16,16 @@ use crate::region::{Extent, Region};
 use crate::state::State;
 use crate::worker::{Then, Work, fail_next};
 
-/// Error of a write outside of any memory.
+/// CUDA's error code of an access outside of any memory.
 const ILLEGAL_ADDRESS: u32 = 700;
 
-/// Bytes of an element, an `f32`.
+/// Size of an element in bytes; elements are `f32`.
 const ITEM: u64 = 4;
 
-/// Elements accessed by a launch: `address` is that of element 0, and the stride may be negative.
+/// Strided elements that a launch accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Items {
-    /// Address of element 0.
+    /// Address of element 0, which is not the lowest one if the stride is negative.
     pub address: u64,
     /// Stride in bytes.
     pub stride: i64,
@@ -52,37 +53,37 @@ impl Items {
 }
 
 impl Driver {
-    /// Keeps a stream busy.
+    /// Enqueues an operation that keeps a stream busy for `seconds`.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn spin(&self, call: &'static str, device: usize, seconds: f64, stream: u64) -> Outcome<()> {
         let time = Duration::try_from_secs_f64(seconds).map_err(|_| INVALID_VALUE)?;
         self.launch_guest(call, device, stream, |_, _, _| Ok(Box::new(move || thread::sleep(time))))
     }
 
-    /// Writes a value into elements.
+    /// Enqueues a kernel that writes a value into all elements.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn fill_items(&self, call: &'static str, device: usize, out: Items, value: f32, stream: u64) -> Outcome<()> {
         let count = u64::try_from(out.count).map_err(|_| INVALID_VALUE)?;
         let fill = Fill { start: out.address, pitch: 0, size: ITEM, value: value.to_bits(), count, height: 1 };
         self.fill(call, device, fill, stream)
     }
 
-    /// `y = y + a * x`.
+    /// Enqueues a kernel that computes `y = y + a * x`.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn axpy(&self, call: &'static str, device: usize, (y, a, x): (Items, f32, Items), stream: u64) -> Outcome<()> {
         self.map(call, device, (y, x), stream, move |y, x| y + a * x)
     }
 
-    /// Copies elements.
+    /// Enqueues a kernel that copies elements.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn read_items(
         &self,
         call: &'static str,
@@ -93,10 +94,11 @@ impl Driver {
         self.map(call, device, (out, source), stream, |_, x| x)
     }
 
-    /// Writes to an invalid address: the launch succeeds, and the context fails when the kernel runs.
+    /// Enqueues a kernel that writes to an invalid address. The launch succeeds, and the context fails when the kernel
+    /// runs.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn write_nowhere(&self, call: &'static str, device: usize, stream: u64) -> Outcome<()> {
         fail_next(Some(ILLEGAL_ADDRESS));
         let launched = self.launch_guest(call, device, stream, |_, _, _| Ok(Box::new(|| ())));
@@ -125,7 +127,8 @@ impl Driver {
             let (out, source) = (Items { address: to.0, ..out }, Items { address: from.0, ..source });
             Ok(Box::new(move || {
                 for index in 0..out.count {
-                    // SAFETY: both are in live blocks; they may be unaligned.
+                    // SAFETY: the checks above guarantee that both operands are in live blocks. The accesses allow
+                    // unaligned addresses.
                     unsafe {
                         let value = function(out.item(index).read_unaligned(), source.item(index).read_unaligned());
                         out.item(index).write_unaligned(value);
@@ -135,7 +138,8 @@ impl Driver {
         })
     }
 
-    /// Returns the address of element 0 for a worker, and the block that contains the elements.
+    /// Checks the elements of an operand; returns the address of element 0 that the worker thread uses, and the block
+    /// that contains the elements.
     fn touched(&self, state: &mut State, call: &'static str, items: Items) -> Outcome<(u64, crate::memory::Block)> {
         let region = items.region()?;
         let block = self.locate_device(state, call, &region)?;
@@ -143,7 +147,7 @@ impl Driver {
         Ok((moved.wrapping_add(items.address.wrapping_sub(region.start)), block))
     }
 
-    /// Enqueues a kernel. `make` receives the stream and the number of the operation.
+    /// Enqueues a kernel. `make` receives the stream and the number of the operation, and returns the work.
     fn launch_guest(
         &self,
         call: &'static str,
@@ -160,11 +164,11 @@ impl Driver {
     }
 }
 
-/// Work of a library, and the function that frees its data afterwards.
+/// Work that another library submits, with the function that frees its data.
 pub struct Errand {
-    /// Executed at each run.
+    /// Executes the work; a graph calls it once per launch.
     pub work: unsafe extern "C" fn(u64) -> u32,
-    /// Frees the data.
+    /// Frees the data after the last execution.
     pub end: unsafe extern "C" fn(u64),
     /// Argument of both functions.
     pub data: u64,
@@ -172,7 +176,7 @@ pub struct Errand {
 
 impl Drop for Errand {
     fn drop(&mut self) {
-        // SAFETY: required by `run_errand`; called once.
+        // SAFETY: the caller of `run_errand` guarantees that this call is allowed; it happens once.
         unsafe { (self.end)(self.data) };
     }
 }
@@ -181,14 +185,15 @@ impl Driver {
     /// Enqueues work that accesses device memory like a kernel.
     ///
     /// # Safety
-    /// The functions may be called with the data from any thread; the work may be called once per launch of a graph.
+    /// The caller must allow calls of the functions with the data from any thread; the work may be called once per
+    /// launch of a graph.
     ///
     /// # Errors
-    /// An error code; the data are then freed.
+    /// The error code that the vendor's driver returns; the data are then already freed.
     pub unsafe fn run_errand(&self, call: &'static str, device: usize, errand: Errand, stream: u64) -> Outcome<()> {
         self.launch_work(call, device, stream, move || {
             let whole = &errand;
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller of `run_errand` guarantees that the work may be called with this data.
             match unsafe { (whole.work)(whole.data) } {
                 0 => Ok(()),
                 code => Err(code),
@@ -197,24 +202,26 @@ impl Driver {
     }
 }
 
-/// Calls the deleter of a `DLManagedTensor` on a thread unknown to Python, and waits for that thread.
+/// Calls the deleter of a `DLManagedTensor` on a thread that Python did not create, and waits for that thread.
 ///
 /// # Safety
-/// The address is that of a consumed tensor whose deleter was not called.
+/// `tensor` must be the address of a consumed tensor whose deleter was not called yet.
 pub unsafe fn delete_in_thread(tensor: u64) {
     /// A `DLTensor` has 48 bytes, followed by the producer's context.
     const DELETER: u64 = 48 + 8;
-    // SAFETY: the caller guarantees the structure.
+    // SAFETY: the caller of this function guarantees that `tensor` is the address of a `DLManagedTensor`.
     let deleter = unsafe { pointer(tensor + DELETER).cast::<Option<unsafe extern "C" fn(u64)>>().read() };
     if let Some(deleter) = deleter {
-        // SAFETY: guaranteed by the caller; a deleter takes its tensor.
+        // SAFETY: the caller of this function guarantees that the tensor is consumed and that no other code calls its
+        // deleter.
         let thread = thread::spawn(move || unsafe { deleter(tensor) });
-        // A panic of the deleter cannot be reported.
+        // A panic of the deleter cannot be reported from here, so it is ignored.
         let _ = thread.join();
     }
 }
 
-/// Defines the launches in an export layer, with its `export!` macro; `$device` returns the device of a call.
+/// Defines the launches in the CUDA or the HIP library, by that library's `export!` macro. `$device` returns the device
+/// of a call.
 #[macro_export]
 macro_rules! export_guests {
     ($export:ident, $device:path) => {
@@ -245,7 +252,8 @@ macro_rules! export_guests {
                 stream: u64
             ) {
                 let errand = $crate::guest::Errand { work, end, data };
-                // SAFETY: guaranteed by the caller of the C function.
+                // SAFETY: the caller of the C function guarantees that the functions of `errand` may be called with its
+                // data.
                 unsafe { on.driver.run_errand(on.name, $device(on)?, errand, stream) }
             }
 
@@ -254,7 +262,7 @@ macro_rules! export_guests {
             }
 
             fn guest_delete_in_thread(_on, tensor: u64) {
-                // SAFETY: guaranteed by the caller of the C function.
+                // SAFETY: the caller of the C function guarantees that `tensor` is valid and not deleted elsewhere.
                 unsafe { $crate::guest::delete_in_thread(tensor) };
                 Ok(())
             }

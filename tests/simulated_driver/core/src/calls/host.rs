@@ -1,4 +1,4 @@
-//! Host memory known to the driver: pinned, registered, managed.
+//! Implements the calls for host memory that the driver knows: pinned, registered and managed memory.
 
 use crate::arena::{FRESH, pointer};
 use crate::clock::Clock;
@@ -13,26 +13,26 @@ use crate::state::State;
 pub enum HostKind {
     /// Allocated as pinned memory.
     Pinned,
-    /// Allocated elsewhere and pinned later.
+    /// Allocated by other code and pinned (registered) later.
     Registered,
-    /// Managed: shared by host and devices.
+    /// Managed memory, which the host and all devices can access.
     Managed,
 }
 
 pub(crate) struct HostBlock {
     pub(crate) bytes: u64,
     pub(crate) kind: HostKind,
-    /// Current device at the time of the call.
+    /// Current device of the thread that allocated or pinned the block.
     pub(crate) device: usize,
     pub(crate) history: History,
 }
 
-/// Pinned blocks are poisoned up to this size.
+/// Maximum number of bytes of a pinned block that are overwritten with the poison value.
 const POISONED: u64 = 1 << 20;
 const PAGE: u64 = 4096;
 
 impl State {
-    /// Returns the known host block that contains an address.
+    /// Returns the pinned, registered or managed block that contains an address.
     pub(crate) fn host_at(&self, address: u64) -> Option<(u64, &HostBlock)> {
         let (start, block) = self.host.range(..=address).next_back()?;
         (address - start < block.bytes).then_some((*start, block))
@@ -43,8 +43,8 @@ impl State {
         self.host.retain(|_, block| block.kind != HostKind::Registered || block.device != device);
     }
 
-    /// Removes memory allocated or pinned in a destroyed context. It stays mapped: a driver would unmap it, but a
-    /// program that still reads it should fail in a test instead of crashing.
+    /// Forgets memory allocated or pinned in a destroyed context. The memory stays mapped: a real driver would unmap
+    /// it, but a program that still reads it should fail in a test instead of crashing.
     pub(crate) fn forget_host(&mut self, device: usize) {
         self.host.retain(|_, block| block.device != device);
     }
@@ -64,12 +64,12 @@ impl Driver {
         self.lock().refuse_unsafe()?;
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // SAFETY: creates a new mapping at an address chosen by the system.
+        // SAFETY: this call creates a new mapping at an address chosen by the system.
         let address = unsafe { libc::mmap(std::ptr::null_mut(), space as usize, protection, flags, -1, 0) };
         if address == libc::MAP_FAILED {
             return Err(OUT_OF_MEMORY);
         }
-        // SAFETY: the mapping has this size and no other user yet.
+        // SAFETY: the new mapping has this size, and no other code has its address yet.
         unsafe { address.cast::<u8>().write_bytes(FRESH, bytes.min(POISONED) as usize) };
         let start = address.expose_provenance() as u64;
         self.lock().host.insert(start, HostBlock { bytes, kind, device, history: History::default() });
@@ -79,7 +79,7 @@ impl Driver {
     /// Frees pinned or managed memory, after waiting for all devices.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn free_host(&self, call: &'static str, address: u64) -> Outcome<()> {
         if address == 0 {
             return Ok(());
@@ -93,12 +93,13 @@ impl Driver {
             return Err(INVALID_VALUE);
         };
         state.host.remove(&address);
-        // SAFETY: this function owns the mapping, which is unused because the devices are idle.
+        // SAFETY: the driver owns the mapping, and no device uses it because all devices are idle.
         unsafe { libc::munmap(pointer(address).cast(), bytes.next_multiple_of(PAGE) as usize) };
         Ok(())
     }
 
-    /// Returns whether an address belongs to managed memory, which different calls free.
+    /// Returns whether an address belongs to managed memory. Programs free managed and pinned memory by different
+    /// calls.
     pub fn is_managed(&self, address: u64) -> bool {
         self.lock().host.get(&address).is_some_and(|block| block.kind == HostKind::Managed)
     }
@@ -112,7 +113,7 @@ impl Driver {
     /// Pins existing memory.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn register_host(&self, device: usize, address: u64, bytes: u64) -> Outcome<()> {
         let end = address.checked_add(bytes).filter(|_| address != 0 && bytes > 0).ok_or(INVALID_VALUE)?;
         let mut state = self.lock();
@@ -129,10 +130,10 @@ impl Driver {
         Ok(())
     }
 
-    /// Unpins memory. No copy may be in progress.
+    /// Unpins memory, after waiting for all devices.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn unregister_host(&self, call: &'static str, address: u64) -> Outcome<()> {
         let mut state = self.lock();
         state.refuse_unsafe()?;
@@ -146,7 +147,7 @@ impl Driver {
             state.note(Kind::UseAfterFree, call, text);
         }
         drop(state);
-        // Waits, because the owner may unmap the memory afterwards.
+        // The owner may unmap the memory after this call, so all devices must be idle.
         self.drain_all();
         Ok(())
     }
@@ -155,6 +156,6 @@ impl Driver {
 /// Returns whether all pages of a range are mapped.
 pub(crate) fn is_mapped(start: u64, end: u64) -> bool {
     let first = start / PAGE * PAGE;
-    // SAFETY: with MS_ASYNC nothing is written; an unmapped page is an error code.
+    // SAFETY: with `MS_ASYNC` the call writes nothing; for an unmapped page it returns an error code.
     unsafe { libc::msync(pointer(first).cast(), (end - first) as usize, libc::MS_ASYNC) == 0 }
 }

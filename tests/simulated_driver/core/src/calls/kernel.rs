@@ -1,7 +1,8 @@
-//! Kernels: images produced by the machine's C++ compiler, executed on the threads of the streams.
+//! Executes kernels on the CPU. A kernel's image is produced by the machine's C++ compiler and runs on the thread of
+//! its stream.
 //!
-//! Compiling, loading and running use the crate of PyGPU's CPU backend. The memory accesses of a kernel are
-//! invisible, so kernels are not checked for races.
+//! Compiling, loading and running use `pygpu_cpu_engine`, the crate of PyGPU's CPU backend. The memory accesses of a
+//! kernel are invisible to this driver, so kernels are not checked for races.
 
 pub use pygpu_cpu_engine as engine;
 
@@ -24,7 +25,8 @@ use super::rtc::{images, together};
 
 use self::engine::{HostEnvironment, HostKernel, Library, Shape, StartOrder};
 
-/// Environment for the engine, read once: a driver reads the environment when it is opened.
+/// Returns the environment variables for the engine. They are read once, because a real driver reads its environment
+/// when it is opened.
 pub fn host() -> &'static HostEnvironment {
     static HOST: OnceLock<HostEnvironment> = OnceLock::new();
     HOST.get_or_init(|| {
@@ -43,18 +45,18 @@ pub fn host() -> &'static HostEnvironment {
     })
 }
 
-/// Kernel of a loaded image.
+/// Kernel that belongs to a loaded image.
 #[derive(Clone)]
 pub struct Function {
     module: Arc<Module>,
-    /// Kernel in the engine.
+    /// The kernel as represented by the CPU engine.
     pub kernel: HostKernel,
 }
 
 struct Module {
     library: Library,
     device: usize,
-    /// Number of the kernel in a library that was compiled from several sources.
+    /// Number of the kernel within its library, if the library was compiled from several sources.
     number: Option<u32>,
 }
 
@@ -81,7 +83,7 @@ struct Tables {
     by_name: HashMap<(u64, String), u64>,
 }
 
-/// Loaded images.
+/// Images that were loaded and not yet unloaded.
 #[derive(Default)]
 pub struct Modules(Mutex<Tables>);
 
@@ -95,7 +97,7 @@ impl Driver {
     /// Loads an image.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn load_module(&self, device: usize, image: &[u8]) -> Outcome<u64> {
         let (number, plain) = together::chosen(image).unzip();
         let library = Library::load(plain.as_deref().unwrap_or(image), host()).map_err(|text| {
@@ -113,10 +115,10 @@ impl Driver {
         Ok(handle)
     }
 
-    /// Unloads an image. Kernels already enqueued still run.
+    /// Unloads an image. Launches that were already enqueued still run.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn unload_module(&self, device: usize, module: u64) -> Outcome<()> {
         self.lock().refuse_unsafe()?;
         drop(self.drain(device));
@@ -133,10 +135,10 @@ impl Driver {
         Ok(())
     }
 
-    /// Returns a kernel by its name.
+    /// Returns the handle of the kernel with the given name.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn function(&self, module: u64, name: &str) -> Outcome<u64> {
         let fresh = self.lock().new_handle();
         self.modules.with(|tables| {
@@ -149,20 +151,20 @@ impl Driver {
         })
     }
 
-    /// Returns the kernels of a module.
+    /// Returns the handles of all kernels of a module.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn functions(&self, module: u64) -> Outcome<Vec<u64>> {
         let names = self.modules.with(|tables| tables.modules.get(&module).map(|known| known.names()));
         let names = names.ok_or(INVALID_HANDLE)?;
         names.iter().map(|name| self.function(module, name)).collect()
     }
 
-    /// Returns address and size of a variable by its name.
+    /// Returns the address and the size of the variable with the given name.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn global(&self, module: u64, name: &str) -> Outcome<(u64, u64)> {
         self.modules.with(|tables| {
             let owner = tables.modules.get(&module).ok_or(INVALID_HANDLE)?;
@@ -171,19 +173,19 @@ impl Driver {
         })
     }
 
-    /// Returns the kernel of a handle.
+    /// Returns the kernel that a handle refers to.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn function_of(&self, handle: u64) -> Outcome<Function> {
         self.modules
             .with(|tables| tables.functions.get(&handle).map(|(_, function)| function.clone()).ok_or(INVALID_HANDLE))
     }
 
-    /// Launches in stream order. `arguments` has the bytes of each parameter.
+    /// Enqueues a kernel launch on a stream. `arguments` contains the bytes of each parameter.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn launch(
         &self,
         call: &'static str,
@@ -208,10 +210,10 @@ impl Driver {
         self.launch_work(call, device, stream, move || run(&function, &shape, &arguments))
     }
 
-    /// Enqueues work that accesses device memory at the addresses visible to programs, like a kernel.
+    /// Enqueues work that, like a kernel, accesses device memory at the addresses that programs see.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn launch_work(
         &self,
         call: &'static str,
@@ -238,7 +240,7 @@ impl Driver {
     }
 }
 
-/// Storage with the maximum alignment of any parameter.
+/// Unit of storage with the greatest alignment that a kernel parameter can require.
 #[derive(Clone, Copy)]
 #[repr(C, align(128))]
 struct Cell([u8; 128]);
@@ -255,8 +257,8 @@ fn aligned(bytes: &[u8]) -> Vec<Cell> {
 fn run(function: &Function, shape: &Shape, arguments: &[Vec<u8>]) -> Outcome<()> {
     let arguments: Vec<Vec<Cell>> = arguments.iter().map(|bytes| aligned(bytes)).collect();
     let pointers: Vec<*const c_void> = arguments.iter().map(|cells| cells.as_ptr().cast()).collect();
-    // SAFETY: `function` keeps the module alive; there are as many arguments as parameters, each with the required
-    // size.
+    // SAFETY: `function` keeps the module loaded. There are as many arguments as parameters, each with the size that
+    // its parameter requires.
     let result = unsafe { function.kernel.launch(shape, pointers.as_ptr()) };
     result.map_err(|(code, text)| {
         say(&text);
@@ -273,6 +275,6 @@ fn run(function: &Function, shape: &Shape, arguments: &[Vec<u8>]) -> Outcome<()>
 
 /// Prints a message to stderr, as a driver does for a failed assertion.
 fn say(text: &str) {
-    // A failure to print is ignored.
+    // A failure to print to stderr is ignored.
     let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -1,4 +1,5 @@
-//! Device memory: blocks with bounds, poisoned when allocated and when freed.
+//! Implements device memory: blocks with checked bounds, which are filled with poison values when they are allocated
+//! and when they are freed.
 
 use crate::arena::{FREED, FRESH};
 use crate::code::{INVALID_VALUE, OUT_OF_MEMORY, Outcome};
@@ -10,7 +11,7 @@ use crate::region::Region;
 use crate::shared;
 use crate::state::State;
 
-/// Live block.
+/// Block that is allocated and not yet freed.
 pub(crate) struct Allocation {
     pub(crate) device: usize,
     /// Requested size; accesses beyond it are out of bounds.
@@ -20,7 +21,7 @@ pub(crate) struct Allocation {
 }
 
 impl Allocation {
-    /// Returns the size in the address space.
+    /// Returns the number of bytes that the block occupies in the address space, which is the rounded size.
     pub(crate) fn space(&self) -> u64 {
         self.bytes.next_multiple_of(ALIGNMENT)
     }
@@ -29,7 +30,7 @@ impl Allocation {
 /// Freed block whose addresses were not reused yet.
 pub(crate) struct Dead {
     bytes: u64,
-    /// Call that freed it.
+    /// Name of the call that freed the block.
     call: &'static str,
 }
 
@@ -84,13 +85,13 @@ impl State {
         self.allocations.get(&address).ok_or(INVALID_VALUE)
     }
 
-    /// Returns the bytes of a device in plain allocations or held by pools.
+    /// Returns the number of bytes of a device that are in plain allocations or held by pools.
     pub(crate) fn held(&self, device: usize) -> u64 {
         let pools: u64 = self.pools.values().filter(|pool| pool.device == device).map(|pool| pool.reserved).sum();
         self.devices[device].plain + pools
     }
 
-    /// Returns whether a device has this many more bytes, shrinking its pools if needed.
+    /// Returns whether `bytes` more bytes of a device are available. If needed, its pools release their unused memory.
     pub(crate) fn has_room(&mut self, device: usize, bytes: u64) -> bool {
         let limit = self.devices[device].limit;
         let fits = |held: u64| held.checked_add(bytes).is_some_and(|sum| sum <= limit);
@@ -100,12 +101,13 @@ impl State {
         fits(self.held(device))
     }
 
-    /// Records an access to bytes of a block, and reports a race.
+    /// Records an access of an operation to bytes of a block, and reports a race with earlier accesses.
     pub(crate) fn touch(&mut self, block: Block, touch: Touch) {
         let (stream, region, call) = (touch.stream, touch.region, touch.call);
         let does = if touch.write { "writes" } else { "reads" };
         let clock = self.streams.get(&stream).map(|stream| stream.clock.clone()).unwrap_or_default();
-        // Removed from the map temporarily, because the history queries the streams.
+        // The history is removed from the map for the time of this call, because recording an access also needs the
+        // streams of `self`.
         let mut history = match self.history(block) {
             Some(history) => std::mem::take(history),
             None => return,
@@ -135,12 +137,12 @@ impl State {
     }
 }
 
-/// Kind of a block, and its first byte.
+/// Kind of a memory block; blocks known to the driver are identified by their first byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Block {
     /// Device memory.
     Device(u64),
-    /// Host memory known to the driver.
+    /// Host memory that the driver allocated or pinned.
     Host(u64),
     /// Any other host memory.
     Pageable,
@@ -157,7 +159,7 @@ pub(crate) fn spelled(region: &Region) -> String {
 }
 
 impl Driver {
-    /// Allocates a plain block.
+    /// Allocates a block that belongs to no pool.
     ///
     /// # Errors
     /// `OUT_OF_MEMORY`, or another error code.
@@ -171,7 +173,7 @@ impl Driver {
         let start = state.place(device, bytes, None)?;
         state.devices[device].plain += space;
         drop(state);
-        // SAFETY: the block has no other user yet.
+        // SAFETY: the block is new, so no other code has its address yet.
         unsafe { self.shared.arenas[device].poison(start, bytes, FRESH).run() };
         Ok(start)
     }
@@ -179,7 +181,7 @@ impl Driver {
     /// Frees a block, after waiting for its device.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn free(&self, call: &'static str, address: u64) -> Outcome<()> {
         if address == 0 {
             return Ok(());
@@ -188,14 +190,15 @@ impl Driver {
         let device = self.lock().freeable(call, address)?.device;
         let mut state = self.drain(device);
         state.check(device)?;
-        // Another thread may have freed it in the meantime.
+        // While this thread waited for the device, another thread may have freed the block.
         state.freeable(call, address)?;
         let Some(block) = state.bury(call, address) else { return Err(INVALID_VALUE) };
         match block.pool {
             Some(pool) => state.credit(pool, block.space()),
             None => state.devices[device].plain -= block.space(),
         }
-        // SAFETY: the device is idle and the block is freed; the lock prevents a reuse of its addresses.
+        // SAFETY: the device is idle and the block is freed; the lock that this thread holds prevents a reuse of its
+        // addresses.
         unsafe { self.shared.arenas[device].poison(address, block.bytes, FREED).run() };
         state.devices[device].ranges.give(address, block.space());
         Ok(())

@@ -1,4 +1,4 @@
-//! Operations of a driver, each as a few methods of `Driver`.
+//! Implements the operations of a driver; each module adds methods to `Driver`.
 
 pub mod argument;
 pub mod capture;

@@ -1,5 +1,5 @@
-//! Images, kernels and launches: the part common to both vendors. An image is the output of the simulated compilers:
-//! a host shared library.
+//! Implements images, kernels and launches, as far as CUDA and HIP agree. An image is the output of the simulated
+//! compilers, namely a shared library for the host.
 
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
@@ -10,31 +10,34 @@ use crate::driver::Driver;
 use crate::kernel::Function;
 use crate::kernel::engine::Shape;
 
-/// Beginning of the text that the simulated NVRTC returns as PTX. The names of the kernels follow, and the image in
-/// hexadecimal digits.
+/// Beginning of the text that the simulated NVRTC returns as PTX. It is followed by the names of the kernels and by the
+/// bytes of the image in hexadecimal digits.
 pub const PTX: &str = "//\n// Made by a simulated compiler: the host's machine code, in digits\n//\n.version 8.7\n.target sm_90\n.address_size 64\n";
-/// Prefix of the line with the digits.
+/// Prefix of the line in the PTX text that contains the hexadecimal digits.
 pub const DIGITS: &str = "// image ";
 const FATBIN: [u8; 4] = 0xBA55_ED50_u32.to_le_bytes();
 const BUNDLE: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
 
-/// Returns the bytes of an image: host machine code, or the first one in a container or text.
+/// Extracts the host machine code from an image: from a container of several images (its first part), from text, or
+/// directly.
 ///
 /// # Errors
-/// An error code.
+/// The error code that the vendor's driver returns for an invalid argument or state.
 pub fn bytes(image: In<u8>) -> Outcome<Vec<u8>> {
     let magic: [u8; 4] = image.cast().get()?;
     let word =
         |at: usize| (0..8).rev().try_fold(0u64, |sum, byte| Outcome::Ok(sum << 8 | u64::from(image.at(at + byte)?)));
     match magic {
         FATBIN => {
-            // The first part follows a 16-byte header: its header's length at 4, its own length at 8.
+            // The first part of the container follows a 16-byte header. It stores the length of its own header at
+            // offset 4 and the length of its content at offset 8.
             let header = (word(16)? >> 32) as usize;
             let length = word(24)? as usize;
             (0..length).map(|position| image.at(16 + header + position)).collect()
         }
         [b'_', b'_', b'C', b'L'] => {
-            // The number of parts, then offset, length and length of the name of each.
+            // The container stores the number of parts, and then for each part its offset, its length and the length of
+            // its name.
             let mut row = BUNDLE.len() + 8;
             for _ in 0..word(BUNDLE.len())? {
                 let (start, length, name) = (word(row)? as usize, word(row + 8)? as usize, word(row + 16)? as usize);
@@ -50,7 +53,7 @@ pub fn bytes(image: In<u8>) -> Outcome<Vec<u8>> {
     }
 }
 
-/// Decodes the digits of a text.
+/// Decodes the hexadecimal digits of an image in text form.
 fn of_text(image: In<u8>) -> Outcome<Vec<u8>> {
     let text = (0..).map(|position| image.at(position)).take_while(|byte| !matches!(byte, Ok(0) | Err(_)));
     let text = text.collect::<Outcome<Vec<u8>>>()?;
@@ -61,7 +64,7 @@ fn of_text(image: In<u8>) -> Outcome<Vec<u8>> {
     digits.chunks(2).map(|pair| Ok(digit(pair[0])? << 4 | digit(*pair.last().unwrap_or(&0))?)).collect()
 }
 
-/// Returns the machine code, whose end follows from its header.
+/// Copies the machine code from memory. Its length is computed from the ELF header.
 fn of_machine_code(image: In<u8>) -> Outcome<Vec<u8>> {
     let magic: [u8; 4] = image.cast().get()?;
     if magic != *b"\x7fELF" {
@@ -70,15 +73,15 @@ fn of_machine_code(image: In<u8>) -> Outcome<Vec<u8>> {
     let header: [u8; 64] = image.cast().get()?;
     let number =
         |at: usize, size: usize| header[at..at + size].iter().rev().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte));
-    // The section table is at the end of a linker's output.
+    // Linkers write the section table at the end of the file, so its end is the end of the machine code.
     let length = number(40, 8).checked_add(number(58, 2) * number(60, 2)).ok_or(INVALID_IMAGE)?;
     (0..length as usize).map(|position| image.at(position)).collect()
 }
 
-/// Launches with an array of pointers to the parameter values.
+/// Launches a kernel whose parameter values are given as an array of pointers.
 ///
 /// # Errors
-/// An error code.
+/// The error code that the vendor's driver returns for an invalid argument or state.
 pub fn launch(
     driver: &Driver,
     call: &'static str,
@@ -94,7 +97,8 @@ pub fn launch(
         if value.is_null() {
             return Err(INVALID_VALUE);
         }
-        // SAFETY: the caller of the C function guarantees as many bytes as the parameter has.
+        // SAFETY: the caller of the C function guarantees that each pointer refers to as many bytes as its parameter
+        // has.
         Ok(unsafe { std::slice::from_raw_parts(value.cast::<u8>(), bytes) }.to_vec())
     });
     let values = values.collect::<Outcome<Vec<_>>>()?;
@@ -106,11 +110,11 @@ pub fn max_threads(function: &Function) -> i32 {
     if function.kernel.max_threads == 0 { 1024 } else { function.kernel.max_threads as i32 }
 }
 
-/// Returns the number of blocks that run at once on a multiprocessor of 2048 threads and `bytes` bytes of shared
+/// Returns the number of blocks that run at once on a multiprocessor with 2048 threads and `bytes` bytes of shared
 /// memory.
 ///
 /// # Errors
-/// An error code.
+/// The error code that the vendor's driver returns for an invalid argument or state.
 pub fn active_blocks(function: &Function, threads: i32, shared: usize, bytes: i32) -> Outcome<i32> {
     if threads <= 0 {
         return Err(INVALID_VALUE);
@@ -123,14 +127,15 @@ pub fn active_blocks(function: &Function, threads: i32, shared: usize, bytes: i3
     Ok((2048 / threads).min(by_shared))
 }
 
-/// Returns the number of blocks that fills all multiprocessors, and the block size; a `limit` of 0 means no limit.
+/// Returns a number of blocks that fills all multiprocessors, and the block size. A `limit` of 0 means that the block
+/// size is not limited.
 pub fn suggested_shape(function: &Function, multiprocessors: i32, limit: i32) -> (i32, i32) {
     let most = max_threads(function);
     let best = if limit > 0 { most.min(limit) } else { most };
     (multiprocessors * (2048 / best), best)
 }
 
-/// Structure of a launch with attributes, equal for both vendors.
+/// Argument of a launch with attributes, with a layout that CUDA and HIP share.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Config {
@@ -140,37 +145,37 @@ pub struct Config {
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory.
     pub shared: u32,
-    /// The stream.
+    /// Stream of the launch.
     pub stream: u64,
     attributes: In<Attribute>,
     count: u32,
 }
 
-/// An attribute: its number and value.
+/// Launch attribute: its number and its value.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Attribute {
-    /// Number in the vendors' headers.
+    /// Number of the attribute in the vendors' headers.
     pub number: u32,
     padding: u32,
-    /// Value; the attribute determines how many entries are used.
+    /// Value of the attribute, whose number determines how many entries are used.
     pub value: [i32; 16],
 }
 
 impl Config {
-    /// Returns the attributes.
+    /// Reads the list of attributes.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn attributes(&self) -> Outcome<Vec<Attribute>> {
         (0..self.count as usize).map(|position| self.attributes.at(position)).collect()
     }
 }
 
-/// Recent launches with attributes.
+/// Descriptions of the most recent launches with attributes, for tests.
 static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Records a launch with attributes.
+/// Records a launch with attributes, so that a test can inspect it.
 pub fn remember(call: &str, attributes: &[Attribute]) {
     let told = attributes.iter().map(|one| format!(r#""{}": {:?}"#, one.number, &one.value[..3]));
     let line = format!(r#"{{"call": "{call}", "attributes": {{{}}}}}"#, told.collect::<Vec<_>>().join(", "));
@@ -185,13 +190,13 @@ pub fn launches() -> Vec<String> {
     TOLD.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Maximum threads resident on a multiprocessor.
+/// Maximum number of threads that are resident on a multiprocessor.
 const THREADS_AT_ONCE: u64 = 2048;
 
-/// Fails for a cooperative launch of more blocks than run at once.
+/// Checks that all blocks of a cooperative launch can run at once.
 ///
 /// # Errors
-/// An error code.
+/// `COOPERATIVE_LAUNCH_TOO_LARGE` if they cannot.
 pub fn fits_at_once(shape: &Shape, multiprocessors: i32) -> Outcome<()> {
     let product = |lengths: [u32; 3]| lengths.iter().map(|&length| u64::from(length)).product::<u64>();
     let most = THREADS_AT_ONCE.checked_div(product(shape.block)).ok_or(INVALID_VALUE)?

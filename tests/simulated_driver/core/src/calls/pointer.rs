@@ -1,4 +1,4 @@
-//! Address lookup, and checks of the memory accesses of an operation.
+//! Looks up addresses, and checks the memory accesses of an operation before it is enqueued.
 
 use crate::code::{INVALID_DEVICE, INVALID_VALUE, Outcome};
 use crate::driver::Driver;
@@ -8,24 +8,24 @@ use crate::memory::{Block, spelled};
 use crate::region::Region;
 use crate::state::State;
 
-/// Properties of an address.
+/// Properties of an address that the driver knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Known {
-    /// Kind of host memory; `None` for device memory.
+    /// Kind of host memory; `None` if the address is in device memory.
     pub host: Option<HostKind>,
     /// Device that owns the memory, or for which it was pinned.
     pub device: usize,
-    /// First byte of the block.
+    /// Address of the first byte of the block.
     pub start: u64,
-    /// Size of the block.
+    /// Size of the block in bytes.
     pub bytes: u64,
 }
 
-/// Lowest address at which a program can have memory.
+/// Lowest address at which the operating system maps memory for a program.
 const LOWEST: u64 = 4096;
 
 impl Driver {
-    /// Returns the properties of an address.
+    /// Returns the properties of an address; `None` if the driver does not know it.
     pub fn known(&self, address: u64) -> Option<Known> {
         let state = self.lock();
         if let Some((start, block)) = state.block_at(address) {
@@ -35,10 +35,10 @@ impl Driver {
         Some(Known { host: Some(block.kind), device: block.device, start, bytes: block.bytes })
     }
 
-    /// Fails unless the range is managed memory and the location exists; -1 is the host.
+    /// Checks that a range is managed memory and that the location `place` exists; -1 is the host.
     ///
     /// # Errors
-    /// `INVALID_VALUE`; `INVALID_DEVICE`.
+    /// `INVALID_VALUE` for other memory; `INVALID_DEVICE` for another location.
     pub fn check_managed(&self, address: u64, bytes: u64, place: i32) -> Outcome<()> {
         let known = self.known(address).filter(|known| known.host == Some(HostKind::Managed)).ok_or(INVALID_VALUE)?;
         if bytes == 0 || bytes > known.bytes - (address - known.start) {
@@ -54,7 +54,8 @@ impl Driver {
         self.shared.arenas.iter().any(|arena| arena.contains(region.start) || arena.contains(region.end() - 1))
     }
 
-    /// Returns the block that contains a region passed as device memory, which includes pinned memory.
+    /// Returns the block that contains a region which the program passed as device memory. Pinned host memory is
+    /// allowed too.
     pub(crate) fn locate_device(&self, state: &mut State, call: &'static str, region: &Region) -> Outcome<Block> {
         let (first, last) = (region.start, region.end() - 1);
         if let Some((start, block)) = state.block_at(first) {
@@ -81,7 +82,7 @@ impl Driver {
         Err(INVALID_VALUE)
     }
 
-    /// Returns the block that contains a region passed as host memory.
+    /// Returns the block that contains a region which the program passed as host memory.
     pub(crate) fn locate_host(&self, state: &mut State, call: &'static str, region: &Region) -> Outcome<Block> {
         if region.start < LOWEST {
             return Err(INVALID_VALUE);
@@ -103,13 +104,13 @@ impl Driver {
         }
     }
 
-    /// Returns the address of a block's byte for the workers.
+    /// Returns the address at which worker threads can access a byte of a block.
     pub(crate) fn reachable(&self, state: &State, block: Block, address: u64) -> u64 {
         match block {
             Block::Device(start) => {
                 let device = state.allocations.get(&start).map_or(0, |block| block.device);
                 let arena = &self.shared.arenas[device];
-                // A variable of a kernel's image is in host memory.
+                // A variable of a kernel's image is in ordinary host memory, outside of the arena.
                 if arena.contains(address) { arena.private(address) } else { address }
             }
             Block::Host(_) | Block::Pageable => address,

@@ -1,7 +1,7 @@
-//! Stream-ordered pools: their size, and blocks allocated and freed in stream order.
+//! Implements stream-ordered memory pools. Blocks are allocated and freed in stream order.
 //!
-//! The contents of a pool are only counted. Addresses come from the device and are reused only after the free has
-//! run. A reuse on another stream is therefore always ordered.
+//! The driver only counts the bytes of a pool. Addresses come from the device's address space and are reused only after
+//! the free has run on its stream. A reuse of an address on another stream is therefore always ordered after the free.
 
 use crate::arena::{FREED, FRESH};
 use crate::code::{INVALID_VALUE, OUT_OF_MEMORY, Outcome};
@@ -14,7 +14,7 @@ use crate::region::Region;
 use crate::state::State;
 use crate::worker::Then;
 
-/// Pools grow in units of this size.
+/// Number of bytes by whose multiples a pool grows.
 const PIECE: u64 = 2 << 20;
 
 /// Stream-ordered pool.
@@ -23,24 +23,24 @@ pub struct Pool {
     pub(crate) device: usize,
     /// Whether it is the device's default pool, which is never destroyed.
     pub(crate) is_default: bool,
-    /// Its handle was destroyed; the pool exists as long as its blocks.
+    /// Whether the program destroyed the pool's handle; the pool itself exists as long as it has blocks.
     pub(crate) destroyed: bool,
-    /// Bytes held by the pool.
+    /// Number of bytes that the pool holds, in live blocks or unused.
     pub reserved: u64,
-    /// Maximum of `reserved` since it was reset to 0.
+    /// Maximum of `reserved` since the program reset it to 0.
     pub reserved_peak: u64,
-    /// Bytes in live blocks.
+    /// Number of bytes in live blocks.
     pub used: u64,
-    /// Maximum of `used` since it was reset to 0.
+    /// Maximum of `used` since the program reset it to 0.
     pub used_peak: u64,
-    /// Bytes kept when a stream or a device is synchronized.
+    /// Number of bytes that the pool keeps when a stream or a device is synchronized.
     pub threshold: u64,
-    /// Reuse policies: follow event dependencies, opportunistic, internal dependencies.
+    /// The three reuse policies in this order: follow event dependencies, opportunistic, internal dependencies.
     pub reuse: [u64; 3],
 }
 
 impl Pool {
-    /// Releases unused memory, down to `keep`.
+    /// Releases unused memory until the pool holds at most `keep` bytes, or only live blocks.
     pub(crate) fn shrink(&mut self, keep: u64) {
         self.reserved = self.reserved.min(keep.max(self.used.next_multiple_of(PIECE)).max(self.used));
     }
@@ -64,7 +64,7 @@ impl State {
         handle
     }
 
-    /// Adds a block of `space` bytes; the pool grows if needed and possible.
+    /// Counts a new block of `space` bytes in a pool, which grows if needed and possible.
     fn charge(&mut self, handle: u64, space: u64) -> Outcome<()> {
         let Some(pool) = self.pools.get(&handle) else { return Err(INVALID_VALUE) };
         let used = pool.used.checked_add(space).ok_or(OUT_OF_MEMORY)?;
@@ -82,7 +82,7 @@ impl State {
     fn grow(&mut self, handle: u64, bytes: u64) -> bool {
         let Some(pool) = self.pools.get(&handle) else { return false };
         let (device, reserved) = (pool.device, pool.reserved);
-        // Making space may shrink this pool, so its size is read again.
+        // `has_room` may shrink this very pool, so the size of the pool is read again afterwards.
         let fits = self.has_room(device, bytes.saturating_sub(reserved)) && {
             let reserved = self.pools.get(&handle).map_or(0, |pool| pool.reserved);
             self.has_room(device, bytes.saturating_sub(reserved))
@@ -97,7 +97,7 @@ impl State {
         }
     }
 
-    /// Removes a block.
+    /// Subtracts a freed block of `space` bytes from the bytes that a pool uses.
     pub(crate) fn credit(&mut self, handle: u64, space: u64) {
         let Some(pool) = self.pools.get_mut(&handle) else { return };
         pool.used = pool.used.saturating_sub(space);
@@ -106,7 +106,7 @@ impl State {
         }
     }
 
-    /// Shrinks the pools of a synchronized device to their thresholds.
+    /// Shrinks the pools of a synchronized device to their release thresholds.
     pub(crate) fn settle_pools(&mut self, device: usize) {
         for pool in self.pools.values_mut().filter(|pool| pool.device == device) {
             pool.shrink(pool.threshold);
@@ -118,7 +118,7 @@ impl Driver {
     /// Creates a pool.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn create_pool(&self, device: i32) -> Outcome<u64> {
         let device = self.device(device)?;
         let mut state = self.lock();
@@ -130,16 +130,16 @@ impl Driver {
     /// Returns the device's default pool.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn default_pool(&self, device: i32) -> Outcome<u64> {
         let device = self.device(device)?;
         Ok(self.lock().default_pool(device))
     }
 
-    /// Destroys a pool; its blocks stay valid.
+    /// Destroys the handle of a pool; its blocks stay valid.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn destroy_pool(&self, call: &'static str, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
         let pool = state.pool(call, handle)?;
@@ -151,18 +151,18 @@ impl Driver {
         Ok(())
     }
 
-    /// Returns the state of a pool.
+    /// Returns a copy of the state of a pool.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn pool(&self, call: &'static str, handle: u64) -> Outcome<Pool> {
         self.lock().pool(call, handle).cloned()
     }
 
-    /// Changes a setting of a pool.
+    /// Changes the settings of a pool by the function `change`.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn change_pool(&self, call: &'static str, handle: u64, change: impl FnOnce(&mut Pool)) -> Outcome<()> {
         self.lock().pool(call, handle).map(change)
     }
@@ -170,13 +170,13 @@ impl Driver {
     /// Releases unused memory of a pool.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn trim_pool(&self, call: &'static str, handle: u64, keep: u64) -> Outcome<()> {
         self.lock().refuse_unsafe()?;
         self.change_pool(call, handle, |pool| pool.shrink(keep))
     }
 
-    /// Allocates a block in stream order, from the pool of the stream's device if none is named.
+    /// Allocates a block in stream order. Without a given pool, it comes from the pool of the stream's device.
     ///
     /// # Errors
     /// `OUT_OF_MEMORY`, or another error code.
@@ -210,7 +210,7 @@ impl Driver {
         let waits_for = state.order(stream);
         state.note_whole(call, stream, start, bytes);
         let poison = self.shared.arenas[device].poison(start, bytes, FRESH);
-        // SAFETY: ordered uses of the block come later; an unordered one is reported as a race.
+        // SAFETY: all uses that are ordered after the allocation run later; any other use is reported as a race.
         state.push(stream, waits_for, Some(Box::new(move || unsafe { poison.run() })), Then::Nothing)?;
         Ok(start)
     }
@@ -218,7 +218,7 @@ impl Driver {
     /// Frees a block in stream order.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn free_in_order(&self, call: &'static str, device: usize, address: u64, stream: u64) -> Outcome<()> {
         let mut state = self.lock();
         state.refuse_unsafe()?;
@@ -246,13 +246,13 @@ impl Driver {
         }
         let poison = self.shared.arenas[block.device].poison(address, block.bytes, FREED);
         let then = Then::Return { device: block.device, start: address, bytes: block.space() };
-        // SAFETY: ordered uses of the block came before; an unordered one was reported.
+        // SAFETY: all uses that are ordered before the free have run; any other use was reported as a race.
         state.push(stream, waits_for, Some(Box::new(move || unsafe { poison.run() })), then).map(drop)
     }
 }
 
 impl State {
-    /// Records that a stream's next operation creates a block.
+    /// Records the allocation as a write of the whole block by the stream's next operation.
     fn note_whole(&mut self, call: &'static str, stream: u64, start: u64, bytes: u64) {
         let Some(region) = Region::line(start, bytes) else { return };
         let number = self.streams.get(&stream).map_or(0, |stream| stream.submitted + 1);

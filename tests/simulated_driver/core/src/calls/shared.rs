@@ -1,9 +1,10 @@
-//! Memory and events shared with other processes. The memory of a device is a file, and another process maps the
-//! pages of a block over a part of its own pages. A shared block additionally has an empty file that is closed when
-//! the block is freed, which shows whether the block of a handle still exists.
+//! Implements memory and events that are shared with other processes. The memory of a device is a file, and another
+//! process maps the pages of a block over a part of its own device memory. Each shared block also has an empty file
+//! that is closed when the block is freed; thereby another process detects whether the block of a handle still exists.
 //!
-//! Unlike with a real driver, the process that created a handle may open it too. An event opened by another process
-//! is complete, since it was waited for when its handle was created; later recordings by its owner are not visible.
+//! Unlike with a real driver, the process that created a handle may open it too. An event opened in another process is
+//! already complete, because the driver waited for it when its handle was created. Later recordings by the owner are
+//! not visible to that process.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -19,48 +20,48 @@ use crate::driver::Driver;
 use crate::history::History;
 use crate::memory::Allocation;
 
-/// Size of a handle.
+/// Size of an inter-process handle in bytes.
 pub const HANDLE_BYTES: usize = 64;
 /// Magic number at the start of a handle.
 const MARK: u64 = u64::from_le_bytes(*b"SIMULATE");
 
-/// Content of a handle: numbers of 8 bytes in this order.
+/// Content of an inter-process handle, stored as 64-bit numbers in this order.
 #[derive(Clone, Copy, Default)]
 struct Name {
     process: u64,
     device: u64,
-    /// Address of a block, or an event's handle.
+    /// Address of the shared block, or handle of the shared event.
     address: u64,
     /// Offset of the block in the device's file.
     offset: u64,
     bytes: u64,
-    /// File descriptors of the process: the device's file in the lower half, the block's lifetime file in the upper
-    /// half.
+    /// File descriptors in the owning process: the device's file in the lower half, the empty file of the block in the
+    /// upper half.
     files: u64,
     serial: u64,
 }
 
-/// Shared block of this process.
+/// Block of this process for which a handle was created.
 struct Named {
-    /// Closed when the block is freed.
+    /// Empty file that is closed when the block is freed.
     life: OwnedFd,
     serial: u64,
 }
 
-/// Opened block of another process, or of this one.
+/// Block that this process opened by a handle.
 struct Opened {
     count: usize,
     serial: u64,
     process: u64,
-    /// `None` for a block of this process.
+    /// Mapped pages of the other process; `None` if the block belongs to this process.
     taken: Option<Taken>,
 }
 
-/// Location of another process's pages.
+/// Addresses at which the pages of another process are mapped.
 struct Taken {
-    /// First address and size of the address range.
+    /// First address and size of the address range reserved for the block.
     space: (u64, u64),
-    /// First address and size of the pages that show the other file.
+    /// First address and size of the pages that map the other process's file.
     pages: (u64, u64),
 }
 
@@ -97,7 +98,7 @@ impl Name {
         }
     }
 
-    /// Opens the device's file of the owning process, if the block still exists.
+    /// Opens the owning process's file for the device, if the block still exists.
     fn file(&self) -> Outcome<File> {
         let path = |number: u64| format!("/proc/{}/fd/{number}", self.process);
         let life = read_link(path(self.files >> 32)).map_err(|_| INVALID_VALUE)?;
@@ -113,25 +114,25 @@ fn life_of(serial: u64) -> String {
     format!("simulated-block-{serial}")
 }
 
-/// Creates an empty file that shows that the block exists.
+/// Creates an empty file whose existence shows that the block exists.
 fn new_life(serial: u64) -> Outcome<OwnedFd> {
     let name = CString::new(life_of(serial)).map_err(|_| INVALID_VALUE)?;
     // SAFETY: the name is a C string.
     let file = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
-    // SAFETY: a new file descriptor without another owner.
+    // SAFETY: `file` is a new file descriptor that nothing else owns.
     if file < 0 { Err(OUT_OF_MEMORY) } else { Ok(unsafe { OwnedFd::from_raw_fd(file) }) }
 }
 
-/// Invalidates the handle of a freed block.
+/// Invalidates the handle of a block that is being freed.
 pub(crate) fn end(start: u64) {
     locked(&NAMED).remove(&start);
 }
 
 impl Driver {
-    /// Returns a handle for a plain block, given by its first byte.
+    /// Returns a handle for a block, given by the address of its first byte.
     ///
     /// # Errors
-    /// `INVALID_VALUE` for any other address, and for pool memory.
+    /// `INVALID_VALUE` for any other address, and for memory of a pool.
     pub fn share(&self, address: u64) -> Outcome<[u8; HANDLE_BYTES]> {
         let state = self.lock();
         let (start, block) = state.block_at(address).ok_or(INVALID_VALUE)?;
@@ -159,7 +160,7 @@ impl Driver {
         Ok(name.written())
     }
 
-    /// Returns a handle for an event, after waiting for the point it marks.
+    /// Returns a handle for an event, after waiting until the event is complete.
     ///
     /// # Errors
     /// `INVALID_HANDLE` for a value that is not an event.
@@ -169,7 +170,7 @@ impl Driver {
         Ok(Name { process: own_process(), device, address: event, ..Name::default() }.written())
     }
 
-    /// Creates an event for a handle.
+    /// Opens the event of a handle as a new event.
     ///
     /// # Errors
     /// As `open_shared`.
@@ -186,10 +187,10 @@ impl Driver {
         self.create_event(device, false)
     }
 
-    /// Opens a block by its handle. A block opened twice has one mapping and must be closed twice.
+    /// Opens a block by its handle. A block that is opened twice has one mapping and must be closed twice.
     ///
     /// # Errors
-    /// `INVALID_VALUE` for a value that is not a handle of a live block.
+    /// `INVALID_VALUE` for a value that is not the handle of a live block.
     pub fn open_shared(&self, handle: &[u8; HANDLE_BYTES]) -> Outcome<u64> {
         let name = Name::read(handle)?;
         let mut opened = locked(&OPENED);
@@ -207,7 +208,7 @@ impl Driver {
         Ok(address)
     }
 
-    /// Maps another process's pages over own ones.
+    /// Maps pages of another process over a new range of this device's memory.
     fn adopt(&self, name: &Name) -> Outcome<(u64, Option<Taken>)> {
         let file = name.file()?;
         let device = name.device as usize;
@@ -227,7 +228,7 @@ impl Driver {
         Ok((first + within, Some(Taken { space: (taken, pages + PAGE), pages: (first, pages) })))
     }
 
-    /// Closes a block opened by `open_shared`, after the device's work.
+    /// Closes a block opened by `open_shared`, after waiting for all work of the device.
     ///
     /// # Errors
     /// `INVALID_VALUE` for a block that is not open.

@@ -1,7 +1,7 @@
-//! Streams: their operations run in order, later, on a thread of the stream.
+//! Implements streams. The operations of a stream run asynchronously and in order on a thread of the stream.
 //!
-//! The legacy default stream and the blocking streams of its device wait for each other. The position of each
-//! operation in that order is fixed at submission.
+//! The legacy default stream and the blocking streams of its device wait for each other. The order between their
+//! operations is fixed when an operation is submitted.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar};
@@ -20,11 +20,11 @@ use crate::worker::{Operation, Then, Work};
 pub enum StreamKind {
     /// The legacy default stream itself.
     Legacy,
-    /// The stream and the legacy default stream wait for each other.
+    /// Blocking stream: it and the legacy default stream wait for each other.
     Blocking,
-    /// As `Blocking`, for the default stream of a thread.
+    /// Default stream of one thread; otherwise like `Blocking`.
     PerThread,
-    /// The streams do not wait for each other.
+    /// Non-blocking stream: it and the legacy default stream do not wait for each other.
     NonBlocking,
 }
 
@@ -39,25 +39,26 @@ impl StreamKind {
     }
 }
 
-/// Handle of the legacy default stream of the current device; 0 is equivalent.
+/// Handle that means the legacy default stream of the current device. The handle 0 means the same.
 pub const LEGACY: u64 = 1;
-/// Handle of the calling thread's default stream of the current device.
+/// Handle that means the calling thread's default stream of the current device.
 pub const PER_THREAD: u64 = 2;
-/// Lowest and highest priority; lower numbers have priority.
+/// Least and greatest priority of a stream; a lower number is a higher priority.
 pub const PRIORITIES: (i32, i32) = (0, -5);
 
 pub(crate) struct Stream {
-    /// Handle for programs; default streams have none.
+    /// Handle that programs use; `None` for default streams.
     pub(crate) handle: Option<u64>,
     pub(crate) device: usize,
     pub(crate) kind: StreamKind,
     pub(crate) priority: i32,
     pub(crate) queue: VecDeque<Operation>,
-    /// Number of the last operation that was submitted, was completed, and is known to the host as complete.
+    /// Numbers of the last operation that was submitted, of the last that is complete, and of the last that the host
+    /// knows to be complete.
     pub(crate) submitted: u64,
     pub(crate) completed: u64,
     pub(crate) known: u64,
-    /// Operations that precede the next one, except those of the same stream.
+    /// Operations of other streams that happen before the next operation of this stream.
     pub(crate) clock: Clock,
     pub(crate) wake: Arc<Condvar>,
     pub(crate) has_worker: bool,
@@ -82,7 +83,7 @@ impl Stream {
         }
     }
 
-    /// Returns the points that the operations up to a number wait for.
+    /// Returns the points of other streams for which the operations up to `number` wait.
     pub(crate) fn ordered_before(&self, number: u64) -> impl Iterator<Item = Point> {
         self.queue.iter().take_while(move |one| one.number <= number).flat_map(|one| one.waits_for.iter().copied())
     }
@@ -93,7 +94,7 @@ impl Stream {
 }
 
 impl State {
-    /// Returns the stream of a handle, for a thread with the current device `device`.
+    /// Returns the stream that a handle means in a thread whose current device is `device`.
     pub(crate) fn resolve(&mut self, call: &'static str, device: usize, handle: u64) -> Outcome<u64> {
         match handle {
             0 | LEGACY => Ok(self.devices[device].legacy),
@@ -115,7 +116,7 @@ impl State {
         self.last_stream
     }
 
-    /// Destroys a stream for programs: its handle may be reused. Pending operations still run.
+    /// Destroys a stream as seen by programs: its handle may be reused. Pending operations still run.
     pub(crate) fn end_stream(&mut self, serial: u64) {
         let Some(stream) = self.streams.get_mut(&serial) else { return };
         stream.destroyed = true;
@@ -137,7 +138,8 @@ impl State {
         serial
     }
 
-    /// Applies the default stream's ordering rules to the next operation of a stream; returns the points to wait for.
+    /// Applies the ordering rules of default streams to the next operation of a stream; returns the points for which
+    /// that operation must wait.
     pub(crate) fn order(&mut self, handle: u64) -> Vec<Point> {
         let Some(stream) = self.streams.get_mut(&handle) else { return Vec::new() };
         let (device, kind) = (stream.device, stream.kind);
@@ -173,7 +175,7 @@ impl State {
         self.push(handle, waits_for, work, then)
     }
 
-    /// Returns the current ends of the selected streams, and everything ordered before them.
+    /// Returns the current ends of the selected streams, and all operations that happen before these ends.
     pub(crate) fn frontier(&self, wanted: impl Fn(u64, &Stream) -> bool) -> (Vec<Point>, Clock) {
         let mut clock = Clock::default();
         let mut points = Vec::new();
@@ -187,7 +189,8 @@ impl State {
         (points, clock)
     }
 
-    /// Returns the points for a wait for a stream: for the legacy default stream, those of all blocking streams.
+    /// Returns the points for which the host waits when it synchronizes a stream. For the legacy default stream these
+    /// include the ends of all blocking streams.
     fn frontier_of(&self, handle: u64) -> (Vec<Point>, Clock) {
         match self.streams.get(&handle) {
             Some(stream) if stream.kind == StreamKind::Legacy => {
@@ -203,7 +206,7 @@ impl Driver {
     /// Creates a stream.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn create_stream(&self, device: usize, non_blocking: bool, priority: i32) -> Outcome<u64> {
         let mut state = self.lock();
         let handle = state.handles.take_again(Reused::Stream);
@@ -216,7 +219,7 @@ impl Driver {
     /// Destroys a stream; pending operations still run.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn destroy_stream(&self, call: &'static str, device: usize, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
         if handle <= PER_THREAD {
@@ -229,10 +232,10 @@ impl Driver {
         Ok(())
     }
 
-    /// Waits for a stream.
+    /// Blocks the calling thread until a stream is idle.
     ///
     /// # Errors
-    /// An error code, including that of failed earlier work.
+    /// The error code of this call, or of earlier work that failed.
     pub fn synchronize_stream(&self, call: &'static str, device: usize, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
         state.refuse_unsafe()?;
@@ -245,7 +248,7 @@ impl Driver {
         state.check(device)
     }
 
-    /// Queries whether a stream is complete.
+    /// Queries whether all operations of a stream are complete.
     ///
     /// # Errors
     /// `NOT_READY`, or another error code.
@@ -263,10 +266,10 @@ impl Driver {
         state.check(device)
     }
 
-    /// Runs a host function in stream order.
+    /// Enqueues a call of a host function on a stream.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn launch_host(
         &self,
         call: &'static str,
@@ -286,7 +289,7 @@ impl Driver {
     /// Returns the device of a stream, whether it is non-blocking, and its priority.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn describe_stream(&self, call: &'static str, device: usize, handle: u64) -> Outcome<(usize, bool, i32)> {
         let mut state = self.lock();
         let handle = state.resolve(call, device, handle)?;
@@ -294,16 +297,16 @@ impl Driver {
         Ok((stream.device, stream.kind == StreamKind::NonBlocking, stream.priority))
     }
 
-    /// Returns an id of a stream that is never reused, unlike a handle.
+    /// Returns the id of a stream. Unlike a handle, an id is never reused.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn stream_id(&self, call: &'static str, device: usize, handle: u64) -> Outcome<u64> {
         self.lock().resolve(call, device, handle)
     }
 
-    /// Sets the delay of a stream, given its serial number; `None` sets the delay of all streams without an
-    /// individual one.
+    /// Sets the delay before each operation of the stream with this serial number; `None` sets it for all streams
+    /// without an individual delay.
     pub(crate) fn set_delay(&self, stream: Option<u64>, delay: crate::config::Delay) {
         let mut state = self.lock();
         match stream {
@@ -312,17 +315,17 @@ impl Driver {
         }
     }
 
-    /// Waits for all work of a device.
+    /// Blocks the calling thread until all work of a device is complete.
     ///
     /// # Errors
-    /// The code of failed earlier work.
+    /// The code of earlier work that failed.
     pub fn synchronize_device(&self, device: usize) -> Outcome<()> {
         self.lock().refuse_while_capturing(device)?;
         let state = self.drain(device);
         state.check(device)
     }
 
-    /// Waits for all work of a device, with the lock released.
+    /// Waits until all work of a device is complete. The lock is released during the wait.
     pub(crate) fn drain(&self, device: usize) -> Locked<'_> {
         let state = self.lock();
         let (points, clock) = state.frontier(|_, stream| stream.device == device);

@@ -1,8 +1,8 @@
-//! Arrays, textures and surfaces, with the structures of both vendors.
+//! Implements CUDA arrays, textures and surfaces, with the structures of both vendors.
 //!
-//! An array is a block of device memory with its elements in order. A kernel receives the address of the CPU engine's
-//! image description. The description of a destroyed object is cleared, so that a kernel that still uses it reads
-//! zeroes.
+//! An array is a block of device memory that contains its elements in row-major order. A kernel receives the address of
+//! an image description of the CPU engine. When a texture or surface is destroyed, its description is cleared, so that
+//! a kernel that still uses it reads zeros.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -13,7 +13,7 @@ use crate::copy::{Memory, Side};
 use crate::driver::Driver;
 use crate::kernel::engine::TextureImage;
 
-/// `CUDA_ARRAY3D_DESCRIPTOR`, `HIP_ARRAY3D_DESCRIPTOR`.
+/// Layout of `CUDA_ARRAY3D_DESCRIPTOR` and `HIP_ARRAY3D_DESCRIPTOR`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ArrayDescriptor {
@@ -23,7 +23,7 @@ pub struct ArrayDescriptor {
     flags: u32,
 }
 
-/// `CUDA_RESOURCE_DESC`, `HIP_RESOURCE_DESC`.
+/// Layout of `CUDA_RESOURCE_DESC` and `HIP_RESOURCE_DESC`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ResourceDescriptor {
@@ -32,7 +32,7 @@ pub struct ResourceDescriptor {
     flags: u32,
 }
 
-/// `CUDA_TEXTURE_DESC`, `HIP_TEXTURE_DESC`.
+/// Layout of `CUDA_TEXTURE_DESC` and `HIP_TEXTURE_DESC`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct TextureDescriptor {
@@ -59,11 +59,12 @@ struct Array {
 #[derive(Default)]
 struct Tables {
     arrays: HashMap<u64, Array>,
-    /// Objects by handle, which is their address; true for surfaces.
+    /// Textures and surfaces by their handle, which is the address of their description; the value is true for
+    /// surfaces.
     objects: HashMap<u64, bool>,
 }
 
-/// Arrays and the objects created from them.
+/// All arrays, and the textures and surfaces created from them.
 #[derive(Default)]
 pub struct Textures(Mutex<Tables>);
 
@@ -87,7 +88,7 @@ impl Driver {
     /// Creates an array.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn create_array(&self, device: usize, descriptor: In<ArrayDescriptor>) -> Outcome<u64> {
         let ArrayDescriptor { axes, format, channels, flags } = descriptor.get()?;
         let [width, height, depth] = axes.map(|axis| axis as u64);
@@ -106,7 +107,7 @@ impl Driver {
     /// Destroys an array.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn destroy_array(&self, call: &'static str, array: u64) -> Outcome<()> {
         let gone = self.textures.with(|tables| tables.arrays.remove(&array)).ok_or(INVALID_HANDLE)?;
         self.free(call, gone.image.data)
@@ -116,19 +117,19 @@ impl Driver {
         self.textures.with(|tables| tables.arrays.get(&array).copied()).ok_or(INVALID_HANDLE)
     }
 
-    /// Returns the bytes of an array's element.
+    /// Returns the size of an array's element in bytes.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn array_item(&self, array: u64) -> Outcome<u64> {
         let image = self.array(array)?.image;
         item(image.format, image.channels)
     }
 
-    /// Returns a box of an array as the endpoint of a copy: `at` and `extent` are in bytes, rows and planes.
+    /// Returns a box of an array as the endpoint of a copy. `at` and `extent` are given in bytes, rows and planes.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn array_side(&self, array: u64, at: [u64; 3], extent: [u64; 3]) -> Outcome<Side> {
         let image = self.array(array)?.image;
         let lengths = [image.row_pitch, image.height.into(), image.depth.into()];
@@ -141,14 +142,14 @@ impl Driver {
         Ok(Side { memory: Memory::Device, start, row_pitch, plane_pitch })
     }
 
-    /// Creates a texture.
+    /// Creates a texture object.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn create_texture(&self, resource: In<ResourceDescriptor>, sampling: In<TextureDescriptor>) -> Outcome<u64> {
         let (resource, how) = (resource.get()?, sampling.get()?);
         let words = resource.words;
-        // Two 32-bit fields in a word, the first one in the lower half.
+        // The 64-bit word contains two 32-bit fields, the first one in its lower half.
         let (format, channels) = (words[1] as u32, (words[1] >> 32) as u32);
         let image = match resource.kind {
             0 => self.array(words[0])?.image,
@@ -190,10 +191,10 @@ impl Driver {
         ))
     }
 
-    /// Creates a surface.
+    /// Creates a surface object.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn create_surface(&self, resource: In<[u64; 2]>) -> Outcome<u64> {
         let [kind, array] = resource.get()?;
         let array = self.array(array)?;
@@ -212,13 +213,14 @@ impl Driver {
     /// Destroys a texture or a surface. Its description is cleared but not freed.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn destroy_object(&self, object: u64, is_surface: bool) -> Outcome<()> {
         let found = self.textures.with(|tables| tables.objects.remove(&object));
         if found != Some(is_surface) {
             return Err(INVALID_VALUE);
         }
-        // SAFETY: leaked above and never freed; a kernel that reads it concurrently has undefined results anyway.
+        // SAFETY: the description was leaked when it was created, so it is valid. A kernel that reads it at the same
+        // time has undefined results with a real driver too.
         unsafe {
             std::ptr::with_exposed_provenance_mut::<TextureImage>(object as usize)
                 .write_volatile(TextureImage::default())
@@ -227,7 +229,7 @@ impl Driver {
     }
 }
 
-/// Exports the functions of arrays, textures and surfaces under a vendor's names.
+/// Exports the functions for arrays, textures and surfaces under a vendor's names.
 #[macro_export]
 macro_rules! export_textures {
     (

@@ -5,13 +5,14 @@ use std::ffi::{c_int, c_void};
 use std::io::{Error, Result};
 use std::sync::{Mutex, PoisonError};
 
-/// Value of new memory.
+/// Byte value with which new memory is filled.
 pub const FRESH: u8 = 0xA5;
-/// Value of freed memory.
+/// Byte value with which freed memory is filled.
 pub const FREED: u8 = 0xDB;
-/// Number of bytes poisoned at each end of a larger block: written pages need memory of the machine.
+/// Maximum number of bytes that are filled at each end of a block. Filling everything would make the system allocate
+/// all pages.
 const POISONED_END: u64 = 32 << 20;
-/// Freed blocks from this size on return their pages to the machine.
+/// Freed blocks of at least this many bytes return their pages to the operating system.
 const LARGE: u64 = 1 << 20;
 /// Page size of the machine.
 pub const PAGE: u64 = 4096;
@@ -25,7 +26,7 @@ pub struct Arena {
     doors: Mutex<Doors>,
 }
 
-/// Reasons for which the memory is accessible at the visible addresses.
+/// Reasons for which the host may currently access the memory at the visible addresses.
 #[derive(Default)]
 struct Doors {
     host: bool,
@@ -45,7 +46,7 @@ impl Arena {
         }
         let mut arena = Self { file, visible: 0, private: 0, bytes, doors: Mutex::default() };
         let length = libc::off_t::try_from(bytes).map_err(Error::other)?;
-        // SAFETY: this object owns the file.
+        // SAFETY: this object owns the open file.
         if unsafe { libc::ftruncate(file, length) } != 0 {
             return Err(Error::last_os_error());
         }
@@ -55,7 +56,7 @@ impl Arena {
     }
 
     fn map(&self, protection: c_int) -> Result<u64> {
-        // SAFETY: creates a new mapping of the file above at an address chosen by the system.
+        // SAFETY: this call creates a new mapping of the file at an address chosen by the system.
         let address = unsafe {
             let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
             libc::mmap(std::ptr::null_mut(), self.bytes as usize, protection, flags, self.file, 0)
@@ -63,57 +64,59 @@ impl Arena {
         if address == libc::MAP_FAILED { Err(Error::last_os_error()) } else { Ok(address.expose_provenance() as u64) }
     }
 
-    /// Returns the first visible address.
+    /// Returns the first address that programs see.
     pub fn start(&self) -> u64 {
         self.visible
     }
 
-    /// Returns the bytes of address space.
+    /// Returns the size of the address space in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Returns whether it contains an address.
+    /// Returns whether the arena contains an address.
     pub fn contains(&self, address: u64) -> bool {
         (self.visible..self.visible + self.bytes).contains(&address)
     }
 
-    /// Returns the private address of the byte at a visible address.
+    /// Returns the private address of the byte that programs see at `address`.
     pub fn private(&self, address: u64) -> u64 {
         self.private + (address - self.visible)
     }
 
-    /// Allows or forbids access by host code at the visible addresses, which kernels running on the host need.
+    /// Allows or forbids host code to access the memory at the visible addresses. Kernels run on the host and need this
+    /// access.
     ///
     /// # Errors
-    /// Errors of the system.
+    /// Returns the error of the operating system.
     pub fn unseal(&self, open: bool) -> Result<()> {
         self.change(|doors| doors.host = open)
     }
 
-    /// Allows access because a kernel begins to run.
+    /// Allows host access to the visible addresses because a kernel begins to run.
     ///
     /// # Errors
-    /// Errors of the system.
+    /// Returns the error of the operating system.
     pub fn enter_kernel(&self) -> Result<()> {
         self.change(|doors| doors.kernels += 1)
     }
 
-    /// Ends the access of a kernel.
+    /// Ends the access that `enter_kernel` allowed.
     pub fn leave_kernel(&self) {
-        // If sealing fails the memory stays accessible, which can hide a mistake but causes none.
+        // If the protection cannot be restored, the memory stays accessible. This can hide a mistake of a test but
+        // cannot cause one.
         let _ = self.change(|doors| doors.kernels = doors.kernels.saturating_sub(1));
     }
 
-    /// Returns the file with the memory, for other processes.
+    /// Returns the file that contains the memory, so that other processes can map it.
     pub fn file(&self) -> c_int {
         self.file
     }
 
-    /// Maps whole pages of another file over those from `start` on, at both addresses.
+    /// Maps whole pages of another file over the pages from `start` on, at both the visible and the private address.
     ///
     /// # Errors
-    /// Errors of the system.
+    /// Returns the error of the operating system.
     pub fn adopt(&self, start: u64, bytes: u64, file: c_int, offset: u64) -> Result<()> {
         let doors = self.doors.lock().unwrap_or_else(PoisonError::into_inner);
         let visible =
@@ -122,7 +125,8 @@ impl Arena {
             let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | libc::MAP_FIXED;
             let place = pointer(address).cast();
             let offset = libc::off_t::try_from(offset).map_err(Error::other)?;
-            // SAFETY: pages of this object's mappings without another user: the caller allocated the addresses.
+            // SAFETY: the pages belong to this object's mappings, and only the caller, which allocated the addresses,
+            // uses them.
             let mapped = unsafe { libc::mmap(place, bytes as usize, protection, flags, file, offset) };
             if mapped == libc::MAP_FAILED {
                 return Err(Error::last_os_error());
@@ -131,10 +135,10 @@ impl Arena {
         Ok(())
     }
 
-    /// Restores the arena's own pages.
+    /// Maps the arena's own pages again.
     ///
     /// # Errors
-    /// Errors of the system.
+    /// Returns the error of the operating system.
     pub fn restore(&self, start: u64, bytes: u64) -> Result<()> {
         self.adopt(start, bytes, self.file, start - self.visible)
     }
@@ -154,7 +158,7 @@ impl Arena {
         if code == 0 { Ok(()) } else { Err(Error::last_os_error()) }
     }
 
-    /// Returns the task that fills a block of new or freed memory, to be run in stream order.
+    /// Returns a task that fills a block with a poison value; the caller runs it in stream order.
     pub fn poison(&self, address: u64, bytes: u64, value: u8) -> Poison {
         Poison { place: self.private(address), bytes, value }
     }
@@ -178,7 +182,7 @@ pub fn pointer(address: u64) -> *mut u8 {
     std::ptr::with_exposed_provenance_mut(address as usize)
 }
 
-/// Fills a block with a recognizable value.
+/// Task that fills a block with a poison value.
 pub struct Poison {
     place: u64,
     bytes: u64,
@@ -189,10 +193,10 @@ impl Poison {
     /// Runs the task.
     ///
     /// # Safety
-    /// The arena is alive and the block has no other user.
+    /// The arena must be alive, and no other code may use the block.
     pub unsafe fn run(&self) {
         if self.value == FREED && self.bytes >= LARGE {
-            // SAFETY: the caller guarantees the block.
+            // SAFETY: the caller of this function guarantees that no other code uses the block.
             unsafe { self.give_pages_back() };
         }
         let end = match (self.value, self.bytes) {
@@ -200,7 +204,7 @@ impl Poison {
             (FREED, _) => PAGE,
             (_, bytes) => bytes.min(POISONED_END),
         };
-        // SAFETY: both ends lie in the block that the caller guarantees.
+        // SAFETY: the caller of this function guarantees that no other code uses the block; both filled ends lie in it.
         unsafe {
             pointer(self.place).write_bytes(self.value, end as usize);
             if end < self.bytes {
@@ -213,7 +217,8 @@ impl Poison {
         let from = self.place.next_multiple_of(PAGE);
         let to = (self.place + self.bytes) / PAGE * PAGE;
         let address: *mut c_void = pointer(from).cast();
-        // Only saves memory, so a failure is ignored. SAFETY: whole pages of the block that the caller guarantees.
+        // The call only saves memory, so a failure is ignored. SAFETY: the range consists of whole pages of the block,
+        // which no other code uses, as the caller guarantees.
         unsafe { libc::madvise(address, (to - from) as usize, libc::MADV_REMOVE) };
     }
 }
@@ -228,7 +233,7 @@ mod tests {
         let arena = Arena::new(1 << 20).unwrap();
         let address = arena.start() + 12_345;
         arena.unseal(true).unwrap();
-        // SAFETY: both are bytes of the arena, which is accessible.
+        // SAFETY: both addresses are those of bytes in the arena, which is accessible.
         unsafe {
             pointer(arena.private(address)).write(7);
             assert_eq!(pointer(address).read(), 7);
@@ -242,7 +247,7 @@ mod tests {
         let start = arena.start() + 512;
         for bytes in [1, 700, 5000, LARGE + 700] {
             for value in [FRESH, FREED] {
-                // SAFETY: bytes of the arena.
+                // SAFETY: the range consists of bytes of the arena.
                 unsafe {
                     pointer(arena.private(start)).sub(1).write(1);
                     pointer(arena.private(start + bytes)).write(2);

@@ -1,6 +1,8 @@
-//! Conditions in graphs: values set by kernels that select the bodies to execute.
+//! Implements conditional nodes of graphs. A kernel sets the value of a condition, and the value selects the bodies
+//! that are executed.
 //!
-//! A handle is the address of the value, which is never freed: the end of the last kernel that has it is unknown.
+//! The handle of a condition is the address of its value. The value is never freed, because it is unknown when the last
+//! kernel with this handle ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,10 +15,11 @@ use crate::state::State;
 const IF: u32 = 0;
 const WHILE: u32 = 1;
 const SWITCH: u32 = 2;
-/// Maximum number of iterations: a longer loop means that its kernels do not run, because something failed before.
+/// Maximum number of iterations of a loop node. A longer loop means that an earlier failure prevents its kernels from
+/// running.
 const MOST_TURNS: usize = 100_000;
 
-/// Value set by kernels, and its value at the start of a launch.
+/// Condition: a value that kernels set, and its value at the start of a launch.
 #[derive(Clone, Copy)]
 pub(crate) struct Condition {
     number: &'static AtomicU32,
@@ -31,16 +34,16 @@ impl Condition {
     }
 }
 
-/// Conditional node.
+/// Conditional node: a condition and its bodies.
 pub(crate) struct Conditional {
     condition: Condition,
     kind: u32,
-    /// Graphs of the bodies.
+    /// Handles of the graphs that are its bodies.
     bodies: &'static [u64],
 }
 
 impl State {
-    /// Returns the nodes of a graph with conditional nodes completed by the content of their bodies.
+    /// Returns the nodes of a graph, with the current content of the bodies inserted into conditional nodes.
     pub(crate) fn whole(&self, nodes: &Nodes) -> Nodes {
         let whole = nodes.iter().map(|(handle, node)| {
             let node =
@@ -76,7 +79,7 @@ impl Driver {
     /// Creates a condition for a graph that is being captured.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn create_condition(&self, call: &'static str, graph: u64, default: Option<u32>) -> Outcome<u64> {
         self.graph_nodes(call, graph)?;
         let number: &'static AtomicU32 = Box::leak(Box::new(AtomicU32::new(0)));
@@ -85,10 +88,10 @@ impl Driver {
         Ok(handle)
     }
 
-    /// Adds a conditional node; returns the node and its bodies, which are never freed.
+    /// Adds a conditional node; returns the node and the list of its bodies, which is never freed.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn add_conditional(&self, graph: u64, condition: u64, kind: u32, size: u32) -> Outcome<(u64, &'static [u64])> {
         let sizes = match kind {
             IF => 1..=2,
@@ -117,10 +120,10 @@ impl Driver {
         Ok((state.keep_aside(graph, node), bodies))
     }
 
-    /// Makes a capturing stream depend on one node only.
+    /// Makes the next operation of a capturing stream depend on `node` only.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn follow(&self, call: &'static str, device: usize, stream: u64, node: u64) -> Outcome<()> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
@@ -128,10 +131,10 @@ impl Driver {
         state.follow(capture, stream, node)
     }
 
-    /// Begins the capture of a stream into a body.
+    /// Begins a capture of a stream into the body of a conditional node.
     ///
     /// # Errors
-    /// An error code.
+    /// The error code that the vendor's driver returns for an invalid argument or state.
     pub fn begin_body(&self, call: &'static str, device: usize, stream: u64, body: u64, mode: Mode) -> Outcome<()> {
         if !self.lock().graphs.graphs.contains_key(&body) {
             return Err(CAPTURE_UNSUPPORTED);

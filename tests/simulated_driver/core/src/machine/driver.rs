@@ -1,4 +1,4 @@
-//! The driver as seen by the export layers.
+//! Defines the driver object that the CUDA and HIP libraries use.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,9 +8,9 @@ use crate::kernel::Modules;
 use crate::state::{Locked, Shared};
 use crate::texture::Textures;
 
-/// Simulated driver.
+/// Simulated driver with its devices.
 pub struct Driver {
-    /// Settings at the start.
+    /// Settings that were read when the driver started.
     pub config: Config,
     /// Injected faults.
     pub faults: Faults,
@@ -22,10 +22,10 @@ pub struct Driver {
 static DRIVER: OnceLock<Option<Driver>> = OnceLock::new();
 
 impl Driver {
-    /// Creates a private driver.
+    /// Creates a driver that is separate from the driver of the process.
     ///
     /// # Errors
-    /// Errors of the system, without memory.
+    /// Returns the error of the operating system if memory is missing.
     pub fn new(config: Config) -> std::io::Result<Self> {
         let faults = Faults::default();
         config.faults.iter().for_each(|fault| faults.arm(fault.clone()));
@@ -33,8 +33,8 @@ impl Driver {
         Ok(Self { config, faults, modules: Modules::default(), textures: Textures::default(), shared })
     }
 
-    /// Returns the driver of the process, created from the environment on first use. `None` without memory, and in a
-    /// forked child, where its threads are missing and its lock may be held forever.
+    /// Returns the driver of the process, which is created from environment variables on first use. Returns `None` if
+    /// memory is missing, and in a forked child: there the threads are missing, and the lock may be held forever.
     pub fn of_process() -> Option<&'static Self> {
         if crate::exit::is_forked() {
             return None;
@@ -47,7 +47,7 @@ impl Driver {
         made.as_ref()
     }
 
-    /// Returns the driver of the process, if it was created.
+    /// Returns the driver of the process if it was created before.
     pub(crate) fn if_made() -> Option<&'static Self> {
         DRIVER.get()?.as_ref()
     }

@@ -1,17 +1,17 @@
-//! Handles of streams, events, pools and contexts.
+//! Creates the handles of streams, events, pools and contexts.
 //!
-//! A driver's handles are addresses of its own objects, and programs may check whether memory is mapped there.
-//! Therefore these handles are addresses too, in mapped memory without access rights: dereferencing one crashes. As
-//! in a real driver, the handle of a destroyed stream or event is reused by the next one. This exposes code that
-//! identifies such an object by its handle only.
+//! A real driver's handles are addresses of its own objects, and programs may check whether memory is mapped there.
+//! Therefore these handles are addresses of mapped memory without access rights, so dereferencing one crashes. As in a
+//! real driver, a new stream or event gets the handle of a destroyed one. This exposes code that identifies such an
+//! object by its handle only.
 
 use crate::arena::pointer;
 
-/// Enough for millions of handles; uses address space only.
+/// Size of the reserved range of addresses in bytes. It suffices for millions of handles and needs no memory.
 const SPACE: u64 = 1 << 30;
 const STEP: u64 = 0x40;
 
-/// Kinds of objects whose memory, and hence handle, a driver reuses.
+/// Kinds of objects for which a driver reuses the handles of destroyed objects.
 #[derive(Clone, Copy)]
 pub(crate) enum Reused {
     Stream,
@@ -21,14 +21,14 @@ pub(crate) enum Reused {
 pub(crate) struct Handles {
     start: u64,
     next: u64,
-    /// Handles of destroyed objects, by kind; the last one is reused first.
+    /// Handles of destroyed objects by kind; the one freed last is reused first.
     free: [Vec<u64>; 2],
 }
 
 impl Handles {
     pub(crate) fn new() -> std::io::Result<Self> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: creates a new mapping at an address chosen by the system.
+        // SAFETY: this call creates a new mapping at an address chosen by the system.
         let address = unsafe { libc::mmap(std::ptr::null_mut(), SPACE as usize, libc::PROT_NONE, flags, -1, 0) };
         if address == libc::MAP_FAILED {
             return Err(std::io::Error::last_os_error());
@@ -42,7 +42,7 @@ impl Handles {
         self.next
     }
 
-    /// Returns a handle, possibly that of a destroyed object of the kind.
+    /// Returns a handle for a new object of the kind, if possible that of a destroyed object.
     pub(crate) fn take_again(&mut self, kind: Reused) -> u64 {
         self.free[kind as usize].pop().unwrap_or_else(|| self.take())
     }
@@ -54,7 +54,7 @@ impl Handles {
 
 impl Drop for Handles {
     fn drop(&mut self) {
-        // SAFETY: this object owns the mapping, which was never accessed as memory.
+        // SAFETY: this object owns the mapping, and no code accesses the mapping as memory.
         unsafe { libc::munmap(pointer(self.start).cast(), SPACE as usize) };
     }
 }

@@ -1,4 +1,4 @@
-//! The machine: memory, the state under one lock, and asynchronous execution.
+//! Implements the simulated machine: device memory, the state under one lock, and asynchronous execution.
 
 pub mod arena;
 pub mod condition;

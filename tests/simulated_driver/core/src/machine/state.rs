@@ -1,4 +1,5 @@
-//! State of the driver under one lock: simple, and fast enough, since the lock is held for short operations only.
+//! Contains all state of the driver under one lock. One lock is simple, and sufficiently fast because it is held only
+//! for short operations.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -19,23 +20,23 @@ use crate::pool::Pool;
 use crate::reorder::Reordering;
 use crate::stream::Stream;
 
-/// The state, and the condition variable for its waiters.
+/// The state with its lock, and the condition variable for threads that wait for operations.
 pub struct Shared {
     state: Mutex<State>,
-    /// Signals that an operation is complete.
+    /// Signalled when an operation is complete.
     pub(crate) progress: Condvar,
-    /// Memory of each device; the workers access it without the lock.
+    /// Memory of each device. Worker threads access it without the lock.
     pub(crate) arenas: Vec<Arena>,
 }
 
-/// Locked state.
+/// Guard that holds the lock of the state.
 pub(crate) type Locked<'a> = MutexGuard<'a, State>;
 
-/// Point of a stream: serial numbers of the stream and of an operation.
+/// Position in a stream: the serial number of the stream and the number of an operation.
 pub(crate) type Point = (u64, u64);
 
-/// State of the driver. Maps have handles or first addresses as keys, except that data about streams uses serial
-/// numbers: a handle is reused after its stream is destroyed, a serial number never.
+/// State of the driver. The keys of most maps are handles or first addresses. Data about streams uses serial numbers
+/// instead, because a handle is reused after its stream is destroyed, and a serial number never.
 pub struct State {
     pub(crate) devices: Vec<Device>,
     pub(crate) contexts: HashMap<u64, usize>,
@@ -59,14 +60,15 @@ pub struct State {
     /// Number of threads waiting for `progress`.
     pub(crate) waiting: usize,
     pub(crate) handles: Handles,
-    /// Whether the process or the driver is ending.
+    /// Whether the process is exiting or the driver was closed.
     pub(crate) ended: bool,
     pub(crate) shared: Weak<Shared>,
 }
 
 impl Shared {
     pub(crate) fn new(config: &Config) -> std::io::Result<Arc<Self>> {
-        // More address space than memory, so that freed blocks can stay in quarantine and limits can be raised.
+        // The address space is larger than the memory, so that freed blocks can stay in quarantine and tests can raise
+        // the memory limit.
         let space = config.memory.saturating_mul(4).clamp(8 << 30, 1 << 40).next_multiple_of(1 << 21);
         let arenas = (0..config.devices).map(|_| Arena::new(space)).collect::<std::io::Result<Vec<_>>>()?;
         let handles = Handles::new()?;
@@ -107,7 +109,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Releases the lock until an operation completes.
+    /// Waits until some operation completes. The lock is released during the wait.
     pub(crate) fn await_progress<'a>(&self, mut state: Locked<'a>) -> Locked<'a> {
         state.waiting += 1;
         let mut state = self.progress.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -115,7 +117,8 @@ impl Shared {
         state
     }
 
-    /// Waits until all points have been passed; the host then knows everything ordered before them to be complete.
+    /// Waits until the streams have passed all points. Afterwards the host counts everything ordered before these
+    /// points as complete.
     pub(crate) fn wait_for<'a>(&self, mut state: Locked<'a>, points: &[Point], clock: &Clock) -> Locked<'a> {
         state.demand(points);
         while !state.ended && !points.iter().all(|&point| state.has_passed(point)) {
@@ -131,20 +134,21 @@ impl State {
         self.handles.take()
     }
 
-    /// Returns whether a stream has completed an operation; true for a removed stream.
+    /// Returns whether a stream has completed an operation; returns true for a destroyed stream.
     pub(crate) fn has_passed(&self, (stream, number): Point) -> bool {
         self.streams.get(&stream).is_none_or(|stream| stream.completed >= number)
     }
 
-    /// Returns the number up to which the host knows a stream's operations to be complete; all for a removed stream.
+    /// Returns the number of the last operation of a stream that the host knows to be complete. For a destroyed stream
+    /// these are all operations.
     pub(crate) fn known(&self, stream: u64) -> u64 {
         self.streams.get(&stream).map_or(u64::MAX, |stream| stream.known)
     }
 
-    /// Records that the host has observed everything in the clock to be complete.
+    /// Records that the host has observed that all operations in the clock are complete.
     ///
-    /// An observation by one host thread counts for all, because synchronization between host threads is invisible
-    /// here. Completed work cannot race with work submitted later.
+    /// An observation by one host thread counts for all host threads, because the driver cannot see synchronization
+    /// between them. Work that was complete before the submission of other work cannot race with it.
     pub(crate) fn learn(&mut self, clock: &Clock) {
         for (stream, number) in clock.entries() {
             let Some(stream) = self.streams.get_mut(&stream) else { continue };
@@ -157,13 +161,13 @@ impl State {
         self.findings.note(kind, call, text);
     }
 
-    /// Reports an invalid handle.
+    /// Reports that a call received an invalid handle.
     pub(crate) fn bad_handle<T>(&mut self, call: &'static str, what: &str, handle: u64) -> Outcome<T> {
         self.note(Kind::BadHandle, call, format!("{handle:#x} is no {what}, or was destroyed"));
         Err(INVALID_HANDLE)
     }
 
-    /// Returns the name of a stream in reports.
+    /// Returns the name of a stream that findings contain.
     pub(crate) fn stream_name(&self, serial: u64) -> String {
         match self.streams.get(&serial) {
             Some(stream) => {
@@ -174,13 +178,14 @@ impl State {
         }
     }
 
-    /// Returns the delay before the next operation of a stream in microseconds, regardless of its waiters.
+    /// Draws the delay in microseconds before the next operation of a stream, independently of operations that wait for
+    /// it.
     pub(crate) fn draw_delay(&mut self, stream: u64) -> u64 {
         let Delay { least, most } = self.delays.get(&stream).copied().unwrap_or(self.delay);
         if least == most {
             return least;
         }
-        // Marsaglia's xorshift: any sequence reproducible by the seed is sufficient.
+        // This is Marsaglia's xorshift generator: any sequence that a seed reproduces is sufficient.
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;

@@ -1,4 +1,4 @@
-//! Asynchronous execution: each stream's operations run one after another on a thread of the stream.
+//! Executes operations asynchronously: the operations of each stream run one after another on a thread of that stream.
 
 use std::cell::Cell;
 use std::sync::{Arc, PoisonError};
@@ -9,15 +9,15 @@ use crate::code::{OPERATING_SYSTEM, Outcome};
 use crate::event::Record;
 use crate::state::{Locked, Point, Shared, State};
 
-/// Work of an operation, executed outside of the lock.
+/// Work of an operation, executed without holding the lock.
 pub(crate) type Work = Box<dyn FnOnce() + Send>;
 
-/// Executed under the lock when an operation is complete.
+/// Actions that follow the completion of an operation, executed while holding the lock.
 pub(crate) enum Then {
     Nothing,
     /// Records the time of an event.
     Stamp(Arc<Record>),
-    /// Frees a block of addresses.
+    /// Returns the addresses of a freed block to the free ranges.
     Return {
         device: usize,
         start: u64,
@@ -32,23 +32,23 @@ pub(crate) struct Operation {
     pub(crate) waits_for: Vec<Point>,
     work: Option<Work>,
     then: Then,
-    /// Code with which it fails when executed.
+    /// Error code with which the operation fails when it is executed.
     fails: Option<u32>,
 }
 
 thread_local! {
-    /// Code with which this thread's next submitted operation will fail.
+    /// Error code with which the next operation that this thread submits will fail.
     static FAILURE: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
-/// Makes the calling thread's next submitted operation fail when executed; `None` cancels that.
+/// Makes the next operation that the calling thread submits fail with `code` when it is executed; `None` cancels this.
 pub fn fail_next(code: Option<u32>) {
-    // A terminating thread submits nothing more.
+    // While a thread terminates, its thread-local value is unavailable. Such a thread submits no operations.
     let _ = FAILURE.try_with(|failure| failure.set(code));
 }
 
 impl State {
-    /// Appends an operation to a stream, after `waits_for`; returns its number.
+    /// Appends an operation that waits for the points in `waits_for` to a stream; returns its number.
     pub(crate) fn push(
         &mut self,
         stream: u64,
@@ -65,7 +65,8 @@ impl State {
         let Some(target) = self.streams.get_mut(&stream) else { return Err(crate::code::INVALID_HANDLE) };
         let is_next = target.completed + 1 == number;
         if is_next && work.is_none() && waits_for.is_empty() && fails.is_none() && !delayed {
-            // Without work and waits, the stream's thread need not be woken.
+            // An operation without work that waits for nothing completes immediately, without waking the stream's
+            // thread.
             (target.submitted, target.completed) = (number, number);
             self.finish(then);
             return Ok(number);
@@ -99,7 +100,7 @@ impl State {
     }
 }
 
-/// Main loop of a stream's thread.
+/// Main loop of the thread of a stream.
 fn run(shared: &Shared, handle: u64) {
     let mut state = shared.lock();
     loop {
@@ -141,7 +142,7 @@ fn run_next<'a>(shared: &'a Shared, mut state: Locked<'a>, handle: u64) -> Locke
     }
     match operation.work {
         Some(work) if !failed => work(),
-        // Nothing runs on a device that has failed.
+        // After a device has failed, no further work on it is executed.
         _ => {}
     }
     let mut state = shared.lock();

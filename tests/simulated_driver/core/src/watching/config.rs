@@ -1,39 +1,39 @@
-//! Settings from the environment, read when the driver starts.
+//! Reads settings from environment variables when the driver starts.
 
 use std::path::PathBuf;
 
 use crate::fault::Fault;
 
-/// Settings that must be chosen before the first call.
+/// Settings that a test must choose before the first call of the driver.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// `PYGPU_SIM_DEVICES`: number of devices.
     pub devices: usize,
-    /// `PYGPU_SIM_MEMORY`: bytes of each device.
+    /// `PYGPU_SIM_MEMORY`: size of each device's memory in bytes.
     pub memory: u64,
-    /// `PYGPU_SIM_DELAY_US`: microseconds before each operation, `200` or, at random, `0-200`.
+    /// `PYGPU_SIM_DELAY_US`: delay before each operation in microseconds, constant as in `200` or random as in `0-200`.
     pub delay: Delay,
-    /// `PYGPU_SIM_SEED`: seed of the random delays. If set, some operations are also held back until the host waits
-    /// for them, or until a timeout.
+    /// `PYGPU_SIM_SEED`: seed of the random delays. If it is set, the driver also holds back some operations until the
+    /// host waits for them, or until a timeout.
     pub seed: u64,
-    /// Whether operations are held back.
+    /// Whether the driver holds back operations to test other legal orders.
     pub reorders: bool,
-    /// `PYGPU_SIM_FAULT`: failing calls, `name:nth:code[:times|sticky|async]`, separated by commas.
+    /// `PYGPU_SIM_FAULT`: calls that shall fail, as `name:nth:code[:times|sticky|async]`, separated by commas.
     pub faults: Vec<Fault>,
     /// `PYGPU_SIM_REPORT`: file to which the findings are appended at exit, one JSON object per line.
     pub report: Option<PathBuf>,
-    /// `PYGPU_SIM_QUARANTINE`: bytes of freed memory in quarantine before its addresses are reused.
+    /// `PYGPU_SIM_QUARANTINE`: number of freed bytes whose addresses are not reused yet.
     pub quarantine: u64,
-    /// Values that could not be parsed.
+    /// Values of environment variables that could not be parsed.
     pub mistakes: Vec<String>,
 }
 
 /// Range of delays before an operation in microseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Delay {
-    /// Minimum.
+    /// Minimum delay.
     pub least: u64,
-    /// Maximum.
+    /// Maximum delay.
     pub most: u64,
 }
 
@@ -70,11 +70,12 @@ impl Default for Config {
     }
 }
 
-/// More devices than any test needs, and few enough for their address space.
+/// Maximum number of devices. More are not needed by any test, and their address space would not suffice.
 const MOST_DEVICES: usize = 16;
 
 impl Config {
-    /// Parses the variables; an invalid value is recorded as a mistake, and its default is used.
+    /// Parses the environment variables. For an invalid value the default is used, and the value is recorded in
+    /// `mistakes`.
     pub fn from_variables(get: impl Fn(&str) -> Option<String>) -> Self {
         let mut config = Self::default();
         let mut mistakes = Vec::new();

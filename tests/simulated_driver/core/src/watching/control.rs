@@ -1,6 +1,6 @@
-//! Functions with the prefix `sim_`, by which tests control the driver from inside the process.
+//! Defines functions with the prefix `sim_`, by which tests control the driver from inside the process.
 //!
-//! They are defined here, and each export layer adds them to its library with `export_controls!`.
+//! The CUDA and the HIP library each export them by `export_controls!`.
 
 use std::ffi::{CStr, c_char};
 
@@ -10,31 +10,32 @@ use crate::fault::{Fault, Manner};
 use crate::finding::quoted;
 use crate::stream::LEGACY;
 
-/// `times` of `sim_fault` for a fault that destroys the context.
+/// Value of `times` in `sim_fault` for a fault that destroys the context.
 pub const STICKY: i64 = -1;
-/// `times` of `sim_fault` for a call that succeeds and whose work fails later.
+/// Value of `times` in `sim_fault` for a call that succeeds and whose work fails later.
 pub const ASYNCHRONOUS: i64 = -2;
 
-/// Copies a C string; empty for null.
+/// Copies a C string; returns an empty string for null.
 ///
 /// # Safety
-/// `text` is null or a C string.
+/// `text` must be null or refer to a C string.
 pub unsafe fn text(text: *const c_char) -> String {
     if text.is_null() {
         return String::new();
     }
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the pointer is not null, and the caller of this function guarantees that it refers to a C string.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
-/// Writes as much of `text` as fits, with a final zero byte; returns the length of the whole text without it.
+/// Writes as much of `text` as fits into `buffer`, with a final zero byte; returns the length of the whole text without
+/// that byte.
 ///
 /// # Safety
-/// `buffer` is writable for `length` bytes, or null.
+/// `buffer` must be null or writable for `length` bytes.
 pub unsafe fn give(text: &str, buffer: *mut c_char, length: usize) -> usize {
     if !buffer.is_null() && length > 0 {
         let count = text.len().min(length - 1);
-        // SAFETY: the caller guarantees the buffer.
+        // SAFETY: the caller of this function guarantees that `buffer` is writable for `length` bytes.
         unsafe {
             buffer.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), count);
             buffer.add(count).write(0);
@@ -49,7 +50,7 @@ pub fn list(items: impl IntoIterator<Item = String>) -> String {
 }
 
 impl Driver {
-    /// Injects a fault; `false` for invalid arguments.
+    /// Injects a fault; returns false for invalid arguments.
     pub fn plant(&self, name: String, nth: u64, code: u32, times: i64) -> bool {
         let manner = match times {
             STICKY => Manner::Sticky,
@@ -66,7 +67,8 @@ impl Driver {
         true
     }
 
-    /// Delays the operations of a stream; 0 means all streams, 1 the default streams of all devices.
+    /// Sets the delay before each operation of a stream. The value 0 means all streams, and 1 the default streams of
+    /// all devices.
     pub fn delay(&self, stream: u64, delay: Delay) {
         match stream {
             0 => self.set_delay(None, delay),
@@ -81,7 +83,7 @@ impl Driver {
         }
     }
 
-    /// Returns the findings so far, as a JSON list.
+    /// Returns all findings so far as a JSON list.
     pub fn reports(&self) -> String {
         list(self.lock().findings.lines())
     }
@@ -91,7 +93,7 @@ impl Driver {
         self.lock().findings.clear();
     }
 
-    /// Returns all objects that were not destroyed, as a JSON object.
+    /// Returns all objects that were not destroyed as a JSON object.
     pub fn live(&self) -> String {
         let state = self.lock();
         let allocations = state.allocations.iter().map(|(start, block)| {
@@ -114,11 +116,12 @@ impl Driver {
     }
 }
 
-/// Defines the functions with the prefix `sim_` in an export layer, given the list of its exported names.
+/// Defines the functions with the prefix `sim_` in the CUDA or HIP library. The argument is the list of the names that
+/// the library exports.
 #[macro_export]
 macro_rules! export_controls {
     ($names:expr) => {
-        /// Functions by which tests control the driver.
+        /// Contains the functions by which tests control the driver.
         mod controls {
             #![allow(clippy::missing_safety_doc)]
             use std::ffi::{c_char, c_int};
@@ -126,10 +129,11 @@ macro_rules! export_controls {
             use $crate::config::Delay;
             use $crate::control::{give, list, text};
 
-            /// Injects a fault in the nth call from now; `times` -1: the context is lost, -2: the work fails later.
+            /// Makes the nth call of a function from now on fail. A `times` of -1 destroys the context; with -2 the
+            /// call succeeds and its work fails later.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn sim_fault(name: *const c_char, nth: u64, code: u32, times: i64) -> c_int {
-                // SAFETY: the caller passes a C string.
+                // SAFETY: the caller of the C function guarantees that the name is a C string.
                 let name = unsafe { text(name) };
                 let known = $names.contains(&name.as_str());
                 let planted = known && Driver::of_process().is_some_and(|driver| driver.plant(name, nth, code, times));
@@ -144,13 +148,15 @@ macro_rules! export_controls {
                 }
             }
 
-            /// Delays each operation of a stream (0: of all, 1: of the default streams).
+            /// Sets the delay before each operation of a stream. The stream 0 means all streams, and 1 the default
+            /// streams.
             #[unsafe(no_mangle)]
             pub extern "C" fn sim_delay(stream: u64, microseconds: u64) {
                 sim_delay_between(stream, microseconds, microseconds);
             }
 
-            /// The same, at random within a range.
+            /// Sets random delays between two limits before each operation of a stream, as `sim_delay` sets a constant
+            /// one.
             #[unsafe(no_mangle)]
             pub extern "C" fn sim_delay_between(stream: u64, least: u64, most: u64) {
                 if let Some(driver) = Driver::of_process() {
@@ -158,18 +164,18 @@ macro_rules! export_controls {
                 }
             }
 
-            /// Sets the amount of a device's memory.
+            /// Sets the size of a device's memory.
             #[unsafe(no_mangle)]
             pub extern "C" fn sim_set_memory_limit(device: c_int, bytes: u64) -> c_int {
                 let set = Driver::of_process().map(|driver| driver.set_memory_limit(device, bytes));
                 if set == Some(Ok(())) { 0 } else { 1 }
             }
 
-            /// Writes the findings so far, as a JSON list; returns the length of the text.
+            /// Writes the findings so far as a JSON list; returns the length of the text.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn sim_reports(buffer: *mut c_char, length: usize) -> usize {
                 let reports = Driver::of_process().map_or_else(String::new, Driver::reports);
-                // SAFETY: the caller passes a buffer of that length.
+                // SAFETY: the caller of the C function guarantees that `buffer` is writable for `length` bytes.
                 unsafe { give(&reports, buffer, length) }
             }
 
@@ -181,38 +187,39 @@ macro_rules! export_controls {
                 }
             }
 
-            /// Returns the number of calls of a function.
+            /// Returns how often a function of the driver was called.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn sim_call_count(name: *const c_char) -> u64 {
-                // SAFETY: the caller passes a C string.
+                // SAFETY: the caller of the C function guarantees that the name is a C string.
                 let name = unsafe { text(name) };
                 Driver::of_process().map_or(0, |driver| driver.faults.calls(&name))
             }
 
-            /// Writes the names of all calls, as a JSON list; returns the length of the text.
+            /// Writes the names of all functions that were called as a JSON list; returns the length of the text.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn sim_calls(buffer: *mut c_char, length: usize) -> usize {
                 let names = list($names.iter().map(|name| format!("\"{name}\"")));
-                // SAFETY: the caller passes a buffer of that length.
+                // SAFETY: the caller of the C function guarantees that `buffer` is writable for `length` bytes.
                 unsafe { give(&names, buffer, length) }
             }
 
-            /// Writes all objects that were not destroyed, as a JSON object; returns the length of the text.
+            /// Writes all objects that were not destroyed as a JSON object; returns the length of the text.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn sim_live(buffer: *mut c_char, length: usize) -> usize {
                 let live = Driver::of_process().map_or_else(String::new, Driver::live);
-                // SAFETY: the caller passes a buffer of that length.
+                // SAFETY: the caller of the C function guarantees that `buffer` is writable for `length` bytes.
                 unsafe { give(&live, buffer, length) }
             }
 
-            /// Writes the recent launches with attributes, as a JSON list; returns the length of the text.
+            /// Writes the recent launches with attributes as a JSON list; returns the length of the text.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn sim_launches(buffer: *mut c_char, length: usize) -> usize {
-                // SAFETY: the caller passes a buffer of that length.
+                // SAFETY: the caller of the C function guarantees that `buffer` is writable for `length` bytes.
                 unsafe { give(&list($crate::module::launches()), buffer, length) }
             }
 
-            /// Clears all faults, delays, limits and failed contexts, which otherwise requires a new process.
+            /// Clears all injected faults, delays, memory limits and failed contexts. With a real driver this requires
+            /// a new process.
             #[unsafe(no_mangle)]
             pub extern "C" fn sim_reset_state() {
                 if let Some(driver) = Driver::of_process() {

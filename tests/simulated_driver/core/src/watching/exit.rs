@@ -1,4 +1,4 @@
-//! Results of calls at process exit and in a forked child, and the final report.
+//! Writes the final report, and makes calls fail at process exit and in a forked child.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -13,11 +13,11 @@ static WATCH: Once = Once::new();
 static FORKED: AtomicBool = AtomicBool::new(false);
 static ENDED: AtomicBool = AtomicBool::new(false);
 
-/// Registers the report at process exit.
+/// Registers the function that writes the report at process exit.
 pub(crate) fn watch() {
     WATCH.call_once(|| {
-        // If the registration fails there is no report, which the tests would detect. SAFETY: both functions are
-        // static and do not unwind.
+        // If the registration fails, no report is written, which the tests would detect. SAFETY: both registered
+        // functions are static and do not unwind.
         unsafe {
             libc::atexit(at_exit);
             libc::pthread_atfork(None, None, Some(in_child));
@@ -34,7 +34,7 @@ extern "C" fn at_exit() {
         return;
     }
     ENDED.store(true, Ordering::SeqCst);
-    // A panic must not reach C, and cannot be reported any more.
+    // A panic must not reach C code, and cannot be reported at this time any more.
     let _ = std::panic::catch_unwind(|| {
         if let Some(driver) = Driver::if_made() {
             driver.report();
@@ -47,11 +47,11 @@ pub(crate) fn is_forked() -> bool {
     FORKED.load(Ordering::Relaxed)
 }
 
-/// Fails for every call in a forked child, where the driver's threads are missing, and after the driver has ended at
-/// process exit.
+/// Returns an error for every call in a forked child, where the driver's threads are missing, and for every call after
+/// the driver has ended at process exit.
 ///
 /// # Errors
-/// An error code.
+/// The error code that the vendor's driver returns for an invalid argument or state.
 pub fn refuse() -> Outcome<()> {
     if is_forked() {
         return Err(NOT_INITIALIZED);
@@ -69,7 +69,7 @@ impl Driver {
         if !lines.is_empty() {
             let text = lines.join("\n");
             let count = lines.len();
-            // A failure to write cannot be reported.
+            // A failure to write to stderr cannot be reported, so it is ignored.
             let _ = writeln!(std::io::stderr(), "simulated driver: {count} findings\n{text}");
         }
         lines.extend(self.config.mistakes.iter().map(|mistake| {

@@ -1,4 +1,4 @@
-//! Injected faults, and the number of calls of each function.
+//! Injects faults into calls, and counts the calls of each function.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,24 +6,24 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Effect of an injected fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Manner {
-    /// The call returns the code and does nothing, this many times in a row.
+    /// The call returns the error code without any other effect, this many times in a row.
     Times(u64),
-    /// The call returns the code, and so does every later call that needs the device's context.
+    /// The call returns the error code, and so does every later call that needs the device's context.
     Sticky,
-    /// The call succeeds; its work fails when executed, and the context from then on.
+    /// The call succeeds. Its work fails when it is executed, and the context is unusable from then on.
     Asynchronous,
 }
 
-/// Injected fault.
+/// A fault that a test injects into a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// Exported name of the function.
+    /// Exported name of the function that shall fail.
     pub name: String,
-    /// Call that fails, counted from now; 1 is the next one.
+    /// Number of the call that fails, counted from now on; 1 is the next call.
     pub nth: u64,
-    /// Error code.
+    /// Error code that the call returns.
     pub code: u32,
-    /// Effect.
+    /// Effect of the fault.
     pub manner: Manner,
 }
 
@@ -49,7 +49,7 @@ struct Table {
     armed: Vec<Fault>,
 }
 
-/// Injected faults and call counts.
+/// Injected faults that have not occurred yet, and the number of calls of each function.
 #[derive(Default)]
 pub struct Faults(Mutex<Table>);
 
@@ -58,7 +58,7 @@ impl Faults {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a call; returns code and effect if it should fail.
+    /// Counts a call of a function. Returns the error code and the effect if a fault shall occur in this call.
     pub fn count(&self, name: &'static str) -> Option<(u32, Manner)> {
         let mut table = self.table();
         *table.counts.entry(name).or_insert(0) += 1;
@@ -71,7 +71,7 @@ impl Faults {
             if fault.nth == 0 && found.is_none() {
                 found = Some((fault.code, fault.manner));
                 match &mut fault.manner {
-                    // The next call should fail too.
+                    // The remaining repetitions occur in the calls that follow immediately.
                     Manner::Times(times) if *times > 1 => (fault.nth, *times) = (1, *times - 1),
                     _ => fault.name.clear(),
                 }
@@ -91,7 +91,7 @@ impl Faults {
         self.table().armed.clear();
     }
 
-    /// Returns the number of calls of a function.
+    /// Returns how often a function was called.
     pub fn calls(&self, name: &str) -> u64 {
         self.table().counts.get(name).copied().unwrap_or(0)
     }

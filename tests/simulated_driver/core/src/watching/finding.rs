@@ -1,30 +1,31 @@
-//! Detected mistakes of the program.
+//! Records the mistakes that the driver detects in the program under test.
 
 use std::fmt::Write;
 
-/// Kind of mistake.
+/// Kind of a detected mistake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Two unordered uses of the same bytes, at least one of them a write.
+    /// Two uses of the same bytes without an order between them, at least one of which is a write.
     Race,
-    /// A use of freed memory, or a free that is not ordered after a use.
+    /// A use of freed memory, or a free that is not ordered after a use of the memory.
     UseAfterFree,
-    /// Bytes outside of an allocation.
+    /// An access to bytes outside of an allocation.
     OutOfBounds,
-    /// An address or a handle that never existed.
+    /// An address that the driver never returned.
     BadAddress,
-    /// Memory freed twice.
+    /// A second free of the same memory.
     DoubleFree,
-    /// A copy whose source and target overlap, which is undefined.
+    /// A copy whose source and target overlap, for which the result is undefined.
     Overlap,
-    /// A handle that was destroyed or never created.
+    /// A handle that was destroyed or that the driver never returned.
     BadHandle,
-    /// A captured copy from pageable host memory: each launch of the graph reads its current content.
+    /// A captured copy from pageable host memory. Each launch of the graph reads the content at that time, which is
+    /// usually unintended.
     CapturedPageable,
 }
 
 impl Kind {
-    /// Returns the name in reports.
+    /// Returns the name of the kind that reports contain.
     pub fn name(self) -> &'static str {
         match self {
             Self::Race => "race",
@@ -39,14 +40,14 @@ impl Kind {
     }
 }
 
-/// Detected mistake.
+/// A mistake that the driver detected.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
-    /// Kind.
+    /// Kind of the mistake.
     pub kind: Kind,
-    /// Call in which it was detected.
+    /// Name of the call in which it was detected.
     pub call: &'static str,
-    /// Description.
+    /// Description of the mistake.
     pub text: String,
 }
 
@@ -103,7 +104,7 @@ pub fn quoted(text: &str) -> String {
     for character in text.chars() {
         match character {
             '"' | '\\' => quoted.extend(['\\', character]),
-            // Writing to a string cannot fail.
+            // Writing to a `String` cannot fail.
             character if character < ' ' => drop(write!(quoted, "\\u{:04x}", u32::from(character))),
             character => quoted.push(character),
         }

@@ -1,22 +1,22 @@
-//! Recent accesses to the bytes of a block, and the check whether a new access is ordered after them.
+//! Records the recent accesses to the bytes of a block, and checks whether a new access is ordered after them.
 
 use std::collections::VecDeque;
 
 use crate::clock::Clock;
 use crate::region::Region;
 
-/// One access to a block.
+/// One access of an operation to a block.
 #[derive(Clone, Debug)]
 pub struct Touch {
-    /// Accessed bytes.
+    /// Bytes that the operation accesses.
     pub region: Region,
-    /// Whether it is a write.
+    /// Whether the access is a write.
     pub write: bool,
-    /// Stream.
+    /// Stream of the operation.
     pub stream: u64,
-    /// Number of the operation within the stream.
+    /// Number of the operation within its stream.
     pub number: u64,
-    /// Name of the call.
+    /// Name of the call that submitted the operation.
     pub call: &'static str,
 }
 
@@ -24,12 +24,12 @@ pub struct Touch {
 #[derive(Default, Debug)]
 pub struct History(VecDeque<Touch>);
 
-/// Maximum number of accesses; the oldest are dropped, and a race with them is missed.
+/// Maximum number of recorded accesses. The oldest are dropped, so a race with them is missed.
 const MOST: usize = 128;
 
 impl History {
-    /// Records an access by an operation that is ordered after `clock`; returns the first earlier access with which
-    /// it races. `known` returns the number up to which the host knows a stream's operations to be complete.
+    /// Records an access of an operation that is ordered after `clock`. Returns the first earlier access with which it
+    /// races. `known` returns the number of the last operation of a stream that the host knows to be complete.
     pub fn note(&mut self, touch: Touch, clock: &Clock, known: impl Fn(u64) -> u64) -> Option<Touch> {
         let mut race = None;
         self.0.retain(|old| {
@@ -40,7 +40,8 @@ impl History {
             if !ordered && race.is_none() && (old.write || touch.write) && old.region.overlaps(&touch.region) {
                 race = Some(old.clone());
             }
-            // An operation ordered after the new access is ordered after the old one too.
+            // The older access need not be kept if it is ordered before the new one: every operation that is ordered
+            // after the new access is then ordered after the older one too.
             !(ordered && (touch.write || !old.write) && touch.region.covers(&old.region))
         });
         if self.0.len() == MOST {
@@ -50,7 +51,8 @@ impl History {
         race
     }
 
-    /// Returns the first access that is not ordered before an operation on `stream` that is ordered after `clock`.
+    /// Returns the first recorded access that is not ordered before a new operation on `stream`, where the new
+    /// operation is ordered after `clock`.
     pub fn unordered(&self, stream: u64, clock: &Clock, known: impl Fn(u64) -> u64) -> Option<&Touch> {
         let mut touches = self.0.iter();
         touches.find(|old| old.stream != stream && old.number > known(old.stream) && old.number > clock.at(old.stream))

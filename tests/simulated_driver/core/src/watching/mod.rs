@@ -1,4 +1,4 @@
-//! Settings, injected faults, findings, the report, and legal reorderings.
+//! Contains settings, injected faults, findings, the report at exit, and the choice of legal reorderings.
 
 pub mod config;
 pub mod control;

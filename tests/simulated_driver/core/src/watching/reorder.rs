@@ -1,11 +1,11 @@
-//! Legal reorderings, chosen by a seed: operations are held back until the host waits for them.
+//! Chooses legal reorderings by a seed: some operations are held back until the host waits for them.
 //!
 //! A device may run unordered operations in any order. Threads that run operations as soon as possible nearly always
-//! produce the order of submission, in which a missing wait is harmless. Therefore an operation is held back or not,
-//! depending on the seed, its stream and its number. It continues when the host waits for something ordered after it,
-//! at the latest after [`LONGEST`], since a real device makes progress by itself. An operation that no wait covers is
-//! thus overtaken by those that a wait covers. The same seed holds back the same operations, independent of the
-//! machine's speed.
+//! produce the order of submission, in which a missing wait is harmless. Therefore the seed, the stream and the number
+//! of an operation decide whether it is held back. A held-back operation continues when the host waits for something
+//! ordered after it, and at the latest after [`LONGEST`], since a real device makes progress by itself. Operations for
+//! which the host waits thus overtake operations for which it does not. The same seed holds back the same operations,
+//! independently of the machine's speed.
 
 use std::collections::HashMap;
 use std::sync::PoisonError;
@@ -17,10 +17,10 @@ use crate::state::{Locked, Point, State};
 /// Maximum time for which an operation is held back.
 const LONGEST: Duration = Duration::from_millis(20);
 
-/// Seed, and the points that the host waits for in each stream.
+/// Seed, and the point of each stream up to which the host waits.
 #[derive(Default)]
 pub(crate) struct Reordering {
-    /// `None`: every operation runs as soon as possible.
+    /// Seed of the choice; if `None`, every operation runs as soon as possible.
     seed: Option<u64>,
     demanded: HashMap<u64, u64>,
 }
@@ -32,10 +32,11 @@ impl Reordering {
 }
 
 impl State {
-    /// Returns whether the seed holds back an operation.
+    /// Returns whether the seed requires that an operation is held back.
     pub(crate) fn is_held_back(&self, (stream, number): Point) -> bool {
         let Some(seed) = self.reordering.seed else { return false };
-        // Of three streams one runs immediately, one late, and one in a mixture.
+        // One third of the streams runs every operation immediately, one third holds back every operation, and one
+        // third holds back some.
         match mixed(seed, stream, 0) % 3 {
             0 => false,
             1 => true,
@@ -47,7 +48,7 @@ impl State {
         self.ended || self.reordering.demanded.get(&stream).is_some_and(|&wanted| wanted >= number)
     }
 
-    /// Releases all operations ordered before these points, because the host waits for them.
+    /// Releases all held-back operations that are ordered before these points, because the host waits for them.
     pub(crate) fn demand(&mut self, points: &[Point]) {
         if self.reordering.seed.is_none() {
             return;
@@ -65,7 +66,7 @@ impl State {
         }
     }
 
-    /// Releases the lock while an operation, submitted at the given time, is held back.
+    /// Waits, with the lock released, while an operation is held back. `submitted` is the time of its submission.
     pub(crate) fn hold_back(mut state: Locked<'_>, point: Point, submitted: Instant) -> Locked<'_> {
         if !state.is_held_back(point) {
             return state;
@@ -81,7 +82,7 @@ impl State {
     }
 }
 
-/// Mixes the three numbers with Vigna's splitmix64.
+/// Mixes the three numbers by Vigna's splitmix64 generator.
 fn mixed(seed: u64, stream: u64, number: u64) -> u64 {
     let step = |bits: u64| {
         let bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);

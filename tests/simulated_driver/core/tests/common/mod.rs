@@ -1,4 +1,4 @@
-//! Common code of the tests: a private driver, and copies to and from Rust slices.
+//! Provides a private driver for each test, and copies between device memory and Rust slices.
 #![allow(dead_code, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use simulated_core::config::{Config, Delay};
@@ -7,7 +7,7 @@ use simulated_core::finding::Kind;
 use simulated_core::stream::LEGACY;
 use simulated_core::{Driver, Outcome};
 
-/// Delay that is long compared with all operations that must not wait for it.
+/// Delay in microseconds that is long compared with all operations that must not wait for it.
 pub const LONG: u64 = 50_000;
 
 pub fn driver() -> Driver {
@@ -17,7 +17,7 @@ pub fn driver() -> Driver {
 pub fn up(driver: &Driver, to: u64, bytes: &[u8], stream: u64) -> Outcome<()> {
     let from = bytes.as_ptr() as u64;
     let copy = Copy::line((Memory::Device, to), (Memory::Host, from), bytes.len() as u64, false);
-    // SAFETY: pageable memory is read before the call returns.
+    // SAFETY: the driver reads pageable memory before the call returns, and the slice is alive until then.
     unsafe { driver.copy("up", 0, copy, stream) }
 }
 
@@ -25,14 +25,14 @@ pub fn down(driver: &Driver, from: u64, bytes: usize, stream: u64) -> Outcome<Ve
     let mut target = vec![0; bytes];
     let to = target.as_mut_ptr() as u64;
     let copy = Copy::line((Memory::Host, to), (Memory::Device, from), bytes as u64, false);
-    // SAFETY: pageable memory is written before the call returns.
+    // SAFETY: the driver writes pageable memory before the call returns, and the slice is alive until then.
     unsafe { driver.copy("down", 0, copy, stream)? };
     Ok(target)
 }
 
 pub fn across(driver: &Driver, to: u64, from: u64, bytes: u64, stream: u64) -> Outcome<()> {
     let copy = Copy::line((Memory::Device, to), (Memory::Device, from), bytes, false);
-    // SAFETY: no memory of the test is involved.
+    // SAFETY: the copy accesses only simulated device memory, no memory owned by the test.
     unsafe { driver.copy("across", 0, copy, stream) }
 }
 
@@ -46,7 +46,7 @@ pub fn slow(driver: &Driver, non_blocking: bool) -> u64 {
     stream
 }
 
-/// Returns the kinds of the findings so far.
+/// Returns the kinds of all findings so far.
 pub fn kinds(driver: &Driver) -> Vec<String> {
     let reports = driver.reports();
     let kinds = reports.split(r#"{"kind": ""#).skip(1);

@@ -1,13 +1,13 @@
-//! Functions for any element type.
+//! Implements the solver functions for any element type.
 
-#![allow(clippy::too_many_arguments)] // signatures of the libraries
+#![allow(clippy::too_many_arguments)] // The parameters are those of the vendors' libraries.
 
 use super::complex::C;
 use super::dense::{self, Matrix};
 use super::{INVALID_VALUE, SUCCESS, Type, call, integers, put_integers};
 use crate::queue::Vendor;
 
-/// Arguments at the beginning of all calls.
+/// Arguments that begin every call: vendor, element type and handle.
 #[derive(Clone, Copy)]
 pub struct Of {
     pub vendor: Vendor,
@@ -15,7 +15,7 @@ pub struct Of {
     pub handle: u64,
 }
 
-/// Returns the workspace size that a function reports and then requires.
+/// Returns the workspace size that a function reports and that its call then requires.
 fn room(m: i32, n: i32) -> i32 {
     m * n + 3
 }
@@ -24,7 +24,7 @@ pub fn size(m: i32, n: i32, target: *mut i32) -> u32 {
     if m < 0 || n < 0 || target.is_null() {
         return INVALID_VALUE;
     }
-    // SAFETY: the caller guarantees a writable out-parameter.
+    // SAFETY: the caller of the C function guarantees a writable out-parameter.
     unsafe { target.write(room(m, n)) };
     SUCCESS
 }
@@ -37,7 +37,7 @@ fn is_matrix(address: u64, rows: i32, lead: i32) -> bool {
     address != 0 && rows > 0 && lead >= rows
 }
 
-/// Returns whether an option has the second value; `None` for an invalid value.
+/// Returns whether an option with two values has the second one; returns `None` for an invalid value.
 fn choice(vendor: Vendor, value: u32, amds: u32) -> Option<bool> {
     match value.checked_sub(if vendor == Vendor::Amd { amds } else { 0 })? {
         0 => Some(false),
@@ -46,7 +46,7 @@ fn choice(vendor: Vendor, value: u32, amds: u32) -> Option<bool> {
     }
 }
 
-/// Returns whether the lower triangle is selected.
+/// Returns whether an option selects the lower triangle.
 fn triangle(vendor: Vendor, value: u32) -> Option<bool> {
     choice(vendor, value, 121).map(|second| second == (vendor == Vendor::Amd))
 }
@@ -55,7 +55,7 @@ fn vectors(vendor: Vendor, value: u32) -> Option<bool> {
     choice(vendor, value, 201)
 }
 
-/// Returns a matrix whose lower triangle has the content of the selected triangle.
+/// Returns a matrix whose lower triangle contains the selected triangle of `a`.
 fn lower_of(a: Matrix, is_lower: bool) -> Matrix {
     if is_lower { a } else { a.adjoint() }
 }
@@ -72,7 +72,7 @@ pub fn getrf(
 ) -> u32 {
     let is_right = is_matrix(a, m, lda) && n > 0 && work != 0 && pivots != 0;
     call(vendor, handle, "getrf", is_right, info, move || {
-        // SAFETY: the caller guarantees the arrays.
+        // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
         unsafe {
             let mut matrix = of.matrix(a, m.into(), n.into(), lda.into());
             let (found, said) = dense::lu(&mut matrix);
@@ -90,7 +90,7 @@ pub fn getrs(
     let transposed = choice(vendor, mode, 111);
     let is_right = is_matrix(a, n, lda) && is_matrix(b, n, ldb) && wide > 0 && pivots != 0 && transposed.is_some();
     call(vendor, handle, "getrs", is_right, info, move || {
-        // SAFETY: the caller guarantees the arrays.
+        // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
         unsafe {
             let matrix = of.matrix(a, n.into(), n.into(), lda.into());
             let mut sides = of.matrix(b, n.into(), wide.into(), ldb.into());
@@ -101,12 +101,12 @@ pub fn getrs(
     })
 }
 
-/// Factorises a matrix.
+/// Computes the Cholesky factorization of a matrix.
 ///
 /// # Safety
-/// The address refers to such a matrix.
+/// `a` must be the address of a matrix with these sizes.
 unsafe fn cholesky(of: Type, a: u64, n: i32, lda: i32, is_lower: bool) -> i32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller of this function guarantees that the matrix is valid.
     unsafe {
         let mut matrix = lower_of(of.matrix(a, n.into(), n.into(), lda.into()), is_lower);
         let said = dense::cholesky(&mut matrix);
@@ -121,11 +121,11 @@ pub fn potrf(
 ) -> u32 {
     let is_lower = triangle(vendor, uplo);
     let is_right = is_matrix(a, n, lda) && has_room(work, given, n, n) && is_lower.is_some();
-    // SAFETY: the caller guarantees the arrays.
+    // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
     call(vendor, handle, "potrf", is_right, info, move || unsafe { cholesky(of, a, n, lda, is_lower == Some(true)) })
 }
 
-/// Like `call`, for a batch of matrices with separate info values.
+/// Enqueues work like `call`, but for a batch of matrices with one info value each.
 fn calls(
     of: Of,
     name: &str,
@@ -136,7 +136,7 @@ fn calls(
 ) -> u32 {
     call(of.vendor, of.handle, name, is_right && batch > 0, info, move || {
         let said: Vec<i32> = (0..batch as u64).map(&work).collect();
-        // SAFETY: the caller guarantees the arrays.
+        // SAFETY: the caller of the library guarantees that `info` has one element per matrix.
         unsafe { put_integers(info, &said) };
         said[0]
     })
@@ -146,7 +146,7 @@ pub fn potrf_batched(own: Of, uplo: u32, n: i32, all: u64, lda: i32, info: u64, 
     let is_lower = triangle(own.vendor, uplo);
     let is_right = is_matrix(all, n, lda) && is_lower.is_some();
     calls(own, "potrfBatched", is_right, info, batch, move |number| {
-        // SAFETY: the caller guarantees the arrays.
+        // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
         unsafe {
             let place = std::ptr::with_exposed_provenance::<u64>((all + 8 * number) as usize).read_unaligned();
             cholesky(own.of, place, n, lda, is_lower == Some(true))
@@ -160,7 +160,7 @@ pub fn geqrf(
 ) -> u32 {
     let is_right = is_matrix(a, m, lda) && n > 0 && tau != 0 && has_room(work, given, m, n);
     call(vendor, handle, "geqrf", is_right, info, move || {
-        // SAFETY: the caller guarantees the arrays.
+        // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
         unsafe {
             let mut matrix = of.matrix(a, m.into(), n.into(), lda.into());
             let factors = dense::qr(&mut matrix);
@@ -177,7 +177,7 @@ pub fn orgqr(
 ) -> u32 {
     let is_right = is_matrix(a, m, lda) && m >= n && n >= k && k > 0 && tau != 0 && has_room(work, given, m, n);
     call(vendor, handle, "orgqr", is_right, info, move || {
-        // SAFETY: the caller guarantees the arrays.
+        // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
         unsafe {
             let matrix = of.matrix(a, m.into(), k.into(), lda.into());
             let factors: Vec<C> = (0..k as u64).map(|number| of.load(tau + number * of.bytes())).collect();
@@ -187,12 +187,12 @@ pub fn orgqr(
     })
 }
 
-/// Computes eigenvalues and eigenvectors.
+/// Computes the eigenvalues and eigenvectors of a Hermitian matrix.
 ///
 /// # Safety
-/// The addresses refer to such arrays.
+/// `a` and `w` must be the addresses of arrays with these sizes.
 unsafe fn eigh(of: Type, a: u64, n: i32, lda: i32, w: u64, is_lower: bool, vectors: bool) -> i32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller of this function guarantees that the arrays are valid.
     unsafe {
         let (values, found, is_done) = dense::eigh(&lower_of(of.matrix(a, n.into(), n.into(), lda.into()), is_lower));
         of.parts().put_all(w, values.into_iter().map(|value| C(value, 0.0)));
@@ -210,7 +210,7 @@ pub fn syevd(
     let (mode, is_lower) = (vectors(vendor, mode), triangle(vendor, uplo));
     let is_right = is_matrix(a, n, lda) && w != 0 && has_room(work, given, n, n) && mode.is_some() && is_lower.is_some();
     call(vendor, handle, "syevd", is_right, info, move || {
-        // SAFETY: the caller guarantees the arrays.
+        // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
         unsafe { eigh(of, a, n, lda, w, is_lower == Some(true), mode == Some(true)) }
     })
 }
@@ -224,12 +224,12 @@ pub fn syevj_batched(
     calls(own, "syevjBatched", is_right && mode.is_some() && is_lower.is_some(), info, batch, move |number| {
         let a = a + number * (lda * n) as u64 * own.of.bytes();
         let w = w + number * n as u64 * own.of.parts().bytes();
-        // SAFETY: the caller guarantees the arrays.
+        // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
         unsafe { eigh(own.of, a, n, lda, w, is_lower == Some(true), mode == Some(true)) }
     })
 }
 
-/// Target addresses of a singular value decomposition.
+/// Addresses to which a singular value decomposition writes its results.
 #[derive(Clone, Copy)]
 pub struct Sides {
     pub s: u64,
@@ -245,7 +245,7 @@ impl Sides {
     }
 }
 
-/// Number of vectors on each side, and whether the right ones are conjugated rows.
+/// Number of vectors to compute on each side, and whether the right vectors are written as conjugated rows.
 #[derive(Clone, Copy)]
 struct Wanted {
     sides: Option<(i32, i32)>,
@@ -255,9 +255,9 @@ struct Wanted {
 /// Computes a singular value decomposition.
 ///
 /// # Safety
-/// The addresses refer to such arrays.
+/// All addresses must be those of arrays with these sizes.
 unsafe fn svd(of: Type, (m, n): (i32, i32), a: u64, lda: i32, to: Sides, wanted: Wanted) -> i32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller of this function guarantees that the arrays are valid.
     unsafe {
         let (left, values, right, is_done) = dense::svd(&of.matrix(a, m.into(), n.into(), lda.into()));
         of.parts().put_all(to.s, values.into_iter().map(|value| C(value, 0.0)));
@@ -282,10 +282,10 @@ pub fn gesvd(
         _ => None,
     };
     let is_known = jobs.0 == jobs.1 && b"ASN".contains(&(jobs.0 as u8));
-    // According to the manual, there must be at least as many rows as columns.
+    // The manual requires at least as many rows as columns.
     let is_right = m >= n && is_matrix(a, m, lda) && to.are_right(m, n) && has_room(work, given, m, n) && is_known;
     call(vendor, handle, "gesvd", is_right, info, move || {
-        // SAFETY: the caller guarantees the arrays.
+        // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
         unsafe { svd(of, (m, n), a, lda, to, Wanted { sides, as_rows: true }) }
     })
 }
@@ -299,7 +299,7 @@ pub fn gesvdj(
     let sides = (mode == Some(true)).then_some(if econ == 1 { (m.min(n), m.min(n)) } else { (m, n) });
     let is_right = is_matrix(a, m, lda) && to.are_right(m, n) && has_room(work, given, m, n) && params != 0;
     call(vendor, handle, "gesvdj", is_right && mode.is_some(), info, move || {
-        // SAFETY: the caller guarantees the arrays.
+        // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
         unsafe { svd(of, (m, n), a, lda, to, Wanted { sides, as_rows: false }) }
     })
 }
@@ -311,7 +311,7 @@ pub fn gesvdj_batched(
     let mode = vectors(own.vendor, mode);
     let sides = (mode == Some(true)).then_some((m, n));
     let is_right = is_matrix(a, m, lda) && to.are_right(m, n) && has_room(work, given, m, n) && params != 0;
-    // According to the manual, matrices may have at most 32 rows and columns.
+    // The manual allows at most 32 rows and columns.
     let is_right = is_right && m <= 32 && n <= 32 && mode.is_some();
     calls(own, "gesvdjBatched", is_right, info, batch, move |number| {
         let at = |start: u64, count: i32, bytes: u64| start + number * count as u64 * bytes;
@@ -322,7 +322,7 @@ pub fn gesvdj_batched(
             v: at(to.v, to.ldv * n, bytes),
             ..to
         };
-        // SAFETY: the caller guarantees the arrays.
+        // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
         unsafe { svd(own.of, (m, n), at(a, lda * n, bytes), lda, to, Wanted { sides, as_rows: false }) }
     })
 }
@@ -337,7 +337,7 @@ pub fn geev(
 ) -> u32 {
     let is_right = a != 0 && w != 0 && n > 0 && lda >= n && (v == 0 || ldv >= n);
     call(vendor, handle, "Xgeev", is_right, info, move || {
-        // SAFETY: the caller guarantees the arrays.
+        // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
         unsafe {
             let (values, found, is_done) = dense::eig(&of.matrix(a, n, n, lda));
             of.put_all(w, values);

@@ -1,4 +1,4 @@
-//! Complex numbers.
+//! Implements complex numbers.
 
 use std::iter::Sum;
 use std::ops::{Add, Div, Mul, Sub};

@@ -1,8 +1,8 @@
-//! Textbook algorithms for dense complex column-major matrices; real matrices stay real.
+//! Contains textbook algorithms for dense complex column-major matrices. The results for real matrices are real.
 
 use super::complex::C;
 
-/// A matrix.
+/// A dense complex column-major matrix.
 #[derive(Clone)]
 pub struct Matrix {
     pub rows: usize,
@@ -76,8 +76,8 @@ fn rotation(pp: f64, qq: f64, pq: C) -> (f64, f64, C) {
     (c, t * c, pq.conj() * (1.0 / size))
 }
 
-/// Factorises with partial pivoting; returns the pivots, counted from 1, and the position of the first zero on the
-/// diagonal, counted from 1.
+/// Computes the LU factorization with partial pivoting in place. Returns the pivots, and the position of the first zero
+/// on the diagonal or 0; both count from 1.
 pub fn lu(a: &mut Matrix) -> (Vec<i32>, i32) {
     let (mut pivots, mut info) = (Vec::new(), 0);
     for k in 0..a.rows.min(a.columns) {
@@ -113,7 +113,7 @@ fn substitute(a: &Matrix, b: &mut Matrix, is_lower: bool, is_unit: bool) {
     }
 }
 
-/// Solves with the factors of a matrix, or of its transpose.
+/// Solves a linear system by the factors from `lu`, for the matrix or its transpose.
 pub fn lu_solve(a: &Matrix, pivots: &[i32], b: &mut Matrix, is_transposed: bool) {
     if is_transposed {
         let mut turned = a.adjoint();
@@ -128,7 +128,8 @@ pub fn lu_solve(a: &Matrix, pivots: &[i32], b: &mut Matrix, is_transposed: bool)
     }
 }
 
-/// Computes the lower Cholesky factor from the lower triangle; returns the number of the first column that fails.
+/// Computes the lower Cholesky factor from the lower triangle in place. Returns the number of the first column that
+/// fails, counted from 1, or 0.
 pub fn cholesky(a: &mut Matrix) -> i32 {
     for k in 0..a.rows {
         let pivot = a.get(k, k).0 - (0..k).map(|j| a.get(k, j).abs().powi(2)).sum::<f64>();
@@ -144,7 +145,8 @@ pub fn cholesky(a: &mut Matrix) -> i32 {
     0
 }
 
-/// Applies `1 - factor v v*` to columns; v is 1 at `k`, followed by the reflector stored in the column.
+/// Applies a reflector, `1 - factor v v*`, to columns. The vector v is 1 at `k`, followed by the values stored below it
+/// in the column.
 fn reflect(of: &Matrix, k: usize, factor: C, onto: &mut Matrix, columns: std::ops::Range<usize>) {
     let v = |row: usize| if row == k { C::ONE } else { of.get(row, k) };
     for column in columns {
@@ -156,7 +158,8 @@ fn reflect(of: &Matrix, k: usize, factor: C, onto: &mut Matrix, columns: std::op
     }
 }
 
-/// Computes the upper triangle and the reflectors below it; returns their factors, as in LAPACK.
+/// Computes a QR factorization in place: the upper triangle contains R, and the reflectors are stored below it, as in
+/// LAPACK. Returns the factors of the reflectors.
 pub fn qr(a: &mut Matrix) -> Vec<C> {
     let mut factors = Vec::new();
     for k in 0..a.rows.min(a.columns) {
@@ -178,7 +181,7 @@ pub fn qr(a: &mut Matrix) -> Vec<C> {
     factors
 }
 
-/// Returns the first columns of the product of reflectors.
+/// Returns the first columns of Q, the product of the reflectors.
 pub fn qr_vectors(a: &Matrix, factors: &[C], columns: usize) -> Matrix {
     let mut made = Matrix::identity(a.rows, columns);
     for k in (0..factors.len()).rev() {
@@ -189,8 +192,8 @@ pub fn qr_vectors(a: &Matrix, factors: &[C], columns: usize) -> Matrix {
 
 const SWEEPS: usize = 60;
 
-/// Returns eigenvalues in ascending order and eigenvectors of the matrix in the lower triangle, and whether the
-/// iteration converged.
+/// Returns the eigenvalues in ascending order and the eigenvectors of the Hermitian matrix whose lower triangle is
+/// given, and whether the iteration converged.
 pub fn eigh(lower: &Matrix) -> (Vec<f64>, Matrix, bool) {
     let n = lower.rows;
     let mut a = lower.clone();
@@ -228,7 +231,7 @@ pub fn eigh(lower: &Matrix) -> (Vec<f64>, Matrix, bool) {
     (order.iter().map(|&place| values[place]).collect(), Matrix { rows: n, columns: n, of }, is_done)
 }
 
-/// Appends orthonormal columns to given ones, up to a total number.
+/// Appends orthonormal columns to the given ones until there are `columns` columns.
 fn completed(rows: usize, mut of: Vec<C>, columns: usize) -> Matrix {
     let mut next = 0;
     while of.len() < columns * rows && next < rows {
@@ -249,8 +252,8 @@ fn completed(rows: usize, mut of: Vec<C>, columns: usize) -> Matrix {
     Matrix { rows, columns, of }
 }
 
-/// Returns left vectors, singular values in descending order, right vectors, with full bases, and whether the
-/// iteration converged.
+/// Returns the left vectors, the singular values in descending order, the right vectors, and whether the iteration
+/// converged. The vectors form full bases.
 pub fn svd(given: &Matrix) -> (Matrix, Vec<f64>, Matrix, bool) {
     if given.rows < given.columns {
         let (left, values, right, is_done) = svd(&given.adjoint());
@@ -291,7 +294,8 @@ pub fn svd(given: &Matrix) -> (Matrix, Vec<f64>, Matrix, bool) {
     (left, order.iter().map(|&place| values[place]).collect(), Matrix { rows: n, columns: n, of }, is_done)
 }
 
-/// Returns eigenvalues and eigenvectors of a square matrix, by shifted QR steps, and whether the iteration converged.
+/// Returns the eigenvalues and eigenvectors of a square matrix, and whether the iteration converged. It uses shifted QR
+/// steps.
 pub fn eig(given: &Matrix) -> (Vec<C>, Matrix, bool) {
     let n = given.rows;
     let (mut t, mut basis) = (given.clone(), Matrix::identity(n, n));
@@ -307,11 +311,11 @@ pub fn eig(given: &Matrix) -> (Vec<C>, Matrix, bool) {
         }
         steps += 1;
         is_done = steps < 1000 * n;
-        // An exceptional shift every tenth step breaks cycles.
+        // An exceptional shift in every tenth step breaks cycles of the iteration.
         let shift = t.get(last, last) + if steps % 10 == 0 { C(below, below) } else { C::ZERO };
         let mut shifted = t.clone();
         (0..n).for_each(|place| *shifted.at(place, place) = t.get(place, place) - shift);
-        // Converged rows are kept: the step concerns the first ones.
+        // The last rows have converged and are kept; the step applies to the first ones.
         for row in 0..n {
             for column in 0..n {
                 if row > last || column > last {

@@ -1,4 +1,4 @@
-//! cuSOLVER and hipSOLVER, as far as PyGPU calls them.
+//! Implements cuSOLVER and hipSOLVER, as far as PyGPU calls them.
 
 mod calls;
 mod complex;
@@ -12,12 +12,12 @@ use crate::queue::Vendor;
 use complex::C;
 use dense::Matrix;
 
-/// Codes of both vendors.
+/// Status codes that both vendors use.
 const SUCCESS: u32 = 0;
 const INVALID_VALUE: u32 = 3;
 const EXECUTION_FAILED: u32 = 6;
 
-/// Element type.
+/// Element type of a matrix.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Type {
     is_double: bool,
@@ -40,9 +40,9 @@ impl Type {
     /// Reads an element.
     ///
     /// # Safety
-    /// The address is that of an element.
+    /// `address` must be that of an element of this type.
     unsafe fn load(self, address: u64) -> C {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller of this function guarantees that the element is readable.
         let part = |number: u64| unsafe {
             match self.is_double {
                 true => std::ptr::with_exposed_provenance::<f64>((address + 8 * number) as usize).read_unaligned(),
@@ -57,9 +57,9 @@ impl Type {
     /// Writes an element.
     ///
     /// # Safety
-    /// The address is that of an element.
+    /// `address` must be that of an element of this type.
     unsafe fn store(self, address: u64, value: C) {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller of this function guarantees that the element is writable.
         let part = |number: u64, value: f64| unsafe {
             match self.is_double {
                 true => {
@@ -78,13 +78,13 @@ impl Type {
     /// Reads a matrix.
     ///
     /// # Safety
-    /// The address refers to such a matrix.
+    /// `address` must be that of a matrix with these sizes.
     pub(crate) unsafe fn matrix(self, address: u64, rows: i64, columns: i64, lead: i64) -> Matrix {
         let mut made = Matrix::zeros(rows as usize, columns as usize);
         for column in 0..columns {
             for row in 0..rows {
                 let place = address + (column * lead + row) as u64 * self.bytes();
-                // SAFETY: guaranteed by the caller.
+                // SAFETY: the caller of this function guarantees that the matrix is readable.
                 *made.at(row as usize, column as usize) = unsafe { self.load(place) };
             }
         }
@@ -94,12 +94,12 @@ impl Type {
     /// Writes a matrix, or its first columns.
     ///
     /// # Safety
-    /// The address refers to memory for such a matrix.
+    /// `address` must be that of memory for such a matrix.
     pub(crate) unsafe fn put(self, address: u64, matrix: &Matrix, columns: i64, lead: i64) {
         for column in 0..columns {
             for row in 0..matrix.rows as i64 {
                 let place = address + (column * lead + row) as u64 * self.bytes();
-                // SAFETY: guaranteed by the caller.
+                // SAFETY: the caller of this function guarantees that the memory is writable.
                 unsafe { self.store(place, matrix.get(row as usize, column as usize)) };
             }
         }
@@ -108,10 +108,10 @@ impl Type {
     /// Writes consecutive elements.
     ///
     /// # Safety
-    /// The address refers to memory for all values.
+    /// `address` must be that of memory for all values.
     unsafe fn put_all(self, address: u64, values: impl IntoIterator<Item = C>) {
         for (number, value) in values.into_iter().enumerate() {
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller of this function guarantees that the memory is writable.
             unsafe { self.store(address + number as u64 * self.bytes(), value) };
         }
     }
@@ -120,10 +120,10 @@ impl Type {
 /// Writes consecutive integers.
 ///
 /// # Safety
-/// The address refers to memory for all values.
+/// `address` must be that of memory for all values.
 pub(crate) unsafe fn put_integers(address: u64, values: &[i32]) {
     for (number, value) in values.iter().enumerate() {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller of this function guarantees that the memory is writable.
         unsafe { std::ptr::with_exposed_provenance_mut::<i32>(address as usize + 4 * number).write_unaligned(*value) };
     }
 }
@@ -131,15 +131,15 @@ pub(crate) unsafe fn put_integers(address: u64, values: &[i32]) {
 /// Reads consecutive integers.
 ///
 /// # Safety
-/// The address refers to `count` integers.
+/// `address` must be that of `count` integers.
 pub(crate) unsafe fn integers(address: u64, count: i64) -> Vec<i32> {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller of this function guarantees that the integers are readable.
     let read =
         |number| unsafe { std::ptr::with_exposed_provenance::<i32>(address as usize + 4 * number).read_unaligned() };
     (0..count as usize).map(read).collect()
 }
 
-/// Streams of the existing handles.
+/// Returns the map from each existing library handle to its stream.
 fn handles() -> MutexGuard<'static, BTreeMap<u64, u64>> {
     static HANDLES: Mutex<BTreeMap<u64, u64>> = Mutex::new(BTreeMap::new());
     HANDLES.lock().unwrap_or_else(PoisonError::into_inner)
@@ -149,7 +149,7 @@ fn make(target: *mut u64) -> u32 {
     let mut handles = handles();
     let new = handles.last_key_value().map_or(0x5000, |(last, _)| last + 1);
     handles.insert(new, 0);
-    // SAFETY: the caller guarantees a writable out-parameter.
+    // SAFETY: the caller of the C function guarantees a writable out-parameter.
     unsafe { target.write(new) };
     SUCCESS
 }
@@ -165,7 +165,8 @@ fn set_stream(handle: u64, stream: u64) -> u32 {
     })
 }
 
-/// Injected fault: an error code to return, or missing convergence, represented by the greatest number.
+/// Fault that a test injected: the call returns an error code, or the greatest number stands for an iteration that does
+/// not converge.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fault {
     None,
@@ -181,8 +182,8 @@ fn fault(function: &str) -> Fault {
     }
 }
 
-/// Checks the common arguments of a call and enqueues its work on the handle's stream; the work returns the library's
-/// info value.
+/// Checks the common arguments of a call and enqueues its work on the handle's stream. The work returns the info value
+/// that the library reports.
 fn call(
     vendor: Vendor,
     handle: u64,
@@ -202,7 +203,7 @@ fn call(
     let put = move || {
         let said = work();
         let said = if fault == Fault::Info { 1 } else { said };
-        // SAFETY: the caller guarantees a writable out-parameter.
+        // SAFETY: the caller of the library guarantees that `info` is writable.
         unsafe { put_integers(info, &[said]) };
     };
     match crate::queue::put(vendor, stream, put) {

@@ -1,12 +1,12 @@
-//! Functions under both vendors' names, for each element type.
+//! Exports the solver functions under the names of both vendors, for each element type.
 
-#![allow(clippy::too_many_arguments)] // signatures of the libraries
+#![allow(clippy::too_many_arguments)] // The parameters are those of the vendors' libraries.
 
 use super::calls::{self, Of, Sides};
 use super::{Type, end, make, set_stream};
 use crate::queue::Vendor;
 
-/// Defines the functions of one type: each name has a part common to the type and a specific part.
+/// Defines the functions for one element type. Each name consists of a part for the type and a part for the function.
 macro_rules! typed {
     ($module:ident $vendor:ident $letter:literal $start:literal $orgqr:literal $syev:literal) => {
         mod $module {
@@ -99,7 +99,7 @@ typed!(amds_d Amd b'D' "hipsolverDnD" "orgqr" "syev");
 typed!(amds_c Amd b'C' "hipsolverDnC" "ungqr" "heev");
 typed!(amds_z Amd b'Z' "hipsolverDnZ" "ungqr" "heev");
 
-/// Defines functions that create and destroy objects.
+/// Defines the functions that create and destroy library objects.
 macro_rules! objects {
     ($($make:ident $end:ident)*) => {
         $(
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn hipsolverDnSetStream(handle: u64, stream: u64) -> u32 {
     set_stream(handle, stream)
 }
 
-/// Workspace sizes of the only function that also has a host workspace.
+/// Workspace size in bytes that the function with an additional host workspace reports.
 const ROOM: usize = 64;
 
 #[unsafe(no_mangle)]
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn cusolverDnXgeev_bufferSize(
     _h: u64, _p: u64, _l: u32, _r: u32, _n: i64, _ta: u32, _a: u64, _lda: i64, _tw: u32, _w: u64, _tl: u32, _vl: u64, _ldl: i64,
     _tr: u32, _vr: u64, _ldr: i64, _tc: u32, device: *mut usize, host: *mut usize,
 ) -> u32 {
-    // SAFETY: the caller guarantees a writable out-parameter.
+    // SAFETY: the caller of the C function guarantees writable out-parameters.
     unsafe {
         device.write(ROOM);
         host.write(ROOM);

@@ -1,7 +1,7 @@
-//! Cache of images compiled earlier by either of the two simulated compilers.
+//! Caches compiled images in a folder, so that later runs of the tests need not compile the same source again.
 //!
-//! PyGPU's own kernels without vendor-specific or warp-specific code compile to the same image for both. Without the
-//! cache, most of the time of a test run on a simulated GPU is spent in the C++ compiler.
+//! PyGPU's own kernels compile to the same image for CUDA and HIP, unless they contain code for one vendor or one warp
+//! width. Without the cache, the C++ compiler takes most of the time of a test run on a simulated GPU.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,25 +13,25 @@ use std::sync::OnceLock;
 use super::together;
 use crate::kernel::engine::{Build, CxxCompiler, Failure, build};
 
-/// Returns the folder in `PYGPU_SIM_IMAGES`, read once like all settings of a driver.
+/// Returns the folder that `PYGPU_SIM_IMAGES` names. The variable is read once, like all settings of a driver.
 pub fn folder() -> Option<&'static PathBuf> {
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
     let read = || std::env::var_os("PYGPU_SIM_IMAGES").filter(|value: &OsString| !value.is_empty()).map(PathBuf::from);
     FOLDER.get_or_init(read).as_ref()
 }
 
-/// Options that only state defaults.
+/// Compiler options that only repeat the defaults.
 pub const AS_EVER: [&str; 2] = ["-std=c++17", "-ffp-contract=off"];
 
-/// Returns whether a source compiles to the same image for every GPU: one of PyGPU's own, without includes and
-/// without queries of the target.
+/// Returns whether a source compiles to the same image for every GPU. This requires a kernel of PyGPU without
+/// `#include` and without queries of the target architecture.
 pub fn is_common(name: &str, source: &str) -> bool {
     const TELLING: [&str; 5] = ["warp", "WARP", "HIP", "__shfl", "__ballot"];
     folder().is_some() && name.starts_with("pygpu_") && !TELLING.iter().any(|word| source.contains(word))
 }
 
-/// Returns the image of a vendor-independent source, compiling it if needed. Compiler output is not cached, so a
-/// source with warnings is compiled again.
+/// Returns the image of a vendor-independent source from the cache, or compiles it. The compiler's messages are not
+/// cached, so a source that causes warnings is compiled each time.
 pub fn kept(compiler: &CxxCompiler, task: &Build<'_>) -> Result<(Vec<u8>, String), Failure> {
     let place = folder().filter(|_| task.force_include.is_empty()).map(|folder| folder.join(named(compiler, task)));
     if let Some(image) = place.as_ref().and_then(|place| fs::read(place).ok()) {
@@ -44,13 +44,13 @@ pub fn kept(compiler: &CxxCompiler, task: &Build<'_>) -> Result<(Vec<u8>, String
     }
     let made = build(compiler, task)?;
     if let Some(place) = place.filter(|_| made.log.is_empty()) {
-        // A failure to store the image is ignored; the image itself is available.
+        // If the image cannot be stored, the error is ignored, because the image itself is available.
         let _ = keep(&place, &made.image);
     }
     Ok((made.image, made.log))
 }
 
-/// Returns the source without its name, which for hiprtc is part of the source.
+/// Returns the source without the program name, which hiprtc includes in its source.
 fn own_text<'a>(task: &Build<'a>) -> &'a str {
     let named = format!("#line 1 \"{}\"\n", task.name);
     task.source.strip_prefix(&named).unwrap_or(task.source)

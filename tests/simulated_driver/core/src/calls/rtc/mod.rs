@@ -22,32 +22,33 @@ const COMPILATION: u32 = 6;
 const NOT_A_NAME: u32 = 10;
 const INTERNAL: u32 = 11;
 
-/// Source and the results of its compilation.
+/// A program: its source, and the results of its compilation.
 pub struct Program {
     source: String,
     name: String,
     expressions: Vec<CString>,
     image: Vec<u8>,
-    /// The result as PTX, if requested.
+    /// PTX text of the compiled image, created when it is first requested.
     text: OnceLock<Vec<u8>>,
     log: CString,
 }
 
-/// Copies a C string.
+/// Copies a C string; returns `None` for null.
 ///
 /// # Safety
-/// Null, or a C string.
+/// `pointer` must be null or refer to a C string.
 unsafe fn text(pointer: *const c_char) -> Option<String> {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller of this function guarantees that a non-null pointer refers to a C string.
     (!pointer.is_null()).then(|| unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned())
 }
 
 /// Runs `body` with a program.
 ///
 /// # Safety
-/// Null, or a program that was not destroyed.
+/// `program` must be null or refer to a program that was not destroyed.
 unsafe fn with(program: *mut Program, body: impl FnOnce(&mut Program) -> u32) -> u32 {
-    // SAFETY: guaranteed by the caller; programs are not shared between threads, as in the vendors' libraries.
+    // SAFETY: the caller of this function guarantees that the program is alive. As in the vendors' libraries, callers
+    // do not share a program between threads.
     let Some(program) = (unsafe { program.as_mut() }) else { return INVALID_PROGRAM };
     catch_unwind(AssertUnwindSafe(|| body(program))).unwrap_or(INTERNAL)
 }
@@ -55,7 +56,7 @@ unsafe fn with(program: *mut Program, body: impl FnOnce(&mut Program) -> u32) ->
 /// Creates a program.
 ///
 /// # Safety
-/// As documented in the vendors' manuals.
+/// The arguments must satisfy the vendor's manual.
 pub unsafe fn create(
     program: *mut *mut Program,
     source: *const c_char,
@@ -76,7 +77,7 @@ pub unsafe fn create(
         text: OnceLock::new(),
         log: CString::default(),
     };
-    // SAFETY: not null, and writable according to the manual.
+    // SAFETY: the pointer is not null, and the caller guarantees that it is writable, as the vendor's manual requires.
     unsafe { *program = Box::into_raw(Box::new(made)) };
     SUCCESS
 }
@@ -84,7 +85,7 @@ pub unsafe fn create(
 /// Destroys a program.
 ///
 /// # Safety
-/// As documented in the vendors' manuals.
+/// The arguments must satisfy the vendor's manual.
 pub unsafe fn destroy(program: *mut *mut Program) -> u32 {
     // SAFETY: the vendor's manual requires the address of a live program.
     unsafe {
@@ -97,10 +98,10 @@ pub unsafe fn destroy(program: *mut *mut Program) -> u32 {
     SUCCESS
 }
 
-/// Adds a name expression.
+/// Adds a name expression to a program.
 ///
 /// # Safety
-/// As documented in the vendors' manuals.
+/// The arguments must satisfy the vendor's manual.
 pub unsafe fn add_name(program: *mut Program, expression: *const c_char) -> u32 {
     // SAFETY: the vendor's manual requires a C string and a live program.
     unsafe {
@@ -112,12 +113,13 @@ pub unsafe fn add_name(program: *mut Program, expression: *const c_char) -> u32 
     }
 }
 
-/// Returns the name of an expression in the image.
+/// Returns the name that a name expression has in the compiled image.
 ///
 /// # Safety
-/// As documented in the vendors' manuals.
+/// The arguments must satisfy the vendor's manual.
 pub unsafe fn lowered(program: *mut Program, expression: *const c_char, name: *mut *const c_char) -> u32 {
-    // SAFETY: as above; the out-parameter is writable. A name in the image equals the name in the source.
+    // SAFETY: the caller guarantees a C string, a live program and a writable result, as the vendor's manual requires.
+    // Names in the image equal names in the source, so the result is the expression itself.
     unsafe {
         let wanted = text(expression).unwrap_or_default();
         with(program, |program| match program.expressions.iter().find(|known| known.to_bytes() == wanted.as_bytes()) {
@@ -130,7 +132,8 @@ pub unsafe fn lowered(program: *mut Program, expression: *const c_char, name: *m
     }
 }
 
-/// Translates an option of the libraries for a C++ compiler; `None` for options that concern GPUs only.
+/// Translates an option of NVRTC or hiprtc into one of the C++ compiler; returns `None` for an option that concerns
+/// only GPUs.
 fn spelled(option: &str) -> Option<String> {
     let starts = |prefix: &str| option.starts_with(prefix);
     if let Some(standard) = option.strip_prefix("--std=").or_else(|| option.strip_prefix("-std=")) {
@@ -148,15 +151,15 @@ fn spelled(option: &str) -> Option<String> {
     }
 }
 
-/// Properties that differ between the libraries.
+/// Properties in which NVRTC and hiprtc differ.
 pub struct Library {
-    /// Returns whether the compiler accepts an option.
+    /// Function that returns whether the library accepts an option.
     pub takes: fn(&str) -> bool,
-    /// Options that precede all others: the compiler's predefined macros, and the warp width.
+    /// Compiler options that precede all others. They define the library's predefined macros and the warp width.
     pub always: &'static [&'static str],
 }
 
-/// Returns the machine's compiler, searched for once; a failed search is repeated.
+/// Returns the machine's C++ compiler. The search is repeated only if it failed before.
 pub(super) fn compiler() -> Result<&'static CxxCompiler, String> {
     static FOUND: OnceLock<CxxCompiler> = OnceLock::new();
     match FOUND.get() {
@@ -211,7 +214,7 @@ fn compile(program: &mut Program, options: &[String], library: &Library) -> u32 
 /// Compiles a program.
 ///
 /// # Safety
-/// As documented in the vendors' manuals.
+/// The arguments must satisfy the vendor's manual.
 pub unsafe fn compile_program(
     program: *mut Program,
     count: c_int,
@@ -226,12 +229,12 @@ pub unsafe fn compile_program(
     }
 }
 
-/// Returns the size of a result.
+/// Writes the size of a result, which `of` selects, to `bytes`.
 ///
 /// # Safety
-/// The program is alive, and the out-parameter is writable.
+/// The program must be alive and `bytes` writable.
 pub unsafe fn size(program: *mut Program, bytes: *mut usize, of: impl Fn(&Program) -> usize) -> u32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller of this function guarantees that the program is alive and `bytes` writable.
     unsafe {
         with(program, |program| {
             *bytes = of(program);
@@ -240,12 +243,12 @@ pub unsafe fn size(program: *mut Program, bytes: *mut usize, of: impl Fn(&Progra
     }
 }
 
-/// Copies a result.
+/// Copies a result, which `of` selects, to `target`.
 ///
 /// # Safety
-/// The program is alive, and the target has the size that was returned.
+/// The program must be alive, and `target` must have the size that `size` returned.
 pub unsafe fn copy(program: *mut Program, target: *mut u8, of: impl Fn(&Program) -> &[u8]) -> u32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller of this function guarantees that the program is alive and that `target` is large enough.
     unsafe {
         with(program, |program| {
             let bytes = of(program);
@@ -255,7 +258,7 @@ pub unsafe fn copy(program: *mut Program, target: *mut u8, of: impl Fn(&Program)
     }
 }
 
-/// Returns the compiled image as text in place of PTX, with its final zero byte.
+/// Returns the compiled image as text that replaces PTX, including its final zero byte.
 pub fn ptx(program: &Program) -> &[u8] {
     program.text.get_or_init(|| {
         let names = engine::Library::load(&program.image, host()).map(|library| library.names()).unwrap_or_default();
@@ -265,18 +268,18 @@ pub fn ptx(program: &Program) -> &[u8] {
     })
 }
 
-/// Returns the compiled image.
+/// Returns the compiled image of a program.
 pub fn image(program: &Program) -> &[u8] {
     &program.image
 }
 
-/// Returns the output of the compiler.
+/// Returns the messages of the compiler for a program.
 pub fn log(program: &Program) -> &[u8] {
     program.log.as_bytes_with_nul()
 }
 
-/// Exports the functions under a library's names; after the functions of the log follow pairs for the image.
-/// `$library` contains the properties that differ.
+/// Exports the functions under the names of NVRTC or hiprtc. The arguments list the functions for the log and then
+/// pairs of functions for the image. `$library` contains the properties in which the libraries differ.
 #[macro_export]
 macro_rules! export_rtc {
     (
@@ -303,7 +306,8 @@ macro_rules! export_rtc {
 
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $compile(program: *mut Program, count: c_int, options: *const *const c_char) -> u32 {
-            // SAFETY: the vendor's manual requires the same of the caller.
+            // SAFETY: the caller of the C function fulfils the vendor's manual, which is what the called function
+            // requires.
             unsafe { rtc::compile_program(program, count, options, &$library) }
         }
         #[unsafe(no_mangle)]
@@ -322,20 +326,23 @@ macro_rules! export_rtc {
     (@functions $($name:ident $function:ident($($argument:ident: $type:ty),*);)*) => {
         $(#[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> u32 {
-            // SAFETY: the vendor's manual requires the same of the caller.
+            // SAFETY: the caller of the C function fulfils the vendor's manual, which is what the called function
+            // requires.
             unsafe { rtc::$function($($argument),*) }
         })*
     };
     (@pair $size:ident $get:ident $of:path) => {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $size(program: *mut Program, bytes: *mut usize) -> u32 {
-            // SAFETY: the vendor's manual requires the same of the caller.
+            // SAFETY: the caller of the C function guarantees a live program and a writable size, as the vendor's
+            // manual requires.
             unsafe { rtc::size(program, bytes, |program| $of(program).len()) }
         }
 
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $get(program: *mut Program, target: *mut u8) -> u32 {
-            // SAFETY: the vendor's manual requires the same of the caller.
+            // SAFETY: the caller of the C function guarantees a live program and a sufficiently large target, as the
+            // vendor's manual requires.
             unsafe { rtc::copy(program, target, $of) }
         }
     };

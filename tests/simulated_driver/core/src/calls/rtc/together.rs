@@ -1,11 +1,11 @@
-//! Compiles sources known in advance as few units, because starting a compiler and reading its headers takes longer
-//! than compiling a kernel.
+//! Compiles several kernel sources as one translation unit, because starting a compiler and reading its headers takes
+//! longer than compiling a kernel.
 //!
-//! While sources are collected, each source without an image is recorded and rejected. Then sources with equal heads
-//! become one unit, in which each kernel has a number appended to its name. Each source gets the unit's library as
-//! its image, with the number in a word of the ELF header that is unused on the supported processors. If a unit does
-//! not compile, or the compiler prints anything, the unit is discarded; its sources are compiled individually when
-//! they are requested.
+//! While sources are being collected, each source that has no cached image is recorded, and its compilation is reported
+//! as failed. Then sources with equal beginnings ("heads") become one unit, in which each kernel has a number appended
+//! to its name. Each source gets the unit's library as its image; the number is stored in a word of the ELF header that
+//! is unused on the supported processors. A unit that does not compile, or for which the compiler prints a message, is
+//! discarded. Its sources are compiled individually when they are requested.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -16,25 +16,25 @@ use super::images::{folder, keep};
 use crate::kernel::engine::{Build, build};
 use crate::rtc;
 
-/// Maximum number of sources per unit; each image contains all of them.
+/// Maximum number of sources per unit; the image of each source contains all kernels of the unit.
 const MOST: usize = 32;
 const KERNEL: &str = "extern \"C\" __global__ ";
 /// Position of `e_flags` in a 64-bit ELF file.
 const FLAGS: std::ops::Range<usize> = 48..52;
 
-/// Source with one kernel, without its head.
+/// Source with one kernel, without the part that it shares with other sources.
 struct Source {
     name: String,
     kernel: String,
     place: PathBuf,
 }
 
-/// Sources by their common options and head.
+/// Collected sources, grouped by compiler options and common head.
 type Units = BTreeMap<(Vec<String>, String), Vec<Source>>;
 
 static COLLECTED: Mutex<Option<Units>> = Mutex::new(None);
 
-/// Records a source if sources are being collected and it fits into a unit; returns whether it was recorded.
+/// Records a source if sources are being collected and this one can be part of a unit. Returns whether it was recorded.
 pub fn collect(task: &Build<'_>, source: &str, place: &PathBuf) -> bool {
     let mut collected = COLLECTED.lock().unwrap_or_else(PoisonError::into_inner);
     let (Some(units), Some((head, kernel))) = (collected.as_mut(), source.split_once(KERNEL)) else { return false };
@@ -52,7 +52,7 @@ pub fn collect(task: &Build<'_>, source: &str, place: &PathBuf) -> bool {
     true
 }
 
-/// Starts collecting sources; returns whether that is possible.
+/// Starts collecting sources. Returns false if that is impossible.
 pub fn collect_sources() -> bool {
     let units = folder().map(|_| Units::new());
     let can_be = units.is_some();
@@ -60,7 +60,7 @@ pub fn collect_sources() -> bool {
     can_be
 }
 
-/// Compiles the collected sources; returns the number of images.
+/// Compiles the collected sources; returns the number of images that were stored.
 pub fn compile_together() -> usize {
     let units = COLLECTED.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
     let parts =
@@ -68,14 +68,14 @@ pub fn compile_together() -> usize {
     parts.map(|(options, head, part)| compile(options, head, part).unwrap_or(0)).sum()
 }
 
-/// Compiles one unit and stores it for each of its sources.
+/// Compiles one unit, and stores the library as the image of each of its sources.
 fn compile(options: &[String], head: &str, sources: &[Source]) -> Option<usize> {
     if sources.len() < 2 {
         return None;
     }
     let mut text = head.to_owned();
     for (number, Source { name, kernel, .. }) in sources.iter().enumerate() {
-        // Writing to a string cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(
             text,
             "{KERNEL}{}",
@@ -91,12 +91,13 @@ fn compile(options: &[String], head: &str, sources: &[Source]) -> Option<usize> 
     Some(sources.len())
 }
 
-/// Returns the name of a kernel in a unit.
+/// Returns the name of a kernel in a unit: its own name with the number appended.
 pub fn numbered(name: &str, number: u32) -> String {
     format!("{name}_{number}")
 }
 
-/// Returns the number of the kernel for which an image was stored, and the image as compiled.
+/// Splits a stored image into the number of the kernel it was stored for and the compiler's original image; returns
+/// `None` if it has no such number.
 pub fn chosen(image: &[u8]) -> Option<(u32, Vec<u8>)> {
     let flags = image.get(FLAGS)?.try_into().ok()?;
     let number = u32::from_le_bytes(flags).checked_sub(1)?;
