@@ -1,7 +1,7 @@
-"""Writes into docs/array_api.md which of NumPy's names there are, and why there are not the others.
+"""Write to docs/array_api.md which NumPy names PyGPU provides, and why it lacks the others.
 
-Run as ``python docs/make_functions.py`` where PyGPU is installed; ``tests/repository/test_docs.py`` holds the page
-against it. The names are those of the NumPy that is pinned in pyproject.toml.
+Run as ``python docs/make_functions.py`` where PyGPU is installed; ``tests/repository/test_docs.py`` checks that
+the page matches this script's output. The script uses the NumPy version that is pinned in pyproject.toml.
 """
 
 import textwrap
@@ -16,7 +16,7 @@ from PyGPU._protocols import function_table
 PAGE = Path(__file__).parent / "array_api.md"
 BEGIN, END = "<!-- written by docs/make_functions.py -->\n", "<!-- end -->\n"
 
-# A name of NumPy's that PyGPU has not stands here, or the script fails: say why.
+# NumPy names that PyGPU lacks, by the reason. The script fails if a missing name is not listed here.
 LACKING: dict[str, list[str]] = {
     "roots and fits of polynomials: by eigenvalues and least squares": [
         "poly", "poly1d", "polydiv", "polyfit", "roots",
@@ -44,7 +44,7 @@ LACKING: dict[str, list[str]] = {
     "another name of `vstack`, which NumPy gives up": ["row_stack"],
 }  # fmt: skip
 
-# Methods of NumPy's arrays that PyGPU's have not, and what to write.
+# Methods of NumPy's arrays that PyGPU's arrays lack, by the replacement.
 LACKING_METHODS: dict[str, list[str]] = {
     "`a.get().tobytes()`: bytes are of the host; `PyGPU.save` writes files": ["dump", "dumps", "tobytes", "tofile"],
     "`a.reshape(-1)`, which copies where NumPy's `flat` would walk": ["flat"],
@@ -54,22 +54,22 @@ LACKING_METHODS: dict[str, list[str]] = {
     "`PyGPU.from_dlpack` of what is read-only is read-only": ["setflags"],
 }
 
-# Names that come with parts of the package that may be absent where the page is written.
+# Names of optional parts of NumPy, which may be missing where the page is written.
 PARTS = {"fft", "linalg"}
 
 
 def of_numpy() -> set[str]:
-    """NumPy's public names."""
+    """Return NumPy's public names."""
     return {name for name in dir(np) if not name.startswith("_")} - PARTS
 
 
 def listed(names: set[str]) -> str:
-    """Names in lines of the page's width."""
+    """Return the names in backquotes, sorted and wrapped to the width of the page."""
     return textwrap.fill(", ".join(f"`{name}`" for name in sorted(names)), 128) + "\n"
 
 
 def table() -> str:
-    """All of NumPy's names, by what became of them."""
+    """Return the section that lists NumPy's names by how PyGPU supports them."""
     everything = of_numpy()
     ours = {name for name in everything if hasattr(PyGPU, name)}
     is_same = ours & {*index.GROUPS["NumPy's own"], "bool", "newaxis", "pi", "e", "inf"}
@@ -101,7 +101,7 @@ def table() -> str:
 
 
 def methods() -> str:
-    """Methods and attributes of NumPy's arrays that PyGPU's have not."""
+    """Return the table of the methods and attributes of ndarrays that GPUArray lacks."""
     lacking = {name for name in set(dir(np.ndarray)) - set(dir(PyGPU.GPUArray)) if not name.startswith("_")}
     named = {name for names in LACKING_METHODS.values() for name in names}
     if lacking != named:
@@ -111,7 +111,7 @@ def methods() -> str:
 
 
 def page() -> str:
-    """The page with the table of today."""
+    """Return the page with its table regenerated from the current state of the package."""
     text = PAGE.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     _, after = rest.split(END)
