@@ -24,12 +24,12 @@ NO_PEERS = ("PyGPU", "NumPy", "floor")
 HEAD = """\
 # Performance
 
-`python docs/make_performance.py` writes this page from the files of [docs/results](results/README.md). `make plots` draws
-the same figures into `build/plots`. A higher speed (`GB/s`) and a shorter time (`us`, `ns`) are better. Compare figures only
-within one table, whose libraries were measured in turns, in one run, on one machine.
+`python docs/make_performance.py` writes this page from the files of [docs/results](results/README.md). `make plots`
+draws the same figures into `build/plots`. A higher speed (`GB/s`) and a shorter time (`us`, `ns`) are better. Compare
+figures only within one table, whose libraries were measured in turns, in one run, on one machine.
 
-`python -m PyGPU bench --plot bench.svg` measures your own machine. [`make gpu-bench`](howto/measure.md) compares PyGPU with
-other libraries on it.
+`python -m PyGPU bench --plot bench.svg` measures your own machine. [`make gpu-bench`](howto/measure.md) compares
+PyGPU with other libraries on it.
 """
 
 
@@ -65,7 +65,8 @@ SECTIONS = [
     Section(
         "Between host and device", "compare", transfers, "make gpu-bench",
         "The table gives the speed of copies in GB/s by the size of the array, for ordinary (pageable) and pinned host "
-        "memory. *Fresh* keeps all results, so that each result needs new memory. *Dropped* releases each result before "
+        "memory. *Fresh* keeps all results, so that each result needs new memory. *Dropped* releases each result "
+        "before "
         "the next copy. The floor is the driver's copy of pinned memory.",
     ),
     Section(
@@ -74,16 +75,19 @@ SECTIONS = [
     ),
     of_bench(
         "Arithmetic", "arithmetic",
-        "Each operation runs alone on 1 GiB of float32. The speed is the number of bytes that the operation must read and "
+        "Each operation runs alone on 1 GiB of float32. The speed is the number of bytes that the operation must "
+        "read and "
         "write, per second. *By hand* is a hand-written CUDA kernel for the operation.",
     ),
     Section(
         "Kernels of one's own", "kernels", report.speed_table, "make gpu-bench-kernels",
-        "The table compares `ElementwiseKernel`, `ReductionKernel` and scans on 1 GiB with hand-written kernels and CuPy.",
+        "The table compares `ElementwiseKernel`, `ReductionKernel` and scans on 1 GiB with hand-written kernels and "
+        "CuPy.",
     ),
     Section(
         "Launches", "launches", report.speed_table, "make gpu-bench-kernels",
-        "The table gives the time in us that a launch with five arguments takes on the host, for each form of the call. The "
+        "The table gives the time in us that a launch with five arguments takes on the host, for each form of the "
+        "call. The "
         "floor is a loop in C.",
     ),
     Section(
@@ -93,9 +97,12 @@ SECTIONS = [
     ),
     of_bench(
         "Expressions", "fusion",
-        "The table compares deferred arithmetic with compilers of expressions. PyGPU computes each expression in one launch.",
+        "The table compares deferred arithmetic with compilers of expressions. PyGPU computes each expression in one "
+        "launch.",
     ),
-    of_bench("Stencils and long functions", "neighbours", "The speed is the number of bytes of planes of 1 GiB that must be read and written, per second."),
+    of_bench("Stencils and long functions", "neighbours",
+        "The speed is the number of bytes of planes of 1 GiB that must be read and written, per second.",
+    ),
     of_bench("Reductions", "reductions", "Arrays of 1 GiB are reduced over all elements and along single axes."),
     of_bench("Scans", "scans", "The table gives the speed of `cumsum` and other scans along each axis."),
     of_bench("Sorting", "order", "The table gives 10^9 keys per second."),
@@ -106,7 +113,9 @@ SECTIONS = [
         "Fourier transforms", "transforms",
         "PyGPU, torch and CuPy use cuFFT.",
     ),
-    of_bench("Linear algebra", "factorizations", "All libraries use cuSOLVER, except torch for `cholesky` and for many small systems."),
+    of_bench("Linear algebra", "factorizations",
+        "All libraries use cuSOLVER, except torch for `cholesky` and for many small systems.",
+    ),
     of_bench(
         "Random numbers", "random_numbers",
         "PyGPU computes NumPy's Philox of 64 bits, bit for bit. torch and CuPy use generators of 32 bits.",
@@ -191,11 +200,13 @@ def figures() -> str:
         call_line("`a[1:3]`, ns", "a[1:3]", compare),
         call_line("`empty((3, 3))`, ns", "empty((3, 3), f32)", compare),
         "",
-        f"On arrays of 1 GiB, `x + y` reaches {sums['PyGPU']:.0f} GB/s (torch {sums['torch']:.0f}, CuPy {sums['cupy']:.0f}), "
+        f"On arrays of 1 GiB, `x + y` reaches {sums['PyGPU']:.0f} GB/s (torch {sums['torch']:.0f}, CuPy "
+        f"{sums['cupy']:.0f}), "
         f"`a*x + y` by `ElementwiseKernel` {by_expression['PyGPU']:.0f} GB/s (CuPy {by_expression['CuPy']:.0f}),",
         f"and a transposed copy {copies['transposed']:.0f} GB/s (memcpy {copies['memcpy']:.0f}). A launch takes "
         f"{launch['PyGPU, native']:.1f} us (a loop in C {launch['floor']:.1f}, cuda.core {launch['cuda.core']:.1f}, "
-        f"CuPy {launch['CuPy']:.1f}), the first launch of a process {first['PyGPU']:.1f} ms (CuPy {first['CuPy']:.0f}).",
+        f"CuPy {launch['CuPy']:.1f}), the first launch of a process {first['PyGPU']:.1f} ms (CuPy "
+        f"{first['CuPy']:.0f}).",
     ]
     return "\n".join(lines) + "\n"
 
