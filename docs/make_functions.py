@@ -82,16 +82,15 @@ def table() -> str:
     lacking = everything - ours - function_table.names()
     unknown = sorted(lacking - set(reasons)) + sorted(set(reasons) & ours)
     if unknown:
-        raise LookupError(f"docs/make_functions.py: say in LACKING why PyGPU has not, or no longer: {unknown}")
+        raise LookupError(f"docs/make_functions.py: add to LACKING with a reason, or remove: {unknown}")
     parts = [
-        f"Of the {len(everything)} names of NumPy {np.__version__} that are not modules of their own, PyGPU has "
-        f"{len(ours)}.\n",
-        f"\n**Of each element**, as `PyGPU.f(a)`, `np.f(a)`:\n\n{listed(ufuncs)}",
-        f"\n**Of arrays**, as `PyGPU.f(a)` and `np.f(a)`:\n\n{listed(asked - like - ufuncs - is_same)}",
-        f"\n**That make arrays**, as `PyGPU.f(...)` and `np.f(..., like=a)`:\n\n{listed(like)}",
-        f"\n**As `PyGPU.f` alone**, since NumPy does not ask its operands:\n\n{listed(alone)}",
-        f"\n**NumPy's own objects**, found in PyGPU as well:\n\n{listed(is_same)}",
-        "\n**Not there**:\n\n| names | why |\n|---|---|\n",
+        f"PyGPU provides {len(ours)} of the {len(everything)} names in the main module of NumPy {np.__version__}.\n",
+        f"\n**Elementwise functions**, called as `PyGPU.f(a)` or `np.f(a)`:\n\n{listed(ufuncs)}",
+        f"\n**Other functions of arrays**, called as `PyGPU.f(a)` or `np.f(a)`:\n\n{listed(asked - like - ufuncs - is_same)}",
+        f"\n**Functions that create arrays**, called as `PyGPU.f(...)` or `np.f(..., like=a)`:\n\n{listed(like)}",
+        f"\n**Functions called only as `PyGPU.f(a)`**, because NumPy does not dispatch them:\n\n{listed(alone)}",
+        f"\n**Objects of NumPy** that PyGPU provides unchanged:\n\n{listed(is_same)}",
+        "\n**Names that PyGPU lacks**:\n\n| names | reason |\n|---|---|\n",
     ]
     for reason, names in LACKING.items():
         if found := sorted(set(names) & lacking):
@@ -105,9 +104,11 @@ def methods() -> str:
     lacking = {name for name in set(dir(np.ndarray)) - set(dir(PyGPU.GPUArray)) if not name.startswith("_")}
     named = {name for names in LACKING_METHODS.values() for name in names}
     if lacking != named:
-        raise LookupError(f"docs/make_functions.py: say in LACKING_METHODS, or no longer: {sorted(lacking ^ named)}")
+        raise LookupError(f"docs/make_functions.py: add to LACKING_METHODS, or remove: {sorted(lacking ^ named)}")
     rows = [f"| {', '.join(f'`{name}`' for name in names)} | {text} |\n" for text, names in LACKING_METHODS.items()]
-    return "\nOf what arrays of NumPy have, those of PyGPU have all but\n\n| | |\n|---|---|\n" + "".join(rows)
+    return "\n`GPUArray` has all methods and attributes of an ndarray except these:\n\n| | |\n|---|---|\n" + "".join(
+        rows
+    )
 
 
 def page() -> str:

@@ -216,8 +216,8 @@ def section(made: Section) -> Iterator[str]:
     results = read(made.result)
     yield f"\n## {made.title}\n\n{made.text}\n\n{made.table(results)}\n\n"
     yield (
-        f"{made_on(results)}, commit {results['machine']['commit']}: `{made.command}`; "
-        f"[{made.result}.json](results/{made.result}.json).\n"
+        f"Measured on an {made_on(results)} at commit {results['machine']['commit']} by `{made.command}` "
+        f"([{made.result}.json](results/{made.result}.json)).\n"
     )
 
 

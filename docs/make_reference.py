@@ -23,9 +23,9 @@ PAGE = Path(__file__).parent / "reference.md"
 HEAD = """\
 # Reference
 
-Every public name of `PyGPU` itself in one line. `help(PyGPU.empty)` shows parameters, units, errors and an example; the
-text of this page comes from there (`python docs/make_reference.py`). The site that `make docs` builds has all of that,
-and the other modules: `driver`, `compiler`, `tools`, `cumath` and so on.
+This page describes every public name of the module `PyGPU` in one line, taken from its docstring by
+`python docs/make_reference.py`. `help(PyGPU.empty)` shows the complete docstring with parameters, errors and an example.
+The site that `make docs` builds also describes the other modules, such as `driver`, `compiler`, `tools` and `cumath`.
 """
 
 # Public names without a declaration: modules, and the names of `PyGPU.backend`.
