@@ -86,7 +86,8 @@ def table() -> str:
     parts = [
         f"PyGPU provides {len(ours)} of the {len(everything)} names in the main module of NumPy {np.__version__}.\n",
         f"\n**Elementwise functions**, called as `PyGPU.f(a)` or `np.f(a)`:\n\n{listed(ufuncs)}",
-        f"\n**Other functions of arrays**, called as `PyGPU.f(a)` or `np.f(a)`:\n\n{listed(asked - like - ufuncs - is_same)}",
+        f"\n**Other functions of arrays**, called as `PyGPU.f(a)` or `np.f(a)`:"
+        f"\n\n{listed(asked - like - ufuncs - is_same)}",
         f"\n**Functions that create arrays**, called as `PyGPU.f(...)` or `np.f(..., like=a)`:\n\n{listed(like)}",
         f"\n**Functions called only as `PyGPU.f(a)`**, because NumPy does not dispatch them:\n\n{listed(alone)}",
         f"\n**Objects of NumPy** that PyGPU provides unchanged:\n\n{listed(is_same)}",
