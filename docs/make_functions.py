@@ -1,7 +1,7 @@
-"""Writes into docs/array_api.md which of NumPy's names there are, and why there are not the others.
+"""Write to docs/array_api.md which NumPy names PyGPU provides, and why it lacks the others.
 
-Run as ``python docs/make_functions.py`` where PyGPU is installed; ``tests/repository/test_docs.py`` holds the page
-against it. The names are those of the NumPy that is pinned in pyproject.toml.
+Run as ``python docs/make_functions.py`` where PyGPU is installed; ``tests/repository/test_docs.py`` checks that
+the page matches this script's output. The script uses the NumPy version that is pinned in pyproject.toml.
 """
 
 import textwrap
@@ -16,7 +16,7 @@ from PyGPU._protocols import function_table
 PAGE = Path(__file__).parent / "array_api.md"
 BEGIN, END = "<!-- written by docs/make_functions.py -->\n", "<!-- end -->\n"
 
-# A name of NumPy's that PyGPU has not stands here, or the script fails: say why.
+# NumPy names that PyGPU lacks, by the reason. The script fails if a missing name is not listed here.
 LACKING: dict[str, list[str]] = {
     "roots and fits of polynomials: by eigenvalues and least squares": [
         "poly", "poly1d", "polydiv", "polyfit", "roots",
@@ -44,7 +44,7 @@ LACKING: dict[str, list[str]] = {
     "another name of `vstack`, which NumPy gives up": ["row_stack"],
 }  # fmt: skip
 
-# Methods of NumPy's arrays that PyGPU's have not, and what to write.
+# Methods of NumPy's arrays that PyGPU's arrays lack, by the replacement.
 LACKING_METHODS: dict[str, list[str]] = {
     "`a.get().tobytes()`: bytes are of the host; `PyGPU.save` writes files": ["dump", "dumps", "tobytes", "tofile"],
     "`a.reshape(-1)`, which copies where NumPy's `flat` would walk": ["flat"],
@@ -54,22 +54,22 @@ LACKING_METHODS: dict[str, list[str]] = {
     "`PyGPU.from_dlpack` of what is read-only is read-only": ["setflags"],
 }
 
-# Names that come with parts of the package that may be absent where the page is written.
+# Names of optional parts of NumPy, which may be missing where the page is written.
 PARTS = {"fft", "linalg"}
 
 
 def of_numpy() -> set[str]:
-    """NumPy's public names."""
+    """Return NumPy's public names."""
     return {name for name in dir(np) if not name.startswith("_")} - PARTS
 
 
 def listed(names: set[str]) -> str:
-    """Names in lines of the page's width."""
+    """Return the names in backquotes, sorted and wrapped to the width of the page."""
     return textwrap.fill(", ".join(f"`{name}`" for name in sorted(names)), 128) + "\n"
 
 
 def table() -> str:
-    """All of NumPy's names, by what became of them."""
+    """Return the section that lists NumPy's names by how PyGPU supports them."""
     everything = of_numpy()
     ours = {name for name in everything if hasattr(PyGPU, name)}
     is_same = ours & {*index.GROUPS["NumPy's own"], "bool", "newaxis", "pi", "e", "inf"}
@@ -82,16 +82,16 @@ def table() -> str:
     lacking = everything - ours - function_table.names()
     unknown = sorted(lacking - set(reasons)) + sorted(set(reasons) & ours)
     if unknown:
-        raise LookupError(f"docs/make_functions.py: say in LACKING why PyGPU has not, or no longer: {unknown}")
+        raise LookupError(f"docs/make_functions.py: add to LACKING with a reason, or remove: {unknown}")
     parts = [
-        f"Of the {len(everything)} names of NumPy {np.__version__} that are not modules of their own, PyGPU has "
-        f"{len(ours)}.\n",
-        f"\n**Of each element**, as `PyGPU.f(a)`, `np.f(a)`:\n\n{listed(ufuncs)}",
-        f"\n**Of arrays**, as `PyGPU.f(a)` and `np.f(a)`:\n\n{listed(asked - like - ufuncs - is_same)}",
-        f"\n**That make arrays**, as `PyGPU.f(...)` and `np.f(..., like=a)`:\n\n{listed(like)}",
-        f"\n**As `PyGPU.f` alone**, since NumPy does not ask its operands:\n\n{listed(alone)}",
-        f"\n**NumPy's own objects**, found in PyGPU as well:\n\n{listed(is_same)}",
-        "\n**Not there**:\n\n| names | why |\n|---|---|\n",
+        f"PyGPU provides {len(ours)} of the {len(everything)} names in the main module of NumPy {np.__version__}.\n",
+        f"\n**Elementwise functions**, called as `PyGPU.f(a)` or `np.f(a)`:\n\n{listed(ufuncs)}",
+        f"\n**Other functions of arrays**, called as `PyGPU.f(a)` or `np.f(a)`:"
+        f"\n\n{listed(asked - like - ufuncs - is_same)}",
+        f"\n**Functions that create arrays**, called as `PyGPU.f(...)` or `np.f(..., like=a)`:\n\n{listed(like)}",
+        f"\n**Functions called only as `PyGPU.f(a)`**, because NumPy does not dispatch them:\n\n{listed(alone)}",
+        f"\n**Objects of NumPy** that PyGPU provides unchanged:\n\n{listed(is_same)}",
+        "\n**Names that PyGPU lacks**:\n\n| names | reason |\n|---|---|\n",
     ]
     for reason, names in LACKING.items():
         if found := sorted(set(names) & lacking):
@@ -101,17 +101,19 @@ def table() -> str:
 
 
 def methods() -> str:
-    """Methods and attributes of NumPy's arrays that PyGPU's have not."""
+    """Return the table of the methods and attributes of ndarrays that GPUArray lacks."""
     lacking = {name for name in set(dir(np.ndarray)) - set(dir(PyGPU.GPUArray)) if not name.startswith("_")}
     named = {name for names in LACKING_METHODS.values() for name in names}
     if lacking != named:
-        raise LookupError(f"docs/make_functions.py: say in LACKING_METHODS, or no longer: {sorted(lacking ^ named)}")
+        raise LookupError(f"docs/make_functions.py: add to LACKING_METHODS, or remove: {sorted(lacking ^ named)}")
     rows = [f"| {', '.join(f'`{name}`' for name in names)} | {text} |\n" for text, names in LACKING_METHODS.items()]
-    return "\nOf what arrays of NumPy have, those of PyGPU have all but\n\n| | |\n|---|---|\n" + "".join(rows)
+    return "\n`GPUArray` has all methods and attributes of an ndarray except these:\n\n| | |\n|---|---|\n" + "".join(
+        rows
+    )
 
 
 def page() -> str:
-    """The page with the table of today."""
+    """Return the page with its table regenerated from the current state of the package."""
     text = PAGE.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     _, after = rest.split(END)

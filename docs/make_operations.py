@@ -1,7 +1,7 @@
-"""Writes the table of functions into docs/arithmetic.md: what each is of, which types it has loops for, what comes out.
+"""Write the table of functions to docs/arithmetic.md: operands, types of the loops, and results of each function.
 
-Run as ``python docs/make_operations.py`` where PyGPU is installed; ``tests/repository/test_docs.py`` holds the page
-against it.
+Run as ``python docs/make_operations.py`` where PyGPU is installed; ``tests/repository/test_docs.py`` checks that
+the page matches this script's output.
 """
 
 from pathlib import Path
@@ -18,7 +18,7 @@ CLASSES = {
 
 
 def letters(loops: list[tuple[list[str], list[str]]], *, of_results: bool) -> str:
-    """The classes of the first operands or of the results, each once, in their order."""
+    """Return the type letters of the first operands or of the results, each once, in the order of the loops."""
     seen: dict[str, None] = {}
     for operands, results in loops:
         names = results if of_results else operands[:1]
@@ -27,7 +27,7 @@ def letters(loops: list[tuple[list[str], list[str]]], *, of_results: bool) -> st
 
 
 def row(ufunc: PyGPU.Ufunc) -> str:
-    """One line of the table."""
+    """Return the table line of a function."""
     loops = [tuple(side.split(",") for side in loop.split("->")) for loop in ufunc.types]
     pairs = [(operands, results) for operands, results in loops]
     aliases = sorted(name for name, one in vars(PyGPU).items() if one is ufunc and name != ufunc.__name__)
@@ -38,15 +38,15 @@ def row(ufunc: PyGPU.Ufunc) -> str:
 
 
 def table() -> str:
-    """All functions by their names."""
-    # Not of `__all__`, which leaves out what Python has a function of that name for.
+    """Return the table of all functions, sorted by name."""
+    # `__all__` would omit names of Python's built-in functions, such as `abs`.
     found = {one.__name__: one for one in vars(PyGPU).values() if isinstance(one, PyGPU.Ufunc)}
     head = "| function | operands | types | results | what it is |\n|---|---|---|---|---|\n"
     return head + "".join(f"{row(found[name])}\n" for name in sorted(found))
 
 
 def page() -> str:
-    """The page with the table of today."""
+    """Return the page with its table regenerated from the current state of the package."""
     text = PAGE.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     _, after = rest.split(END)

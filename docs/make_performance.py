@@ -1,6 +1,6 @@
-"""Writes docs/performance.md, and the figures of README.md, from docs/results.
+"""Write docs/performance.md, and the figures of README.md, from docs/results.
 
-Run as ``python docs/make_performance.py``; ``tests/repository/test_claims.py`` holds both against it.
+Run as ``python docs/make_performance.py``; ``tests/repository/test_claims.py`` checks both pages.
 """
 
 import json
@@ -24,18 +24,17 @@ NO_PEERS = ("PyGPU", "NumPy", "floor")
 HEAD = """\
 # Performance
 
-Every table of this page is made from a file of [docs/results](results/README.md), and the page itself is written by
-`python docs/make_performance.py`. `make plots` draws the same figures into `build/plots`. Greater is better where the
-unit is a speed (`GB/s`), less where it is a time (`us`, `ns`). Ratios hold within one table: libraries were timed in
-turns, in one run, on one machine.
+`python docs/make_performance.py` writes this page from the files of [docs/results](results/README.md). `make plots`
+draws the same figures into `build/plots`. A higher speed (`GB/s`) and a shorter time (`us`, `ns`) are better. Compare
+figures only within one table, whose libraries were measured in turns, in one run, on one machine.
 
-On your own machine: `python -m PyGPU bench --plot bench.svg`, and for the comparison with other libraries
-[`make gpu-bench`](howto/measure.md).
+`python -m PyGPU bench --plot bench.svg` measures your own machine. [`make gpu-bench`](howto/measure.md) compares
+PyGPU with other libraries on it.
 """
 
 
 class Section(NamedTuple):
-    """A table, what it shows, and how its figures were made."""
+    """A section of the page: a table of a result file, its description, and the command that measured it."""
 
     title: str
     result: str
@@ -45,86 +44,97 @@ class Section(NamedTuple):
 
 
 def transfers(results: dict[str, Any]) -> str:
-    """GB/s of the ways that pictures show, at three sizes."""
+    """Return the table of transfer speeds in GB/s for the copies shown in the pictures, at the sizes of `SIZES`."""
     ways = [way for _, way, _ in report.PANELS]
     rows = [row for row in results["transfers"] if row["way"] in ways and row["bytes"] in SIZES]
     return report.transfer_table({**results, "transfers": sorted(rows, key=lambda row: ways.index(row["way"]))})
 
 
 def calls(results: dict[str, Any]) -> str:
-    """Nanoseconds of the small calls that pictures show."""
+    """Return the table of times in nanoseconds of the small calls shown in the pictures."""
     by_name = {row["case"]: row for row in results["calls"]}
     return report.call_table({**results, "calls": [by_name[name] for name in report.BARS if name in by_name]})
 
 
 def of_bench(title: str, name: str, text: str) -> Section:
-    """The section of a bench of that name."""
+    """Return the section with the results of the program ``benches/python/NAME.py``."""
     return Section(title, name, report.speed_table, f"python benches/python/{name}.py", text)
 
 
 SECTIONS = [
     Section(
         "Between host and device", "compare", transfers, "make gpu-bench",
-        "GB/s over the size of an array, for ordinary (pageable) and pinned host memory. *Fresh* keeps all results, so "
-        "that each needs new memory; *dropped* forgets one before the next. The floor is the driver alone with pinned "
-        "memory.",
+        "The table gives the speed of copies in GB/s by the size of the array, for ordinary (pageable) and pinned host "
+        "memory. *Fresh* keeps all results, so that each result needs new memory. *Dropped* releases each result "
+        "before "
+        "the next copy. The floor is the driver's copy of pinned memory.",
     ),
     Section(
         "Small calls", "compare", calls, "make gpu-bench",
-        "Nanoseconds on the host for calls that do little work, without waiting for the device.",
+        "The table gives the time in ns that a small call takes on the host, without waiting for the device.",
     ),
     of_bench(
         "Arithmetic", "arithmetic",
-        "One operation after another on 1 GiB of float32: what must be read and written, a second. *By hand* is a CUDA "
-        "kernel for this one case.",
+        "Each operation runs alone on 1 GiB of float32. The speed is the number of bytes that the operation must "
+        "read and "
+        "write, per second. *By hand* is a hand-written CUDA kernel for the operation.",
     ),
     Section(
         "Kernels of one's own", "kernels", report.speed_table, "make gpu-bench-kernels",
-        "`ElementwiseKernel`, `ReductionKernel` and scans on 1 GiB beside kernels written by hand, and CuPy's.",
+        "The table compares `ElementwiseKernel`, `ReductionKernel` and scans on 1 GiB with hand-written kernels and "
+        "CuPy.",
     ),
     Section(
         "Launches", "launches", report.speed_table, "make gpu-bench-kernels",
-        "Microseconds on the host for a launch with five arguments, in each spelling; the floor is a loop in C.",
+        "The table gives the time in us that a launch with five arguments takes on the host, for each form of the "
+        "call. The "
+        "floor is a loop in C.",
     ),
     Section(
         "Copies within a device", "strided", report.speed_table, "make gpu-bench-kernels",
-        "float32, GB/s read and written; *memcpy* is the driver's copy of contiguous memory.",
+        "The table gives the bytes read and written per second in GB/s, for float32. *memcpy* is the driver's copy of "
+        "contiguous memory.",
     ),
     of_bench(
         "Expressions", "fusion",
-        "Deferred arithmetic beside compilers of expressions; each expression is one launch, which the bench asserts.",
+        "The table compares deferred arithmetic with compilers of expressions. PyGPU computes each expression in one "
+        "launch.",
     ),
-    of_bench("Stencils and long functions", "neighbours", "What must move of planes of 1 GiB."),
-    of_bench("Reductions", "reductions", "Of all elements and along axes, on 1 GiB."),
-    of_bench("Scans", "scans", "`cumsum` and others along each axis."),
-    of_bench("Sorting", "order", "Thousand million keys a second."),
-    of_bench("Selection", "selection", "Masks and index arrays on the device."),
-    of_bench("Joining and moving", "joining", "On 1 GiB."),
-    of_bench("Products", "products", "Large products of floats are the vendor's library in all three."),
+    of_bench("Stencils and long functions", "neighbours",
+        "The speed is the number of bytes of planes of 1 GiB that must be read and written, per second.",
+    ),
+    of_bench("Reductions", "reductions", "Arrays of 1 GiB are reduced over all elements and along single axes."),
+    of_bench("Scans", "scans", "The table gives the speed of `cumsum` and other scans along each axis."),
+    of_bench("Sorting", "order", "The table gives 10^9 keys per second."),
+    of_bench("Selection", "selection", "The masks and the index arrays are on the device."),
+    of_bench("Joining and moving", "joining", "The functions work on arrays of 1 GiB."),
+    of_bench("Products", "products", "PyGPU, torch and CuPy compute large products of floats by the vendor's library."),
     of_bench(
         "Fourier transforms", "transforms",
-        "By cuFFT in all three; behind are transforms along other axes than the last.",
+        "PyGPU, torch and CuPy use cuFFT.",
     ),
-    of_bench("Linear algebra", "factorizations", "By cuSOLVER; torch's `cholesky` and its many small systems are not."),
+    of_bench("Linear algebra", "factorizations",
+        "All libraries use cuSOLVER, except torch for `cholesky` and for many small systems.",
+    ),
     of_bench(
         "Random numbers", "random_numbers",
-        "NumPy's Philox with 64 bits, bit for bit; torch and CuPy draw from generators with 32.",
+        "PyGPU computes NumPy's Philox of 64 bits, bit for bit. torch and CuPy use generators of 32 bits.",
     ),
     Section(
         "Between two GPUs", "peer", report.speed_table, "make gpu-bench-peer",
-        "Copies beside the driver's own, and sums over both beside torch's, by NCCL.",
+        "The table compares copies with the driver's copy, and sums over both GPUs with torch's sums by NCCL.",
     ),
 ]  # fmt: skip
 
 
 def read(name: str) -> dict[str, Any]:
-    """The result of that name."""
+    """Return the content of the result file of a name."""
     content: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
     return content
 
 
 def made_on(results: dict[str, Any]) -> str:
-    """The machine and the versions, as far as a reader asks for them."""
+    """Describe the machine and the versions of the libraries in one phrase."""
     machine = results["machine"]
     versions = {"NumPy": "numpy", "torch": "torch", "CuPy": "cupy-cuda13x", "numba-cuda": "numba-cuda", "JAX": "jax"}
     there = [f"{title} {short(machine['versions'][name])}" for title, name in versions.items()]
@@ -137,18 +147,18 @@ def made_on(results: dict[str, Any]) -> str:
 
 
 def short(version: str) -> str:
-    """A version without its last part."""
+    """Return the first two parts of a version."""
     return ".".join(version.split(".")[:2])
 
 
 class Transfers:
-    """The rows of `compare.json` by way and size."""
+    """The transfer speeds of `compare.json`, by kind of copy and size in bytes."""
 
     def __init__(self, results: dict[str, Any]) -> None:
         self._rows = {(row["way"], row["bytes"]): row["gigabytes_per_second"] for row in results["transfers"]}
 
     def line(self, what: str, way: str, bus: str, sizes: list[int]) -> str:
-        """PyGPU, the best of the others, and the driver with pinned memory."""
+        """Return a table line with the speeds of PyGPU, of the fastest other library, and of the driver."""
         here = [self._rows[way, size] for size in sizes]
         cells = [
             [f"{row['PyGPU']:.1f}" for row in here],
@@ -159,26 +169,26 @@ class Transfers:
 
 
 def call_line(what: str, case: str, results: dict[str, Any]) -> str:
-    """Nanoseconds of a small call: PyGPU's, and the quickest other one's."""
+    """Return a table line with the times of a small call in PyGPU and in the fastest other library."""
     times = next(row["nanoseconds"] for row in results["calls"] if row["case"] == case)
     best = min((value, name) for name, value in times.items() if name not in NO_PEERS)
     return f"| {what} | {times['PyGPU']:.0f} | {best[0]:.0f} ({best[1]}) | |"
 
 
 def figures() -> str:
-    """The figures of README.md."""
+    """Return the table of figures for README.md."""
     compare, launches, kernels, strided = (read(name) for name in ("compare", "launches", "kernels", "strided"))
     transfers = Transfers(compare)
     sums = read("arithmetic")["rows"]["x + y (GB/s)"]
     work = {(row["work"], row["library"]): row["gb_per_s"] for row in kernels["throughput"]}
     copies = {row["case"]: row["GB/s"] for row in strided["results"] if row["itemsize"] == 4}
     launch, first = launches["launch_us"], launches["first_launch_ms"]
-    rows = "[what is not reached](docs/results/h200.md)"
+    rows = "[limits](docs/results/h200.md)"
     by_expression = {library: work["a*x + y", library] for library in ("PyGPU", "CuPy")}
     upload, download = ("to device", "to device, pinned"), ("from device, fresh", "into pinned")
     lines = [
-        f"On an {made_on(compare)},",
-        f"ordinary NumPy memory, GB/s by `make gpu-bench`: [all tables](docs/performance.md), {rows}.",
+        f"Measured on an {made_on(compare)},",
+        f"in GB/s with ordinary NumPy memory, by `make gpu-bench` ([all tables](docs/performance.md), {rows}):",
         "",
         "| | PyGPU | best peer | the bus |",
         "|---|---|---|---|",
@@ -190,32 +200,34 @@ def figures() -> str:
         call_line("`a[1:3]`, ns", "a[1:3]", compare),
         call_line("`empty((3, 3))`, ns", "empty((3, 3), f32)", compare),
         "",
-        f"On 1 GiB: `x + y` {sums['PyGPU']:.0f} GB/s (torch {sums['torch']:.0f}, CuPy {sums['cupy']:.0f}), "
-        f"`a*x + y` by `ElementwiseKernel` {by_expression['PyGPU']:.0f} (CuPy {by_expression['CuPy']:.0f}),",
-        f"a transposed copy {copies['transposed']:.0f} (memcpy {copies['memcpy']:.0f}). A launch takes "
+        f"On arrays of 1 GiB, `x + y` reaches {sums['PyGPU']:.0f} GB/s (torch {sums['torch']:.0f}, CuPy "
+        f"{sums['cupy']:.0f}), "
+        f"`a*x + y` by `ElementwiseKernel` {by_expression['PyGPU']:.0f} GB/s (CuPy {by_expression['CuPy']:.0f}),",
+        f"and a transposed copy {copies['transposed']:.0f} GB/s (memcpy {copies['memcpy']:.0f}). A launch takes "
         f"{launch['PyGPU, native']:.1f} us (a loop in C {launch['floor']:.1f}, cuda.core {launch['cuda.core']:.1f}, "
-        f"CuPy {launch['CuPy']:.1f}), a process's first {first['PyGPU']:.1f} ms (CuPy {first['CuPy']:.0f}).",
+        f"CuPy {launch['CuPy']:.1f}), the first launch of a process {first['PyGPU']:.1f} ms (CuPy "
+        f"{first['CuPy']:.0f}).",
     ]
     return "\n".join(lines) + "\n"
 
 
 def section(made: Section) -> Iterator[str]:
-    """The lines of a section."""
+    """Return the text of a section."""
     results = read(made.result)
     yield f"\n## {made.title}\n\n{made.text}\n\n{made.table(results)}\n\n"
     yield (
-        f"{made_on(results)}, commit {results['machine']['commit']}: `{made.command}`; "
-        f"[{made.result}.json](results/{made.result}.json).\n"
+        f"Measured on an {made_on(results)} at commit {results['machine']['commit']} by `{made.command}` "
+        f"([{made.result}.json](results/{made.result}.json)).\n"
     )
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the complete page."""
     return HEAD + "".join(line for made in SECTIONS for line in section(made))
 
 
 def readme(text: str) -> str:
-    """README.md with the figures between its two marks."""
+    """Return README.md with new figures between its two marks."""
     before, _, rest = text.partition(BEGIN)
     _, mark, after = rest.partition(END)
     if not mark:
@@ -224,7 +236,7 @@ def readme(text: str) -> str:
 
 
 def write(path: Path, made: Callable[[], str]) -> None:
-    """Write a page, and say so."""
+    """Write a page and print its path."""
     path.write_text(made(), encoding="utf-8")
     print(path.relative_to(ROOT))
 

@@ -1,7 +1,7 @@
-"""Writes docs/reference.md: every public name of PyGPU in one line, from its docstring.
+"""Write docs/reference.md, which describes every public name of PyGPU in one line from its docstring.
 
-Run as ``python docs/make_reference.py`` where PyGPU is installed; ``tests/repository/test_docs.py`` holds the page
-against it.
+Run as ``python docs/make_reference.py`` where PyGPU is installed; ``tests/repository/test_docs.py`` checks that
+the page matches this script's output.
 """
 
 import builtins
@@ -23,12 +23,12 @@ PAGE = Path(__file__).parent / "reference.md"
 HEAD = """\
 # Reference
 
-Every public name of `PyGPU` itself in one line. `help(PyGPU.empty)` shows parameters, units, errors and an example; the
-text of this page comes from there (`python docs/make_reference.py`). The site that `make docs` builds has all of that,
-and the other modules: `driver`, `compiler`, `tools`, `cumath` and so on.
+This page describes every public name of the module `PyGPU` in one line, taken from its docstring by
+`python docs/make_reference.py`. `help(PyGPU.empty)` shows the complete docstring with parameters, errors and examples.
+The site that `make docs` builds also describes the other modules, such as `driver`, `compiler`, `tools` and `cumath`.
 """
 
-# Names whose declarations are elsewhere: modules, and what `PyGPU.backend` has of PybindGPU.
+# Public names without a declaration: modules, and the names of `PyGPU.backend`.
 FURTHER = {
     "Modules": ("gpuarray", "backend", "elementwise", "reduction", "scan", "profile"),
     "PybindGPU's classes and constants": (
@@ -37,10 +37,10 @@ FURTHER = {
     "Exceptions": ("HostFunctionError",),
 }  # fmt: skip
 
-# The headings with their names, as the declarations of these say.
+# The headings of the page, with the names that declare them as their group.
 GROUPS = {title: (*names, *FURTHER.get(title, ())) for title, names in index.GROUPS.items()}
 
-# Names that are many of one kind stand in their groups by how they begin.
+# Headings of PybindGPU's names, chosen by the beginning of the name.
 PREFIXES = {
     "cudaDevice": "`cuda*`: devices", "cudaGetDevice": "`cuda*`: devices", "cudaSetDevice": "`cuda*`: devices",
     "cudaDriver": "`cuda*`: devices", "cudaCpuDeviceId": "`cuda*`: devices", "cudaInvalidDeviceId": "`cuda*`: devices",
@@ -54,14 +54,14 @@ PREFIXES = {
     "nvml": "`nvml*`",
 }  # fmt: skip
 
-# Modules whose names stand under headings of their own.
+# Modules whose names have their own headings.
 MODULES = (PyGPU.fft, PyGPU.linalg)
 
 # PybindGPU's families: one class for each of ten dtypes.
 FAMILIES = ("DeviceArray", "HostAllocator", "DeviceAllocator", "PagelockedAllocator", "ptr_wrapper", "pointer_wrapper")
 FAMILY_GROUP = "PybindGPU's classes per dtype"
 
-# Classes whose members are listed below them.
+# Classes whose members the page lists.
 WITH_MEMBERS = (
     "GPUArray", "Device", "Stream", "Event", "Kernel", "Module", "LaunchConfig", "Struct", "TensorMap",
     "TextureArray", "Texture", "Surface",
@@ -69,20 +69,20 @@ WITH_MEMBERS = (
 
 
 def public_names() -> list[str]:
-    """Every public name of `PyGPU`: those that a star brings, and those that Python has too, such as ``sum``."""
+    """Return every public name of `PyGPU`, including names of Python's built-in functions, such as ``sum``."""
     return sorted({*PyGPU.__all__, *(name for name in dir(PyGPU) if hasattr(builtins, name))})
 
 
 def summary(documented: Any) -> str:
-    """The first paragraph of a docstring, as one line."""
+    """Return the first paragraph of a docstring as one line."""
     text = inspect.getdoc(documented) or ""
     line = " ".join(text.split("\n\n", 1)[0].split())
-    # Markup of Sphinx means nothing on this page.
+    # Remove Sphinx markup, which Markdown does not render.
     return re.sub(r":\w+:`~?([^`]*)`", r"`\1`", line.replace("``", "`"))
 
 
 def call(name: str, documented: Any) -> str:
-    """A name with its parameters, if it has any that can be known."""
+    """Return a name with its parameters, if its signature is known."""
     if isinstance(documented, type) and issubclass(documented, enum.Enum):
         return name  # Python's versions spell an enumeration's parameters differently
     try:
@@ -90,25 +90,25 @@ def call(name: str, documented: Any) -> str:
     except (TypeError, ValueError):
         return name
     parameters = [parameter for parameter in signature.parameters.values() if parameter.name not in ("self", "cls")]
-    # Annotations belong to the stubs. Defaults that print as an address belong nowhere.
+    # Omit annotations, and defaults whose text contains an address.
     plain = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in parameters]
     return f"{name}{signature.replace(parameters=plain, return_annotation=inspect.Signature.empty)}"
 
 
 def family(name: str) -> str | None:
-    """The family of a name such as ``DeviceArray_float32``."""
+    """Return the family (``DeviceArray``) of a name such as ``DeviceArray_float32``."""
     head, _, label = name.rpartition("_")
     return head if head in FAMILIES and label in PyGPU.SUPPORTED_DTYPES else None
 
 
 def group_of(name: str) -> str:
-    """The heading under which a public name stands."""
+    """Return the heading of a public name."""
     if family(name) is not None:
         return FAMILY_GROUP
     for title, names in GROUPS.items():
         if name in names:
             return title
-    # The longest beginning decides: cudaGetDevice is of the devices, cudaGetLastError of the statuses.
+    # The longest matching prefix decides: `cudaGetDevice` precedes `cudaGet`.
     fitting = [prefix for prefix in PREFIXES if name.startswith(prefix)]
     if not fitting:
         raise LookupError(f"docs/make_reference.py: {name} is in no group: is it declared, or in FURTHER or PREFIXES?")
@@ -116,14 +116,14 @@ def group_of(name: str) -> str:
 
 
 def members(owner: type) -> Iterator[tuple[str, Any]]:
-    """Public attributes that a class defines itself, by name."""
+    """Return the public attributes that a class itself defines, by name."""
     for name in sorted(vars(owner), key=str.lower):
         if not name.startswith("_"):
             yield name, getattr(owner, name)
 
 
 def entry(name: str, owner: ModuleType = PyGPU) -> Iterator[str]:
-    """The lines of one name."""
+    """Return the lines of the page for one name."""
     value = getattr(owner, name)
     if isinstance(value, ModuleType):
         yield f"- `PyGPU.{name}`: {summary(value)}"
@@ -150,13 +150,13 @@ def entry(name: str, owner: ModuleType = PyGPU) -> Iterator[str]:
 
 
 def family_entry(name: str) -> str:
-    """One line for the classes of all dtypes, from that for float32."""
+    """Return one line for the classes of all dtypes, made from the line of float32."""
     value = getattr(PyGPU, f"{name}_float32")
     return f"- `{call(f'{name}_<dtype>', value)}`: {summary(value)}"
 
 
 def reference() -> str:
-    """The whole page."""
+    """Return the complete page."""
     by_group: dict[str, list[str]] = {title: [] for title in (*GROUPS, *PREFIXES.values(), FAMILY_GROUP)}
     for name in public_names():
         by_group[group_of(name)].append(name)

@@ -63,7 +63,7 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
-# Copied examples exclude prompts and output.
+# The copy button of an example excludes prompts and output.
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 html_theme_options = {
@@ -108,5 +108,5 @@ def setup(app: Sphinx) -> None:
     """Connect the events; called by Sphinx."""
     app.connect("builder-inited", api_pages.write)
     app.connect("source-read", complete)
-    # The contents may change without the file of the page.
+    # The contents of the index page may change although its file does not.
     app.connect("env-get-outdated", lambda *_: ["index"])
