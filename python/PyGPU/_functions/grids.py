@@ -75,7 +75,7 @@ def indices(
     sparse : bool, optional
         True: return an array for each axis, which is longer than 1 along that axis only.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------

@@ -93,7 +93,7 @@ def compress(
         One-dimensional, at most as long as that axis.
     a : GPUArray
     axis : int, optional
-        Axis of selection; defaults to the elements in C order.
+        Axis of selection; by default the array is flattened in C order.
     out : GPUArray, optional
         Output array.
 

@@ -25,7 +25,7 @@ def diagonal(
     a : GPUArray
         Array with two or more axes.
     offset : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
     axis1, axis2 : int, optional
         The axes of the planes.
 
@@ -58,7 +58,7 @@ def trace(
     a : GPUArray
         Array with two or more axes.
     offset : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
     axis1, axis2 : int, optional
         The axes of the planes.
     dtype : dtype-like, optional
@@ -88,7 +88,7 @@ def diag(v: Any, k: int = 0) -> _core.GPUArray:
     v : GPUArray
         The numbers, or the matrix.
     k : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def diagflat(v: Any, k: int = 0) -> _core.GPUArray:
     v : GPUArray
         The numbers, in C order.
     k : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
 
     Returns
     -------
@@ -160,13 +160,13 @@ def eye(
     N, M : int
         Number of rows and columns; defaults to a square matrix.
     k : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
     dtype : dtype-like, optional
         Type of the elements.
     order : {'C', 'F'}, optional
         Memory order of the elements.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -196,7 +196,7 @@ def identity(n: int, dtype: DTypeLike | None = None, *, device: DeviceLike = Non
     dtype : dtype-like, optional
         Type of the elements; defaults to float64.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -233,11 +233,11 @@ def tri(
     N, M : int
         Number of rows and columns; defaults to a square matrix.
     k : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
     dtype : dtype-like, optional
         Type of the elements.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -265,7 +265,7 @@ def tril(m: _core.GPUArray, k: int = 0) -> _core.GPUArray:
     m : GPUArray
         Matrices, in the last two axes; a vector represents a square matrix of such rows.
     k : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
 
     Returns
     -------
@@ -289,7 +289,7 @@ def triu(m: _core.GPUArray, k: int = 0) -> _core.GPUArray:
     m : GPUArray
         Matrices, in the last two axes; a vector represents a square matrix of such rows.
     k : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
 
     Returns
     -------

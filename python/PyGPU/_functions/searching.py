@@ -164,7 +164,7 @@ def partition(
     ----------
     a : GPUArray
     kth : int or sequence of ints
-        Sorted indices that must be correct.
+        Indices at which the result has the element of the sorted array.
     axis : int or None, optional
         Axis; defaults to the last one, and None takes all elements.
     kind : {'introselect'}, optional
@@ -191,7 +191,7 @@ def argpartition(
     ----------
     a : GPUArray
     kth : int or sequence of ints
-        Sorted indices that must be correct.
+        Indices at which the result has the element of the sorted array.
     axis : int or None, optional
         Axis; defaults to the last one, and None takes all elements.
     kind : {'introselect'}, optional

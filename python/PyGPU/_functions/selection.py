@@ -31,7 +31,7 @@ def take(
     indices : array_like of ints
         Indices; negative ones count from the end.
     axis : int, optional
-        Axis of the indices; defaults to the elements in C order.
+        Axis of the indices; by default the array is flattened in C order.
     out : GPUArray, optional
         Output array.
     mode : {'raise', 'wrap', 'clip'}, optional
@@ -213,7 +213,7 @@ def repeat(a: _core.GPUArray, repeats: Any, axis: int | None = None) -> _core.GP
     repeats : int or array_like of ints
         Number of repetitions; for all, or per index of the axis. For a device array the host waits for the sum.
     axis : int, optional
-        Axis of repetition; defaults to the elements in C order.
+        Axis of repetition; by default the array is flattened in C order.
 
     Examples
     --------
@@ -287,7 +287,7 @@ def take_along_axis(arr: _core.GPUArray, indices: Any, axis: int | None = -1) ->
     ----------
     arr : GPUArray
     indices : GPUArray of ints
-        Any length along the axis; broadcast with the array along the others.
+        Indices of any length along `axis`; along the other axes they are broadcast with the array.
     axis : int, optional
         The axis; None: the elements in C order.
 
@@ -315,7 +315,7 @@ def put_along_axis(arr: _core.GPUArray, indices: Any, values: Any, axis: int | N
     ----------
     arr : GPUArray
     indices : GPUArray of ints
-        Any length along the axis; broadcast with the array along the others.
+        Indices of any length along `axis`; along the other axes they are broadcast with the array.
     values : array_like
         Broadcast to the shape of the indices.
     axis : int

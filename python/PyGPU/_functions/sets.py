@@ -335,7 +335,7 @@ def union1d(ar1: Any, ar2: Any) -> _core.GPUArray:
     Parameters
     ----------
     ar1, ar2 : GPUArray
-        One of them may be another array_like.
+        Arrays, of which one may be another array_like, such as a list.
 
     Examples
     --------
@@ -366,7 +366,7 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
     Parameters
     ----------
     ar1, ar2 : GPUArray
-        One of them may be another array_like.
+        Arrays, of which one may be another array_like, such as a list.
     assume_unique : bool, optional
         Accepted for compatibility with NumPy; it has no effect.
     return_indices : bool, optional
@@ -401,7 +401,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> _core.GPUArray
     Parameters
     ----------
     ar1, ar2 : GPUArray
-        One of them may be another array_like.
+        Arrays, of which one may be another array_like, such as a list.
     assume_unique : bool, optional
         Whether the first array is already unique; then its order is kept.
 
@@ -426,7 +426,7 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> _core.GPUArray:
     Parameters
     ----------
     ar1, ar2 : GPUArray
-        One of them may be another array_like.
+        Arrays, of which one may be another array_like, such as a list.
     assume_unique : bool, optional
         Whether both arrays are already unique.
 

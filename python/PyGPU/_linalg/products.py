@@ -85,7 +85,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> _core.GPUArray:
     x : GPUArray
         The matrices, in the last two axes.
     offset : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> _cor
     x : GPUArray
         The matrices, in the last two axes.
     offset : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
     dtype : dtype-like, optional
         Type of the sum; as for `sum` by default.
 

@@ -128,7 +128,7 @@ def fmod(arg: _core.GPUArray, mod: _core.GPUArray, stream: Any = None) -> _core.
     arg, mod : GPUArray
         Dividend and divisor.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
 
     Returns
     -------
@@ -154,7 +154,7 @@ def frexp(arg: _core.GPUArray, stream: Any = None) -> tuple[_core.GPUArray, _cor
     arg : GPUArray
         Array of real numbers; integers are converted to float64.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def ldexp(significand: _core.GPUArray, exponent: _core.GPUArray, stream: Any = N
     significand, exponent : GPUArray
         Exponents; of floats the integer parts are used.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
 
     Returns
     -------
@@ -211,7 +211,7 @@ def modf(arg: _core.GPUArray, stream: Any = None) -> tuple[_core.GPUArray, _core
     arg : GPUArray
         Array of real numbers; integers are converted to float64.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
 
     Returns
     -------

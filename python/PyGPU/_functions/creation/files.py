@@ -32,7 +32,7 @@ def frombuffer(buffer: Any, *args: Any, device: DeviceLike = None, **kwargs: Any
     *args, **kwargs
         As for `numpy.frombuffer`: `dtype`, `count`, `offset`.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def fromfile(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) ->
     *args, **kwargs
         As for `numpy.fromfile`: `dtype`, `count`, `sep`, `offset`.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def fromiter(iter: Any, dtype: Any, count: int = -1, *, device: DeviceLike = Non
     count : int, optional
         Number of values to take; defaults to all.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def fromstring(string: str, *args: Any, device: DeviceLike = None, **kwargs: Any
     *args, **kwargs
         As for `numpy.fromstring`: `dtype`, `count`, `sep`.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def loadtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) ->
     *args, **kwargs
         As for `numpy.loadtxt`.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def genfromtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any)
     *args, **kwargs
         As for `numpy.genfromtxt`.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -267,9 +267,9 @@ def savez(file: Any, *args: Any, **kwds: Any) -> None:
     file : file, str or Path
         File to write.
     *args : GPUArray
-        Arrays that are named ``arr_0`` and so on.
+        Arrays, stored under the names ``arr_0``, ``arr_1`` and so on.
     **kwds : GPUArray
-        Arrays by their names.
+        Arrays, stored under the names of the keywords.
 
     Examples
     --------
@@ -288,9 +288,9 @@ def savez_compressed(file: Any, *args: Any, **kwds: Any) -> None:
     file : file, str or Path
         File to write.
     *args : GPUArray
-        Arrays that are named ``arr_0`` and so on.
+        Arrays, stored under the names ``arr_0``, ``arr_1`` and so on.
     **kwds : GPUArray
-        Arrays by their names.
+        Arrays, stored under the names of the keywords.
 
     Examples
     --------

@@ -40,15 +40,15 @@ def logspace(
     num : int, optional
         Number of elements.
     endpoint : bool, optional
-        Whether `stop` is the last number; otherwise it follows the last one.
+        Whether `stop` is the last number. If False, the sequence ends one step before `stop`.
     base : array_like, optional
         Base of the logarithms.
     dtype : dtype-like, optional
         Type of the numbers.
     axis : int, optional
-        Axis of the numbers, if several first ones are given.
+        Axis of the result along which the numbers vary, if `start` or `stop` is an array.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -83,13 +83,13 @@ def geomspace(
     num : int, optional
         Number of elements.
     endpoint : bool, optional
-        Whether `stop` is the last number; otherwise it follows the last one.
+        Whether `stop` is the last number. If False, the sequence ends one step before `stop`.
     dtype : dtype-like, optional
         Type of the numbers.
     axis : int, optional
-        Axis of the numbers, if several first ones are given.
+        Axis of the result along which the numbers vary, if `start` or `stop` is an array.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def fromfunction(
     dtype : dtype-like, optional
         Type of the indices.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
     **kwargs
         Keywords of the function.
 

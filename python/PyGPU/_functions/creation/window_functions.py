@@ -22,7 +22,7 @@ def bartlett(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
     M : int
         Number of points.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def blackman(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
     M : int
         Number of points.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def hamming(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
     M : int
         Number of points.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def hanning(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
     M : int
         Number of points.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def kaiser(M: int, beta: float, *, device: DeviceLike = None) -> _core.GPUArray:
     beta : float
         Shape parameter; larger values give a narrower window.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------

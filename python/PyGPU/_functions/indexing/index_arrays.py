@@ -27,11 +27,11 @@ def diag_indices(n: int, ndim: int = 2, *, device: DeviceLike = None) -> _Indice
     Parameters
     ----------
     n : int
-        The length of its axes.
+        Length of each axis of the array.
     ndim : int, optional
         Number of axes.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -82,11 +82,11 @@ def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike
     n : int
         Number of rows.
     k : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
     m : int, optional
         Number of columns; defaults to the number of rows.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def tril_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
     arr : GPUArray
         The matrix.
     k : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
 
     Returns
     -------

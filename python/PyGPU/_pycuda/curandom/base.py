@@ -68,7 +68,7 @@ class Base(abc.ABC):
         ----------
         data : GPUArray
         stream : Stream, optional
-            Stream of the work; defaults to the current one.
+            Stream on which the work runs; defaults to the thread's current stream.
         """
         self._check_float(data)
         with on_stream(stream):
@@ -89,7 +89,7 @@ class Base(abc.ABC):
         mean, stddev : float
             Of the logarithm.
         stream : Stream, optional
-            Stream of the work; defaults to the current one.
+            Stream on which the work runs; defaults to the thread's current stream.
         """
         self._check_float(data)
         with on_stream(stream):
@@ -144,7 +144,7 @@ class Base(abc.ABC):
         i : GPUArray
             Number for each part.
         stream : Stream, optional
-            Stream of the work; defaults to the current one.
+            Stream on which the work runs; defaults to the thread's current stream.
         """
         with on_stream(stream):
             self.call_skip_ahead(int(i.max().item()))

@@ -93,7 +93,7 @@ class PseudoRandom(Base):
         i : GPUArray
             Number for each part.
         stream : Stream, optional
-            Stream of the work; defaults to the current one.
+            Stream on which the work runs; defaults to the thread's current stream.
         """
         with seeds.on_stream(stream):
             self.call_skip_ahead_sequence(int(i.max().item()))
@@ -156,7 +156,7 @@ class MRG32k3aRandomNumberGenerator(PseudoRandom):
         i : GPUArray
             Number for each part.
         stream : Stream, optional
-            Stream of the work; defaults to the current one.
+            Stream on which the work runs; defaults to the thread's current stream.
         """
         with seeds.on_stream(stream):
             self.call_skip_ahead_subsequence(int(i.max().item()))

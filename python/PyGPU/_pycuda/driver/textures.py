@@ -332,7 +332,7 @@ class SurfaceReference:
         array : Array or PyGPU.TextureArray
             Array created for surfaces; the reference keeps it alive.
         flags : int, optional
-            0.
+            Accepted for compatibility with PyCUDA; pass 0.
         """
         references, name = self._owner
         references.bind(name, _core.Surface(native(array)))

@@ -35,7 +35,7 @@ def where(
     out : GPUArray, optional
         Output array.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def minimum(a: Any, b: Any, out: _core.GPUArray | None = None, stream: Any = Non
     out : GPUArray, optional
         Output array.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
 
     Returns
     -------

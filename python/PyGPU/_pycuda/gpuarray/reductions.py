@@ -29,7 +29,7 @@ def sum(a: _core.GPUArray, dtype: DTypeLike | None = None, stream: Any = None, a
     dtype : dtype-like, optional
         Type of the sum and the result; defaults to the array's, also for integers.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
     allocator : callable, optional
         Allocator of the result.
 
@@ -56,7 +56,7 @@ def any(a: _core.GPUArray, stream: Any = None, allocator: Any = None) -> _core.G
     a : GPUArray
         The array.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
     allocator : callable, optional
         Allocator of the result.
 
@@ -174,7 +174,7 @@ def min(a: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
     a : GPUArray
         Array of real numbers.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
 
     Returns
     -------

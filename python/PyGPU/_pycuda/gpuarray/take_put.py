@@ -62,7 +62,7 @@ def take(
     out : GPUArray, optional
         Output array.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def multi_take(
     out : list of GPUArray, optional
         Output arrays.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def multi_put(
     out : list of GPUArray, optional
         Output arrays.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
 
     Returns
     -------
@@ -183,7 +183,7 @@ def multi_take_put(
     out : list of GPUArray, optional
         Output arrays.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
     src_offsets : list of ints, optional
         Offset for each array, added to its source indices.
 
