@@ -46,7 +46,7 @@ CALLS = {
 
 
 class Row(NamedTuple):
-    """One measured value with its name and unit."""
+    """One measurement: its name, the number of bytes copied, if any, and the time in seconds."""
 
     what: str
     nbytes: int | None
@@ -93,7 +93,7 @@ def median_seconds(call: Callable[[], Any], budget: float) -> float:
 
 
 def copy_calls(size: int) -> dict[str, Callable[[], Any]]:
-    """Return copies of one size to time: to the device and back, from pageable and pinned memory, and NumPy's on the host."""
+    """Return the copies of one size to measure: to the device and back, from pageable and pinned memory, and on the host."""
     host = numpy.arange(size // 4, dtype=numpy.float32)
     pinned = PyGPU.empty_like_pinned(host)
     pinned[...] = host
@@ -176,7 +176,7 @@ def comparison(rows: list[Row], before: dict[tuple[str, int | None], float], pat
 
 
 def machine() -> dict[str, Any]:
-    """Return a description of the machine: device, processor and versions."""
+    """Return a description of the machine: device, backend, and versions of driver, platform and packages."""
     return {
         "device": PyGPU.device_properties(PyGPU.current_device())["name"],
         "backend": PyGPU.backend_name(),

@@ -36,7 +36,7 @@ class Run(NamedTuple):
 
 
 class RunResult(NamedTuple):
-    """Result of one run of the program: its output and exit status."""
+    """Result of one run of the program: exit status, output, error output, and the recorded arrays."""
 
     status: int
     output: list[str]
@@ -115,7 +115,7 @@ def location_with_line(location: str, folder: Path, path: str | None = None) -> 
 
 
 def last_message(errors: list[str]) -> str:
-    """Return the message of the exception in an output, which may have several lines, or else the output's last line."""
+    """Return the message of the exception in an output, which may have several lines, or the output's last line."""
     starts = [index for index, line in enumerate(errors) if line.startswith("Traceback (most recent call last)")]
     if starts:
         report = errors[starts[-1] + 1 :]
@@ -128,7 +128,7 @@ def last_message(errors: list[str]) -> str:
 
 
 def failure(result: RunResult, folder: Path) -> str | None:
-    """Describe the failure of a run by its last lines of output, with the kernel's source line if the output names it."""
+    """Describe the failure of a run by its last lines of output, with the kernel's source line if they name it."""
     if result.status == 0:
         return None
     message = last_message(result.errors)
@@ -140,7 +140,7 @@ def failure(result: RunResult, folder: Path) -> str | None:
 
 
 def difference(first: list[str], second: list[str], reordered: list[str]) -> str | None:
-    """Find the first output line that depends on the start order although two runs in the same order print it equally."""
+    """Find the first output line that depends on the start order although two runs in equal order agree on it."""
     if len(first) == len(second) != len(reordered):
         return f"it prints {len(reordered)} lines, not {len(first)}"
     for number, (expected, repeated, actual) in enumerate(zip(first, second, reordered, strict=False), 1):
