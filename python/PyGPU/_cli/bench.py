@@ -93,7 +93,7 @@ def median_seconds(call: Callable[[], Any], budget: float) -> float:
 
 
 def copy_calls(size: int) -> dict[str, Callable[[], Any]]:
-    """Return the copies of one size to measure: to the device and back, from pageable and pinned memory, and on the host."""
+    """Return the copies of one size to measure: to and from the device, pageable and pinned, and within the host."""
     host = numpy.arange(size // 4, dtype=numpy.float32)
     pinned = PyGPU.empty_like_pinned(host)
     pinned[...] = host

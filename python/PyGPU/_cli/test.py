@@ -77,7 +77,7 @@ def check_upload(device: PyGPU.Device) -> str:
 
 
 def check_download(device: PyGPU.Device) -> str:
-    """Check that views of every memory layout are downloaded correctly, and that assignments to them write correctly."""
+    """Check that views of every memory layout are downloaded correctly and can be assigned to."""
     host, array = values(), PyGPU.to_gpu(values(), device=device)
     for name, select in LAYOUTS.items():
         same(select(array)[...].get(), select(host), name)
@@ -307,7 +307,7 @@ def devices(names: list[str] | None) -> list[PyGPU.Device]:
 
 
 def lines(selected_devices: list[PyGPU.Device], has_neighbours: bool, end: float) -> Iterator[tuple[str, str, str]]:
-    """Run the checks on the devices until the time limit, and other libraries' checks on the first device; yield the results."""
+    """Run all checks, those of other libraries on the first device, until the time limit; yield their results."""
     checks = [(f"{device}: {check.what}", check.make, device) for device in selected_devices for check in CHECKS]
     if has_neighbours:
         installed = [name for name in NEIGHBOURS if is_installed(name)]

@@ -71,7 +71,7 @@ def from_frames(header: _Header, frames: list[Any]) -> _core.GPUArray:
 
 
 def to_device_frames(x: _core.GPUArray) -> tuple[_Header, list[_core.GPUArray]]:
-    """Return a header and one device frame; wait for all uses of the frame, because UCX sends it on an external stream."""
+    """Return a header and one device frame, after waiting for its uses, because UCX sends on an external stream."""
     header, dense = _dense(x)
     flat = _bytes(dense)
     flat.synchronize()

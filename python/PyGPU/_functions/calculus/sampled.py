@@ -17,7 +17,7 @@ from PyGPU._names.public import public
 
 
 def _steps(distances: Any, f: _core.GPUArray, axis: int) -> Any:
-    """Return the spacing of the samples along an axis: a number, or an array of spacings that is broadcast along the axis."""
+    """Return the spacing along an axis: one number, or an array of spacings that is broadcast along the axis."""
     if np.ndim(distances) == 0:
         return distances
     if np.ndim(distances) != 1:

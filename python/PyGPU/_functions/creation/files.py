@@ -1,4 +1,4 @@
-"""Arrays of files and strings, which NumPy reads and writes on the host."""
+"""Reading arrays from files and strings and writing them to files, by NumPy on the host."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def frombuffer(buffer: Any, *args: Any, device: DeviceLike = None, **kwargs: Any
     buffer : object
         Object with the buffer protocol.
     *args, **kwargs
-        As for `numpy.frombuffer`: `dtype`, `count`, `offset`.
+        Arguments of `numpy.frombuffer`: `dtype`, `count`, `offset`.
     device : int, str or Device, optional
         Device of the array; defaults to the thread's current device.
 
@@ -56,7 +56,7 @@ def fromfile(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) ->
     file : file, str or Path
         File to read.
     *args, **kwargs
-        As for `numpy.fromfile`: `dtype`, `count`, `sep`, `offset`.
+        Arguments of `numpy.fromfile`: `dtype`, `count`, `sep`, `offset`.
     device : int, str or Device, optional
         Device of the array; defaults to the thread's current device.
 
@@ -87,7 +87,7 @@ def fromiter(iter: Any, dtype: Any, count: int = -1, *, device: DeviceLike = Non
     dtype : dtype-like
         Type of the elements.
     count : int, optional
-        Number of values to take; defaults to all.
+        Number of values to take from the iterator; defaults to all values.
     device : int, str or Device, optional
         Device of the array; defaults to the thread's current device.
 
@@ -113,7 +113,7 @@ def fromstring(string: str, *args: Any, device: DeviceLike = None, **kwargs: Any
     string : str
         String to parse.
     *args, **kwargs
-        As for `numpy.fromstring`: `dtype`, `count`, `sep`.
+        Arguments of `numpy.fromstring`: `dtype`, `count`, `sep`.
     device : int, str or Device, optional
         Device of the array; defaults to the thread's current device.
 
@@ -139,7 +139,7 @@ def loadtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) ->
     fname : file, str, Path or iterable of lines
         File to read.
     *args, **kwargs
-        As for `numpy.loadtxt`.
+        Further arguments of `numpy.loadtxt`.
     device : int, str or Device, optional
         Device of the array; defaults to the thread's current device.
 
@@ -165,7 +165,7 @@ def genfromtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any)
     fname : file, str, Path or iterable of lines
         File to read.
     *args, **kwargs
-        As for `numpy.genfromtxt`.
+        Further arguments of `numpy.genfromtxt`.
     device : int, str or Device, optional
         Device of the array; defaults to the thread's current device.
 
@@ -184,21 +184,21 @@ def genfromtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any)
 
 @public("Files")
 def load(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _core.GPUArray | dict[str, _core.GPUArray]:
-    """Read a file of `save`, `savez` or NumPy.
+    """Read arrays from a file that `save`, `savez` or NumPy wrote.
 
     Parameters
     ----------
     file : file, str or Path
         File to read.
     *args, **kwargs
-        As for `numpy.load`.
+        Further arguments of `numpy.load`.
     device : int, str or Device, optional
-        Device of the arrays; defaults to the current device.
+        Device of the arrays; defaults to the thread's current device.
 
     Returns
     -------
     GPUArray, or dict of GPUArray
-        A file of several arrays is returned as a dict of its names.
+        The array; for a file of several arrays, a dict that maps their names to the arrays.
 
     Examples
     --------
@@ -227,7 +227,7 @@ def save(file: Any, arr: Any, *args: Any, **kwargs: Any) -> None:
     arr : GPUArray
         The array.
     *args, **kwargs
-        As for `numpy.save`.
+        Further arguments of `numpy.save`.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def savetxt(fname: Any, X: Any, *args: Any, **kwargs: Any) -> None:
     X : GPUArray
         Array with one or two axes.
     *args, **kwargs
-        As for `numpy.savetxt`.
+        Further arguments of `numpy.savetxt`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Arrays of evenly spaced values, and of functions of indices."""
+"""Creation of arrays from ranges of numbers, and from functions of the indices."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def logspace(
     *,
     device: DeviceLike = None,
 ) -> _core.GPUArray:
-    """Return numbers that are evenly spaced on a logarithmic scale; the host computes them.
+    """Return numbers that are evenly spaced on a logarithmic scale, computed on the host.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def geomspace(
     *,
     device: DeviceLike = None,
 ) -> _core.GPUArray:
-    """Return a geometric sequence; the host computes it.
+    """Return a geometric sequence, computed on the host.
 
     Parameters
     ----------
@@ -108,12 +108,12 @@ def geomspace(
 def fromfunction(
     function: Callable[..., _Result], shape: Any, *, dtype: DTypeLike = float, device: DeviceLike = None, **kwargs: Any
 ) -> _Result:
-    """Return the result of a function of the indices of all elements.
+    """Call a function with the index arrays of a shape, and return its result.
 
     Parameters
     ----------
     function : callable
-        It is called once, with an array of indices along each axis.
+        Function that is called once, with one array of indices for each axis.
     shape : sequence of int
         Lengths of the axes.
     dtype : dtype-like, optional
@@ -121,7 +121,7 @@ def fromfunction(
     device : int, str or Device, optional
         Device of the array; defaults to the thread's current device.
     **kwargs
-        Keywords of the function.
+        Keyword arguments of the function.
 
     Returns
     -------
@@ -138,14 +138,14 @@ def fromfunction(
 
 
 class _Grid:
-    """Coordinates of a grid, given by slices in brackets."""
+    """Class of `mgrid` and `ogrid`: indexing with slices returns the coordinates of a grid."""
 
     def __init__(self, is_open: bool, meaning: str) -> None:
         self._is_open = is_open
         self.__doc__ = meaning
 
     def __getitem__(self, key: Any) -> Any:
-        # NumPy creates the numbers along each axis; their types depend on all axes.
+        # NumPy creates the numbers along each axis, because their dtype depends on the slices of all axes.
         host_grid: Any = np.ogrid[key]
         if isinstance(host_grid, np.ndarray):
             return _core.asarray(host_grid)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @public("Making arrays")
 def bartlett(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Return the Bartlett window, a triangle.
+    """Return the Bartlett window, which is triangular.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def bartlett(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
 
 @public("Making arrays")
 def blackman(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Return the Blackman window, a sum of cosines.
+    """Return the Blackman window, a sum of three cosine terms.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def blackman(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
 
 @public("Making arrays")
 def hamming(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Return the Hamming window, a cosine that does not reach 0.
+    """Return the Hamming window, a raised cosine that is 0.08 at the ends.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def hamming(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
 
 @public("Making arrays")
 def hanning(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Return the Hann window, a cosine.
+    """Return the Hann window, a raised cosine that is 0 at the ends.
 
     Parameters
     ----------
