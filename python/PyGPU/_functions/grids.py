@@ -201,7 +201,7 @@ def _as_int64(indices: Any, function: str) -> Any:
 
 
 def _ordered_lengths(lengths: tuple[int, ...], order: str, function: str) -> tuple[int, ...]:
-    """Return the lengths of the axes, from the slowest to the fastest varying axis of the flat indices."""
+    """Return the lengths of the axes, from the fastest to the slowest varying axis of the flat indices."""
     if order not in ("C", "F"):
         raise ValueError(f"{function}: only 'C' or 'F' order is permitted, not {order!r}")
     return lengths if order == "F" else lengths[::-1]

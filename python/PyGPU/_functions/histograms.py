@@ -37,7 +37,7 @@ def _bin_count(x: _core.GPUArray, minimum: int) -> int:
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> _core.GPUArray:
     """Count the occurrences of each integer.
 
-    The host waits for the maximum.
+    The host waits for the largest integer, which determines the number of bins.
 
     Parameters
     ----------

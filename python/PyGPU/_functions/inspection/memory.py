@@ -84,7 +84,7 @@ def shares_memory(a: Any, b: Any, /, max_work: int = -1) -> bool:
 
 
 class _MemoryRange:
-    """Addresses and strides of an array as ``__array_interface__``, so that NumPy can compare them without reading memory."""
+    """Object with the addresses and strides of an array, which NumPy compares without reading the memory."""
 
     def __init__(self, array: _core.GPUArray) -> None:
         self.__array_interface__ = {
