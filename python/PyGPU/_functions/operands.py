@@ -45,7 +45,7 @@ def on_device_of(a: _core.GPUArray, values: Any, dtype: Any = None) -> _core.GPU
 
 
 def check_values(a: _core.GPUArray, values: Any) -> None:
-    """Reject arrays whose conversion to the target's dtype could lose information; check numbers by their values."""
+    """Raise an error if the dtype of `values` cannot be cast safely to the array's; Python values are not checked."""
     dtype = getattr(values, "dtype", a.dtype)
     if not np.can_cast(dtype, a.dtype, "safe"):
         raise TypeError(f"Cannot cast array data from {dtype!r} to {a.dtype!r} according to the rule 'safe'")

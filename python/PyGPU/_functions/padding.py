@@ -33,7 +33,7 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
 
 
 def _pairs(values: Any, ndim: int, *, as_lengths: bool = False) -> list[tuple[Any, Any]]:
-    """Return a pair of values (before, after) for each axis, expanded from one value, one pair, or a pair for each axis."""
+    """Return a pair of values (before, after) for each axis, from one value, one pair, or a pair for each axis."""
     if values is None:
         return [(None, None)] * ndim
     array = np.asarray(values)

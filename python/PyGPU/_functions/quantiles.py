@@ -229,7 +229,7 @@ def quantile(
     ----------
     a : GPUArray
     q : array_like of numbers from 0 to 1
-        Quantiles; their axes precede those of the array.
+        Numbers of the quantiles to compute; the axes of `q` come first in the result.
     axis : int or tuple of ints, optional
         Axes of the reduction; defaults to all.
     out : GPUArray, optional
@@ -246,7 +246,7 @@ def quantile(
     Returns
     -------
     GPUArray
-        NaN if the elements contain one.
+        The quantiles; a quantile is NaN if one of its elements is NaN.
 
     Examples
     --------
@@ -275,7 +275,7 @@ def percentile(
     ----------
     a : GPUArray
     q : array_like of numbers from 0 to 100
-        Quantiles; their axes precede those of the array.
+        Numbers of the quantiles to compute; the axes of `q` come first in the result.
     axis, out, overwrite_input, method, keepdims, weights
         As for `quantile`.
 
@@ -306,7 +306,7 @@ def nanquantile(
     Parameters
     ----------
     q : array_like of numbers from 0 to 1
-        Quantiles; their axes precede those of the array.
+        Numbers of the quantiles to compute; the axes of `q` come first in the result.
 
     Examples
     --------

@@ -226,7 +226,7 @@ def topk(a: _core.GPUArray, k: int, axis: int = -1, largest: bool = True) -> Top
     k : int
         Number of elements.
     axis : int, optional
-        Axis; defaults to the last one.
+        Axis of the operation; defaults to the last axis.
     largest : bool, optional
         Whether to select the largest elements instead of the smallest. NaN comes last in both cases.
 
@@ -265,7 +265,7 @@ def lexsort(keys: Any, axis: int = -1) -> _core.GPUArray:
     keys : sequence of GPUArrays, or GPUArray
         Keys of one shape. An array provides one key for each index of its first axis.
     axis : int, optional
-        Axis; defaults to the last one.
+        Axis of the operation; defaults to the last axis.
 
     Returns
     -------

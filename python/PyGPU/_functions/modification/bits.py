@@ -41,7 +41,7 @@ def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> _core
     axis : int, optional
         Axis of the operation; by default the array is flattened in C order.
     bitorder : {'big', 'little'}, optional
-        Whether the first element is the highest bit or the lowest.
+        ``'big'``: the first element of a group is the highest bit. ``'little'``: it is the lowest bit.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bit
     count : int, optional
         Number of elements of the result; a negative number removes as many elements from the end.
     bitorder : {'big', 'little'}, optional
-        Whether the first element is the highest bit or the lowest.
+        ``'big'``: the first element of a group is the highest bit. ``'little'``: it is the lowest bit.
 
     Returns
     -------

@@ -111,7 +111,7 @@ def inner(a: Any, b: Any, /) -> _core.GPUArray:
     a, b : GPUArray or number
         Operands; a number multiplies every element.
 
-        Returns
+    Returns
     -------
     GPUArray
         Array with the remaining axes of `a`, followed by the remaining axes of `b`.

@@ -48,7 +48,7 @@ def _subscripts_and_operands(arguments: Sequence[Any]) -> tuple[str, list[Any]]:
 
 
 def _labels(term: str, ndim: int | None, operand_name: str) -> Labels:
-    """Return a label for each axis of an operand; an ellipsis in the result is one label, because its axes are unknown."""
+    """Return a label for each axis of an operand; an ellipsis in the result is one label: its axes are unknown."""
     before, dots, after = term.partition("...")
     for letter in before + after:
         if letter not in _LETTERS:
@@ -215,7 +215,7 @@ def _contract(text: str, operands: list[_core.GPUArray], optimize: Any) -> _core
         outer_labels = {label for _, labels in pending for label in labels}
         pending.append(_pair(product, other, outer_labels | set(output), lengths))
     result, labels = _summed(*pending[0], output)
-    # Labels of length 1 in all operands were dropped and are inserted into the result again.
+    # Repeated labels of length 1 in all operands were dropped; they are inserted into the result again.
     missing = [label for label in output if label not in labels]
     result = result.reshape([1] * len(missing) + list(result.shape)) if missing else result
     labels = (*missing, *labels)
