@@ -127,7 +127,7 @@ class FusionReport(Mapping[str, Any]):
 
     @property
     def first_meetings(self) -> int:
-        """Number of fusion groups whose operations were computed one by one, because they were used too rarely to compile."""
+        """Number of fusion groups below the compile threshold, whose operations were computed one by one."""
         return int(self["first_meetings"])
 
     @property
