@@ -85,7 +85,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     a : GPUArray
         The matrices, in the last two axes.
     mode : {'reduced', 'complete', 'r', 'raw'}, optional
-        ``'reduced'``: `Q` has min(M, N) columns. ``'complete'``: `Q` is square. ``'r'``: only `R` is returned.
+        ``'reduced'``: `Q` has min(rows, columns) columns. ``'complete'``: `Q` is square. ``'r'``: only `R` is returned.
         ``'raw'``: the Householder reflectors and their factors are returned, in LAPACK's layout, transposed.
 
     Returns
@@ -170,7 +170,7 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     a : GPUArray
         The matrices, in the last two axes.
     full_matrices : bool, optional
-        Whether `U` and `Vh` are square, instead of having min(M, N) columns or rows.
+        Whether `U` and `Vh` are square, instead of having min(rows, columns) columns or rows.
     compute_uv : bool, optional
         Whether to compute `U` and `Vh` as well as the singular values.
     hermitian : bool, optional

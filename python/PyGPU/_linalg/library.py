@@ -78,7 +78,7 @@ def lu(a: _core.GPUArray) -> LU:
 
 
 def lu_solve(lu: LU, b: _core.GPUArray, is_transposed: bool) -> None:
-    """Solve linear systems; `b` holds the right sides and receives the solutions. `is_turned` selects the transposes."""
+    """Solve linear systems; overwrite the right sides `b` by the solutions. `is_turned` selects the transposes."""
     a, pivots, _, addresses = lu
     shape, batch, n, _ = _stack(a)
     sizes = [n, n, b.size // (n * batch)]
@@ -101,7 +101,7 @@ def cholesky(a: _core.GPUArray, is_lower: bool) -> _core.GPUArray:
 
 
 def qr(a: _core.GPUArray) -> _core.GPUArray:
-    """Compute the QR factorisation in place: triangle above, reflectors below the diagonal; return the reflectors' factors."""
+    """Compute the triangle, and below it the reflectors, of a QR factorisation in place; return the reflectors' factors."""
     shape, batch, m, n = _stack(a)
     factors, info = _empty(a, (*shape, min(m, n)), a.dtype), _empty(a, shape, "int32")
     _core._factorize("qr", [a, factors, info], batch, [m, n, 0], False, False)

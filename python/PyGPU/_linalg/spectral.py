@@ -30,7 +30,7 @@ _NOT_GIVEN: Any = getattr(np, "_NoValue", object())
 
 
 def _tolerance(tolerance: Any, like: _core.GPUArray) -> Any:
-    """Append an axis for the singular values to an array of tolerances, one for each matrix; return a scalar unchanged."""
+    """Append an axis for the singular values to an array with one tolerance per matrix; return a scalar unchanged."""
     if isinstance(tolerance, _core.GPUArray):
         return tolerance[..., None]
     return (
@@ -54,7 +54,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
         The matrices, in the last two axes.
     rcond, rtol : number or GPUArray, optional
         Singular values up to this multiple of the largest singular value count as 0. By default `rcond` is 1e-15 in
-        double precision. In single precision, and for an `rtol` of None, it is max(M, N) times the machine epsilon.
+        double precision. In single precision, and for an `rtol` of None, it is max(rows, columns) times the machine epsilon.
     hermitian : bool, optional
         Whether the matrices are Hermitian, which is faster.
 
@@ -181,7 +181,7 @@ def lstsq(
         Right side: a vector, or a matrix with one right side in each column.
     rcond : float, optional
         Singular values up to this multiple of the largest singular value count as 0. None and negative numbers select
-        max(M, N) times the machine epsilon.
+        max(rows, columns) times the machine epsilon.
 
     Returns
     -------
