@@ -101,7 +101,7 @@ def cholesky(a: _core.GPUArray, is_lower: bool) -> _core.GPUArray:
 
 
 def qr(a: _core.GPUArray) -> _core.GPUArray:
-    """Compute the triangle, and below it the reflectors, of a QR factorisation in place; return the reflectors' factors."""
+    """Compute triangle and reflectors of a QR factorisation in place; return the factors of the reflectors."""
     shape, batch, m, n = _stack(a)
     factors, info = _empty(a, (*shape, min(m, n)), a.dtype), _empty(a, shape, "int32")
     _core._factorize("qr", [a, factors, info], batch, [m, n, 0], False, False)

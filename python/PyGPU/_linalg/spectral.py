@@ -54,7 +54,8 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
         The matrices, in the last two axes.
     rcond, rtol : number or GPUArray, optional
         Singular values up to this multiple of the largest singular value count as 0. By default `rcond` is 1e-15 in
-        double precision. In single precision, and for an `rtol` of None, it is max(rows, columns) times the machine epsilon.
+        double precision. In single precision, and for an `rtol` of None, the multiple is max(rows, columns) times the
+        machine epsilon.
     hermitian : bool, optional
         Whether the matrices are Hermitian, which is faster.
 

@@ -1,7 +1,7 @@
 """Insert headers that a program passes as strings into the source that includes them.
 
-NVRTC, nvcc and hiprtc take headers in three different ways, and a host compiler takes none in memory. Headers in
-temporary files would put the files' names into cached sources. A source with inserted headers works with every
+Run-time compilers take headers as strings in three different ways, and the host compiler does not take any. Headers
+in temporary files would put the files' names into cached sources. A source with inserted headers works with every
 compiler.
 """
 

@@ -81,7 +81,7 @@ Demangler = Callable[[Sequence[str]], Sequence[str | None]]
 
 
 def _demangler() -> Demangler:
-    """Return an available demangler: a function of the C++ library, or the program c++filt."""
+    """Return an available demangler: a function of the C++ library, or a program such as c++filt."""
     for library in ("libstdc++.so.6", "libc++abi.so.1", "libc++.1.dylib"):
         try:
             function = ctypes.CDLL(library)["__cxa_demangle"]
