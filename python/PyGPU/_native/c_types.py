@@ -87,7 +87,7 @@ def dtype_to_ctype(dtype: Any, with_fp_tex_hack: bool = False) -> str:
     dtype : data-type
         A scalar dtype of NumPy, or a registered dtype.
     with_fp_tex_hack : bool, optional
-        Whether float64 and complex types get the names in PyCUDA's texture header, which CUDA's removed texture
+        Whether floating-point and complex types get the names in PyCUDA's texture header, which CUDA's removed texture
         references required.
 
     Returns

@@ -48,7 +48,7 @@ def _choose(condition: Any, x: Any, y: Any) -> Any:
 
 
 def _numpy_or_product(name: str, product: Callable[..., Any]) -> Callable[..., None]:
-    """Return a function that calls a NumPy function (available from NumPy 2.2 on), or else computes a matrix product."""
+    """Return a function that calls a function of NumPy 2.2, or with older versions computes a matrix product."""
 
     def computed(x1: Any, x2: Any, *, out: Results, **keywords: Any) -> None:
         function = getattr(np, name, None)

@@ -1,4 +1,4 @@
-"""Locations of NVIDIA's NVRTC, nvcc, device libraries and mathematics libraries.
+"""Locations of headers for device code, and of NVIDIA's NVRTC, nvcc, device libraries and mathematics libraries.
 
 cuda-pathfinder, if installed, searches wheels, conda environments and toolkits. This module searches all other
 locations. It also searches NVRTC itself, before cuda-pathfinder, for the reason that docs/design/kernels.md gives.
@@ -46,7 +46,7 @@ def candidates() -> list[str]:
 
 
 def by_pathfinder() -> list[str]:
-    """Return the NVRTC that cuda-pathfinder finds. It is queried last, because it takes longer than loading a cached kernel.
+    """Return the NVRTC that cuda-pathfinder finds; called last, because it takes longer than loading a kernel.
 
     Returns
     -------

@@ -14,7 +14,7 @@ __all__: list[str] = []
 
 
 def reduced(kernel: Any, base_class: type, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the `__reduce__` value of a kernel whose class is `own`, a class of PyGPU, or derived from it."""
+    """Return the `__reduce__` value of a kernel of PyGPU's class `base_class`, or of a derived class."""
     if type(kernel) is base_class and not kernel.__dict__:
         return shared, (pickle.dumps((base_class, arguments)),)
     return derived, (type(kernel), base_class, arguments), kernel.__dict__ or None

@@ -53,7 +53,7 @@ def _layout(array: GPUArray) -> str:
 
 
 def _values(array: GPUArray) -> str | None:
-    """Return the array's values, or those at its edges, as text; None if the copy is expensive or a capture rejects it."""
+    """Return the array's values, or those at its edges, as text; None if a copy is expensive or not possible."""
     is_capturing = _core.current_stream(array.device).is_capturing
     # Each edge of each axis would be a separate copy.
     if is_capturing or (array.ndim > 2 and array.size > _ELEMENTS):

@@ -54,7 +54,7 @@ def bar(total: int, *, file: TextIO | None = None, **options: Any) -> Any:
 
 
 def _pieces(host: numpy.ndarray[Any, Any]) -> tuple[int, int]:
-    """Return the axis along which a copy is divided into pieces (that of the largest stride), and the length of a piece."""
+    """Return the axis along which a copy is divided (that of the largest stride), and the length of a piece."""
     axis = max(range(host.ndim), key=lambda axis: (host.shape[axis] > 1, abs(host.strides[axis])))
     return axis, max(1, PIECE_BYTES * host.shape[axis] // host.nbytes)
 
