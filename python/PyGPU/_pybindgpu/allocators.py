@@ -1,4 +1,4 @@
-"""`Allocator`, `HostAllocator` and `PagelockedAllocator`: objects that describe existing memory to ``GPUArray(allocator=...)``.
+"""`Allocator`, `HostAllocator`, `PagelockedAllocator`: descriptions of existing memory for ``GPUArray(allocator=...)``.
 
 The array reads these attributes of the object:
 

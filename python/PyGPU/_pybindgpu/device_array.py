@@ -35,7 +35,7 @@ _SIGNATURES = (
 
 
 class DeviceArray:
-    """Array with a host buffer and a device buffer; its ten public subclasses are `DeviceArray_<L>`, one for each dtype.
+    """Array with a host buffer and a device buffer; its ten public subclasses are `DeviceArray_<L>`, one per dtype.
 
     Parameters
     ----------
@@ -275,11 +275,11 @@ class DeviceArray:
         return strides if self._order == "F" else strides[::-1]
 
     def host_data(self) -> PointerWrapper:
-        """Return a pointer object to the host side, which keeps the memory alive; a null pointer if the side is missing."""
+        """Return a pointer object to the host side, which keeps the memory alive; a null pointer if there is none."""
         return host_pointer(self._host, self._dtype)
 
     def device_data(self) -> PointerWrapper:
-        """Return a pointer object to the device side, which keeps the memory alive; a null pointer if the side is missing."""
+        """Return a pointer object to the device side, which keeps the memory alive; a null pointer if there is none."""
         return pointer_to(self._device, self._dtype)
 
     def last_status(self) -> cudaError_t:
