@@ -91,7 +91,7 @@ class PointerWrapper:
             self._created = False
 
     def is_safe(self) -> bool:
-        """Return whether the host may dereference the pointer: whether it is neither null nor points to device memory."""
+        """Return whether the host may dereference the pointer: it is not null and not a device address."""
         return self._block is not None and self._block.address != 0 and not self._block.on_device
 
     def get(self) -> int:
@@ -158,7 +158,7 @@ def pointer_to(block: Block | None, dtype: numpy.dtype[Any]) -> PointerWrapper:
 
 
 def host_pointer(array: NDArray[numpy.generic] | None, dtype: numpy.dtype[Any]) -> PointerWrapper:
-    """Return a pointer object to the first element of a host array, which keeps the array alive; a null pointer for None."""
+    """Return a pointer to the first element of a host array, which keeps the array alive; a null pointer for None."""
     return pointer_to(None if array is None else HostBlock(array), dtype)
 
 

@@ -24,7 +24,7 @@ def nvmlInit() -> nvmlReturn_t:
     Returns
     -------
     nvmlReturn_t
-        3 (not supported) without NVML.
+        3 (not supported) if NVML is not available.
 
     Examples
     --------
