@@ -203,7 +203,7 @@ def cudaGetErrorName(error: cudaError_t | SupportsIndex) -> str:
     Parameters
     ----------
     error : cudaError_t or int
-        The status or its number.
+        Status, or its number.
 
     Returns
     -------
@@ -231,7 +231,7 @@ def cudaGetErrorString(error: cudaError_t | SupportsIndex) -> str:
     Parameters
     ----------
     error : cudaError_t or int
-        The status or its number.
+        Status, or its number.
 
     Returns
     -------

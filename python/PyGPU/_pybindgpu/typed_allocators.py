@@ -27,7 +27,7 @@ class TypedAllocator:
         self._block = None
 
     def ptr(self) -> PointerWrapper:
-        """Return a pointer object to the block, which keeps the block alive; a null pointer before the first allocation."""
+        """Return a pointer to the block, which keeps the block alive; a null pointer before the first allocation."""
         return pointer_to(self._block, self._dtype)
 
     def _nbytes(self, n_elements: SupportsIndex) -> int:

@@ -274,7 +274,7 @@ def cudaStreamDestroy(stream: StreamLike) -> cudaError_t:
 
 
 class HostFunctionError(Exception):
-    """Error of the next waiting call after a function of `cudaLaunchHostFunc` raised an exception, which is its cause.
+    """Error that the next waiting call raises if a function of `cudaLaunchHostFunc` failed; its cause is the exception.
 
     Examples
     --------

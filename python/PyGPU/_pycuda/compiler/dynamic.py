@@ -31,7 +31,7 @@ class DynamicModule(CudaModule):
     log_verbose : bool, optional
         Whether the linker prints more information.
     cuda_libdir : str, optional
-        Folders of the toolkit's libraries.
+        Folder of the toolkit's device libraries.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class DynamicModule(CudaModule):
         Parameters
         ----------
         source : str
-            CUDA C++.
+            Source code in CUDA C++.
         nvcc_options : sequence of str, optional
             Options of nvcc.
         name : str, optional
@@ -165,11 +165,11 @@ class DynamicSourceModule(DynamicModule):
     Parameters
     ----------
     source : str
-        CUDA C++.
+        Source code in CUDA C++.
     nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs : optional
         As for `SourceModule`.
     cuda_libdir : str, optional
-        Folders of the toolkit's libraries.
+        Folder of the toolkit's device libraries.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from PyGPU._random.stream_position import StreamPosition
 
 __all__ = ["rand", "seed_getter_uniform", "seed_getter_unique"]
 
-# `rand` and the generators have separate streams, also for equal seeds.
+# `rand` and the generators draw from separate random streams, even for equal seeds.
 _RAND_KEY = 0x72616E64
 
 
