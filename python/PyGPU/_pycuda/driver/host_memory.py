@@ -1,6 +1,6 @@
 """PyCUDA's ndarrays over page-locked, aligned and managed host memory.
 
-PyGPU's own functions for pinned memory are `PyGPU.empty_pinned`, `PyGPU.zeros_pinned` and their ``like`` variants.
+PyGPU's own functions are `PyGPU.empty_pinned`, `PyGPU.empty_like_pinned` and `PyGPU.zeros_pinned`.
 """
 
 from __future__ import annotations
