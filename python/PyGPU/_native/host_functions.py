@@ -1,6 +1,7 @@
 """Host implementations of the elementwise functions for which NumPy has no ufunc.
 
-They use NumPy functions that compute in several steps, or Python's `math`."""
+They use NumPy functions that compute in several steps, or Python's `math`.
+"""
 
 from __future__ import annotations
 

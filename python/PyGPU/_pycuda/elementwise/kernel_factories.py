@@ -142,7 +142,7 @@ def get_scalar_op_kernel(dtype_x: Any, dtype_a: Any, dtype_y: Any, operator: str
 
 @_cached
 def get_rdivide_elwise_kernel(dtype_x: Any, dtype_z: Any) -> Function:
-    """Create a kernel of (``x, y, z, n``) for ``z = y / x``, where `y` is a number; types as for `get_axpbyz_kernel`."""
+    """Create a kernel of (``x, y, z, n``) for ``z = y / x``, `y` being a number; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_declare(x=dtype_x, y=[dtype_z], z=dtype_z), "z[i] = y / x[i]", "divide_r")
 
 
