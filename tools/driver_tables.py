@@ -47,7 +47,7 @@ ENUMERATIONS = {
     "ctx_flags": Enumeration(
         "CUctx_flags_enum",
         "CU_CTX_",
-        "How the host waits in a context, and what it keeps.",
+        "Flags of a context: how the host waits, and which resources the context keeps.",
         """
         SCHED_AUTO SCHED_SPIN SCHED_YIELD BLOCKING_SYNC SCHED_BLOCKING_SYNC SCHED_MASK MAP_HOST
         LMEM_RESIZE_TO_MAX FLAGS_MASK
@@ -56,7 +56,7 @@ ENUMERATIONS = {
     "event_flags": Enumeration(
         "CUevent_flags_enum",
         "CU_EVENT_",
-        "What an event is for.",
+        "Flags of an event.",
         """
         DEFAULT BLOCKING_SYNC DISABLE_TIMING INTERPROCESS
         """,
@@ -64,7 +64,7 @@ ENUMERATIONS = {
     "array_format": Enumeration(
         "CUarray_format_enum",
         "CU_AD_FORMAT_",
-        "What the elements of an array of the driver are.",
+        "Types of the channels of a driver array.",
         """
         UNSIGNED_INT8 UNSIGNED_INT16 UNSIGNED_INT32 SIGNED_INT8 SIGNED_INT16 SIGNED_INT32 HALF FLOAT
         """,
@@ -72,7 +72,7 @@ ENUMERATIONS = {
     "address_mode": Enumeration(
         "CUaddress_mode_enum",
         "CU_TR_ADDRESS_MODE_",
-        "What a texture answers beyond its border.",
+        "Results of texture reads beyond the edges.",
         """
         WRAP CLAMP MIRROR BORDER
         """,
@@ -80,7 +80,7 @@ ENUMERATIONS = {
     "filter_mode": Enumeration(
         "CUfilter_mode_enum",
         "CU_TR_FILTER_MODE_",
-        "What a texture answers between its elements.",
+        "Interpolation of texture reads between elements.",
         """
         POINT LINEAR
         """,
@@ -88,7 +88,7 @@ ENUMERATIONS = {
     "compute_mode": Enumeration(
         "CUcomputemode_enum",
         "CU_COMPUTEMODE_",
-        "Who may have contexts on a device.",
+        "Restrictions on the contexts of a device.",
         """
         DEFAULT EXCLUSIVE PROHIBITED EXCLUSIVE_PROCESS
         """,
@@ -97,7 +97,7 @@ ENUMERATIONS = {
     "func_cache": Enumeration(
         "CUfunc_cache_enum",
         "CU_FUNC_CACHE_",
-        "What a multiprocessor's fast memory is rather used for.",
+        "Preferred split of a multiprocessor's on-chip memory between L1 cache and shared memory.",
         """
         PREFER_NONE PREFER_SHARED PREFER_L1 PREFER_EQUAL
         """,
@@ -105,7 +105,7 @@ ENUMERATIONS = {
     "shared_config": Enumeration(
         "CUsharedconfig_enum",
         "CU_SHARED_MEM_CONFIG_",
-        "How wide the banks of shared memory are.",
+        "Widths of the banks of shared memory.",
         """
         DEFAULT_BANK_SIZE FOUR_BYTE_BANK_SIZE EIGHT_BYTE_BANK_SIZE
         """,
@@ -113,7 +113,7 @@ ENUMERATIONS = {
     "function_attribute": Enumeration(
         "CUfunction_attribute_enum",
         "CU_FUNC_ATTRIBUTE_",
-        "What can be asked, and in part set, of a kernel.",
+        "Attributes of a kernel, of which the driver allows some to be set.",
         """
         MAX_THREADS_PER_BLOCK SHARED_SIZE_BYTES CONST_SIZE_BYTES LOCAL_SIZE_BYTES NUM_REGS PTX_VERSION
         BINARY_VERSION CACHE_MODE_CA MAX_DYNAMIC_SHARED_SIZE_BYTES PREFERRED_SHARED_MEMORY_CARVEOUT MAX
@@ -122,7 +122,7 @@ ENUMERATIONS = {
     "jit_option": Enumeration(
         "CUjit_option_enum",
         "CU_JIT_",
-        "What the driver's compiler and linker are told.",
+        "Options of the driver's compiler and linker.",
         """
         MAX_REGISTERS THREADS_PER_BLOCK WALL_TIME INFO_LOG_BUFFER INFO_LOG_BUFFER_SIZE_BYTES
         ERROR_LOG_BUFFER ERROR_LOG_BUFFER_SIZE_BYTES OPTIMIZATION_LEVEL TARGET_FROM_CUCONTEXT TARGET
@@ -132,7 +132,7 @@ ENUMERATIONS = {
     "jit_target": Enumeration(
         "CUjit_target_enum",
         "CU_TARGET_",
-        "The architectures for which the driver compiles.",
+        "Architectures for which the driver compiles.",
         """
         COMPUTE_10 COMPUTE_11 COMPUTE_12 COMPUTE_13 COMPUTE_20 COMPUTE_21 COMPUTE_30 COMPUTE_32 COMPUTE_35
         COMPUTE_37 COMPUTE_50 COMPUTE_52 COMPUTE_53 COMPUTE_60 COMPUTE_61 COMPUTE_62 COMPUTE_70 COMPUTE_72
@@ -143,7 +143,7 @@ ENUMERATIONS = {
     "jit_fallback": Enumeration(
         "CUjit_fallback_enum",
         "CU_",
-        "What the driver does where it finds no image for the device.",
+        "Fallbacks of the driver for a module without an image for the device.",
         """
         PREFER_PTX PREFER_BINARY
         """,
@@ -151,7 +151,7 @@ ENUMERATIONS = {
     "jit_input_type": Enumeration(
         "CUjitInputType_enum",
         "CU_JIT_INPUT_",
-        "What is given to the linker.",
+        "Kinds of linker input.",
         """
         CUBIN PTX FATBINARY OBJECT LIBRARY
         """,
@@ -159,7 +159,7 @@ ENUMERATIONS = {
     "limit": Enumeration(
         "CUlimit_enum",
         "CU_LIMIT_",
-        "The limits of a context.",
+        "Limits of a context, such as the stack size of a thread.",
         """
         STACK_SIZE PRINTF_FIFO_SIZE MALLOC_HEAP_SIZE DEV_RUNTIME_SYNC_DEPTH DEV_RUNTIME_PENDING_LAUNCH_COUNT
         """,
@@ -167,7 +167,7 @@ ENUMERATIONS = {
     "graphics_register_flags": Enumeration(
         "CUgraphicsRegisterFlags_enum",
         "CU_GRAPHICS_REGISTER_FLAGS_",
-        "What a graphics resource is used for.",
+        "Access of kernels to a graphics resource.",
         """
         NONE READ_ONLY WRITE_DISCARD SURFACE_LDST TEXTURE_GATHER
         """,
@@ -175,7 +175,7 @@ ENUMERATIONS = {
     "array_cubemap_face": Enumeration(
         "CUarray_cubemap_face_enum",
         "CU_CUBEMAP_FACE_",
-        "The sides of a cube of textures.",
+        "Faces of a cube map.",
         """
         POSITIVE_X NEGATIVE_X POSITIVE_Y NEGATIVE_Y POSITIVE_Z NEGATIVE_Z
         """,
@@ -183,7 +183,7 @@ ENUMERATIONS = {
     "profiler_output_mode": Enumeration(
         "",
         "",
-        "How the profiler wrote, before CUDA 12.",
+        "Output formats of the built-in profiler of CUDA versions before 12.",
         """
         KEY_VALUE_PAIR CSV
         """,
@@ -192,7 +192,7 @@ ENUMERATIONS = {
     "device_attribute": Enumeration(
         "CUdevice_attribute_enum",
         "CU_DEVICE_ATTRIBUTE_",
-        "What `Device.get_attribute` asks a driver.",
+        "Attributes of a device, for `Device.get_attribute`.",
         """
         MAX_THREADS_PER_BLOCK MAX_BLOCK_DIM_X MAX_BLOCK_DIM_Y MAX_BLOCK_DIM_Z MAX_GRID_DIM_X MAX_GRID_DIM_Y
         MAX_GRID_DIM_Z MAX_SHARED_MEMORY_PER_BLOCK SHARED_MEMORY_PER_BLOCK TOTAL_CONSTANT_MEMORY WARP_SIZE

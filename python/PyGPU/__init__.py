@@ -1,7 +1,7 @@
 """Strided GPU arrays for Python: create, move and share device memory with few dependencies.
 
 `import PyGPU as gpuarray` runs programs written for PybindGPU; `PyGPU.gpuarray` and its siblings run those for PyCUDA.
-Importing loads no driver and creates no context: the backend is chosen at its first use (see `show_config`).
+Importing PyGPU loads no driver and creates no context: the backend is chosen at its first use (see `show_config`).
 
 The names of PybindGPU (``cuda*``, ``nvml*``, ``DeviceArray_float32`` and similar) are loaded at their first use.
 
@@ -20,7 +20,7 @@ First steps:
 has them; `dask`, `profile`, `debug`, `typing`.
 """
 
-# First import: rejects a subinterpreter before NumPy and the native module are taken from the main interpreter.
+# This import is first: it rejects a subinterpreter before NumPy and the native module of the main interpreter are used.
 from PyGPU._native import interpreter as _interpreter  # noqa: F401
 
 # isort: split
@@ -32,7 +32,8 @@ from PyGPU._core import *  # noqa: F403
 
 
 def __getattr__(name: str):
-    # A submodule, a name of the index, or a name of PybindGPU; stored afterwards, so that this runs once per name.
+    # The name is a submodule, in the index, or PybindGPU's. The object is stored, so that the search runs once per
+    # name.
     if name.startswith("_") and name not in ("__all__", "__array_api_version__", "__array_namespace_info__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from PyGPU._protocols import lazy_names

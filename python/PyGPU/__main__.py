@@ -1,4 +1,4 @@
-"""Run the command line of ``python -m PyGPU``: configuration, benchmarks, and compilation ahead of time."""
+"""Run the command line of ``python -m PyGPU``: print the configuration, check, measure, or compile ahead of time."""
 
 from PyGPU._cli.main import main
 

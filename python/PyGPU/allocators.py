@@ -1,10 +1,14 @@
-"""`Allocator`, `HostAllocator` and `PagelockedAllocator`: memory described for ``GPUArray(allocator=...)``.
+"""`Allocator`, `HostAllocator`, `PagelockedAllocator`: descriptions of existing memory for ``GPUArray(allocator=...)``.
 
-The array reads these attributes: `shape` and `dtype`; `strides` in bytes, or None for C order; `device_ptr`, the
-device address to use, or None for separate device memory; `host_data`, the ndarray used as the host side, or
-None for no host side. The array keeps the object alive, and the object keeps the memory.
+The array reads these attributes of the object:
 
-Unlike the calls that return a status, these raise.
+- `shape` and `dtype` of the array;
+- `strides` in bytes, or None for C order;
+- `device_ptr`, the device address to use, or None to let the array allocate its own device memory;
+- `host_data`, the ndarray used as the array's host side, or None for no host side.
+
+The array keeps the object alive, and the object keeps the memory alive. In contrast to the `cuda*` calls, which
+return a status, these classes raise exceptions.
 """
 
 # ruff: noqa: F403

@@ -1,6 +1,7 @@
-"""PyCUDA's ``pycuda.autoprimaryctx``: makes the default device's context current until the end of the program.
+"""PyCUDA's ``pycuda.autoprimaryctx``: make the default device's context current until the program ends.
 
-PyGPU does not need it: the primary context is created at its first use. It exists for programs written for PyCUDA.
+PyGPU does not need this module, because it creates the primary context at its first use. The module exists for
+programs written for PyCUDA.
 
 Examples
 --------

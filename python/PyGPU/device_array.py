@@ -1,7 +1,8 @@
 """`DeviceArray_<L>`: a host buffer and a device buffer of the same shape, with explicit copies between them.
 
-It owns or borrows each side and keeps the owners of borrowed memory alive. The host side is always contiguous, so
-that a copy is one run of bytes. Device errors are stored in `last_status`; only wrong arguments raise.
+The array owns or borrows the memory of each side, and keeps the owners of borrowed memory alive. The host side is
+always contiguous, so that a copy is one block of bytes. Device errors do not raise: their status is stored in
+`last_status`. Only wrong arguments raise.
 """
 
 from typing import TYPE_CHECKING

@@ -1,8 +1,8 @@
-"""NVML: utilization of a device, and memory in use by all processes.
+"""NVML functions: the utilization of a device, and the memory that all processes use on it.
 
-NVML is accessed through `nvidia-ml-py` if installed, otherwise through NVIDIA's library, opened at the first
-call. Devices are found by their UUID, because NVML and CUDA number them differently. Without NVML, and on
-backends other than CUDA, every status is 3 (not supported) and every value zero. No device error raises.
+The functions call NVML through `nvidia-ml-py` if it is installed, otherwise through NVIDIA's library, which the first
+call opens. Devices are found by their UUID, because NVML and CUDA number devices differently. Without NVML, and on
+backends other than CUDA, every status is 3 (not supported) and every value is 0. No device error raises an exception.
 """
 
 # ruff: noqa: F403

@@ -1,7 +1,7 @@
 """Run ``python -m PyGPU bench``: measure transfers and small calls of PyGPU alone on this machine.
 
-A short measurement for users. ``benches/python/compare.py`` of the repository compares PyGPU with other libraries, in
-separate processes and over several rounds.
+This is a short measurement for users. To compare PyGPU with other libraries, in separate processes and over several
+rounds, use ``benches/python/compare.py`` of the repository.
 """
 
 import argparse
@@ -46,7 +46,7 @@ CALLS = {
 
 
 class Row(NamedTuple):
-    """One measured value."""
+    """One measurement: its name, the number of bytes copied, if any, and the time in seconds."""
 
     what: str
     nbytes: int | None
@@ -54,7 +54,7 @@ class Row(NamedTuple):
 
     @property
     def rate(self) -> float | None:
-        """Return bytes per nanosecond, which is GB/s."""
+        """Return the bandwidth in bytes per nanosecond, which equals GB/s."""
         return None if self.nbytes is None else self.nbytes / self.seconds / 1e9
 
 
@@ -76,7 +76,7 @@ def label(size: int) -> str:
 
 
 def report_step(progress: Any, what: str) -> None:
-    """Print the next step."""
+    """Print the name of the step that begins."""
     progress.set_description_str(what)
     progress.update()
 
@@ -93,7 +93,7 @@ def median_seconds(call: Callable[[], Any], budget: float) -> float:
 
 
 def copy_calls(size: int) -> dict[str, Callable[[], Any]]:
-    """Prepare copies of one size: to the device and back, pageable and pinned, and NumPy's in host memory."""
+    """Return the copies of one size to measure: to and from the device, pageable and pinned, and within the host."""
     host = numpy.arange(size // 4, dtype=numpy.float32)
     pinned = PyGPU.empty_like_pinned(host)
     pinned[...] = host
@@ -113,7 +113,7 @@ def copy_calls(size: int) -> dict[str, Callable[[], Any]]:
 
 
 def transfers(sizes: list[int], budget: float, progress: Any) -> Iterator[Row]:
-    """Time the copies of each size."""
+    """Measure the time of the copies of each size."""
     for size in sizes:
         report_step(progress, f"{label(size)}: host memory")
         for what, call in copy_calls(size).items():
@@ -122,7 +122,7 @@ def transfers(sizes: list[int], budget: float, progress: Any) -> Iterator[Row]:
 
 
 def calls(budget: float, progress: Any) -> Iterator[Row]:
-    """Time small calls in batches, including the loop's cost of a few nanoseconds."""
+    """Measure the time of small calls in batches; the time includes a few nanoseconds of the loop for each call."""
     a = PyGPU.to_gpu(numpy.zeros((4, 8, 16), numpy.float32))
     five_floats = numpy.arange(5, dtype=numpy.float32)
     names = {"g": PyGPU, "float32": numpy.float32, "a": a, "five": five_floats, "short": PyGPU.to_gpu(five_floats)}
@@ -139,7 +139,7 @@ def calls(budget: float, progress: Any) -> Iterator[Row]:
 
 
 def table(rows: list[Row]) -> str:
-    """Format rates by size, then times."""
+    """Format the bandwidths as a table by size, followed by the times of small calls."""
     sizes = sorted({row.nbytes for row in rows if row.nbytes is not None})
     lines = [f"{'GB/s':<28}" + "".join(f"{label(size):>10}" for size in sizes)] if sizes else []
     for what in dict.fromkeys(row.what for row in rows if row.nbytes is not None):
@@ -151,12 +151,12 @@ def table(rows: list[Row]) -> str:
 
 
 def read(path: str) -> dict[tuple[str, int | None], float]:
-    """Read saved times in seconds.
+    """Read the times, in seconds, from a file of an earlier run.
 
     Raises
     ------
     ValueError
-        If the file contains none.
+        If the file contains no times.
     """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -166,7 +166,7 @@ def read(path: str) -> dict[tuple[str, int | None], float]:
 
 
 def comparison(rows: list[Row], before: dict[tuple[str, int | None], float], path: str) -> str:
-    """Format the ratio of each time to that in a file."""
+    """Format the ratio of each measured time to the time in a file of an earlier run."""
     lines = [f"{f'time now / time in {path}':<40}"]
     for row in rows:
         if previous_seconds := before.get((row.what, row.nbytes)):
@@ -176,7 +176,7 @@ def comparison(rows: list[Row], before: dict[tuple[str, int | None], float], pat
 
 
 def machine() -> dict[str, Any]:
-    """Describe the machine of the measurement."""
+    """Return a description of the machine: device, backend, and versions of driver, platform and packages."""
     return {
         "device": PyGPU.device_properties(PyGPU.current_device())["name"],
         "backend": PyGPU.backend_name(),
@@ -189,7 +189,7 @@ def machine() -> dict[str, Any]:
 
 
 def plot(rows: list[Row], title: str, path: str) -> None:
-    """Plot bandwidth over size; the extension of the file selects the format."""
+    """Plot the bandwidth over the size into a file, whose extension selects the format."""
     figure = importlib.import_module("matplotlib.figure").Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
     for what in dict.fromkeys(row.what for row in rows if row.nbytes is not None):
@@ -207,7 +207,7 @@ def plot(rows: list[Row], title: str, path: str) -> None:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``bench``."""
+    """Add the command-line options of ``bench`` to a parser."""
     parser.description = "Time transfers of float32 arrays and small calls on this machine; figures are medians."
     parser.add_argument("--quick", action="store_true", help="up to 16 MiB, and fewer repetitions")
     parser.add_argument("--size", type=nbytes, nargs="+", metavar="SIZE", help="sizes to copy, such as 64K 16M 1G")
@@ -217,7 +217,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """Measure, print, and write the requested output."""
+    """Measure, print the results, and write the files that the options request."""
     if arguments.plot and importlib.util.find_spec("matplotlib") is None:
         parser.error("--plot needs matplotlib, which is not installed: pip install matplotlib")
     try:

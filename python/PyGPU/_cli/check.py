@@ -22,21 +22,21 @@ from PyGPU._cli import local_arrays, run_observed
 from PyGPU._native.observability import progress as bars
 
 SANITIZER = "detect_leaks=0:halt_on_error=0:alloc_dealloc_mismatch=0:detect_stack_use_after_return=0:log_path="
-# A frame of a report inside a kernel: function and line.
+# Pattern of a stack frame inside a kernel in a sanitizer's report: function and line.
 FRAME = re.compile(r"^\s*#\d+ 0x[0-9a-f]+ in (?P<function>.+?) (?P<path>\S+?):(?P<line>\d+)(?::\d+)?$", re.MULTILINE)
-# Bytes of the red zone behind each host array, which the sanitizer treats as poisoned.
+# Bytes of the red zone behind each host array. The sanitizer reports each access to the red zone.
 RED_ZONE = 32
 
 
 class Run(NamedTuple):
-    """One configuration in which the program runs."""
+    """One configuration in which the program is run: a label and environment variables."""
 
     name: str
     settings: dict[str, str]
 
 
 class RunResult(NamedTuple):
-    """Result of one run."""
+    """Result of one run of the program: exit status, output, error output, and the recorded arrays."""
 
     status: int
     output: list[str]
@@ -45,16 +45,16 @@ class RunResult(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A defect and its location."""
+    """A defect that was found, with its location."""
 
     what: str
     runs: list[str]
 
 
 def runs(arguments: argparse.Namespace, folder: Path, library: str | None) -> list[Run]:
-    """List the configurations; the first two are equal."""
+    """List the configurations in which the program is run; the first two are equal."""
     base_settings = {"PYGPU_BACKEND": "cpu", "TMPDIR": str(folder), "PYGPU_CACHE_DIR": str(folder / "cache")}
-    # Line information has no cost until a failing run needs it.
+    # Line information costs nothing until a failing run uses it.
     base_settings["PYGPU_CPU_OPTIONS"] = "-g1"
     orders = ["reversed", *(f"shuffled:{seed}" for seed in range(1, arguments.shuffles + 1))]
     result = [Run("as it is", base_settings), Run("once more", base_settings)]
@@ -67,7 +67,7 @@ def runs(arguments: argparse.Namespace, folder: Path, library: str | None) -> li
 
 
 def sanitizer() -> str | None:
-    """Query the compiler for the sanitizer's library."""
+    """Return the path of the sanitizer's library, which the compiler prints."""
     compiler_command = os.environ.get("PYGPU_CXX") or os.environ.get("CXX") or "c++"
     compiler = shutil.which(shlex.split(compiler_command)[0])
     if compiler is None:
@@ -80,7 +80,7 @@ def sanitizer() -> str | None:
 
 
 def execute(program: list[str], run: Run, folder: Path, limit: float | None) -> RunResult:
-    """Run the program once; a timeout counts as termination by a signal."""
+    """Run the program once in a process; a timeout counts as termination by a signal."""
     record_file = folder / "held"
     record_file.unlink(missing_ok=True)
     try:
@@ -102,7 +102,7 @@ def execute(program: list[str], run: Run, folder: Path, limit: float | None) -> 
 
 
 def location_with_line(location: str, folder: Path, path: str | None = None) -> str:
-    """Format a location with its source line, if the source was kept."""
+    """Format a location in a kernel, with its source line if the source file exists."""
     name, _, number = location.rpartition(":")
     candidates = [Path(path)] if path else []
     candidates += sorted(folder.glob(f"pygpu-*/{Path(name).name}"))
@@ -115,20 +115,20 @@ def location_with_line(location: str, folder: Path, path: str | None = None) -> 
 
 
 def last_message(errors: list[str]) -> str:
-    """Return the message of an exception, which may have several lines, or else the last line."""
+    """Return the message of the exception in an output, which may have several lines, or the output's last line."""
     starts = [index for index, line in enumerate(errors) if line.startswith("Traceback (most recent call last)")]
     if starts:
         report = errors[starts[-1] + 1 :]
         message_line = next((index for index, line in enumerate(report) if line[:1].strip()), len(report))
         if message_line < len(report):
-            # A compiler may print more than is useful here. The message need not mention the purpose of this command.
+            # The message is shortened, because a compiler may print many lines.
             message = "\n      ".join(line.strip() for line in report[message_line : message_line + 8] if line.strip())
             return message.replace("; python -m PyGPU check shows the line", "")
     return next((line for line in reversed(errors) if line.strip()), "")
 
 
 def failure(result: RunResult, folder: Path) -> str | None:
-    """Describe the failure of a run: its last lines, with the line of the kernel if they name one."""
+    """Describe the failure of a run by its last lines of output, with the kernel's source line if they name it."""
     if result.status == 0:
         return None
     message = last_message(result.errors)
@@ -140,7 +140,7 @@ def failure(result: RunResult, folder: Path) -> str | None:
 
 
 def difference(first: list[str], second: list[str], reordered: list[str]) -> str | None:
-    """Find the first line that differs in another order although two equal runs agree on it."""
+    """Find the first output line that depends on the start order although two runs in equal order agree on it."""
     if len(first) == len(second) != len(reordered):
         return f"it prints {len(reordered)} lines, not {len(first)}"
     for number, (expected, repeated, actual) in enumerate(zip(first, second, reordered, strict=False), 1):
@@ -150,7 +150,7 @@ def difference(first: list[str], second: list[str], reordered: list[str]) -> str
 
 
 def reports(folder: Path) -> Iterator[str]:
-    """Parse the sanitizer's reports about kernels: message and source line."""
+    """Extract the reports about kernels from the sanitizer's output, each with its message and source line."""
     for file in sorted(folder.glob("report.*")):
         for text in file.read_text(errors="replace").split(
             "================================================================="
@@ -169,7 +169,7 @@ def reports(folder: Path) -> Iterator[str]:
 
 
 def block_of(report: str) -> str:
-    """Describe the location of a report's address, as far as it is recorded."""
+    """Describe which array or variable contains the address in a report, as far as the report names it."""
     array = re.search(r"is located (\d+) bytes inside of (\d+)-byte region", report)
     if array and 0 <= (beyond := int(array[1]) - (int(array[2]) - RED_ZONE)) < RED_ZONE:
         return f", {beyond} bytes behind the end of an array of {int(array[2]) - RED_ZONE} bytes"
@@ -183,7 +183,7 @@ def block_of(report: str) -> str:
 def search(
     program: list[str], configurations: list[Run], folder: Path, limit: float | None, progress: Any
 ) -> list[Finding]:
-    """Run the program in each configuration and collect the defects, each once."""
+    """Run the program in each configuration and return the defects that were found, without duplicates."""
     findings: dict[str, list[str]] = {}
     results: dict[str, RunResult] = {}
     order_dependent: list[tuple[str, str]] = []
@@ -211,7 +211,7 @@ def search(
 
 
 def merged(findings: dict[str, list[str]]) -> list[Finding]:
-    """Merge findings that differ only in the first thread or in an address."""
+    """Merge findings that differ only in the number of the first thread or in an address."""
     merged_findings: dict[str, Finding] = {}
     for what, names in findings.items():
         key = re.sub(r"\(\d+,\d+,\d+\)|0x[0-9a-f]+", "", what)
@@ -220,7 +220,7 @@ def merged(findings: dict[str, list[str]]) -> list[Finding]:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``check``."""
+    """Add the command-line options of ``check`` to a parser."""
     parser.description = (
         "Run a program on the CPU several times, with other orders of blocks and threads and with the sanitizer of "
         "addresses in its kernels, and print what is wrong with the lines of the kernels. The exit status is 1 if "
@@ -234,7 +234,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """Check, print, and return 1 if a defect was found."""
+    """Check the program, print the defects, and return 1 if there are any."""
     if not Path(arguments.program).is_file():
         parser.error(f"there is no file {arguments.program!r}")
     library = None if arguments.no_sanitizer else sanitizer()

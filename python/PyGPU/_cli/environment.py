@@ -1,4 +1,4 @@
-"""List the environment variables of PyGPU, so that a misspelt one is reported instead of ignored."""
+"""List the environment variables of PyGPU, so that a misspelt variable is reported instead of ignored."""
 
 import difflib
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ KNOWN = frozenset(
 
 
 def environment_lines(environment: Mapping[str, str]) -> Iterator[str]:
-    """Format a line for each set variable that `show` prints nowhere else."""
+    """Format a line for each environment variable that is set and that `show` prints in no other line."""
     for name, value in sorted(environment.items()):
         if name in KNOWN and name != "PYGPU_BACKEND":
             yield f"{name}: {value}"

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 __all__ = ["difference", "read"]
 
-# Relative to the largest value of an array: sums of floats may differ by this many units in the last place.
+# Tolerance for sums of floats, in units in the last place of the largest value of an array.
 ROUNDING = 1000
 
 
 def read(file: Path) -> Held:
-    """Read the record of a run; return nothing if the run ended early."""
+    """Read the arrays that a run recorded; return an empty record if the run ended early."""
     try:
         with file.open("rb") as stream:
             contents: Held = pickle.load(stream)
@@ -29,7 +29,7 @@ def read(file: Path) -> Held:
 
 
 def arrays(first: Values, second: Values) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the values of a variable in two runs, if both are complete and of equal shape."""
+    """Return the values of a variable in two runs, if both runs recorded all values and the shapes are equal."""
     import numpy as np
 
     (dtype, shape, values), (second_dtype, second_shape, second_values) = first, second
@@ -40,7 +40,7 @@ def arrays(first: Values, second: Values) -> tuple[np.ndarray, np.ndarray] | Non
 
 
 def differing(first: np.ndarray, second: np.ndarray) -> Any:
-    """Test which elements differ by more than the rounding of sums."""
+    """Test which elements differ by more than sums may differ by rounding."""
     import numpy as np
 
     if first.dtype.kind not in "fc":
@@ -54,7 +54,7 @@ def differing(first: np.ndarray, second: np.ndarray) -> Any:
 
 
 def difference(first: Held, second: Held, reordered: Held) -> str | None:
-    """Find the first array that differs in another order although two equal runs agree on it."""
+    """Find the first array that depends on the start order although two runs in the same order agree on its values."""
     import numpy as np
 
     for (function, name), expected in first.items():

@@ -1,4 +1,4 @@
-"""Dispatch the commands of ``python -m PyGPU``: configuration, benchmarks, compilation ahead, and checks."""
+"""Dispatch the commands of ``python -m PyGPU``: configuration, benchmarks, compilation ahead of time, and checks."""
 
 import argparse
 import json
@@ -19,12 +19,12 @@ _PATH_OPTIONS = {
 
 
 def _json_value(value: Any) -> Any:
-    """Return a JSON value for a value of `config` that JSON does not support."""
+    """Convert a value of `config` that JSON does not support to one that it supports."""
     return value.hex() if isinstance(value, bytes) else str(value) if isinstance(value, PurePath) else list(value)
 
 
 def _show(arguments: argparse.Namespace) -> None:
-    """Print the configuration."""
+    """Print the configuration of PyGPU on this machine."""
     if arguments.json:
         print(json.dumps(config(), indent=1, default=_json_value))
     else:
@@ -34,7 +34,7 @@ def _show(arguments: argparse.Namespace) -> None:
 
 
 def _require_backend(command: str) -> None:
-    """Exit with a message if no backend is available: a wrong setting needs no traceback."""
+    """Exit with a message if no backend is available; a traceback would not help to correct a setting."""
     try:
         backend_name()
     except (ValueError, BackendUnavailableError) as error:
@@ -43,7 +43,7 @@ def _require_backend(command: str) -> None:
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command that the arguments name, and return the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m PyGPU",
         description="Without a command, or with `show`: print the backends, and why those that cannot be used cannot.",

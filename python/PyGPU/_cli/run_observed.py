@@ -1,7 +1,8 @@
 """Run a program as ``python observed.py FILE program.py its arguments`` and record the contents of its arrays.
 
-`check` runs this file in a separate process: nothing of PyGPU is imported before the program imports it.
-At the return of each function of the program's file, and at its end, the variables that are arrays are read.
+`check` runs this file in a separate process and imports nothing of PyGPU before the program imports it. Whenever a
+function of the program's file returns, and at the end of the program, this module records the variables that are
+arrays.
 """
 
 import hashlib
@@ -13,7 +14,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-# Larger arrays, in bytes, are recorded by a checksum only.
+# Of arrays with more bytes than this, only a checksum is recorded.
 MAX_RECORDED_BYTES = 1 << 24
 # Maximum number of recorded calls of one function.
 CALLS = 1000
@@ -23,13 +24,13 @@ def host_copy(value: Any) -> Any:
     """Copy the values of an array on the device or host; return None for other objects."""
     numpy, core = sys.modules.get("numpy"), sys.modules.get("PyGPU._core")
     if core is not None and isinstance(value, core.GPUArray):
-        # A copy: the array may otherwise keep the returned memory.
+        # The values are copied into a new array, because `get` may return memory that the array reuses.
         return value.get(numpy.empty(value.shape, value.dtype)) if numpy is not None else None
     return value if numpy is not None and isinstance(value, numpy.ndarray) and not value.dtype.hasobject else None
 
 
 class Observer:
-    """Profile function that records arrays at the end of each function."""
+    """Profile function that records the arrays in a function's variables when the function returns."""
 
     def __init__(self, program: str) -> None:
         self.program = program
@@ -49,7 +50,7 @@ class Observer:
                 self.note(code.co_qualname, name, value)
 
     def note(self, function: str, name: str, value: Any) -> None:
-        """Record the value of a variable in place of the previous one."""
+        """Record the value of a variable; it replaces the value recorded before."""
         try:
             array = host_copy(value)
             if array is None:
@@ -62,7 +63,7 @@ class Observer:
 
 
 def main() -> None:
-    """Run the program as Python would."""
+    """Run the program as ``python program.py`` would."""
     record_file, program = sys.argv[1:3]
     sys.argv = sys.argv[2:]
     sys.path[0] = str(Path(program).resolve().parent)

@@ -1,6 +1,6 @@
 """Run ``python -m PyGPU test``: verify the installed PyGPU on the devices of this machine within seconds.
 
-Each check is a small program whose values are compared with NumPy's. It prints one line, with the cause of a failure.
+Each check is a small program whose results are compared with NumPy's. It prints one line, with the cause of a failure.
 """
 
 import argparse
@@ -35,27 +35,27 @@ SCALED = 1000
 
 
 class Skipped(Exception):
-    """Raised by a check that cannot run here, which is no defect."""
+    """Exception of a check that cannot run on this machine, which is not a failure."""
 
 
 class Wrong(Exception):
-    """Raised for values that differ from NumPy's."""
+    """Exception for results that differ from NumPy's."""
 
 
 class Check(NamedTuple):
-    """One line of the report."""
+    """A check: its name, shown in the report, and its function."""
 
     what: str
     make: Callable[[PyGPU.Device], str | None]
 
 
 def values() -> numpy.ndarray[Any, Any]:
-    """Create values that differ from each other and from uninitialised memory."""
+    """Return an array of distinct values, which also differ from the contents of uninitialised memory."""
     return numpy.arange(1, 48 * 64 + 1, dtype=numpy.float32).reshape(48, 64)
 
 
 def same(got: Any, expected: Any, what: str = "values", tolerance: float = 0) -> None:
-    """Compare values with NumPy's."""
+    """Raise an error if results differ from NumPy's."""
     got, expected = numpy.asarray(got), numpy.asarray(expected)
     if got.shape != expected.shape:
         raise Wrong(f"{what}: the shape is {got.shape}, and {expected.shape} is right")
@@ -69,7 +69,7 @@ def same(got: Any, expected: Any, what: str = "values", tolerance: float = 0) ->
 
 
 def check_upload(device: PyGPU.Device) -> str:
-    """Upload every memory layout."""
+    """Check that arrays of every memory layout are uploaded correctly."""
     for name, select in LAYOUTS.items():
         host = select(values())
         same(PyGPU.to_gpu(host, device=device).get(), host, name)
@@ -77,7 +77,7 @@ def check_upload(device: PyGPU.Device) -> str:
 
 
 def check_download(device: PyGPU.Device) -> str:
-    """Download every memory layout, and write into it."""
+    """Check that views of every memory layout are downloaded correctly and can be assigned to."""
     host, array = values(), PyGPU.to_gpu(values(), device=device)
     for name, select in LAYOUTS.items():
         same(select(array)[...].get(), select(host), name)
@@ -89,7 +89,7 @@ def check_download(device: PyGPU.Device) -> str:
 
 
 def large_copy(device: PyGPU.Device) -> str:
-    """Copy more than one chunk of pageable and of pinned memory there and back."""
+    """Copy arrays of several chunks from pageable and from pinned memory to the device and back."""
     host = numpy.arange(8 << 20, dtype=numpy.int32)
     array = PyGPU.to_gpu(host, device=device)
     pinned = PyGPU.empty_like_pinned(host)
@@ -99,7 +99,7 @@ def large_copy(device: PyGPU.Device) -> str:
 
 
 def same_device_copy(device: PyGPU.Device) -> str:
-    """Copy within the device, also onto itself."""
+    """Copy an array within the device, also onto overlapping memory."""
     host, array = values(), PyGPU.to_gpu(values(), device=device)
     transposed = PyGPU.empty((64, 48), numpy.float32, device=device)
     transposed[...] = array.T
@@ -111,13 +111,13 @@ def same_device_copy(device: PyGPU.Device) -> str:
 
 
 def without_a_compiler(error: PyGPU.BackendUnavailableError) -> str:
-    """Return the installation hint; `python -m PyGPU` prints the searched locations."""
+    """Return the message for a missing compiler, with the hint how to install one."""
     first = str(error).splitlines()[0]
     return f"no compiler of kernels: {first.removesuffix('; looked for:').removesuffix('; searched:')}"
 
 
 def module_of(device: PyGPU.Device) -> Any:
-    """Compile the kernel, or load it from the cache."""
+    """Return the module of the test kernel, compiled or loaded from the cache."""
     with device:
         try:
             return PyGPU.Module(KERNEL)
@@ -126,7 +126,7 @@ def module_of(device: PyGPU.Device) -> Any:
 
 
 def scaled(device: PyGPU.Device) -> float:
-    """Compile or load the kernel and launch it; return the milliseconds until it was loaded."""
+    """Load and launch the test kernel; return the time in milliseconds that loading took."""
     begin = time.perf_counter()
     module = module_of(device)
     seconds = time.perf_counter() - begin
@@ -138,17 +138,17 @@ def scaled(device: PyGPU.Device) -> float:
 
 
 def kernel(device: PyGPU.Device) -> str:
-    """Compile and launch a kernel."""
+    """Check that a kernel compiles and computes correct results."""
     return f"compiled or found, and loaded, in {scaled(device):.0f} ms"
 
 
 def cached_kernel(device: PyGPU.Device) -> str:
-    """Load the same kernel again."""
+    """Check that the same kernel is loaded from the cache."""
     return f"found again in {scaled(device):.1f} ms"
 
 
 def order(device: PyGPU.Device) -> str:
-    """Use one array on two streams and free it without synchronization."""
+    """Check that an array can be used on two streams and freed without synchronization."""
     with device:
         first, second = PyGPU.Stream(), PyGPU.Stream()
     for repetition in range(20):
@@ -164,7 +164,7 @@ def order(device: PyGPU.Device) -> str:
 
 
 def event(device: PyGPU.Device) -> None:
-    """Wait for an event after a copy."""
+    """Check that waiting for an event waits for a copy."""
     with device:
         end = PyGPU.Event()
         PyGPU.to_gpu(values(), device=device)
@@ -175,7 +175,7 @@ def event(device: PyGPU.Device) -> None:
 
 
 def requires_compiler(check: Callable[[PyGPU.Device], str | None]) -> Callable[[PyGPU.Device], str | None]:
-    """Skip a check if the compiler is missing."""
+    """Return a check that is skipped if the compiler is missing."""
 
     def checked(device: PyGPU.Device) -> str | None:
         try:
@@ -187,7 +187,7 @@ def requires_compiler(check: Callable[[PyGPU.Device], str | None]) -> Callable[[
 
 
 def arithmetic(device: PyGPU.Device) -> str:
-    """Compute elementwise."""
+    """Check elementwise operations."""
     host, array = values(), PyGPU.to_gpu(values(), device=device)
     same((array + array.T.copy().T * 2).get(), host + host * 2)
     same(PyGPU.sqrt(array).get(), numpy.sqrt(host), tolerance=1e-6)
@@ -195,7 +195,7 @@ def arithmetic(device: PyGPU.Device) -> str:
 
 
 def reductions(device: PyGPU.Device) -> str:
-    """Sum whole arrays, and along one axis."""
+    """Check the sum of all elements and sums along an axis."""
     host, array = values(), PyGPU.to_gpu(values(), device=device)
     same(array.sum(axis=1).get(), host.sum(axis=1), tolerance=1e-5)
     same(array.argmax().get(), host.argmax(), "argmax")
@@ -203,7 +203,7 @@ def reductions(device: PyGPU.Device) -> str:
 
 
 def products(device: PyGPU.Device) -> str:
-    """Multiply matrices."""
+    """Check products of matrices."""
     host, array = values() / 3000, PyGPU.to_gpu(values() / 3000, device=device)
     same((array @ array.T).get(), host @ host.T, tolerance=1e-4)
     return "a @ a.T"
@@ -302,12 +302,12 @@ def is_installed(name: str) -> bool:
 
 
 def devices(names: list[str] | None) -> list[PyGPU.Device]:
-    """Name the requested devices, or all devices of the backend."""
+    """List the requested devices, or all devices of the backend."""
     return [PyGPU.Device(name) for name in names] if names else [*map(PyGPU.Device, range(PyGPU.device_count()))]
 
 
 def lines(selected_devices: list[PyGPU.Device], has_neighbours: bool, end: float) -> Iterator[tuple[str, str, str]]:
-    """Run the checks within the time limit; the first device also tests the other libraries."""
+    """Run all checks, those of other libraries on the first device, until the time limit; yield their results."""
     checks = [(f"{device}: {check.what}", check.make, device) for device in selected_devices for check in CHECKS]
     if has_neighbours:
         installed = [name for name in NEIGHBOURS if is_installed(name)]
@@ -321,7 +321,7 @@ def lines(selected_devices: list[PyGPU.Device], has_neighbours: bool, end: float
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``test``."""
+    """Add the command-line options of ``test`` to a parser."""
     parser.description = "Check that PyGPU works on this machine's devices, a line each; the exit status says whether."
     parser.add_argument("--device", nargs="+", metavar="DEVICE", help="such as cuda:1 or cpu; all by default")
     parser.add_argument("--no-neighbours", action="store_true", help="leave torch, CuPy, JAX, Numba, mpi4py out")
@@ -329,7 +329,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """Run the checks; return 1 if one failed."""
+    """Run the checks on all devices; return 1 if a check failed."""
     begin = time.perf_counter()
     try:
         selected_devices = devices(arguments.device)

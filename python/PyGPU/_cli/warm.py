@@ -1,7 +1,7 @@
-"""Run ``python -m PyGPU warm``: compile the kernels of arithmetic ahead, for container images and clusters.
+"""Run ``python -m PyGPU warm``: compile arithmetic kernels ahead of time, for container images.
 
-A kernel of one operation is compiled at its first use and cached on disk. Here threads use them deliberately:
-each function with each pair of types, on arrays of the layouts that select separate kernels.
+A kernel of one operation is compiled at its first use and cached on disk. To fill the cache, this command calls each
+function, in several threads, with each pair of types and with each array layout that selects a separate kernel.
 """
 
 import argparse
@@ -28,7 +28,7 @@ FUNCTIONS = [
 ]
 
 Layout = tuple[Callable[[Any], Any], Callable[[Any], Any]]
-# Two operands by their access pattern in a kernel. Each is a view of a square.
+# Pairs of operands for each access pattern of a kernel. Each operand is a view of a square array.
 LAYOUTS: dict[str, Layout] = {
     "side by side": (lambda a: a, lambda b: b),
     "of one element": (lambda a: a[0, 0], lambda b: b[0, 0]),
@@ -43,7 +43,7 @@ EDGE = 16
 
 
 class Call(NamedTuple):
-    """A call that uses one kernel."""
+    """A function call that launches one kernel."""
 
     function: str
     dtypes: tuple[str, ...]
@@ -51,34 +51,34 @@ class Call(NamedTuple):
 
 
 def square(dtype: str) -> Any:
-    """Create an array of ones, for which every function is defined."""
+    """Create a square array of ones: every function is defined for 1."""
     return PyGPU.ones((EDGE, EDGE), dtype)
 
 
 def call_unary(function: Any, dtype: str, layout: Layout) -> None:
-    """Call a function of one operand."""
+    """Call a function with one array."""
     function(layout[0](square(dtype)))
 
 
 def call_binary(function: Any, first_dtype: str, second_dtype: str, layout: Layout) -> None:
-    """Call a function of two arrays."""
+    """Call a function with two arrays."""
     function(layout[0](square(first_dtype)), layout[1](square(second_dtype)))
 
 
 def call_with_scalar(function: Any, dtype: str, is_first: bool) -> None:
-    """Call a function of an array and a Python scalar."""
+    """Call a function with an array and a Python scalar."""
     operands = square(dtype), numpy.dtype(dtype).type(1).item()
     function(*operands[::-1] if is_first else operands)
 
 
 def call_in_place(function: Any, dtype: str) -> None:
-    """Call as an in-place operator does."""
+    """Call a function with its first operand as the output, as ``a += b`` does."""
     array = square(dtype)
     function(array, square(dtype), out=array)
 
 
 def calls_of(name: str, dtypes: list[str]) -> Iterator[Call]:
-    """List the calls of one function: mixed types contiguous only, equal types in every layout."""
+    """List the calls of one function: equal types in every layout, and mixed types for contiguous arrays only."""
     function = getattr(PyGPU, name)
     for dtype in dtypes:
         if function.nin == 1:
@@ -98,7 +98,7 @@ def calls_of(name: str, dtypes: list[str]) -> Iterator[Call]:
 
 
 def compile_call(call: Call, device: int) -> str | None:
-    """Make a call and return its error; a function without a loop for some types is no error."""
+    """Execute a call and return its error message, if any; unsupported types are not an error."""
     try:
         with PyGPU.Device(device), PyGPU.fusion("off"):  # a discarded result would never be launched
             call.make()
@@ -110,14 +110,14 @@ def compile_call(call: Call, device: int) -> str | None:
 
 
 def cached_kernels() -> tuple[int, int]:
-    """Count the kernels of the cache and their bytes."""
+    """Return the number of kernels in the cache and their total size in bytes."""
     folder = PyGPU.config()["kernel_cache"]
     sizes = [path.stat().st_size for path in Path(folder).glob("*.pgk")] if folder else []
     return len(sizes), sum(sizes)
 
 
 def architectures() -> dict[str, int]:
-    """Name one device for each architecture, because kernels are compiled for an architecture."""
+    """Return one device for each architecture; devices of one architecture use the same compiled kernels."""
     devices: dict[str, int] = {}
     for device in range(PyGPU.device_count()):
         devices.setdefault(PyGPU.device_properties(device)["architecture"], device)
@@ -125,7 +125,7 @@ def architectures() -> dict[str, int]:
 
 
 def dtype_name(text: str) -> str:
-    """Parse a dtype that supports arithmetic."""
+    """Check that an argument names a dtype that supports arithmetic, and return it."""
     try:
         name = numpy.dtype(text).name
     except TypeError:
@@ -136,14 +136,14 @@ def dtype_name(text: str) -> str:
 
 
 def function_name(text: str) -> str:
-    """Parse the name of an elementwise function."""
+    """Check that an argument names an elementwise function, and return it."""
     if not isinstance(vars(PyGPU).get(text), PyGPU.Ufunc):
         raise argparse.ArgumentTypeError(f"{text!r} is no function of elements, such as add; PyGPU.Ufunc lists none")
     return text
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``warm``."""
+    """Add the command-line options of ``warm`` to a parser."""
     parser.description = (
         "Compile the kernels of arithmetic for this machine's devices ahead, into the cache on disk "
         "(PYGPU_CACHE_DIR). What is there already is not compiled again."
@@ -158,7 +158,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """Make all calls in threads, and print the number of compiled kernels."""
+    """Execute all calls in threads, and print the number of compiled kernels."""
     if PyGPU.backend_name() == "cpu":
         print("nothing to compile: NumPy computes with arrays in host memory")
         return

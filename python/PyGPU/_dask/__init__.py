@@ -1,1 +1,1 @@
-"""Dask integration behind `PyGPU.dask`; only `registration` and `when_imported` are loaded without Dask."""
+"""Implementation of `PyGPU.dask`; all modules but `registration` and `import_hook` require Dask."""

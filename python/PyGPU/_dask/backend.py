@@ -33,7 +33,7 @@ def _full(shape: Any, fill_value: Any, dtype: Any = None) -> _core.GPUArray:
 
 
 def _chunked(make: Any, shape: Any, **kwargs: Any) -> da.Array:
-    """Return an array whose chunks a function creates; each has separate memory, which kernels may write."""
+    """Return a Dask array whose chunks a function creates; each chunk has separate memory, which kernels may write."""
     delayed_array = wrap_func_shape_as_first_arg(
         make, shape, **{name: value for name, value in kwargs.items() if value is not None}
     )
@@ -46,7 +46,7 @@ def _chunked(make: Any, shape: Any, **kwargs: Any) -> da.Array:
 
 
 class Backend(ArrayBackendEntrypoint):  # type: ignore[misc]
-    """Implement Dask's backend for ``array.backend`` equal to ``"pygpu"``, and for ``x.to_backend("pygpu")``.
+    """Dask's backend for the setting ``array.backend`` equal to ``"pygpu"``, and for ``x.to_backend("pygpu")``.
 
     Examples
     --------
@@ -63,44 +63,44 @@ class Backend(ArrayBackendEntrypoint):  # type: ignore[misc]
 
     @classmethod
     def to_backend_dispatch(cls) -> Any:
-        """Return the function that copies a chunk to the device."""
+        """Return the function that copies a chunk to the current device."""
         return chunks.to_pygpu_dispatch
 
     @classmethod
     def to_backend(cls, data: da.Array, **kwargs: Any) -> da.Array:
-        """Copy the chunks of an array to the device."""
+        """Copy the chunks of a Dask array to the current device."""
         if isinstance(data._meta, _core.GPUArray):
             return data
         return data.map_blocks(cls.to_backend_dispatch(), meta=_core.empty((0,) * data.ndim, data.dtype), **kwargs)
 
     @property
     def RandomState(self) -> type[RandomState]:
-        """Return the random state of `da.random.RandomState`."""
+        """Return the class that draws the numbers of `da.random.RandomState`."""
         return RandomState
 
     @property
     def default_bit_generator(self) -> type[Philox]:
-        """Return the bit generator of `da.random.default_rng`."""
+        """Return the bit generator that `da.random.default_rng` uses by default."""
         return Philox
 
     @staticmethod
     def ones(shape: Any, *, dtype: Any = None, meta: Any = None, **kwargs: Any) -> da.Array:
-        """Create an array of ones."""
+        """Create a Dask array of ones."""
         return _chunked(_ones, shape, dtype=dtype or "f8", **kwargs)
 
     @staticmethod
     def zeros(shape: Any, *, dtype: Any = None, meta: Any = None, **kwargs: Any) -> da.Array:
-        """Create an array of zeros."""
+        """Create a Dask array of zeros."""
         return _chunked(_zeros, shape, dtype=dtype or "f8", **kwargs)
 
     @staticmethod
     def empty(shape: Any, *, dtype: Any = None, meta: Any = None, **kwargs: Any) -> da.Array:
-        """Create an uninitialised array."""
+        """Create an uninitialised Dask array."""
         return _chunked(_empty, shape, dtype=dtype or "f8", **kwargs)
 
     @staticmethod
     def full(shape: Any, fill_value: Any, *, dtype: Any = None, meta: Any = None, **kwargs: Any) -> da.Array:
-        """Create an array of one value."""
+        """Create a Dask array filled with one value."""
         kind = dtype or _core.full((), fill_value).dtype
         return _chunked(_full, shape, fill_value=fill_value, dtype=kind, **kwargs)
 
@@ -108,7 +108,7 @@ class Backend(ArrayBackendEntrypoint):  # type: ignore[misc]
     def arange(
         start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, meta: Any = None, **kwargs: Any
     ) -> da.Array:
-        """Create an array of evenly spaced values."""
+        """Create a Dask array of evenly spaced values."""
         kwargs.setdefault("like", _core.empty(0, dtype or "f8"))
         with dask.config.set({"array.backend": "numpy"}):
             return da.arange(start, stop, step, dtype=dtype, **kwargs)

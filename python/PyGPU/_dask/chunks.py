@@ -1,4 +1,4 @@
-"""Functions that Dask looks up by the class of a chunk, for chunks on a device."""
+"""Functions for chunks on a device, which Dask looks up by the class of a chunk."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ to_pygpu_dispatch.register((object, np.ndarray), _to_device)
 
 
 def numel(x: _core.GPUArray, **kwargs: Any) -> Any:
-    """Count the elements of a reduction, as an array where `x` is, because `mean` divides by it there."""
+    """Return the number of reduced elements as an array on the device of `x`, where `mean` divides by it."""
     axis, keepdims = kwargs.get("axis"), kwargs.get("keepdims", False)
     dtype = kwargs.get("dtype", np.float64)
     if axis is None and not keepdims:
@@ -39,7 +39,7 @@ def numel(x: _core.GPUArray, **kwargs: Any) -> Any:
 
 
 def einsum(*operands: Any, **kwargs: Any) -> _core.GPUArray:
-    """Evaluate einsum on the device, without the arguments that Dask passes for NumPy only."""
+    """Evaluate `einsum` on the device; drop the arguments that Dask passes for NumPy only."""
     for name in ("order", "casting"):
         kwargs.pop(name, None)
     result: _core.GPUArray = np.einsum(*operands, **kwargs)
@@ -52,7 +52,7 @@ def to_numpy(data: _core.GPUArray, **kwargs: Any) -> np.ndarray[Any, Any]:
 
 
 def register() -> None:
-    """Register all functions."""
+    """Register the functions of this module with Dask."""
     numel_lookup.register(_core.GPUArray, numel)
     einsum_lookup.register(_core.GPUArray, einsum)
     to_numpy_dispatch.register(_core.GPUArray, to_numpy)

@@ -14,7 +14,7 @@ __all__: list[str] = []
 
 
 class _Waiting(MetaPathFinder):
-    """Finder that gives an awaited module a loader which runs the registered functions after the module's code."""
+    """Import finder that wraps a module's loader, so that the registered functions run after the module's code."""
 
     def __init__(self, name: str, action: Callable[[], None]) -> None:
         self.name, self.action = name, action
@@ -22,7 +22,7 @@ class _Waiting(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """Return the module's spec from the other finders, also if the caller only tests whether the module exists."""
+        """Return the module's spec from the other finders, with the wrapped loader."""
         if fullname != self.name:
             return None
         other_finders = (finder for finder in sys.meta_path if not isinstance(finder, _Waiting))
@@ -45,7 +45,7 @@ class _Waiting(MetaPathFinder):
 
 
 def when_imported(name: str, action: Callable[[], None]) -> None:
-    """Run a function once the module is imported."""
+    """Run a function when a module has been imported; immediately if it is already imported."""
     if name in sys.modules:
         _act(action, name)
     else:

@@ -1,4 +1,4 @@
-"""Random numbers for Dask's arrays, drawn on the device; Dask finds the package by the module of the classes."""
+"""Random numbers for Dask arrays, drawn on the device; Dask derives the package from the module name of the classes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Philox(np.random.Philox):
 
 
 class RandomState:
-    """Provide the methods that `da.random.RandomState` calls, with the names but not the numbers of NumPy.
+    """Methods that `da.random.RandomState` calls: NumPy's names, but different numbers for the same seed.
 
     Parameters
     ----------
@@ -29,11 +29,11 @@ class RandomState:
         self._generator = default_rng(seed)
 
     def random_sample(self, size: Any = None) -> _core.GPUArray:
-        """Draw from the half-open interval [0, 1)."""
+        """Draw uniform numbers from the half-open interval [0, 1)."""
         return self._generator.random(size)
 
     def randint(self, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> _core.GPUArray:
-        """Draw integers."""
+        """Draw uniform integers."""
         return self._generator.integers(low, high, size, dtype)
 
     def __getattr__(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Registration of device arrays with Dask; the registered functions are in the neighbouring modules."""
+"""Registration of device arrays with Dask; the registered functions are in the other modules of this package."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__: list[str] = []
 
 
 def register_sizeof(sizeof: Any) -> None:
-    """Register the size of arrays, and all else when `dask.array` and `distributed` are imported.
+    """Register the size of arrays now, and all other functions when `dask.array` and `distributed` are imported.
 
-    Dask itself calls this in every process that imports it, by the entry point ``dask.sizeof``.
+    Dask calls this function, by the entry point ``dask.sizeof``, in every process that imports Dask.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def register_sizeof(sizeof: Any) -> None:
 
 
 def nbytes(array: _core.GPUArray) -> int:
-    """Return the memory of the elements; a broadcast element counts once."""
+    """Return the number of bytes of an array's elements; a broadcast element counts once."""
     count = array.itemsize
     for length, stride in zip(array.shape, array.strides, strict=True):
         count *= length if stride or not length else 1
@@ -47,7 +47,7 @@ def nbytes(array: _core.GPUArray) -> int:
 def register() -> None:
     """Register the functions of device arrays with Dask, and with `distributed` if it is installed.
 
-    It may be called any number of times. A regular import of Dask needs no call, because Dask's entry points make it.
+    Repeated calls have no effect. Programs need not call this function, because Dask's entry points call it.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def register() -> None:
 
 
 def dask_setup(worker: Any) -> None:
-    """Register in a worker before its first task: `distributed` calls this where ``PyGPU.dask`` is a preload.
+    """Register the functions in a worker before its first task, if ``PyGPU.dask`` is one of its preloads.
 
     Parameters
     ----------
@@ -83,7 +83,8 @@ def dask_setup(worker: Any) -> None:
 
 
 def _register_chunks() -> None:
-    # First, because its end may trigger the registration, which must not happen during this module's import.
+    # This import is first: its end may trigger the registration, which must not run during the import of the next
+    # module.
     import dask.array  # noqa: F401
 
     from PyGPU._dask import chunks

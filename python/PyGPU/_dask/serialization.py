@@ -1,4 +1,4 @@
-"""Serialization of device arrays in messages of `distributed`, and in files to which its workers spill."""
+"""Serialization of device arrays for messages of `distributed`, and for files to which its workers spill."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _PROCESS = uuid.uuid4().hex
 
 
 def _dense(x: _core.GPUArray) -> tuple[_Header, _core.GPUArray]:
-    """Return metadata for the receiver and the contiguous elements, in an order that it can restore."""
-    # An axis that repeats one element is sent with one element.
+    """Return an array's metadata for the receiver, and its elements as a contiguous array."""
+    # Of an axis that repeats one element (stride 0), one element is sent.
     once = x[tuple(slice(None) if stride else slice(0, 1) for stride in x.strides)] if x.size and x.ndim else x
     order = "F" if once.flags.f_contiguous and not once.flags.c_contiguous else "C"
     dense = once if once.flags.c_contiguous or once.flags.f_contiguous else once.copy("C")
@@ -37,17 +37,17 @@ def _dense(x: _core.GPUArray) -> tuple[_Header, _core.GPUArray]:
 
 
 def _from_header(header: _Header, flat: _core.GPUArray) -> _core.GPUArray:
-    """Return the array that a header describes over its bytes."""
+    """Return an array over received bytes, with the layout that the header describes."""
     sent = flat.view(pickle.loads(header["dtype"])).reshape(header["sent"], order=header["order"])
     shape = tuple(header["shape"])
     return sent if sent.shape == shape else _core.broadcast_to(sent, shape)
 
 
 def _device(header: _Header) -> int | None:
-    """Return the original device of the array, or None for the current one if another process reads.
+    """Return the original device of the array, or None (the current device) if another process deserializes it.
 
-    An array that a worker spilled returns to its device. An array of another worker goes to the device of this
-    worker's other arrays, regardless of the sender's device number.
+    An array that a worker spilled returns to its original device. An array from another worker goes to the current
+    device of this worker, regardless of the sender's device number.
     """
     process, index = header["device"]
     is_own = process == _PROCESS and index < _core.device_count()
@@ -59,19 +59,19 @@ def _bytes(dense: _core.GPUArray) -> _core.GPUArray:
 
 
 def to_frames(x: _core.GPUArray) -> tuple[_Header, list[Any]]:
-    """Return a header and one frame in host memory, copied through the ring of pinned buffers."""
+    """Return an array's header, and its elements copied to host memory as one frame."""
     header, dense = _dense(x)
     return header, [_bytes(dense).get().data]
 
 
 def from_frames(header: _Header, frames: list[Any]) -> _core.GPUArray:
-    """Return the array of a header and its frame in host memory."""
+    """Return the array that a header and its frame in host memory describe."""
     (frame,) = frames if len(frames) == 1 else (b"".join(frames),)
     return _from_header(header, _core.to_gpu(np.frombuffer(frame, np.uint8), device=_device(header)))
 
 
 def to_device_frames(x: _core.GPUArray) -> tuple[_Header, list[_core.GPUArray]]:
-    """Return a header and one device frame after all its uses, because UCX sends it on an external stream."""
+    """Return a header and one device frame, after waiting for its uses, because UCX sends on an external stream."""
     header, dense = _dense(x)
     flat = _bytes(dense)
     flat.synchronize()
@@ -79,12 +79,12 @@ def to_device_frames(x: _core.GPUArray) -> tuple[_Header, list[_core.GPUArray]]:
 
 
 def from_device_frames(header: _Header, frames: list[Any]) -> _core.GPUArray:
-    """Return the array over a frame that UCX received on a device."""
+    """Return the array over a frame that UCX received in device memory."""
     return _from_header(header, _core.asarray(frames[0]))
 
 
 def register() -> None:
-    """Register all functions."""
+    """Register the functions of this module with `distributed`."""
     dask_serialize.register(_core.GPUArray, to_frames)
     dask_deserialize.register(_core.GPUArray, from_frames)
     cuda_serialize.register(_core.GPUArray, to_device_frames)

@@ -1,4 +1,4 @@
-"""Transforms along several axes."""
+"""Fourier transforms along several axes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LAST_TWO = (-2, -1)
 def _along(
     kind: str, a: Any, s: Sequence[int] | None, axes: Sequence[int] | None, norm: Norm, out: _core.GPUArray | None
 ) -> _core.GPUArray:
-    """Transform, and warn of odd lengths as NumPy does, at the line of the external caller."""
+    """Transform along several axes; deprecation warnings about `s` and `axes` name the line of the user's call."""
     if s is not None and axes is None:
         text = (
             "`axes` should not be `None` if `s` is not `None` (Deprecated in NumPy 2.0): `s[i]` will be the length "
@@ -38,18 +38,18 @@ def fftn(
     norm: Norm = None,
     out: _core.GPUArray | None = None,
 ) -> _core.GPUArray:
-    """Transform along several axes.
+    """Compute the discrete Fourier transform along several axes.
 
     Parameters
     ----------
     a : GPUArray
         Real or complex numbers.
     s : sequence of int, optional
-        Number of points along each axis; -1 is the number of elements.
+        Number of points along each axis; -1 stands for the length of the axis.
     axes : sequence of int, optional
-        Axes; defaults to all.
+        Axes of the transform; defaults to all axes.
     norm : {"backward", "ortho", "forward"}, optional
-        As for `fft`, with the product of all lengths.
+        Scaling, as for `fft`; `n` is the product of the numbers of points of all axes.
     out : GPUArray, optional
         Output array.
 
@@ -75,12 +75,12 @@ def fft2(
     norm: Norm = None,
     out: _core.GPUArray | None = None,
 ) -> _core.GPUArray:
-    """Transform along two axes.
+    """Compute the discrete Fourier transform along two axes.
 
     Parameters
     ----------
     axes : sequence of int, optional
-        Axes; defaults to the last two.
+        Axes of the transform; defaults to the last two axes.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def ifftn(
     norm: Norm = None,
     out: _core.GPUArray | None = None,
 ) -> _core.GPUArray:
-    """Apply the inverse transform along several axes.
+    """Compute the inverse discrete Fourier transform along several axes.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def ifft2(
     norm: Norm = None,
     out: _core.GPUArray | None = None,
 ) -> _core.GPUArray:
-    """Apply the inverse transform along two axes.
+    """Compute the inverse discrete Fourier transform along two axes.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def rfftn(
     norm: Norm = None,
     out: _core.GPUArray | None = None,
 ) -> _core.GPUArray:
-    """Transform real numbers along several axes.
+    """Compute the discrete Fourier transform of real numbers along several axes.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def rfftn(
     Returns
     -------
     GPUArray
-        Complex numbers; the last of the axes has ``s[-1] // 2 + 1``.
+        Complex numbers; the last of the axes has ``s[-1] // 2 + 1`` elements.
 
     Examples
     --------
@@ -166,12 +166,12 @@ def rfft2(
     norm: Norm = None,
     out: _core.GPUArray | None = None,
 ) -> _core.GPUArray:
-    """Transform real numbers along two axes.
+    """Compute the discrete Fourier transform of real numbers along two axes.
 
     Parameters
     ----------
     axes : sequence of int, optional
-        Axes; defaults to the last two.
+        Axes of the transform; defaults to the last two axes.
 
     Examples
     --------
@@ -190,14 +190,14 @@ def irfftn(
     norm: Norm = None,
     out: _core.GPUArray | None = None,
 ) -> _core.GPUArray:
-    """Transform half of a spectrum along several axes into real numbers.
+    """Compute real numbers from half of their spectrum along several axes: the inverse of `rfftn`.
 
     Parameters
     ----------
     a : GPUArray
         Complex numbers.
     s : sequence of int, optional
-        Number of points along each axis of the result; -1 is the number of elements.
+        Number of points along each axis of the result; -1 stands for the length of the axis.
 
     Returns
     -------
@@ -221,12 +221,12 @@ def irfft2(
     norm: Norm = None,
     out: _core.GPUArray | None = None,
 ) -> _core.GPUArray:
-    """Transform half of a spectrum along two axes into real numbers.
+    """Compute real numbers from half of their spectrum along two axes: the inverse of `rfft2`.
 
     Parameters
     ----------
     axes : sequence of int, optional
-        Axes; defaults to the last two.
+        Axes of the transform; defaults to the last two axes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Transforms along one axis."""
+"""Fourier transforms along one axis."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OTHER_WAY: dict[Any, Norm] = {None: "forward", "backward": "forward", "ortho": 
 
 
 def _of_other_way(norm: Norm) -> Norm:
-    """Return the norm that has the same effect for the opposite direction."""
+    """Return the value of `norm` that scales a transform of the opposite direction equally."""
     try:
         return _OTHER_WAY[norm]
     except (KeyError, TypeError):
@@ -31,13 +31,15 @@ def fft(
     Parameters
     ----------
     a : GPUArray
-        Real or complex numbers. float32 and complex64 are transformed in single precision, float16 too.
+        Real or complex numbers. float16, float32 and complex64 are transformed in single precision.
     n : int, optional
-        Number of points: a smaller number truncates, a larger one pads with zeros.
+        Number of points; defaults to the length of the axis. A smaller number truncates the array, a larger number pads
+        it with zeros.
     axis : int, optional
-        Axis; defaults to the last one.
+        Axis of the transform; defaults to the last axis.
     norm : {"backward", "ortho", "forward"}, optional
-        Scaling: the inverse transform by ``1/n``, both by ``1/sqrt(n)``, or the forward one by ``1/n``.
+        Scaling. ``"backward"`` scales the inverse transform by ``1/n``, ``"forward"`` the forward transform by ``1/n``,
+        and ``"ortho"`` both by ``1/sqrt(n)``.
     out : GPUArray, optional
         Output array; it may be `a`.
 
@@ -83,7 +85,7 @@ def ifft(
 def rfft(
     a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: _core.GPUArray | None = None
 ) -> _core.GPUArray:
-    """Transform real numbers along an axis; only the first half of the symmetric spectrum is returned.
+    """Compute the first half of the spectrum of real numbers along an axis; the other half is symmetric.
 
     Parameters
     ----------
@@ -114,12 +116,12 @@ def rfft(
 def irfft(
     a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: _core.GPUArray | None = None
 ) -> _core.GPUArray:
-    """Transform half of a spectrum along an axis into real numbers.
+    """Compute real numbers from the first half of their spectrum along an axis: the inverse of `rfft`.
 
     Parameters
     ----------
     a : GPUArray
-        Complex numbers; the imaginary part of the first one, and for an even ``n`` of the last one, is ignored.
+        Complex numbers. The imaginary part of the first number, and for an even ``n`` of the last number, is ignored.
     n : int, optional
         Number of points of the result; defaults to twice the number of elements minus two.
     norm : {"backward", "ortho", "forward"}, optional
@@ -145,12 +147,12 @@ def irfft(
 def hfft(
     a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: _core.GPUArray | None = None
 ) -> _core.GPUArray:
-    """Transform a signal with a real spectrum along an axis, given the first half of the signal.
+    """Compute the real spectrum of a Hermitian signal along an axis from the first half of the signal.
 
     Parameters
     ----------
     a : GPUArray
-        The first half of the signal.
+        The first half of the Hermitian signal.
 
     Examples
     --------
@@ -168,7 +170,7 @@ def hfft(
 def ihfft(
     a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: _core.GPUArray | None = None
 ) -> _core.GPUArray:
-    """Transform a real spectrum along an axis into half of its signal.
+    """Compute the first half of the signal of a real spectrum along an axis: the inverse of `hfft`.
 
     Examples
     --------

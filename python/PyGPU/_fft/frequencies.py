@@ -1,4 +1,4 @@
-"""Frequencies of transforms, and their order in a spectrum."""
+"""Sample frequencies of transforms, and shifts of a spectrum."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _points(n: Any) -> int:
 
 
 def fftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) -> _core.GPUArray:
-    """Return the frequencies of a transform's elements, in cycles per unit of the spacing.
+    """Return the sample frequencies of `fft`, in cycles per unit of the spacing.
 
     Parameters
     ----------
@@ -43,12 +43,12 @@ def fftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) ->
     device : Device, str or int, optional
         Device of the array.
     dtype : data-type, optional
-        A type of real floating numbers; float64 by default.
+        Real floating-point type; defaults to float64.
 
     Returns
     -------
     GPUArray
-        From 0 up, followed by the negative ones.
+        Frequencies from 0 upwards, followed by the negative frequencies.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def fftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) ->
 
 
 def rfftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) -> _core.GPUArray:
-    """Return the frequencies of the elements of a real transform.
+    """Return the sample frequencies of `rfft`, in cycles per unit of the spacing.
 
     Parameters
     ----------
@@ -72,12 +72,12 @@ def rfftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) -
     device : Device, str or int, optional
         Device of the array.
     dtype : data-type, optional
-        A type of real floating numbers; float64 by default.
+        Real floating-point type; defaults to float64.
 
     Returns
     -------
     GPUArray
-        From 0 up.
+        Frequencies from 0 upwards.
 
     Examples
     --------
@@ -100,14 +100,14 @@ def _rolled(x: Any, axes: int | Sequence[int] | None, sign: int, name: str) -> _
 
 
 def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> _core.GPUArray:
-    """Move the element of frequency 0 to the middle.
+    """Shift a spectrum so that frequency 0 is in the middle.
 
     Parameters
     ----------
     x : GPUArray
         A spectrum, or its frequencies.
     axes : int or sequence of int, optional
-        Axes of the operation; defaults to all.
+        Axes to shift; defaults to all axes.
 
     Returns
     -------
@@ -123,14 +123,14 @@ def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> _core.GPUArray:
 
 
 def ifftshift(x: Any, axes: int | Sequence[int] | None = None) -> _core.GPUArray:
-    """Move the element of frequency 0 from the middle to the beginning.
+    """Shift a spectrum so that frequency 0 moves from the middle to the beginning.
 
     Parameters
     ----------
     x : GPUArray
         Result of `fftshift`.
     axes : int or sequence of int, optional
-        Axes of the operation; defaults to all.
+        Axes to shift; defaults to all axes.
 
     Returns
     -------

@@ -13,17 +13,18 @@ __all__: list[str] = []
 
 
 def at(name: str, a: _core.GPUArray, indices: Any, *values: Any) -> None:
-    """Apply the function of a name, as documented for `Ufunc.at`."""
+    """Apply the ufunc with a name in place at given indices, as documented for `Ufunc.at`."""
     if not isinstance(a, _core.GPUArray):
         raise invalid_array_error(a, f"{name}.at")
     if a.device.kind == "cpu" and values and np.ndim(values[0]) > 0:
-        # NumPy 2.4 reads out of bounds when it repeats operands for indices of several axes.
+        # Operands are broadcast here, because NumPy 2.4 reads out of bounds if it broadcasts them for indices of
+        # several axes.
         values = (_values(a, values[0], a[indices].shape).reshape(a[indices].shape),)
     if _core._by_numpy(f"{name}.at", a, (a, indices, *values)) is not NotImplemented:
         return
     if not a.flags.writeable:
         raise ValueError(f"{name}.at(): the array is read-only")
-    # Half the width halves the radix passes.
+    # 32-bit indices need half as many passes of the radix sort as 64-bit indices.
     flat_indices = _core.arange(a.size, dtype=np.uint32 if a.size < 1 << 32 else np.int64, device=a.device)
     selected = flat_indices.reshape(a.shape)[indices]
     target_indices = selected.copy("C").reshape(-1)
@@ -37,7 +38,7 @@ def at(name: str, a: _core.GPUArray, indices: Any, *values: Any) -> None:
 
 
 def _values(a: _core.GPUArray, operand: Any, shape: tuple[int, ...]) -> _core.GPUArray:
-    """Return the second operands: one, or one per index."""
+    """Return the second operand of the ufunc: one value for all indices, or one value per index."""
     values = operand if isinstance(operand, _core.GPUArray) else np.asarray(operand)
     if values.size == 1 and values.ndim <= len(shape):
         broadcast: Any = values

@@ -1,4 +1,4 @@
-"""Conversion of arguments: device arrays of any library, and numbers."""
+"""Conversion of arguments to GPU arrays: device arrays of any library, and numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__: list[str] = []
 
 
 def invalid_array_error(invalid: Any, function: str | None = None) -> TypeError:
-    """Return the error for an object that is no array of PyGPU: its type, and how to convert it."""
+    """Return the error for an object that is no GPUArray; its message names the type and the conversion."""
     kind = type(invalid).__name__
     is_list = isinstance(invalid, (list, tuple))
     if is_list and any(isinstance(element, _core.GPUArray) for element in invalid):
@@ -32,7 +32,7 @@ def invalid_array_error(invalid: Any, function: str | None = None) -> TypeError:
 
 
 def array(argument: Any, function: str) -> _core.GPUArray:
-    """Return an array of a device, or a number as one; host arrays with axes are rejected."""
+    """Convert a device array or a number to a GPUArray; reject host arrays with axes."""
     if isinstance(argument, _core.GPUArray):
         return argument
     if isinstance(argument, (list, tuple)) or (isinstance(argument, np.ndarray) and argument.ndim):
@@ -41,7 +41,7 @@ def array(argument: Any, function: str) -> _core.GPUArray:
 
 
 def arrays(arguments: Any, function: str) -> list[_core.GPUArray]:
-    """Return arrays of one device."""
+    """Convert several arguments to GPUArrays on one device."""
     result = list(arguments)
     if not all(isinstance(element, _core.GPUArray) for element in result):
         result = _converted(result, function)
@@ -55,7 +55,7 @@ def arrays(arguments: Any, function: str) -> list[_core.GPUArray]:
 
 
 def _converted(arguments: list[Any], function: str) -> list[_core.GPUArray]:
-    """Convert arguments to arrays; a number goes to the device of the arrays."""
+    """Convert arguments to GPUArrays; a number is copied to the device of the array arguments."""
     converted = [
         None if isinstance(argument, (int, float, complex, np.generic)) else array(argument, function)
         for argument in arguments
@@ -76,7 +76,7 @@ def normalize_axis(axis: Any, ndim: int) -> int:
 
 
 def normalize_axes(axes: Any, ndim: int) -> tuple[int, ...]:
-    """Return one axis or several as non-negative numbers."""
+    """Return one axis or several axes as non-negative numbers."""
     sequence = axes if isinstance(axes, Sequence) else (axes,)
     result = tuple(normalize_axis(axis, ndim) for axis in sequence)
     if len(set(result)) != len(result):
@@ -85,5 +85,5 @@ def normalize_axes(axes: Any, ndim: int) -> tuple[int, ...]:
 
 
 def along(axis: int, part: Any) -> tuple[Any, ...]:
-    """Return the index of a part along one axis, with full slices for the axes before it."""
+    """Return an index tuple that selects a part along one axis and everything along the axes before it."""
     return (slice(None),) * axis + (part,)

@@ -24,9 +24,9 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
     a, b : GPUArray or number
         Operands, which are broadcast.
     rtol, atol : GPUArray or float, optional
-        Relative tolerance with respect to `b`, and absolute tolerance.
+        Tolerance relative to the absolute value of `b`, and absolute tolerance.
     equal_nan : bool, optional
-        Whether NaN equals NaN.
+        Whether two NaNs at the same index count as equal.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
 
 @public("Comparing arrays")
 def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> bool:
-    """Test whether all elements are nearly equal; synchronizes.
+    """Test whether all elements are nearly equal; the host waits for the result.
 
     Parameters
     ----------
@@ -74,14 +74,14 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool
 
 @public("Comparing arrays")
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
-    """Test whether two arrays have the same shape and elements; synchronizes.
+    """Test whether two arrays have the same shape and elements; the host waits for the result.
 
     Parameters
     ----------
     a1, a2 : GPUArray
         The arrays.
     equal_nan : bool, optional
-        Whether NaN equals NaN.
+        Whether two NaNs at the same index count as equal.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
 
 @public("Comparing arrays")
 def array_equiv(a1: Any, a2: Any) -> bool:
-    """Test whether two arrays, broadcast to one shape, have the same elements; synchronizes.
+    """Test whether two arrays, broadcast to one shape, have the same elements; the host waits for the result.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def array_equiv(a1: Any, a2: Any) -> bool:
 
 @public("Comparing arrays")
 def iscomplexobj(x: Any) -> bool:
-    """Test whether an array is complex.
+    """Test whether the dtype of an array or number is complex.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def iscomplexobj(x: Any) -> bool:
 
 @public("Comparing arrays")
 def isrealobj(x: Any) -> bool:
-    """Test whether an array is not complex.
+    """Test whether the dtype of an array or number is not complex.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def iscomplex(x: Any) -> _core.GPUArray:
 
 @public("Comparing arrays")
 def isreal(x: Any) -> _core.GPUArray:
-    """Test which elements have a zero imaginary part, or none.
+    """Test which elements are real: the imaginary part is 0, or the dtype is real.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ def _is_infinity(x: Any, infinity: float, out: _core.GPUArray | None, function: 
 
 @public("Comparing arrays")
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
-    """Return the dtype in which a function of several arrays computes.
+    """Return the common dtype of several operands by NumPy's promotion rules.
 
     Parameters
     ----------
@@ -305,7 +305,7 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
 
 @public("Comparing arrays")
 def can_cast(from_: Any, to: DTypeLike, casting: Casting = "safe") -> bool:
-    """Test whether values of one dtype can be cast to another.
+    """Test whether a casting rule allows the conversion of one dtype to another.
 
     Parameters
     ----------

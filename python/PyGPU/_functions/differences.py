@@ -14,14 +14,14 @@ from PyGPU._names.public import public
 
 @public("Moving and repeating elements")
 def diff(a: _core.GPUArray, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> _core.GPUArray:
-    """Subtract the previous element from each element.
+    """Return the differences of adjacent elements along an axis.
 
     Parameters
     ----------
     a : GPUArray
         Array with one or more axes.
     n : int, optional
-        Number of repetitions.
+        Number of times that the differences are taken.
     axis : int, optional
         Axis of the operation.
     prepend, append : GPUArray or number, optional
@@ -64,7 +64,7 @@ def diff(a: _core.GPUArray, n: int = 1, axis: int = -1, prepend: Any = None, app
 
 
 def _edge_operand(values: Any, reference: _core.GPUArray, axis: int) -> _core.GPUArray:
-    """Return the prepended or appended array; a number is one element of each row."""
+    """Convert a value to prepend or append to an array; a number becomes one element for each row along the axis."""
     edge_values = array(values, "diff")
     return (
         edge_values
@@ -75,14 +75,14 @@ def _edge_operand(values: Any, reference: _core.GPUArray, axis: int) -> _core.GP
 
 @public("Moving and repeating elements")
 def ediff1d(ary: _core.GPUArray, to_end: Any = None, to_begin: Any = None) -> _core.GPUArray:
-    """Subtract the previous element from each element of the flattened array.
+    """Return the differences of adjacent elements of the flattened array.
 
     Parameters
     ----------
     ary : GPUArray
         The elements, in C order.
     to_end, to_begin : GPUArray or number, optional
-        Values behind and before the differences.
+        Values to append after the differences, and to prepend before them.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def ediff1d(ary: _core.GPUArray, to_end: Any = None, to_begin: Any = None) -> _c
     Raises
     ------
     TypeError
-        If they cannot be cast to the array's type.
+        If `to_end` or `to_begin` cannot be cast to the array's dtype.
 
     Examples
     --------

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 @public("Matrices and grids")
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[_core.GPUArray, ...]:
-    """Return the coordinates of the points of a grid.
+    """Return coordinate arrays of the points of a grid.
 
     Parameters
     ----------
     *xi : GPUArray
-        Coordinates along each axis.
+        Coordinates along each axis, one-dimensional.
     copy : bool, optional
-        False: return views.
+        Whether to return copies; False returns views of `xi`.
     sparse : bool, optional
-        True: each result has one axis longer than 1.
+        Whether to return open grids: each result has length 1 along all axes but its own.
     indexing : {'xy', 'ij'}, optional
-        Whether the first array varies along the second axis of the result, or along the first.
+        ``'xy'``: the first array varies along the second axis of the results. ``'ij'``: it varies along the first axis.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 def indices(
     dimensions: Any, dtype: DTypeLike = int, sparse: bool = False, *, device: DeviceLike = None
 ) -> _core.GPUArray | tuple[_core.GPUArray, ...]:
-    """Return the indices of the elements of an array.
+    """Return the indices of all elements of an array with a given shape.
 
     Parameters
     ----------
@@ -73,14 +73,14 @@ def indices(
     dtype : dtype-like, optional
         Type of the indices.
     sparse : bool, optional
-        True: return an array for each axis, which is longer than 1 along that axis only.
+        Whether to return a tuple with one array for each axis, which has length 1 along all other axes.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
     GPUArray, or tuple of GPUArray
-        The first axis has one array for each axis.
+        The indices along axis i are element i of the result.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def unravel_index(indices: _core.GPUArray, shape: Any, order: str = "C") -> tupl
     Parameters
     ----------
     indices : GPUArray of int
-        Flat indices; those out of range are not detected, because that would require synchronization.
+        Flat indices. Indices out of range are not detected, because detection would require synchronization.
     shape : int or sequence of int
         Shape of the array to which the indices belong.
     order : {'C', 'F'}, optional
@@ -117,7 +117,7 @@ def unravel_index(indices: _core.GPUArray, shape: Any, order: str = "C") -> tupl
     Returns
     -------
     tuple of GPUArray
-        One array for each axis.
+        One array of indices for each axis.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def ravel_multi_index(
     dims : sequence of int
         Shape of the array to which the indices belong.
     mode : {'raise', 'wrap', 'clip'} or tuple of these, optional
-        Handling of indices out of range; 'raise' synchronizes with the device.
+        Handling of indices out of range; for 'raise' the host waits for the check.
     order : {'C', 'F'}, optional
         Order of the flat indices: ``'C'`` varies the last axis fastest, ``'F'`` the first.
 
@@ -201,14 +201,14 @@ def _as_int64(indices: Any, function: str) -> Any:
 
 
 def _ordered_lengths(lengths: tuple[int, ...], order: str, function: str) -> tuple[int, ...]:
-    """Return the lengths of axes in the order of the flat indices."""
+    """Return the lengths of the axes, from the fastest to the slowest varying axis of the flat indices."""
     if order not in ("C", "F"):
         raise ValueError(f"{function}: only 'C' or 'F' order is permitted, not {order!r}")
     return lengths if order == "F" else lengths[::-1]
 
 
 def _indices_in_range(indices: Any, length: int, mode: str) -> Any:
-    """Map indices into the range of an axis, as the mode requires."""
+    """Check, wrap or clip indices to the length of an axis, depending on the mode."""
     converted = _as_int64(indices, "ravel_multi_index")
     if mode == "wrap":
         return converted % length

@@ -1,4 +1,4 @@
-"""Histograms, and sums of weights per bin; the sums are bitwise reproducible."""
+"""Histograms: counts and sums of weights per bin; the sums are bitwise reproducible."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from PyGPU._names.public import public
 
 
 def _sums(bin_indices: _core.GPUArray, weights: _core.GPUArray, bins: int) -> _core.GPUArray:
-    """Sum the weights of each bin; bin indices are integers below the number of bins."""
+    """Sum the weights of each bin, given the bin index of each weight."""
     starts = _core.zeros(bins + 1, np.int64, device=bin_indices.device)
     starts[1:] = _core._counted(bin_indices, bins).cumsum()
-    # Narrower integers are sorted in fewer passes.
+    # Integers with fewer bytes are sorted in fewer passes of the radix sort.
     order = _core.argsort(bin_indices.astype(np.min_scalar_type(max(bins - 1, 0))))
     partial_sums = _core._sums_of_runs(flat(weights.astype(np.float64)), order, starts)
     return partial_sums.reshape(bins) if partial_sums.shape[1] == 1 else partial_sums.sum(axis=1)
 
 
 def _bin_count(x: _core.GPUArray, minimum: int) -> int:
-    """Return the number of bins, for which the host waits."""
+    """Return the number of bins: the maximum plus 1, or `minlength`. The host waits for the maximum."""
     bits = 8 * x.dtype.itemsize
-    # As unsigned, the negative numbers are the largest ones: one reduction checks both.
+    # Viewed as unsigned, negative numbers are the largest: one reduction finds the maximum and negative numbers.
     maximum = int(x.view(f"uint{bits}").max().item())
     if (x.dtype.kind == "i" or bits == 64) and maximum >> (bits - 1):
         raise ValueError("'list' argument must have no negative elements")
@@ -37,26 +37,26 @@ def _bin_count(x: _core.GPUArray, minimum: int) -> int:
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> _core.GPUArray:
     """Count the occurrences of each integer.
 
-    The host waits for the maximum.
+    The host waits for the largest integer, which determines the number of bins.
 
     Parameters
     ----------
     x : GPUArray
-        Non-negative integers, along one axis.
+        One-dimensional array of non-negative integers.
     weights : array_like, optional
-        Weight of each element: their sums are returned instead.
+        Weight of each element. If given, the sum of the weights is returned for each integer instead of the count.
     minlength : int, optional
         Minimum number of bins.
 
     Returns
     -------
     GPUArray
-        64-bit integers, or with weights 64-bit floating-point numbers, which are bitwise reproducible.
+        Counts as int64; with weights, sums as float64, which are bitwise reproducible.
 
     Raises
     ------
     ValueError
-        For negative numbers.
+        If `x` contains a negative number.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def _values_and_weights(a: Any, weights: Any) -> tuple[_core.GPUArray, _core.GPU
 
 
 def _edges(a: _core.GPUArray, bins: Any, limits: Any) -> Any:
-    """Compute the bin edges as NumPy does, from the values' type, minimum and maximum."""
+    """Compute the bin edges as NumPy does, from the values' dtype, minimum and maximum."""
     if isinstance(bins, str):
         raise NotImplementedError(
             f"histogram: bins={bins!r} is not computed by PyGPU; give their number or their edges"
@@ -139,7 +139,7 @@ def _edges(a: _core.GPUArray, bins: Any, limits: Any) -> Any:
 def histogram_bin_edges(
     a: _core.GPUArray, bins: Any = 10, range: tuple[float, float] | None = None, weights: Any = None
 ) -> _core.GPUArray:
-    """Return the bin edges of `histogram`.
+    """Return the bin edges that `histogram` uses.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def histogram_bin_edges(
     bins : int or array_like, optional
         Number of bins, or their edges.
     range : tuple of two numbers, optional
-        Lower and upper limit; without it the host waits for the minimum and maximum.
+        Lower and upper limit of the bins; without `range` the host waits for the minimum and maximum of `a`.
     weights : array_like, optional
         Accepted for compatibility with NumPy.
 
@@ -174,7 +174,8 @@ def histogram(
 ) -> tuple[_core.GPUArray, _core.GPUArray]:
     """Count the values in each bin.
 
-    A bin includes its left edge, the last one both. With a range, or with host edges, the call does not synchronize.
+    A bin includes its left edge, and the last bin also its right edge. If `range` or host edges are given, the call
+    does not synchronize.
 
     Parameters
     ----------
@@ -182,16 +183,17 @@ def histogram(
     bins : int or array_like, optional
         Number of bins, or their edges.
     range : tuple of two numbers, optional
-        Lower and upper limit; without it the host waits for the minimum and maximum.
+        Lower and upper limit of the bins; without `range` the host waits for the minimum and maximum of `a`.
     density : bool, optional
-        Whether to normalize the counts to a density over the range.
+        Whether to normalize the counts so that the integral over the range is 1.
     weights : array_like, optional
-        Weight of each element: their sums are returned instead, and are bitwise reproducible.
+        Weight of each element. If given, the sum of the weights is returned for each bin instead of the count; the sums
+        are bitwise reproducible.
 
     Returns
     -------
     tuple of two GPUArrays
-        The counts, as 64-bit integers or in the type of the weights, and the edges.
+        The counts as int64, or the sums in the dtype of the weights; and the bin edges.
 
     Examples
     --------
@@ -229,7 +231,7 @@ def _weighted_counts(values: _core.GPUArray, edges: _core.GPUArray, weights: _co
     bins = edges.size - 1
     if bins < 1:
         return _core.zeros(0, np.float64, device=values.device)
-    # Counted from 1; 0 is before the first edge, and the number of bins plus one is behind the last.
+    # Bins are counted from 1; index 0 is before the first edge, and the number of bins plus 1 is after the last edge.
     bin_indices = _core._searchsorted(edges, values, True)
     bin_indices = _core.where(_core.equal(values, edges[-1:]), bins, bin_indices)
     return _sums(bin_indices, weights, bins + 2)[1:-1]

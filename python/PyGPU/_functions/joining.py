@@ -46,7 +46,7 @@ def joined(
     dtype: DTypeLike | None,
     casting: Casting,
 ) -> _core.GPUArray:
-    """Concatenate arrays of one device: one copy or cast for each into its part of the result."""
+    """Concatenate arrays of one device: each array is copied or cast into its part of the result."""
     if out is None and dtype is None and (fast_result := _core._joined(parts, axis)) is not None:
         return fast_result
     _check_shapes(parts, axis)
@@ -61,7 +61,7 @@ def joined(
     elif out.shape != shape:
         raise ValueError("Output array is the wrong shape")
     else:
-        # The output may overlap an input.
+        # Inputs that overlap the output are copied first.
         parts = [part.copy() if _core._may_overlap(out, part) else part for part in parts]
     begin = 0
     for part in parts:
@@ -90,9 +90,9 @@ def concatenate(
     Parameters
     ----------
     arrays : sequence of GPUArray
-        Arrays of equal shape except along that axis; device arrays of other libraries are accepted.
+        Arrays of equal shape except along `axis`; device arrays of other libraries are accepted.
     axis : int or None, optional
-        Axis of concatenation; None: all elements, flattened in C order.
+        Axis of concatenation; None flattens all arrays in C order.
     out : GPUArray, optional
         Output array.
     dtype : dtype-like, optional
@@ -107,9 +107,9 @@ def concatenate(
     Raises
     ------
     ValueError
-        If shapes do not match, or the arrays are on several devices.
+        If the shapes do not match, or if the arrays are on different devices.
     TypeError
-        For host values, and for forbidden casts.
+        If an input is a host array, or if `casting` forbids a required cast.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def stack(
 
 @public("Joining and splitting")
 def vstack(tup: Any, *, dtype: DTypeLike | None = None, casting: Casting = "same_kind") -> _core.GPUArray:
-    """Stack arrays along the first axis; one-dimensional arrays are rows.
+    """Concatenate arrays along the first axis; a one-dimensional array is one row.
 
     Parameters
     ----------
@@ -204,12 +204,12 @@ def vstack(tup: Any, *, dtype: DTypeLike | None = None, casting: Casting = "same
 
 @public("Joining and splitting")
 def hstack(tup: Any, *, dtype: DTypeLike | None = None, casting: Casting = "same_kind") -> _core.GPUArray:
-    """Concatenate arrays along the second axis, or the first if they are one-dimensional.
+    """Concatenate arrays along the second axis, or along the first axis if they are one-dimensional.
 
     Parameters
     ----------
     tup : sequence of GPUArray
-        Arrays of equal shape except along that axis.
+        Arrays of equal shape except along the axis of concatenation.
     dtype, casting : optional
         As in `concatenate`.
 
@@ -235,7 +235,7 @@ def dstack(tup: Any) -> _core.GPUArray:
     Parameters
     ----------
     tup : sequence of GPUArray
-        Arrays of equal shape except along that axis; missing axes are added.
+        Arrays of equal shape except along the third axis; missing axes are added.
 
     Returns
     -------
@@ -252,12 +252,12 @@ def dstack(tup: Any) -> _core.GPUArray:
 
 @public("Joining and splitting")
 def column_stack(tup: Any) -> _core.GPUArray:
-    """Stack columns and matrices along the second axis.
+    """Concatenate columns and matrices along the second axis.
 
     Parameters
     ----------
     tup : sequence of GPUArray
-        One-dimensional arrays are columns.
+        One-dimensional arrays, each of which is one column, and matrices.
 
     Returns
     -------
@@ -299,12 +299,13 @@ def append(arr: Any, values: Any, axis: int | None = None) -> _core.GPUArray:
 
 @public("Joining and splitting")
 def block(arrays: Any) -> _core.GPUArray:
-    """Assemble an array from nested lists of blocks.
+    """Assemble an array from blocks in nested lists.
 
     Parameters
     ----------
     arrays : GPUArray, or nested lists of them
-        The innermost lists are joined along the last axis, the enclosing lists along the previous axis, and so on.
+        Blocks. The blocks in an innermost list are joined along the last axis, the results in the enclosing list along
+        the second to last axis, and so on.
 
     Returns
     -------
@@ -313,9 +314,9 @@ def block(arrays: Any) -> _core.GPUArray:
     Raises
     ------
     ValueError
-        If lists are empty, or the depths of blocks differ.
+        If a list is empty, or if blocks are nested to different depths.
     TypeError
-        For tuples.
+        If a tuple is used instead of a list.
 
     Examples
     --------

@@ -28,7 +28,7 @@ def rot90(m: _core.GPUArray, k: int = 1, axes: tuple[int, int] = (0, 1)) -> _cor
     m : GPUArray
         Array with two or more axes.
     k : int, optional
-        Number of rotations, from the first axis towards the second.
+        Number of rotations by 90 degrees, from the first of `axes` towards the second.
     axes : tuple of two ints, optional
         Axes of the plane.
 
@@ -40,7 +40,7 @@ def rot90(m: _core.GPUArray, k: int = 1, axes: tuple[int, int] = (0, 1)) -> _cor
     Raises
     ------
     ValueError
-        If the axes are not two different axes of the array.
+        If `axes` are not two different axes of the array.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def rot90(m: _core.GPUArray, k: int = 1, axes: tuple[int, int] = (0, 1)) -> _cor
 
 @public("Moving and repeating elements")
 def flipud(m: _core.GPUArray) -> _core.GPUArray:
-    """Reverse the first axis.
+    """Reverse the elements along the first axis.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def flipud(m: _core.GPUArray) -> _core.GPUArray:
 
 @public("Moving and repeating elements")
 def fliplr(m: _core.GPUArray) -> _core.GPUArray:
-    """Reverse the second axis.
+    """Reverse the elements along the second axis.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def copy(a: Any, order: OrderACFK = "K", subok: bool = False) -> _core.GPUArray:
     order : {'K', 'C', 'F', 'A'}, optional
         Memory order of the copy.
     subok : bool, optional
-        Ignored: a copy has the class of its array.
+        Ignored: the copy has the class of the copied array.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def copy(a: Any, order: OrderACFK = "K", subok: bool = False) -> _core.GPUArray:
 
 
 def _halves(length: int, shift: int) -> list[tuple[slice, slice]]:
-    """Return source and target slices of the parts of an axis."""
+    """Return the source and target slices of the two parts into which a shift divides an axis."""
     shift = shift % length if length else 0
     if not shift:
         return [(slice(None), slice(None))]
@@ -160,16 +160,16 @@ def _halves(length: int, shift: int) -> list[tuple[slice, slice]]:
 
 @public("Moving and repeating elements")
 def roll(a: _core.GPUArray, shift: Any, axis: Any = None) -> _core.GPUArray:
-    """Shift elements along axes cyclically.
+    """Shift elements cyclically along axes.
 
     Parameters
     ----------
     a : GPUArray
         The array.
     shift : int or sequence of int
-        Offset along each of the axes.
+        Number of positions to shift, for each of the axes.
     axis : int or sequence of int, optional
-        Axes of the shift; by default all elements are shifted in C order.
+        Axes of the shift; by default the flattened array is shifted and its shape restored.
 
     Returns
     -------
@@ -204,14 +204,14 @@ def roll(a: _core.GPUArray, shift: Any, axis: Any = None) -> _core.GPUArray:
 
 @public("Moving and repeating elements")
 def tile(A: Any, reps: Any) -> _core.GPUArray:
-    """Repeat an array along axes.
+    """Repeat a whole array along axes.
 
     Parameters
     ----------
     A : GPUArray
         The array.
     reps : int or sequence of int
-        Number of repetitions along each axis; the last numbers belong to the last axes.
+        Number of repetitions along each axis; the last number belongs to the last axis.
 
     Returns
     -------
@@ -240,14 +240,14 @@ def tile(A: Any, reps: Any) -> _core.GPUArray:
 
 @public("Moving and repeating elements")
 def resize(a: Any, new_shape: ShapeLike) -> _core.GPUArray:
-    """Return an array of another shape, filled by repeating the elements.
+    """Return an array of a given shape that repeats the elements of another array in C order.
 
     Parameters
     ----------
     a : GPUArray
         The array.
     new_shape : int or sequence of int
-        Lengths of the result.
+        Shape of the result.
 
     Returns
     -------

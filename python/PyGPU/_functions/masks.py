@@ -1,4 +1,4 @@
-"""Selection by masks; the host reads the number of selected elements."""
+"""Selection of elements by masks, for which the host waits for the number of true elements, and writes by masks."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from PyGPU._names.public import public
 
 @public("Selection")
 def nonzero(a: _core.GPUArray) -> tuple[_core.GPUArray, ...]:
-    """Find the nonzero elements.
+    """Return the indices of the nonzero elements.
 
-    The host waits for their number.
+    The host waits for the number of nonzero elements.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def nonzero(a: _core.GPUArray) -> tuple[_core.GPUArray, ...]:
     Returns
     -------
     tuple of GPUArray
-        Indices along each axis, in C order of the elements.
+        One array of indices for each axis; the elements are in C order.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def nonzero(a: _core.GPUArray) -> tuple[_core.GPUArray, ...]:
 
 @public("Selection")
 def argwhere(a: _core.GPUArray) -> _core.GPUArray:
-    """Find the nonzero elements, with the indices of each as a row.
+    """Return the indices of the nonzero elements as a matrix with one row for each element.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def argwhere(a: _core.GPUArray) -> _core.GPUArray:
 
 @public("Selection")
 def flatnonzero(a: _core.GPUArray) -> _core.GPUArray:
-    """Find the nonzero elements by their flat indices in C order.
+    """Return the flat indices, in C order, of the nonzero elements.
 
     Parameters
     ----------
@@ -90,10 +90,10 @@ def compress(
     Parameters
     ----------
     condition : array_like of bool
-        One-dimensional, at most as long as that axis.
+        One-dimensional condition, at most as long as the axis.
     a : GPUArray
     axis : int, optional
-        Axis of selection; defaults to the elements in C order.
+        Axis of selection; by default the array is flattened in C order.
     out : GPUArray, optional
         Output array.
 
@@ -114,7 +114,7 @@ def compress(
 
 @public("Selection")
 def extract(condition: Any, arr: _core.GPUArray) -> _core.GPUArray:
-    """Select the elements for which a condition is true, in C order.
+    """Return the elements for which a condition is true, in C order.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def extract(condition: Any, arr: _core.GPUArray) -> _core.GPUArray:
 
 
 def _checked_mask(name: str, target: _core.GPUArray, mask: Any, values: Any, noun: str) -> _core.GPUArray:
-    """Check the arguments of a function that writes by a mask; return the mask on the target's device."""
+    """Check the arguments of `place` and `putmask`; return the mask on the device of the target."""
     if not target.flags.writeable:
         raise ValueError(f"{name}: {noun} is read-only")
     mask_array = on_device_of(target, mask, np.dtype(bool))
@@ -148,7 +148,7 @@ def _checked_mask(name: str, target: _core.GPUArray, mask: Any, values: Any, nou
 
 @public("Selection")
 def place(arr: _core.GPUArray, mask: Any, vals: Any) -> None:
-    """Write consecutive values where a mask is true.
+    """Write consecutive values to the elements for which a mask is true.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def place(arr: _core.GPUArray, mask: Any, vals: Any) -> None:
     mask : array_like of bool
         Mask with as many elements as the array.
     vals : array_like
-        Values, repeated if there are fewer.
+        Values, repeated if there are fewer values than true elements.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def place(arr: _core.GPUArray, mask: Any, vals: Any) -> None:
 
 @public("Selection")
 def putmask(a: _core.GPUArray, mask: Any, values: Any) -> None:
-    """Write values where a mask is true, each value at its own index.
+    """Write values to the elements for which a mask is true: each element gets the value with its own flat index.
 
     The call does not synchronize.
 
@@ -191,7 +191,7 @@ def putmask(a: _core.GPUArray, mask: Any, values: Any) -> None:
     mask : array_like of bool
         Mask with as many elements as the array.
     values : array_like
-        Values for all elements of the array, repeated if there are fewer.
+        One value for each element of the array, repeated if there are fewer values than elements.
 
     Examples
     --------

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 def diagonal(
     a: _core.GPUArray, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1
 ) -> _core.GPUArray:
-    """Return a diagonal of two axes as the last axis of a view.
+    """Return a view in which a diagonal of two axes is the last axis.
 
     Parameters
     ----------
     a : GPUArray
         Array with two or more axes.
     offset : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
     axis1, axis2 : int, optional
-        The axes of the planes.
+        Axes of the matrices.
 
     Returns
     -------
@@ -51,18 +51,18 @@ def trace(
     dtype: DTypeLike | None = None,
     out: _core.GPUArray | None = None,
 ) -> _core.GPUArray:
-    """Sum a diagonal.
+    """Return the sum of the elements on a diagonal.
 
     Parameters
     ----------
     a : GPUArray
         Array with two or more axes.
     offset : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
     axis1, axis2 : int, optional
-        The axes of the planes.
+        Axes of the matrices.
     dtype : dtype-like, optional
-        Type of the sum; as for `sum` by default.
+        Type of the sum; defaults to the type that `sum` uses.
     out : GPUArray, optional
         Output array.
 
@@ -81,19 +81,19 @@ def trace(
 
 @public("Matrices and grids")
 def diag(v: Any, k: int = 0) -> _core.GPUArray:
-    """Return a matrix with given numbers on a diagonal, or the diagonal of a matrix.
+    """Return a matrix with the numbers of a vector on a diagonal, or the diagonal of a matrix.
 
     Parameters
     ----------
     v : GPUArray
-        The numbers, or the matrix.
+        The numbers as a one-dimensional array, or the matrix.
     k : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
 
     Returns
     -------
     GPUArray
-        A new matrix, or a view of one.
+        A new matrix, or a view of the diagonal.
 
     Raises
     ------
@@ -126,9 +126,9 @@ def diagflat(v: Any, k: int = 0) -> _core.GPUArray:
     Parameters
     ----------
     v : GPUArray
-        The numbers, in C order.
+        Numbers of the diagonal, taken in C order.
     k : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
 
     Returns
     -------
@@ -158,15 +158,15 @@ def eye(
     Parameters
     ----------
     N, M : int
-        Number of rows and columns; defaults to a square matrix.
+        Number of rows, and of columns; `M` defaults to `N`.
     k : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
     dtype : dtype-like, optional
         Type of the elements.
     order : {'C', 'F'}, optional
         Memory order of the elements.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -196,7 +196,7 @@ def identity(n: int, dtype: DTypeLike | None = None, *, device: DeviceLike = Non
     dtype : dtype-like, optional
         Type of the elements; defaults to float64.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -214,8 +214,8 @@ def identity(n: int, dtype: DTypeLike | None = None, *, device: DeviceLike = Non
 def _row_and_column_numbers(
     rows: int, columns: int, k: int, device: DeviceLike
 ) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Return row and column numbers, the first not less than the second from a diagonal downwards."""
-    # For any request the difference lies within the matrix.
+    """Return row and column numbers, shifted so that ``row >= column`` holds on and below a diagonal."""
+    # `k` is clipped to the matrix, so that the difference of the indices does not overflow.
     k = max(-rows, min(k, columns))
     dtype = "int32" if max(rows, columns) < 1 << 30 else "int64"
     column_numbers = _core.arange(-k, columns - k, dtype=dtype, device=device)
@@ -231,13 +231,13 @@ def tri(
     Parameters
     ----------
     N, M : int
-        Number of rows and columns; defaults to a square matrix.
+        Number of rows, and of columns; `M` defaults to `N`.
     k : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
     dtype : dtype-like, optional
         Type of the elements.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -258,14 +258,14 @@ def tri(
 
 @public("Matrices and grids")
 def tril(m: _core.GPUArray, k: int = 0) -> _core.GPUArray:
-    """Return the lower triangle of matrices: elements above a diagonal are zero.
+    """Return the lower triangle of matrices: elements above a diagonal are set to 0.
 
     Parameters
     ----------
     m : GPUArray
-        Matrices, in the last two axes; a vector represents a square matrix of such rows.
+        Matrices, in the last two axes; a vector represents a square matrix whose rows all equal the vector.
     k : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
 
     Returns
     -------
@@ -282,14 +282,14 @@ def tril(m: _core.GPUArray, k: int = 0) -> _core.GPUArray:
 
 @public("Matrices and grids")
 def triu(m: _core.GPUArray, k: int = 0) -> _core.GPUArray:
-    """Return the upper triangle of matrices: elements below a diagonal are zero.
+    """Return the upper triangle of matrices: elements below a diagonal are set to 0.
 
     Parameters
     ----------
     m : GPUArray
-        Matrices, in the last two axes; a vector represents a square matrix of such rows.
+        Matrices, in the last two axes; a vector represents a square matrix whose rows all equal the vector.
     k : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
 
     Returns
     -------

@@ -11,12 +11,12 @@ from PyGPU import _core
 
 
 def flat(a: _core.GPUArray) -> _core.GPUArray:
-    """Return the elements in C order, as a view if the layout permits."""
+    """Return the flattened elements in C order, as a view if the layout permits."""
     return a.reshape(-1) if a.flags.c_contiguous else a.copy("C").reshape(-1)
 
 
 def device_indices(a: _core.GPUArray, indices: Any) -> _core.GPUArray:
-    """Copy integers to the device of an array; invalid indices raise NumPy's error."""
+    """Copy integer indices to the device of an array; raise NumPy's error for other types."""
     if not isinstance(indices, _core.GPUArray):
         host_indices = np.asarray(indices)
         if host_indices.size == 0 and not isinstance(indices, np.ndarray):
@@ -30,13 +30,13 @@ def device_indices(a: _core.GPUArray, indices: Any) -> _core.GPUArray:
 
 
 def check_indices(dtype: np.dtype[Any]) -> None:
-    """Raise an error for an object that is no index."""
+    """Raise an error for an object that cannot be used as indices."""
     if dtype.kind not in "biu":
         raise TypeError(f"Cannot cast array data from {dtype!r} to dtype('int64') according to the rule 'safe'")
 
 
 def on_device_of(a: _core.GPUArray, values: Any, dtype: Any = None) -> _core.GPUArray:
-    """Copy values to the device of an array, with NumPy's unchecked conversion."""
+    """Copy values to the device of an array and convert them to a dtype without a check for lost information."""
     if not isinstance(values, _core.GPUArray):
         host_values = np.asarray(values)
         return _core.asarray(host_values if dtype is None else host_values.astype(dtype), device=a.device)
@@ -45,19 +45,19 @@ def on_device_of(a: _core.GPUArray, values: Any, dtype: Any = None) -> _core.GPU
 
 
 def check_values(a: _core.GPUArray, values: Any) -> None:
-    """Reject values that lose information in a conversion; numbers and lists of numbers are converted individually."""
+    """Raise an error if the dtype of `values` cannot be cast safely to the array's; Python values are not checked."""
     dtype = getattr(values, "dtype", a.dtype)
     if not np.can_cast(dtype, a.dtype, "safe"):
         raise TypeError(f"Cannot cast array data from {dtype!r} to {a.dtype!r} according to the rule 'safe'")
 
 
 def cycled(values: _core.GPUArray, count: int) -> _core.GPUArray:
-    """Repeat values up to a given number."""
+    """Repeat values cyclically until there are as many as requested."""
     return _core._take(values, _core.arange(count, device=values.device), 0, None, "wrap")
 
 
 def common_shape_and_dtype(operands: Sequence[Any]) -> tuple[Any, np.dtype[Any]]:
-    """Return the broadcast shape of several arrays, and their common type."""
+    """Return the shape to which several arrays are broadcast, and their common dtype."""
     shapes = [operand.shape if isinstance(operand, _core.GPUArray) else np.shape(operand) for operand in operands]
     types = [
         operand.dtype if isinstance(operand, (_core.GPUArray, np.ndarray)) else np.asarray(operand).dtype

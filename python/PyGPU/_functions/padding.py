@@ -1,7 +1,7 @@
 """Padding of arrays.
 
-Each function below fills the elements before and behind along one axis from the existing elements of that axis. The
-corners follow when the next axis is filled.
+Each function of this module fills the padding before and after the existing elements along one axis. The corners are
+filled when the next axis is padded.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from PyGPU._functions.array_arguments import along, array as _array, normalize_a
 from PyGPU._functions.quantiles import median
 from PyGPU._names.public import public
 
-# The modes with their arguments and default values.
+# Keyword arguments of each mode, with their default values.
 _ARGUMENTS: dict[str, dict[str, Any]] = {
     "constant": {"constant_values": 0},
     "edge": {},
@@ -33,7 +33,7 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
 
 
 def _pairs(values: Any, ndim: int, *, as_lengths: bool = False) -> list[tuple[Any, Any]]:
-    """Return a value for each side of each axis, from one value for all, for each side, or for each of both."""
+    """Return a pair of values (before, after) for each axis, from one value, one pair, or a pair for each axis."""
     if values is None:
         return [(None, None)] * ndim
     array = np.asarray(values)
@@ -42,7 +42,8 @@ def _pairs(values: Any, ndim: int, *, as_lengths: bool = False) -> list[tuple[An
         if (array < 0).any():
             raise ValueError("index can't contain negative values")
     pairs = np.broadcast_to(array, (ndim, 2))
-    # NumPy converts one value, or one per side, to the array's type; values of several axes stay Python scalars.
+    # NumPy converts one value, or one value per side, to the array's dtype; values for several axes stay Python
+    # scalars.
     is_strong = array.size == 1 or (array.size == 2 and array.shape != (2, 1))
     return [(first, second) for first, second in (pairs if is_strong else pairs.tolist())]
 
@@ -60,7 +61,7 @@ def _widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
 
 
 class _Axis:
-    """One axis of the result: the position of the given elements, and the number missing on each side."""
+    """One axis of the result: the number of padding elements before and after the existing elements."""
 
     def __init__(self, whole: _core.GPUArray, axis: int, width: tuple[int, int]) -> None:
         self.whole, self.axis, self.width = whole, axis, width
@@ -70,11 +71,11 @@ class _Axis:
         return self.whole[along(self.axis, slice(begin, end))]
 
     def outer(self) -> tuple[_core.GPUArray, _core.GPUArray]:
-        """Return the padding before and behind."""
+        """Return views of the padding before and after the existing elements."""
         return self.part(0, self.begin), self.part(self.end, self.whole.shape[self.axis])
 
     def inner(self) -> tuple[_core.GPUArray, _core.GPUArray]:
-        """Return the first and the last of the given elements."""
+        """Return views of the first and the last existing element."""
         return self.part(self.begin, self.begin + 1), self.part(self.end - 1, self.end)
 
 
@@ -94,7 +95,8 @@ def _linear_ramp(padded: _Axis, end_values: tuple[Any, Any]) -> None:
         count = outer.shape[padded.axis]
         if not count:
             continue
-        # As `numpy.linspace`, from the end to the elements: its rounding depends on all steps.
+        # Computed like `numpy.linspace` from the end value to the edge element, because its rounding depends on all
+        # steps.
         ramp_dtype = np.result_type(end_value, dtype, 0.0)
         steps = _core.arange(count, dtype=ramp_dtype, device=padded.whole.device)
         steps = steps.reshape((-1,) + (1,) * (padded.whole.ndim - padded.axis - 1))
@@ -128,12 +130,12 @@ def _statistic_values(part: _core.GPUArray, axis: int, name: str) -> _core.GPUAr
 
 
 def _mirrored(padded: _Axis, period: int, is_edge_twice: bool, is_odd: bool) -> None:
-    """Reflect the elements at each end repeatedly; each repetition has more elements."""
+    """Fill the padding by repeated reflection; each repetition reflects the elements filled so far."""
     length = padded.whole.shape[padded.axis]
     shift = 0 if is_edge_twice else 1
     while padded.begin > 0 or padded.end < length:
         existing = padded.end - padded.begin
-        # Whole periods only, so that the reflection continues.
+        # Only whole periods are reflected, so that the pattern continues.
         existing = existing // period * period if is_edge_twice else (existing - 1) // period * period + 1
         max_count = existing - shift
         count_before, count_after = min(max_count, padded.begin), min(max_count, length - padded.end)
@@ -171,7 +173,7 @@ def _wrap(padded: _Axis) -> None:
 
 
 def _filler(mode: str, arguments: dict[str, Any], ndim: int) -> Callable[[_Axis], None]:
-    """Return the function that fills one axis."""
+    """Return the function that fills the padding of one axis."""
     argument: Any = next(iter(arguments.values()), None)
     if mode in ("reflect", "symmetric"):
         return lambda padded: _reflect(padded, argument, mode == "symmetric")
@@ -189,19 +191,20 @@ def _filler(mode: str, arguments: dict[str, Any], ndim: int) -> Callable[[_Axis]
 
 @public("Moving and repeating elements", host=("pad_width",))
 def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> _core.GPUArray:
-    """Pad an array before and behind along each axis.
+    """Pad an array at both ends of each axis.
 
     Parameters
     ----------
     array : GPUArray
-        The array in the middle.
+        The array to pad.
     pad_width : int, sequence or dict
-        Number of elements: one number, one per side, two per axis, or a dict of axes.
+        Number of elements to add: one number for all ends, a pair (before, after) for all axes, a pair for each axis,
+        or a dict that maps axes to numbers or pairs.
     mode : str, optional
         One of 'constant', 'edge', 'empty', 'linear_ramp', 'maximum', 'mean', 'median', 'minimum', 'reflect',
         'symmetric' and 'wrap', as in NumPy.
     **kwargs
-        `constant_values`, `end_values`, `stat_length` or `reflect_type`, as in NumPy's modes.
+        Argument of the mode, as for `numpy.pad`: `constant_values`, `end_values`, `stat_length` or `reflect_type`.
 
     Returns
     -------
@@ -211,9 +214,9 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> _c
     Raises
     ------
     ValueError
-        For unknown modes, arguments of other modes, and empty axes that would be repeated.
+        For an unknown mode, an argument of another mode, or an empty axis whose elements would be repeated.
     NotImplementedError
-        For a function as the mode, which NumPy calls for each row on the host.
+        If `mode` is a function, which NumPy would call for each row on the host.
 
     Examples
     --------
@@ -243,6 +246,7 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> _c
             if any(width):
                 raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
             continue
-        # Only the middle of the later axes: the corners follow with these.
+        # Of the later axes only the middle is filled now; their padding, with the corners, is filled in later
+        # iterations.
         fill(_Axis(result[(slice(None),) * (axis + 1) + middle[axis + 1 :]], axis, width))
     return result

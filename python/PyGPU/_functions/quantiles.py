@@ -1,4 +1,4 @@
-"""Medians and other quantiles along any axes, by one sort."""
+"""Medians and other quantiles along any axes, computed by one sort."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _METHODS = (
 
 
 def _virtual(method: str, n: Any, q: Any) -> tuple[Any, Any]:
-    """Return the index of a quantile among sorted elements, and the weight of the next element if two are combined.
+    """Return the index of a quantile among sorted elements, and the weight of the next element if it is interpolated.
 
-    Numbers are on the host or a device; the steps are NumPy's.
+    The arguments are on the host or on a device; the computation follows NumPy's.
     """
     if method in _CONTINUOUS:
         alpha, beta = _CONTINUOUS[method]
@@ -57,14 +57,14 @@ def _virtual(method: str, n: Any, q: Any) -> tuple[Any, Any]:
         return {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}[method](linear), None
     if method == "inverted_cdf":
         return np.ceil(n * q - 1), None
-    # The nearest element; of two the one with the even number, counted from 1.
+    # Select the nearest element; of two equally near elements, the one with the even number, counted from 1.
     index = n * q - 1 - 0.5
     floor = np.floor(index)
     return np.where((index == floor) & (floor % 2 == 1), floor, floor + 1), None
 
 
 def _rows(a: _core.GPUArray, axis: Any) -> tuple[_core.GPUArray, tuple[int, ...]]:
-    """Sort the elements of each quantile along the last axis; return their original axes."""
+    """Move the reduced axes to one last axis and sort along it; return the sorted array and the reduced axes."""
     if axis is None:
         axes = tuple(range(a.ndim))
     else:
@@ -89,7 +89,7 @@ def _finish_result(
     out: Any,
     keepdims: bool,
 ) -> _core.GPUArray:
-    """Return a result in its shape and in the output array."""
+    """Return a result with reduced axes restored if requested, and copied into the output array if given."""
     if keepdims:
         lengths = (1 if axis_index in axes else length for axis_index, length in enumerate(a.shape))
         dense = result if result.flags.c_contiguous else result.copy("C")
@@ -104,7 +104,7 @@ def _finish_result(
 
 
 def _with_nan(result: _core.GPUArray, rows: _core.GPUArray) -> _core.GPUArray:
-    """Return NaN if the elements contain one: it is sorted last."""
+    """Replace the quantiles of rows that contain NaN by NaN: the last sorted element is then NaN."""
     if rows.dtype.kind not in "fc":
         return result
     last = rows[..., -1]
@@ -112,7 +112,7 @@ def _with_nan(result: _core.GPUArray, rows: _core.GPUArray) -> _core.GPUArray:
 
 
 def _lerp(below: Any, above: Any, weight: Any, dtype: Any = None) -> Any:
-    """Interpolate between two elements from the nearer one; weights in an array count as typed numbers."""
+    """Interpolate between two elements, starting from the nearer one, as NumPy does."""
     difference = above - below
     if isinstance(weight, float):
         return above - difference * (1 - weight) if weight >= 0.5 else below + difference * weight
@@ -122,7 +122,7 @@ def _lerp(below: Any, above: Any, weight: Any, dtype: Any = None) -> Any:
 
 
 def _take_from_rows(rows: _core.GPUArray, indices: Any) -> _core.GPUArray:
-    """Take the elements at some indices of each row, with the axes of the indices first."""
+    """Take the elements at given indices of each row; the axes of the indices come first in the result."""
     if indices.ndim == 0:
         return rows[..., int(indices)]
     taken = _core._take(rows, _core.asarray(indices, device=rows.device), rows.ndim - 1, None, "raise")
@@ -150,7 +150,7 @@ def _row_quantiles(rows: _core.GPUArray, q: Any, method: str, is_weak: bool) -> 
 
 
 def _row_nanquantiles(rows: _core.GPUArray, q: Any, method: str, is_weak: bool) -> _core.GPUArray:
-    """Compute quantiles of the non-NaN elements, whose number differs between rows."""
+    """Compute quantiles of the non-NaN elements of each row; their number differs between rows."""
     counts = _core.count_nonzero(_core.equal(rows, rows), axis=-1)
     broadcast_q = np.asarray(q).reshape(np.shape(q) + (1,) * (rows.ndim - 1))
     index, weight = _virtual(method, counts, _core.asarray(broadcast_q, device=rows.device))
@@ -223,13 +223,13 @@ def quantile(
     *,
     weights: Any = None,
 ) -> _core.GPUArray:
-    """Return quantiles of the elements.
+    """Return quantiles of the elements along axes.
 
     Parameters
     ----------
     a : GPUArray
     q : array_like of numbers from 0 to 1
-        Quantiles; their axes precede those of the array.
+        Numbers of the quantiles to compute; the axes of `q` come first in the result.
     axis : int or tuple of ints, optional
         Axes of the reduction; defaults to all.
     out : GPUArray, optional
@@ -241,12 +241,12 @@ def quantile(
     keepdims : bool, optional
         Whether reduced axes are kept with length 1.
     weights : array_like, optional
-        For arrays in host memory only.
+        Weight of each element; supported for arrays in host memory only.
 
     Returns
     -------
     GPUArray
-        NaN if the elements contain one.
+        The quantiles; a quantile is NaN if one of its elements is NaN.
 
     Examples
     --------
@@ -269,13 +269,13 @@ def percentile(
     *,
     weights: Any = None,
 ) -> _core.GPUArray:
-    """Return percentiles of the elements: quantiles given as numbers from 0 to 100.
+    """Return percentiles of the elements along axes: quantiles given as numbers from 0 to 100.
 
     Parameters
     ----------
     a : GPUArray
     q : array_like of numbers from 0 to 100
-        Quantiles; their axes precede those of the array.
+        Numbers of the quantiles to compute; the axes of `q` come first in the result.
     axis, out, overwrite_input, method, keepdims, weights
         As for `quantile`.
 
@@ -301,12 +301,12 @@ def nanquantile(
     *,
     weights: Any = None,
 ) -> _core.GPUArray:
-    """Return quantiles of the non-NaN elements.
+    """Return quantiles of the non-NaN elements along axes.
 
     Parameters
     ----------
     q : array_like of numbers from 0 to 1
-        Quantiles; their axes precede those of the array.
+        Numbers of the quantiles to compute; the axes of `q` come first in the result.
 
     Examples
     --------
@@ -330,7 +330,7 @@ def nanpercentile(
     *,
     weights: Any = None,
 ) -> _core.GPUArray:
-    """Return percentiles of the non-NaN elements: quantiles given as numbers from 0 to 100.
+    """Return percentiles of the non-NaN elements along axes: quantiles given as numbers from 0 to 100.
 
     Examples
     --------
@@ -349,7 +349,7 @@ def median(
     overwrite_input: bool = False,
     keepdims: bool = False,
 ) -> _core.GPUArray:
-    """Return the median of the elements.
+    """Return the median of the elements along axes.
 
     Parameters
     ----------
@@ -366,7 +366,7 @@ def median(
     Returns
     -------
     GPUArray
-        The mean of the two middle elements of an even number; NaN if the elements contain one.
+        The medians: the mean of the two middle elements if their number is even, and NaN if an element is NaN.
 
     Examples
     --------
@@ -393,7 +393,7 @@ def nanmedian(
     overwrite_input: bool = False,
     keepdims: bool = False,
 ) -> _core.GPUArray:
-    """Return the median of the non-NaN elements.
+    """Return the median of the non-NaN elements along axes.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from PyGPU._names.public import public
 
 
 class TopKResult(NamedTuple):
-    """Result of `topk`."""
+    """Result of `topk`: the selected values and their indices."""
 
     values: _core.GPUArray
     indices: _core.GPUArray
@@ -30,18 +30,18 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> _cor
     Parameters
     ----------
     a : GPUArray
-        Sorted one-dimensional array. It or `v` may be another array_like.
+        Sorted one-dimensional array. Either `a` or `v` may be an array_like that is no GPUArray.
     v : array_like
         The values, of any shape.
     side : {'left', 'right'}, optional
-        Whether a value is inserted before or behind the elements equal to it.
+        Whether a value is inserted before (``'left'``) or after (``'right'``) the elements equal to it.
     sorter : array_like of ints, optional
         Indices that sort the array, as returned by `argsort`.
 
     Returns
     -------
     GPUArray
-        64-bit integers in the shape of the values.
+        Indices as int64, in the shape of the values.
 
     Examples
     --------
@@ -78,21 +78,21 @@ def _as_dtype(a: _core.GPUArray, dtype: Any) -> _core.GPUArray:
 
 @public("Order")
 def digitize(x: Any, bins: Any, right: bool = False) -> _core.GPUArray:
-    """Find the bin of each value.
+    """Return the index of the bin that contains each value.
 
     Parameters
     ----------
     x : GPUArray
-        The values. They or the bins may be another array_like.
+        The values. Either `x` or `bins` may be an array_like that is no GPUArray.
     bins : array_like
-        Edges, which increase or decrease. For device edges the host waits for the direction.
+        Edges of the bins, increasing or decreasing. If they are on a device, the host waits to read their direction.
     right : bool, optional
         Whether a bin includes its right edge instead of its left one.
 
     Returns
     -------
     GPUArray
-        64-bit integers: 0 before the first edge, the number of edges behind the last one.
+        Indices as int64: 0 before the first edge, and the number of edges after the last edge.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def _check_partition(a: _core.GPUArray, kth: Any, axis: int | None, kind: str, o
 def _partitioned(
     name: str, sort: Callable[..., _core.GPUArray], a: _core.GPUArray, kth: Any, axis: int | None, kind: str, order: Any
 ) -> _core.GPUArray:
-    """Sort all elements with the function of a name."""
+    """Sort all elements with the function `sort` or `argsort`, instead of a partition."""
     numpy_result: _core.GPUArray = _core._by_numpy(name, a, (a, kth, axis, kind, order))
     if numpy_result is not NotImplemented:
         return numpy_result
@@ -158,15 +158,15 @@ def _partitioned(
 def partition(
     a: _core.GPUArray, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> _core.GPUArray:
-    """Partition the elements: selected ones are at their sorted index, smaller ones before, larger ones behind.
+    """Partition the elements around those at given sorted indices: smaller elements before, larger elements after them.
 
     Parameters
     ----------
     a : GPUArray
     kth : int or sequence of ints
-        Sorted indices that must be correct.
+        Indices at which the result has the element of the sorted array.
     axis : int or None, optional
-        Axis; defaults to the last one, and None takes all elements.
+        Axis of the operation; defaults to the last axis, and None takes all elements.
     kind : {'introselect'}, optional
         Accepted for compatibility with NumPy; a device sorts all elements.
     order : None, optional
@@ -185,15 +185,15 @@ def partition(
 def argpartition(
     a: _core.GPUArray, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> _core.GPUArray:
-    """Return the indices that partition the elements.
+    """Return the indices that partition the elements as `partition` does.
 
     Parameters
     ----------
     a : GPUArray
     kth : int or sequence of ints
-        Sorted indices that must be correct.
+        Indices at which the result has the element of the sorted array.
     axis : int or None, optional
-        Axis; defaults to the last one, and None takes all elements.
+        Axis of the operation; defaults to the last axis, and None takes all elements.
     kind : {'introselect'}, optional
         Accepted for compatibility with NumPy; a device sorts all elements.
     order : None, optional
@@ -209,7 +209,7 @@ def argpartition(
 
 
 def _partition_in_place(a: _core.GPUArray, kth: Any, axis: int, kind: str, order: Any) -> None:
-    """Partition in place, as documented for `GPUArray.partition`."""
+    """Partition an array in place, as documented for `GPUArray.partition`."""
     _check_partition(a, kth, axis, kind, order)
     a.sort(axis)
 
@@ -226,19 +226,19 @@ def topk(a: _core.GPUArray, k: int, axis: int = -1, largest: bool = True) -> Top
     k : int
         Number of elements.
     axis : int, optional
-        Axis; defaults to the last one.
+        Axis of the operation; defaults to the last axis.
     largest : bool, optional
-        Whether to select the largest elements. NaN comes last in both cases.
+        Whether to select the largest elements instead of the smallest. NaN comes last in both cases.
 
     Returns
     -------
     TopKResult
-        With `values` and `indices`, 64-bit integers. Of equal elements the first ones are selected.
+        Named tuple of `values` and `indices` (int64). Of equal elements the first ones are selected.
 
     Raises
     ------
     ValueError
-        If the axis has fewer elements.
+        If the axis has fewer than `k` elements.
 
     Examples
     --------
@@ -263,9 +263,9 @@ def lexsort(keys: Any, axis: int = -1) -> _core.GPUArray:
     Parameters
     ----------
     keys : sequence of GPUArrays, or GPUArray
-        Keys of one shape; an array provides one key per index of its first axis.
+        Keys of one shape. An array provides one key for each index of its first axis.
     axis : int, optional
-        Axis; defaults to the last one.
+        Axis of the operation; defaults to the last axis.
 
     Returns
     -------

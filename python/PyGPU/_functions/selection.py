@@ -1,6 +1,6 @@
 """Selection of elements by indices and conditions, and writes to selected elements.
 
-Host arrays are handled by NumPy through views. On a device at most one number is copied to the host: the count
+For arrays in host memory NumPy computes on views. On a device at most one number is copied to the host: the number
 of true elements, or whether an index is out of range.
 """
 
@@ -23,7 +23,7 @@ _MODES = ("raise", "wrap", "clip")
 def take(
     a: _core.GPUArray, indices: Any, axis: int | None = None, out: _core.GPUArray | None = None, mode: str = "raise"
 ) -> _core.GPUArray:
-    """Take elements by index along an axis.
+    """Return the elements at given indices along an axis.
 
     Parameters
     ----------
@@ -31,17 +31,17 @@ def take(
     indices : array_like of ints
         Indices; negative ones count from the end.
     axis : int, optional
-        Axis of the indices; defaults to the elements in C order.
+        Axis of the indices; by default the array is flattened in C order.
     out : GPUArray, optional
         Output array.
     mode : {'raise', 'wrap', 'clip'}, optional
-        Handling of indices out of range: an error, for which the host waits once; modulo the length; or the
-        nearest valid index, with negative ones as 0.
+        Handling of indices out of range. ``'raise'``: raise an error, for which the host waits. ``'wrap'``: take the
+        index modulo the length. ``'clip'``: use the nearest valid index, which for negative indices is 0.
 
     Raises
     ------
     IndexError
-        For an index that is out of range; then nothing was written.
+        If an index is out of range and `mode` is ``'raise'``; nothing is written then.
 
     Examples
     --------
@@ -60,22 +60,22 @@ def take(
 
 @public("Selection", host=("ind",))
 def put(a: _core.GPUArray, ind: Any, v: Any, mode: str = "raise") -> None:
-    """Write values to flat indices of an array, in C order.
+    """Write values to the elements of an array at given flat indices (C order).
 
     Parameters
     ----------
     a : GPUArray
     ind : array_like of ints
-        Flat indices. For a repeated index the last value remains.
+        Flat indices. If an index is repeated, its last value remains.
     v : array_like
-        Values, repeated if there are fewer.
+        Values, repeated if there are fewer values than indices.
     mode : {'raise', 'wrap', 'clip'}, optional
         Handling of indices out of range, as for `take`.
 
     Raises
     ------
     IndexError
-        For an index that is out of range; then nothing was written.
+        If an index is out of range and `mode` is ``'raise'``; nothing is written then.
 
     Examples
     --------
@@ -107,18 +107,18 @@ def put(a: _core.GPUArray, ind: Any, v: Any, mode: str = "raise") -> None:
 
 @public("Selection", host=("a",))
 def choose(a: _core.GPUArray, choices: Any, out: _core.GPUArray | None = None, mode: str = "raise") -> _core.GPUArray:
-    """Take each element from the array with the given number, at the same index.
+    """Select each element from one of several arrays, whose number is given for each element.
 
     Parameters
     ----------
     a : GPUArray of ints
-        Numbers of the arrays.
+        Number of the array in `choices` for each element.
     choices : sequence of array_like
-        Arrays, broadcast with the numbers.
+        Arrays from which elements are taken; they are broadcast with `a`.
     out : GPUArray, optional
         Output array.
     mode : {'raise', 'wrap', 'clip'}, optional
-        Handling of numbers without an array, as for `take`.
+        Handling of numbers that are not an index into `choices`, as for `take`.
 
     Examples
     --------
@@ -159,14 +159,14 @@ def choose(a: _core.GPUArray, choices: Any, out: _core.GPUArray | None = None, m
 
 @public("Selection")
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> _core.GPUArray:
-    """Take each element from the first array whose condition is true there.
+    """Select each element from the first array whose condition is true for that element.
 
     Parameters
     ----------
     condlist : list of arrays of bool
         The conditions.
     choicelist : list of array_like
-        Array of each condition; all are broadcast.
+        Array for each condition; all arrays are broadcast.
     default : scalar or GPUArray, optional
         Value for elements without a true condition.
 
@@ -211,9 +211,10 @@ def repeat(a: _core.GPUArray, repeats: Any, axis: int | None = None) -> _core.GP
     ----------
     a : GPUArray
     repeats : int or array_like of ints
-        Number of repetitions; for all, or per index of the axis. For a device array the host waits for the sum.
+        Number of repetitions, one for all or one for each index of the axis. If it is on a device, the host waits for
+        the sum.
     axis : int, optional
-        Axis of repetition; defaults to the elements in C order.
+        Axis of repetition; by default the array is flattened in C order.
 
     Examples
     --------
@@ -238,7 +239,7 @@ def repeat(a: _core.GPUArray, repeats: Any, axis: int | None = None) -> _core.GP
 
 
 def _repeated(a: _core.GPUArray, count: int, axis: int) -> _core.GPUArray:
-    """Repeat each index of an axis with one copy."""
+    """Repeat the parts of an axis, each a fixed number of times, with one copy."""
     shape = (*a.shape[: axis + 1], count, *a.shape[axis + 1 :])
     result = _core.empty(shape, a.dtype, device=a.device)
     result[...] = _core.expand_dims(a, axis + 1)
@@ -246,7 +247,7 @@ def _repeated(a: _core.GPUArray, count: int, axis: int) -> _core.GPUArray:
 
 
 def _repeat_indices(a: _core.GPUArray, repeats: _core.GPUArray, length: int) -> _core.GPUArray:
-    """Find the source index of each result index, by search in the cumulative counts."""
+    """Return the source index of each result index, found by a binary search in the cumulative counts."""
     check_indices(repeats.dtype)
     counts = flat(repeats.astype(np.int64))
     if counts.size == 1:
@@ -262,7 +263,7 @@ def _repeat_indices(a: _core.GPUArray, repeats: _core.GPUArray, length: int) -> 
 
 
 def _index_key(arr: _core.GPUArray, indices: _core.GPUArray, axis: int) -> tuple[_core.GPUArray, ...]:
-    """Return an index key with ranges for the other axes."""
+    """Return an index tuple with the given indices along one axis, and ranges along the others."""
     if indices.dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")
     if arr.ndim != indices.ndim:
@@ -281,15 +282,15 @@ def _index_key(arr: _core.GPUArray, indices: _core.GPUArray, axis: int) -> tuple
 
 @public("Selection", host=("indices",))
 def take_along_axis(arr: _core.GPUArray, indices: Any, axis: int | None = -1) -> _core.GPUArray:
-    """Take elements along an axis by indices of the same rank, such as those of `argmax` with `keepdims`.
+    """Take elements along an axis by an array of indices, such as the result of `argmax` with `keepdims=True`.
 
     Parameters
     ----------
     arr : GPUArray
     indices : GPUArray of ints
-        Any length along the axis; broadcast with the array along the others.
+        Indices of any length along `axis`; along the other axes they are broadcast with the array.
     axis : int, optional
-        The axis; None: the elements in C order.
+        Axis of the indices; None flattens the array in C order.
 
     Examples
     --------
@@ -309,17 +310,17 @@ def take_along_axis(arr: _core.GPUArray, indices: Any, axis: int | None = -1) ->
 
 @public("Selection", host=("indices",))
 def put_along_axis(arr: _core.GPUArray, indices: Any, values: Any, axis: int | None) -> None:
-    """Write values along an axis to the elements that `take_along_axis` takes.
+    """Write values along an axis to the elements that `take_along_axis` returns for the same indices.
 
     Parameters
     ----------
     arr : GPUArray
     indices : GPUArray of ints
-        Any length along the axis; broadcast with the array along the others.
+        Indices of any length along `axis`; along the other axes they are broadcast with the array.
     values : array_like
-        Broadcast to the shape of the indices.
+        Values, broadcast to the shape of the indices.
     axis : int
-        The axis; None: the elements in C order.
+        Axis of the indices; None flattens the array in C order.
 
     Examples
     --------

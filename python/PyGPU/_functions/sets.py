@@ -1,4 +1,4 @@
-"""Set operations on arrays; the host reads the number of unique values."""
+"""Set operations on arrays; the host waits for the number of unique values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from PyGPU._names.public import public
 
 
 class UniqueAllResult(NamedTuple):
-    """Result of `unique_all`."""
+    """Result of `unique_all`: values, first indices, inverse indices and counts."""
 
     values: _core.GPUArray
     indices: _core.GPUArray
@@ -26,14 +26,14 @@ class UniqueAllResult(NamedTuple):
 
 
 class UniqueCountsResult(NamedTuple):
-    """Result of `unique_counts`."""
+    """Result of `unique_counts`: values and counts."""
 
     values: _core.GPUArray
     counts: _core.GPUArray
 
 
 class UniqueInverseResult(NamedTuple):
-    """Result of `unique_inverse`."""
+    """Result of `unique_inverse`: values and inverse indices."""
 
     values: _core.GPUArray
     inverse_indices: _core.GPUArray
@@ -96,19 +96,19 @@ def unique(
 ) -> Any:
     """Return the sorted unique values of an array.
 
-    The host waits for their number.
+    The host waits for the number of unique values.
 
     Parameters
     ----------
     ar : GPUArray
     return_index : bool, optional
-        Whether to return the first index of each value.
+        Whether to return, for each unique value, the index of its first occurrence.
     return_inverse : bool, optional
-        Whether to return the index of each element's value, in the array's shape.
+        Whether to return, for each element, the index of its value among the unique values, in the array's shape.
     return_counts : bool, optional
-        Whether to return the number of occurrences of each value.
+        Whether to return, for each unique value, the number of its occurrences.
     axis : int, optional
-        Axis along which parts are compared as a whole; defaults to single elements.
+        Axis along which whole sub-arrays are compared; by default single elements are compared.
     equal_nan : bool, optional
         Whether all NaNs count as one value.
     sorted : bool, optional
@@ -145,11 +145,11 @@ def unique(
 
 
 def _unique_parts(ar: _core.GPUArray, axis: int, return_index: bool, return_inverse: bool, return_counts: bool) -> Any:
-    """Return the unique parts along an axis, which are sorted as rows."""
+    """Return the unique sub-arrays along an axis, compared and sorted as rows."""
     moved = _core.moveaxis(ar, axis, 0)
     shape, count, width = moved.shape, moved.shape[0], math.prod(moved.shape[1:])
     rows = flat(moved).reshape(count, width)
-    # Empty parts are all equal.
+    # Sub-arrays without elements are all equal.
     order = lexsort(rows.T[::-1]) if width else _core.arange(count, device=ar.device)
     ordered = _core._take(rows, order, 0, None, "wrap")
     is_first = _core.ones(count, bool, device=ar.device)
@@ -174,7 +174,7 @@ def _unique_parts(ar: _core.GPUArray, axis: int, return_index: bool, return_inve
 def unique_all(x: _core.GPUArray) -> UniqueAllResult:
     """Return the unique values of an array with all optional outputs of `unique`.
 
-    No NaN is equal to another one.
+    Each NaN counts as a separate value.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def unique_all(x: _core.GPUArray) -> UniqueAllResult:
     Returns
     -------
     UniqueAllResult
-        With `values`, `indices`, `inverse_indices` and `counts`.
+        Named tuple of `values`, `indices`, `inverse_indices` and `counts`.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def unique_all(x: _core.GPUArray) -> UniqueAllResult:
 
 @public("Sets")
 def unique_counts(x: _core.GPUArray) -> UniqueCountsResult:
-    """Return the unique values of an array and their counts; NaNs are distinct.
+    """Return the unique values of an array and their counts; each NaN counts as a separate value.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def unique_counts(x: _core.GPUArray) -> UniqueCountsResult:
     Returns
     -------
     UniqueCountsResult
-        With `values` and `counts`.
+        Named tuple of `values` and `counts`.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def unique_counts(x: _core.GPUArray) -> UniqueCountsResult:
 
 @public("Sets")
 def unique_inverse(x: _core.GPUArray) -> UniqueInverseResult:
-    """Return the unique values of an array and the inverse indices; NaNs are distinct.
+    """Return the unique values of an array and the inverse indices; each NaN counts as a separate value.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def unique_inverse(x: _core.GPUArray) -> UniqueInverseResult:
     Returns
     -------
     UniqueInverseResult
-        With `values` and `inverse_indices`.
+        Named tuple of `values` and `inverse_indices`.
 
     Examples
     --------
@@ -240,7 +240,7 @@ def unique_inverse(x: _core.GPUArray) -> UniqueInverseResult:
 
 @public("Sets")
 def unique_values(x: _core.GPUArray) -> _core.GPUArray:
-    """Return the sorted unique values of an array; NaNs are distinct.
+    """Return the sorted unique values of an array; each NaN counts as a separate value.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def unique_values(x: _core.GPUArray) -> _core.GPUArray:
 
 
 def _device_operands(name: str, x: Any, y: Any) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Copy two operands to the device of the one that is an array."""
+    """Return both operands as arrays, on the device of the operand that is a GPUArray."""
     device_array = x if isinstance(x, _core.GPUArray) else y
     if not isinstance(device_array, _core.GPUArray):
         raise TypeError(f"{name}(): neither operand is an array of PyGPU; copy one to a device, with PyGPU.to_gpu(x)")
@@ -265,12 +265,12 @@ def _device_operands(name: str, x: Any, y: Any) -> tuple[_core.GPUArray, _core.G
 
 
 def _joined(x: _core.GPUArray, y: _core.GPUArray) -> _core.GPUArray:
-    """Concatenate the elements of two arrays."""
+    """Concatenate the flattened elements of two arrays."""
     return concatenate([flat(x), flat(y)])
 
 
 def _find_members(x: _core.GPUArray, ordered: _core.GPUArray) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Test which elements occur in a non-empty sorted array of their type, and return the indices."""
+    """Test which elements occur in a sorted non-empty array of the same dtype; also return their indices in it."""
     positions = _core._searchsorted(ordered, x, False)
     return _core.equal(_core._take(ordered, positions, 0, None, "clip"), x), positions
 
@@ -292,18 +292,18 @@ def isin(
     ----------
     element : GPUArray
     test_elements : array_like
-        Values to search; they are sorted.
+        Values whose membership is tested. They need not be sorted.
     assume_unique : bool, optional
         Accepted for compatibility with NumPy; it has no effect.
     invert : bool, optional
-        Whether to invert the result.
+        Whether to test which elements do not occur.
     kind : {None, 'sort', 'table'}, optional
         Accepted for compatibility with NumPy.
 
     Returns
     -------
     GPUArray
-        Of bools, in the shape of the elements.
+        Array of bools in the shape of `element`.
 
     Examples
     --------
@@ -335,7 +335,7 @@ def union1d(ar1: Any, ar2: Any) -> _core.GPUArray:
     Parameters
     ----------
     ar1, ar2 : GPUArray
-        One of them may be another array_like.
+        Arrays, of which one may be another array_like, such as a list.
 
     Examples
     --------
@@ -366,11 +366,11 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
     Parameters
     ----------
     ar1, ar2 : GPUArray
-        One of them may be another array_like.
+        Arrays, of which one may be another array_like, such as a list.
     assume_unique : bool, optional
         Accepted for compatibility with NumPy; it has no effect.
     return_indices : bool, optional
-        Whether to return the first index of each value in both arrays.
+        Whether to return, for each value, the index of its first occurrence in each array.
 
     Examples
     --------
@@ -396,14 +396,14 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
 
 @public("Sets")
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> _core.GPUArray:
-    """Return the sorted unique values of one array that another array lacks.
+    """Return the sorted unique values of one array that do not occur in another array.
 
     Parameters
     ----------
     ar1, ar2 : GPUArray
-        One of them may be another array_like.
+        Arrays, of which one may be another array_like, such as a list.
     assume_unique : bool, optional
-        Whether the first array is already unique; then its order is kept.
+        Whether the values of `ar1` are already unique. If True, the result keeps the order of `ar1`.
 
     Examples
     --------
@@ -426,9 +426,9 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> _core.GPUArray:
     Parameters
     ----------
     ar1, ar2 : GPUArray
-        One of them may be another array_like.
+        Arrays, of which one may be another array_like, such as a list.
     assume_unique : bool, optional
-        Whether both arrays are already unique.
+        Whether the values of each array are already unique.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Changes of shape and axes; most results are views."""
+"""Changes of the shape and axes of arrays; most results are views."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def reshape(
     a : GPUArray
         The array.
     shape : int or sequence of int
-        Lengths of the result; one may be -1.
+        Shape of the result; one length may be -1 and is computed.
     order : {'C', 'F', 'A'}, optional
-        Order in which elements are read and written.
+        Index order in which elements are read and written.
     copy : bool, optional
-        True: always copy; False: never copy; by default a view wherever NumPy returns one.
+        True: always copy. False: never copy. None, the default: return a view wherever NumPy returns one.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def reshape(
     Raises
     ------
     ValueError
-        If the numbers of elements differ, or a required view is impossible.
+        If the number of elements would change, or if `copy` is False and a view is impossible.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def ravel(a: _core.GPUArray, order: OrderACFK = "C") -> _core.GPUArray:
     a : GPUArray
         The array.
     order : {'C', 'F', 'A'}, optional
-        Order of the elements.
+        Index order in which elements are read.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def squeeze(a: _core.GPUArray, axis: ShapeLike | None = None) -> _core.GPUArray:
     a : GPUArray
         The array.
     axis : int or sequence of int, optional
-        Axes to remove; defaults to all.
+        Axes to remove; defaults to all axes of length 1.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def transpose(a: _core.GPUArray, axes: Any = None) -> _core.GPUArray:
     a : GPUArray
         The array.
     axes : sequence of int, optional
-        Source axis of each new axis; reversed by default.
+        Source axis of each new axis; by default the axes are reversed.
 
     Returns
     -------
@@ -170,7 +170,7 @@ def swapaxes(a: _core.GPUArray, axis1: SupportsIndex, axis2: SupportsIndex) -> _
     a : GPUArray
         The array.
     axis1, axis2 : int
-        The axes.
+        Axes to swap.
 
     Returns
     -------
@@ -196,7 +196,7 @@ def rollaxis(a: _core.GPUArray, axis: int, start: int = 0) -> _core.GPUArray:
     axis : int
         Axis to move.
     start : int, optional
-        Axis before which it is moved, in the current numbering.
+        Axis, in the original numbering, before which `axis` is moved.
 
     Returns
     -------
@@ -225,12 +225,12 @@ def atleast_1d(*arys: Any) -> Any:
     Parameters
     ----------
     *arys : GPUArray or number
-        Those without axes get one.
+        Arrays; an array without axes gets one axis of length 1.
 
     Returns
     -------
     GPUArray, or tuple of GPUArray
-        Views; a tuple for several arrays.
+        View of the array; a tuple of views for several arrays.
 
     Examples
     --------
@@ -253,12 +253,12 @@ def atleast_2d(*arys: Any) -> Any:
     Parameters
     ----------
     *arys : GPUArray or number
-        Those of one axis are rows.
+        Arrays; an array with one axis becomes one row.
 
     Returns
     -------
     GPUArray, or tuple of GPUArray
-        Views; a tuple for several arrays.
+        View of the array; a tuple of views for several arrays.
 
     Examples
     --------
@@ -286,12 +286,12 @@ def atleast_3d(*arys: Any) -> Any:
     Parameters
     ----------
     *arys : GPUArray or number
-        Arrays with one axis have it in the middle, those with two axes in front.
+        Arrays. An array of shape (n,) becomes (1, n, 1), and one of shape (m, n) becomes (m, n, 1).
 
     Returns
     -------
     GPUArray, or tuple of GPUArray
-        Views; a tuple for several arrays.
+        View of the array; a tuple of views for several arrays.
 
     Examples
     --------
@@ -312,7 +312,7 @@ def _single_or_tuple(results: list[_core.GPUArray]) -> Any:
 
 @public("Other shapes")
 def broadcast_shapes(*args: Any) -> tuple[int, ...]:
-    """Return the shape to which shapes are broadcast.
+    """Return the shape to which several shapes are broadcast.
 
     Parameters
     ----------
@@ -326,7 +326,7 @@ def broadcast_shapes(*args: Any) -> tuple[int, ...]:
     Raises
     ------
     ValueError
-        If they do not fit.
+        If the shapes cannot be broadcast.
 
     Examples
     --------
@@ -346,7 +346,7 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[_core.GPUArray, .
     *args : GPUArray or number
         Arrays to broadcast.
     subok : bool, optional
-        Ignored: a view has the class of its array.
+        Ignored: a view always has the class of its array.
 
     Returns
     -------
@@ -355,7 +355,7 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[_core.GPUArray, .
     Raises
     ------
     ValueError
-        If their shapes do not fit.
+        If the shapes cannot be broadcast.
 
     Examples
     --------
@@ -377,7 +377,7 @@ def ndim(a: Any) -> int:
     Parameters
     ----------
     a : GPUArray or number
-        Object to test.
+        Array or number.
 
     Returns
     -------
@@ -394,12 +394,12 @@ def ndim(a: Any) -> int:
 
 @public("Other shapes")
 def shape(a: Any) -> tuple[int, ...]:
-    """Return the lengths of an array's axes.
+    """Return the shape of an array.
 
     Parameters
     ----------
     a : GPUArray or number
-        Object to test.
+        Array or number.
 
     Returns
     -------
@@ -416,14 +416,14 @@ def shape(a: Any) -> tuple[int, ...]:
 
 @public("Other shapes")
 def size(a: Any, axis: int | tuple[int, ...] | None = None) -> int:
-    """Return the number of elements of an array, or the product of lengths along axes.
+    """Return the number of elements of an array, or the product of its lengths along given axes.
 
     Parameters
     ----------
     a : GPUArray or number
-        Object to test.
+        Array or number.
     axis : int or tuple of int, optional
-        Axes of the operation; defaults to all.
+        Axes whose lengths are multiplied; defaults to all axes.
 
     Returns
     -------
@@ -435,7 +435,7 @@ def size(a: Any, axis: int | tuple[int, ...] | None = None) -> int:
     >>> PyGPU.size(PyGPU.zeros((2, 3))), PyGPU.size(PyGPU.zeros((2, 3)), 1)
     (6, 3)
     """
-    # For an object that has only a shape.
+    # Avoids a copy to the host: NumPy reads only the shape of the stand-in.
     return np.size(a if not isinstance(a, _core.GPUArray) else np.broadcast_to(False, a.shape), axis)
 
 

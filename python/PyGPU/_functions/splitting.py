@@ -18,7 +18,7 @@ def array_split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) ->
     ary : GPUArray
         Array to split.
     indices_or_sections : int or sequence of int
-        Number of parts, or their end indices.
+        Number of parts, or the indices along the axis at which the array is split.
     axis : int, optional
         Axis of the operation.
 
@@ -30,7 +30,7 @@ def array_split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) ->
     Raises
     ------
     ValueError
-        For fewer than one part.
+        If fewer than one part is requested.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) -> list[
     ary : GPUArray
         Array to split.
     indices_or_sections : int or sequence of int
-        Number of parts, or their end indices.
+        Number of parts, or the indices along the axis at which the array is split.
     axis : int, optional
         Axis of the operation.
 
@@ -74,7 +74,7 @@ def split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) -> list[
     Raises
     ------
     ValueError
-        If an equal division is impossible.
+        If the axis cannot be divided into that number of equal parts.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def vsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray
     ary : GPUArray
         Array with two or more axes.
     indices_or_sections : int or sequence of int
-        As in `split`.
+        As for `split`.
 
     Returns
     -------
@@ -123,14 +123,14 @@ def vsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray
 
 @public("Joining and splitting")
 def hsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray]:
-    """Split an array along its second axis, or its only one.
+    """Split an array along its second axis, or along its only axis.
 
     Parameters
     ----------
     ary : GPUArray
         Array with one or more axes.
     indices_or_sections : int or sequence of int
-        As in `split`.
+        As for `split`.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def dsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray
     ary : GPUArray
         Array with three or more axes.
     indices_or_sections : int or sequence of int
-        As in `split`.
+        As for `split`.
 
     Returns
     -------
@@ -179,7 +179,7 @@ def dsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray
 
 @public("Joining and splitting")
 def unstack(x: _core.GPUArray, /, *, axis: int = 0) -> tuple[_core.GPUArray, ...]:
-    """Split an array into the sub-arrays at each index of an axis.
+    """Split an array into its sub-arrays at each index of an axis.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Means, cumulative sums and extents of arrays."""
+"""Weighted means, and cumulative sums and products in the array API's form."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _cumulative(
     axis %= x.ndim
     shape = (*x.shape[:axis], x.shape[axis] + 1, *x.shape[axis + 1 :])
     if out is None:
-        # The function itself returns the type of its result: a call without elements costs nothing.
+        # A scan of an empty slice returns the result dtype without a kernel launch.
         out = _core.empty(shape, scan(x[:0], axis=0, dtype=dtype).dtype, device=x.device)
     elif out.shape != shape:
         raise ValueError(f"out has shape {out.shape} and the scan with its initial value {shape}")
@@ -66,7 +66,7 @@ def cumulative_sum(
     out : GPUArray, optional
         Output array.
     include_initial : bool, optional
-        Whether the result starts with the empty sum and is one element longer.
+        Whether the result begins with an additional 0.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def cumulative_prod(
     out : GPUArray, optional
         Output array.
     include_initial : bool, optional
-        Whether the result starts with the empty product and is one element longer.
+        Whether the result begins with an additional 1.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def _axes(axis: int | tuple[int, ...], ndim: int) -> tuple[int, ...]:
 def _broadcast_weights(
     a: _core.GPUArray, axis: int | tuple[int, ...] | None, weights: _core.GPUArray
 ) -> _core.GPUArray:
-    """Return the weights broadcast along the axes of the array."""
+    """Return the weights, broadcast to the axes of the array."""
     if a.shape == weights.shape:
         return weights
     if axis is None:
@@ -179,8 +179,8 @@ def average(
     axis : int or tuple of ints, optional
         Axes of the reduction; defaults to all.
     weights : GPUArray, optional
-        Weights for all elements, or for those along the axes. The host waits for their sum, which must
-        not be 0.
+        Weights for all elements, or for the elements along `axis`. The host waits for the sum of the weights, which
+        must not be 0.
     returned : bool, optional
         Whether to return the sum of the weights as well.
     keepdims : bool, optional
@@ -193,7 +193,7 @@ def average(
     Raises
     ------
     ZeroDivisionError
-        If the weights of a mean sum to 0.
+        If the sum of the weights of a mean is 0.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Fusion mode of a thread, and the report on deferred operations."""
+"""Fusion mode of a thread, and report on deferred operations."""

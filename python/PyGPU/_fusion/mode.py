@@ -1,4 +1,4 @@
-"""Choose whether operations of a thread are deferred."""
+"""Selection of the fusion mode of a thread: whether its operations are deferred."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class _Entered(threading.local):
-    """Stack of the modes that a thread had when it entered a block."""
+    """Per-thread stack of the modes to restore at the ends of ``with`` blocks."""
 
     def __init__(self) -> None:
         self.before: list[str] = []
@@ -31,8 +31,9 @@ class fusion(ContextDecorator):
     """Choose whether operations of this thread are deferred and fused, inside ``with`` or in a function.
 
     Operations on arrays of a GPU are deferred, so that one kernel computes several of them and temporary results need
-    no memory. Deferral changes no result: any access that could observe it flushes the pending operations first. Use
-    ``"off"`` to measure single operations, and to have each error raised by the line that causes it.
+    no memory. Deferral changes no result: any access that could observe a pending operation flushes all pending
+    operations first. Use ``"off"`` to measure single operations, and to have each error raised by the line that causes
+    it.
 
     Parameters
     ----------
@@ -43,18 +44,18 @@ class fusion(ContextDecorator):
     Raises
     ------
     ValueError
-        For another mode; nothing is changed then.
+        If `mode` is neither of the two; the mode is unchanged then.
     TypeError
-        Around a generator or a coroutine, whose body does not run inside the call: write ``with`` inside of it.
+        If it decorates a generator or a coroutine, whose body does not run inside the call: use ``with`` in the body.
 
     See Also
     --------
     flush : Launch the pending operations.
-    fusion_report : Count fused operations, and explain those that were not.
+    fusion_report : Count fused operations, and list the reasons why operations were not fused.
 
     Notes
     -----
-    The environment variable ``PYGPU_FUSION`` names the mode of threads that have chosen none. A change of the mode
+    The environment variable ``PYGPU_FUSION`` sets the mode of threads that do not select one. A change of the mode
     flushes the pending operations. Results have the same bits in every mode.
 
     Examples
@@ -80,23 +81,23 @@ class fusion(ContextDecorator):
         self._entered = _Entered()
 
     def __enter__(self) -> None:
-        """Set the mode."""
+        """Set the mode of this thread."""
         self._entered.before.append(_core._set_fusion(self._mode))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Restore the previous mode."""
+        """Restore the mode that the thread had before the block."""
         before = self._entered.before.pop()
         try:
             _core._set_fusion(before)
         except BaseException:
-            # The pending operations have failed and are gone: the mode must be restored.
+            # The flush failed and discarded the pending operations; the mode must be restored nevertheless.
             _core._set_fusion(before)
             raise
 
     def __call__(self, func: _Function) -> _Function:
-        """Return a function that runs in the mode."""
+        """Return a function that calls the given function in this mode."""
         if inspect.isgeneratorfunction(func) or inspect.iscoroutinefunction(func) or inspect.isasyncgenfunction(func):
             name = getattr(func, "__qualname__", repr(func))
             raise TypeError(
@@ -106,5 +107,5 @@ class fusion(ContextDecorator):
         return super().__call__(func)
 
     def __repr__(self) -> str:
-        """Describe the usage: the call alone has no effect."""
+        """Return a hint: the object has an effect only inside ``with`` or as a decorator."""
         return f"<PyGPU.fusion({self._mode!r}), for `with` or as a decorator>"

@@ -1,4 +1,4 @@
-"""Counts of deferred operations: how many were fused, and why others were not."""
+"""Report on deferred operations: the numbers of fused operations, and reasons why others were not fused."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def _many(count: int, noun: str) -> str:
 
 
 class FusionReport(Mapping[str, Any]):
-    """Count deferred operations, as attributes, mapping items and printed sentences."""
+    """Counts of deferred operations, available as attributes, as items of a mapping, and as printed sentences."""
 
     def __init__(self) -> None:
         self._now: dict[str, Any] | None = _core._fusion_figures()
         self._before: dict[str, Any] | None = None
 
     def __enter__(self) -> FusionReport:
-        """Start counting."""
+        """Flush the pending operations and start counting."""
         _core.flush()
         self._before, self._now = _core._fusion_figures(), None
         _core._watch_fusion(True)
@@ -67,7 +67,7 @@ class FusionReport(Mapping[str, Any]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Stop counting."""
+        """Flush the pending operations and stop counting."""
         try:
             _core.flush()
         finally:
@@ -79,15 +79,15 @@ class FusionReport(Mapping[str, Any]):
         return now if self._before is None else _difference(now, self._before)
 
     def __getitem__(self, name: str) -> Any:
-        """Return a count, or counts by cause."""
+        """Return the count with a name, or the dict of counts by cause."""
         return self._counts()[name]
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the names."""
+        """Iterate over the names of the counts."""
         return iter(self._counts())
 
     def __len__(self) -> int:
-        """Return the number of names."""
+        """Return the number of counts."""
         return len(self._counts())
 
     @property
@@ -102,32 +102,32 @@ class FusionReport(Mapping[str, Any]):
 
     @property
     def computed(self) -> int:
-        """Number of computed operations."""
+        """Number of operations that kernels have computed."""
         return int(self["computed"])
 
     @property
     def waiting(self) -> int:
-        """Number of pending operations."""
+        """Number of pending operations, which have not been launched yet."""
         return int(self["waiting"])
 
     @property
     def kernels(self) -> int:
-        """Number of launches that computed them."""
+        """Number of kernel launches that computed deferred operations."""
         return int(self["kernels"])
 
     @property
     def fused(self) -> int:
-        """Number of launches that computed several operations."""
+        """Number of kernel launches that computed several operations each."""
         return int(self["fused"])
 
     @property
     def outputs(self) -> int:
-        """Number of results that received memory."""
+        """Number of results that were written to memory."""
         return int(self["outputs"])
 
     @property
     def first_meetings(self) -> int:
-        """Number of groups below the compile threshold, whose operations were computed individually."""
+        """Number of fusion groups below the compile threshold, whose operations were computed one by one."""
         return int(self["first_meetings"])
 
     @property
@@ -187,17 +187,27 @@ def _causes(title: str, counts: dict[str, int], meanings: dict[str, str]) -> Ite
 
 @public("When it is computed")
 def fusion_report() -> FusionReport:
-    """Report the number of fused operations, and why others were not fused.
+    """Report the number of fused operations, and the reasons why others were not fused.
 
     Returns
     -------
     FusionReport
-        Counts since the start of the process, of all threads; after ``with``, those of the block. They are attributes
-        and items: deferred ``operations``, of which some were ``dropped`` before their launch, were ``computed`` or
-        are ``waiting``; the ``kernels`` that computed them; those ``fused`` out of several; the ``outputs`` that
-        received memory; ``first_meetings`` of expressions below the compile threshold; ``failures``; and two
-        dicts by cause: ``closed`` (reasons of flushes) and ``at_once`` (reasons of eager launches).
-        The printed form consists of sentences and includes remedies.
+        Counts of all threads since the start of the process; after a ``with`` block, the counts of the block. Each
+        count is an attribute and an item of the mapping:
+
+        - ``operations``: deferred operations;
+        - ``dropped``: operations that were never launched, because their results were unreferenced;
+        - ``computed``: operations that kernels have computed;
+        - ``waiting``: pending operations, which have not been launched yet;
+        - ``kernels``: kernel launches that computed deferred operations;
+        - ``fused``: kernel launches that computed several operations each;
+        - ``outputs``: results that were written to memory;
+        - ``first_meetings``: fusion groups below the compile threshold, whose operations were computed one by one;
+        - ``failures``: operations whose launch failed;
+        - ``closed``: a dict with the number of flushes for each cause;
+        - ``at_once``: a dict with the number of eagerly launched operations for each cause.
+
+        ``print`` formats the counts as sentences and adds remedies.
 
     See Also
     --------
@@ -205,8 +215,8 @@ def fusion_report() -> FusionReport:
 
     Notes
     -----
-    A block flushes the pending operations when it begins and when it ends, so that its counts are those of its lines.
-    The report itself launches nothing.
+    A ``with`` block flushes the pending operations when it begins and when it ends, so that it counts only its own
+    operations. Without ``with`` the report launches nothing.
 
     Examples
     --------

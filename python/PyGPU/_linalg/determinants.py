@@ -1,4 +1,4 @@
-"""Determinants, as products along the diagonals of triangular factors."""
+"""Determinants, computed as products of the diagonals of triangular factors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["det", "slogdet"]
 
 
 def _factors(a: _core.GPUArray, dtype: Any) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]:
-    """Return the diagonals, the signs of the row exchanges, and a mask of the singular matrices."""
+    """Return the diagonals of the triangular factors, the signs of the row exchanges, and a singularity mask."""
     factors, _ = copy_in_memory_order(a, dtype)
     _, pivots, info, _ = library.lu(factors)
     row_numbers = _core.arange(1, a.shape[-1] + 1, dtype="int32", device=a.device)
@@ -24,7 +24,7 @@ def _factors(a: _core.GPUArray, dtype: Any) -> tuple[_core.GPUArray, _core.GPUAr
 
 
 def det(a: Any) -> _core.GPUArray:
-    """Compute determinants.
+    """Compute the determinants of square matrices.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def det(a: Any) -> _core.GPUArray:
 
 
 def slogdet(a: Any) -> SlogdetResult:
-    """Compute the signs of determinants, and the logarithms of their absolute values.
+    """Compute the signs of the determinants of square matrices, and the logarithms of their absolute values.
 
     Parameters
     ----------
@@ -65,7 +65,8 @@ def slogdet(a: Any) -> SlogdetResult:
     Returns
     -------
     SlogdetResult
-        `sign`, for complex matrices a number of absolute value 1, and `logabsdet`; 0 and -inf for singular ones.
+        Named tuple of `sign`, for complex matrices a number of absolute value 1, and `logabsdet`. For a singular matrix
+        they are 0 and -inf.
 
     Examples
     --------

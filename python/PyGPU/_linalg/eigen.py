@@ -41,14 +41,14 @@ def eigh(a: Any, UPLO: str = "L") -> EighResult:
     Parameters
     ----------
     a : GPUArray
-        Matrices, in the last two axes; only one triangle is read.
+        Hermitian matrices, in the last two axes; only the triangle that `UPLO` selects is read.
     UPLO : {'L', 'U'}, optional
-        The lower or the upper triangle.
+        Triangle to read: lower or upper.
 
     Returns
     -------
     EighResult
-        `eigenvalues`, in ascending order, and `eigenvectors`, in columns.
+        Named tuple of `eigenvalues`, in ascending order, and `eigenvectors`, in columns.
 
     Raises
     ------
@@ -76,9 +76,9 @@ def eigvalsh(a: Any, UPLO: str = "L") -> _core.GPUArray:
     Parameters
     ----------
     a : GPUArray
-        Matrices, in the last two axes; only one triangle is read.
+        Hermitian matrices, in the last two axes; only the triangle that `UPLO` selects is read.
     UPLO : {'L', 'U'}, optional
-        The lower or the upper triangle.
+        Triangle to read: lower or upper.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def _general(a: Any, function: str, vectors: bool) -> EigResult:
     dtype = np.result_type(common_type(matrices), np.complex64)
     numpy_result: Any = library.by_numpy(function, matrices)
     if numpy_result is not NotImplemented:
-        # NumPy returns real values if no imaginary part remains; here the type does not depend on values.
+        # NumPy returns real arrays if all imaginary parts are 0; here the dtype does not depend on the values.
         values, vectors_by_column = (
             result.astype(dtype) for result in (numpy_result if vectors else (numpy_result, numpy_result))
         )
@@ -131,13 +131,13 @@ def eig(a: Any) -> EigResult:
     Returns
     -------
     EigResult
-        `eigenvalues`, unordered, and `eigenvectors`, in columns. They are complex; NumPy returns real ones if no
-        eigenvalue has an imaginary part.
+        Named tuple of `eigenvalues`, unordered, and `eigenvectors`, in columns. Both are complex; NumPy returns real
+        arrays if no eigenvalue has an imaginary part.
 
     Raises
     ------
     NotSupportedError
-        On a GPU without cuSOLVER of CUDA 12.6 or newer; hipSOLVER has no such function.
+        On an NVIDIA GPU with a cuSOLVER older than that of CUDA 12.6, and on AMD GPUs: hipSOLVER has no such function.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def eig(a: Any) -> EigResult:
 
 
 def eigvals(a: Any) -> _core.GPUArray:
-    """Compute eigenvalues of arbitrary square matrices.
+    """Compute the eigenvalues of arbitrary square matrices.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def eigvals(a: Any) -> _core.GPUArray:
     Returns
     -------
     GPUArray
-        Unordered; complex, as those of `eig`.
+        Complex eigenvalues in no particular order, as from `eig`.
 
     Examples
     --------

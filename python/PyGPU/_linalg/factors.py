@@ -30,14 +30,14 @@ _NOT_CONVERGED = "SVD did not converge"
 
 
 def cholesky(a: Any, /, *, upper: bool = False) -> _core.GPUArray:
-    """Factorise positive definite matrices into a triangular matrix and its conjugate transpose.
+    """Factorise positive definite matrices into a triangular factor and its conjugate transpose; return the factor.
 
     Parameters
     ----------
     a : GPUArray
         Hermitian matrices, in the last two axes; only one triangle is read.
     upper : bool, optional
-        Whether the upper triangle is read and returned, instead of the lower one.
+        Whether the upper triangle is read and returned instead of the lower triangle.
 
     Returns
     -------
@@ -57,15 +57,15 @@ def cholesky(a: Any, /, *, upper: bool = False) -> _core.GPUArray:
     a = array(a, "cholesky")
     check_square(a)
     dtype = common_type(a)
-    # By keyword only if needed: NumPy has `upper` from 2.0 on.
+    # `upper` is passed only if it is set, because NumPy has it from version 2.0 on.
     numpy_result: _core.GPUArray = library.by_numpy("cholesky", a, **({"upper": True} if upper else {}))
     if numpy_result is not NotImplemented:
         return numpy_result
     work = copy_row_major(a, dtype)
-    # In column order the lower triangle is the upper one of the conjugates: in row order their factor is the result.
+    # The library's lower triangle in column order is the upper triangle in row order, so that the factor is the result.
     info = library.cholesky(work, is_lower=upper) if work.size else None
     factor = triu(work) if upper else tril(work)
-    # After the last launch, because the host waits here.
+    # The check is after the last launch, because the host waits here.
     if info is not None:
         library.check(info, "Matrix is not positive definite")
     return factor
@@ -78,20 +78,20 @@ def qr(a: Any, mode: Literal["r"]) -> _core.GPUArray: ...
 @overload
 def qr(a: Any, mode: Literal["raw"]) -> tuple[_core.GPUArray, _core.GPUArray]: ...
 def qr(a: Any, mode: str = "reduced") -> Any:
-    """Factorise matrices into orthonormal columns and an upper triangle.
+    """Factorise matrices into a matrix with orthonormal columns and an upper triangular matrix.
 
     Parameters
     ----------
     a : GPUArray
         The matrices, in the last two axes.
     mode : {'reduced', 'complete', 'r', 'raw'}, optional
-        As many columns as needed, a complete basis, the triangle only, or the reflectors and their factors in
-        LAPACK's layout, transposed.
+        ``'reduced'``: `Q` has min(rows, columns) columns. ``'complete'``: `Q` is square. ``'r'``: only `R` is returned.
+        ``'raw'``: the Householder reflectors and their factors are returned, in LAPACK's layout, transposed.
 
     Returns
     -------
     QRResult, GPUArray or tuple of GPUArray
-        `Q` and `R`, or the results selected by `mode`.
+        Named tuple of `Q` and `R`, or the results that `mode` selects.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 
 
 def _by_eigh(a: _core.GPUArray, compute_uv: bool) -> Any:
-    """Return the singular values of Hermitian matrices: the absolute eigenvalues in descending order."""
+    """Compute the singular values of Hermitian matrices: the absolute eigenvalues in descending order."""
     if not compute_uv:
         return _core.flip(_core.sort(_core.abs(eigvalsh(a)), -1), -1)
     values, vectors = eigh(a)
@@ -144,7 +144,8 @@ def _on_device(a: _core.GPUArray, dtype: Any, full: bool, vectors: bool) -> SVDR
     matrices, is_transposed = copy_in_memory_order(a, dtype)
     u, s, v, info = library.svd(matrices, vectors, full)
     if library.succeeded(info):
-        # The library's right vectors are columns; they are the conjugated left vectors of the transposes.
+        # The library returns the right vectors as columns. Those of a transposed matrix are the conjugated left
+        # vectors.
         left_and_right = (conjugate(transposed(v)), u) if is_transposed else (transposed(u), conjugate(v))
         return SVDResult(left_and_right[0], s, left_and_right[1])
     is_wide = a.shape[-1] > a.shape[-2]
@@ -162,23 +163,23 @@ def svd(
     a: Any, full_matrices: bool = True, *, compute_uv: Literal[False], hermitian: bool = False
 ) -> _core.GPUArray: ...
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
-    """Factorise matrices by their singular values.
+    """Compute the singular value decomposition of matrices.
 
     Parameters
     ----------
     a : GPUArray
         The matrices, in the last two axes.
     full_matrices : bool, optional
-        Whether the vectors of each side form a complete basis.
+        Whether `U` and `Vh` are square, instead of having min(rows, columns) columns or rows.
     compute_uv : bool, optional
-        Whether to compute the vectors.
+        Whether to compute `U` and `Vh` as well as the singular values.
     hermitian : bool, optional
-        Whether the matrices are Hermitian, which is faster.
+        Whether the matrices are Hermitian. True selects a faster method.
 
     Returns
     -------
     SVDResult or GPUArray
-        `U`, `S` in descending order, and `Vh`; only the values without `compute_uv`.
+        Named tuple of `U`, `S` in descending order, and `Vh`; only `S` if `compute_uv` is False.
 
     Raises
     ------
@@ -212,7 +213,7 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
 
 
 def svdvals(x: Any, /) -> _core.GPUArray:
-    """Compute singular values in descending order.
+    """Compute the singular values of matrices, in descending order.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Factorise stacks in place with cuSOLVER or hipSOLVER; `operands` creates the stacks, in column order."""
+"""Factorise stacks of matrices in place with cuSOLVER or hipSOLVER; module `operands` copies them to column order."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ def _empty(like: _core.GPUArray, shape: tuple[int, ...], dtype: Any) -> _core.GP
 
 
 def _stack(a: _core.GPUArray) -> tuple[tuple[int, ...], int, int, int]:
-    """Return the axes of a stack, its number of matrices, and their rows and columns."""
+    """Return the leading axes of a stack, the number of its matrices, and the numbers of their rows and columns."""
     shape = a.shape[:-2]
     return shape, math.prod(shape), a.shape[-1], a.shape[-2]
 
 
 def check(info: _core.GPUArray, sentence: str) -> None:
-    """Raise if a factorisation failed: the host waits once for all matrices, except in a capture."""
+    """Raise an error if a factorisation failed. The host waits once for all matrices, but not in a capture."""
     if not succeeded(info):
         raise LinAlgError(sentence)
 
 
 def succeeded(info: _core.GPUArray) -> bool:
-    """Return whether all factorisations succeeded; in a capture this is unknown."""
+    """Return whether all factorisations succeeded; in a capture assume success."""
     return _core.current_stream(info.device).is_capturing or not info.get().any()
 
 
 def by_numpy(name: str, *arguments: Any, **keywords: Any) -> Any:
-    """Compute with NumPy in host memory; return NotImplemented elsewhere."""
+    """Compute with NumPy if the arrays are in host memory; otherwise return NotImplemented."""
     return _core._by_numpy(f"linalg.{name}", arguments[0], arguments, keywords or None)
 
 
 class LU(NamedTuple):
-    """Triangular factors."""
+    """Triangular factors of a stack of matrices, the pivots and the status."""
 
     factors: _core.GPUArray
     pivots: _core.GPUArray
@@ -57,17 +57,18 @@ class LU(NamedTuple):
 
 
 def _addresses(a: _core.GPUArray) -> _core.GPUArray:
-    """Return the address of each matrix of a stack, computed on the device because captures reject host copies."""
+    """Return the address of each matrix of a stack; the device computes them, because captures reject host copies."""
     _, batch, columns, rows = _stack(a)
     step = columns * rows * a.dtype.itemsize
     return _core.arange(a.ptr, a.ptr + batch * step, step, dtype="uint64", device=a.device)
 
 
 def lu(a: _core.GPUArray) -> LU:
-    """Factorise in place."""
+    """Factorise a stack of square matrices in place into triangular factors."""
     shape, batch, n, _ = _stack(a)
     pivots, info = _empty(a, (*shape, n), "int32"), _empty(a, shape, "int32")
-    # Matrices in sequence each use the whole device, but wait for launches.
+    # Factorised one after the other, each matrix uses the whole device, but launches take time. Hence small ones are
+    # batched.
     if batch > 1 and n <= min(_SMALL_LU, batch * SMALL):
         addresses = _addresses(a)
         if _core._factorize("lu_of_many", [a, addresses, pivots, info], batch, [n, n, 0], False, False):
@@ -77,7 +78,7 @@ def lu(a: _core.GPUArray) -> LU:
 
 
 def lu_solve(lu: LU, b: _core.GPUArray, is_transposed: bool) -> None:
-    """Solve in place: `b` contains the right sides; `is_turned` selects the transposes of the factorised matrices."""
+    """Solve linear systems; overwrite the right sides `b` by the solutions. `is_turned` selects the transposes."""
     a, pivots, _, addresses = lu
     shape, batch, n, _ = _stack(a)
     sizes = [n, n, b.size // (n * batch)]
@@ -89,7 +90,7 @@ def lu_solve(lu: LU, b: _core.GPUArray, is_transposed: bool) -> None:
 
 
 def cholesky(a: _core.GPUArray, is_lower: bool) -> _core.GPUArray:
-    """Factorise in place; return the status."""
+    """Compute Cholesky factors in place; return the status of each matrix."""
     shape, batch, n, _ = _stack(a)
     info = _empty(a, shape, "int32")
     if batch == 1 or n > _SMALL_CHOLESKY:
@@ -100,7 +101,7 @@ def cholesky(a: _core.GPUArray, is_lower: bool) -> _core.GPUArray:
 
 
 def qr(a: _core.GPUArray) -> _core.GPUArray:
-    """Factorise in place into the triangle, with the reflectors below it; return their factors."""
+    """Compute triangle and reflectors of a QR factorisation in place; return the factors of the reflectors."""
     shape, batch, m, n = _stack(a)
     factors, info = _empty(a, (*shape, min(m, n)), a.dtype), _empty(a, shape, "int32")
     _core._factorize("qr", [a, factors, info], batch, [m, n, 0], False, False)
@@ -108,14 +109,14 @@ def qr(a: _core.GPUArray) -> _core.GPUArray:
 
 
 def qr_vectors(a: _core.GPUArray, factors: _core.GPUArray) -> None:
-    """Convert reflectors into orthonormal columns in place."""
+    """Convert the reflectors of `qr` into orthonormal columns in place."""
     shape, batch, m, n = _stack(a)
     info = _empty(a, shape, "int32")
     _core._factorize("qr_vectors", [a, factors, info], batch, [m, n, factors.shape[-1]], False, False)
 
 
 def eigh(a: _core.GPUArray, is_lower: bool, vectors: bool) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Return eigenvalues and the status; the matrices are overwritten by the vectors."""
+    """Return the eigenvalues and the status of each matrix; overwrite the matrices by the eigenvectors."""
     shape, batch, n, _ = _stack(a)
     w, info = _empty(a, (*shape, n), real_type(a.dtype)), _empty(a, shape, "int32")
     name = "eigh_of_many" if batch > 1 and n <= SMALL else "eigh"
@@ -124,12 +125,13 @@ def eigh(a: _core.GPUArray, is_lower: bool, vectors: bool) -> tuple[_core.GPUArr
 
 
 def svd(a: _core.GPUArray, vectors: bool, full: bool) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray, Any]:
-    """Return the left vectors, the values, the right vectors, all in column order, and the status."""
+    """Return the left singular vectors, the singular values and the right vectors in column order, and the status."""
     shape, batch, m, n = _stack(a)
     k = min(m, n)
     is_many = batch > 1 and max(m, n) <= SMALL
     u_columns, v_columns = (m, n) if is_many or (vectors and full) else (k, k)
-    # Buffers for vectors are passed even if none are computed: some versions of the libraries access them.
+    # Buffers for vectors are passed even if no vectors are computed, because some versions of the libraries access
+    # them.
     u, v = _empty(a, (*shape, u_columns, m), a.dtype), _empty(a, (*shape, v_columns, n), a.dtype)
     s, info = _empty(a, (*shape, k), real_type(a.dtype)), _empty(a, shape, "int32")
     name = "svd_of_many" if is_many else "svd"
@@ -142,7 +144,7 @@ def svd(a: _core.GPUArray, vectors: bool, full: bool) -> tuple[_core.GPUArray, _
 def svd_by_qr(
     a: _core.GPUArray, vectors: bool, full: bool
 ) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray, Any]:
-    """Compute the same by QR iterations, which always terminate; right vectors are conjugated rows, in column order."""
+    """Compute `svd` by QR iterations, which always terminate; the right vectors are conjugated rows in column order."""
     shape, batch, m, n = _stack(a)
     u = _empty(a, (*shape, m if vectors and full else n, m), a.dtype)
     v = _empty(a, (*shape, n, n), a.dtype)
@@ -152,7 +154,7 @@ def svd_by_qr(
 
 
 def eig(a: _core.GPUArray, vectors: bool) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]:
-    """Return eigenvalues, vectors in column order, and the status, for complex matrices."""
+    """Return the eigenvalues, the eigenvectors in column order, and the status, for complex matrices."""
     shape, batch, n, _ = _stack(a)
     w, v, info = _empty(a, (*shape, n), a.dtype), _empty(a, (*shape, n, n), a.dtype), _empty(a, shape, "int32")
     _core._factorize("eig", [a, w, v, info], batch, [n, n, 0], vectors, False)

@@ -1,4 +1,4 @@
-"""Norms of vectors and matrices, by NumPy's and the array API's names."""
+"""Norms of vectors and matrices, with NumPy's and the array API's names."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ def norm(
     ----------
     x : GPUArray
     ord : number, inf, -inf, 'fro' or 'nuc', optional
-        Order of the norm: for vectors by default Euclidean, for matrices Frobenius. The matrix norms
-        2, -2 and 'nuc' need `linalg.svdvals`.
+        Order of the norm; defaults to the Euclidean norm of vectors and the Frobenius norm of matrices. The matrix
+        norms 2, -2 and 'nuc' are computed from singular values.
     axis : int or tuple of two ints, optional
-        Axes of the vectors or matrices. Without it and `ord` the array is one vector.
+        Axes of the vectors or matrices. If neither `axis` nor `ord` is given, the array is flattened to one vector.
     keepdims : bool, optional
         Whether reduced axes are kept with length 1.
 
@@ -103,14 +103,14 @@ def norm(
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> _core.GPUArray:
-    """Compute norms of matrices.
+    """Compute the norms of matrices.
 
     Parameters
     ----------
     x : GPUArray
         The matrices, in the last two axes.
     keepdims : bool, optional
-        Whether these axes are kept with length 1.
+        Whether the reduced axes are kept with length 1.
     ord : {'fro', 'nuc', 1, -1, 2, -2, inf, -inf}, optional
         Order of the norm, as for `norm`.
 
@@ -130,16 +130,16 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> _core
 def vector_norm(
     x: Any, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, ord: Any = 2
 ) -> _core.GPUArray:
-    """Compute norms of vectors, also along several axes.
+    """Compute the norms of vectors, which may extend along several axes.
 
     Parameters
     ----------
     x : GPUArray
         The vectors.
     axis : int or tuple of ints, optional
-        Axes of the vectors; defaults to all.
+        Axes of the vectors; defaults to all axes.
     keepdims : bool, optional
-        Whether these axes are kept with length 1.
+        Whether the reduced axes are kept with length 1.
     ord : number, inf or -inf, optional
         Order of the norm, as for `norm`.
 

@@ -1,4 +1,4 @@
-"""Stacks of matrices, in the layouts that the libraries require."""
+"""Checks of matrices, and copies of them in the layouts that cuSOLVER and hipSOLVER require."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__: list[str] = []
 
 
 def common_type(*arrays: _core.GPUArray) -> np.dtype[Any]:
-    """Return the type of the computation; raise NumPy's error for an unsupported one."""
+    """Return the dtype in which the operands are computed; raise NumPy's error for an unsupported dtype."""
     types = [
         array.dtype if array.dtype.kind in "fcV" or array.dtype.kind not in "biu" else np.dtype(float)
         for array in arrays
@@ -25,25 +25,25 @@ def common_type(*arrays: _core.GPUArray) -> np.dtype[Any]:
 
 
 def real_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the real type of a complex type."""
+    """Return the dtype of the real part of a complex dtype."""
     return np.empty(0, dtype).real.dtype
 
 
 def check_stack(a: _core.GPUArray) -> None:
-    """Reject an array that is no stack of matrices, with NumPy's message."""
+    """Raise NumPy's error for an array that is no stack of matrices, i.e. has fewer than two axes."""
     if a.ndim < 2:
         raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
 
 
 def check_matrices(*arrays: _core.GPUArray) -> None:
-    """Reject an array that is no single matrix."""
+    """Raise NumPy's error for an array that is not one matrix."""
     for a in arrays:
         if a.ndim != 2:
             raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be two-dimensional")
 
 
 def check_square(a: _core.GPUArray) -> None:
-    """Reject an array that is no stack of square matrices."""
+    """Raise NumPy's error for an array that is no stack of square matrices."""
     check_stack(a)
     if a.shape[-1] != a.shape[-2]:
         raise LinAlgError("Last 2 dimensions of the array must be square")
@@ -55,26 +55,26 @@ def transposed(a: _core.GPUArray) -> _core.GPUArray:
 
 
 def copy_row_major(a: _core.GPUArray, dtype: np.dtype[Any]) -> _core.GPUArray:
-    """Copy matrices in row order: a column-major library reads their transposes."""
+    """Copy matrices in row order, which a column-major library reads as their transposes."""
     result = _core.empty(a.shape, dtype, device=a.device)
     result[...] = a
     return result
 
 
 def copy_column_major(a: _core.GPUArray, dtype: np.dtype[Any]) -> _core.GPUArray:
-    """Copy matrices in column order, each as an array with an axis of columns before that of rows."""
+    """Copy matrices in column order; in the result the axis of columns precedes the axis of rows."""
     return copy_row_major(transposed(a), dtype)
 
 
 def copy_in_memory_order(a: _core.GPUArray, dtype: np.dtype[Any]) -> tuple[_core.GPUArray, bool]:
-    """Copy matrices without transposing them; return whether the library reads the transposes."""
+    """Copy matrices in their memory order; also return whether a column-major library reads them as transposed."""
     if transposed(a).flags.c_contiguous:
         return copy_column_major(a, dtype), False
     return copy_row_major(a, dtype), True
 
 
 def identity(a: _core.GPUArray, row_count: int, column_count: int, dtype: np.dtype[Any]) -> _core.GPUArray:
-    """Return a stack of identity matrices with the shape of another stack."""
+    """Return a stack of identity matrices with the shape of a given stack."""
     result = _core.zeros((*a.shape[:-2], row_count, column_count), dtype, device=a.device)
     if result.size:
         result.diagonal(0, -2, -1).fill(1)

@@ -53,7 +53,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> _core.GPUArray:
 
 
 def outer(x1: Any, x2: Any, /) -> _core.GPUArray:
-    """Multiply every element of one vector with every element of another.
+    """Return the product of each element of one vector with each element of another.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def outer(x1: Any, x2: Any, /) -> _core.GPUArray:
     Returns
     -------
     GPUArray
-        A row for each element of the first.
+        Matrix with one row for each element of `x1`, and one column for each element of `x2`.
 
     Examples
     --------
@@ -78,14 +78,14 @@ def outer(x1: Any, x2: Any, /) -> _core.GPUArray:
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> _core.GPUArray:
-    """Return a diagonal of each matrix, as a view.
+    """Return a view of a diagonal of each matrix.
 
     Parameters
     ----------
     x : GPUArray
         The matrices, in the last two axes.
     offset : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
 
     Returns
     -------
@@ -101,16 +101,16 @@ def diagonal(x: Any, /, *, offset: int = 0) -> _core.GPUArray:
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> _core.GPUArray:
-    """Sum a diagonal of each matrix.
+    """Return the sum of the elements on a diagonal of each matrix.
 
     Parameters
     ----------
     x : GPUArray
         The matrices, in the last two axes.
     offset : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
     dtype : dtype-like, optional
-        Type of the sum; as for `sum` by default.
+        Type of the sum; defaults to the type that `sum` uses.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> _cor
 
 
 def matmul(x1: Any, x2: Any, /) -> _core.GPUArray:
-    """Multiply matrices; `PyGPU.matmul`.
+    """Multiply matrices, as `PyGPU.matmul`.
 
     Parameters
     ----------
@@ -147,14 +147,15 @@ def matmul(x1: Any, x2: Any, /) -> _core.GPUArray:
 
 
 def tensordot(x1: Any, x2: Any, /, *, axes: int | Sequence[Any] = 2) -> _core.GPUArray:
-    """Sum products along several axes of two arrays; `PyGPU.tensordot`.
+    """Return the sums of products along several axes of two arrays, as `PyGPU.tensordot`.
 
     Parameters
     ----------
     x1, x2 : GPUArray
         The arrays.
     axes : int, or two sequences of ints, optional
-        Number of last axes of the first and first axes of the second; or the axes of each.
+        An int n: the last n axes of `x1` and the first n axes of `x2` are summed over. Two sequences: these axes of
+        `x1` and of `x2` are summed over.
 
     Returns
     -------
@@ -170,7 +171,7 @@ def tensordot(x1: Any, x2: Any, /, *, axes: int | Sequence[Any] = 2) -> _core.GP
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> _core.GPUArray:
-    """Sum the products of vectors, with the first conjugated; `PyGPU.vecdot`.
+    """Return the dot products of vectors, of which the first is conjugated, as `PyGPU.vecdot`.
 
     Parameters
     ----------
@@ -200,7 +201,7 @@ def matrix_power(a: Any, n: Any) -> _core.GPUArray:
     a : GPUArray
         The matrices, in the last two axes.
     n : int
-        Exponent; negative powers are those of the inverses, and 0 gives identities.
+        Exponent. A negative exponent raises the inverses to its absolute value, and 0 gives identity matrices.
 
     Returns
     -------
@@ -233,7 +234,7 @@ def matrix_power(a: Any, n: Any) -> _core.GPUArray:
 
 
 def _best_order(lengths: list[int]) -> dict[tuple[int, int], int]:
-    """Return the split of each run of matrices that minimizes the number of scalar products."""
+    """Return, for each subsequence of matrices, the split that minimizes the number of scalar multiplications."""
     count = len(lengths) - 1
     costs = {(index, index): 0 for index in range(count)}
     cuts: dict[tuple[int, int], int] = {}
@@ -248,12 +249,12 @@ def _best_order(lengths: list[int]) -> dict[tuple[int, int], int]:
 
 
 def multi_dot(arrays: Sequence[Any], *, out: _core.GPUArray | None = None) -> _core.GPUArray:
-    """Multiply several matrices in the order with the fewest scalar products.
+    """Multiply several matrices in the order that needs the fewest scalar multiplications.
 
     Parameters
     ----------
     arrays : sequence of GPUArray
-        Two matrices or more; the first and the last may be vectors.
+        Two or more matrices; the first and the last may be vectors.
     out : GPUArray, optional
         Output array of the result's type and shape, in C order.
 

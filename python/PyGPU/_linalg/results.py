@@ -1,4 +1,4 @@
-"""Named results of functions, with NumPy's names."""
+"""Named tuples that functions of `linalg` return, with NumPy's names."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ __all__ = ["EigResult", "EighResult", "QRResult", "SVDResult", "SlogdetResult"]
 
 
 class EigResult(NamedTuple):
-    """Result of `eig`."""
+    """Result of `eig`: eigenvalues and eigenvectors."""
 
     eigenvalues: GPUArray
     eigenvectors: GPUArray
 
 
 class EighResult(NamedTuple):
-    """Result of `eigh`."""
+    """Result of `eigh`: eigenvalues and eigenvectors."""
 
     eigenvalues: GPUArray
     eigenvectors: GPUArray
 
 
 class QRResult(NamedTuple):
-    """Result of `qr`."""
+    """Result of `qr`: the factors `Q` and `R`."""
 
     Q: GPUArray
     R: GPUArray
 
 
 class SlogdetResult(NamedTuple):
-    """Result of `slogdet`."""
+    """Result of `slogdet`: sign, and logarithm of the absolute value of the determinant."""
 
     sign: GPUArray
     logabsdet: GPUArray
 
 
 class SVDResult(NamedTuple):
-    """Result of `svd`."""
+    """Result of `svd`: `U`, the singular values `S`, and `Vh`."""
 
     U: GPUArray
     S: GPUArray

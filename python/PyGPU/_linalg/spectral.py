@@ -30,7 +30,7 @@ _NOT_GIVEN: Any = getattr(np, "_NoValue", object())
 
 
 def _tolerance(tolerance: Any, like: _core.GPUArray) -> Any:
-    """Return a tolerance for each matrix with an axis for its singular values; a scalar is returned unchanged."""
+    """Append an axis for the singular values to an array with one tolerance per matrix; return a scalar unchanged."""
     if isinstance(tolerance, _core.GPUArray):
         return tolerance[..., None]
     return (
@@ -39,7 +39,7 @@ def _tolerance(tolerance: Any, like: _core.GPUArray) -> Any:
 
 
 def _inverted(s: _core.GPUArray, cutoff: Any) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Return a mask of the large singular values, and their inverses, with zeros for the others."""
+    """Return a mask of the singular values above a tolerance, and their inverses, which are 0 for the other values."""
     is_large: _core.GPUArray = s > cutoff
     one = s.dtype.type(1)
     return is_large, _core.where(is_large, one / _core.where(is_large, s, one), s.dtype.type(0))
@@ -53,8 +53,9 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
     a : GPUArray
         The matrices, in the last two axes.
     rcond, rtol : number or GPUArray, optional
-        Singular values up to this multiple of the largest one count as zero. By default `rcond` is 1e-15 for numbers of
-        64 bits; for those of 32 bits, and for an `rtol` of None, the longer side times the type's precision.
+        Singular values up to this multiple of the largest singular value count as 0. By default `rcond` is 1e-15 in
+        double precision. In single precision, and for an `rtol` of None, the multiple is max(rows, columns) times the
+        machine epsilon.
     hermitian : bool, optional
         Whether the matrices are Hermitian, which is faster.
 
@@ -94,16 +95,17 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     A : GPUArray
         The matrices, in the last two axes. The rank of a vector is 0 or 1.
     tol : number or GPUArray, optional
-        Singular values up to this one count as zero.
+        Absolute tolerance: singular values up to `tol` count as 0.
     hermitian : bool, optional
         Whether the matrices are Hermitian, which is faster.
     rtol : number or GPUArray, optional
-        The same relative to the largest one; by default the longer side times the type's precision.
+        Relative tolerance: singular values up to `rtol` times the largest singular value count as 0; defaults to max(M,
+        N) times the machine epsilon.
 
     Returns
     -------
     GPUArray
-        Of integers.
+        Array of integers.
 
     Examples
     --------
@@ -132,9 +134,9 @@ def cond(x: Any, p: Any = None) -> _core.GPUArray:
     Parameters
     ----------
     x : GPUArray
-        The matrices, in the last two axes; square ones for all norms but 2 and -2.
+        The matrices, in the last two axes. They must be square, except for the norms 2 and -2.
     p : {None, 1, -1, 2, -2, inf, -inf, 'fro', 'nuc'}, optional
-        Norm of the matrix and of its inverse; by default 2.
+        Norm that is applied to the matrix and its inverse; defaults to 2.
 
     Returns
     -------
@@ -177,21 +179,21 @@ def lstsq(
     a : GPUArray
         A matrix.
     b : GPUArray
-        A vector, or a matrix whose columns are right sides.
+        Right side: a vector, or a matrix with one right side in each column.
     rcond : float, optional
-        Singular values up to this multiple of the largest one count as zero; by default the longer side times the
-        type's precision, which a negative number also selects.
+        Singular values up to this multiple of the largest singular value count as 0. None and negative numbers select
+        max(rows, columns) times the machine epsilon.
 
     Returns
     -------
     x : GPUArray
     residuals : GPUArray
-        Sum of squares for each right side; empty if the rank is less than the number of columns, or if there are
-        no more rows than these. The host waits for the rank.
+        Sum of squared residuals for each right side; empty if the rank of `a` is less than its number of columns, or if
+        `a` has no more rows than columns. The host waits for the rank.
     rank : GPUArray
-        Number of nonzero singular values.
+        Number of singular values of `a` that do not count as 0.
     s : GPUArray
-        The singular values.
+        The singular values of `a`, in descending order.
 
     Examples
     --------

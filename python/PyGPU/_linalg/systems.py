@@ -27,14 +27,14 @@ _SINGULAR = "Singular matrix"
 
 
 def solve(a: Any, b: Any) -> _core.GPUArray:
-    """Solve ``a @ x = b``.
+    """Solve the linear systems ``a @ x = b`` for `x`.
 
     Parameters
     ----------
     a : GPUArray
         Square matrices, in the last two axes.
     b : GPUArray
-        A vector, if one-dimensional, otherwise matrices whose columns are right sides.
+        Right sides: a vector if `b` is one-dimensional, otherwise matrices with one right side in each column.
 
     Returns
     -------
@@ -43,8 +43,8 @@ def solve(a: Any, b: Any) -> _core.GPUArray:
     Raises
     ------
     numpy.linalg.LinAlgError
-        If a matrix is singular. The host waits for the result; in a capture nothing is raised, and unsolvable systems
-        give values that are not finite.
+        If a matrix is singular. The host waits for the result. In a capture no error is raised, and singular systems
+        result in values that are not finite.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def solve(a: Any, b: Any) -> _core.GPUArray:
     if b.ndim == 0 or right_sides.shape[-2] != n:
         raise ValueError(f"solve: matrices of {n} rows and right sides of shape {b.shape}, which have others")
     shape = np.broadcast_shapes(a.shape[:-2], right_sides.shape[:-2])
-    # One matrix: all right sides of the stack become adjacent columns.
+    # If `a` is one matrix, all right sides of the stack become columns of one matrix.
     broadcast_a = a if a.ndim == 2 else _core.broadcast_to(a, (*shape, n, n))
     x = copy_column_major(_core.broadcast_to(right_sides, (*shape, *right_sides.shape[-2:])), dtype)
     if x.size:
@@ -76,17 +76,17 @@ def solve(a: Any, b: Any) -> _core.GPUArray:
 
 
 def inverse(a: _core.GPUArray, dtype: np.dtype[Any]) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Return the inverses on a GPU, and the status."""
+    """Compute the inverses of matrices on a GPU; also return the status of each matrix."""
     factors, is_transposed = copy_in_memory_order(a, dtype)
     lu = library.lu(factors)
     result = identity(a, a.shape[-1], a.shape[-1], dtype)
     library.lu_solve(lu, result, False)
-    # The inverse of the transpose in column order is the inverse in row order.
+    # The inverse of the transposed matrix in column order equals the inverse of the matrix in row order.
     return (result if is_transposed else transposed(result)), lu.info
 
 
 def inv(a: Any) -> _core.GPUArray:
-    """Invert square matrices.
+    """Compute the inverses of square matrices.
 
     Parameters
     ----------
@@ -122,16 +122,17 @@ def inv(a: Any) -> _core.GPUArray:
 
 
 def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> _core.GPUArray:
-    """Solve ``tensordot(a, x, x.ndim) = b``.
+    """Solve the tensor equation ``tensordot(a, x, x.ndim) = b`` for `x`.
 
     Parameters
     ----------
     a : GPUArray
-        The product of the lengths of `b`'s axes equals that of the other axes, which are those of the result.
+        Array whose first axes have the lengths of `b`. The remaining axes are the axes of the result, and the products
+        of the lengths in both groups are equal.
     b : GPUArray
-        Right side.
+        Right side of the equation.
     axes : sequence of ints, optional
-        Axes of `a` that are moved behind the others first.
+        Axes of `a` that are moved to the end before solving.
 
     Returns
     -------
@@ -159,14 +160,14 @@ def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> _core.GPUA
 
 
 def tensorinv(a: Any, ind: int = 2) -> _core.GPUArray:
-    """Compute the inverse for `tensordot`: ``tensordot(tensorinv(a), a, ind)`` is an identity.
+    """Compute the inverse with respect to `tensordot`: ``tensordot(tensorinv(a), a, ind)`` is an identity.
 
     Parameters
     ----------
     a : GPUArray
-        The product of the lengths of the first axes equals that of the others.
+        Array in which the product of the lengths of the first `ind` axes equals the product of the other lengths.
     ind : int, optional
-        Number of first axes.
+        Number of axes in the first group.
 
     Returns
     -------

@@ -1,1 +1,1 @@
-"""Public names of the package: their marks in modules, and the index generated from the marks."""
+"""Public names of the package: the decorators that mark them, and the index that is generated from the marks."""

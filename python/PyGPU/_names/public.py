@@ -1,4 +1,4 @@
-"""Marks of public names; ``tools/names.py`` reads them from the source and writes ``PyGPU._names.index``."""
+"""Decorators that mark public names; ``tools/names.py`` reads the marks and writes ``PyGPU._names.index``."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ def public(group: str, /, *, host: tuple[str, ...] = ()) -> Callable[[_Object], 
     Parameters
     ----------
     group : str
-        Group of the reference to which the name belongs.
+        Group of docs/reference.md in which the name is listed.
     host : tuple of str, optional
-        Parameters for which NumPy's function of the name accepts an ndarray besides device arrays.
+        Parameters for which NumPy's function of the same name accepts an ndarray together with device arrays.
 
     Returns
     -------
     function
-        Decorator that returns its argument.
+        Decorator that returns the decorated object unchanged.
     """
     del group, host
     return _unchanged
 
 
 def public_values(group: str, /, *names: str) -> None:
-    """Mark values of a module, such as constants, as names of `PyGPU`.
+    """Mark values of a module, such as constants, as public names of `PyGPU`.
 
     Parameters
     ----------
     group : str
-        Group of the reference to which the names belong.
+        Group of docs/reference.md in which the names are listed.
     *names : str
-        Names that the module defines or imports.
+        Names of values that the module defines or imports.
     """
     del group, names
 

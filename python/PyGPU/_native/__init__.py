@@ -1,1 +1,1 @@
-"""Python parts of PyGPU's interface: printing, external allocators, C types, vendor files."""
+"""Python code that the native module calls: printing, external allocators, C types, searches for vendors' files."""

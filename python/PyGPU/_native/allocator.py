@@ -1,4 +1,4 @@
-"""Memory of other libraries for new arrays: torch, CuPy, RMM, or a callable."""
+"""Allocation of new arrays from the memory of other libraries: torch, CuPy, RMM, or a callable."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class _CupyAllocator:
             external_stream = cuda.Stream.from_external(stream)
         else:  # before CuPy 14
             external_stream = cuda.ExternalStream(stream.handle, stream.device.index)
-        # CuPy's pool assigns a block to the stream that is current at the allocation.
+        # CuPy's pool assigns a block to CuPy's current stream, which is therefore set during the allocation.
         with external_stream:
             return cuda.alloc(nbytes)
 
@@ -96,36 +96,42 @@ def _resolve(allocator: Any) -> Any:
 
 @public("Memory")
 def set_allocator(allocator: Any) -> None:
-    """Set the allocator of new arrays in all threads.
+    """Set the allocator that provides the memory of new arrays in all threads.
 
     Parameters
     ----------
     allocator : {'torch', 'cupy', 'rmm'}, callable, object or None
-        Name of a library whose caching allocator is used; or a callable that takes a number of
-        bytes (PyCUDA's convention); or an object with a method ``allocate(nbytes, stream)``. Both return an object with
-        an address (``__int__`` or an attribute ``ptr``; not a plain number, which owns nothing) that frees the memory
-        when it is dropped. `None` is PyGPU's own pool.
+        One of:
+
+        - the name of a library whose caching allocator is used;
+        - a callable that takes a number of bytes (PyCUDA's convention);
+        - an object with a method ``allocate(nbytes, stream)``;
+        - None, for PyGPU's own pool.
+
+        The callable and the method return an object with an address (``__int__`` or an attribute ``ptr``) that frees
+        the memory when it is dropped. A plain number is rejected, because it owns no memory.
 
     Raises
     ------
     TypeError
         For other objects.
     ValueError
-        For an unknown name. Also raised at the creation of an array if the allocator returns less than requested, if
-        the size is available: for PyGPU's own memory, and for objects with `nbytes` or `size`.
+        For an unknown name. The creation of an array also raises it if the allocator returns less memory than
+        requested. The size is known for PyGPU's own memory and for objects with an attribute `nbytes` or `size`.
     NotSupportedError
-        For a name on the CPU backend.
+        If `allocator` is the name of a library and the backend is the CPU.
 
     See Also
     --------
-    using_allocator : The same for one thread within a block.
+    using_allocator : Set the allocator for one thread inside a ``with`` block.
 
     Notes
     -----
-    Memory of ``allocate`` must be usable in the order of `stream`, a :class:`Stream`, and that of a callable in the
-    order of the default stream. It is dropped when all recorded uses precede that point of the stream. As with PyGPU's
-    own pool, the host does not wait, and the allocator may reuse the memory in the order of that stream. The device is
-    current during the call of the allocator. Its exceptions propagate to the creation of the array.
+    Memory from ``allocate`` must be usable in the order of `stream`, a :class:`Stream`; memory from a callable in the
+    order of the default stream. PyGPU drops the memory's owner after it has ordered all recorded uses before that point
+    of the stream. As with PyGPU's own pool, the host does not wait, and the allocator may reuse the memory in the order
+    of that stream. The array's device is current while the allocator is called. An exception of the allocator
+    propagates to the caller that creates the array.
 
     Examples
     --------
@@ -145,7 +151,7 @@ def set_allocator(allocator: Any) -> None:
 @public("Memory")
 @contextmanager
 def using_allocator(allocator: Any) -> Iterator[None]:
-    """Set the allocator of new arrays in this thread and inside ``with``.
+    """Set the allocator that provides the memory of new arrays in this thread, inside a ``with`` block.
 
     Parameters
     ----------

@@ -44,12 +44,13 @@ class ArrayArgument:
 
     @classmethod
     def from_param(cls, value: object) -> object:
-        """Return the value that ctypes passes for an array.
+        """Check an array and return its address, which ctypes passes to the function.
 
         Raises
         ------
         TypeError
-            If the argument is no array or does not fit; ctypes converts it to an `ArgumentError` with the number.
+            If the argument is no array or violates a requirement; ctypes converts the error to a `ctypes.ArgumentError`
+            that names the argument's number.
         """
         if not isinstance(value, _core.GPUArray):
             raise TypeError(f"a GPUArray{cls._dtype_text()} is needed, not {type(value).__name__}")
@@ -115,22 +116,23 @@ def as_argtype(
     Parameters
     ----------
     dtype : data-type, optional
-        Type of the elements; arbitrary by default, as for all following parameters.
+        Required type of the elements; any type by default. All following requirements are optional as well.
     ndim : int, optional
-        Number of axes.
+        Required number of axes.
     flags : str or sequence of str, optional
         ``C_CONTIGUOUS``, ``F_CONTIGUOUS``, ``WRITEABLE``, ``OWNDATA``, or their first letters; in one string, separated
         by commas. Each parameter that the function writes needs ``WRITEABLE``.
     shape : int or sequence of int, optional
-        Lengths of the axes; None for an arbitrary length.
+        Required lengths of the axes; None stands for any length.
     device : Device, str or int, optional
-        Device of the array.
+        Required device of the array.
 
     Returns
     -------
     type
-        The same type for equal requests. A mismatch raises a `ctypes.ArgumentError` with the requirement and
-        the argument, and the function is not called.
+        A type for `argtypes`; equal requirements return the same type. For an argument that violates a requirement,
+        ctypes raises a `ctypes.ArgumentError` that names the requirement and the argument, and does not call the
+        function.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Waiting for a device in a coroutine, while others run."""
+"""Waiting for an event or a stream in a coroutine, while other coroutines run."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ async def _wait(event_or_stream: _core.Event | _core.Stream) -> None:
 
 
 def wait(event_or_stream: _core.Event | _core.Stream) -> Generator[Any, None, None]:
-    """Return the generator for ``await`` on an event or a stream.
+    """Return the generator that ``await event`` or ``await stream`` iterates.
 
     Parameters
     ----------
     what : Event or Stream
-        A thread waits for it, unless it is already reached.
+        Event or stream to wait for. A thread waits for it, unless its work is already complete.
 
     Returns
     -------

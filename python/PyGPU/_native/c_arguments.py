@@ -1,4 +1,4 @@
-"""C declarations of arguments, for kernels generated from expressions."""
+"""C declarations of kernel arguments, for kernels that are generated from expressions."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from PyGPU._native.library_files import HEADERS
 
 __all__ = ["ScalarArg", "VectorArg", "get_arg_type", "parse_c_arg"]
 
-# Type names that need no header.
+# C type names that need no header.
 _BUILTIN_WORDS = {"unsigned", "signed", "char", "short", "int", "long", "float", "double", "bool", "size_t"}
 _DECLARATION = re.compile(r"^(?P<type>.+?)(?P<stars>[\s*]*)\b(?P<name>[A-Za-z_]\w*)\s*(?P<brackets>\[\s*\d*\s*\])?$")
 
 
 def extract_macros(options: list[str], preamble: str) -> tuple[list[str], str]:
-    """Return options without their macro definitions, and the preamble with these in front.
+    """Move macro definitions from compiler options to the preamble; return both.
 
-    The macros then follow the kernel's own headers. They remain options if a header is inserted before every source,
-    because it may use them.
+    The macros then do not affect the headers that the kernel itself includes. The definitions remain options if an
+    option inserts a header before every source, because that header may use the macros.
     """
     if "pycuda-" in preamble:
         options = [*options, f"-I{HEADERS}"]
@@ -39,7 +39,7 @@ def extract_macros(options: list[str], preamble: str) -> tuple[list[str], str]:
 
 
 class DtypedArgument:
-    """Declared argument: its dtype and its name.
+    """Kernel argument with its dtype and name.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class DtypedArgument:
 
     @property
     def c_type(self) -> str:
-        """C type: as declared, if every compiler supports that."""
+        """C type of the argument: as declared if every compiler supports the declared name."""
         return self._declared_type or dtype_to_ctype(self.dtype)
 
     def __repr__(self) -> str:
@@ -81,7 +81,7 @@ class DtypedArgument:
 
 
 class ScalarArg(DtypedArgument):
-    """Scalar argument.
+    """Scalar argument of a kernel.
 
     Parameters
     ----------
@@ -100,12 +100,12 @@ class ScalarArg(DtypedArgument):
 
     @property
     def struct_char(self) -> str:
-        """Letter of `struct` and of ``Kernel.prepare``."""
+        """Format letter of the type, as in module `struct` and in ``Kernel.prepare``."""
         return str(self.dtype.char)
 
 
 class VectorArg(DtypedArgument):
-    """Array argument.
+    """Array argument of a kernel.
 
     Parameters
     ----------
@@ -114,9 +114,9 @@ class VectorArg(DtypedArgument):
     name : str
         Name in the kernel's source.
     with_offset : bool, optional
-        Accepted for compatibility; views include their offset in any case.
+        Accepted for compatibility with PyCUDA; the address of a view always includes its offset.
     constant : bool, optional
-        Whether the kernel only reads it.
+        Whether the kernel only reads the array.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def parse_c_arg(c_arg: str) -> DtypedArgument:
     Parameters
     ----------
     c_arg : str
-        ``'const float *x'``, ``'int n'``.
+        Declaration such as ``'const float *x'`` or ``'int n'``.
 
     Returns
     -------
@@ -160,7 +160,7 @@ def parse_c_arg(c_arg: str) -> DtypedArgument:
     """
     pointee, _, _ = c_arg.partition("*")
     constant = re.search(r"\bconst\b", pointee) is not None
-    # `const` and similar words behind the type belong to the pointer.
+    # `const` and similar words after the type qualify the pointer and are removed.
     text = " ".join(SILENT.sub(" ", c_arg).split())
     match = _DECLARATION.match(text)
     if match is None:
@@ -178,12 +178,12 @@ def parse_c_arg(c_arg: str) -> DtypedArgument:
 
 
 def get_arg_type(c_arg: str) -> str:
-    """Return the letter of an argument's type, as in ``Kernel.prepare``.
+    """Return the format letter of an argument's type, as in ``Kernel.prepare``.
 
     Parameters
     ----------
     c_arg : str
-        As for `parse_c_arg`.
+        Declaration of the argument, as for `parse_c_arg`.
 
     Returns
     -------
@@ -216,7 +216,7 @@ def parse_arguments(text: str) -> list[DtypedArgument]:
 
 
 def _split(text: str) -> list[str]:
-    """Split at commas outside a template's brackets."""
+    """Split a list of declarations at the commas that are not inside a template's angle brackets."""
     parts, depth, start = [], 0, 0
     for position, character in enumerate(text):
         depth += (character == "<") - (character == ">")

@@ -1,7 +1,7 @@
-"""C type names, for kernels generated from expressions.
+"""C type names of dtypes, for kernels that are generated from expressions.
 
-The native module has the names of NumPy's types. The short vectors of the language are built in; other
-structured types are named here, by `get_or_register_dtype`.
+The native module has the C names of NumPy's types. The names of CUDA's short vectors are built in. Programs register
+the names of other structured types with `get_or_register_dtype`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from PyGPU._native.vector_types import VECTORS
 __all__ = ["dtype_to_ctype", "get_or_register_dtype"]
 
 registered: dict[str, np.dtype[Any]] = dict(VECTORS)
-# Of two names for one dtype, such as `long2` and `longlong2`, the first one is written.
+# If a dtype has two names, such as `long2` and `longlong2`, generated sources use the first one.
 _names: dict[np.dtype[Any], str] = {dtype: name for name, dtype in reversed(VECTORS.items())}
-# Qualifiers that do not affect the type.
+# Words in a declaration that do not affect the dtype.
 SILENT = re.compile(r"\b(const|volatile|restrict|__restrict__|__restrict|struct)\b")
 _SIXTEEN_BITS = {
     "half": "float16",
@@ -32,24 +32,24 @@ _SIXTEEN_BITS = {
 
 
 def get_or_register_dtype(c_names: str | Sequence[str], dtype: Any = None) -> np.dtype[Any]:
-    """Register C names of a dtype, or look one up.
+    """Register C names of a dtype, or return the dtype of a C name.
 
     Parameters
     ----------
     c_names : str or sequence of str
-        Names; the first one is used in sources.
+        C names of the dtype; generated sources use the first name.
     dtype : data-type, optional
-        Omitted to look the name up.
+        Dtype to register. If omitted, the dtype of the name is looked up.
 
     Returns
     -------
     numpy.dtype
-        The dtype of the names; a previously registered one takes precedence.
+        The dtype of the names; if an equal dtype is already registered, that object.
 
     Raises
     ------
     ValueError
-        For an unknown name, without a dtype.
+        If `dtype` is omitted and the name is unknown.
     RuntimeError
         If a name is registered for another dtype.
 
@@ -75,7 +75,7 @@ def get_or_register_dtype(c_names: str | Sequence[str], dtype: Any = None) -> np
 
 
 def name_of(dtype: np.dtype[Any]) -> str | None:
-    """Return the registered name of a dtype, if any."""
+    """Return the registered C name of a dtype, or None."""
     return _names.get(dtype)
 
 
@@ -85,9 +85,10 @@ def dtype_to_ctype(dtype: Any, with_fp_tex_hack: bool = False) -> str:
     Parameters
     ----------
     dtype : data-type
-        A type of NumPy's, or a registered one.
+        A scalar dtype of NumPy, or a registered dtype.
     with_fp_tex_hack : bool, optional
-        PyCUDA's option for texture references, which no longer exist; floating types get names of its texture header.
+        Whether floating-point and complex types get the names in PyCUDA's texture header, which CUDA's removed texture
+        references required.
 
     Returns
     -------
@@ -96,7 +97,7 @@ def dtype_to_ctype(dtype: Any, with_fp_tex_hack: bool = False) -> str:
     Raises
     ------
     ValueError
-        For a dtype without a name.
+        If the dtype has no C name.
 
     Examples
     --------
@@ -131,7 +132,7 @@ def parse_type(name: str) -> np.dtype[Any]:
     Parameters
     ----------
     name : str
-        Name without ``*``.
+        C type name, without ``*``.
 
     Returns
     -------
@@ -140,7 +141,7 @@ def parse_type(name: str) -> np.dtype[Any]:
     Raises
     ------
     ValueError
-        For an unknown name.
+        If the name is unknown.
     """
     name = " ".join(SILENT.sub(" ", name).split())
     dtype = _find_dtype(name)
@@ -150,7 +151,7 @@ def parse_type(name: str) -> np.dtype[Any]:
 
 
 def _find_dtype(name: str) -> np.dtype[Any] | None:
-    """Return the dtype registered for a name, or the built-in one of C."""
+    """Return the dtype registered for a C type name, or the dtype of a built-in C type."""
     dtype = registered.get(name)
     if dtype is None and name in _SIXTEEN_BITS:
         if _SIXTEEN_BITS[name] == "float16":

@@ -1,6 +1,6 @@
 """Allocation of linear device memory, and copies from and to host buffers.
 
-PyCUDA's functions of these names are these functions. A host buffer is contiguous, in C or Fortran order.
+`PyGPU.driver` exports these functions under PyCUDA's names. Host buffers must be contiguous, in C or Fortran order.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ __all__ = ["bytes_of", "mem_alloc", "memcpy_dtoh", "memcpy_htod", "on_stream"]
 
 
 def bytes_of(buffer: HostBuffer, *, written: bool = False) -> NDArray[numpy.uint8]:
-    """Return a view of the bytes of a buffer, in memory order.
+    """Return a view of the bytes of a host buffer, in memory order.
 
     Raises
     ------
     TypeError
-        If it is no host buffer, or contains Python objects.
+        If the object is no host buffer, or contains Python objects.
     ValueError
-        If it is not contiguous, or is read-only and to be `written`.
+        If the buffer is not contiguous, or if it is read-only and `written` is true.
     """
     if isinstance(buffer, numpy.ndarray):
         array: NDArray[Any] = buffer.view(numpy.ndarray)
@@ -48,7 +48,7 @@ def bytes_of(buffer: HostBuffer, *, written: bool = False) -> NDArray[numpy.uint
 
 
 def on_stream(array: _core.GPUArray, stream: StreamLike) -> StreamLike:
-    """Return the stream, or the legacy default stream of the array's device."""
+    """Return the given stream, or for None the legacy default stream of the array's device."""
     return array.device.default_stream if stream is None else stream
 
 
@@ -58,24 +58,25 @@ def mem_alloc(bytes: SupportsIndex) -> DeviceAllocation:
     Parameters
     ----------
     bytes : int
-        Number of bytes, at least one. The memory is uninitialised.
+        Number of bytes, at least 1. The memory is uninitialised.
 
     Returns
     -------
     DeviceAllocation
-        Accepted as an address everywhere. It is freed by its ``free()``, or with its last reference.
+        The memory. It is accepted wherever an address is, and freed by ``free()`` or with its last reference.
 
     Raises
     ------
     CudaError
-        With code 1, for no bytes.
+        With code 1, if `bytes` is 0.
     OutOfMemoryError
-        If memory is insufficient, also after a garbage collection and after trimming PyGPU's pool.
+        If memory is insufficient even after a garbage collection and after trimming PyGPU's pool.
 
     Notes
     -----
-    It is plain driver memory outside PyGPU's pool, so that `mem_get_ipc_handle` accepts it. The driver synchronizes
-    with the device when it frees such memory; programs with frequent allocations use a `DeviceMemoryPool`, or arrays.
+    The memory comes from the driver and not from PyGPU's pool, so that `mem_get_ipc_handle` accepts it. The driver
+    waits for the device when it frees such memory. Programs that allocate frequently should use a `DeviceMemoryPool`,
+    or arrays.
 
     Examples
     --------
@@ -97,7 +98,7 @@ def mem_alloc(bytes: SupportsIndex) -> DeviceAllocation:
 
 
 def memcpy_htod(dest: AddressLike, src: HostBuffer) -> None:
-    """Copy host memory to a device and wait.
+    """Copy host memory to a device and wait for the end of the copy.
 
     Parameters
     ----------
@@ -109,9 +110,9 @@ def memcpy_htod(dest: AddressLike, src: HostBuffer) -> None:
     Raises
     ------
     TypeError
-        If `src` is no host memory, or `dest` no address.
+        If `src` is no host memory, or if `dest` is no address.
     ValueError
-        If `src` is not contiguous, or longer than the memory at `dest`, if that length is recorded.
+        If `src` is not contiguous, or is longer than the memory at `dest`. Only memory that PyGPU allocated is checked.
 
     Examples
     --------
@@ -131,21 +132,22 @@ def memcpy_htod(dest: AddressLike, src: HostBuffer) -> None:
 
 
 def memcpy_dtoh(dest: HostBuffer, src: AddressLike) -> None:
-    """Copy device memory to the host and wait.
+    """Copy device memory to the host and wait for the end of the copy.
 
     Parameters
     ----------
     dest : buffer
-        Contiguous and writable; all of it is filled.
+        Contiguous, writable host memory; all of it is filled.
     src : int or object with an address
         Source address.
 
     Raises
     ------
     TypeError
-        If `dest` is no host memory, or `src` no address.
+        If `dest` is no host memory, or if `src` is no address.
     ValueError
-        If `dest` is read-only, not contiguous, or longer than the memory at `src`, if that length is recorded.
+        If `dest` is read-only, not contiguous, or longer than the memory at `src`. Only memory that PyGPU allocated is
+        checked.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Named numbers of a driver, which print as in PyCUDA."""
+"""Enumerations of a driver's numbers, which print like PyCUDA's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["NamedFlag", "NamedNumber"]
 
 
 class _Enumeration:
-    """Common part of both kinds: PyCUDA's tables, and the name as text."""
+    """Base of `NamedNumber` and `NamedFlag`: PyCUDA's attributes `names` and `values`, and the name as ``str``."""
 
     names: ClassVar[dict[str, Any]]
     """Every name with its member."""
@@ -29,7 +29,7 @@ def _repr(member: Any) -> str:
 
 
 class NamedNumber(_Enumeration, IntEnum):
-    """Number whose ``str`` is its name.
+    """Enumeration member whose ``str`` is its name.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class NamedNumber(_Enumeration, IntEnum):
 
 
 class NamedFlag(_Enumeration, IntFlag):
-    """Flag that may be joined by ``|``; a combination without a name prints as the names of its parts.
+    """Flag that can be combined by ``|``; a combination without a name prints as the names of its flags.
 
     Examples
     --------

@@ -1,14 +1,14 @@
-"""Placeholder for a GPU array in a forked child, which raises an error at its first use.
+"""Placeholder for a GPU array in a forked child process; using the placeholder raises an error.
 
-An error during unpickling would end the worker of a pool before it could report the failure. The pool would wait for
-the answer indefinitely.
+An error during unpickling would end a worker of a process pool before the worker could report the failure. The pool
+would then wait for its result indefinitely.
 """
 
 from __future__ import annotations
 
 from typing import Any, NoReturn
 
-# Attribute lookups on the class bypass `__getattribute__`.
+# Special methods are looked up on the class and bypass `__getattribute__`.
 _SPECIAL = (
     "abs", "add", "aenter", "aexit", "aiter", "and", "array", "array_function", "array_ufunc", "await", "bool",
     "bytes", "call", "ceil", "complex", "contains", "delitem", "divmod", "enter", "eq", "exit", "float", "floor",
@@ -21,7 +21,7 @@ _SPECIAL = (
 
 
 class ForkedArray:
-    """Values of a pickled array in a process without a device. It can be pickled again."""
+    """Values of a pickled array in a process that cannot use the device. The object can be pickled again."""
 
     __slots__ = ("_error", "_of", "_state")
 

@@ -1,7 +1,7 @@
 """Kernel arguments with actions around a launch: PyCUDA's ``ArgumentHandler``, `In`, `Out` and `InOut`.
 
-A launch itself handles objects of exactly `In`, `Out` and `InOut`. For objects of derived classes, as for every other
-handler, it requests their memory and calls them before and after the launch.
+The native module handles objects whose class is exactly `In`, `Out` or `InOut`. For every other `ArgumentHandler` a
+launch requests the memory, calls `pre_call` before and `post_call` after it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class ArgumentHandler:
     Parameters
     ----------
     array : numpy.ndarray
-        Array for which the memory is allocated.
+        Host array, for which device memory of the same size is allocated.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class ArgumentHandler:
     array([1], dtype=int32)
     """
 
-    # #: The memory, from its first request on.
+    # #: The device memory; None until it is first requested.
     dev_alloc: Any = None
 
     def __init__(self, array: Any) -> None:
@@ -47,7 +47,7 @@ class ArgumentHandler:
 
     @property
     def array(self) -> Any:
-        """The host array."""
+        """Host array that was passed to the constructor."""
         return self._array
 
     @array.setter
@@ -55,7 +55,7 @@ class ArgumentHandler:
         self._array = array
 
     def get_device_alloc(self) -> Any:
-        """Return the kernel's memory, allocated at its first request.
+        """Return the device memory that the kernel receives; it is allocated at the first request.
 
         Returns
         -------
@@ -66,32 +66,32 @@ class ArgumentHandler:
         return self.dev_alloc
 
     def pre_call(self, stream: _core.Stream | None) -> None:
-        """Do nothing; called before the launch.
+        """Do nothing; a subclass overrides this method, which is called before the launch.
 
         Parameters
         ----------
         stream : Stream or None
-            Stream of the kernel; None for the default stream.
+            Stream on which the kernel is launched; None for the default stream.
         """
 
     def post_call(self, stream: _core.Stream | None) -> None:
-        """Do nothing; called after the launch.
+        """Do nothing; a subclass overrides this method, which is called after the launch.
 
         Parameters
         ----------
         stream : Stream or None
-            Stream of the kernel; None for the default stream.
+            Stream on which the kernel is launched; None for the default stream.
         """
 
 
 @public("Kernels")
 class In(_core.HostArgument, ArgumentHandler):
-    """Copy a host array to the device before a kernel, and not back.
+    """Kernel argument: a host array that is copied to the device before the launch, and not back.
 
     Parameters
     ----------
     array : array_like
-        Array of any strides.
+        Host array of any strides.
 
     Examples
     --------
@@ -104,12 +104,12 @@ class In(_core.HostArgument, ArgumentHandler):
     __module__ = "PyGPU"
 
     def pre_call(self, stream: _core.Stream | None) -> None:
-        """Copy the values to the device.
+        """Copy the values of the host array to the device.
 
         Parameters
         ----------
         stream : Stream or None
-            Stream of the kernel; None for the default stream.
+            Stream on which the kernel is launched; None for the default stream.
         """
         from PyGPU._native.device_memory import memcpy_htod
 
@@ -118,12 +118,12 @@ class In(_core.HostArgument, ArgumentHandler):
 
 @public("Kernels")
 class Out(_core.HostArgument, ArgumentHandler):
-    """Host array that a kernel fills, copied back afterwards; the device memory is uninitialised.
+    """Kernel argument: uninitialised device memory that is copied to a host array after the launch.
 
     Parameters
     ----------
     array : numpy.ndarray
-        Array of any strides; writable.
+        Writable host array of any strides.
 
     Examples
     --------
@@ -136,12 +136,12 @@ class Out(_core.HostArgument, ArgumentHandler):
     __module__ = "PyGPU"
 
     def post_call(self, stream: _core.Stream | None) -> None:
-        """Copy the values back.
+        """Copy the values from the device to the host array.
 
         Parameters
         ----------
         stream : Stream or None
-            Stream of the kernel; None for the default stream.
+            Stream on which the kernel is launched; None for the default stream.
         """
         from PyGPU._native.device_memory import memcpy_dtoh
 
@@ -150,12 +150,12 @@ class Out(_core.HostArgument, ArgumentHandler):
 
 @public("Kernels")
 class InOut(In, Out):
-    """Copy a host array to the device before a kernel and back after it.
+    """Kernel argument: a host array that is copied to the device before the launch and back after it.
 
     Parameters
     ----------
     array : numpy.ndarray
-        Array of any strides; writable.
+        Writable host array of any strides.
 
     Examples
     --------

@@ -1,4 +1,7 @@
-"""Elementwise functions in host memory without a NumPy ufunc: NumPy's multi-step functions, and `math`."""
+"""Host implementations of the elementwise functions for which NumPy has no ufunc.
+
+They use NumPy functions that compute in several steps, or Python's `math`.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ def _write(out: Results, value: Any, mask: Any, casting: Any) -> None:
 
 
 def _with_output(function: Callable[..., Any]) -> Callable[..., None]:
-    """Write the result to the requested output, computed in the requested type."""
+    """Return a function like a ufunc: it computes in a requested dtype and writes the result to a given output."""
 
     def computed(
         *operands: Any, out: Results, where: Any = True, casting: str = "same_kind", dtype: np.dtype[Any] | None = None
@@ -46,7 +49,7 @@ def _choose(condition: Any, x: Any, y: Any) -> Any:
 
 
 def _numpy_or_product(name: str, product: Callable[..., Any]) -> Callable[..., None]:
-    """Call NumPy's function of the name, available from 2.2 on; otherwise compute a matrix product."""
+    """Return a function that calls a function of NumPy 2.2, or with older versions computes a matrix product."""
 
     def computed(x1: Any, x2: Any, *, out: Results, **keywords: Any) -> None:
         function = getattr(np, name, None)
@@ -65,7 +68,7 @@ vecmat = _numpy_or_product(
 
 
 def where(condition: Any, x: Any, y: Any, *, out: Results, **keywords: Any) -> None:
-    """Select in two steps without a temporary array; with NumPy's function if an operand may be the output."""
+    """Select elements by two masked copies into the output; call `numpy.where` if an operand may overlap the output."""
     (result,) = out
     if keywords or any(np.may_share_memory(result, operand) for operand in (condition, x, y)):
         _with_output(_choose)(condition, x, y, out=out, **keywords)

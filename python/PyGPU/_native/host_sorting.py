@@ -1,4 +1,4 @@
-"""Sorting of host arrays with NumPy: stable as on a device, with NaN last in both directions."""
+"""Sorting of host arrays with NumPy: stable, with NaN last in ascending and descending order, as on a device."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import numpy as np
 
 
 def argsort(view: np.ndarray[Any, Any], axis: int, descending: bool) -> np.ndarray[Any, Any]:
-    """Return the indices that sort the elements."""
+    """Return the indices that sort the elements along an axis."""
     if not descending:
         return np.argsort(view, axis=axis, kind="stable")
     count = view.shape[axis]
-    # Reversed before and after, so that equal elements keep their order; NaN is then first.
+    # The array is reversed before and the result after the sort, so that equal elements keep their order. NaN is then
+    # first.
     order = count - 1 - np.flip(np.argsort(np.flip(view, axis), axis=axis, kind="stable"), axis)
     if view.dtype.kind in "biu":
         rotated: np.ndarray[Any, Any] = order
@@ -24,7 +25,7 @@ def argsort(view: np.ndarray[Any, Any], axis: int, descending: bool) -> np.ndarr
 
 
 def sort(view: np.ndarray[Any, Any], axis: int, descending: bool) -> None:
-    """Sort the elements in place."""
+    """Sort the elements along an axis in place."""
     if descending:
         view[...] = np.take_along_axis(view, argsort(view, axis, descending), axis)
     else:

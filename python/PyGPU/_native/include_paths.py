@@ -1,4 +1,4 @@
-"""Locations of the headers, and of the files for CMake, pkg-config and Meson."""
+"""Locations of PyGPU's headers, and of its files for CMake, pkg-config and Meson."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 @public("Bindings")
 def get_include() -> str:
-    """Return the folder for the compiler's ``-I``, which contains ``pygpu/array_view.h`` and the other headers.
+    """Return the folder of PyGPU's headers, for the compiler's option ``-I``; it contains ``pygpu/array_view.h``.
 
     Returns
     -------
@@ -17,12 +17,12 @@ def get_include() -> str:
 
     See Also
     --------
-    as_argtype : checked arguments for functions of `ctypes`, which need no headers.
+    as_argtype : checked argument types for functions that are called by `ctypes`, which needs no headers.
 
     Notes
     -----
-    ``python -m PyGPU --includes`` prints it for a shell, ``--cmakedir`` the folder for CMake's ``PyGPU_DIR``, and
-    ``--pkgconfigdir`` the folder for ``PKG_CONFIG_PATH``, which Meson also reads.
+    ``python -m PyGPU --includes`` prints the option with this folder. ``--cmakedir`` prints the folder for CMake's
+    ``PyGPU_DIR``, and ``--pkgconfigdir`` the folder for ``PKG_CONFIG_PATH``, which Meson also reads.
 
     Examples
     --------
@@ -35,10 +35,10 @@ def get_include() -> str:
 
 
 def cmake_folder() -> str:
-    """Return the folder of ``PyGPUConfig.cmake``."""
+    """Return the folder that contains ``PyGPUConfig.cmake``."""
     return str(_PACKAGE / "share" / "cmake" / "PyGPU")
 
 
 def pkgconfig_folder() -> str:
-    """Return the folder of ``pygpu.pc``."""
+    """Return the folder that contains ``pygpu.pc``."""
     return str(_PACKAGE / "share" / "pkgconfig")

@@ -1,7 +1,7 @@
-"""Reject an import outside the main interpreter of the process.
+"""Reject the import of PyGPU outside the main interpreter of the process.
 
-NumPy and the native module both serve only the first interpreter that imports them. The end of a subinterpreter
-would be treated as the end of the process.
+NumPy and the native module work only in the first interpreter that imports them. In a subinterpreter, PyGPU would
+mistake the interpreter's end for the end of the process.
 """
 
 import _thread
@@ -9,8 +9,8 @@ import importlib
 
 
 def is_main() -> bool:
-    """Return whether this is the main interpreter, or whether that is unknown."""
-    # None of these names is public. If all are missing, NumPy and the native module raise their own errors.
+    """Return whether this is the main interpreter; true if Python cannot tell."""
+    # These functions of Python are private. If all are missing, NumPy and the native module raise their own errors.
     is_main_interpreter = getattr(_thread, "_is_main_interpreter", None)
     if is_main_interpreter is not None:
         return bool(is_main_interpreter())

@@ -1,8 +1,7 @@
-"""Locations of PyGPU's headers, NVIDIA's NVRTC and nvcc, and device and mathematics libraries.
+"""Locations of headers for device code, and of NVIDIA's NVRTC, nvcc, device libraries and mathematics libraries.
 
-cuda-pathfinder, if installed, searches the locations that it supports: wheels, conda environments, toolkits. This
-module searches the others, and NVRTC for installations without cuda-pathfinder (docs/design/kernels.md explains why
-NVRTC is searched here first).
+cuda-pathfinder, if installed, searches wheels, conda environments and toolkits. This module searches all other
+locations. It also searches NVRTC itself, before cuda-pathfinder, for the reason that docs/design/kernels.md gives.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import which
 
-# From the wheels of CUDA 13 (nvidia-cuda-nvrtc) and of CUDA 12 (nvidia-cuda-nvrtc-cu12).
+# Folders of NVRTC in the wheels of CUDA 13 (nvidia-cuda-nvrtc) and of CUDA 12 (nvidia-cuda-nvrtc-cu12).
 _WHEELS = ("nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib", "nvidia/cu13/bin/x86_64", "nvidia/cuda_nvrtc/bin")
-# From the wheels nvidia-cuda-runtime and nvidia-cuda-runtime-cu12.
+# Folders of the libraries in the wheels nvidia-cuda-runtime and nvidia-cuda-runtime-cu12.
 _RUNTIME_WHEELS = ("nvidia/cu13/lib", "nvidia/cuda_runtime/lib")
 _CONDA = ("lib", "Library/bin", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib")
 _TOOLKIT = Path("/usr/local/cuda")
@@ -29,12 +28,12 @@ EMPTY_HEADERS = HEADERS.parent / "nvrtc_stubs"
 
 
 def candidates() -> list[str]:
-    """List files to try before the toolkit's folder and the system's loader, the most likely first.
+    """List the NVRTC files to try before the toolkit's folder and the system's loader, the most likely first.
 
     Returns
     -------
     list of str
-        Full paths; the environment variable ``PYGPU_NVRTC`` names the only one.
+        Full paths. If the environment variable ``PYGPU_NVRTC`` is set, its file is the only element.
 
     Examples
     --------
@@ -47,12 +46,12 @@ def candidates() -> list[str]:
 
 
 def by_pathfinder() -> list[str]:
-    """Query cuda-pathfinder for NVRTC as the last resort: it costs more than loading a cached kernel.
+    """Return the NVRTC that cuda-pathfinder finds; called last, because it takes longer than loading a kernel.
 
     Returns
     -------
     list of str
-        At most one path.
+        A list of at most one path.
 
     Examples
     --------
@@ -84,7 +83,7 @@ _MATHEMATICS = {
     "cublas": (_named_cublas, "libcublas.so.", ("nvidia/cu13/lib", "nvidia/cublas/lib")),
     "cufft": (_named_cufft, "libcufft.so.", ("nvidia/cu13/lib", "nvidia/cufft/lib")),
     "cusolver": (_named_cusolver, "libcusolver.so.", ("nvidia/cu13/lib", "nvidia/cusolver/lib")),
-    # The caller provides the names.
+    # The caller provides the file names.
     "nvtx": (lambda: None, "libnv", ("nvidia/nvtx/lib", "nvidia/cu13/lib")),
     "curand": (_named_curand, "libcurand.so.", ("nvidia/cu13/lib", "nvidia/curand/lib")),
 }
@@ -92,18 +91,18 @@ _MATHEMATICS = {
 
 
 def mathematics(name: str) -> tuple[str | None, list[str]]:
-    """Locate a mathematics library.
+    """Return the files of a mathematics library.
 
     Parameters
     ----------
     name : str
-        NVIDIA's name: ``'curand'``.
+        NVIDIA's name of the library, such as ``'curand'``.
 
     Returns
     -------
     tuple of a str or None and a list of str
-        The file that a variable such as ``PYGPU_CURAND`` names, which is then the only one; and NVIDIA's files to
-        try before the system's loader.
+        First, the file that an environment variable such as ``PYGPU_CURAND`` names, or None; if given, no other file is
+        tried. Second, the files to try before the system's loader.
 
     Examples
     --------
@@ -123,7 +122,7 @@ def mathematics(name: str) -> tuple[str | None, list[str]]:
 
 
 def nvcc() -> str | None:
-    """Find the toolkit's compiler: on ``PATH``, by cuda-pathfinder, or in a toolkit's folder."""
+    """Find nvcc on ``PATH``, by cuda-pathfinder, or in a toolkit's folder."""
     return which("nvcc") or _pathfinder_path("find_nvidia_binary_utility", "nvcc") or _in_toolkits("bin/nvcc")
 
 
@@ -141,7 +140,7 @@ def device_library(name: str) -> Path | None:
 
 
 def _pathfinder(function: str, name: str) -> object:
-    """Return cuda-pathfinder's answer, or None if it is not installed or finds nothing."""
+    """Return the path that cuda-pathfinder finds, or None if it is not installed or finds no file."""
     try:
         return getattr(importlib.import_module("cuda.pathfinder"), function)(name)
     except Exception:  # its errors have several bases, and older versions lack functions; the search continues
@@ -154,7 +153,7 @@ def _pathfinder_path(function: str, name: str) -> str | None:
 
 
 def _in_toolkits(*names: str) -> str | None:
-    """Return the first file found in a toolkit: that of a variable, of nvcc, or the default one."""
+    """Return the first match in a CUDA toolkit: named by an environment variable, that of nvcc, or the default one."""
     homes = [Path(home) for home in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH")) if home]
     program = which("nvcc")
     homes += [Path(program).resolve().parent.parent] if program else []
@@ -185,6 +184,7 @@ def _listed(folder: Path, accepts: Callable[[str], bool] | None = None) -> list[
 
 
 def _is_nvrtc(name: str) -> bool:
-    # libnvrtc.so.13, nvrtc64_130_0.dll; not libnvrtc-builtins, nor the .alt copies, which have other defaults.
+    # Matches libnvrtc.so.13 and nvrtc64_130_0.dll, but neither libnvrtc-builtins nor the .alt copies, whose defaults
+    # differ.
     is_regular = "builtins" not in name and ".alt" not in name
     return is_regular and (name.startswith("libnvrtc.so.") or (name.startswith("nvrtc64_") and name.endswith(".dll")))

@@ -1,7 +1,7 @@
-"""Pickles of generated kernels: each contains the source lines, from which a process creates the kernel once.
+"""Pickling of generated kernels: a pickle contains the kernel's arguments, and each process creates the kernel once.
 
-Each task of Dask or Ray carries the kernels of its function in a separate pickle. Without sharing, each task would
-load them again.
+Each task of Dask or Ray contains a separate pickle of the kernels that it uses. If the tasks in a process did not
+share the kernels, each task would load them again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__: list[str] = []
 
 
 def reduced(kernel: Any, base_class: type, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the `__reduce__` value of a kernel of PyGPU's class `own`, or of a derived class."""
+    """Return the `__reduce__` value of a kernel of PyGPU's class `base_class`, or of a derived class."""
     if type(kernel) is base_class and not kernel.__dict__:
         return shared, (pickle.dumps((base_class, arguments)),)
     return derived, (type(kernel), base_class, arguments), kernel.__dict__ or None
@@ -22,13 +22,13 @@ def reduced(kernel: Any, base_class: type, arguments: tuple[Any, ...]) -> tuple[
 
 @functools.lru_cache(maxsize=128)
 def shared(recipe: bytes) -> Any:
-    """Return the single kernel of this process for these arguments."""
+    """Return the kernel that all unpickled copies with these arguments share in this process."""
     base_class, arguments = pickle.loads(recipe)
     return base_class(*arguments)
 
 
 def derived(cls: Any, base_class: Any, arguments: tuple[Any, ...]) -> Any:
-    """Return a kernel of a derived class, whose `__init__` may take other arguments."""
+    """Recreate a kernel of a derived class without calling its `__init__`, which may take other arguments."""
     kernel = cls.__new__(cls)
     base_class.__init__(kernel, *arguments)
     return kernel

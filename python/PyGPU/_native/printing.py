@@ -1,4 +1,4 @@
-"""Text of an array: NumPy's format of the values; of a large array only the edges are copied."""
+"""Text of arrays in NumPy's format; of a large array only the printed edges are copied to the host."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def _edges(length: int, edge_items: int) -> list[slice]:
-    """Return the edges of an axis that NumPy prints, and one item between them, which NumPy omits."""
+    """Return the parts of an axis that NumPy prints, and one element between them in place of the omitted ones."""
     if length <= 2 * edge_items + 1:
         return [slice(0, length)]
     return [slice(0, edge_items + 1), slice(length - edge_items, length)]
@@ -39,7 +39,7 @@ def _copy_edges(array: GPUArray, edge_items: int) -> numpy.ndarray[Any, Any]:
 def _format(array: GPUArray, prefix: str, separator: str, suffix: str) -> str:
     options: dict[str, Any] = dict(numpy.get_printoptions())
     summarized = array.size > options["threshold"]
-    # From a view, because `get` of the array itself would change its host mirror.
+    # `get` is called on a view, because on the array itself it would change the array's host mirror.
     values = _copy_edges(array, options["edgeitems"]) if summarized else array[...].get()
     if array.ndim == 0 and separator == " ":
         return str(values[()])
@@ -50,18 +50,18 @@ def _format(array: GPUArray, prefix: str, separator: str, suffix: str) -> str:
 
 
 def array_str(array: GPUArray) -> str:
-    """Format the values as `str` of an ndarray."""
+    """Format the values of an array like `str` of an ndarray."""
     return _format(array, "", " ", "")
 
 
 def array_repr(array: GPUArray) -> str:
-    """Format the values as `repr` of an ndarray, with dtype and device."""
+    """Format the values of an array like `repr` of an ndarray, with dtype and device."""
     name = type(array).__name__
     shape = f"shape={array.shape}, " if array.size == 0 and array.shape != (0,) else ""
     dtype_text = array.dtype if array.dtype.names is not None else array.dtype.name
     suffix = f", {shape}dtype={dtype_text}, device={str(array.device)!r})"
     text = _format(array, f"{name}(", ", ", ")")
-    # As in NumPy: the text after the values moves to a new line if it does not fit.
+    # As in NumPy, the text after the values begins a new line if it does not fit into the current line.
     last_line = len(text) - (text.rfind("\n") + 1) + (0 if "\n" in text else len(name) + 1)
     if last_line + len(suffix) > numpy.get_printoptions()["linewidth"]:
         return f"{name}({text},\n{' ' * (len(name) + 1)}{suffix[2:]}"

@@ -1,4 +1,4 @@
-"""Kernel arguments that contain addresses: `Struct`, and arrays of pointers."""
+"""Kernel arguments that contain addresses: structs and arrays of pointers."""
 
 from __future__ import annotations
 
@@ -20,31 +20,36 @@ _ADDRESS_OWNERS = (_core.GPUArray, _core.DeviceAllocation, _core.Texture, _core.
 
 @public("Kernels")
 class Struct(_core.KernelArgument):
-    """Struct argument of a kernel, whose fields may be pointers to arrays.
+    """Kernel argument that is a C struct, whose fields may be pointers to arrays.
 
     Parameters
     ----------
     dtype : data-type
-        Structured dtype with the C layout of the struct: ``numpy.dtype([...], align=True)``. A list of fields receives
-        this layout automatically. A pointer is a field of ``'uint64'`` (or ``'uintp'``), a nested struct a field of
-        such a dtype, a C array a field with a shape.
+        Structured dtype with the C layout of the struct: ``numpy.dtype([...], align=True)``. For a list of fields this
+        layout is computed. A pointer is a field of ``'uint64'`` (or ``'uintp'``), a nested struct is a field of a
+        structured dtype, and a C array is a field with a shape.
     **fields
-        Values, 0 for omitted fields: numbers; arrays, `DeviceAllocation`, `Texture` and `Surface` for
-        fields of 64 bits; mappings for structs; sequences for C arrays; None for a null pointer.
+        Values of the fields; an omitted field is 0. A value is one of:
+
+        - a number;
+        - an array, `DeviceAllocation`, `Texture` or `Surface`, for a field of 64 bits;
+        - None, for a null pointer;
+        - a mapping, for a struct;
+        - a sequence, for a C array.
 
     Raises
     ------
     TypeError
-        For a dtype without fields, unknown field names, and an array for a field that is no pointer.
+        For a dtype without fields, an unknown field name, or an array as the value of a field that is no pointer.
     ValueError
-        For fields outside the C layout, and numbers that do not fit into a field.
+        For a dtype whose fields are not in the C layout, or a number that does not fit into its field.
 
     Notes
     -----
-    The struct keeps the arrays alive. A launch with it waits for their uses and counts as a write of them; a
-    read-only array, such as ``PyGPU.broadcast_to(a, a.shape)``, is only read. A kernel receives the address of an
-    array's first element: pass strides as separate fields. CUDA aligns some types more than NumPy (``float4`` and
-    ``double2`` to 16 bytes, ``float2`` to 8): specify ``offsets`` for those.
+    The struct keeps its arrays alive. A launch with the struct waits for the arrays' uses. It counts as a write of each
+    array, but as a read of a read-only array, such as ``PyGPU.broadcast_to(a, a.shape)``. The kernel receives the
+    address of an array's first element: pass strides as separate fields. CUDA aligns some types more than NumPy does
+    (``float4`` and ``double2`` to 16 bytes, ``float2`` to 8 bytes): specify ``offsets`` for fields of such types.
 
     Examples
     --------
@@ -81,7 +86,7 @@ class Struct(_core.KernelArgument):
 
     @property
     def value(self) -> numpy.void:
-        """Return a copy of the value that the kernel receives, with addresses as numbers."""
+        """Return a copy of the record that the kernel receives; pointers are integers."""
         return self._value.copy()
 
     def __repr__(self) -> str:
@@ -90,7 +95,7 @@ class Struct(_core.KernelArgument):
 
 
 def _check_layout(dtype: numpy.dtype[Any]) -> None:
-    """Reject fields outside the C layout."""
+    """Raise an error for a dtype whose fields are not in the C layout."""
     if dtype.names is None or dtype.fields is None:
         raise TypeError(
             f"a struct has a dtype with fields, not {dtype}; a number is an argument as it is: numpy.{dtype}(x)"
@@ -110,14 +115,14 @@ def _check_layout(dtype: numpy.dtype[Any]) -> None:
 
 
 def _alignment(dtype: numpy.dtype[Any]) -> int:
-    """Return the C alignment of a type; NumPy aligns a dtype created without align=True to 1."""
+    """Return the C alignment of a dtype; the alignment that NumPy reports is 1 if it was created without align=True."""
     if dtype.fields is None:
         return dtype.alignment
     return max((_alignment(field[0].base) for field in dtype.fields.values()), default=1)
 
 
 def _fill(record: Any, values: Mapping[str, Any], path: str, owners: list[tuple[Any, bool]]) -> None:
-    """Write values into the fields of a record, and record the owners of addresses."""
+    """Write values into the fields of a record, and collect the objects that own the addresses."""
     names = record.dtype.names
     for name, value in values.items():
         if name not in names:
@@ -128,7 +133,7 @@ def _fill(record: Any, values: Mapping[str, Any], path: str, owners: list[tuple[
 
 
 def _converted(dtype: numpy.dtype[Any], value: Any, path: str, owners: list[tuple[Any, bool]]) -> Any:
-    """Return the value that NumPy writes into a field of a dtype."""
+    """Convert a field's value to a value that NumPy can assign to the field."""
     if dtype.subdtype is not None and isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         part = numpy.dtype((dtype.base, dtype.shape[1:])) if dtype.shape[1:] else dtype.base
         if len(value) != dtype.shape[0]:
@@ -156,7 +161,7 @@ def _converted(dtype: numpy.dtype[Any], value: Any, path: str, owners: list[tupl
 
 
 def _number(dtype: numpy.dtype[Any], value: Any, path: str) -> Any:
-    """Return numbers in the type of the field, in which they must fit."""
+    """Convert numbers to the dtype of a field; raise an error if they do not fit."""
     try:
         original = numpy.asarray(value)
         converted = numpy.asarray(value, dtype=dtype.base)
@@ -177,7 +182,7 @@ def _is_foreign_array(value: Any) -> bool:
 
 
 def _address(value: Any, owners: list[tuple[Any, bool]], readonly: bool = False) -> int:
-    """Return the kernel's address of an object, and record its owner."""
+    """Return the device address of an object, and add the object to the collected owners."""
     if isinstance(value, (_core.Texture, _core.Surface)):
         owners.append((value, True))
         return value.handle
@@ -190,12 +195,12 @@ def _address(value: Any, owners: list[tuple[Any, bool]], readonly: bool = False)
 
 
 class PointerArray(_core.GPUArray):
-    """Addresses of arrays, and the arrays, which views keep alive as well."""
+    """Array of the addresses of other arrays; the array and its views keep the other arrays alive."""
 
     _owners: _core.KernelArgument | None = None
 
     def __array_finalize__(self, like: Any) -> None:
-        """Keep the arrays of the base of a view."""
+        """Copy the references to the other arrays from the base of a view."""
         self._owners = getattr(like, "_owners", None)
 
 
@@ -203,32 +208,31 @@ class PointerArray(_core.GPUArray):
 def pointers(
     arrays: Sequence[Any], *, readonly: bool = False, strided: bool = False, device: Any = None
 ) -> _core.GPUArray:
-    """Return an array of the addresses of arrays, for a parameter such as ``float **`` or a field of a struct.
+    """Return an array with the addresses of arrays, for a parameter of type ``float **`` or a field of a struct.
 
     Parameters
     ----------
     arrays : sequence of GPUArray, DeviceAllocation, int or None
-        Arrays of one device, also of other libraries (by DLPack). None is a null pointer; the memory behind an int is
-        the caller's responsibility.
+        Arrays on one device; arrays of other libraries are imported by DLPack. None is a null pointer. An int is an
+        address, whose memory the caller keeps alive.
     readonly : bool, optional
-        Whether kernels only read the arrays; otherwise a launch counts as a write of all arrays that are not
-        read-only.
+        Whether kernels only read the arrays. If False, a launch counts as a write of each array that is not read-only.
     strided : bool, optional
-        Whether to accept arrays that are not contiguous: a kernel receives only the address of the first element.
+        Whether to accept arrays that are not contiguous. The kernel receives only the address of the first element.
     device : Device, str or int, optional
-        Device of the result; defaults to that of the arrays.
+        Device of the result; defaults to the device of the arrays.
 
     Returns
     -------
     GPUArray
-        Of dtype uint64, with the length of `arrays`. It and its views keep the arrays alive.
+        Array of uint64 with the length of `arrays`. The array and its views keep `arrays` alive.
 
     Raises
     ------
     TypeError
         For an object without a device address.
     ValueError
-        For arrays on several devices, and for arrays that are not contiguous.
+        For arrays on different devices, and for arrays that are not contiguous unless `strided` is true.
 
     Examples
     --------

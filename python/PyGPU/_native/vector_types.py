@@ -1,4 +1,4 @@
-"""Short vectors of CUDA's and HIP's C++ as structured dtypes, such as ``float3`` and ``uchar4``."""
+"""Structured dtypes of the short vector types of CUDA and HIP, such as ``float3`` and ``uchar4``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 _FIELDS = "xyzw"
-# NumPy's letter of each C type, and the length of its longest vector in PyCUDA.
+# For each C type: NumPy's letter, and the length of the longest vector in PyCUDA.
 _MAX_LENGTHS = {
     "char": ("b", 4),
     "uchar": ("B", 4),

@@ -1,1 +1,1 @@
-"""Protocols of NumPy and the array API for arrays and the package; loaded at their first use."""
+"""Implementation of NumPy's and the array API's protocols; the modules are loaded at their first use."""

@@ -1,4 +1,4 @@
-"""Calls of PyGPU's functions with the arguments of NumPy's."""
+"""Calls of PyGPU's functions with arguments in the form of NumPy's functions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def signature_of(function: _Function) -> inspect.Signature | None:
-    """Return the signature of a function; None if it is unknown, or accepts any number of arguments."""
+    """Return the signature of a function; None if it has no known signature, or takes any number of arguments."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -29,7 +29,7 @@ def signature_of(function: _Function) -> inspect.Signature | None:
 
 
 class ArgumentAdapter:
-    """Adapter of a PyGPU function to the signature of NumPy's; the signatures are compared once."""
+    """Callable with the signature of a NumPy function that calls a PyGPU function; it compares both signatures once."""
 
     __slots__ = ("_aligned_count", "_function", "_keyword_names", "_numpy_signature", "_path")
 
@@ -40,7 +40,7 @@ class ArgumentAdapter:
             parameters = inspect.signature(function).parameters
         except (TypeError, ValueError):
             parameters = inspect.Signature().parameters
-        # Called objects have no useful signature in Python; reductions handle NumPy's defaults themselves.
+        # Callable objects have no usable signature in Python; reductions handle NumPy's default values themselves.
         if isinstance(function, _core.Reduction) or all(
             parameter.kind in _VARIADIC for parameter in parameters.values()
         ):
@@ -51,7 +51,7 @@ class ArgumentAdapter:
         )
 
     def _count_aligned(self, names: list[str]) -> int:
-        """Count the parameters that both have at the same positions; the first may have any name."""
+        """Count the leading parameters that both functions have at equal positions; the first may have any name."""
         count = 0
         for name, parameter in self._numpy_signature.parameters.items() if self._numpy_signature else ():
             is_same = count < len(names) and table.OTHER_NAMES.get(name, name) == names[count]
@@ -62,7 +62,7 @@ class ArgumentAdapter:
         return count
 
     def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """Call PyGPU's function with its parameter names, without arguments equal to their defaults."""
+        """Call PyGPU's function with its own parameter names; omit arguments that equal NumPy's default values."""
         numpy_signature = self._numpy_signature
         if numpy_signature is None or (len(args) <= self._aligned_count and self._keyword_names.issuperset(kwargs)):
             return self._function(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""NumPy's functions on device arrays (NEP 18): look PyGPU's function up in the table and pass the arguments."""
+"""``__array_function__`` (NEP 18): calls of NumPy's functions on device arrays are passed to PyGPU's functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NUMPY = "numpy"
 def call(
     array: _core.GPUArray, func: _Function, types: Iterable[type], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
-    """Compute a NumPy function on the device of the arrays; `array` is the one that NumPy selected."""
+    """Compute a NumPy function on the device; `array` is the argument whose ``__array_function__`` NumPy called."""
     foreign_types = [kind for kind in types if kind is not _core.GPUArray and not issubclass(kind, _core.GPUArray)]
     path, function = _find_function(func)
     if path in table.ON_HOST:
@@ -49,7 +49,7 @@ def call(
 
 @functools.cache
 def _find_function(func: _Function) -> tuple[str, ArgumentAdapter | _Function | None]:
-    """Return a name below ``numpy``, such as ``linalg.norm``, and PyGPU's function, which may take `like` first."""
+    """Return a NumPy function's name, such as ``linalg.norm``, and PyGPU's function for it."""
     source = getattr(func, "__module__", None) or ""
     name: str = func.__name__
     path = name if source == _NUMPY else f"{source.removeprefix(_NUMPY + '.')}.{name}"
@@ -64,7 +64,7 @@ def _find_function(func: _Function) -> tuple[str, ArgumentAdapter | _Function | 
 
 
 def _on_host(argument: Any) -> Any:
-    """Return the arguments with host copies in place of device arrays."""
+    """Replace the device arrays among arguments by host copies."""
     if isinstance(argument, _core.GPUArray):
         return argument.get()
     if isinstance(argument, (list, tuple)):
@@ -75,7 +75,7 @@ def _on_host(argument: Any) -> Any:
 
 
 def _check_host_arrays(path: str, func: _Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    """Reject host arrays, as the operators do; a number is accepted as an ndarray too."""
+    """Raise an error for host arrays, as the operators do; accept an ndarray without axes as a number."""
     allowed = index.HOST.get(path, ())
     signature = signature_of(func)
     bound = dict(signature.bind(*args, **kwargs).arguments) if signature else dict(enumerate(args)) | dict(kwargs)

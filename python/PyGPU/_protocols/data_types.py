@@ -1,4 +1,4 @@
-"""Element types of the array API: NumPy's own objects, and queries of them."""
+"""Element types of the array API, which are NumPy's objects, and functions that query types."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class _Limits:
-    """NumPy's limits of a type, as Python numbers where the array API requires it."""
+    """Limits of a type from NumPy, converted to Python numbers where the array API requires them."""
 
     _NUMBERS: tuple[str, ...] = ()
 
@@ -70,12 +70,12 @@ def finfo(type: Any, /) -> _FloatLimits:
     Parameters
     ----------
     type : data-type or GPUArray
-        A real or complex floating-point type, or an array of one.
+        A real or complex floating-point type, or an array of such a type.
 
     Returns
     -------
     object
-        With the attributes of `numpy.finfo`'s; `eps`, `max`, `min` and `smallest_normal` are Python floats.
+        Object with the attributes of `numpy.finfo`; `eps`, `max`, `min` and `smallest_normal` are Python floats.
 
     Examples
     --------
@@ -99,12 +99,12 @@ def iinfo(type: Any, /) -> np.iinfo[Any]:
     Parameters
     ----------
     type : data-type or GPUArray
-        A type of integers, or an array of one.
+        An integer type, or an array of such a type.
 
     Returns
     -------
     object
-        `numpy.iinfo`'s, with `bits`, `max`, `min` and `dtype`.
+        Result of `numpy.iinfo`, with the attributes `bits`, `max`, `min` and `dtype`.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def iinfo(type: Any, /) -> np.iinfo[Any]:
 
 @public("Types and constants")
 def isdtype(dtype: Any, kind: Any) -> builtins.bool:
-    """Test whether a type equals another one, or belongs to a kind.
+    """Test whether a dtype equals another dtype or belongs to a kind of dtypes.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def isdtype(dtype: Any, kind: Any) -> builtins.bool:
         Type to test.
     kind : data-type, str or tuple of these
         ``'bool'``, ``'signed integer'``, ``'unsigned integer'``, ``'integral'``, ``'real floating'``,
-        ``'complex floating'``, ``'numeric'``, or a type; of several one must match.
+        ``'complex floating'``, ``'numeric'``, or a dtype. Of a tuple, at least one element must match.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Transfers between devices, as in the array API."""
+"""`to_device` of the array API: transfers between devices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__: list[str] = []
 
 
 def to_device(array: _core.GPUArray, device: Any, stream: Any = None) -> _core.GPUArray:
-    """Return an array on a device, unchanged if it is there already."""
+    """Copy an array to a device, or return the array itself if it is already there."""
     target = device if isinstance(device, _core.Device) else _core.Device(device)
     if target == array.device:
         return array
@@ -20,7 +20,7 @@ def to_device(array: _core.GPUArray, device: Any, stream: Any = None) -> _core.G
 
 
 def _current(stream: Any, device: _core.Device) -> Any:
-    """Return a stream that can be made current."""
+    """Return the stream as a PyGPU object that can be made current."""
     if isinstance(stream, _core.Stream):
         return stream
     return _core.Stream.from_handle(stream, device)

@@ -1,6 +1,6 @@
 """Table of NumPy's functions and the PyGPU functions that implement them (NEP 18).
 
-Functions outside the table are rejected; only the functions of ``ON_HOST`` convert arrays.
+A NumPy function that is not in the table raises an error. Only the functions in ``ON_HOST`` copy arrays to the host.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ _DISPATCHED = type(np.sum)
 
 
 def is_dispatched(function: object) -> bool:
-    """Test whether a NumPy function dispatches on its arguments; others dispatch only on ``like=``."""
+    """Test whether a NumPy function dispatches on its array arguments, and not only on ``like=``."""
     return isinstance(function, _DISPATCHED)
 
 
 def has(name: str) -> bool:
-    """Test whether the package implements a function of NumPy's main module."""
+    """Test whether PyGPU implements a function of the module `numpy`."""
     return name not in ON_HOST and (name in index.HOME or name in _core.__all__)
 
 
 @functools.cache
 def names() -> frozenset[str]:
-    """Return the names of NumPy's main module that dispatch by NEP 18 or NEP 35."""
+    """Return the names of the functions in the module `numpy` that dispatch by NEP 18 or NEP 35."""
     implemented = {name for name in {*index.HOME, *_core.__all__} if is_dispatched(getattr(np, name, None))}
     return frozenset(implemented | ON_HOST | names_with_like())
 
 
 @functools.cache
 def names_with_like() -> frozenset[str]:
-    """Return the names of NumPy's functions with ``like=`` that the package implements (NEP 35)."""
+    """Return the names of NumPy's functions with ``like=`` (NEP 35) that PyGPU implements."""
     not_dispatched = {name for name in {*index.HOME, *_core.__all__} if not is_dispatched(getattr(np, name, None))}
     return frozenset(name for name in not_dispatched if "like : array_like" in (getattr(np, name, None).__doc__ or ""))

@@ -1,4 +1,4 @@
-"""Look up names of the package at their first use, and list them."""
+"""Lookup of the package's names at their first use, and lists of the names."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _PYCUDA_NAMES = dict.fromkeys(("VERSION", "VERSION_STATUS", "VERSION_TEXT"), "Py
 _HINT_MODULES = ("elementwise", "reduction", "scan", "compiler", "driver", "gpuarray", "tools", "characterize")
 """Modules whose names users may search in the package itself, the most likely ones first."""
 
-# Names that users may search here, which are elsewhere or have another name.
+# Hints for names that users may expect in `PyGPU` but that are elsewhere or have another name.
 _HINTS = {
     "SourceModule": "it is PyGPU.compiler.SourceModule; PyGPU.Module and PyGPU.Kernel are PyGPU's own",
     "RawKernel": "PyGPU.Kernel compiles a text",
@@ -65,7 +65,7 @@ _HINTS = {
 
 
 def _hint(name: str) -> str:
-    """Return the location of a missing name, if it is recorded."""
+    """Return a hint where a missing name can be found, or an empty string."""
     if name in _HINTS:
         return f"; {_HINTS[name]}"
     if name.startswith("_"):
@@ -73,12 +73,12 @@ def _hint(name: str) -> str:
     for module in _HINT_MODULES:
         if name in importlib.import_module(f"PyGPU.{module}").__all__:
             return f"; it is PyGPU.{module}.{name}"
-    # Not by attribute access: some of NumPy's names warn when accessed.
+    # `dir` is used, because access to some of NumPy's names emits a warning.
     return "; NumPy has it, for values on the host: a.get()" if name in dir(sys.modules.get("numpy")) else ""
 
 
 def find(name: str) -> Any:
-    """Return the object of a `PyGPU` name that is not loaded yet: a module, a function, or a name of PybindGPU.
+    """Import and return the object of a `PyGPU` name that is not loaded yet: a module, a function, or a PybindGPU name.
 
     Raises
     ------
@@ -87,12 +87,12 @@ def find(name: str) -> Any:
     """
     if name in MODULES:
         return importlib.import_module(f"PyGPU.{name}")
-    # PybindGPU has many names; a name that is none of the others is searched among them.
+    # All names that are not in the other tables are searched in PybindGPU's module.
     home = index.HOME.get(name) or (_PYCUDA_NAMES | _ARRAY_API_NAMES).get(name, "PyGPU.backend")
     try:
         return getattr(importlib.import_module(home), name)
     except AttributeError:
-        # With these Python suggests the closest name in the traceback.
+        # With these arguments Python suggests the closest name in the traceback.
         package, hint = sys.modules["PyGPU"], _hint(name)
         if hint and sys._getframe(2).f_code.co_name == "_handle_fromlist":
             # `from PyGPU import name`: Python would raise ImportError and drop the hint of an AttributeError.
@@ -103,8 +103,8 @@ def find(name: str) -> Any:
 
 
 def is_asked_by(module: str) -> bool:
-    """Test whether code of a module requested a name of `PyGPU`, for the package's ``__getattr__``."""
-    # This function, `__getattr__`, the requester.
+    """Test whether code of a given module requested a name of `PyGPU`; called by the package's ``__getattr__``."""
+    # Frames: this function, `__getattr__`, and the code that requested the name.
     return sys._getframe(2).f_globals.get("__name__") == module
 
 
@@ -113,11 +113,11 @@ def _native() -> set[str]:
 
 
 def everything() -> list[str]:
-    """List every public name of `PyGPU`, including PybindGPU's but not Python's; loads the modules."""
+    """List every public name of `PyGPU`, including PybindGPU's names; this loads all modules."""
     backend = importlib.import_module("PyGPU.backend")
     return sorted({*_native(), *index.HOME, *_STAR_MODULES, *backend.__all__} - set(dir(builtins)))
 
 
 def shown() -> list[str]:
-    """List the names that users type: without PybindGPU's, which outnumber all others."""
+    """List the public names for ``dir(PyGPU)``, without PybindGPU's names, which outnumber all others."""
     return sorted({*_native(), *index.HOME, *MODULES, "__version__"} - _ACTIVATING_MODULES)

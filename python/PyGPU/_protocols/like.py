@@ -12,7 +12,7 @@ __all__: list[str] = []
 
 
 def with_like(name: str) -> Callable[..., Any]:
-    """Return the package's function of a name, which receives the array of ``like=`` first."""
+    """Return PyGPU's creation function, wrapped so that its first argument is the array passed as ``like=``."""
     function: Callable[..., Any] = getattr(importlib.import_module("PyGPU"), name)
 
     def call(like: _core.GPUArray, *args: Any, device: Any = None, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The package as an array API namespace, and its inspection functions."""
+"""The package as a namespace of the array API, with its inspection functions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ndarray = _core.GPUArray
 
 
 def namespace(api_version: str | None = None) -> ModuleType:
-    """Return the package, which is the namespace of every version of the array API."""
+    """Return the package `PyGPU`, which is the array API namespace for every version of the standard."""
     if api_version is not None and api_version not in _VERSIONS:
         raise ValueError(
             f"__array_namespace__: version {api_version!r} of the array API is not supported; there are "
@@ -45,7 +45,7 @@ def namespace(api_version: str | None = None) -> ModuleType:
 
 @public("Modules")
 def get_array_module(*args: Any) -> ModuleType:
-    """Return the package if an object is a device array, otherwise NumPy, under CuPy's name.
+    """Return the module `PyGPU` if any argument is a GPUArray, otherwise `numpy`; the name is CuPy's.
 
     Parameters
     ----------
@@ -76,12 +76,12 @@ class ArrayNamespaceInfo:
     """
 
     def capabilities(self) -> dict[str, Any]:
-        """Return the capabilities.
+        """Return the optional capabilities of the array API that PyGPU supports.
 
         Returns
         -------
         dict
-            Arrays support boolean masks, results may have data-dependent shapes, and an array has at most 64 axes.
+            Boolean indexing is supported, results may have data-dependent shapes, and an array has at most 64 axes.
         """
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": _MAX_NDIM}
 
@@ -91,7 +91,7 @@ class ArrayNamespaceInfo:
         Returns
         -------
         Device
-            The calling thread's current one.
+            The current device of the calling thread.
         """
         return _core.Device()
 
@@ -106,7 +106,7 @@ class ArrayNamespaceInfo:
         Returns
         -------
         dict
-            Types of real and complex numbers, integers and indices.
+            Default dtypes of real and complex numbers, integers and indices.
         """
         del device
         return {
@@ -117,19 +117,19 @@ class ArrayNamespaceInfo:
         }
 
     def dtypes(self, *, device: Any = None, kind: str | tuple[str, ...] | None = None) -> dict[str, np.dtype[Any]]:
-        """Return the supported types; float16 and bfloat16 are supported but not part of the standard.
+        """Return the array API's dtypes. float16 and bfloat16 are not included, because the standard lacks them.
 
         Parameters
         ----------
         device : Device, str or int, optional
             Ignored: all devices have the same types.
         kind : str or tuple of str, optional
-            Kinds of the returned types, named as for `isdtype`.
+            Kinds of dtypes to return, named as for `isdtype`; defaults to all.
 
         Returns
         -------
         dict
-            The types by their names.
+            Dtypes by their names.
         """
         del device
         kinds = tuple(_KINDS) if kind is None else (kind,) if isinstance(kind, str) else kind
@@ -144,7 +144,7 @@ class ArrayNamespaceInfo:
         Returns
         -------
         tuple of Device
-            Devices of the backend in use, and the host.
+            All devices of the backend in use, and the CPU.
         """
         gpus = tuple(_core.Device(index) for index in range(_core.device_count()))
         host = _core.Device("cpu")
@@ -152,12 +152,12 @@ class ArrayNamespaceInfo:
 
 
 def __array_namespace_info__() -> ArrayNamespaceInfo:
-    """Return the array API's inspection object: devices, types and capabilities.
+    """Return the array API's inspection object, which lists devices, dtypes and capabilities.
 
     Returns
     -------
     ArrayNamespaceInfo
-        With the methods `capabilities`, `default_device`, `default_dtypes`, `devices` and `dtypes`.
+        Object with the methods `capabilities`, `default_device`, `default_dtypes`, `devices` and `dtypes`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Sequences of arrays: joined on their device, not read element by element on the host."""
+"""Conversion of nested sequences of arrays: the arrays are joined on their device, and not copied to the host."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__: list[str] = []
 
 
 def joined(values: Any) -> _core.GPUArray | None:
-    """Join the arrays in nested sequences; return None if no device array is among them."""
+    """Join the arrays in nested sequences to one array; return None if the sequences contain no device array."""
     first_array = _find_array(values)
     if first_array is None:
         return None
@@ -26,7 +26,7 @@ def joined(values: Any) -> _core.GPUArray | None:
 
 
 def _find_array(values: Any) -> _core.GPUArray | None:
-    """Find the first array in nested sequences."""
+    """Return the first device array in nested sequences."""
     if isinstance(values, _core.GPUArray):
         return values
     if isinstance(values, (list, tuple)):

@@ -1,6 +1,7 @@
-"""NumPy's objects in the array namespace: types, formatting, indices, settings.
+"""NumPy's own objects that `PyGPU` exports as well: types, formatting functions, index helpers, settings.
 
-None of them computes with elements; the three formatting functions use the array's method, which copies its values.
+None of them computes on array elements. `array2string`, `array_repr` and `array_str` dispatch to PyGPU by
+``__array_function__``, which copies the array's values to the host.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Address arguments of the raw memory calls, checked if the object's extent is available."""
+"""Address arguments of the raw memory calls, with checks of their length if it is known."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ Address: TypeAlias = "int | numpy.integer[Any] | ctypes.c_void_p | PointerWrappe
 
 
 def plain_address(pointer: object) -> int:
-    """Return the address in an integer or a ``c_void_p``, both of which own nothing.
+    """Return the address in an integer or a ``c_void_p``, which own no memory.
 
     Raises
     ------
     TypeError
         For any other object.
     ValueError
-        If it is negative or has more than 64 bits.
+        If the address is negative or has more than 64 bits.
     """
     if isinstance(pointer, ctypes.c_void_p):
         return pointer.value or 0
-    # bool is an int, but never an address.
+    # bool is derived from int, but is not accepted as an address.
     if not isinstance(pointer, int | numpy.integer) or isinstance(pointer, bool):
         raise TypeError(f"expected an address (int or ctypes.c_void_p), not {type(pointer).__name__}")
     if not 0 <= pointer < 1 << 64:
@@ -37,14 +37,14 @@ def plain_address(pointer: object) -> int:
 
 
 def address_of(pointer: object, nbytes: int, *, written: bool = False) -> int:
-    """Return the address of an address argument, checked to hold `nbytes`.
+    """Return the address in an address argument, after checking that the memory has at least `nbytes` bytes.
 
     Raises
     ------
     TypeError
-        If it is no address argument, or contains Python objects.
+        If the object is no address argument, or contains Python objects.
     ValueError
-        If its extent is smaller than `nbytes`, it is not contiguous, or it is read-only and to be `written`.
+        If the memory is smaller than `nbytes` or not contiguous, or if it is read-only and `written` is true.
     """
     if isinstance(pointer, PointerWrapper):
         block = pointer._block
@@ -70,14 +70,14 @@ def address_of(pointer: object, nbytes: int, *, written: bool = False) -> int:
 
 
 def byte_count(count: object) -> int:
-    """Return a number of bytes.
+    """Check a number of bytes and return it as an int.
 
     Raises
     ------
     TypeError
-        If it is not an integer.
+        If the argument is not an integer.
     ValueError
-        If it is negative or does not fit into a signed 64-bit number.
+        If the number is negative or does not fit into a signed 64-bit integer.
     """
     if not isinstance(count, int | numpy.integer):
         raise TypeError(f"expected a number of bytes (int), not {type(count).__name__}")

@@ -1,10 +1,14 @@
-"""`Allocator`, `HostAllocator` and `PagelockedAllocator`: memory described for ``GPUArray(allocator=...)``.
+"""`Allocator`, `HostAllocator`, `PagelockedAllocator`: descriptions of existing memory for ``GPUArray(allocator=...)``.
 
-The array reads these attributes: `shape` and `dtype`; `strides` in bytes, or None for C order; `device_ptr`, the
-device address to use, or None for separate device memory; `host_data`, the ndarray used as the host side, or
-None for no host side. The array keeps the object alive, and the object keeps the memory.
+The array reads these attributes of the object:
 
-Unlike the calls that return a status, these raise.
+- `shape` and `dtype` of the array;
+- `strides` in bytes, or None for C order;
+- `device_ptr`, the device address to use, or None to let the array allocate its own device memory;
+- `host_data`, the ndarray used as the array's host side, or None for no host side.
+
+The array keeps the object alive, and the object keeps the memory alive. In contrast to the `cuda*` calls, which
+return a status, these classes raise exceptions.
 """
 
 from __future__ import annotations
@@ -31,12 +35,12 @@ __all__ = ["Allocator", "HostAllocator", "PagelockedAllocator"]
 
 
 class HostAllocator:
-    """Host memory of a shape, used as the host side of an array with separate device memory.
+    """Host memory that becomes the host side of an array; the array allocates its own device memory.
 
     Parameters
     ----------
     shape : int or iterable of int
-        The extents.
+        Lengths of the axes.
     dtype : dtype_like
         One of `SUPPORTED_DTYPES`, in any spelling that NumPy accepts.
 
@@ -45,7 +49,7 @@ class HostAllocator:
     UnsupportedDataType
         For any other dtype.
     ValueError
-        If an extent is negative or the size overflows 64 bits.
+        If a length is negative or the size in bytes exceeds 64 bits.
     MemoryError
         If host memory is insufficient.
 
@@ -78,60 +82,60 @@ class HostAllocator:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The extents."""
+        """Lengths of the axes."""
         return self._shape
 
     @property
     def dtype(self) -> numpy.dtype[Any]:
-        """The dtype."""
+        """Type of the elements."""
         return self._dtype
 
     @property
     def strides(self) -> None:
-        """None: the memory is in C order."""
+        """None, because the memory is in C order."""
         return None
 
     @property
     def device_ptr(self) -> None:
-        """None: an array over this memory allocates separate device memory."""
+        """None, because an array over this memory allocates its own device memory."""
         return None
 
     @property
     def host_data(self) -> NDArray[Any]:
-        """The memory as an ndarray."""
+        """The host memory as an ndarray."""
         return self.get()
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
-        """The memory as NumPy's array interface describes it."""
+        """Description of the host memory for NumPy's array interface."""
         return self.get().__array_interface__
 
     def get(self) -> NDArray[Any]:
-        """Return the memory itself as a writable ndarray that keeps it alive."""
+        """Return a writable ndarray over the memory, without a copy; the ndarray keeps the memory alive."""
         block = self._alloc._block
         assert block is not None
         return block.as_array(self._dtype, self._shape)
 
     def ptr(self) -> PointerWrapper:
-        """Return a pointer to the host memory that keeps it alive."""
+        """Return a pointer object to the host memory, which keeps the memory alive."""
         return self._alloc.ptr()
 
     def host_ptr(self) -> int:
-        """Return the host address."""
+        """Return the address of the host memory."""
         return int(self._alloc.ptr())
 
     def __repr__(self) -> str:
-        """Return shape and dtype."""
+        """Return a text with the shape and dtype."""
         return f"<{type(self).__name__} shape={self._shape} dtype={self._dtype}>"
 
 
 class PagelockedAllocator(HostAllocator):
-    """Page-locked host memory of a shape, used as the host side of an array with separate device memory.
+    """Page-locked host memory that becomes the host side of an array; the array allocates its own device memory.
 
     Parameters
     ----------
     shape : int or iterable of int
-        The extents.
+        Lengths of the axes.
     dtype : dtype_like
         One of `SUPPORTED_DTYPES`, in any spelling that NumPy accepts.
 
@@ -140,9 +144,9 @@ class PagelockedAllocator(HostAllocator):
     UnsupportedDataType
         For any other dtype.
     ValueError
-        If an extent is negative or the size overflows 64 bits.
+        If a length is negative or the size in bytes exceeds 64 bits.
     CudaError
-        If the driver fails; insufficient memory is a MemoryError too.
+        If the driver fails; for insufficient memory the error is a MemoryError as well.
 
     Examples
     --------
@@ -160,27 +164,28 @@ class PagelockedAllocator(HostAllocator):
 
 @public("PybindGPU's classes and constants")
 class Allocator:
-    """External memory, described for ``GPUArray(allocator=...)``.
+    """External device memory, described for ``GPUArray(allocator=...)``.
 
     Parameters
     ----------
     data : GPUArray, PagelockedAllocator, HostAllocator or CuPy-like array
-        Owner of the device memory: an array, PyGPU's own or one with ``.data.ptr``, ``.shape`` and ``.dtype``;
-        for the two allocators of host memory new device memory, with theirs as the host side.
+        Owner of the device memory: a GPUArray, or an array with ``.data.ptr``, ``.shape`` and ``.dtype``. For a
+        `HostAllocator` or `PagelockedAllocator`, new device memory is allocated, and its memory is the host side.
     host_data : numpy.ndarray, optional
-        Host side of the array; same shape and dtype, contiguous.
+        Host side of the array: a contiguous ndarray with the shape and dtype of `data`.
 
     Attributes
     ----------
     data : object
-        As given; it is kept alive.
+        The argument `data`, which is kept alive.
     host_data : numpy.ndarray or None
-        As given, or the memory of an allocator; None until `host_ptr` creates one.
+        The argument `host_data`, or the memory of the allocator. If neither was given, None until `host_ptr` allocates
+        it.
 
     Raises
     ------
     TypeError
-        If `data` is no such object, or `host_data` no ndarray or of another dtype.
+        If `data` is none of these objects, or if `host_data` is no ndarray or has another dtype.
     ValueError
         If `host_data` has another shape or is not contiguous.
     CudaError
@@ -200,7 +205,7 @@ class Allocator:
         self.data = data
         self._block: DeviceBlock | None = None
         self._strides: tuple[int, ...] | None = None
-        # CuPy's arrays have .data.ptr; elsewhere .data may be any object, in ndarrays a memoryview.
+        # CuPy's arrays have .data.ptr. In other classes .data may be any object; in ndarrays it is a memoryview.
         buffer: Any = data if isinstance(data, _core.GPUArray) else getattr(data, "data", None)
         if not isinstance(data, HostAllocator) and not hasattr(buffer, "ptr"):
             raise TypeError(f"expected a GPUArray, an allocator or an array with .data.ptr, not {type(data).__name__}")
@@ -236,22 +241,22 @@ class Allocator:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The extents."""
+        """Lengths of the axes."""
         return self._shape
 
     @property
     def dtype(self) -> numpy.dtype[Any]:
-        """The dtype."""
+        """Type of the elements."""
         return self._dtype
 
     @property
     def strides(self) -> tuple[int, ...] | None:
-        """Byte strides of the device memory; None for C order."""
+        """Strides of the device memory in bytes; None for C order."""
         return self._strides
 
     @property
     def device_ptr(self) -> int:
-        """The device address."""
+        """Address of the device memory."""
         return self._device_ptr
 
     def ptr(self) -> int:
@@ -259,11 +264,11 @@ class Allocator:
         return self._device_ptr
 
     def host_ptr(self) -> int:
-        """Return the address of the host side, which is allocated uninitialised if missing."""
+        """Return the address of the host side; if there is none, allocate uninitialised memory for it."""
         if self.host_data is None:
             self.host_data = numpy.empty(self._shape, self._dtype)
         return self.host_data.ctypes.data
 
     def __repr__(self) -> str:
-        """Return shape and dtype."""
+        """Return a text with the shape and dtype."""
         return f"<Allocator shape={self._shape} dtype={self._dtype} ptr={self._device_ptr:#x}>"

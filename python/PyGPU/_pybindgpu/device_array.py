@@ -1,7 +1,8 @@
 """`DeviceArray_<L>`: a host buffer and a device buffer of the same shape, with explicit copies between them.
 
-It owns or borrows each side and keeps the owners of borrowed memory alive. The host side is always contiguous, so
-that a copy is one run of bytes. Device errors are stored in `last_status`; only wrong arguments raise.
+The array owns or borrows the memory of each side, and keeps the owners of borrowed memory alive. The host side is
+always contiguous, so that a copy is one block of bytes. Device errors do not raise: their status is stored in
+`last_status`. Only wrong arguments raise.
 """
 
 from __future__ import annotations
@@ -34,36 +35,37 @@ _SIGNATURES = (
 
 
 class DeviceArray:
-    """Array with a host side and a device side; its ten public classes are `DeviceArray_<L>`, one for each dtype.
+    """Array with a host buffer and a device buffer; its ten public subclasses are `DeviceArray_<L>`, one per dtype.
 
     Parameters
     ----------
     n : int
-        Allocates a host buffer of `n` elements, uninitialised.
+        Number of elements of an uninitialised host buffer.
     l : list of int
-        Allocates a host buffer of that shape, uninitialised; or the shape of the memory at the addresses.
+        Shape of an uninitialised host buffer, or of the memory at `a` or the given addresses.
     flag_c_contiguous : int, default 1
-        0 for Fortran order, anything else for C order.
+        0 for Fortran order, any other number for C order.
     a : ptr_wrapper_<L>
-        Host memory used as the host side.
+        Pointer to host memory, which becomes the host side.
     host_addr, device_addr : int or ptr_wrapper_<L>
-        Memory used as the two sides; 0 for a missing side.
+        Addresses of the memory of both sides; 0 if a side is missing.
     b : buffer
-        An ndarray or other buffer of the same dtype that becomes the host side. It is copied if not contiguous.
+        An ndarray or other buffer of the same dtype that becomes the host side. It is copied if it is not contiguous.
 
     Raises
     ------
     TypeError
         If the arguments are none of ``(n)``, ``(l)``, ``(a, l)``, ``(host_addr, device_addr, l)`` and ``(b)``, or if
-        the dtype of `b` or `a` is another one.
+        the dtype of `b` or `a` is not that of the class.
     ValueError
-        If an extent is negative, the size overflows 64 bits or the recorded extent behind a pointer is smaller.
+        If a length is negative, if the size in bytes exceeds 64 bits, or if the memory at a pointer is known to be
+        smaller.
     MemoryError
         If host memory is insufficient.
 
     Notes
     -----
-    Plain numbers as addresses keep nothing alive; the array keeps all other owners alive. Both
+    The array keeps the owner of its memory alive, except for an address given as a plain number. Both
     ``numpy.asarray(x)`` and the buffer protocol (from Python 3.12 on) return the host side without a copy.
 
     Examples
@@ -105,7 +107,7 @@ class DeviceArray:
         )
 
     def _describe(self, signature: str, arguments: dict[str, Any]) -> tuple[int, ...]:
-        """Take over the arguments of one form of the constructor and return the shape."""
+        """Store the arguments of one form of the constructor and return the shape."""
         if signature == "b":
             self._host = _contiguous(arguments["b"], self._dtype)
             self._order = "C" if self._host.flags.c_contiguous else "F"
@@ -140,7 +142,7 @@ class DeviceArray:
         return pointer._block or Block(0, 0, on_device=on_device)
 
     def allocate(self) -> None:
-        """Allocate the device side; an existing one, owned or borrowed, is kept."""
+        """Allocate the device side. If the array already has a device side, owned or borrowed, nothing happens."""
         self._status = status_of(self._ensure_device)
 
     def allocated(self) -> bool:
@@ -148,16 +150,16 @@ class DeviceArray:
         return self._owns_device
 
     def to_device(self, stream: StreamLike = None) -> None:
-        """Copy the host side to the device side, which is allocated if missing, and wait for it.
+        """Copy the host side to the device side, which is allocated if missing, and wait for the copy.
 
         Parameters
         ----------
         stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
-            The stream in whose order the copy runs; None and 0 are the default stream.
+            Stream in whose order the copy runs; None and 0 are the default stream.
 
         Notes
         -----
-        Without a host side the status is 1 (``cudaErrorInvalidValue``).
+        If the host side is missing, the status is 1 (``cudaErrorInvalidValue``).
 
         Raises
         ------
@@ -173,16 +175,16 @@ class DeviceArray:
         self._status = status_of(copy)
 
     def to_host(self, stream: StreamLike = None) -> None:
-        """Copy the device side to the host side and wait for it.
+        """Copy the device side to the host side and wait for the copy.
 
         Parameters
         ----------
         stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
-            The stream in whose order the copy runs; None and 0 are the default stream.
+            Stream in whose order the copy runs; None and 0 are the default stream.
 
         Notes
         -----
-        Without a device side or a host side, or if the host side is read-only, nothing is copied and the status is 1
+        If a side is missing or the host side is read-only, nothing is copied and the status is 1
         (``cudaErrorInvalidValue``).
 
         Raises
@@ -204,9 +206,10 @@ class DeviceArray:
         Parameters
         ----------
         host_addr : int, ctypes.c_void_p or ptr_wrapper_<L>
-            Source address; the bytes have the order of the array. The length behind a plain number cannot be checked.
+            Source address; the elements are in the memory order of the array. The length of the memory at a plain
+            number cannot be checked.
         stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
-            The stream in whose order the copy runs; None and 0 are the default stream.
+            Stream in whose order the copy runs; None and 0 are the default stream.
 
         Notes
         -----
@@ -217,7 +220,7 @@ class DeviceArray:
         TypeError
             If `host_addr` is no address or points to elements of another dtype, or `stream` is no stream.
         ValueError
-            If `host_addr` points to less memory or to device memory, if that is recorded.
+            If `host_addr` is known to point to less memory than `nbytes()`, or to device memory.
         """
         block = self._block_at(host_addr, self._nbytes, on_device=False)
         if block.on_device:
@@ -236,10 +239,10 @@ class DeviceArray:
         Parameters
         ----------
         idx : int
-            Position in memory order, from 0 to ``size() - 1``. For any other position nothing is written, raised
-            or printed, and the status is 1 (``cudaErrorInvalidValue``); likewise without a device side.
+            Index in memory order, from 0 to ``size() - 1``. For any other index, and if the device side is missing,
+            nothing is written and no error is raised; the status is 1 (``cudaErrorInvalidValue``).
         val : scalar
-            The value, converted as in a NumPy assignment.
+            Value to write, converted as in a NumPy assignment.
 
         Raises
         ------
@@ -258,11 +261,11 @@ class DeviceArray:
         return self._nbytes
 
     def shape(self) -> list[int]:
-        """Return the extents."""
+        """Return the lengths of the axes."""
         return list(self._shape)
 
     def strides(self) -> list[int]:
-        """Return the distances between neighbours along each axis, in bytes."""
+        """Return the strides: the bytes between adjacent elements along each axis."""
         if self._host is not None:
             return list(self._host.strides)
         strides, step = [], self._dtype.itemsize
@@ -272,15 +275,15 @@ class DeviceArray:
         return strides if self._order == "F" else strides[::-1]
 
     def host_data(self) -> PointerWrapper:
-        """Return a pointer to the host side that keeps it alive; null if missing."""
+        """Return a pointer object to the host side, which keeps the memory alive; a null pointer if there is none."""
         return host_pointer(self._host, self._dtype)
 
     def device_data(self) -> PointerWrapper:
-        """Return a pointer to the device side that keeps it alive; null if missing."""
+        """Return a pointer object to the device side, which keeps the memory alive; a null pointer if there is none."""
         return pointer_to(self._device, self._dtype)
 
     def last_status(self) -> cudaError_t:
-        """Return the status of the last allocation, copy or `set_val`; success before the first."""
+        """Return the status of the last allocation, copy or `set_val`; success if there was none."""
         return self._status
 
     @property
@@ -309,14 +312,14 @@ class DeviceArray:
         ordered = None if stream is None else as_stream(stream)
         if self._nbytes == 0:
             return
-        # Returning before the end of the copy would let the caller free a side that is still in use.
+        # The call waits for the copy: otherwise the caller could free a side while the copy uses it.
         _core.raw_copy(dst, src, self._nbytes, kind, ordered, wait=True)
 
 
 def write_element(
     address: int, size: int, dtype: numpy.dtype[Any], idx: SupportsIndex, val: complex | numpy.number[Any]
 ) -> cudaError_t:
-    """Write one element of an array in device memory, by its index in memory order, for arrays of every kind.
+    """Write one element in device memory, given its index in memory order.
 
     An index out of range and a null address give status 1 (``cudaErrorInvalidValue``) and write nothing.
     """
@@ -333,7 +336,7 @@ def write_element(
 
 
 def _bind(signature: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the arguments by name if a form of the constructor takes them."""
+    """Return the arguments by their names if they match a form of the constructor, otherwise None."""
     arguments = dict(zip(signature, args, strict=False)) | kwargs
     required = {name for name in signature if name != "flag_c_contiguous"}
     complete = len(arguments) == len(args) + len(kwargs) and required <= arguments.keys() <= set(signature)
@@ -341,7 +344,7 @@ def _bind(signature: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, A
 
 
 def _accepts(name: str, value: object) -> bool:
-    """Test whether the first argument of a form has the form's kind."""
+    """Test whether the first argument has the type that a form of the constructor requires."""
     if name == "n":
         return isinstance(value, int | numpy.integer)
     if name == "l":
@@ -356,7 +359,7 @@ def _accepts(name: str, value: object) -> bool:
 def _contiguous(source: object, dtype: numpy.dtype[Any]) -> NDArray[Any]:
     """Return a buffer's memory as an ndarray of its shape, or a copy if it is not contiguous."""
     if isinstance(source, numpy.generic):
-        # The memory of a scalar is a temporary: its value is taken, not its address.
+        # The memory of a scalar is temporary, so that its value is copied.
         array: NDArray[Any] = numpy.array(source)
     elif hasattr(source, "__array_interface__"):
         array = numpy.asarray(source)

@@ -1,6 +1,6 @@
 """PybindGPU's classes per dtype, created at their first use: ``DeviceArray_float32`` and its 49 siblings.
 
-The pointers have two names each, because PybindGPU's documentation and code differ.
+Each pointer class has two names, because PybindGPU's documentation and code use different ones.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [f"{family}_{label}" for family in (*_FAMILIES, *_POINTERS) for label 
 
 
 def class_of(family: str, label: str) -> type[Any]:
-    """Return the class of a family for a dtype; it is created once."""
+    """Return the class of a family, such as ``DeviceArray``, for a dtype; the class is created at the first request."""
     dtype = numpy.dtype(label)
     if family in _POINTERS:
         return pointer_class(dtype)

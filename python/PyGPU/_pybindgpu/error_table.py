@@ -1,7 +1,7 @@
 """Names and texts of the runtime's error codes.
 
-The numbers, names and texts of CUDA 12 and 13 are those that NVIDIA's runtime library returns (including its
-spelling). HIP uses the same numbers for the same errors, except those in `HIP_ERRORS`.
+Numbers, names and texts are those that NVIDIA's runtime library of CUDA 12 and 13 returns, in its spelling. HIP uses
+the same numbers for the same errors, except for the numbers in `HIP_ERRORS`.
 """
 
 from __future__ import annotations

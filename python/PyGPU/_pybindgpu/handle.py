@@ -1,4 +1,4 @@
-"""Common base of `cudaStream_t` and `cudaEvent_t`: PyGPU's object, or the status of its failed creation."""
+"""Common base class of `cudaStream_t` and `cudaEvent_t`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Object = TypeVar("Object", _core.Stream, _core.Event)
 
 
 class Handle(Generic[Object]):
-    """Driver object whose creation may have failed."""
+    """Holder of PyGPU's stream or event object, or of the error status if its creation failed."""
 
     __slots__ = ("__weakref__", "_object", "_status")
 
@@ -22,19 +22,19 @@ class Handle(Generic[Object]):
         self._object, self._status = value_of(None, create)
 
     def _checked_object(self) -> Object:
-        """Return PyGPU's object; if it is missing, the call fails with status 400."""
+        """Return PyGPU's object; if its creation failed, raise an error that becomes status 400."""
         if self._object is None:
             raise StatusError(INVALID_RESOURCE_HANDLE)
         return self._object
 
     def _drop(self) -> None:
-        """Drop the object."""
+        """Drop PyGPU's object; the handle is 0 afterwards."""
         self._checked_object()
         self._object = None
 
     @property
     def handle(self) -> int:
-        """Driver's handle as an integer; 0 if the creation failed, or after the destruction."""
+        """The driver's handle as an integer; 0 if the creation failed, and after the destruction."""
         return 0 if self._object is None else self._object.handle
 
     def get(self) -> int:
@@ -42,7 +42,7 @@ class Handle(Generic[Object]):
         return self.handle
 
     def last_status(self) -> cudaError_t:
-        """Return the status of the creation."""
+        """Return the status of the object's creation."""
         return self._status
 
     def __int__(self) -> int:

@@ -44,7 +44,7 @@ _ALIASES = {
 
 
 class UnsupportedDataType(TypeError):
-    """A dtype without a label, where a class per label is required.
+    """Error for a dtype without a label, for which no class exists.
 
     Examples
     --------
@@ -58,19 +58,19 @@ class UnsupportedDataType(TypeError):
 
 
 class dtype:
-    """Raw data types.
+    """Enumeration of PybindGPU's data types.
 
     Parameters
     ----------
     value : int
-        Number of the type. A number without a member is accepted and has the name ``"???"``.
+        Number of the data type. A number that belongs to no member is accepted; its name is ``"???"``.
 
     Attributes
     ----------
     name : str
-        The label; an alias has the name of its member.
+        The label. An alias has the name of the member for which it stands.
     value : int
-        The number.
+        The number of the data type.
     __members__ : dict of str to dtype
         The ten labels, eleven aliases that end in ``_alias``, and the end marker ``__size__``, which counts the labels.
 
@@ -101,7 +101,7 @@ class dtype:
 
     @property
     def name(self) -> str:
-        """Label, or "???"."""
+        """The label, or "???" for a number without a member."""
         if 0 <= self.value < len(SUPPORTED_DTYPES):
             return SUPPORTED_DTYPES[self.value]
         return "__size__" if self.value == len(SUPPORTED_DTYPES) else "???"
@@ -148,12 +148,12 @@ _add_members()
 
 
 def labelled_dtype(candidate: DTypeLike) -> numpy.dtype[numpy.generic]:
-    """Return the NumPy dtype of a dtype argument, if it has a label.
+    """Return the NumPy dtype of a dtype argument; raise an error if it has no label.
 
     Raises
     ------
     UnsupportedDataType
-        If it is not one of `SUPPORTED_DTYPES` in the machine's byte order.
+        If the dtype is not one of `SUPPORTED_DTYPES` in the machine's byte order.
     """
     try:
         result = numpy.dtype(candidate)

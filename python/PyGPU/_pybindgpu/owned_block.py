@@ -1,7 +1,7 @@
-"""Memory block with exactly one owner.
+"""Memory blocks of PybindGPU's classes; each block has exactly one owner.
 
-Pointer wrappers, arrays and NumPy views hold the block that contains their address, so memory lives as long as any
-object that can reach it. A block that allocates owns only the memory that it received.
+Pointer wrappers, arrays and NumPy views reference the block that contains their address. Memory therefore lives as
+long as any object that can access it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Block:
-    """`nbytes` bytes at `address` that belong to `owner`; without an owner the caller keeps them alive."""
+    """Memory of `nbytes` bytes at `address` that `owner` keeps alive; if `owner` is None, the caller keeps it alive."""
 
     __slots__ = ("__weakref__", "address", "nbytes", "on_device", "owner", "readonly")
 
@@ -34,7 +34,8 @@ class Block:
 
     @property
     def __array_interface__(self) -> dict[str, object]:
-        # NumPy views keep the block alive through this, unlike a view over a plain address.
+        # A NumPy view made from this object references it and so keeps the block alive; a view of a bare address would
+        # not.
         if self.on_device:
             raise BufferError("device memory cannot be read from the host")
         return {"version": 3, "shape": (self.nbytes,), "typestr": "|u1", "data": (self.address, self.readonly)}
@@ -42,7 +43,7 @@ class Block:
     def as_array(
         self, dtype: numpy.dtype[Any], shape: Sequence[int], order: Literal["C", "F"] = "C"
     ) -> NDArray[numpy.generic]:
-        """Return the start of the block as a host array of that shape, which keeps the block alive."""
+        """Return a host array of a given shape over the start of the block; the array keeps the block alive."""
         nbytes = checked_nbytes(shape, dtype.itemsize)
         if nbytes > self.nbytes:
             raise ValueError(f"shape {tuple(shape)} of {dtype} needs {nbytes} bytes, but the memory has {self.nbytes}")
@@ -53,7 +54,7 @@ class Block:
 
 
 class HostBlock(Block):
-    """Ordinary host memory, owned by a NumPy array."""
+    """Block of ordinary host memory, owned by a NumPy array."""
 
     __slots__ = ()
 
@@ -63,7 +64,7 @@ class HostBlock(Block):
 
 
 class DeviceBlock(Block):
-    """Device memory of the current device; zero bytes have no address."""
+    """Block of memory on the current device; the address of a block of 0 bytes is 0."""
 
     __slots__ = ()
 
@@ -73,13 +74,14 @@ class DeviceBlock(Block):
             self.address = _core.raw_allocate(nbytes)
 
     def __del__(self) -> None:
-        # At exit the process frees the memory. An error is stored for cudaGetLastError: a destructor must not raise.
+        # When the interpreter exits, nothing is freed here. A driver error is stored for cudaGetLastError, because a
+        # destructor must not raise.
         if self.address and not sys.is_finalizing():
             status_of(_core.raw_free, self.address)
 
 
 class PinnedBlock(Block):
-    """Page-locked host memory; zero bytes have no address."""
+    """Block of page-locked host memory; the address of a block of 0 bytes is 0."""
 
     __slots__ = ()
 
@@ -94,16 +96,16 @@ class PinnedBlock(Block):
 
 
 def checked_nbytes(shape: Sequence[int], itemsize: int) -> int:
-    """Return the bytes of an array of that shape.
+    """Return the number of bytes of an array with the given shape.
 
     Raises
     ------
     ValueError
-        If an extent is negative or the bytes do not fit into a signed 64-bit number.
+        If a length is negative, or if the number of bytes does not fit into a signed 64-bit integer.
     """
     if any(extent < 0 for extent in shape):
         raise ValueError(f"negative dimensions are not allowed: shape {tuple(shape)}")
-    # Counted without zeros, as in NumPy: strides of an empty array must be representable too.
+    # Axes of length 0 are not counted, as in NumPy, because the strides of an empty array must be representable too.
     if math.prod(extent for extent in shape if extent) * itemsize > sys.maxsize:
         raise ValueError(f"array is too big: shape {tuple(shape)} with {itemsize} bytes an element overflows 64 bits")
     return math.prod(shape) * itemsize

@@ -1,4 +1,4 @@
-"""Pointer wrappers: an address, whether the host may dereference it, and the owner of the memory."""
+"""Pointer objects with an address, the owner of the memory, and whether the host may dereference the address."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class PointerWrapper:
-    """Typed pointer; its ten public classes are `ptr_wrapper_<L>`, one for each dtype label.
+    """Typed pointer; its ten public subclasses are `ptr_wrapper_<L>`, one for each dtype label.
 
-    They are also called `pointer_wrapper_<L>`.
-    A new wrapper is a null pointer. `create` allocates host memory for it; wrappers that arrays and allocators
-    return point into their memory and keep it alive. ctypes accepts a wrapper as a ``void *``.
+    The classes are also available as `pointer_wrapper_<L>`.
+    A new pointer is null; `create` allocates host memory for it. Pointers that arrays and allocators return point into
+    the memory of the array or allocator, and keep it alive. ctypes accepts a pointer object as a ``void *``.
 
     Examples
     --------
@@ -54,23 +54,24 @@ class PointerWrapper:
 
     @property
     def _as_parameter_(self) -> ctypes.c_void_p:
-        # ctypes reads this name, so that the wrapper can be passed. Without `argtypes` an int would be truncated.
+        # ctypes reads this attribute when a pointer object is passed. It is a c_void_p, because without `argtypes`
+        # ctypes would truncate an int.
         return ctypes.c_void_p(int(self))
 
     def create(self, N: SupportsIndex) -> None:
-        """Allocate host memory for `N` elements, uninitialised, and point to it.
+        """Allocate uninitialised host memory for `N` elements and point to it.
 
         Parameters
         ----------
         N : int
-            Number of elements. Zero makes the pointer null.
+            Number of elements. 0 makes the pointer null.
 
         Raises
         ------
         TypeError
             If `N` is not an integer.
         ValueError
-            If `N` is negative or its bytes overflow 64 bits.
+            If `N` is negative, or if the number of bytes exceeds 64 bits.
         MemoryError
             If host memory is insufficient.
         """
@@ -80,21 +81,21 @@ class PointerWrapper:
         self._created = True
 
     def destroy(self) -> None:
-        """Release the memory of `create` and become a null pointer.
+        """Release the memory that `create` allocated and become a null pointer.
 
-        A pointer into external memory is unchanged: only its owner may free that. Repeated calls do nothing.
-        The memory itself is freed when no other object, such as an array over this pointer, uses it.
+        A pointer to other memory is unchanged, because only the owner of that memory may free it. Repeated calls do
+        nothing. The memory is freed when no other object, such as an array over this pointer, uses it.
         """
         if self._created:
             self._block = None
             self._created = False
 
     def is_safe(self) -> bool:
-        """Return whether the host may dereference the pointer: it is neither null nor to device memory."""
+        """Return whether the host may dereference the pointer: it is not null and not a device address."""
         return self._block is not None and self._block.address != 0 and not self._block.on_device
 
     def get(self) -> int:
-        """Return an address that the host may dereference.
+        """Return the address if the host may dereference it.
 
         Returns
         -------
@@ -103,7 +104,7 @@ class PointerWrapper:
         Raises
         ------
         ValueError
-            If the pointer is not safe: null, or to device memory, whose address ``int()`` returns.
+            If the pointer is null or points to device memory. ``int(pointer)`` returns the address in every case.
 
         Examples
         --------
@@ -122,7 +123,7 @@ class PointerWrapper:
         return 0 if self._block is None else self._block.address
 
     def print_address(self) -> None:
-        """Print the address to standard output.
+        """Print the address to the standard output.
 
         Examples
         --------
@@ -140,7 +141,7 @@ _classes: dict[numpy.dtype[Any], type[PointerWrapper]] = {}
 
 
 def pointer_class(dtype: numpy.dtype[Any]) -> type[PointerWrapper]:
-    """Return the wrapper class of a dtype, created at its first use.
+    """Return the pointer class of a dtype; the class is created at the first request.
 
     Arrays of any dtype can return pointers; only the classes of the ten labels have public names.
     """
@@ -152,15 +153,15 @@ def pointer_class(dtype: numpy.dtype[Any]) -> type[PointerWrapper]:
 
 
 def pointer_to(block: Block | None, dtype: numpy.dtype[Any]) -> PointerWrapper:
-    """Return a pointer to the start of a block, or null without a block."""
+    """Return a pointer object to the start of a block; a null pointer if the block is None."""
     return pointer_class(dtype)._from_block(block)
 
 
 def host_pointer(array: NDArray[numpy.generic] | None, dtype: numpy.dtype[Any]) -> PointerWrapper:
-    """Return a pointer to the first element of a host array that keeps the array alive; null for None."""
+    """Return a pointer to the first element of a host array, which keeps the array alive; a null pointer for None."""
     return pointer_to(None if array is None else HostBlock(array), dtype)
 
 
 def device_pointer(array: _core.GPUArray) -> PointerWrapper:
-    """Return a pointer to the first element of a `GPUArray` that keeps its memory alive."""
+    """Return a pointer object to the first element of a `GPUArray`, which keeps the array's memory alive."""
     return pointer_to(Block(array.ptr, array.nbytes, array, on_device=True), array.dtype)

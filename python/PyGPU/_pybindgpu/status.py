@@ -1,8 +1,8 @@
-"""Status objects, and the conversion of exceptions to them.
+"""Status objects, and the conversion of exceptions to status objects.
 
-Names that start with `cuda` return a `cudaError_t` and never raise for a device error. The code below them raises;
-`status_of` and `value_of` convert exceptions to a status and store it as the thread's last error. Errors in the
-kind or value of an argument (`TypeError`, `ValueError`) are never converted.
+Functions whose names start with `cuda` return a `cudaError_t` and never raise for a device error. Internally, errors
+are exceptions: `status_of` and `value_of` convert them to a status and store it as the thread's last error. Errors in
+the type or value of an argument (`TypeError`, `ValueError`) are never converted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = [
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-# Codes that this package returns from its own checks.
+# CUDA's error numbers that the checks of this package return.
 INVALID_VALUE = 1
 MEMORY_ALLOCATION = 2
 INITIALIZATION_ERROR = 3
@@ -81,12 +81,12 @@ class cudaError_t(Status):
     Parameters
     ----------
     code : int
-        Number of the error; 0 is success. Any integer is accepted, also one unknown to every driver.
+        Number of the error; 0 is success. Any integer is accepted, even if no driver defines the number.
 
     Notes
     -----
-    It is **true when it is an error**, so `if err:` reads as "if it failed". It equals another `cudaError_t` and any
-    integer of the same value, and hashes like that integer; it never equals an `nvmlReturn_t`.
+    The status is **true if it is an error**, so that `if err:` reads as "if it failed". The status equals another
+    `cudaError_t` and any integer of the same value, and hashes like that integer. It never equals an `nvmlReturn_t`.
 
     Raises
     ------
@@ -111,11 +111,11 @@ class nvmlReturn_t(Status):
     Parameters
     ----------
     code : int
-        NVML's number; 0 is success. 3 is "not supported", also returned by every call without NVML.
+        NVML's number; 0 is success. 3 is "not supported", which every call returns if NVML is not available.
 
     Notes
     -----
-    It is **true when it is an error**, equals integers of the same value and never equals a `cudaError_t`.
+    The status is **true if it is an error**. It equals integers of the same value and never equals a `cudaError_t`.
 
     Raises
     ------
@@ -138,7 +138,7 @@ SUCCESS = cudaError_t(0)
 
 
 class StatusError(Exception):
-    """Error of this package's own checks; becomes the status of the call, like a driver's error."""
+    """Error that a check of this package raises; it becomes the status of the call, like a driver's error."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)
@@ -146,7 +146,7 @@ class StatusError(Exception):
 
 
 class _Thread(threading.local):
-    """State of one thread."""
+    """State of one thread: its last error."""
 
     last: cudaError_t = SUCCESS
 
@@ -155,20 +155,20 @@ _thread = _Thread()
 
 
 def _code_of(error: Exception) -> int:
-    """Return the number of an exception, which is one of the kinds that `_status` catches."""
-    # Insufficient memory is a CudaError too, but one of the host or the pool has no driver number.
+    """Return the status number of an exception, whose type is one of those that `status_of` catches."""
+    # OutOfMemoryError is a CudaError too, but has no driver number if host memory or the pool is exhausted.
     if isinstance(error, MemoryError):
         return MEMORY_ALLOCATION
     if isinstance(error, StatusError | _core.CudaError):
         return int(error.code)
     if isinstance(error, _core.NotSupportedError):
         return NOT_SUPPORTED
-    # Only RuntimeError remains: no backend could be opened, or the process was forked after it was.
+    # Only RuntimeError remains: no backend could be opened, or the process was forked after a backend was opened.
     return INITIALIZATION_ERROR
 
 
 def value_of(default: _T, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> tuple[_T, cudaError_t]:
-    """Call `function` and return its value and status; a device error returns `default` and is stored."""
+    """Call `function`; return its value and status. After a device error, which is stored, the value is `default`."""
     try:
         return function(*args, **kwargs), SUCCESS
     except RecursionError:
@@ -180,18 +180,18 @@ def value_of(default: _T, function: Callable[_P, _T], *args: _P.args, **kwargs: 
 
 
 def status_of(function: Callable[_P, object], *args: _P.args, **kwargs: _P.kwargs) -> cudaError_t:
-    """Call `function` and return its status; a device error is stored as the thread's last error."""
+    """Call `function`; return its status. A device error is stored as the thread's last error."""
     return value_of(None, function, *args, **kwargs)[1]
 
 
 def _entry(error: cudaError_t | SupportsIndex) -> tuple[str, str]:
     if isinstance(error, nvmlReturn_t):
         raise TypeError("error must be a cudaError_t or an int, not an nvmlReturn_t: NVML's numbers mean other errors")
-    # The largest module of this package, for a query that programs rarely make.
+    # The table is imported here because it is the largest module of this package and rarely needed.
     from PyGPU._pybindgpu.error_table import CUDA_ERRORS, HIP_ERRORS, UNRECOGNIZED
 
     code = operator.index(error)
-    # Only these numbers depend on the backend: no other look-up may open it.
+    # Only these numbers depend on the backend; for all other numbers the backend is not opened.
     if code in HIP_ERRORS and value_of("", _core.backend_name)[0] == "hip":
         return HIP_ERRORS[code]
     return CUDA_ERRORS.get(code, (UNRECOGNIZED, UNRECOGNIZED))
@@ -203,18 +203,18 @@ def cudaGetErrorName(error: cudaError_t | SupportsIndex) -> str:
     Parameters
     ----------
     error : cudaError_t or int
-        The status or its number.
+        Status, or its number.
 
     Returns
     -------
     str
         For example ``"cudaErrorInvalidValue"``; ``"unrecognized error code"`` for a number unknown to CUDA.
-        Numbers that HIP uses for separate errors have HIP's name on that backend.
+        On the HIP backend, numbers that HIP uses for other errors than CUDA have HIP's name.
 
     Raises
     ------
     TypeError
-        If `error` is neither.
+        If `error` is neither a `cudaError_t` nor an integer.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def cudaGetErrorString(error: cudaError_t | SupportsIndex) -> str:
     Parameters
     ----------
     error : cudaError_t or int
-        The status or its number.
+        Status, or its number.
 
     Returns
     -------
@@ -241,7 +241,7 @@ def cudaGetErrorString(error: cudaError_t | SupportsIndex) -> str:
     Raises
     ------
     TypeError
-        If `error` is neither.
+        If `error` is neither a `cudaError_t` nor an integer.
 
     Examples
     --------
@@ -253,12 +253,12 @@ def cudaGetErrorString(error: cudaError_t | SupportsIndex) -> str:
 
 
 def cudaPeekAtLastError() -> cudaError_t:
-    """Return the last error of a `cuda*` call of this thread and keep it.
+    """Return the last error of this thread's `cuda*` calls without clearing it.
 
     Returns
     -------
     cudaError_t
-        Success if no call of this thread has failed since the last `cudaGetLastError`.
+        Success if no `cuda*` call of this thread has failed since the last call of `cudaGetLastError`.
 
     Examples
     --------
@@ -272,12 +272,12 @@ def cudaPeekAtLastError() -> cudaError_t:
 
 
 def cudaGetLastError() -> cudaError_t:
-    """Return the last error of a `cuda*` call of this thread and clear it.
+    """Return the last error of this thread's `cuda*` calls and clear it.
 
     Returns
     -------
     cudaError_t
-        Success if no call of this thread has failed since the last call of this function.
+        Success if no `cuda*` call of this thread has failed since the last call of this function.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""`HostAllocator_<L>`, `DeviceAllocator_<L>`, `PagelockedAllocator_<L>`: allocators of one block of elements.
+"""`HostAllocator_<L>`, `DeviceAllocator_<L>`, `PagelockedAllocator_<L>`: allocators of one block each.
 
-A pointer into the block keeps it alive, also after the allocator has allocated another one or is dropped.
+A pointer into the block keeps the block alive, even after the allocator has allocated another block or is dropped.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from PyGPU._pybindgpu.status import MEMORY_ALLOCATION, StatusError, cudaError_t,
 
 
 class TypedAllocator:
-    """Base of the three kinds: at most one block, replaced only after the new one is allocated."""
+    """Base of the three allocator classes. It owns at most one block, which it replaces after allocating a new one."""
 
     __slots__ = ("__weakref__", "_block")
     _dtype: ClassVar[numpy.dtype[Any]]
@@ -27,7 +27,7 @@ class TypedAllocator:
         self._block = None
 
     def ptr(self) -> PointerWrapper:
-        """Return a pointer to the block that keeps it alive; null before the first allocation."""
+        """Return a pointer to the block, which keeps the block alive; a null pointer before the first allocation."""
         return pointer_to(self._block, self._dtype)
 
     def _nbytes(self, n_elements: SupportsIndex) -> int:
@@ -41,7 +41,7 @@ class TypedAllocator:
 
 
 class TypedHostAllocator(TypedAllocator):
-    """Allocate ordinary host memory; the ten public classes are `HostAllocator_<L>`.
+    """Allocator of ordinary host memory; its ten public subclasses are `HostAllocator_<L>`.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class TypedHostAllocator(TypedAllocator):
     __slots__ = ()
 
     def allocate(self, n_elements: SupportsIndex) -> None:
-        """Allocate `n_elements` uninitialised elements, which replace the previous block.
+        """Allocate a block of `n_elements` uninitialised elements, which replaces the previous block.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class TypedHostAllocator(TypedAllocator):
         TypeError
             If `n_elements` is not an integer.
         ValueError
-            If it is negative or its bytes overflow 64 bits.
+            If `n_elements` is negative, or if the number of bytes exceeds 64 bits.
         MemoryError
             If host memory is insufficient.
         """
@@ -76,7 +76,7 @@ class TypedHostAllocator(TypedAllocator):
 
 
 class TypedDeviceAllocator(TypedAllocator):
-    """Allocate memory of the current device; the ten public classes are `DeviceAllocator_<L>`.
+    """Allocator of memory on the current device; its ten public subclasses are `DeviceAllocator_<L>`.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class TypedDeviceAllocator(TypedAllocator):
     _kind: ClassVar[type[DeviceBlock | PinnedBlock]] = DeviceBlock
 
     def allocate(self, n_elements: SupportsIndex) -> cudaError_t:
-        """Allocate `n_elements` uninitialised elements, which replace the previous block.
+        """Allocate a block of `n_elements` uninitialised elements, which replaces the previous block.
 
         Parameters
         ----------
@@ -102,26 +102,26 @@ class TypedDeviceAllocator(TypedAllocator):
         Returns
         -------
         cudaError_t
-            2 (``cudaErrorMemoryAllocation``) if memory is insufficient; the old block then stays.
+            2 (``cudaErrorMemoryAllocation``) if memory is insufficient; the previous block is then unchanged.
 
         Raises
         ------
         TypeError
             If `n_elements` is not an integer.
         ValueError
-            If it is negative.
+            If `n_elements` is negative.
         """
         return status_of(self.take, self._nbytes(n_elements))
 
     def take(self, nbytes: int) -> None:
-        """Allocate bytes as `allocate`, but raise errors."""
+        """Allocate a number of bytes like `allocate`, but raise errors instead of returning a status."""
         if nbytes >= 1 << 63:
             raise StatusError(MEMORY_ALLOCATION)
         self._block = self._kind(nbytes)
 
 
 class TypedPagelockedAllocator(TypedDeviceAllocator):
-    """Allocate page-locked host memory; the ten public classes are `PagelockedAllocator_<L>`.
+    """Allocator of page-locked host memory; its ten public subclasses are `PagelockedAllocator_<L>`.
 
     Examples
     --------

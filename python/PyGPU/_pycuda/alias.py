@@ -19,7 +19,7 @@ _NAME = "pycuda"
 
 
 class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finder that returns the module ``PyGPU.x`` itself for ``pycuda.x``."""
+    """Import finder that returns the module ``PyGPU.x`` itself for ``import pycuda.x``."""
 
     def __init__(self) -> None:
         self._specs: dict[str, importlib.machinery.ModuleSpec | None] = {}
@@ -39,7 +39,7 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        # It has run already; the importer has replaced its spec.
+        # The module has been executed already, but the import system has replaced its spec, which is restored.
         spec = module.__spec__
         if spec is not None:
             module.__spec__ = self._specs.pop(spec.name, spec)
@@ -50,7 +50,7 @@ def _pygpu_name(name: str) -> str:
 
 
 def _is_pygpu(module: ModuleType) -> bool:
-    # By its file: a second copy of a PyGPU module has PyCUDA's name.
+    # The file is compared, because a second copy of a PyGPU module may have PyCUDA's name.
     return Path(getattr(module, "__file__", None) or "").is_relative_to(Path(__file__).parents[1])
 
 
@@ -61,7 +61,7 @@ def as_pycuda(*, replace: bool = False) -> ModuleType:
     Parameters
     ----------
     replace : bool, optional
-        Replace PyCUDA although it was imported before. Existing references to it remain.
+        Whether to replace PyCUDA if it is already imported. Existing references to its modules remain.
 
     Returns
     -------
@@ -71,11 +71,12 @@ def as_pycuda(*, replace: bool = False) -> ModuleType:
     Raises
     ------
     RuntimeError
-        If PyCUDA was imported before, and `replace` is not given.
+        If PyCUDA is already imported and `replace` is false.
 
     Notes
     -----
-    Call it before any import of `pycuda`: at the beginning of a program, or in a test suite's ``conftest.py``.
+    Call this function before any import of `pycuda`: at the beginning of a program, or in a test suite's
+    ``conftest.py``.
     Modules are loaded when they are imported; ``pycuda.driver`` and ``PyGPU.driver`` are one module. Repeated calls
     have no effect.
 

@@ -1,4 +1,4 @@
-"""Create the default device's context current from the import to the end of the program."""
+"""Make the default device's context current from the import until the program ends."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ __all__ = ["has_double_support", "has_stack", "platform_bits", "sizeof"]
 
 
 def has_double_support() -> bool:
-    """Return whether kernels compute in float64, which all supported devices do.
+    """Return whether kernels can compute in float64: True, because all supported devices can.
 
     Returns
     -------
@@ -29,7 +29,7 @@ def has_double_support() -> bool:
 
 
 def has_stack() -> bool:
-    """Return whether device functions have a stack, which all supported devices have.
+    """Return whether device functions have a stack: True, because all supported devices have one.
 
     Returns
     -------
@@ -62,14 +62,14 @@ def platform_bits() -> int:
 
 @context_dependent_memoize
 def sizeof(type_name: str, preamble: str = "") -> int:
-    """Query the compiler for the size of a type of device code.
+    """Return the size of a type in device code, which the compiler determines.
 
     Parameters
     ----------
     type_name : str
-        Type in source notation.
+        Name of the type in source notation.
     preamble : str, optional
-        Source before it that declares it.
+        Source code that declares the type.
 
     Returns
     -------

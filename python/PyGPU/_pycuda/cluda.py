@@ -1,4 +1,4 @@
-"""Macros with which one kernel source serves CUDA and OpenCL."""
+"""Macros that make one kernel source compile as CUDA and as OpenCL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PyCUDA's ``pycuda.cumath``: elementwise mathematics with results in the dtype of the array, also of integers."""
+"""PyCUDA's ``pycuda.cumath``: elementwise mathematics, whose results have the dtype of the array, even for integers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = [
 
 
 class Unary(Protocol):
-    """Function of one array, such as `sin`."""
+    """Elementwise function of one array, such as `sin`."""
 
     __name__: str
 
@@ -66,7 +66,7 @@ def _unary(name: str) -> Unary:
             else:
                 out = stream_or_out if out is None else out
         with on(stream):
-            # The device computes integers in float64.
+            # For integers the device computes in float64.
             return like_first(function, (array,), out, None if array.dtype.kind in "fc" else np.float64)
 
     compute.__name__ = compute.__qualname__ = name
@@ -121,19 +121,19 @@ def _as_float(array: _core.GPUArray) -> _core.GPUArray:
 
 
 def fmod(arg: _core.GPUArray, mod: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
-    """Return the remainder of a division, with the sign of the dividend.
+    """Return the elementwise remainder of a division, with the sign of the dividend.
 
     Parameters
     ----------
     arg, mod : GPUArray
         Dividend and divisor.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
 
     Returns
     -------
     GPUArray
-        Of the dtype of `arg`.
+        Array of the dtype of `arg`.
 
     Examples
     --------
@@ -154,12 +154,12 @@ def frexp(arg: _core.GPUArray, stream: Any = None) -> tuple[_core.GPUArray, _cor
     arg : GPUArray
         Array of real numbers; integers are converted to float64.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
 
     Returns
     -------
     significand, exponent : GPUArray
-        Both of one floating-point dtype, that of `arg` if it is one, so that ``arg == significand * 2**exponent``.
+        Arrays with ``arg == significand * 2**exponent``. Both have the dtype of `arg` if it is a floating-point dtype.
 
     Examples
     --------
@@ -177,19 +177,19 @@ def frexp(arg: _core.GPUArray, stream: Any = None) -> tuple[_core.GPUArray, _cor
 
 
 def ldexp(significand: _core.GPUArray, exponent: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
-    """Return ``significand * 2**exponent``.
+    """Compute ``significand * 2**exponent`` elementwise.
 
     Parameters
     ----------
     significand, exponent : GPUArray
-        Exponents; of floats the integer parts are used.
+        Operands. The exponents are truncated to integers.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
 
     Returns
     -------
     GPUArray
-        Of the dtype of `significand`.
+        Array of the dtype of `significand`.
 
     Examples
     --------
@@ -204,14 +204,14 @@ def ldexp(significand: _core.GPUArray, exponent: _core.GPUArray, stream: Any = N
 
 
 def modf(arg: _core.GPUArray, stream: Any = None) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Split each number into its fractional and its integer part, both with its sign.
+    """Split each number into its fractional part and its integer part, which both have the sign of the number.
 
     Parameters
     ----------
     arg : GPUArray
         Array of real numbers; integers are converted to float64.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
 
     Returns
     -------

@@ -1,8 +1,8 @@
-"""Push, pop and configure primary contexts, which are the only ones that PyGPU uses.
+"""Push, pop and configure primary contexts, which are the only contexts that PyGPU uses.
 
-A context corresponds to a device, and a stack of each thread determines its current device. A missing pop does no
-harm. PyCUDA's `Context` and `Device` return objects of each other: both are in
-``driver/device.py``, and `Context` derives from the class here.
+A context corresponds to a device. Each thread has a stack of contexts, which determines its current device. A
+missing `pop` does no harm. PyCUDA's `Context` and `Device` return objects of each other. Therefore both are in
+``driver/device.py``, and `Context` derives from `PrimaryContext`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["PrimaryContext", "innermost"]
 
 
 class _Stack(threading.local):
-    """Contexts that a thread has pushed, the current one last."""
+    """Contexts that a thread has pushed; the last one is current."""
 
     def __init__(self) -> None:
         self.contexts: list[PrimaryContext] = []
@@ -29,7 +29,7 @@ _stack = _Stack()
 
 
 class PrimaryContext:
-    """Methods of `Context` that need no `Device`.
+    """Base of `Context`, with the methods that need no `Device`.
 
     Parameters
     ----------
@@ -46,12 +46,12 @@ class PrimaryContext:
             raise _core.InvalidValueError("the context was detached")
 
     def push(self) -> None:
-        """Make it current in this thread, on top of the stack.
+        """Push the context on this thread's stack, which makes it current.
 
         Raises
         ------
         LogicError
-            If it is detached.
+            If the context is detached.
 
         Examples
         --------
@@ -66,7 +66,7 @@ class PrimaryContext:
 
     @staticmethod
     def pop() -> None:
-        """Pop the current context of this thread; the device below becomes current again.
+        """Pop the current context of this thread; the device of the next context on the stack becomes current again.
 
         Raises
         ------
@@ -85,12 +85,12 @@ class PrimaryContext:
         _restore()
 
     def detach(self) -> None:
-        """Detach the context; if it is current, the one below becomes current.
+        """Detach the context; if it is current, the next context on the stack becomes current.
 
         Raises
         ------
         LogicError
-            If it is already detached.
+            If the context is already detached.
 
         Examples
         --------
@@ -122,7 +122,7 @@ class PrimaryContext:
         Parameters
         ----------
         lim : int
-            Of `limit`.
+            A member of `limit`.
 
         Returns
         -------
@@ -131,7 +131,7 @@ class PrimaryContext:
         Raises
         ------
         NotSupportedError
-            If the driver does not support it.
+            If the driver does not support the limit.
 
         Examples
         --------
@@ -148,14 +148,14 @@ class PrimaryContext:
         Parameters
         ----------
         lim : int
-            Of `limit`.
+            A member of `limit`.
         value : int
-            The new value, in the limit's unit.
+            The new value, in bytes or as a count, depending on the limit.
 
         Raises
         ------
         NotSupportedError
-            If the driver does not support it.
+            If the driver does not support the limit.
 
         Examples
         --------
@@ -166,12 +166,12 @@ class PrimaryContext:
 
     @staticmethod
     def get_cache_config() -> int:
-        """Return the cache preference of the first-level cache.
+        """Return the preferred split of on-chip memory between L1 cache and shared memory.
 
         Returns
         -------
         int
-            Of `func_cache`.
+            A member of `func_cache`.
 
         Examples
         --------
@@ -183,12 +183,12 @@ class PrimaryContext:
 
     @staticmethod
     def set_cache_config(cc: int) -> None:
-        """Set the cache preference of the first-level cache.
+        """Set the preferred split of on-chip memory between L1 cache and shared memory.
 
         Parameters
         ----------
         cc : int
-            Of `func_cache`.
+            A member of `func_cache`.
 
         Examples
         --------
@@ -199,12 +199,12 @@ class PrimaryContext:
 
     @staticmethod
     def get_shared_config() -> int:
-        """Return the bank width of shared memory: the device's default, which current GPUs do not allow to change.
+        """Return the bank width of shared memory, which is always the default: current GPUs have no other.
 
         Returns
         -------
         int
-            Of `shared_config`.
+            A member of `shared_config`.
 
         Examples
         --------
@@ -218,12 +218,12 @@ class PrimaryContext:
 
     @staticmethod
     def set_shared_config(sc: int) -> None:
-        """Do nothing: current GPUs do not allow a choice of the bank width of shared memory.
+        """Do nothing: the bank width of shared memory is fixed on current GPUs.
 
         Parameters
         ----------
         sc : int
-            Of `shared_config`.
+            A member of `shared_config`.
 
         Examples
         --------
@@ -232,14 +232,14 @@ class PrimaryContext:
         """
 
     def enable_peer_access(self, peer: Context, flags: int = 0) -> None:
-        """Allow kernels on this context's device to access the memory of another's.
+        """Allow kernels on this context's device to access the memory of another context's device.
 
         Parameters
         ----------
         peer : Context
             The other context.
         flags : int, optional
-            0.
+            Accepted for compatibility with PyCUDA; pass 0.
 
         Examples
         --------
@@ -250,7 +250,7 @@ class PrimaryContext:
         self._device.enable_peer_access(peer._device)
 
     def disable_peer_access(self, peer: Context) -> None:
-        """Do nothing: peer access belongs to the primary contexts, and other libraries may be using it.
+        """Do nothing: all libraries share the primary contexts, and another library may be using the peer access.
 
         Parameters
         ----------
@@ -266,7 +266,7 @@ class PrimaryContext:
 
     @staticmethod
     def get_api_version() -> int:
-        """Return the version of the contexts' interface.
+        """Return the version of the context's API.
 
         Returns
         -------
@@ -296,11 +296,11 @@ class PrimaryContext:
 
 
 def innermost() -> PrimaryContext | None:
-    """Return the context on top of this thread's stack; None without one."""
+    """Return the context on top of this thread's stack; None if the stack is empty."""
     return _stack.contexts[-1] if _stack.contexts else None
 
 
 def _restore() -> None:
-    """Create the device on top of the stack current; with an empty stack the last one stays."""
+    """Make the device on top of the stack current; if the stack is empty, the current device is unchanged."""
     if _stack.contexts:
         _stack.contexts[-1]._device.make_current()

@@ -29,12 +29,12 @@ def _operands(a: Any, v: Any, name: str, mode: str) -> tuple[_core.GPUArray, _co
 
 
 def _sums(a: _core.GPUArray, v: _core.GPUArray, mode: str) -> _core.GPUArray:
-    """Multiply the second array with the first at each offset, and sum."""
+    """Return the sum of products of the two arrays for each offset of the second."""
     dtype = np.result_type(a.dtype, v.dtype)
     width, total = v.size, a.size + v.size - 1
     padded = _core.zeros(a.size + 2 * (width - 1), dtype, device=a.device)
     padded[width - 1 : width - 1 + a.size] = a
-    # Row n of the view begins one element after row n - 1: nothing is copied.
+    # A view with overlapping rows: row n begins one element after row n - 1, without a copy.
     rows = _core.GPUArray((total, width), dtype, gpudata=padded, strides=(dtype.itemsize, dtype.itemsize))
     long, short = max(a.size, width), min(a.size, width)
     if mode == "full":
@@ -50,14 +50,15 @@ def _sums(a: _core.GPUArray, v: _core.GPUArray, mode: str) -> _core.GPUArray:
 
 @public("Slopes, areas, filters, polynomials")
 def correlate(a: Any, v: Any, mode: str = "valid") -> _core.GPUArray:
-    """Correlate two arrays: sum the products with the complex conjugate of the second, shifted along the first.
+    """Correlate two arrays: shift the conjugate of the second along the first, and sum the products for each offset.
 
     Parameters
     ----------
     a, v : GPUArray
         One-dimensional arrays.
     mode : {'valid', 'same', 'full'}, optional
-        Offsets of the result: complete overlap, the length of the longer array, or any overlap.
+        Offsets in the result. ``'valid'``: those with complete overlap; ``'full'``: those with any overlap; ``'same'``:
+        the middle ones of ``'full'``, as many as the longer array has elements.
 
     Returns
     -------
@@ -80,14 +81,15 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> _core.GPUArray:
 
 @public("Slopes, areas, filters, polynomials")
 def convolve(a: Any, v: Any, mode: str = "full") -> _core.GPUArray:
-    """Convolve two arrays: sum the products with the reversed second, shifted along the first.
+    """Convolve two arrays: shift the reversed second along the first, and sum the products for each offset.
 
     Parameters
     ----------
     a, v : GPUArray
         One-dimensional arrays.
     mode : {'full', 'same', 'valid'}, optional
-        Offsets of the result: any overlap, the length of the longer array, or complete overlap.
+        Offsets in the result. ``'full'``: those with any overlap; ``'valid'``: those with complete overlap; ``'same'``:
+        the middle ones of ``'full'``, as many as the longer array has elements.
 
     Returns
     -------

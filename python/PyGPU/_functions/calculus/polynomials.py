@@ -1,4 +1,4 @@
-"""Polynomials by their coefficients, highest power first, as in NumPy."""
+"""Functions of polynomials, given by their coefficients with the highest power first, as in NumPy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from PyGPU._names.public import public
 
 
 def _coefficients(*polynomials: Any) -> list[_core.GPUArray]:
-    """Return arrays of coefficients on one device; lists are copied to it."""
+    """Convert coefficients to arrays on one device; lists are copied to the device of the array."""
     device_array = next((polynomial for polynomial in polynomials if isinstance(polynomial, _core.GPUArray)), None)
     device = None if device_array is None else device_array.device
     device_arrays = [
@@ -26,14 +26,14 @@ def _coefficients(*polynomials: Any) -> list[_core.GPUArray]:
 
 @public("Slopes, areas, filters, polynomials")
 def polyval(p: Any, x: Any) -> _core.GPUArray:
-    """Return the values of a polynomial.
+    """Evaluate a polynomial.
 
     Parameters
     ----------
     p : array_like
         The coefficients, the highest power first.
     x : GPUArray or number
-        Arguments of the polynomial.
+        Values at which the polynomial is evaluated.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def polyadd(a1: Any, a2: Any) -> _core.GPUArray:
     Parameters
     ----------
     a1, a2 : array_like
-        Coefficients, highest power first; at least one of both is an array of PyGPU.
+        Coefficients, highest power first; at least one of the two is a GPUArray.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def polysub(a1: Any, a2: Any) -> _core.GPUArray:
     Parameters
     ----------
     a1, a2 : array_like
-        Coefficients, highest power first; at least one of both is an array of PyGPU.
+        Coefficients, highest power first; at least one of the two is a GPUArray.
 
     Returns
     -------
@@ -116,12 +116,12 @@ def polysub(a1: Any, a2: Any) -> _core.GPUArray:
 
 @public("Slopes, areas, filters, polynomials")
 def polymul(a1: Any, a2: Any) -> _core.GPUArray:
-    """Multiply two polynomials; unlike in NumPy, leading zeros stay, so that the call need not synchronize.
+    """Multiply two polynomials; unlike in NumPy, leading zeros are kept, because their removal would synchronize.
 
     Parameters
     ----------
     a1, a2 : array_like
-        Coefficients, highest power first; at least one of both is an array of PyGPU.
+        Coefficients, highest power first; at least one of the two is a GPUArray.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def polyder(p: Any, m: int = 1) -> _core.GPUArray:
 
 @public("Slopes, areas, filters, polynomials")
 def polyint(p: Any, m: int = 1, k: Any = None) -> _core.GPUArray:
-    """Return an integral of a polynomial.
+    """Return the antiderivative of a polynomial.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> _core.GPUArray:
 
 @public("Slopes, areas, filters, polynomials")
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> _core.GPUArray:
-    """Return a Vandermonde matrix, with the powers of a number in each row.
+    """Return a Vandermonde matrix, whose rows contain the powers of each element.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> _core.GPUA
     N : int, optional
         Number of powers; defaults to the number of elements.
     increasing : bool, optional
-        Whether the powers increase; they decrease by default.
+        Whether the powers increase along a row; they decrease by default.
 
     Returns
     -------

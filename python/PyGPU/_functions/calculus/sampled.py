@@ -17,7 +17,7 @@ from PyGPU._names.public import public
 
 
 def _steps(distances: Any, f: _core.GPUArray, axis: int) -> Any:
-    """Return the spacing along an axis, or one array of spacings that is broadcast along it."""
+    """Return the spacing along an axis: one number, or an array of spacings that is broadcast along the axis."""
     if np.ndim(distances) == 0:
         return distances
     if np.ndim(distances) != 1:
@@ -63,7 +63,7 @@ def _slopes(f: _core.GPUArray, h: Any, axis: int, edge_order: int, out: _core.GP
 
 
 def _edge(f: list[Any], near: Any, far: Any) -> Any:
-    """Return the slope at an edge of the parabola through the three nearest elements."""
+    """Return the slope, at an edge, of the parabola through the three elements nearest to that edge."""
     total = near + far
     return f[0] * (-(total + near) / (near * total)) + f[1] * (total / (near * far)) - f[2] * (near / (far * total))
 
@@ -76,18 +76,18 @@ def gradient(
 ) -> _core.GPUArray | tuple[_core.GPUArray, ...]: ...
 @public("Slopes, areas, filters, polynomials")
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
-    """Return the gradient by central differences.
+    """Return the gradient of sampled values by central differences.
 
     Parameters
     ----------
     f : GPUArray
         The values of a function.
     *varargs : number or array_like
-        Spacing for all axes, or for each axis the spacing or the coordinates.
+        One spacing for all axes, or for each axis its spacing or the coordinates of its samples.
     axis : int or tuple of ints, optional
         Axes of the operation; defaults to all.
     edge_order : {1, 2}, optional
-        Degree of the polynomial that gives the slope at the edges: a line or a parabola.
+        Degree of the polynomial that determines the slope at the edges: 1 for a line, 2 for a parabola.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     Raises
     ------
     ValueError
-        If there are too few elements along an axis.
+        If an axis has too few elements: fewer than ``edge_order + 1``.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> _core.GPU
     x : array_like, optional
         Coordinates of the samples.
     dx : number, optional
-        Spacing, if `x` is absent.
+        Spacing of the samples, used if `x` is not given.
     axis : int, optional
         Axis of the operation.
 
@@ -167,7 +167,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> _core.GPU
 def _sorted_period(
     x: _core.GPUArray, xp: _core.GPUArray, fp: _core.GPUArray, period: float
 ) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]:
-    """Return coordinates within a period, the sorted samples, and a neighbour beyond each end."""
+    """Map coordinates into one period, sort the samples, and add a neighbour beyond each end."""
     coordinates = xp % period
     order = _core.argsort(coordinates)
     coordinates, values = coordinates[order], fp[order]
@@ -186,18 +186,18 @@ def interp(
     x : array_like
         Coordinates at which the values are computed.
     xp : array_like
-        Coordinates of the samples, which increase unless a period is given.
+        Coordinates of the samples. They must increase unless a period is given.
     fp : array_like
-        The samples, of real or complex numbers. At least one of the three is an array of PyGPU.
+        Real or complex samples. At least one of `x`, `xp` and `fp` is a GPUArray.
     left, right : number, optional
-        Values before the first and after the last sample; default to these samples.
+        Values before the first and after the last sample; default to the first and the last sample.
     period : float, optional
         Period of the coordinates.
 
     Returns
     -------
     GPUArray
-        Of 64-bit numbers.
+        Array of float64 or complex128.
 
     Raises
     ------
@@ -237,7 +237,7 @@ def interp(
 
 
 def _between(x: _core.GPUArray, xp: _core.GPUArray, fp: _core.GPUArray, left: Any, right: Any) -> _core.GPUArray:
-    """Return interpolated values; at a sample's coordinate the sample itself."""
+    """Interpolate between neighbouring samples; at the coordinate of a sample, return the sample itself."""
     last = xp.size - 1
     left_index = _core.clip(searchsorted(xp, x, "right") - 1, 0, last)
     right_index = _core.minimum(left_index + 1, last)
@@ -250,14 +250,14 @@ def _between(x: _core.GPUArray, xp: _core.GPUArray, fp: _core.GPUArray, left: An
 
 @public("Slopes, areas, filters, polynomials")
 def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: float = 2 * math.pi) -> _core.GPUArray:
-    """Remove jumps by whole periods from angles.
+    """Unwrap angles: remove jumps between neighbours by adding multiples of the period.
 
     Parameters
     ----------
     p : GPUArray
         The angles.
     discont : float, optional
-        Smaller jumps stay; defaults to half a period, which is the minimum.
+        Minimum jump that is removed; defaults to half a period, and smaller values have no effect.
     axis : int, optional
         Axis of the operation.
     period : number, optional

@@ -1,4 +1,4 @@
-"""Arrays of files and strings, which NumPy reads and writes on the host."""
+"""Reading arrays from files and strings and writing them to files, by NumPy on the host."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def frombuffer(buffer: Any, *args: Any, device: DeviceLike = None, **kwargs: Any
     buffer : object
         Object with the buffer protocol.
     *args, **kwargs
-        As for `numpy.frombuffer`: `dtype`, `count`, `offset`.
+        Arguments of `numpy.frombuffer`: `dtype`, `count`, `offset`.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -56,9 +56,9 @@ def fromfile(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) ->
     file : file, str or Path
         File to read.
     *args, **kwargs
-        As for `numpy.fromfile`: `dtype`, `count`, `sep`, `offset`.
+        Arguments of `numpy.fromfile`: `dtype`, `count`, `sep`, `offset`.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -87,9 +87,9 @@ def fromiter(iter: Any, dtype: Any, count: int = -1, *, device: DeviceLike = Non
     dtype : dtype-like
         Type of the elements.
     count : int, optional
-        Number of values to take; defaults to all.
+        Number of values to take from the iterator; defaults to all values.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -113,9 +113,9 @@ def fromstring(string: str, *args: Any, device: DeviceLike = None, **kwargs: Any
     string : str
         String to parse.
     *args, **kwargs
-        As for `numpy.fromstring`: `dtype`, `count`, `sep`.
+        Arguments of `numpy.fromstring`: `dtype`, `count`, `sep`.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -139,9 +139,9 @@ def loadtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) ->
     fname : file, str, Path or iterable of lines
         File to read.
     *args, **kwargs
-        As for `numpy.loadtxt`.
+        Further arguments of `numpy.loadtxt`.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -165,9 +165,9 @@ def genfromtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any)
     fname : file, str, Path or iterable of lines
         File to read.
     *args, **kwargs
-        As for `numpy.genfromtxt`.
+        Further arguments of `numpy.genfromtxt`.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -184,21 +184,21 @@ def genfromtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any)
 
 @public("Files")
 def load(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _core.GPUArray | dict[str, _core.GPUArray]:
-    """Read a file of `save`, `savez` or NumPy.
+    """Read arrays from a file that `save`, `savez` or NumPy wrote.
 
     Parameters
     ----------
     file : file, str or Path
         File to read.
     *args, **kwargs
-        As for `numpy.load`.
+        Further arguments of `numpy.load`.
     device : int, str or Device, optional
-        Device of the arrays; defaults to the current device.
+        Device of the arrays; defaults to the thread's current device.
 
     Returns
     -------
     GPUArray, or dict of GPUArray
-        A file of several arrays is returned as a dict of its names.
+        The array; for a file of several arrays, a dict that maps their names to the arrays.
 
     Examples
     --------
@@ -227,7 +227,7 @@ def save(file: Any, arr: Any, *args: Any, **kwargs: Any) -> None:
     arr : GPUArray
         The array.
     *args, **kwargs
-        As for `numpy.save`.
+        Further arguments of `numpy.save`.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def savetxt(fname: Any, X: Any, *args: Any, **kwargs: Any) -> None:
     X : GPUArray
         Array with one or two axes.
     *args, **kwargs
-        As for `numpy.savetxt`.
+        Further arguments of `numpy.savetxt`.
 
     Examples
     --------
@@ -267,9 +267,9 @@ def savez(file: Any, *args: Any, **kwds: Any) -> None:
     file : file, str or Path
         File to write.
     *args : GPUArray
-        Arrays that are named ``arr_0`` and so on.
+        Arrays, stored under the names ``arr_0``, ``arr_1`` and so on.
     **kwds : GPUArray
-        Arrays by their names.
+        Arrays, stored under the names of the keywords.
 
     Examples
     --------
@@ -288,9 +288,9 @@ def savez_compressed(file: Any, *args: Any, **kwds: Any) -> None:
     file : file, str or Path
         File to write.
     *args : GPUArray
-        Arrays that are named ``arr_0`` and so on.
+        Arrays, stored under the names ``arr_0``, ``arr_1`` and so on.
     **kwds : GPUArray
-        Arrays by their names.
+        Arrays, stored under the names of the keywords.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Arrays of evenly spaced values, and of functions of indices."""
+"""Creation of arrays from ranges of numbers, and from functions of the indices."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def logspace(
     *,
     device: DeviceLike = None,
 ) -> _core.GPUArray:
-    """Return numbers that are evenly spaced on a logarithmic scale; the host computes them.
+    """Return numbers that are evenly spaced on a logarithmic scale, computed on the host.
 
     Parameters
     ----------
@@ -40,15 +40,15 @@ def logspace(
     num : int, optional
         Number of elements.
     endpoint : bool, optional
-        Whether `stop` is the last number; otherwise it follows the last one.
+        Whether `stop` is the last number. If False, the sequence ends one step before `stop`.
     base : array_like, optional
         Base of the logarithms.
     dtype : dtype-like, optional
         Type of the numbers.
     axis : int, optional
-        Axis of the numbers, if several first ones are given.
+        Axis of the result along which the numbers vary, if `start` or `stop` is an array.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def geomspace(
     *,
     device: DeviceLike = None,
 ) -> _core.GPUArray:
-    """Return a geometric sequence; the host computes it.
+    """Return a geometric sequence, computed on the host.
 
     Parameters
     ----------
@@ -83,13 +83,13 @@ def geomspace(
     num : int, optional
         Number of elements.
     endpoint : bool, optional
-        Whether `stop` is the last number; otherwise it follows the last one.
+        Whether `stop` is the last number. If False, the sequence ends one step before `stop`.
     dtype : dtype-like, optional
         Type of the numbers.
     axis : int, optional
-        Axis of the numbers, if several first ones are given.
+        Axis of the result along which the numbers vary, if `start` or `stop` is an array.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -108,20 +108,20 @@ def geomspace(
 def fromfunction(
     function: Callable[..., _Result], shape: Any, *, dtype: DTypeLike = float, device: DeviceLike = None, **kwargs: Any
 ) -> _Result:
-    """Return the result of a function of the indices of all elements.
+    """Call a function with the index arrays of a shape, and return its result.
 
     Parameters
     ----------
     function : callable
-        It is called once, with an array of indices along each axis.
+        Function that is called once, with one array of indices for each axis.
     shape : sequence of int
         Lengths of the axes.
     dtype : dtype-like, optional
         Type of the indices.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
     **kwargs
-        Keywords of the function.
+        Keyword arguments of the function.
 
     Returns
     -------
@@ -138,14 +138,14 @@ def fromfunction(
 
 
 class _Grid:
-    """Coordinates of a grid, given by slices in brackets."""
+    """Class of `mgrid` and `ogrid`: indexing with slices returns the coordinates of a grid."""
 
     def __init__(self, is_open: bool, meaning: str) -> None:
         self._is_open = is_open
         self.__doc__ = meaning
 
     def __getitem__(self, key: Any) -> Any:
-        # NumPy creates the numbers along each axis; their types depend on all axes.
+        # NumPy creates the numbers along each axis, because their dtype depends on the slices of all axes.
         host_grid: Any = np.ogrid[key]
         if isinstance(host_grid, np.ndarray):
             return _core.asarray(host_grid)

@@ -32,23 +32,24 @@ def array(
     Parameters
     ----------
     object : array_like
-        The values: an array of any library, or lists, which may contain device arrays.
+        The values: an array of any library, or nested lists, which may contain device arrays.
     dtype : dtype-like, optional
         Type of the elements; defaults to that of the values.
     copy : bool or None, optional
-        True: always copy. None: copy only if needed. False: never copy, or raise ValueError.
+        True: always copy. None: copy only if needed. False: raise ValueError if a copy is needed.
     order : {'K', 'A', 'C', 'F'}, optional
         Memory order; defaults to that of the values.
     subok : bool, optional
-        Accepted for compatibility with NumPy; the result is a GPUArray.
+        Accepted for compatibility with NumPy; the result is always a GPUArray.
     ndmin : int, optional
-        Minimum number of axes; missing axes come first, with length 1.
+        Minimum number of axes; missing axes are added in front, with length 1.
     ndmax : int, optional
         Maximum number of axes created from lists.
     like : GPUArray, optional
         Array whose device is used if `device` is not given.
     device : int, str or Device, optional
-        Device of the array; defaults to the device of a device array, otherwise to the current device.
+        Device of the array; defaults to the device of `object` if it is a device array, otherwise to the current
+        device.
 
     Returns
     -------
@@ -77,7 +78,7 @@ def asanyarray(
     device: DeviceLike = None,
     copy: bool | None = None,
 ) -> _core.GPUArray:
-    """Convert values to an array: `asarray` under the name of NumPy's function for subclasses.
+    """Convert values to an array, exactly like `asarray`.
 
     Parameters
     ----------
@@ -109,7 +110,7 @@ def asanyarray(
 def asarray_chkfinite(
     a: Any, dtype: DTypeLike | None = None, order: OrderACFK = None, *, device: DeviceLike = None
 ) -> _core.GPUArray:
-    """Convert values to an array and reject NaN and infinities; the host waits for the check.
+    """Convert values to an array and raise an error for NaN and infinity; the host waits for the check.
 
     Parameters
     ----------
@@ -208,8 +209,8 @@ def require(
     dtype : dtype-like, optional
         Type of the elements; defaults to that of the values.
     requirements : str or sequence of str, optional
-        The order, ``'C'`` or ``'F'``; ``'W'`` for a writable array, ``'O'`` for one that is no view,
-        ``'A'`` for an aligned one, as all are.
+        ``'C'`` or ``'F'`` for that memory order; ``'W'`` for a writable array; ``'O'`` for an array that is no view;
+        ``'A'`` for an aligned array, which every array is.
     device : int, str or Device, optional
         Device of the array.
 
@@ -220,7 +221,7 @@ def require(
     Raises
     ------
     ValueError
-        If both orders are required.
+        If both memory orders are required.
 
     Examples
     --------
@@ -239,14 +240,14 @@ def require(
 
 @public("Making arrays")
 def asnumpy(a: Any, stream: Any = None, order: OrderACFK = "C", out: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Copy an array to the host, under CuPy's name; the host waits.
+    """Copy an array to the host and wait; the name is CuPy's.
 
     Parameters
     ----------
     a : array_like
-        A device array, or an input that NumPy converts to an array.
+        A device array, or any input that `numpy.asarray` accepts.
     stream : Stream, optional
-        The stream on which the values are copied; the current one by default.
+        Stream on which the values are copied; defaults to the thread's current stream.
     order : {'C', 'F', 'A', 'K'}, optional
         Memory order on the host.
     out : ndarray, optional

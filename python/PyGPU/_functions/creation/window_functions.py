@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 @public("Making arrays")
 def bartlett(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Return the Bartlett window, a triangle.
+    """Return the Bartlett window, which is triangular.
 
     Parameters
     ----------
     M : int
         Number of points.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -39,14 +39,14 @@ def bartlett(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
 
 @public("Making arrays")
 def blackman(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Return the Blackman window, a sum of cosines.
+    """Return the Blackman window, a sum of three cosine terms.
 
     Parameters
     ----------
     M : int
         Number of points.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -63,14 +63,14 @@ def blackman(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
 
 @public("Making arrays")
 def hamming(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Return the Hamming window, a cosine that does not reach 0.
+    """Return the Hamming window, a raised cosine that is 0.08 at the ends.
 
     Parameters
     ----------
     M : int
         Number of points.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -87,14 +87,14 @@ def hamming(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
 
 @public("Making arrays")
 def hanning(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Return the Hann window, a cosine.
+    """Return the Hann window, a raised cosine that is 0 at the ends.
 
     Parameters
     ----------
     M : int
         Number of points.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def kaiser(M: int, beta: float, *, device: DeviceLike = None) -> _core.GPUArray:
     beta : float
         Shape parameter; larger values give a narrower window.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------

@@ -15,7 +15,7 @@ from PyGPU._names.public import public
 
 @public("Functions called for parts")
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> _core.GPUArray:
-    """Call a function for each row along an axis sequentially, and join the results.
+    """Call a function for each one-dimensional row along an axis, one after the other, and join the results.
 
     Parameters
     ----------
@@ -31,12 +31,12 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     Returns
     -------
     GPUArray
-        The axes of the results replace that axis.
+        Array in which the axes of the function's results replace `axis`.
 
     Raises
     ------
     ValueError
-        If no row exists.
+        If the array has no row along the axis.
 
     Examples
     --------
@@ -61,12 +61,12 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
 
 @public("Functions called for parts")
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> _core.GPUArray:
-    """Call a function along several axes sequentially.
+    """Call a function for several axes, one after the other, each with the result of the previous call.
 
     Parameters
     ----------
     func : callable
-        Function of an array and an axis, which it removes or keeps with length 1.
+        Function of an array and an axis; it removes the axis or keeps it with length 1.
     a : GPUArray
         The array.
     axes : int or sequence of ints
@@ -98,28 +98,29 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> _core.GPUArr
 
 @public("Functions called for parts")
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> _core.GPUArray:
-    """Evaluate one of several functions for each element; the host waits for the number of elements of each.
+    """Evaluate, for each element, the function whose condition is true; the host waits for the numbers of elements.
 
     Parameters
     ----------
     x : GPUArray
         Arguments of the functions.
     condlist : sequence of GPUArray
-        Condition of each function; the last true one applies.
+        Condition of each function; if several are true for an element, the last one applies.
     funclist : sequence of callables or numbers
-        One function more than conditions applies to all other elements, which are 0 without it.
+        Functions, or numbers as constant functions. One more function than conditions may be given: it applies to the
+        elements without a true condition. Without it these elements are 0.
     *args, **kw
         Further arguments of the functions.
 
     Returns
     -------
     GPUArray
-        Array of the elements' type.
+        Array of the dtype of `x`.
 
     Raises
     ------
     ValueError
-        If the number of functions is neither that of the conditions nor one more.
+        If the number of functions is neither the number of conditions nor one more.
 
     Examples
     --------

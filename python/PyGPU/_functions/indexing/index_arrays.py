@@ -27,11 +27,11 @@ def diag_indices(n: int, ndim: int = 2, *, device: DeviceLike = None) -> _Indice
     Parameters
     ----------
     n : int
-        The length of its axes.
+        Length of each axis of the array.
     ndim : int, optional
         Number of axes.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -82,11 +82,11 @@ def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike
     n : int
         Number of rows.
     k : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
     m : int, optional
         Number of columns; defaults to the number of rows.
     device : int, str or Device, optional
-        Device of the array; defaults to the current device.
+        Device of the array; defaults to the thread's current device.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike
 
 
 def _matrix_indices(indices: Callable[..., _Indices], arr: _core.GPUArray, k: int, name: str) -> _Indices:
-    """Return indices of a matrix by a function of its side lengths."""
+    """Return the indices of the elements of a matrix that a function of its side lengths selects."""
     arr = array(arr, name)
     if arr.ndim != 2:
         raise ValueError("input array must be 2-d")
@@ -132,7 +132,7 @@ def tril_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
     arr : GPUArray
         The matrix.
     k : int, optional
-        Index of the diagonal; positive ones are above the main one.
+        Index of the diagonal: 0 is the main diagonal, and positive indices are above it.
 
     Returns
     -------
@@ -164,7 +164,7 @@ def triu_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
 @public("Matrices and grids")
 @documented_like(tril_indices)
 def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0, *, device: DeviceLike = None) -> _Indices:
-    """Return the indices of the elements that a function keeps; the host waits for their number.
+    """Return the indices of the matrix elements that a function leaves nonzero; the host waits for their number.
 
     Parameters
     ----------
@@ -183,19 +183,19 @@ def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0, *, device: D
 
 
 def _as_index_array(values: Any) -> _core.GPUArray:
-    """Return an array; an empty list becomes an array of integers."""
+    """Convert indices to an array; an empty list becomes an array of integers."""
     converted = _core.asarray(values)
     return converted if converted.size or isinstance(values, np.ndarray) else converted.astype(np.int64)
 
 
 @public("Matrices and grids")
 def ix_(*args: Any) -> _Indices:
-    """Return open grid indices: ``a[PyGPU.ix_(rows, columns)]`` selects part of a grid.
+    """Return index arrays of an open grid: ``a[PyGPU.ix_(rows, columns)]`` selects all crossings of rows and columns.
 
     Parameters
     ----------
     *args : GPUArray
-        One-dimensional arrays of integers, or of bools, for whose number the host waits.
+        One-dimensional arrays of integers or bools. For bools the host waits for the number of true elements.
 
     Returns
     -------

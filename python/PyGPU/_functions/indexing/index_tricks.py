@@ -1,4 +1,4 @@
-"""Concatenation written in brackets."""
+"""`r_` and `c_`: concatenation written as indexing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from PyGPU._names.public import public_values
 
 
 class _Joined:
-    """Join the numbers, ranges and arrays in brackets."""
+    """Class of `r_` and `c_`, which join the numbers, ranges and arrays in brackets."""
 
     def __init__(self, name: str, meaning: str) -> None:
         self._name = name
@@ -23,7 +23,7 @@ class _Joined:
         if any(isinstance(item, str) for item in items):
             raise TypeError(f"PyGPU.{self._name} has no directions in texts; use concatenate, stack or reshape")
         device = next((item.device for item in items if isinstance(item, _core.GPUArray)), None)
-        # A Python scalar does not change the type of the others.
+        # A Python scalar does not change the dtype to which the other operands are promoted.
         types = [
             item if isinstance(item, (int, float, complex)) else self._as_array(item, device).dtype for item in items
         ]

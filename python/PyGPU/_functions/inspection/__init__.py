@@ -1,1 +1,1 @@
-"""Inspection of arrays: types, memory, and components of numbers."""
+"""Inspection of arrays: dtypes, shared memory, real parts and rounding."""

@@ -1,4 +1,4 @@
-"""Rounding to zero and real parts."""
+"""Rounding toward 0, real parts, and sorting of complex numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PyGPU._names.public import public
 
 @public("Moving and repeating elements")
 def fix(x: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
-    """Round toward 0.
+    """Round numbers to integers toward 0.
 
     Parameters
     ----------
@@ -45,7 +45,8 @@ def real_if_close(a: Any, tol: float = 100) -> _core.GPUArray:
     a : GPUArray
         Complex numbers.
     tol : float, optional
-        Tolerance of imaginary parts: in units of machine epsilon if greater than 1, otherwise absolute.
+        Largest imaginary part that counts as 0: in units of machine epsilon if `tol` is greater than 1, otherwise
+        absolute.
 
     Returns
     -------

@@ -13,7 +13,7 @@ from PyGPU._names.public import public
 
 @public("Comparing arrays")
 def isfortran(a: _core.GPUArray) -> bool:
-    """Test whether the elements are in F order and not in C order.
+    """Test whether an array is contiguous in F order and not in C order.
 
     Parameters
     ----------
@@ -35,14 +35,14 @@ def isfortran(a: _core.GPUArray) -> bool:
 
 @public("Comparing arrays")
 def may_share_memory(a: Any, b: Any, /, max_work: int = 0) -> bool:
-    """Test whether two arrays may overlap, by their first and last bytes.
+    """Test whether the address ranges of two arrays overlap.
 
     Parameters
     ----------
     a, b : GPUArray
         The arrays.
     max_work : int, optional
-        Effort of NumPy's analysis of the strides.
+        Effort of NumPy's analysis of the strides, as for `numpy.may_share_memory`.
 
     Returns
     -------
@@ -60,14 +60,14 @@ def may_share_memory(a: Any, b: Any, /, max_work: int = 0) -> bool:
 
 @public("Comparing arrays")
 def shares_memory(a: Any, b: Any, /, max_work: int = -1) -> bool:
-    """Test whether two arrays overlap.
+    """Test whether two arrays have a byte of memory in common.
 
     Parameters
     ----------
     a, b : GPUArray
         The arrays.
     max_work : int, optional
-        Effort of NumPy's analysis of the strides; exact by default.
+        Effort of NumPy's analysis of the strides, as for `numpy.shares_memory`; by default the result is exact.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def shares_memory(a: Any, b: Any, /, max_work: int = -1) -> bool:
 
 
 class _MemoryRange:
-    """Address interface of an array for NumPy, which does not read the memory."""
+    """Object with the addresses and strides of an array, which NumPy compares without reading the memory."""
 
     def __init__(self, array: _core.GPUArray) -> None:
         self.__array_interface__ = {
@@ -97,7 +97,7 @@ class _MemoryRange:
 
 
 def _overlaps(function: Any, a: Any, b: Any, max_work: int) -> bool:
-    """Test for overlap with NumPy's address arithmetic; addresses of two devices never overlap."""
+    """Test whether two arrays overlap, with NumPy's address arithmetic; arrays of two devices never overlap."""
     if not isinstance(a, _core.GPUArray) or not isinstance(b, _core.GPUArray) or a.device != b.device:
         return False
     if a.size == 0 or b.size == 0:

@@ -1,4 +1,4 @@
-"""Common types of arrays, and minimal types of numbers."""
+"""Common types of arrays, and smallest types of numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from PyGPU._names.public import public
 
 @public("Types and constants")
 def common_type(*arrays: Any) -> type[np.inexact[Any]]:
-    """Return NumPy's common inexact type of several arrays.
+    """Return the floating-point or complex type to which NumPy promotes several arrays.
 
     Parameters
     ----------
@@ -36,12 +36,12 @@ def common_type(*arrays: Any) -> type[np.inexact[Any]]:
 
 @public("Types and constants")
 def min_scalar_type(a: Any, /) -> np.dtype[Any]:
-    """Return the type of an array, or the smallest type that holds a number, for which the host waits.
+    """Return the dtype of an array, or the smallest dtype that represents a number; the host waits for the number.
 
     Parameters
     ----------
     a : GPUArray or number
-        An array without axes counts as a number.
+        Array or number; an array without axes counts as a number.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Packing of eight bits into a byte, and the reverse."""
+"""Packing of eight bits into a byte, and unpacking."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from PyGPU._names.public import public
 
 
 def _moved(a: Any, axis: int | None, name: str) -> tuple[_core.GPUArray, int]:
-    """Return the array with the axis at its end, and the index to which that axis returns."""
+    """Return a view with an axis moved to the end, and the index to which the result's last axis must be moved."""
     source = array(a, name)
     if axis is None:
         return flat(source), -1
@@ -23,7 +23,7 @@ def _moved(a: Any, axis: int | None, name: str) -> tuple[_core.GPUArray, int]:
 
 
 def _shifts(bitorder: str, a: _core.GPUArray) -> _core.GPUArray:
-    """Return the shift of each bit of a byte."""
+    """Return the numbers of positions by which the bits of a byte are shifted."""
     if bitorder not in ("big", "little"):
         raise ValueError("'order' must be either 'little' or 'big'")
     shifts = np.arange(8, dtype=np.uint8)
@@ -32,21 +32,21 @@ def _shifts(bitorder: str, a: _core.GPUArray) -> _core.GPUArray:
 
 @public("Moving and repeating elements")
 def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> _core.GPUArray:
-    """Pack eight elements, each counted as 0 or 1, into a byte.
+    """Pack groups of eight elements, each counted as 0 or 1, into bytes.
 
     Parameters
     ----------
     a : GPUArray
-        Of integers or bools.
+        Array of integers or bools.
     axis : int, optional
         Axis of the operation; by default the array is flattened in C order.
     bitorder : {'big', 'little'}, optional
-        Whether the first element is the highest bit or the lowest.
+        ``'big'``: the first element of a group is the highest bit. ``'little'``: it is the lowest bit.
 
     Returns
     -------
     GPUArray
-        Bytes; the last one is padded with zeros.
+        Array of uint8; the last byte is padded with zero bits.
 
     Examples
     --------
@@ -69,23 +69,23 @@ def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> _core
 
 @public("Moving and repeating elements")
 def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> _core.GPUArray:
-    """Unpack each bit into an element.
+    """Unpack each bit of bytes into an element.
 
     Parameters
     ----------
     a : GPUArray
-        Bytes.
+        Array of uint8.
     axis : int, optional
         Axis of the operation; by default the array is flattened in C order.
     count : int, optional
-        Number of elements; a negative number truncates the end.
+        Number of elements of the result; a negative number removes as many elements from the end.
     bitorder : {'big', 'little'}, optional
-        Whether the first element is the highest bit or the lowest.
+        ``'big'``: the first element of a group is the highest bit. ``'little'``: it is the lowest bit.
 
     Returns
     -------
     GPUArray
-        Bytes that are 0 or 1.
+        Array of uint8 with the values 0 and 1.
 
     Examples
     --------

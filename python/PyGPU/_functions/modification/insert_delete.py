@@ -14,7 +14,7 @@ from PyGPU._names.public import public
 
 
 def _on_host(obj: Any) -> Any:
-    """Return indices in NumPy's form; device indices are copied to the host."""
+    """Return indices on the host, in a form that NumPy accepts; device indices are copied."""
     return obj.get() if isinstance(obj, _core.GPUArray) else obj
 
 
@@ -25,14 +25,14 @@ def _source_and_axis(arr: Any, axis: int | None, name: str) -> tuple[_core.GPUAr
 
 @public("Moving and repeating elements", host=("obj",))
 def delete(arr: Any, obj: Any, axis: int | None = None) -> _core.GPUArray:
-    """Return an array without the selected parts.
+    """Return a new array without the parts at given indices of an axis.
 
     Parameters
     ----------
     arr : GPUArray
         The array.
     obj : int, slice, array_like of ints or of bools
-        Parts to delete; for device indices the host waits.
+        Indices of the parts to delete; if they are on a device, the host waits for them.
     axis : int, optional
         Axis of the operation; by default the array is flattened in C order.
 
@@ -53,14 +53,14 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> _core.GPUArray:
 
 @public("Moving and repeating elements", host=("obj",))
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> _core.GPUArray:
-    """Return an array with parts inserted before some of its parts.
+    """Return a new array with values inserted before given indices of an axis.
 
     Parameters
     ----------
     arr : GPUArray
         The array.
     obj : int, slice, array_like of ints or of bools
-        Parts before which values are inserted; for device indices the host waits.
+        Indices before which values are inserted; if they are on a device, the host waits for them.
     values : array_like
         Values to insert, converted to the type of the array.
     axis : int, optional
@@ -92,11 +92,11 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> _core.GP
     positions = np.where(indices < 0, indices + length, indices).reshape(-1)
     inserted = on_device_of(source, values, source.dtype)
     if positions.size == 1:
-        # All values are inserted before one part, regardless of their number.
+        # With one index, all values are inserted before that index.
         inserted = inserted.reshape((1,) * (source.ndim - inserted.ndim) + inserted.shape)
         inserted = _core.moveaxis(inserted, 0, axis_index) if indices.ndim == 0 else inserted
         positions = positions.repeat(inserted.shape[axis_index])
-    # Each index moves by the number of earlier insertions.
+    # Each index increases by the number of insertions before it.
     order = positions.argsort(kind="stable")
     positions[order] += np.arange(len(positions))
     is_original = np.ones(length + len(positions), bool)
@@ -110,14 +110,14 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> _core.GP
 
 @public("Moving and repeating elements")
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> _core.GPUArray:
-    """Return a view without the zeros at the edges; the host waits for their number.
+    """Return a view without the zeros at the edges; the host waits for the number of zeros.
 
     Parameters
     ----------
     filt : GPUArray
         The array.
     trim : {'fb', 'f', 'b'}, optional
-        Whether to trim the front, the back, or both.
+        Whether to trim the front (``'f'``), the back (``'b'``), or both.
     axis : int or tuple of ints, optional
         Axes of the operation; defaults to all.
 
@@ -156,14 +156,14 @@ def fill_diagonal(a: _core.GPUArray, val: Any, wrap: bool = False) -> None:
     a : GPUArray
         Array with two axes, or with more axes of equal length.
     val : array_like
-        A number, or several, which are repeated.
+        Values of the diagonal, repeated if there are fewer values than elements.
     wrap : bool, optional
-        Whether the diagonal of a tall matrix restarts after an empty row.
+        Whether, in a matrix with more rows than columns, the diagonal starts again after one row that is skipped.
 
     Raises
     ------
     ValueError
-        For a one-dimensional array, and for several axes of different lengths.
+        If the array is one-dimensional, or has more than two axes of different lengths.
 
     Examples
     --------

@@ -32,20 +32,21 @@ def _multiplied(a: _core.GPUArray, b: _core.GPUArray, **keywords: Any) -> _core.
 
 @public("Products")
 def dot(a: Any, b: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
-    """Multiply as NumPy's ``dot`` does.
+    """Return the dot product of two arrays, as `numpy.dot`.
 
     Parameters
     ----------
     a, b : GPUArray or number
-        Arrays are multiplied along the last axis of the first and the second to last (or only) axis of the second. A
-        number multiplies every element. (``PyGPU.gpuarray.dot`` is PyCUDA's: the sum of the products of all elements.)
+        Operands. The last axis of `a` is multiplied with the second to last (or only) axis of `b`, and the products are
+        summed. A number multiplies every element. (``PyGPU.gpuarray.dot`` is PyCUDA's function: the sum of the products
+        of all elements.)
     out : GPUArray, optional
         Output array of the result's type and shape, in C order.
 
     Returns
     -------
     GPUArray
-        With the remaining axes of the first, followed by those of the second.
+        Array with the remaining axes of `a`, followed by the remaining axes of `b`.
 
     Examples
     --------
@@ -77,7 +78,7 @@ def dot(a: Any, b: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
 
 @public("Products")
 def vdot(a: Any, b: Any, /) -> _core.GPUArray:
-    """Sum the products of all elements; the first array is conjugated.
+    """Return the sum of the products of all elements of two arrays; the first array is conjugated.
 
     Parameters
     ----------
@@ -87,7 +88,7 @@ def vdot(a: Any, b: Any, /) -> _core.GPUArray:
     Returns
     -------
     GPUArray
-        Without axes.
+        Array without axes.
 
     Examples
     --------
@@ -103,17 +104,17 @@ def vdot(a: Any, b: Any, /) -> _core.GPUArray:
 
 @public("Products")
 def inner(a: Any, b: Any, /) -> _core.GPUArray:
-    """Sum products along the last axes of both arrays.
+    """Return the sums of products along the last axes of two arrays.
 
     Parameters
     ----------
     a, b : GPUArray or number
-        A number multiplies every element.
+        Operands; a number multiplies every element.
 
     Returns
     -------
     GPUArray
-        With the remaining axes of the first, followed by those of the second.
+        Array with the remaining axes of `a`, followed by the remaining axes of `b`.
 
     Examples
     --------
@@ -131,19 +132,19 @@ def inner(a: Any, b: Any, /) -> _core.GPUArray:
 
 @public("Products")
 def outer(a: Any, b: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
-    """Multiply every element of one array with every element of another.
+    """Return the product of each element of one array with each element of another.
 
     Parameters
     ----------
     a, b : GPUArray
-        They are taken in C order.
+        Arrays, which are flattened in C order.
     out : GPUArray, optional
         Output array.
 
     Returns
     -------
     GPUArray
-        A row for each element of the first.
+        Matrix with one row for each element of `a`, and one column for each element of `b`.
 
     Examples
     --------
@@ -157,12 +158,12 @@ def outer(a: Any, b: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
 
 @public("Products")
 def kron(a: Any, b: Any) -> _core.GPUArray:
-    """Return the Kronecker product: the second array scaled by each element of the first.
+    """Return the Kronecker product: blocks of the second array, scaled by each element of the first array.
 
     Parameters
     ----------
     a, b : GPUArray
-        The array with fewer axes is extended with leading axes of length 1.
+        Operands; the array with fewer axes is extended with leading axes of length 1.
 
     Returns
     -------
@@ -187,7 +188,7 @@ def kron(a: Any, b: Any) -> _core.GPUArray:
 
 
 def _contracted_axes(axes: Any, a: _core.GPUArray, b: _core.GPUArray) -> tuple[list[int], list[int]]:
-    """Return the multiplied axes of both arrays as non-negative numbers."""
+    """Return the axes over which `tensordot` sums, for both arrays, as non-negative numbers."""
     if not np.iterable(axes):
         count = int(axes)
         axes = (range(a.ndim - count, a.ndim), range(count))
@@ -206,20 +207,20 @@ def _contracted_axes(axes: Any, a: _core.GPUArray, b: _core.GPUArray) -> tuple[l
 
 @public("Products")
 def tensordot(a: Any, b: Any, /, axes: int | Sequence[Any] = 2) -> _core.GPUArray:
-    """Sum products along several axes of two arrays.
+    """Return the sums of products along several axes of two arrays.
 
     Parameters
     ----------
     a, b : GPUArray
         The arrays.
     axes : int, or two sequences of ints, optional
-        Number of last axes of the first and first axes of the second; or the axes of the first and of the
-        second.
+        An int n: the last n axes of `a` and the first n axes of `b` are summed over. Two sequences: these axes of `a`
+        and of `b` are summed over.
 
     Returns
     -------
     GPUArray
-        With the remaining axes of the first, followed by those of the second.
+        Array with the remaining axes of `a`, followed by the remaining axes of `b`.
 
     Examples
     --------
@@ -240,7 +241,7 @@ def tensordot(a: Any, b: Any, /, axes: int | Sequence[Any] = 2) -> _core.GPUArra
 
 
 def _moved(a: _core.GPUArray, axes: Any, count: int, name: str) -> _core.GPUArray:
-    """Return a view with some axes moved behind the others."""
+    """Return a view with given axes moved to the end."""
     sequence = axes if np.iterable(axes) else (axes,)
     indices = tuple(normalize_axis(axis, a.ndim) for axis in sequence)
     if len(indices) != count or len(set(indices)) != count:
@@ -249,7 +250,7 @@ def _moved(a: _core.GPUArray, axes: Any, count: int, name: str) -> _core.GPUArra
 
 
 def _with_axes(name: str, operands: tuple[Any, ...], keywords: dict[str, Any]) -> _core.GPUArray:
-    """Call a product along axes other than the last."""
+    """Call a product function along axes other than the last ones, given as `axis` or `axes`."""
     keywords = dict(keywords)
     axes, axis = keywords.pop("axes", None), keywords.pop("axis", None)
     a, b = arrays(operands[:2], name)
@@ -288,7 +289,7 @@ def _as_tuple(axes: Any) -> tuple[int, ...]:
 
 
 def _keywords_with_moved_out(keywords: dict[str, Any], axes: list[Any], cores: int, name: str) -> dict[str, Any]:
-    """Return keywords with the output array in the layout of the product."""
+    """Return the keyword arguments with the axes of `out` moved to the layout of the product."""
     out = keywords.get("out")
     if isinstance(out, tuple):
         (out,) = out

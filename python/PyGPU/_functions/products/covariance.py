@@ -1,4 +1,4 @@
-"""Covariance and correlation."""
+"""Covariance and correlation coefficients."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from PyGPU._names.public import public
 
 
 def _observations(m: Any, y: Any, rowvar: bool, dtype: Any) -> _core.GPUArray:
-    """Return observations as one row per variable."""
+    """Return the observations as a matrix with one row for each variable."""
     first = array(m, "cov")
     if first.ndim > 2:
         raise ValueError("m has more than 2 dimensions")
@@ -38,7 +38,7 @@ def _observations(m: Any, y: Any, rowvar: bool, dtype: Any) -> _core.GPUArray:
 
 
 def _weights(x: _core.GPUArray, fweights: Any, aweights: Any) -> _core.GPUArray | None:
-    """Return the product of both kinds of weights."""
+    """Return the product of frequency weights and observation weights."""
     product = None
     for name, values in (("fweights", fweights), ("aweights", aweights)):
         if values is None:
@@ -69,26 +69,26 @@ def cov(
     *,
     dtype: DTypeLike | None = None,
 ) -> _core.GPUArray:
-    """Return the covariances of variables.
+    """Return the covariance matrix of variables.
 
     Parameters
     ----------
     m : GPUArray
         Array with a row for each variable and a column for each observation.
     y : GPUArray, optional
-        More variables.
+        Further variables, in the layout of the first argument.
     rowvar : bool, optional
-        False: a variable is a column.
+        Whether each row is a variable; False: each column is a variable.
     bias : bool, optional
-        Whether sums are divided by N instead of N - 1, with N the number of observations.
+        Whether sums are divided by the number of observations N instead of N - 1.
     ddof : int, optional
-        Number subtracted from N instead.
+        Number to subtract from N; it overrides `bias`.
     fweights : array_like of ints, optional
-        Number of times each observation was made.
+        Number of times that each observation was made. The host waits for weights.
     aweights : array_like, optional
-        Weight of each observation. With weights the host waits.
+        Weight of each observation. The host waits for weights.
     dtype : dtype-like, optional
-        Type of the result; at least 64 bits by default.
+        Type of the result; defaults to the common type of the arrays and float64.
 
     Returns
     -------
@@ -129,18 +129,18 @@ def cov(
 
 @public("Products")
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike | None = None) -> _core.GPUArray:
-    """Return correlation coefficients: covariances divided by standard deviations.
+    """Return the matrix of correlation coefficients: covariances divided by standard deviations.
 
     Parameters
     ----------
     x : GPUArray
         Array with a row for each variable and a column for each observation.
     y : GPUArray, optional
-        More variables.
+        Further variables, in the layout of the first argument.
     rowvar : bool, optional
-        False: a variable is a column.
+        Whether each row is a variable; False: each column is a variable.
     dtype : dtype-like, optional
-        Type of the result; at least 64 bits by default.
+        Type of the result; defaults to the common type of the arrays and float64.
 
     Returns
     -------

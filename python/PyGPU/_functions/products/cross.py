@@ -17,11 +17,11 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     Parameters
     ----------
     a, b : GPUArray
-        The vectors, along one axis of each; their other axes are broadcast.
+        The vectors, along one axis of each array; the other axes are broadcast.
     axisa, axisb, axisc : int, optional
         Axis of the vectors in the first array, the second array and the result.
     axis : int, optional
-        Value of all three.
+        Axis of the vectors in all three arrays; overrides `axisa`, `axisb` and `axisc`.
 
     Returns
     -------

@@ -35,7 +35,7 @@ def _label_letter(label: Any) -> str:
 
 
 def _subscripts_and_operands(arguments: Sequence[Any]) -> tuple[str, list[Any]]:
-    """Return the subscripts as a string, and the operands."""
+    """Return the subscripts as a string and the operands as arrays, from either form of the arguments."""
     if not arguments:
         raise ValueError("must specify the einstein sum subscripts string and at least one operand")
     if isinstance(arguments[0], str):
@@ -48,7 +48,7 @@ def _subscripts_and_operands(arguments: Sequence[Any]) -> tuple[str, list[Any]]:
 
 
 def _labels(term: str, ndim: int | None, operand_name: str) -> Labels:
-    """Return a label for each axis of an operand; an ellipsis in the result is one label, its axes being unknown."""
+    """Return a label for each axis of an operand; an ellipsis in the result is one label: its axes are unknown."""
     before, dots, after = term.partition("...")
     for letter in before + after:
         if letter not in _LETTERS:
@@ -108,7 +108,7 @@ def _parse(text: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[Labels], 
 
 
 def _lengths(inputs: Iterable[Labels], shapes: Iterable[tuple[int, ...]]) -> dict[Label, int]:
-    """Return the length of each label; axes of length 1 are broadcast."""
+    """Return the length of the axes of each label; axes of length 1 are broadcast to the others' length."""
     lengths: dict[Label, int] = {}
     for labels, shape in zip(inputs, shapes, strict=True):
         for label, length in zip(labels, shape, strict=True):
@@ -124,7 +124,7 @@ def _lengths(inputs: Iterable[Labels], shapes: Iterable[tuple[int, ...]]) -> dic
 
 
 def _prepared(a: _core.GPUArray, labels: Labels, lengths: dict[Label, int]) -> tuple[_core.GPUArray, Labels]:
-    """Return an operand with each label once, without the axes of repeated labels."""
+    """Return an operand in which each label occurs once: repeated labels are replaced by their diagonal."""
     remaining = list(labels)
     for axis in range(a.ndim - 1, -1, -1):
         if a.shape[axis] == 1 and (lengths[remaining[axis]] != 1 or remaining.count(remaining[axis]) > 1):
@@ -140,7 +140,7 @@ def _prepared(a: _core.GPUArray, labels: Labels, lengths: dict[Label, int]) -> t
 
 
 def _summed(a: _core.GPUArray, labels: Labels, needed: Iterable[Label]) -> tuple[_core.GPUArray, Labels]:
-    """Sum along the labels that no other operand and not the result uses."""
+    """Sum an operand along the labels that occur neither in another operand nor in the result."""
     needed = set(needed)
     axes = tuple(axis for axis, label in enumerate(labels) if label not in needed)
     if not axes:
@@ -152,7 +152,7 @@ def _summed(a: _core.GPUArray, labels: Labels, needed: Iterable[Label]) -> tuple
 def _pair(
     a: tuple[_core.GPUArray, Labels], b: tuple[_core.GPUArray, Labels], needed: set[Label], lengths: dict[Label, int]
 ) -> tuple[_core.GPUArray, Labels]:
-    """Multiply two operands, and sum along the shared labels that are not kept."""
+    """Multiply two operands, and sum along their common labels that later steps do not use."""
     left, left_labels = _summed(*a, needed | set(b[1]))
     right, right_labels = _summed(*b, needed | set(left_labels))
     shared = [label for label in left_labels if label in right_labels]
@@ -181,12 +181,12 @@ def _pair(
 
 
 def _stand_ins(operands: Iterable[_core.GPUArray]) -> list[np.ndarray]:
-    """Return ndarrays of the shapes, without memory for their elements."""
+    """Return ndarrays with the operands' shapes but without memory for the elements, for NumPy's planning."""
     return [np.broadcast_to(np.zeros((), np.int8), operand.shape) for operand in operands]
 
 
 def _path(text: str, operands: list[_core.GPUArray], optimize: Any) -> list[tuple[int, ...]]:
-    """Return the contraction order: NumPy's plan, or a cached one."""
+    """Return the contraction order, planned by NumPy or taken from the cache."""
     if len(operands) < 3:
         return [tuple(range(len(operands)))]
     if isinstance(optimize, bool) or optimize is None:
@@ -215,7 +215,7 @@ def _contract(text: str, operands: list[_core.GPUArray], optimize: Any) -> _core
         outer_labels = {label for _, labels in pending for label in labels}
         pending.append(_pair(product, other, outer_labels | set(output), lengths))
     result, labels = _summed(*pending[0], output)
-    # A repeated label along which every operand has one element was dropped.
+    # Repeated labels of length 1 in all operands were dropped; they are inserted into the result again.
     missing = [label for label in output if label not in labels]
     result = result.reshape([1] * len(missing) + list(result.shape)) if missing else result
     labels = (*missing, *labels)
@@ -236,24 +236,25 @@ def einsum(
     Parameters
     ----------
     *operands : str and GPUArray
-        Letters for the axes of each array, ``'ij,jk->ik'``, and the arrays; or each array with a list of numbers for
-        its axes. A letter missing from the result is summed over; ``...`` represents the other axes.
+        A string with a letter for each axis of each array, such as ``'ij,jk->ik'``, and the arrays; or each array
+        followed by a list of numbers for its axes. The result is summed over letters that it lacks; ``...`` represents
+        further axes.
     out : GPUArray, optional
         Output array.
     dtype : dtype-like, optional
         Type of the computation.
     order : {'K', 'C', 'F', 'A'}, optional
-        Memory order of the result; defaults to that of the product.
+        Memory order of the result; defaults to the order in which the product is computed.
     casting : str, optional
         Casting rule.
     optimize : bool, str or list, optional
-        Three or more arrays are multiplied pairwise, in an order that ``numpy.einsum_path`` finds: `greedy` or
-        `optimal`; or in the order of such a path.
+        Order in which three or more arrays are multiplied pairwise: ``'greedy'`` or ``'optimal'`` as found by
+        ``numpy.einsum_path``, or a path that `einsum_path` returned.
 
     Returns
     -------
     GPUArray
-        A view of the only operand, if nothing is summed.
+        The result. It is a view if there is one operand and nothing is summed.
 
     Examples
     --------
@@ -305,16 +306,16 @@ def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = Fa
     Parameters
     ----------
     *operands : str and GPUArray
-        As for ``einsum``.
+        Subscripts and arrays, as for ``einsum``.
     optimize : bool, str or list, optional
-        Planning method.
+        Method of planning, as for ``numpy.einsum_path``.
     einsum_call : bool, optional
-        Not accepted: internal to NumPy.
+        Must be False; an internal argument of NumPy.
 
     Returns
     -------
     list, str
-        The path, and its description.
+        The path, and a printable description.
 
     Examples
     --------

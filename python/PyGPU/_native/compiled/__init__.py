@@ -1,1 +1,1 @@
-"""Queries of compiled kernels: names, headers, disassembly, occupancy."""
+"""Functions for compiled kernels: name lookup, header insertion, disassembly, occupancy."""

@@ -39,7 +39,7 @@ def sass(backend: str, image: bytes) -> str:
     Raises
     ------
     NotSupportedError
-        On other devices, and for PTX, which the driver compiles itself.
+        For other backends than CUDA, and for PTX, which the driver compiles to SASS only when loading it.
     BackendUnavailableError
         If neither nvdisasm nor cuobjdump is found; the message lists the searched locations.
     """
@@ -62,12 +62,12 @@ def sass(backend: str, image: bytes) -> str:
 
 
 def ptx_of(image: bytes) -> str:
-    """Return the PTX in a fatbin or a library, by cuobjdump."""
+    """Return the PTX that a fatbin or a library contains, extracted by cuobjdump."""
     return _run_first({"cuobjdump": ["-ptx"]}, image, "fatbin" if image.startswith(_FATBIN) else "so", _cuda_candidates)
 
 
 def assembly(backend: str, image: bytes) -> str:
-    """Return the disassembly of an image: SASS, AMD's, or the host's.
+    """Return the disassembly of an image: SASS, AMD's instructions, or the host's instructions.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def assembly(backend: str, image: bytes) -> str:
     Raises
     ------
     BackendUnavailableError
-        If no tool is found; the message lists the searched locations.
+        If no disassembler is found; the message lists the searched locations.
     """
     if backend == "cuda":
         return sass(backend, image)
@@ -116,7 +116,7 @@ def _rocm_candidates(name: str) -> Iterator[Path]:
 
 
 def _run_first(tools: dict[str, list[str]], image: bytes, suffix: str, candidates: object) -> str:
-    """Run the first available tool on the image in a temporary file."""
+    """Write the image to a temporary file, run the first available tool on it, and return the output."""
     failures = []
     for name, options in tools.items():
         on_path = which(name)
@@ -149,7 +149,7 @@ def _run(tool: Path, options: list[str], image: bytes, suffix: str) -> str:
 
 
 def _unbundled(image: bytes) -> bytes:
-    """Return the first code object of a bundle."""
+    """Return the first code object of a bundle of AMD code objects."""
     if not image.startswith(_BUNDLE):
         return image
     offset = len(_BUNDLE) + 8

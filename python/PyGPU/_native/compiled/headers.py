@@ -1,7 +1,8 @@
 """Insert headers that a program passes as strings into the source that includes them.
 
-Run-time compilers accept headers in three ways and the host compiler in none. Cached sources must not contain the
-names of temporary files. A source without includes is the same for all.
+Run-time compilers take headers as strings in three different ways, and the host compiler does not take any. Headers
+in temporary files would put the files' names into cached sources. A source with inserted headers works with every
+compiler.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b[^\n]*$", re.MULTILINE)
 
 
 def inlined(text: str, name: str, headers: Mapping[Any, Any]) -> str:
-    r"""Insert headers in place of their include lines; line numbers in messages are unchanged.
+    r"""Replace include lines by the headers' text; ``#line`` directives keep the line numbers in messages unchanged.
 
     Parameters
     ----------
     text, name : str
         The source, and its name in messages.
     headers : mapping
-        Sources by the names under which the source, or another of the headers, includes them.
+        Texts of the headers, by the names under which the source or another header includes them.
 
     Returns
     -------
@@ -59,7 +60,7 @@ def _expanded(text: str, file: str, headers: Mapping[str, str], open_headers: tu
             number, file = int(directive[1]), directive[2] if directive[2] is not None else file
         elif (include := _INCLUDE.match(line)) is not None and include[1] in headers:
             header = include[1]
-            # A header that includes itself has a guard; the second inclusion is empty.
+            # A header that includes itself must have an include guard; its second inclusion is therefore empty.
             body = [] if header in open_headers else _header(header, headers, open_headers)
             lines += [*body, f'#line {number} "{file}"']
             continue

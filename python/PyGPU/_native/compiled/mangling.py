@@ -1,4 +1,4 @@
-"""Lookup of mangled C++ names by their source or debugger names."""
+"""Lookup of mangled C++ names by the names in the source or in a debugger."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["find_mangled"]
 
 
 def find_mangled(name: str, names: Sequence[str]) -> str | None:
-    """Find the mangled name of a function by its name in a source or a debugger.
+    """Find the mangled name of a function by its name in the source or in a debugger.
 
     Parameters
     ----------
     name : str
-        ``'axpy<float, 4>'``, ``'ns::scale'``, or with its parameters: ``'scale(float*, int)'``.
+        Name such as ``'axpy<float, 4>'``, ``'ns::scale'``, or with parameters ``'scale(float*, int)'``.
     names : sequence of str
-        Existing mangled names.
+        Mangled names to search.
 
     Returns
     -------
@@ -29,7 +29,7 @@ def find_mangled(name: str, names: Sequence[str]) -> str | None:
     Raises
     ------
     ValueError
-        If several match, or no demangler is available.
+        If several names match, or if no demangler is available.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def find_mangled(name: str, names: Sequence[str]) -> str | None:
         for mangled, demangled in zip(names, demangle(names), strict=True)
         if searched in _name_variants(demangled)
     ]
-    # nvcc also lists a template's kernel by its host stub's name, which is local to a file ("L").
+    # nvcc lists a template's kernel also under the name of its host stub, which is local to a file ("L").
     matches = [mangled for mangled in matches if not _is_local_duplicate(mangled, matches)]
     if len(matches) > 1:
         raise ValueError(f"several functions are called '{name}': {', '.join(matches)}; give the mangled name")
@@ -62,7 +62,7 @@ def _without_spaces(text: str) -> str:
 
 
 def _name_variants(demangled: str | None) -> set[str]:
-    """List the names of one function: with and without result type and parameters."""
+    """List the names under which a function is found: with and without result type and parameters."""
     if not demangled:
         return set()
     variants = {demangled, demangled.removeprefix("void ")}
@@ -81,7 +81,7 @@ Demangler = Callable[[Sequence[str]], Sequence[str | None]]
 
 
 def _demangler() -> Demangler:
-    """Return the available demangler: the C++ library's function, or a program."""
+    """Return an available demangler: a function of the C++ library, or a program such as c++filt."""
     for library in ("libstdc++.so.6", "libc++abi.so.1", "libc++.1.dylib"):
         try:
             function = ctypes.CDLL(library)["__cxa_demangle"]

@@ -1,4 +1,4 @@
-"""Template instances in source notation."""
+"""Names of template instances in source notation."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from PyGPU._native.c_types import dtype_to_ctype
 
 __all__ = ["spelled"]
 
-# Types that a source takes from its vendor's header instead of PyGPU's.
+# 16-bit types, whose names sources take from the vendor's header instead of PyGPU's.
 _SIXTEEN_BITS = {"float16": "__half", "bfloat16": "__nv_bfloat16"}
 
 
 def spelled(name: str, arguments: Iterable[Any], backend: str) -> str:
-    """Return the source notation of a template instance.
+    """Return the name of a template instance in source notation.
 
     Parameters
     ----------
     name : str
-        Name of the template, with or without ``<...>`` behind it.
+        Name of the template, with or without ``<...>`` after it.
     arguments : iterable
-        Dtypes, integers, booleans, and strings, which are used unchanged.
+        Template arguments: dtypes, integers, booleans, and strings, which are used unchanged.
     backend : str
         Backend of the device, whose headers name the 16-bit types.
 

@@ -1,6 +1,6 @@
-"""Notebook views of arrays, devices and graphs.
+"""Notebook views (HTML) of arrays, devices and graphs.
 
-Streams and events show one line only: more would require driver calls, which can invalidate a capture.
+Streams and events have only a one-line view, because driver calls for more details can invalidate a capture.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 _CELL = "text-align:left;padding:1px 10px 1px 0;background:none"
 _MAX_NODES = 20
 _ELEMENTS = 200
-# Some notebooks do not set a separate font for `pre` in a cell's output.
+# The font is set explicitly, because some notebooks set none for `pre` in a cell's output.
 _LINES = "margin:4px 0 0 0;font-family:monospace;line-height:1.3;white-space:pre;overflow-x:auto"
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def _table(title: str, rows: dict[str, str]) -> str:
-    # Colours are the notebook's, light or dark.
+    # No colours are set: the notebook's light or dark theme applies.
     cells = "".join(
         f'<tr style="background:none"><th style="{_CELL};opacity:0.7;font-weight:normal">{escape(name)}</th>'
         f'<td style="{_CELL}">{escape(text)}</td></tr>'
@@ -53,13 +53,13 @@ def _layout(array: GPUArray) -> str:
 
 
 def _values(array: GPUArray) -> str | None:
-    """Return the values, or their edges if cheap to copy; None in a capture, which rejects copies."""
+    """Return the array's values, or those at its edges, as text; None if a copy is expensive or not possible."""
     is_capturing = _core.current_stream(array.device).is_capturing
-    # Each edge of each axis is a separate copy.
+    # Each edge of each axis would be a separate copy.
     if is_capturing or (array.ndim > 2 and array.size > _ELEMENTS):
         return None
     try:
-        # A cell shows less than a terminal, which can scroll.
+        # The threshold is lower than in a terminal, because a notebook cell has less space.
         with numpy.printoptions(threshold=min(_ELEMENTS, numpy.get_printoptions()["threshold"])):
             return printing.array_str(array)
     except (_core.CudaError, _core.NotSupportedError):
@@ -67,12 +67,12 @@ def _values(array: GPUArray) -> str | None:
 
 
 def array_html(array: GPUArray) -> str:
-    """Return shape, dtype, device, bytes and layout as HTML, and the values if they are cheap to copy.
+    """Return an array's shape, dtype, device, bytes and layout as HTML, and its values if they are cheap to copy.
 
     Parameters
     ----------
     array : GPUArray
-        Array to show.
+        Array to describe.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def device_html(device: Device) -> str:
     Parameters
     ----------
     device : Device
-        Device to show; no context is created on it.
+        Device to describe; no context is created on it.
 
     Returns
     -------
@@ -115,12 +115,12 @@ def device_html(device: Device) -> str:
 
 
 def graph_html(graph: Graph) -> str:
-    """Return a graph's device and its operations as HTML, the first ones by name.
+    """Return a graph's device, the number of its operations, and the names of the first operations as HTML.
 
     Parameters
     ----------
     graph : Graph
-        Graph to show; one without a capture is empty.
+        Graph to describe; a graph that has captured nothing is shown as empty.
 
     Returns
     -------

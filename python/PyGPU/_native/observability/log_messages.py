@@ -1,4 +1,4 @@
-"""Messages from slow paths of the native module, for `logging`."""
+"""Forwarding of the native module's messages, for example about slow paths, to `logging`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _WARNING = 30
 
 
 def log(messages: list[tuple[int, str]]) -> None:
-    """Pass messages to the logger ``PyGPU`` if the program uses `logging`; warnings in any case.
+    """Pass messages to the logger ``PyGPU``. If the program does not use `logging`, pass only warnings.
 
     Parameters
     ----------
     notes : list of tuples of an int and a str
-        Level and text of a message.
+        Level and text of each message.
     """
-    # A program without the import has set no handler and no level: Python then prints warnings only.
+    # A program that has not imported `logging` has set no handler and no level: Python then prints warnings only.
     logging: Any = sys.modules.get("logging")
     if logging is None:
         if all(level < _WARNING for level, _ in messages):
@@ -30,5 +30,5 @@ def log(messages: list[tuple[int, str]]) -> None:
         frame = frame.f_back
         stack_level += 1
     for level, text in messages:
-        # The line of the program that called the library.
+        # The message names the line of the program that called PyGPU.
         logger.log(level, "%s", text, stacklevel=stack_level)

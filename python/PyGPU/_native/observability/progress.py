@@ -1,4 +1,4 @@
-"""Progress of long operations: by tqdm if installed, or by a function of the caller."""
+"""Progress reports of long operations: a bar by tqdm, if installed, or calls of a user's function."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ PIECE_BYTES = 16 << 20
 
 
 class Silent:
-    """Bar without output."""
+    """Progress bar without output."""
 
     def update(self, n: float = 1) -> None:
         """Advance the bar."""
 
     def set_description_str(self, text: str) -> None:
-        """Set the description of the next step."""
+        """Set the description of the current step."""
 
     def close(self) -> None:
         """Close the bar."""
 
 
 def bar(total: int, *, file: TextIO | None = None, **options: Any) -> Any:
-    """Return a bar of tqdm, or a silent one if tqdm is not installed.
+    """Return a progress bar of tqdm, or a bar without output if tqdm is not installed.
 
     Parameters
     ----------
     total : int
-        Final count.
+        Count at which the bar is full.
     file : file, optional
-        Output file; the bar is silent if it is no terminal. Defaults to the standard error, or to the notebook.
+        Output file; if it is no terminal, the bar has no output. Defaults to standard error, or to the notebook.
     **options
         Options of tqdm.
 
@@ -54,7 +54,7 @@ def bar(total: int, *, file: TextIO | None = None, **options: Any) -> Any:
 
 
 def _pieces(host: numpy.ndarray[Any, Any]) -> tuple[int, int]:
-    """Return the axis along which a copy is divided, that of the largest stride, and the length of a piece."""
+    """Return the axis along which a copy is divided (that of the largest stride), and the length of a piece."""
     axis = max(range(host.ndim), key=lambda axis: (host.shape[axis] > 1, abs(host.strides[axis])))
     return axis, max(1, PIECE_BYTES * host.shape[axis] // host.nbytes)
 
@@ -62,18 +62,18 @@ def _pieces(host: numpy.ndarray[Any, Any]) -> tuple[int, int]:
 def upload(
     ary: Any, allocator: Any, device: Any, stream: Any, progress: bool | Callable[[int, int], object]
 ) -> GPUArray:
-    """Upload as `to_gpu` in pieces, and report the progress after each.
+    """Upload an array like `to_gpu`, but in pieces, and report the progress after each piece.
 
     Parameters
     ----------
     ary : array_like
-        Host data.
+        Host data to upload.
     allocator : callable or None
-        If given, the array is a single piece.
+        Allocator of the array. If given, the array is uploaded in one piece.
     device, stream
-        As in `to_gpu`.
+        Same as for `to_gpu`.
     progress : bool or callable
-        True for a bar; a function receives the number of copied bytes and the total.
+        True for a progress bar; or a function that is called with the number of copied bytes and the total number.
 
     Returns
     -------

@@ -1,1 +1,1 @@
-"""Declarations of public modules: exported names, and docstrings that several functions share."""
+"""Helpers of public modules: lists of exported names, and docstrings that several functions share."""

@@ -1,4 +1,4 @@
-"""Docstrings of functions that differ from another function in a few words."""
+"""Completion of docstrings from the docstring of a similar function."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _NOT_INHERITED = ("", "Examples")
 
 
 def documented_like(base: Callable[..., Any]) -> Callable[[_Function], _Function]:
-    """Complete the docstring of a function with sections and parameters that only another function documents.
+    """Add the sections and parameters that a function's docstring lacks from the docstring of a similar function.
 
     Parameters
     ----------
     base : callable
-        The other function, with a complete docstring and all sections in order.
+        The similar function; its docstring is complete, with all sections in order.
 
     Returns
     -------
     callable
-        Decorator that returns the function itself.
+        Decorator that completes the docstring and returns the function itself.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def documented_like(base: Callable[..., Any]) -> Callable[[_Function], _Function
     """
 
     def complete(function: _Function) -> _Function:
-        # Both are None with `python -OO`.
+        # Docstrings are None with `python -OO`.
         if base.__doc__ is not None and function.__doc__ is not None:
             inherited, own_sections = _sections(base.__doc__), _sections(function.__doc__)
             sections = {name: text for name, text in inherited.items() if name not in _NOT_INHERITED} | own_sections
@@ -72,19 +72,19 @@ def documented_like(base: Callable[..., Any]) -> Callable[[_Function], _Function
 
 @functools.lru_cache(maxsize=8)
 def _sections(text: str) -> dict[str, str]:
-    """Return the sections of a docstring by their headings; the summary has none."""
+    """Return the sections of a docstring by their headings; the heading of the summary is empty."""
     summary, *parts = _HEADING.split(inspect.cleandoc(text))
     return {"": summary, **dict(zip(parts[::2], parts[1::2], strict=True))}
 
 
 def _parameters(section: str) -> dict[str, str]:
-    """Return the entry of each parameter of a section; several parameters may share one entry."""
+    """Return the text of each parameter in a section; several parameters may share one text."""
     entries = re.split(r"\n(?=\S)", section)[2:]
     return {name: entry for entry in entries for name in entry.partition("\n")[0].partition(" : ")[0].split(", ")}
 
 
 def _parameter_section(function: Callable[..., Any], entries: dict[str, str]) -> Iterator[str]:
-    """Return the section of a function's parameters line by line, each entry once."""
+    """Return the lines of the section ``Parameters`` in the order of the function's signature."""
     code = cast(FunctionType, function).__code__
     yield "Parameters\n----------"
     yield from dict.fromkeys(entries[name] for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])

@@ -1,4 +1,4 @@
-"""List the public names of a module."""
+"""Lists of the public names of modules."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from typing import Any
 
 
 def listed(namespace: dict[str, Any]) -> list[str]:
-    """List the public names that a module imports."""
+    """Return the public names that a module imports, for its ``__all__``."""
     names = (name for name, value in namespace.items() if not isinstance(value, ModuleType))
     return sorted(name for name in names if not name.startswith("_") and name not in ("TYPE_CHECKING", "annotations"))

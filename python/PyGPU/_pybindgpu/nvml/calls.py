@@ -1,8 +1,8 @@
-"""NVML: utilization of a device, and memory in use by all processes.
+"""NVML functions: the utilization of a device, and the memory that all processes use on it.
 
-NVML is accessed through `nvidia-ml-py` if installed, otherwise through NVIDIA's library, opened at the first
-call. Devices are found by their UUID, because NVML and CUDA number them differently. Without NVML, and on
-backends other than CUDA, every status is 3 (not supported) and every value zero. No device error raises.
+The functions call NVML through `nvidia-ml-py` if it is installed, otherwise through NVIDIA's library, which the first
+call opens. Devices are found by their UUID, because NVML and CUDA number devices differently. Without NVML, and on
+backends other than CUDA, every status is 3 (not supported) and every value is 0. No device error raises an exception.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ __all__ = ["nvmlDevice", "nvmlInit", "nvmlReturn_t", "nvmlShutdown"]
 
 
 def nvmlInit() -> nvmlReturn_t:
-    """Open NVML, with a count: every call needs its own `nvmlShutdown`.
+    """Initialize NVML. NVML counts the calls, so that each call needs a matching `nvmlShutdown`.
 
     Returns
     -------
     nvmlReturn_t
-        3 (not supported) without NVML.
+        3 (not supported) if NVML is not available.
 
     Examples
     --------
@@ -38,12 +38,12 @@ def nvmlInit() -> nvmlReturn_t:
 
 
 def nvmlShutdown() -> nvmlReturn_t:
-    """Close NVML.
+    """Shut NVML down once for a call of `nvmlInit`.
 
     Returns
     -------
     nvmlReturn_t
-        1 (uninitialized) if it was not open, 3 (not supported) without NVML.
+        1 (uninitialized) if NVML was not initialized, 3 (not supported) if NVML is not available.
 
     Examples
     --------
@@ -57,17 +57,17 @@ def nvmlShutdown() -> nvmlReturn_t:
 
 
 class nvmlDevice:
-    """NVML's handle of a device.
+    """Device as NVML identifies it, for queries of its utilization and memory.
 
     Parameters
     ----------
     index : int
-        CUDA's ordinal of the device, which counts only the devices in ``CUDA_VISIBLE_DEVICES``. For one that does not
-        exist the status is 2 (invalid argument).
+        CUDA's ordinal of the device, which counts only the devices in ``CUDA_VISIBLE_DEVICES``. If no such device
+        exists, the status is 2 (invalid argument).
 
     Notes
     -----
-    `nvmlInit` must come first; without it the status is 1 (uninitialized).
+    Call `nvmlInit` first; otherwise the status is 1 (uninitialized).
 
     Raises
     ------
@@ -100,7 +100,7 @@ class nvmlDevice:
         elif self._library is not None:
             self._device, code = self._library.find(f"GPU-{uuid}")
             if code == NOT_FOUND:
-                # A MIG slice has a separate UUID, with another prefix.
+                # A MIG slice has its own UUID with the prefix "MIG-".
                 self._device, code = self._library.find(f"MIG-{uuid}")
         self._status = nvmlReturn_t(code)
 
@@ -110,9 +110,9 @@ class nvmlDevice:
         Returns
         -------
         gpu : int
-            Percent of the time in which at least one kernel ran.
+            Percentage of the last sample period during which at least one kernel ran.
         memory : int
-            Percent of the time in which its memory was read or written.
+            Percentage of the last sample period during which device memory was read or written.
         """
         if self._library is None or self._device is None:
             return 0, 0
@@ -121,7 +121,7 @@ class nvmlDevice:
         return rates
 
     def memory_info(self) -> tuple[int, int, int]:
-        """Return the memory of the device, as used by all processes together.
+        """Return the free, total and used memory of the device; all processes together count as users.
 
         Returns
         -------
@@ -135,26 +135,26 @@ class nvmlDevice:
         return info
 
     def last_status(self) -> nvmlReturn_t:
-        """Return the status of the last call, initially that of finding the device."""
+        """Return the status of the last query, or before the first query the status of the lookup of the device."""
         return self._status
 
     def get(self) -> int:
-        """Return NVML's handle as an integer; 0 if the device was not found."""
+        """Return NVML's device handle as an integer; 0 if the device was not found."""
         if self._device is None:
             return 0
         return ctypes.cast(self._device, ctypes.c_void_p).value or 0
 
     def __int__(self) -> int:
-        """Return NVML's handle."""
+        """Return NVML's device handle as an integer."""
         return self.get()
 
     def __repr__(self) -> str:
-        """Return the handle in hexadecimal digits."""
+        """Return a text with NVML's device handle in hexadecimal digits."""
         return f"<nvmlDevice handle={self.get():#x}>"
 
 
 def _uuid(index: int) -> tuple[str, int]:
-    """Return the UUID of CUDA's device and 0, or an empty one and NVML's error number."""
+    """Return the UUID of CUDA's device and 0; on failure, an empty string and NVML's error number."""
     try:
         if _core.backend_name() != "cuda":
             return "", NOT_SUPPORTED
@@ -162,6 +162,6 @@ def _uuid(index: int) -> tuple[str, int]:
             return "", INVALID_ARGUMENT
         digits = bytes(_core.device_properties(index)["uuid"]).hex()
     except (RuntimeError, _core.CudaError):
-        # No backend could be opened, or the driver failed to describe the device.
+        # This happens if no backend could be opened, or if the driver failed to return the UUID.
         return "", NOT_SUPPORTED
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}", 0

@@ -1,6 +1,6 @@
-"""The six NVML calls that PyGPU makes, through `nvidia-ml-py` or NVIDIA's library.
+"""Interface to the six NVML functions that PyGPU uses, through `nvidia-ml-py` or NVIDIA's library.
 
-Every call returns NVML's number, after its values if any; none raises.
+Every method returns NVML's status number, preceded by the values if there are any. No method raises an exception.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ Handle: TypeAlias = Any
 
 
 class Library(Protocol):
-    """Access to NVML."""
+    """Interface of both implementations: `NvidiaMlPy` and `SharedLibrary`."""
 
     def initialize(self) -> int:
-        """Open NVML; repeated calls are counted."""
+        """Initialize NVML; NVML counts the calls."""
 
     def shutdown(self) -> int:
-        """Close NVML once for each open."""
+        """Shut NVML down once for each call of `initialize`."""
 
     def find(self, uuid: str) -> tuple[Handle | None, int]:
-        """Return the device of a UUID in nvidia-smi's notation."""
+        """Return NVML's handle of the device with a UUID, written as nvidia-smi prints it."""
 
     def utilization(self, device: Handle) -> tuple[tuple[int, int], int]:
-        """Return the percentages of time in which kernels ran and memory was accessed."""
+        """Return the percentages of time during which kernels ran and during which memory was accessed."""
 
     def memory(self, device: Handle) -> tuple[tuple[int, int, int], int]:
-        """Return free, total and used bytes."""
+        """Return the free, total and used memory in bytes."""
 
 
 class NvidiaMlPy:
-    """NVML through the package `nvidia-ml-py`."""
+    """Access to NVML through the package `nvidia-ml-py`."""
 
     def __init__(self, module: Any) -> None:
         self._module = module
@@ -70,19 +70,19 @@ class NvidiaMlPy:
 
 
 class Utilization(ctypes.Structure):
-    """NVML's nvmlUtilization_t."""
+    """NVML's struct nvmlUtilization_t."""
 
     _fields_ = (("gpu", ctypes.c_uint), ("memory", ctypes.c_uint))
 
 
 class Memory(ctypes.Structure):
-    """NVML's nvmlMemory_t."""
+    """NVML's struct nvmlMemory_t."""
 
     _fields_ = (("total", ctypes.c_ulonglong), ("free", ctypes.c_ulonglong), ("used", ctypes.c_ulonglong))
 
 
 class SharedLibrary:
-    """NVML through NVIDIA's library."""
+    """Access to NVML through NVIDIA's shared library."""
 
     def __init__(self, name: str = "libnvidia-ml.so.1") -> None:
         self._library = ctypes.CDLL(name)
@@ -117,11 +117,11 @@ _library: Library | None = None
 
 
 def library() -> Library | None:
-    """Return the access to NVML, or None if missing. Only success is cached."""
+    """Return an object that accesses NVML, or None if NVML is missing. Only an object is cached."""
     global _library
     if _library is None:
         try:
-            # The package may be installed without its library, and then reports "uninitialized".
+            # If nvidia-ml-py is installed without NVIDIA's library, NVML calls report "uninitialized".
             loaded: Library = SharedLibrary()
         except OSError:
             return None

@@ -45,7 +45,7 @@ _TYPES = {"host": cudaMemoryTypeHost, "device": cudaMemoryTypeDevice, "managed":
 
 
 class cudaDeviceAttr(IntEnum):
-    """Attributes of `cudaDeviceGetAttribute`; the numbers are also those of CUDA's driver.
+    """Attributes for `cudaDeviceGetAttribute`; CUDA's driver uses the same numbers.
 
     Examples
     --------
@@ -174,14 +174,14 @@ def cudaDeviceGetAttribute(attr: SupportsIndex, device: SupportsIndex) -> tuple[
     Parameters
     ----------
     attr : int
-        A `cudaDeviceAttr`, or a newer number.
+        A member of `cudaDeviceAttr`, or the number of a newer attribute.
     device : int
         Ordinal of the device.
 
     Returns
     -------
     value : int
-        0 after an error.
+        Value of the attribute; 0 after an error.
     status : cudaError_t
         1 (``cudaErrorInvalidValue``) for an attribute unknown to the driver, 101 for a device that does not exist, 801
         (``cudaErrorNotSupported``) for an attribute that only CUDA has.
@@ -219,11 +219,12 @@ class cudaPointerAttributes:
         ``cudaMemoryTypeUnregistered`` (0), ``cudaMemoryTypeHost`` (1), ``cudaMemoryTypeDevice`` (2) or
         ``cudaMemoryTypeManaged`` (3).
     device : int
-        The device that owns the memory, or for which it is page-locked; ``cudaInvalidDeviceId`` (-2) for other memory.
+        The device that owns the memory, or for which the memory is page-locked; ``cudaInvalidDeviceId`` (-2) for other
+        memory.
     devicePointer : int
-        Address on the device; 0 if inaccessible.
+        Address in device code; 0 if devices cannot access the memory.
     hostPointer : int
-        Address on the host; 0 if inaccessible.
+        Address in host code; 0 if the host cannot access the memory.
 
     Examples
     --------
@@ -250,9 +251,9 @@ def cudaPointerGetAttributes(ptr: Address) -> tuple[cudaPointerAttributes, cudaE
     Returns
     -------
     attributes : cudaPointerAttributes
-        An unregistered address is ``cudaMemoryTypeUnregistered``, like ordinary host memory.
+        The attributes; the type of ordinary host memory is ``cudaMemoryTypeUnregistered``.
     status : cudaError_t
-        Success, also for an unregistered address.
+        Success, also for ordinary host memory.
 
     Raises
     ------
@@ -297,13 +298,13 @@ class cudaFuncAttributes:
     numRegs : int
         Registers per thread.
     ptxVersion : int
-        PTX version of the compilation, as 90 for 9.0.
+        Virtual architecture (PTX) for which the kernel was compiled: 90 stands for 9.0.
     binaryVersion : int
-        Architecture of the compilation, as 90 for ``sm_90``.
+        Architecture for which the kernel was compiled: 90 stands for ``sm_90``.
     maxDynamicSharedSizeBytes : int
         Maximum dynamic shared memory of a launch, in bytes.
     preferredShmemCarveout : int
-        Preferred percentage of the first-level cache used as shared memory; -1 is the driver's choice.
+        Preferred percentage of the on-chip memory to use as shared memory; -1 lets the driver choose.
 
     Examples
     --------
@@ -331,12 +332,12 @@ def cudaFuncGetAttributes(func: Kernel | Function) -> tuple[cudaFuncAttributes, 
     Parameters
     ----------
     func : PyGPU.Kernel or PyGPU.driver.Function
-        A kernel that PyGPU compiled or loaded; PybindGPU has none.
+        A kernel that PyGPU compiled or loaded. PybindGPU itself has no kernels.
 
     Returns
     -------
     attributes : cudaFuncAttributes
-        Zeros after an error.
+        The attributes; all 0 after an error.
     status : cudaError_t
 
     Raises

@@ -1,4 +1,4 @@
-"""`cuda*` calls that copy rows, and between devices."""
+"""`cuda*` calls that copy rows with a pitch, or copy between devices."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def cudaMemcpy2D(
     height: SupportsIndex,
     kind: SupportsIndex = cudaMemcpyDefault,
 ) -> cudaError_t:
-    """Copy rows of bytes and wait for their arrival. Other Python threads run meanwhile.
+    """Copy rows of bytes and wait for the end of the copy. Other Python threads run meanwhile.
 
     Parameters
     ----------
@@ -65,13 +65,13 @@ def cudaMemcpy2D(
     height : int
         Number of rows.
     kind : int
-        As for `cudaMemcpy`.
+        Direction of the copy, as for `cudaMemcpy`.
 
     Returns
     -------
     cudaError_t
         12 (``cudaErrorInvalidPitchValue``) for a pitch shorter than a row, 801 (``cudaErrorNotSupported``) for
-        rows of two devices; otherwise as `cudaMemcpy`.
+        rows on two different devices, and the errors of `cudaMemcpy`.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def cudaMemcpy2DAsync(
     kind: SupportsIndex = cudaMemcpyDefault,
     stream: StreamLike = None,
 ) -> cudaError_t:
-    """Copy rows of bytes in the order of a stream, without waiting for them, otherwise as `cudaMemcpy2D`.
+    """Copy rows of bytes like `cudaMemcpy2D`, but in the order of a stream and without waiting for the copy.
 
     The caller keeps both sides alive, and the source unchanged, until the stream has completed the copy.
 
@@ -141,16 +141,16 @@ def _copy_to_peer(
 def cudaMemcpyPeer(
     dst: Address, dstDevice: SupportsIndex, src: Address, srcDevice: SupportsIndex, count: SupportsIndex
 ) -> cudaError_t:
-    """Copy bytes from the memory of a device to that of another, and wait for their arrival.
+    """Copy bytes from the memory of one device to the memory of another, and wait for the end of the copy.
 
-    The copy is direct if the devices support peer access, and through the host otherwise.
+    If the devices support peer access, the copy is direct; if not, it goes through the host.
 
     Parameters
     ----------
     dst, src : int, ctypes.c_void_p or pointer wrapper
         Device addresses.
     dstDevice, srcDevice : int
-        Owners of the memory; one device may be both.
+        Ordinals of the devices that own the memory; both may be the same.
     count : int
         Number of bytes.
 
@@ -190,7 +190,7 @@ def cudaMemcpyPeerAsync(
     count: SupportsIndex,
     stream: StreamLike = None,
 ) -> cudaError_t:
-    """Copy between devices in the order of a stream of the source, otherwise as `cudaMemcpyPeer`.
+    """Copy between devices like `cudaMemcpyPeer`, but in the order of a stream of the source device, without waiting.
 
     The memory must stay allocated until the stream has completed the copy.
 

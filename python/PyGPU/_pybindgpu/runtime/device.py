@@ -30,7 +30,7 @@ __all__ = [
 
 
 def checked_device(device: SupportsIndex) -> int:
-    """Return the ordinal of an existing device; a missing one is a device error, not an invalid argument."""
+    """Return the ordinal of an existing device; a missing device is a device error and not an invalid argument."""
     ordinal = operator.index(device)
     if not 0 <= ordinal < _device_count():
         raise StatusError(INVALID_DEVICE)
@@ -65,7 +65,7 @@ def cudaGetDeviceCount() -> tuple[int, cudaError_t]:
 
 
 def cudaGetDevice() -> tuple[int, cudaError_t]:
-    """Return the current device of this thread, which all libraries of the process share.
+    """Return the current device of this thread, which all libraries in the thread share.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def cudaGetDevice() -> tuple[int, cudaError_t]:
 
 
 def cudaSetDevice(device: SupportsIndex) -> cudaError_t:
-    """Create a device the current one of this thread, also for every other library.
+    """Make a device the current one of this thread. Other libraries in this thread see the change too.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def cudaSetDevice(device: SupportsIndex) -> cudaError_t:
     Returns
     -------
     cudaError_t
-        101 (``cudaErrorInvalidDevice``) if the device does not exist; the current one then stays.
+        101 (``cudaErrorInvalidDevice``) if the device does not exist; the current device is then unchanged.
 
     Raises
     ------
@@ -114,12 +114,12 @@ def cudaSetDevice(device: SupportsIndex) -> cudaError_t:
 
 
 def cudaDeviceSynchronize() -> cudaError_t:
-    """Wait until the current device has completed all work of all streams. Other Python threads run meanwhile.
+    """Wait until the current device has completed the work of all its streams. Other Python threads run meanwhile.
 
     Returns
     -------
     cudaError_t
-        The error of earlier work, if any.
+        The error of previously enqueued work, if any of it failed.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def cudaDeviceReset() -> cudaError_t:
 
     Notes
     -----
-    Arrays, streams and events on the device become unusable. It is meant for the end of a program.
+    Arrays, streams and events on the device become unusable. Call this function only at the end of a program.
     """
     return status_of(_core.reset_device)
 
@@ -165,7 +165,7 @@ def cudaDriverGetVersion() -> tuple[int, cudaError_t]:
 
 
 def cudaDeviceCanAccessPeer(device: SupportsIndex, peerDevice: SupportsIndex) -> tuple[bool, cudaError_t]:
-    """Test whether a device can read and write the memory of another.
+    """Test whether a device can read and write the memory of another device.
 
     Parameters
     ----------
@@ -175,9 +175,9 @@ def cudaDeviceCanAccessPeer(device: SupportsIndex, peerDevice: SupportsIndex) ->
     Returns
     -------
     possible : bool
-        False for a device and itself.
+        Whether access is possible; False if both ordinals name the same device.
     status : cudaError_t
-        101 if one of them does not exist.
+        101 if one of the devices does not exist.
 
     Raises
     ------
@@ -199,7 +199,7 @@ def cudaDeviceCanAccessPeer(device: SupportsIndex, peerDevice: SupportsIndex) ->
 
 
 def cudaDeviceEnablePeerAccess(peerDevice: SupportsIndex, flags: SupportsIndex = 0) -> cudaError_t:
-    """Allow the current device to access the memory of another, in this direction only.
+    """Allow the current device to access the memory of another device, but not the reverse.
 
     Parameters
     ----------
@@ -211,7 +211,8 @@ def cudaDeviceEnablePeerAccess(peerDevice: SupportsIndex, flags: SupportsIndex =
     Returns
     -------
     cudaError_t
-        101 if `peerDevice` does not exist or is the current device, 1 if `flags` is not 0, 217 if the devices cannot.
+        101 if `peerDevice` does not exist or is the current device, 1 if `flags` is not 0, 217 if the devices do not
+        support peer access.
 
     Raises
     ------
@@ -242,7 +243,8 @@ class cudaDeviceProp:
     Parameters
     ----------
     device : int
-        Ordinal of the device. One that does not exist gives an empty name, zeros, and status 101.
+        Ordinal of the device. For a device that does not exist, the name is empty, the numbers are 0, and the status is
+        101.
 
     Raises
     ------
@@ -271,7 +273,7 @@ class cudaDeviceProp:
         return str(self._properties.get("name", ""))
 
     def uuid(self) -> str:
-        """Return the 16 bytes that identify the device in any slot, as 32 hexadecimal digits."""
+        """Return the device's UUID, which does not depend on its slot, as 32 hexadecimal digits."""
         return bytes(self._properties.get("uuid", bytes(16))).hex()
 
     def pciBusID(self) -> int:
@@ -291,7 +293,7 @@ class cudaDeviceProp:
         return dict(self._properties)
 
     def last_status(self) -> cudaError_t:
-        """Return the status of reading the properties."""
+        """Return the status of the driver calls that read the properties."""
         return self._status
 
     def __repr__(self) -> str:

@@ -99,7 +99,7 @@ class cudaEvent_t(Handle[_core.Event]):
 
     @classmethod
     def _from_factory(cls, create: Callable[[], _core.Event]) -> cudaEvent_t:
-        """Return an instance over an event that is created in another way."""
+        """Return a `cudaEvent_t` for an event that another function creates."""
         instance = cls.__new__(cls)
         Handle.__init__(instance, create)
         return instance
@@ -128,7 +128,7 @@ def as_event(event: EventLike) -> _core.Event:
 
 
 def cudaEventRecord(event: EventLike, stream: StreamLike = None) -> cudaError_t:
-    """Record an event behind the work that was enqueued on a stream so far.
+    """Record an event after the work that has been enqueued on a stream so far.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def cudaEventSynchronize(event: EventLike) -> cudaError_t:
     Returns
     -------
     cudaError_t
-        The error of the work before it, if any.
+        The error of the work before the event, if any.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def cudaEventQuery(event: EventLike) -> cudaError_t:
     Returns
     -------
     cudaError_t
-        Success if it is or if the event was never recorded, 600 (``cudaErrorNotReady``) if it is not.
+        Success if the work is complete or the event was never recorded, otherwise 600 (``cudaErrorNotReady``).
 
     Raises
     ------
@@ -220,19 +220,19 @@ def cudaEventElapsedTime(start: EventLike, end: EventLike) -> tuple[float, cudaE
     Parameters
     ----------
     start, end : cudaEvent_t or PyGPU.Event
-        Two events that record the time and have been recorded.
+        Two recorded events that were created with timing, i.e. without ``cudaEventDisableTiming``.
 
     Returns
     -------
     milliseconds : float
         Time from `start` to `end`; 0.0 after an error.
     status : cudaError_t
-        600 if one of them is not reached yet, 400 if one was never recorded or records no time.
+        600 if an event has not been reached yet, 400 if an event was never recorded or has no timing.
 
     Raises
     ------
     TypeError
-        If one of them is no event.
+        If `start` or `end` is no event.
 
     Examples
     --------
@@ -247,7 +247,7 @@ def cudaEventElapsedTime(start: EventLike, end: EventLike) -> tuple[float, cudaE
 
 
 def cudaStreamWaitEvent(stream: StreamLike, event: EventLike, flags: SupportsIndex = 0) -> cudaError_t:
-    """Create the later work of a stream wait for an event; the host does not wait.
+    """Make later work of a stream wait for an event; the host does not wait.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def cudaStreamWaitEvent(stream: StreamLike, event: EventLike, flags: SupportsInd
 
 
 def cudaEventCreate() -> tuple[cudaEvent_t, cudaError_t]:
-    """Create an event that records the time, as `cudaEvent_t`.
+    """Create a `cudaEvent_t` that records the time.
 
     Returns
     -------
@@ -304,7 +304,7 @@ def cudaEventCreate() -> tuple[cudaEvent_t, cudaError_t]:
 
 
 def cudaEventCreateWithFlags(flags: SupportsIndex) -> tuple[cudaEvent_t, cudaError_t]:
-    """Create an event with the flags of `cudaEvent_t`, otherwise as `cudaEventCreate`.
+    """Create an event like `cudaEventCreate`, with the flags of `cudaEvent_t`.
 
     Examples
     --------
@@ -318,18 +318,18 @@ def cudaEventCreateWithFlags(flags: SupportsIndex) -> tuple[cudaEvent_t, cudaErr
 
 
 def cudaEventDestroy(event: EventLike) -> cudaError_t:
-    """Destroy an event; streams that wait for it still do.
+    """Destroy an event; streams that already wait for the event continue to wait.
 
     Parameters
     ----------
     event : cudaEvent_t
-        Its handle is 0 afterwards.
+        The event, whose handle is 0 afterwards.
 
     Returns
     -------
     cudaError_t
-        400 (``cudaErrorInvalidResourceHandle``) after a previous destruction, and for a `PyGPU.Event`, which ends by
-        itself.
+        400 (``cudaErrorInvalidResourceHandle``) if the event was already destroyed, and for a `PyGPU.Event`, which is
+        destroyed with its last reference.
 
     Raises
     ------

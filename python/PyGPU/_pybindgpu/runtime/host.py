@@ -98,7 +98,7 @@ def cudaHostAlloc(size: SupportsIndex, flags: SupportsIndex = cudaHostAllocDefau
 
 
 def cudaMallocHost(size: SupportsIndex) -> tuple[int, cudaError_t]:
-    """Allocate page-locked host memory without flags, otherwise as `cudaHostAlloc`.
+    """Allocate page-locked host memory like `cudaHostAlloc` without flags.
 
     Examples
     --------
@@ -111,12 +111,12 @@ def cudaMallocHost(size: SupportsIndex) -> tuple[int, cudaError_t]:
 
 
 def cudaFreeHost(ptr: Address) -> cudaError_t:
-    """Free memory of `cudaHostAlloc` or `cudaMallocHost`.
+    """Free memory that `cudaHostAlloc` or `cudaMallocHost` allocated.
 
     Parameters
     ----------
     ptr : int or ctypes.c_void_p
-        The address; 0 succeeds without an effect.
+        Address to free; 0 has no effect and is no error.
 
     Returns
     -------
@@ -198,12 +198,12 @@ def cudaHostRegister(ptr: Address, size: SupportsIndex, flags: SupportsIndex = c
 
 
 def cudaHostUnregister(ptr: Address) -> cudaError_t:
-    """Undo `cudaHostRegister`.
+    """Unlock memory that `cudaHostRegister` page-locked.
 
     Parameters
     ----------
     ptr : int, ctypes.c_void_p, pointer wrapper or contiguous ndarray
-        The start that was registered.
+        Start of the memory, as passed to `cudaHostRegister`.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""`cuda*` calls with which processes share device memory and events."""
+"""`cuda*` calls that share device memory and events between processes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ cudaIpcMemLazyEnablePeerAccess = 1
 """Access to the memory of another device is enabled once it is needed; the only flag there is."""
 
 _HANDLE_BYTES = 64
-# Opened memory by address. The driver returns the same address for a handle that is opened twice.
+# Opened memory by its address. It is a list, because the driver returns one address if a handle is opened twice.
 _opened: dict[int, list[_core.DeviceAllocation]] = {}
 
 
@@ -42,17 +42,17 @@ class _Handle(bytes):
 
 
 class cudaIpcMemHandle_t(_Handle):
-    """Handle of a block of device memory for another process: 64 bytes, which may be pickled and sent.
+    """Handle by which another process opens a block of device memory: 64 bytes, which can be pickled and sent.
 
     Parameters
     ----------
     handle : bytes-like
-        64 bytes of such a handle; zeros by default.
+        The 64 bytes of a handle; defaults to zeros.
 
     Raises
     ------
     ValueError
-        For another number of bytes.
+        If `handle` does not have 64 bytes.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class cudaIpcMemHandle_t(_Handle):
 
 
 class cudaIpcEventHandle_t(_Handle):
-    """Handle of an event for another process, otherwise as `cudaIpcMemHandle_t`.
+    """Handle by which another process opens an event: 64 bytes, which can be pickled and sent.
 
     Examples
     --------
@@ -78,18 +78,18 @@ class cudaIpcEventHandle_t(_Handle):
 
 
 def cudaIpcGetMemHandle(devPtr: Address) -> tuple[cudaIpcMemHandle_t, cudaError_t]:
-    """Return a handle of device memory for other processes.
+    """Return a handle by which other processes open device memory.
 
     Parameters
     ----------
     devPtr : int or ctypes.c_void_p
-        Memory of `cudaMalloc`. Memory of arrays and of `cudaMallocAsync` comes from a pool, which a driver does not
-        share by handles.
+        Memory from `cudaMalloc`. Memory of arrays and from `cudaMallocAsync` comes from a pool, and drivers do not
+        share such memory by handles.
 
     Returns
     -------
     handle : cudaIpcMemHandle_t
-        This process must keep the memory while the handle is used. Zeros after an error.
+        The handle; zeros after an error. This process must not free the memory while another process uses the handle.
     status : cudaError_t
         1 (``cudaErrorInvalidValue``) for other memory, 801 (``cudaErrorNotSupported``) on the CPU.
 
@@ -113,12 +113,12 @@ def cudaIpcGetMemHandle(devPtr: Address) -> tuple[cudaIpcMemHandle_t, cudaError_
 def cudaIpcOpenMemHandle(
     handle: cudaIpcMemHandle_t | bytes | bytearray, flags: SupportsIndex = cudaIpcMemLazyEnablePeerAccess
 ) -> tuple[int, cudaError_t]:
-    """Open memory of another process.
+    """Open device memory of another process.
 
     Parameters
     ----------
     handle : cudaIpcMemHandle_t or 64 bytes
-        Result of `cudaIpcGetMemHandle` in that process.
+        Result of `cudaIpcGetMemHandle` in the other process.
     flags : int
         ``cudaIpcMemLazyEnablePeerAccess`` (1).
 
@@ -133,7 +133,7 @@ def cudaIpcOpenMemHandle(
     Raises
     ------
     ValueError
-        If the handle has not 64 bytes.
+        If the handle does not have 64 bytes.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def cudaIpcOpenMemHandle(
 
 
 def cudaIpcCloseMemHandle(devPtr: Address) -> cudaError_t:
-    """Close memory of `cudaIpcOpenMemHandle`, after waiting for the device.
+    """Wait for the device and close memory that `cudaIpcOpenMemHandle` opened.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def cudaIpcCloseMemHandle(devPtr: Address) -> cudaError_t:
 
 
 def cudaIpcGetEventHandle(event: EventLike) -> tuple[cudaIpcEventHandle_t, cudaError_t]:
-    """Return a handle of an event for other processes.
+    """Return a handle by which other processes open an event.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def cudaIpcOpenEventHandle(handle: cudaIpcEventHandle_t | bytes | bytearray) -> 
     Parameters
     ----------
     handle : cudaIpcEventHandle_t or 64 bytes
-        Result of `cudaIpcGetEventHandle` in that process.
+        Result of `cudaIpcGetEventHandle` in the other process.
 
     Returns
     -------
@@ -242,7 +242,7 @@ def cudaIpcOpenEventHandle(handle: cudaIpcEventHandle_t | bytes | bytearray) -> 
     Raises
     ------
     ValueError
-        If the handle has not 64 bytes.
+        If the handle does not have 64 bytes.
 
     Examples
     --------

@@ -106,7 +106,7 @@ def _checked_location(device: int) -> int:
 def cudaMemPrefetchAsync(
     devPtr: Address, count: SupportsIndex, dstDevice: SupportsIndex, stream: StreamLike = None
 ) -> cudaError_t:
-    """Migrate managed memory to its place of use, in the order of a stream.
+    """Migrate managed memory to a device or to the host, in the order of a stream.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def cudaMemPrefetchAsync(
     count : int
         Size of the range in bytes.
     dstDevice : int
-        The device, or ``cudaCpuDeviceId`` (-1) for the host.
+        Destination: the ordinal of a device, or ``cudaCpuDeviceId`` (-1) for the host.
     stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
         The stream; None and 0 are the default stream.
 
@@ -123,7 +123,8 @@ def cudaMemPrefetchAsync(
     -------
     cudaError_t
         1 (``cudaErrorInvalidValue``) for a range that is not managed memory, 101 for a device that does not exist, or
-        that does not move pages (``cudaDevAttrConcurrentManagedAccess`` is 0). The CPU has nothing to do.
+        that does not support page migration (``cudaDevAttrConcurrentManagedAccess`` is 0). On the CPU backend the call
+        does nothing and returns 0.
 
     Raises
     ------
@@ -157,15 +158,15 @@ def cudaMemAdvise(devPtr: Address, count: SupportsIndex, advice: SupportsIndex, 
         Size of the range in bytes.
     advice : int
         ``cudaMemAdviseSetReadMostly`` (1), ``cudaMemAdviseSetPreferredLocation`` (3), ``cudaMemAdviseSetAccessedBy``
-        (5), or the following number, which revokes it.
+        (5), or the following number (2, 4, 6), which revokes the advice.
     device : int
-        Device of the advice, or ``cudaCpuDeviceId`` (-1) for the host.
+        Device to which the advice refers, or ``cudaCpuDeviceId`` (-1) for the host.
 
     Returns
     -------
     cudaError_t
         1 (``cudaErrorInvalidValue``) for other advice and for a range that is not managed memory, 101 for a device that
-        does not exist, or that does not move pages.
+        does not exist, or that does not support page migration.
 
     Raises
     ------

@@ -87,17 +87,17 @@ def cudaMalloc(size: SupportsIndex) -> tuple[int, cudaError_t]:
     <cudaError: code=0>
     """
     nbytes = byte_count(size)
-    # Not from the pool: another process, MPI and a network card can access only the driver's own allocations.
+    # The memory is not from the pool: other processes, MPI and network cards can access only plain driver allocations.
     return value_of(0, _core.raw_allocate_plain, nbytes) if nbytes else value_of(0, int)
 
 
 def cudaFree(devPtr: Address) -> cudaError_t:
-    """Free memory of `cudaMalloc`, `cudaMallocManaged` or `cudaMallocAsync`.
+    """Free memory that `cudaMalloc`, `cudaMallocManaged` or `cudaMallocAsync` allocated.
 
     Parameters
     ----------
     devPtr : int or ctypes.c_void_p
-        The address; 0 succeeds without an effect.
+        Address to free; 0 has no effect and is no error.
 
     Returns
     -------
@@ -127,12 +127,12 @@ def cudaFree(devPtr: Address) -> cudaError_t:
 
 
 def cudaMemGetInfo() -> tuple[tuple[int, int], cudaError_t]:
-    """Return the memory of the current device.
+    """Return the free and total memory of the current device.
 
     Returns
     -------
     info : tuple of (int, int)
-        Free and total bytes; zeros after an error.
+        Free and total memory in bytes; zeros after an error.
     status : cudaError_t
 
     Examples
@@ -159,13 +159,13 @@ def _copy(dst: Address, src: Address, count: int, kind: int, stream: _core.Strea
 def cudaMemcpy(
     dst: Address, src: Address, count: SupportsIndex, kind: SupportsIndex = cudaMemcpyDefault
 ) -> cudaError_t:
-    """Copy bytes and wait for their arrival. Other Python threads run meanwhile.
+    """Copy bytes and wait for the end of the copy. Other Python threads run meanwhile.
 
     Parameters
     ----------
     dst, src : int, ctypes.c_void_p, pointer wrapper or contiguous ndarray
-        Destination and source. Wrappers, ndarrays and addresses in memory that PyGPU allocated are
-        checked for their length.
+        Destination and source. The length of the memory is checked for pointer wrappers, ndarrays, and addresses in
+        memory that PyGPU allocated.
     count : int
         Number of bytes.
     kind : int
@@ -175,8 +175,8 @@ def cudaMemcpy(
     Returns
     -------
     cudaError_t
-        1 (``cudaErrorInvalidValue``) for a null address, and for a tracked one that was freed, is
-        read-only or has fewer bytes behind it; 21 (``cudaErrorInvalidMemcpyDirection``) for another `kind`.
+        1 (``cudaErrorInvalidValue``) for a null address, and for an address in PyGPU's memory that was freed, is
+        read-only or has fewer than `count` bytes after it; 21 (``cudaErrorInvalidMemcpyDirection``) for another `kind`.
 
     Raises
     ------
@@ -209,10 +209,10 @@ def cudaMemcpyAsync(
     kind: SupportsIndex = cudaMemcpyDefault,
     stream: StreamLike = None,
 ) -> cudaError_t:
-    """Copy bytes in the order of a stream, without waiting for them, otherwise as `cudaMemcpy`.
+    """Copy bytes like `cudaMemcpy`, but in the order of a stream and without waiting for the copy.
 
     The caller keeps both sides alive, and the source unchanged, until the stream has completed the copy.
-    The call may wait for host memory that is not pinned.
+    For host memory that is not pinned, the call may wait for the copy.
 
     Examples
     --------
@@ -240,7 +240,7 @@ def _fill(devPtr: Address, value: int, count: int, stream: _core.Stream | None) 
         return
     if not address:
         raise StatusError(INVALID_VALUE)
-    # C converts the value to an unsigned char: -1 fills with 255.
+    # As in C, the value is converted to an unsigned char: -1 becomes 255.
     _core.raw_fill(address, value & 0xFF, count, stream)
 
 
@@ -252,15 +252,15 @@ def cudaMemset(devPtr: Address, value: SupportsIndex, count: SupportsIndex) -> c
     devPtr : int, ctypes.c_void_p or pointer wrapper
         Device address.
     value : int
-        Value of each byte; of larger and negative numbers the lowest eight bits.
+        Value of each byte. Of numbers outside 0 to 255, the lowest eight bits are used.
     count : int
         Number of bytes.
 
     Returns
     -------
     cudaError_t
-        1 (``cudaErrorInvalidValue``) for a null address, and for a tracked one that was freed, is
-        read-only or has fewer bytes behind it.
+        1 (``cudaErrorInvalidValue``) for a null address, and for an address in PyGPU's memory that was freed, is
+        read-only or has fewer than `count` bytes after it.
 
     Raises
     ------
@@ -283,9 +283,9 @@ def cudaMemset(devPtr: Address, value: SupportsIndex, count: SupportsIndex) -> c
 def cudaMemsetAsync(
     devPtr: Address, value: SupportsIndex, count: SupportsIndex, stream: StreamLike = None
 ) -> cudaError_t:
-    """Set bytes of device memory to a value in the order of a stream, otherwise as `cudaMemset`.
+    """Set bytes of device memory to a value like `cudaMemset`, but in the order of a given stream.
 
-    The memory must stay allocated until the stream has completed the work. PyGPU's own method is `PyGPU.GPUArray.fill`.
+    The memory must stay allocated until the stream has completed the work. For arrays, use `PyGPU.GPUArray.fill`.
 
     Examples
     --------

@@ -53,13 +53,13 @@ class cudaStream_t(Handle[_core.Stream]):
     flags : int
         ``cudaStreamDefault`` (0) or ``cudaStreamNonBlocking`` (1).
     priority : int
-        Lower numbers run first; 0 is the default.
+        Priority; streams with lower numbers are preferred, and 0 is the default.
 
     Notes
     -----
-    It is accepted wherever PyGPU accepts a stream, and by every library that supports ``__cuda_stream__``. The driver's
-    stream is destroyed with the object; enqueued work still runs. If the creation fails, `last_status` is the cause,
-    the handle is 0, and every call with it gives status 400 (``cudaErrorInvalidResourceHandle``).
+    The object is accepted wherever PyGPU accepts a stream, and by every library that supports ``__cuda_stream__``. The
+    driver's stream is destroyed with the object; enqueued work still runs. If the creation fails, `last_status` returns
+    the error, the handle is 0, and every call with the object returns status 400 (``cudaErrorInvalidResourceHandle``).
 
     Raises
     ------
@@ -94,19 +94,19 @@ class cudaStream_t(Handle[_core.Stream]):
         return self._object
 
     def __cuda_stream__(self) -> tuple[int, int]:
-        # A null handle would mean the default stream to every consumer.
+        # The handle 0 must not be returned, because every consumer would take it for the default stream.
         if self._object is None:
             raise RuntimeError(f"this cudaStream_t was destroyed, or could not be made: {self._status!r}")
         return 0, self._object.handle
 
 
 def as_stream(stream: StreamLike) -> _core.Stream:
-    """Return PyGPU's stream for a stream argument.
+    """Convert a stream argument to PyGPU's stream object.
 
     Raises
     ------
     TypeError
-        If it is no stream.
+        If the argument is no stream.
     StatusError
         400 for a `cudaStream_t` whose creation failed.
     """
@@ -114,7 +114,7 @@ def as_stream(stream: StreamLike) -> _core.Stream:
         return stream._checked_object()
     if isinstance(stream, _core.Stream):
         return stream
-    # None and 0 are the runtime's default stream, regardless of the stream that `with` made current in PyGPU.
+    # None and 0 stand for the runtime's default stream, and not for the stream that ``with stream:`` made current.
     if stream is None:
         return _core.default_stream()
     if isinstance(stream, int | numpy.integer) and not isinstance(stream, bool):
@@ -140,7 +140,7 @@ def cudaStreamSynchronize(stream: StreamLike = None) -> cudaError_t:
     Returns
     -------
     cudaError_t
-        The error of the stream's work, if any.
+        The error of the stream's work, if any of it failed.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def cudaStreamQuery(stream: StreamLike = None) -> cudaError_t:
     Returns
     -------
     cudaError_t
-        Success if it has, 600 (``cudaErrorNotReady``) if it has not.
+        Success if all work is complete, otherwise 600 (``cudaErrorNotReady``).
 
     Raises
     ------
@@ -190,7 +190,7 @@ def cudaStreamQuery(stream: StreamLike = None) -> cudaError_t:
 
 
 def cudaStreamCreate() -> tuple[cudaStream_t, cudaError_t]:
-    """Create a stream, as `cudaStream_t`.
+    """Create a `cudaStream_t` on the current device.
 
     Returns
     -------
@@ -209,7 +209,7 @@ def cudaStreamCreate() -> tuple[cudaStream_t, cudaError_t]:
 
 
 def cudaStreamCreateWithFlags(flags: SupportsIndex) -> tuple[cudaStream_t, cudaError_t]:
-    """Create a stream with ``cudaStreamDefault`` (0) or ``cudaStreamNonBlocking`` (1), otherwise as `cudaStreamCreate`.
+    """Create a stream like `cudaStreamCreate`, with ``cudaStreamDefault`` (0) or ``cudaStreamNonBlocking`` (1).
 
     Examples
     --------
@@ -222,9 +222,9 @@ def cudaStreamCreateWithFlags(flags: SupportsIndex) -> tuple[cudaStream_t, cudaE
 
 
 def cudaStreamCreateWithPriority(flags: SupportsIndex, priority: SupportsIndex) -> tuple[cudaStream_t, cudaError_t]:
-    """Create a stream with a priority, of which lower numbers run first, otherwise as `cudaStreamCreateWithFlags`.
+    """Create a stream like `cudaStreamCreateWithFlags`, with a priority; lower numbers are preferred.
 
-    The driver clamps unsupported priorities.
+    The driver clamps the priority to the supported range.
 
     Examples
     --------
@@ -238,18 +238,18 @@ def cudaStreamCreateWithPriority(flags: SupportsIndex, priority: SupportsIndex) 
 
 
 def cudaStreamDestroy(stream: StreamLike) -> cudaError_t:
-    """Destroy a stream; enqueued work still runs.
+    """Destroy a stream; work that is already enqueued still runs.
 
     Parameters
     ----------
     stream : cudaStream_t
-        Its handle is 0 afterwards. The driver's stream ends when PyGPU no longer uses it.
+        The stream, whose handle is 0 afterwards. The driver's stream is destroyed when PyGPU no longer uses it.
 
     Returns
     -------
     cudaError_t
-        400 (``cudaErrorInvalidResourceHandle``) after a previous destruction, and for every other stream: a default
-        stream persists, and the owner of another one ends it.
+        400 (``cudaErrorInvalidResourceHandle``) if the stream was already destroyed, and for streams of other types: a
+        default stream cannot be destroyed, and another library's stream is destroyed by its owner.
 
     Raises
     ------
@@ -274,7 +274,7 @@ def cudaStreamDestroy(stream: StreamLike) -> cudaError_t:
 
 
 class HostFunctionError(Exception):
-    """Error raised by a function of `cudaLaunchHostFunc`, which is the cause of this one.
+    """Error that the next waiting call raises if a function of `cudaLaunchHostFunc` failed; its cause is the exception.
 
     Examples
     --------
@@ -296,9 +296,9 @@ def cudaLaunchHostFunc(stream: StreamLike, fn: Callable[[Any], object], userData
     stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
         The stream; None and 0 are the default stream.
     fn : callable
-        Function to call; its result is ignored. It must not use the GPU, nor wait for work of it.
+        Function to call; its result is ignored. It must neither call the GPU nor wait for GPU work.
     userData : object
-        Arguments of the function.
+        Arguments that are passed to the function.
 
     Returns
     -------
@@ -312,7 +312,8 @@ def cudaLaunchHostFunc(stream: StreamLike, fn: Callable[[Any], object], userData
 
     Notes
     -----
-    A device error is a status, but an exception of `fn` is not: the next waiting call raises `HostFunctionError`.
+    Device errors are returned as a status. An exception of `fn` is not: the next call that waits for the device raises
+    a `HostFunctionError` for it.
 
     See Also
     --------
@@ -331,7 +332,8 @@ def cudaLaunchHostFunc(stream: StreamLike, fn: Callable[[Any], object], userData
         raise TypeError(f"fn is no function, but {type(fn).__name__}")
 
     def call() -> None:
-        # An exception of the function may have a class that would otherwise become a status.
+        # An exception of the function is caught here, because exceptions of some classes would be converted to a
+        # status.
         try:
             fn(userData)
         except Exception as error:

@@ -13,7 +13,7 @@ __all__ = ["cudaFreeAsync", "cudaMallocAsync"]
 
 
 def cudaMallocAsync(size: SupportsIndex, stream: StreamLike = None) -> tuple[int, cudaError_t]:
-    """Allocate memory in the order of a stream, from the pool of PyGPU's arrays.
+    """Allocate memory from the pool of PyGPU's arrays, in the order of a stream.
 
     Parameters
     ----------
@@ -50,12 +50,12 @@ def cudaMallocAsync(size: SupportsIndex, stream: StreamLike = None) -> tuple[int
 
 
 def cudaFreeAsync(devPtr: Address, stream: StreamLike = None) -> cudaError_t:
-    """Free memory of `cudaMallocAsync`, in the order of a stream.
+    """Free memory that `cudaMallocAsync` allocated, in the order of a stream.
 
     Parameters
     ----------
     devPtr : int or ctypes.c_void_p
-        The address; 0 succeeds without an effect.
+        Address to free; 0 has no effect and is no error.
     stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
         Stream whose earlier work may still use the memory; None and 0 are the default stream.
 

@@ -1,4 +1,4 @@
-"""Version of this release and of its platform."""
+"""Versions of PyGPU and the backend under PybindGPU's names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from PyGPU import _core
 
 __all__ = ["cuda_enabled", "major_version", "minor_version", "release_version"]
 
-# A pre-release is written 1.2.3-rc.1: its last number ends at the hyphen.
+# In the version of a pre-release, such as 1.2.3-rc.1, the third number ends at the hyphen.
 major_version, minor_version, release_version = (int(part) for part in _core.__version__.split("-")[0].split("."))
 
 cuda_enabled = True
@@ -14,5 +14,5 @@ cuda_enabled = True
 
 
 def uses_hip() -> bool:
-    """Return whether the backend is HIP; opens the backend."""
+    """Return whether the backend is HIP; this opens the backend."""
     return _core.backend_name() == "hip"

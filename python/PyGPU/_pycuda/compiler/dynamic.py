@@ -1,4 +1,4 @@
-"""PyCUDA's `DynamicModule` and `DynamicSourceModule`: sources and libraries, linked for the device."""
+"""PyCUDA's `DynamicModule` and `DynamicSourceModule`: sources and device libraries that are linked to one module."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class DynamicModule(CudaModule):
     log_verbose : bool, optional
         Whether the linker prints more information.
     cuda_libdir : str, optional
-        Folders of the toolkit's libraries.
+        Folder of the toolkit's device libraries.
 
     Examples
     --------
@@ -63,16 +63,16 @@ class DynamicModule(CudaModule):
         self._libdir = cuda_libdir
 
     def add_source(self, source: str, nvcc_options: Sequence[str] | None = None, name: str = "kernel.ptx") -> Self:
-        """Compile a source into a part.
+        """Compile a source and add it as a part of the module.
 
         Parameters
         ----------
         source : str
-            CUDA C++.
+            Source code in CUDA C++.
         nvcc_options : sequence of str, optional
-            nvcc's options.
+            Options of nvcc.
         name : str, optional
-            Name in messages.
+            Name of the source in messages.
 
         Returns
         -------
@@ -85,7 +85,7 @@ class DynamicModule(CudaModule):
         """
         nvcc, keep, no_extern_c, arch, code, cache_dir, include_dirs = self._compiler_arguments
         options = default_options() if nvcc_options is None else list(nvcc_options)
-        # Linker options, and the defaults of parts, are not passed to the compiler.
+        # Linker options, and options that are the default for parts, are not passed to the compiler.
         options = [text for text in options if not text.startswith("-l") or text.startswith("-lineinfo")]
         if not any("rdc" in text for text in options):
             options.append("-rdc=true")
@@ -94,7 +94,7 @@ class DynamicModule(CudaModule):
         return self
 
     def add_data(self, data: bytes | str, input_type: int, name: str = "unknown") -> Self:
-        """Add a compiled part, as `driver.Linker.add_data`; return the module itself."""
+        """Add a compiled part from memory, as `driver.Linker.add_data`; return the module itself."""
         self.linker.add_data(data, input_type, name)
         return self
 
@@ -109,7 +109,7 @@ class DynamicModule(CudaModule):
         Parameters
         ----------
         libname : str
-            ``'cudadevrt'``.
+            Name of the library, such as ``'cudadevrt'``.
 
         Returns
         -------
@@ -119,7 +119,7 @@ class DynamicModule(CudaModule):
         Raises
         ------
         FileNotFoundError
-            If no installed toolkit has it.
+            If no installed toolkit contains the library.
 
         Examples
         --------
@@ -160,16 +160,16 @@ class DynamicModule(CudaModule):
 
 
 class DynamicSourceModule(DynamicModule):
-    """Source whose kernels launch kernels: compiled in relocatable form, and linked with ``cudadevrt``.
+    """Source whose kernels launch kernels; it is compiled to relocatable code and linked with ``cudadevrt``.
 
     Parameters
     ----------
     source : str
-        CUDA C++.
+        Source code in CUDA C++.
     nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs : optional
         As for `SourceModule`.
     cuda_libdir : str, optional
-        Folders of the toolkit's libraries.
+        Folder of the toolkit's device libraries.
 
     Examples
     --------
@@ -191,7 +191,8 @@ class DynamicSourceModule(DynamicModule):
         cuda_libdir: str | None = None,
     ) -> None:
         if _core.backend_name() == "cpu":
-            # One part needs no linking, and the compiler rejects a kernel that launches kernels.
+            # A single part needs no linking, unless a kernel launches kernels, which the compiler rejects without
+            # linking.
             source_module = SourceModule(source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
             self.module = source_module.module
             return
@@ -209,7 +210,7 @@ class DynamicSourceModule(DynamicModule):
         try:
             self.add_stdlib("cudadevrt")
         except FileNotFoundError:
-            # Only kernels that launch kernels need it for certain; the linker names other missing libraries.
+            # ``cudadevrt`` is required only if kernels launch kernels; the linker reports other missing libraries.
             if "<<<" in str(source):
                 raise
         self.link()

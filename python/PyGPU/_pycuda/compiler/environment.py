@@ -1,4 +1,4 @@
-"""Defaults of PyGPU's compilers, from PyCUDA's environment variables."""
+"""Default options of the compiler, read from PyCUDA's environment variables."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import shlex
 
 
 def default_flags() -> list[str]:
-    """Read the options that apply to every source."""
+    """Return the compiler options that PyCUDA's environment variable sets for every source."""
     return shlex.split(os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", ""))
 
 
 def cache_setting(cache_dir: str | os.PathLike[str] | bool | None) -> str | os.PathLike[str] | bool:
-    """Return the image cache: a folder, or whether the default is used. An argument overrides a variable."""
+    """Return the folder of the image cache, or whether the default cache is used; the argument has precedence."""
     if cache_dir is None:
         if os.environ.get("PYCUDA_DISABLE_CACHE"):
             return False

@@ -1,4 +1,4 @@
-"""PyCUDA's `compile` and `SourceModule`: nvcc's options, passed to the available compiler."""
+"""PyCUDA's `compile` and `SourceModule`, which pass nvcc's options to the available compiler."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ __all__ = [
 
 DEFAULT_NVCC_FLAGS = default_flags()
 
-# Programs may replace this list.
+# Programs may replace the list ``DEFAULT_NVCC_FLAGS`` in these modules.
 _PUBLIC = ("PyGPU.compiler", "pycuda.compiler")
 
 Result = TypeVar("Result")
 
 
 def default_options() -> list[str]:
-    """Return the options of every source, as currently set by the program."""
+    """Return the compiler options that the program has currently set for every source."""
     homes = (sys.modules.get(name) for name in _PUBLIC)
     candidates = (getattr(module, "DEFAULT_NVCC_FLAGS", DEFAULT_NVCC_FLAGS) for module in homes)
     return list(next((flags for flags in candidates if flags is not DEFAULT_NVCC_FLAGS), DEFAULT_NVCC_FLAGS))
@@ -44,7 +44,7 @@ def _options(
     code: str | None,
     include_dirs: Sequence[str] | None,
 ) -> list[str]:
-    """Return all options in nvcc's notation."""
+    """Return all compiler options in nvcc's notation."""
     result = default_options() if options is None else list(options)
     result += debugging_options()
     if _core.backend_name() == "hip":
@@ -63,25 +63,26 @@ def _without_resource_usage(options: list[str]) -> list[str]:
 
 
 def _compiler(nvcc: str) -> str | None:
-    """Return the compiler that was requested explicitly."""
+    """Return the path of the compiler that the caller requested, or None."""
     return None if nvcc == "nvcc" or _core.backend_name() == "cpu" else nvcc
 
 
 def _compile_with_fallback(
     compile_with: Callable[[list[str], str | None], Result], options: list[str], nvcc: str
 ) -> Result:
-    """Compile by the library, or by nvcc if the library fails and nvcc is available."""
+    """Compile with the driver's compiler library; if it fails and nvcc is available, compile with nvcc."""
     compiler = _compiler(nvcc)
     try:
         return compile_with(options, compiler)
     except ValueError:
-        # An option that only nvcc supports.
+        # The library rejected an option that only nvcc supports.
         program = None if compiler is not None or _core.backend_name() != "cuda" else library_files.nvcc()
         if program is None:
             raise
         return compile_with(options, program)
     except _core.CompileError as error:
-        # Host headers without a toolkit. NVRTC and hiprtc have built-in versions of the parts usable in device code.
+        # Without a toolkit there are no host headers. NVRTC and hiprtc have built-in versions of the parts for device
+        # code.
         lacks_headers = "has no headers of the host" in error.log
         if compiler is not None or _core.backend_name() == "cpu" or not lacks_headers:
             raise
@@ -107,7 +108,7 @@ def check_architecture(arch: str | None) -> None:
 
 
 def source_text(source: object) -> str:
-    """Return a source as a string: templates and generated code are objects that convert to one."""
+    """Convert a source to a string; templates and code generators may be objects with ``__str__``."""
     if isinstance(source, bytes | bytearray | None):
         raise TypeError(f"source is a text, not {type(source).__name__}")
     return str(source)
@@ -132,14 +133,14 @@ def compile(
     include_dirs: Sequence[str] | None = None,
     target: str = "cubin",
 ) -> bytes:
-    """Compile a source without loading it.
+    """Compile a source to an image without loading it.
 
     Parameters
     ----------
     source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs : optional
         As for `SourceModule`.
     target : str, optional
-        ``'cubin'``, ``'fatbin'`` or ``'ptx'``: PTX is generated for a virtual architecture.
+        Kind of image: ``'cubin'``, ``'fatbin'`` or ``'ptx'``. PTX is generated for a virtual architecture.
 
     Returns
     -------
@@ -176,7 +177,7 @@ def compile(
 
 
 class CudaModule:
-    """Base of `SourceModule` and `DynamicModule`: kernels and variables by their names.
+    """Base of `SourceModule` and `DynamicModule`, with access to kernels and variables by their names.
 
     Examples
     --------
@@ -193,7 +194,7 @@ class CudaModule:
         return self.module.get_function(name)
 
     def get_global(self, name: str) -> tuple[int, int]:
-        """Return address and size of a variable, as `driver.Module.get_global`."""
+        """Return the address and size of a variable, as `driver.Module.get_global`."""
         return self.module.get_global(name)
 
     def get_texref(self, name: str) -> TextureReference:
@@ -206,7 +207,7 @@ class CudaModule:
 
 
 class SourceModule(CudaModule):
-    """Kernels of a source, compiled and loaded.
+    """Module of the kernels in a source, which is compiled and loaded.
 
     Parameters
     ----------
@@ -215,22 +216,22 @@ class SourceModule(CudaModule):
     nvcc : str, optional
         Path of a compiler to use instead of the driver's library.
     options : sequence of str, optional
-        nvcc's options; `DEFAULT_NVCC_FLAGS` if None.
+        Options of nvcc; defaults to `DEFAULT_NVCC_FLAGS`.
     keep : bool, optional
-        Leave source and image in a new folder, and print its name.
+        Whether to keep source and image in a new folder, whose name is printed.
     no_extern_c : bool, optional
         Whether to omit ``extern "C"`` around the source.
     arch, code : str, optional
-        ``'sm_90'``; defaults to the current device's.
+        Architecture, such as ``'sm_90'``; defaults to the current device's.
     cache_dir : str or False, optional
-        Folder of the cache, or False for none.
+        Folder of the image cache, or False to disable the cache.
     include_dirs : sequence of str, optional
-        Folders of headers.
+        Folders that are searched for headers.
 
     Raises
     ------
     CompileError
-        If the source does not compile; messages have the source's line numbers.
+        If the source does not compile; line numbers in messages are those of the source.
 
     Warns
     -----

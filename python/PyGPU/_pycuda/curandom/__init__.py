@@ -1,1 +1,1 @@
-"""PyCUDA's `curandom`: `rand`, generators by the vendors' names, and their tables."""
+"""PyCUDA's `curandom`: `rand`, generators with cuRAND's names, and the tables of quasi-random generators."""

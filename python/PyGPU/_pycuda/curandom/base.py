@@ -1,4 +1,4 @@
-"""Base of all generators: new arrays are created and filled."""
+"""Base class of all generators."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from PyGPU import _core
 from PyGPU._pycuda.curandom.seeds import check_type, on_stream
 
-# PyCUDA's kernel shapes have no meaning here; programs use their product, and create seeds for it.
+# PyGPU does not use PyCUDA's kernel shape; programs read the product of its numbers, and create as many seeds.
 _GENERATORS_PER_BLOCK = 256
 
 
 class Base(abc.ABC):
-    """Generator with PyCUDA's methods; a derived class defines how an array is filled."""
+    """Generator with PyCUDA's methods; a derived class implements the filling of an array."""
 
     has_box_muller = False
     generator_bits = 32
@@ -44,52 +44,52 @@ class Base(abc.ABC):
             return _core.empty(shape, dtype, device=self._device)
 
     def fill_uniform(self, data: _core.GPUArray, stream: Any = None) -> None:
-        """Fill an array with numbers in (0, 1], or with arbitrary integers.
+        """Fill a floating-point array with uniform numbers in (0, 1], or an integer array with arbitrary integers.
 
         Parameters
         ----------
         data : GPUArray
-            Of float32, float64, int32, uint32, and of int64 and uint64 by generators of 64 bits.
+            Array of float32, float64, int32 or uint32; with a generator of 64 bits also of int64 or uint64.
         stream : Stream, optional
         """
         with on_stream(stream):
             self._uniform(data)
 
     def gen_uniform(self, shape: Any, dtype: Any, stream: Any = None) -> _core.GPUArray:
-        """Create an array and fill it as `fill_uniform`."""
+        """Create an array and fill it like `fill_uniform`."""
         result = self._empty(shape, dtype, stream)
         self.fill_uniform(result, stream)
         return result
 
     def fill_normal(self, data: _core.GPUArray, stream: Any = None) -> None:
-        """Fill an array of float32 or float64 with normally distributed numbers of mean 0 and deviation 1.
+        """Fill an array of float32 or float64 with normally distributed numbers of mean 0 and standard deviation 1.
 
         Parameters
         ----------
         data : GPUArray
         stream : Stream, optional
-            Stream of the work; defaults to the current one.
+            Stream on which the work runs; defaults to the thread's current stream.
         """
         self._check_float(data)
         with on_stream(stream):
             self._normal(data, 0.0, 1.0)
 
     def gen_normal(self, shape: Any, dtype: Any, stream: Any = None) -> _core.GPUArray:
-        """Create an array and fill it as `fill_normal`."""
+        """Create an array and fill it like `fill_normal`."""
         result = self._empty(shape, dtype, stream)
         self.fill_normal(result, stream)
         return result
 
     def fill_log_normal(self, data: _core.GPUArray, mean: float, stddev: float, stream: Any = None) -> None:
-        """Fill an array of float32 or float64 with numbers whose logarithm is normally distributed.
+        """Fill an array of float32 or float64 with log-normally distributed numbers.
 
         Parameters
         ----------
         data : GPUArray
         mean, stddev : float
-            Of the logarithm.
+            Mean and standard deviation of the logarithm of the numbers.
         stream : Stream, optional
-            Stream of the work; defaults to the current one.
+            Stream on which the work runs; defaults to the thread's current stream.
         """
         self._check_float(data)
         with on_stream(stream):
@@ -97,7 +97,7 @@ class Base(abc.ABC):
             _core.exp(data, out=data)
 
     def gen_log_normal(self, shape: Any, dtype: Any, mean: float, stddev: float, stream: Any = None) -> _core.GPUArray:
-        """Create an array and fill it as `fill_log_normal`."""
+        """Create an array and fill it like `fill_log_normal`."""
         result = self._empty(shape, dtype, stream)
         self.fill_log_normal(result, mean, stddev, stream)
         return result
@@ -108,9 +108,9 @@ class Base(abc.ABC):
         Parameters
         ----------
         data : GPUArray
-            Of uint32; without a mean also of float32 or float64.
+            Array of uint32; if `lambda_value` is not given, also of float32 or float64.
         lambda_value : float, optional
-            The mean; without it each element is the mean of its replacement.
+            Mean of the distribution. If it is not given, the value of each element is the mean for that element.
         stream : Stream, optional
         """
         allowed_types = ("uint32",) if lambda_value is not None else ("uint32", "float32", "float64")
@@ -119,32 +119,32 @@ class Base(abc.ABC):
             self._poisson(data, None if lambda_value is None else float(lambda_value))
 
     def gen_poisson(self, shape: Any, dtype: Any, lambda_value: float, stream: Any = None) -> _core.GPUArray:
-        """Create an array and fill it as `fill_poisson`."""
+        """Create an array and fill it like `fill_poisson`."""
         result = self._empty(shape, dtype, stream)
         self.fill_poisson(result, lambda_value, stream)
         return result
 
     def call_skip_ahead(self, i: int, stream: Any = None) -> None:
-        """Skip numbers of each of the `block_count * generators_per_block` parts of the stream.
+        """Skip `i` numbers in each of the `block_count * generators_per_block` parts of the random stream.
 
         Parameters
         ----------
         i : int
-            Number of items.
+            Number of random numbers to skip in each part.
         stream : Stream, optional
             Accepted for compatibility with PyCUDA: skipping needs no work on a device.
         """
         self._skip(int(i) * self._count)
 
     def call_skip_ahead_array(self, i: _core.GPUArray, stream: Any = None) -> None:
-        """Skip the number of the greatest element in each part; the host waits for it.
+        """Skip, in each part, as many numbers as the largest element of `i`; the host waits to read that element.
 
         Parameters
         ----------
         i : GPUArray
-            Number for each part.
+            Numbers to skip, one for each part; only the largest is used.
         stream : Stream, optional
-            Stream of the work; defaults to the current one.
+            Stream on which the work runs; defaults to the thread's current stream.
         """
         with on_stream(stream):
             self.call_skip_ahead(int(i.max().item()))

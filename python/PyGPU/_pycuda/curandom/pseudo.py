@@ -1,4 +1,4 @@
-"""Pseudo-random generators with the vendors' names. Each draws from a separate stream of Philox4x64-10."""
+"""Pseudo-random generators with cuRAND's names. Each class draws from a separate stream of Philox4x64-10."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SeedGetter = Callable[[int], _core.GPUArray]
 
 
 class PseudoRandom(Base):
-    """Pseudo-random generator; its stream depends on the seeds and on the name of its class."""
+    """Pseudo-random generator, whose random stream depends on the seeds and on the name of its class."""
 
     has_box_muller = True
 
@@ -74,44 +74,45 @@ class PseudoRandom(Base):
         self._source.skip(numbers)
 
     def call_skip_ahead_sequence(self, i: int, stream: Any = None) -> None:
-        """Advance to the i-th sequence from here: they are 2**130 numbers apart.
+        """Skip ahead by `i` sequences of 2**130 numbers each.
 
         Parameters
         ----------
         i : int
-            Number of items.
+            Number of sequences or subsequences to skip.
         stream : Stream, optional
             Accepted for compatibility with PyCUDA: skipping needs no work on a device.
         """
         self._source.skip(int(i) << 130)
 
     def call_skip_ahead_sequence_array(self, i: _core.GPUArray, stream: Any = None) -> None:
-        """Advance to the sequence of the greatest element; the host waits for it.
+        """Skip ahead by as many sequences as the largest element of `i`; the host waits to read that element.
 
         Parameters
         ----------
         i : GPUArray
-            Number for each part.
+            Numbers to skip, one for each generator; only the largest is used.
         stream : Stream, optional
-            Stream of the work; defaults to the current one.
+            Stream on which the work runs; defaults to the thread's current stream.
         """
         with seeds.on_stream(stream):
             self.call_skip_ahead_sequence(int(i.max().item()))
 
 
 class XORWOWRandomNumberGenerator(PseudoRandom):
-    """Random numbers with PyCUDA's methods.
+    """Pseudo-random generator with PyCUDA's interface of XORWOW.
 
     Parameters
     ----------
     seed_getter : callable, optional
-        Function that creates the given number of int32 seeds, a GPUArray; by default drawn from `numpy.random`.
+        Function that takes a number and returns a GPUArray of that many int32 seeds; by default the seeds are drawn
+        from `numpy.random`.
     offset : int, optional
-        Offset of each of the parts of the stream.
+        Number of random numbers to skip in each part of the stream.
 
     Notes
     -----
-    The numbers are those of Philox4x64-10, not of XORWOW: programs that depend on cuRAND's bits get different ones.
+    The numbers come from Philox4x64-10 and not from XORWOW. They differ from cuRAND's for the same seed.
 
     Examples
     --------
@@ -122,12 +123,12 @@ class XORWOWRandomNumberGenerator(PseudoRandom):
 
 
 class MRG32k3aRandomNumberGenerator(PseudoRandom):
-    """Random numbers with PyCUDA's methods.
+    """Pseudo-random generator with PyCUDA's interface of MRG32k3a.
 
     Parameters
     ----------
     seed_getter, offset : optional
-        As of `XORWOWRandomNumberGenerator`; the numbers are those of Philox4x64-10 as well.
+        As for `XORWOWRandomNumberGenerator`. The numbers come from Philox4x64-10 as well, and not from MRG32k3a.
 
     Examples
     --------
@@ -137,38 +138,38 @@ class MRG32k3aRandomNumberGenerator(PseudoRandom):
     """
 
     def call_skip_ahead_subsequence(self, i: int, stream: Any = None) -> None:
-        """Advance to the i-th subsequence from here: they are 2**76 numbers apart.
+        """Skip ahead by `i` subsequences of 2**76 numbers each.
 
         Parameters
         ----------
         i : int
-            Number of items.
+            Number of sequences or subsequences to skip.
         stream : Stream, optional
             Accepted for compatibility with PyCUDA: skipping needs no work on a device.
         """
         self._source.skip(int(i) << 76)
 
     def call_skip_ahead_subsequence_array(self, i: _core.GPUArray, stream: Any = None) -> None:
-        """Advance to the subsequence of the greatest element; the host waits for it.
+        """Skip ahead by as many subsequences as the largest element of `i`; the host waits to read that element.
 
         Parameters
         ----------
         i : GPUArray
-            Number for each part.
+            Numbers to skip, one for each generator; only the largest is used.
         stream : Stream, optional
-            Stream of the work; defaults to the current one.
+            Stream on which the work runs; defaults to the thread's current stream.
         """
         with seeds.on_stream(stream):
             self.call_skip_ahead_subsequence(int(i.max().item()))
 
 
 class Philox4_32_10RandomNumberGenerator(PseudoRandom):
-    """Random numbers with PyCUDA's methods.
+    """Pseudo-random generator with PyCUDA's interface of Philox4x32-10.
 
     Parameters
     ----------
     seed_getter, offset : optional
-        As of `XORWOWRandomNumberGenerator`; the numbers are those of Philox4x64-10, not of 4x32.
+        As for `XORWOWRandomNumberGenerator`. The numbers come from Philox4x64-10 and not from Philox4x32-10.
 
     Examples
     --------

@@ -14,29 +14,29 @@ from PyGPU._random.stream_position import StreamPosition
 
 __all__ = ["rand", "seed_getter_uniform", "seed_getter_unique"]
 
-# `rand` and the generators have separate streams, also for equal seeds.
+# `rand` and the generators draw from separate random streams, even for equal seeds.
 _RAND_KEY = 0x72616E64
 
 
 def on_stream(stream: Any) -> Any:
-    """Create a stream current for a block; None has no effect."""
+    """Make a stream current inside a ``with`` block; None has no effect."""
     return contextlib.nullcontext() if stream is None else stream
 
 
 def check_type(names: tuple[str, ...], data: _core.GPUArray, description: str) -> None:
-    """Reject an array whose type is not among the listed ones."""
+    """Raise an error for an array whose dtype is not in a list."""
     if data.dtype.name not in names:
         raise NotImplementedError(f"{description} are made as {', '.join(names)}, not as {data.dtype}")
 
 
 def uniform_types(bits: int) -> tuple[str, ...]:
-    """List the types of uniform numbers of a generator with the given number of bits."""
+    """List the dtypes of uniform numbers that a generator of 32 or 64 bits supports."""
     names = ("float32", "float64", "int32", "uint32")
     return (*names, "int64", "uint64") if bits == 64 else names
 
 
 def fill_uniform(source: Source, data: _core.GPUArray, *, bits: int, excludes_zero: bool) -> None:
-    """Fill an array with numbers in [0, 1), or in (0, 1]; integers are arbitrary."""
+    """Fill a floating-point array with numbers in [0, 1) or (0, 1], or an integer array with arbitrary integers."""
     kind = data.dtype
     check_type(uniform_types(bits), data, f"uniform numbers of {bits} bits")
     start, width = (1.0, -1.0) if excludes_zero else (0.0, 1.0)
@@ -55,7 +55,7 @@ def fill_uniform(source: Source, data: _core.GPUArray, *, bits: int, excludes_ze
 
 
 def rand(shape: Any, dtype: Any = np.float32, stream: Any = None) -> _core.GPUArray:
-    """Create an array of random numbers in [0, 1), or of arbitrary integers.
+    """Create an array of random floating-point numbers in [0, 1), or of arbitrary random integers.
 
     Parameters
     ----------
@@ -63,12 +63,12 @@ def rand(shape: Any, dtype: Any = np.float32, stream: Any = None) -> _core.GPUAr
     dtype : data-type, optional
         float32, float64, int32 or uint32.
     stream : Stream, optional
-        The current one by default.
+        Stream that fills the array; defaults to the thread's current stream.
 
     Notes
     -----
     The seed is drawn from `numpy.random`, so that ``numpy.random.seed`` makes it reproducible. The numbers are those of
-    Philox4x64-10, and not those that PyCUDA draws.
+    Philox4x64-10 and differ from PyCUDA's.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def rand(shape: Any, dtype: Any = np.float32, stream: Any = None) -> _core.GPUAr
 
 
 def seed_getter_uniform(n: int) -> _core.GPUArray:
-    """Create seeds of equal value.
+    """Create an array of equal random seeds.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def seed_getter_uniform(n: int) -> _core.GPUArray:
 
 
 def seed_getter_unique(n: int) -> _core.GPUArray:
-    """Create random seeds.
+    """Create an array of random seeds, one drawn for each element.
 
     Parameters
     ----------

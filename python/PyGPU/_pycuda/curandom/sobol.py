@@ -1,4 +1,4 @@
-"""Quasi-random generators: Sobol's points, of the vendor's direction vectors or of given ones."""
+"""Quasi-random generators: Sobol points, from the direction vectors of the vendor's library or of the caller."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
     "Sobol64RandomNumberGenerator",
 ]
 
-# Element i has dimension i % count, and belongs to point i / count from the first one. Units are in (0, 1).
+# Element i is coordinate i % count of point i / count, counted from the first point. Coordinates are in (0, 1).
 _POINT = """\
 {U} bits = {start}, gray = ({U})(first + i / count);
 gray ^= gray >> 1;
@@ -30,7 +30,7 @@ const double unit = {unit};
 {result}
 """
 _UNIT = {32: "bits * 0x1p-32 + 0x1p-33", 64: "fmin((double)(bits >> 11) * 0x1p-53 + 0x1p-54, 1 - 0x1p-53)"}
-# Counts are found by search from 0; for large means they are approximately normal, as with the vendors.
+# Counts are found by a search from 0. For large means they are rounded normal numbers, as in the vendors' libraries.
 _POISSON = """\
 const double lambda = {mean};
 double found = 0;
@@ -73,7 +73,7 @@ def _kernel(value_kind: str, dtype: str, bits: int, scrambled: bool) -> _core.El
 
 
 class _Sobol(Base):
-    """Points of a sequence in `block_count * generators_per_block` dimensions, which fill an array in order."""
+    """Generator whose points have `block_count * generators_per_block` dimensions and fill an array in order."""
 
     _vector_set: tables.direction_vector_set
 
@@ -112,7 +112,7 @@ class _Sobol(Base):
 
 
 class _Scrambled(_Sobol):
-    """Points with inverted bits, which differ between dimensions."""
+    """Generator that inverts bits of the coordinates; each dimension has a separate mask of bits."""
 
     _constants: Callable[[int], _core.GPUArray]
 
@@ -130,34 +130,34 @@ class _Scrambled(_Sobol):
 
 
 class Sobol32RandomNumberGenerator(_Sobol):
-    """Sobol's points of 32 bits.
+    """Quasi-random generator of Sobol points with 32-bit coordinates.
 
     Parameters
     ----------
     dir_vector : GPUArray, optional
-        Direction vectors, uint32, 32 for each of `block_count * generators_per_block` dimensions; by default those of
-        `generate_direction_vectors`, for which the vendor's library is needed.
+        Direction vectors of uint32, 32 for each of the `block_count * generators_per_block` dimensions; defaults to the
+        result of `generate_direction_vectors`, which requires the vendor's library.
     offset : int, optional
         Index of the first point.
 
     Notes
     -----
-    Element i of an array is of dimension ``i % (block_count * generators_per_block)``, as in PyCUDA. The next array
-    begins with a new point of all dimensions.
+    Element i of an array is coordinate ``i % (block_count * generators_per_block)`` of a point, as in PyCUDA. Each
+    array begins with a new point.
     """
 
     _vector_set = tables.direction_vector_set.VECTOR_32
 
 
 class ScrambledSobol32RandomNumberGenerator(_Scrambled):
-    """Sobol's points of 32 bits with scrambled bits.
+    """Quasi-random generator of scrambled Sobol points with 32-bit coordinates.
 
     Parameters
     ----------
     dir_vector, offset : optional
-        As of `Sobol32RandomNumberGenerator`.
+        As for `Sobol32RandomNumberGenerator`.
     scramble_vector : GPUArray, optional
-        Bits to invert in each dimension; defaults to those of `generate_scramble_constants32`.
+        Mask of the bits to invert, one for each dimension; defaults to the result of `generate_scramble_constants32`.
     """
 
     _vector_set = tables.direction_vector_set.SCRAMBLED_VECTOR_32
@@ -165,12 +165,12 @@ class ScrambledSobol32RandomNumberGenerator(_Scrambled):
 
 
 class Sobol64RandomNumberGenerator(_Sobol):
-    """Sobol's points of 64 bits.
+    """Quasi-random generator of Sobol points with 64-bit coordinates.
 
     Parameters
     ----------
     dir_vector, offset : optional
-        As of `Sobol32RandomNumberGenerator`, with 64 vectors of uint64 for each dimension.
+        As for `Sobol32RandomNumberGenerator`, with 64 vectors of uint64 for each dimension.
     """
 
     _vector_set = tables.direction_vector_set.VECTOR_64
@@ -178,12 +178,12 @@ class Sobol64RandomNumberGenerator(_Sobol):
 
 
 class ScrambledSobol64RandomNumberGenerator(_Scrambled):
-    """Sobol's points of 64 bits with scrambled bits.
+    """Quasi-random generator of scrambled Sobol points with 64-bit coordinates.
 
     Parameters
     ----------
     dir_vector, scramble_vector, offset : optional
-        As of `ScrambledSobol32RandomNumberGenerator`, with 64 vectors of uint64 for each dimension.
+        As for `ScrambledSobol32RandomNumberGenerator`, with 64 vectors of uint64 for each dimension.
     """
 
     _vector_set = tables.direction_vector_set.SCRAMBLED_VECTOR_64

@@ -1,4 +1,4 @@
-"""Data of cuRAND or hipRAND: the version, and Sobol's direction vectors and scramble constants."""
+"""Data from cuRAND or hipRAND: the version, and direction vectors and scramble constants of Sobol sequences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = [
 
 
 class direction_vector_set(enum.IntEnum):
-    """Sets of direction vectors, with the vendors' numbers."""
+    """Sets of direction vectors, with cuRAND's numbers."""
 
     VECTOR_32 = 101
     SCRAMBLED_VECTOR_32 = 102
@@ -27,12 +27,12 @@ class direction_vector_set(enum.IntEnum):
     SCRAMBLED_VECTOR_64 = 104
 
 
-# Dimensions in each of the library's tables; more are repeated, as in PyCUDA.
+# Number of dimensions in each of the library's tables. Further dimensions repeat the table, as in PyCUDA.
 _DIMENSIONS = 20_000
 
 
 def get_curand_version() -> tuple[int, int, int] | None:
-    """Return the version of the library; None without one.
+    """Return the version of cuRAND or hipRAND; None if the library is missing.
 
     Examples
     --------
@@ -59,14 +59,14 @@ def generate_direction_vectors(count: int, direction: Any = direction_vector_set
     Parameters
     ----------
     count : int
-        Number of dimensions; beyond 20000 they are repeated.
+        Number of dimensions; from 20000 on, the vectors or constants repeat.
     direction : direction_vector_set, optional
         Set of the vectors.
 
     Raises
     ------
     RuntimeError
-        Without the library; the message names the package to install.
+        If the library is missing; the message names the package to install.
     """
     vector_set = direction_vector_set(direction)
     bits = 32 if vector_set in (direction_vector_set.VECTOR_32, direction_vector_set.SCRAMBLED_VECTOR_32) else 64
@@ -79,7 +79,7 @@ def generate_scramble_constants32(count: int) -> _core.GPUArray:
     Parameters
     ----------
     count : int
-        Number of dimensions; beyond 20000 they are repeated.
+        Number of dimensions; from 20000 on, the vectors or constants repeat.
     """
     return _table(32, count, 1, np.uint32)
 
@@ -90,6 +90,6 @@ def generate_scramble_constants64(count: int) -> _core.GPUArray:
     Parameters
     ----------
     count : int
-        Number of dimensions; beyond 20000 they are repeated.
+        Number of dimensions; from 20000 on, the vectors or constants repeat.
     """
     return _table(64, count, 1, np.uint64)

@@ -36,7 +36,7 @@ __all__ = [
     "py_memcpy_htoa",
 ]
 
-# Elements wider than 32 bits are read as several integers of 32 bits.
+# Textures read elements wider than 32 bits as several 32-bit integers.
 _WORDS_PER_ELEMENT = {"float64": 2, "complex64": 2, "complex128": 4}
 
 
@@ -61,7 +61,7 @@ def _copy_into(array: Any, index: SupportsIndex, count: SupportsIndex) -> Memcpy
 
 
 def memcpy_dtoa(ary: Any, index: SupportsIndex, src: AddressLike, len: SupportsIndex) -> None:
-    """Copy device memory into an array of one axis. Its siblings copy out of one, between two, and for the host.
+    """Copy device memory into a one-dimensional CUDA array.
 
     Parameters
     ----------
@@ -93,14 +93,14 @@ def memcpy_dtoa(ary: Any, index: SupportsIndex, src: AddressLike, len: SupportsI
 
 
 def memcpy_atod(dest: AddressLike, ary: Any, index: SupportsIndex, len: SupportsIndex) -> None:
-    """Copy out of an array of one axis into device memory, otherwise as `memcpy_dtoa`."""
+    """Copy a one-dimensional CUDA array into device memory, with parameters like those of `memcpy_dtoa`."""
     copy = _copy_from(ary, index, len)
     copy.set_dst_device(dest)
     copy()
 
 
 def memcpy_atoa(dest: Any, dest_index: SupportsIndex, src: Any, src_index: SupportsIndex, len: SupportsIndex) -> None:
-    """Copy between arrays of one axis, otherwise as `memcpy_dtoa`."""
+    """Copy between one-dimensional CUDA arrays, with parameters like those of `memcpy_dtoa`."""
     copy = _copy_from(src, src_index, len)
     copy.set_dst_array(dest)
     copy.dst_x_in_bytes = operator.index(dest_index)
@@ -108,14 +108,14 @@ def memcpy_atoa(dest: Any, dest_index: SupportsIndex, src: Any, src_index: Suppo
 
 
 def py_memcpy_htoa(ary: Any, index: SupportsIndex, src: HostBuffer) -> None:
-    """Copy host memory into an array of one axis, otherwise as `memcpy_dtoa`."""
+    """Copy host memory into a one-dimensional CUDA array. Apart from the source, it behaves like `memcpy_dtoa`."""
     copy = _copy_into(ary, index, bytes_of(src).size)
     copy.set_src_host(src)
     copy()
 
 
 def py_memcpy_atoh(dest: HostBuffer, ary: Any, index: SupportsIndex) -> None:
-    """Copy out of an array of one axis into host memory, otherwise as `memcpy_dtoa`."""
+    """Copy a one-dimensional CUDA array into host memory, with parameters like those of `memcpy_dtoa`."""
     copy = _copy_from(ary, index, bytes_of(dest).size)
     copy.set_dst_host(dest)
     copy()
@@ -128,7 +128,7 @@ def _order(order: str) -> str:
 
 
 def _elements(dtype: Any, split_types: Any) -> tuple[int, int]:
-    """Return the format and the channels of elements; those named in `wide` count as several integers."""
+    """Return the format and the number of channels of elements; wide elements count as several 32-bit integers."""
     name = numpy.dtype(dtype).name
     if name in split_types:
         return array_format.SIGNED_INT32, _WORDS_PER_ELEMENT[name]
@@ -143,9 +143,9 @@ def matrix_to_array(matrix: Any, order: str, allow_double_hack: bool = False) ->
     matrix : array_like
         Matrix.
     order : str
-        ``'C'``: the rows of the matrix are those of the array; ``'F'``: its columns are.
+        ``'C'``: the rows of the matrix become the rows of the array; ``'F'``: its columns do.
     allow_double_hack : bool, optional
-        Whether a float64 matrix becomes an array of two integers per element, as ``fp_tex2D`` requires.
+        Whether to store a float64 matrix as two 32-bit integers per element, as ``fp_tex2D`` requires.
 
     Returns
     -------
@@ -172,7 +172,7 @@ def make_multichannel_2d_array(matrix: Any, order: str) -> Array:
     Parameters
     ----------
     matrix : ndarray
-        Of the shape (height, width, channels) with ``order='C'``, (channels, width, height) with ``'F'``.
+        Array of shape (height, width, channels) for ``order='C'``, or (channels, width, height) for ``'F'``.
     order : str
         ``'C'`` or ``'F'``.
 
@@ -209,7 +209,7 @@ def _new_array(rows: NDArray[Any], shape: tuple[int, ...], format_number: int, c
 
 
 def _empty_array_for(matrix: Any, order: str, writable: bool) -> Array:
-    """Return an empty array for a matrix or a cube; a writable matrix is one layer."""
+    """Return an empty CUDA array for a matrix or a cube; if kernels may write it, a matrix becomes one layer."""
     if order not in ("C", "F"):
         raise ValueError(f"order must be either F or C, not {order!r}")
     shape = tuple(int(length) for length in matrix.shape)
@@ -229,7 +229,7 @@ def _empty_array_for(matrix: Any, order: str, writable: bool) -> Array:
 
 
 def _whole_copy(array: Array) -> Memcpy3D:
-    """Return a copy of a whole array."""
+    """Return a prepared copy of a whole CUDA array."""
     texture_array = native(array)
     copy = Memcpy3D()
     copy.set_dst_array(array)
@@ -247,12 +247,12 @@ def np_to_array(nparray: Any, order: str, allowSurfaceBind: bool = False) -> Arr
     Parameters
     ----------
     nparray : ndarray
-        Of two or three axes, contiguous. float64, complex64 and complex128 become two or four integers for each
-        element, as ``fp_tex2D`` and similar functions require.
+        Contiguous array with two or three axes. An element of float64, complex64 or complex128 is stored as two or four
+        32-bit integers, as ``fp_tex2D`` and similar functions require.
     order : str
         ``'C'`` or ``'F'``, the memory order of the elements.
     allowSurfaceBind : bool, optional
-        Whether kernels may write it; a matrix is then one layer.
+        Whether kernels may write the array through a surface; a matrix is then stored as one layer.
 
     Returns
     -------
@@ -273,7 +273,7 @@ def np_to_array(nparray: Any, order: str, allowSurfaceBind: bool = False) -> Arr
 
 
 def gpuarray_to_array(gpuarray: Any, order: str, allowSurfaceBind: bool = False) -> Array:
-    """Create a driver array with the elements of a GPUArray, otherwise as `np_to_array`."""
+    """Create a driver array with the elements of a GPUArray, with the parameters of `np_to_array`."""
     array = _empty_array_for(gpuarray, order, allowSurfaceBind)
     if not (gpuarray.flags.c_contiguous or gpuarray.flags.f_contiguous):
         gpuarray = gpuarray.copy()

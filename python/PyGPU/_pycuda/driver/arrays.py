@@ -67,7 +67,7 @@ class ArrayDescriptor:
 
 
 class ArrayDescriptor3D(ArrayDescriptor):
-    """As `ArrayDescriptor`, with `depth` and `flags`.
+    """Description of a driver array of up to three dimensions: `ArrayDescriptor` with `depth` and `flags`.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def dtype_of_format(number: int) -> numpy.dtype[Any]:
 
 
 def _shape(descriptor: ArrayDescriptor) -> tuple[tuple[int, ...], int]:
-    """Return the shape and the flags of a descriptor."""
+    """Return the shape and the flags that a descriptor contains."""
     width, height = int(descriptor.width), int(descriptor.height)
     depth, flags = int(getattr(descriptor, "depth", 0)), int(getattr(descriptor, "flags", 0))
     unsupported = flags & ~(array3d_flags.ARRAY3D_LAYERED | array3d_flags.SURFACE_LDST)
@@ -157,7 +157,7 @@ class Array:
 
     Notes
     -----
-    PyGPU's own class is `PyGPU.TextureArray`; `array` is one.
+    PyGPU's own class is `PyGPU.TextureArray`; the attribute `array` is such an object.
 
     Examples
     --------
@@ -180,18 +180,18 @@ class Array:
 
     @property
     def array(self) -> _core.TextureArray:
-        """PyGPU's array object."""
+        """The underlying `PyGPU.TextureArray`."""
         if self._array is None:
             raise ValueError("the array was freed")
         return self._array
 
     @property
     def handle(self) -> int:
-        """The driver's handle."""
+        """The driver's handle of the array, as an integer."""
         return self.array.handle
 
     def free(self) -> None:
-        """Release the memory; textures bound to it keep it alive."""
+        """Release the array's memory; textures that are bound to the array keep the memory alive."""
         self._array = None
 
     def get_descriptor(self) -> ArrayDescriptor:
@@ -227,7 +227,7 @@ class Array:
 
 
 def native(array: Any) -> _core.TextureArray:
-    """Return the PyGPU array of a driver array.
+    """Return the `PyGPU.TextureArray` of a driver array.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Re-export PyCUDA's `Context`: pickles of a context written by PyGPU 0.1 look it up in this module."""
+"""Re-export of `Context`, because contexts pickled by PyGPU 0.1 are looked up in this module."""
 
 from PyGPU._pycuda.driver.device import Context
 

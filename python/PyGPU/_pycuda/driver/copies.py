@@ -1,7 +1,7 @@
 """PyCUDA's copies of linear memory.
 
-If a stream is given, None is the legacy default stream, regardless of ``with stream:``. A copy of memory that PyGPU
-tracks waits for its uses; for other addresses only the stream determines the order.
+A `stream` of None stands for the legacy default stream, even inside ``with stream:``. A copy waits for earlier uses of
+memory that PyGPU allocated; for other memory only the stream determines the order.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ __all__ = [
 
 
 def memcpy_htod_async(dest: AddressLike, src: HostBuffer, stream: StreamLike = None) -> None:
-    """Copy host memory to a device in the order of a stream, otherwise as `memcpy_htod`.
+    """Copy host memory to a device like `memcpy_htod`, but in the order of a stream and without waiting.
 
-    Page-locked memory must stay unchanged until the stream has passed; other memory is read before this returns.
-    PyGPU's own method is `PyGPU.GPUArray.set_async`.
+    Page-locked memory must stay unchanged until the stream has completed the copy; other memory is read before the call
+    returns. For arrays, use `PyGPU.GPUArray.set_async`.
 
     Examples
     --------
@@ -47,9 +47,9 @@ def memcpy_htod_async(dest: AddressLike, src: HostBuffer, stream: StreamLike = N
 
 
 def memcpy_dtoh_async(dest: HostBuffer, src: AddressLike, stream: StreamLike = None) -> None:
-    """Copy device memory to the host in the order of a stream, otherwise as `memcpy_dtoh`.
+    """Copy device memory to the host like `memcpy_dtoh`, but in the order of a stream.
 
-    Only copies into page-locked memory do not wait. PyGPU's own method is `PyGPU.GPUArray.get_async`.
+    The call waits for the copy unless the destination is page-locked. For arrays, use `PyGPU.GPUArray.get_async`.
 
     Examples
     --------
@@ -67,9 +67,9 @@ def memcpy_dtoh_async(dest: HostBuffer, src: AddressLike, stream: StreamLike = N
 
 
 def memcpy_dtod(dest: AddressLike, src: AddressLike, size: SupportsIndex) -> None:
-    """Copy within device memory, in the order of the legacy default stream.
+    """Copy device memory to device memory, in the order of the legacy default stream.
 
-    Its siblings copy in the order of another stream, and between devices: the addresses determine the devices.
+    Related functions copy in the order of another stream, or between devices, which the addresses determine.
 
     Parameters
     ----------
@@ -78,14 +78,14 @@ def memcpy_dtod(dest: AddressLike, src: AddressLike, size: SupportsIndex) -> Non
     size : int
         Bytes.
     stream : Stream or None
-        Only for functions that end in ``_async``; None is the legacy default stream.
+        Parameter of the functions that end in ``_async``; None stands for the legacy default stream.
     dest_context, src_context : Context, optional
-        Only for copies between devices; not needed.
+        Parameters of the copies between devices; accepted for compatibility with PyCUDA.
 
     Raises
     ------
     ValueError
-        If one endpoint is shorter, if its extent is recorded.
+        If the memory at `dest` or `src` is smaller than `size`. Only memory that PyGPU allocated is checked.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def memcpy_dtod(dest: AddressLike, src: AddressLike, size: SupportsIndex) -> Non
 
 
 def memcpy_dtod_async(dest: AddressLike, src: AddressLike, size: SupportsIndex, stream: StreamLike = None) -> None:
-    """Copy within device memory in the order of a stream, otherwise as `memcpy_dtod`."""
+    """Copy device memory to device memory like `memcpy_dtod`, but in the order of a stream."""
     count = operator.index(size)
     target = _core.array_at(dest, count, "u1", stream=stream)
     _core.copy_array(target, _core.array_at(src, count, "u1", stream=stream), stream)
@@ -108,7 +108,7 @@ def memcpy_dtod_async(dest: AddressLike, src: AddressLike, size: SupportsIndex, 
 def memcpy_peer(
     dest: AddressLike, src: AddressLike, size: SupportsIndex, dest_context: Any = None, src_context: Any = None
 ) -> None:
-    """Copy between devices, as `memcpy_dtod`."""
+    """Copy memory of one device to another device like `memcpy_dtod`."""
     memcpy_dtod_async(dest, src, size)
 
 
@@ -120,5 +120,5 @@ def memcpy_peer_async(
     src_context: Any = None,
     stream: StreamLike = None,
 ) -> None:
-    """Copy between devices in the order of a stream, otherwise as `memcpy_dtod`."""
+    """Copy memory of one device to another device like `memcpy_dtod`, but in the order of a stream."""
     memcpy_dtod_async(dest, src, size, stream)

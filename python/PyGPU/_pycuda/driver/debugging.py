@@ -8,12 +8,12 @@ _is_on = False
 
 
 def set_debugging(flag: bool = True) -> None:
-    """Compile all later sources with ``-g -G``.
+    """Enable debugging: all sources that are compiled afterwards get the options ``-g -G``.
 
     Parameters
     ----------
     flag : bool, optional
-        Whether to enable it.
+        Whether to enable or disable debugging.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def set_debugging(flag: bool = True) -> None:
 
 
 def debugging_options() -> list[str]:
-    """Return the compiler's options for debugging, if enabled."""
+    """Return the compiler options for debugging; an empty list if debugging is disabled."""
     return ["-G"] if _is_on else []
 
 

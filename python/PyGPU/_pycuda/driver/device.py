@@ -15,12 +15,12 @@ __all__ = ["Device", "get_driver_version", "get_version", "init"]
 
 
 def init(flags: int = 0) -> None:
-    """Open the driver, which otherwise happens at the first use.
+    """Open the driver now instead of at the first use of a device.
 
     Parameters
     ----------
     flags : int, optional
-        0.
+        Accepted for compatibility with PyCUDA; pass 0.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def init(flags: int = 0) -> None:
 
 
 def get_version() -> tuple[int, int, int]:
-    """Return the version of the CUDA interface in use.
+    """Return the version of the CUDA API in use.
 
     Returns
     -------
@@ -52,8 +52,8 @@ def get_driver_version() -> int:
     Returns
     -------
     int
-        In its format: 12080 for CUDA 12.8. Without a driver that of `get_version`, so that a program which tests for
-        features of that version takes the corresponding path.
+        The version in the driver's format: 12080 for CUDA 12.8. Without a driver, the version that `get_version`
+        returns, so that a program which tests for a feature of that version uses the feature.
 
     Examples
     --------
@@ -84,16 +84,16 @@ class Device:
     Parameters
     ----------
     ordinal : int or str
-        Number, or PCI bus id.
+        Number of the device, or its PCI bus id.
 
     Raises
     ------
     LogicError
-        If it does not exist.
+        If the device does not exist.
 
     Notes
     -----
-    Each `device_attribute` is an attribute in lower case: ``device.warp_size``.
+    Each member of `device_attribute` is an attribute of the object, with its name in lower case: ``device.warp_size``.
 
     Examples
     --------
@@ -135,7 +135,7 @@ class Device:
         return self._device
 
     def name(self) -> str:
-        """Return the name.
+        """Return the name of the device.
 
         Returns
         -------
@@ -150,7 +150,7 @@ class Device:
         return self._device.name
 
     def pci_bus_id(self) -> str:
-        """Return the PCI bus id.
+        """Return the PCI bus id of the device.
 
         Returns
         -------
@@ -165,7 +165,7 @@ class Device:
         return self._pci_text(self._device)
 
     def total_memory(self) -> int:
-        """Return the memory in bytes.
+        """Return the size of the device's memory in bytes.
 
         Returns
         -------
@@ -180,7 +180,7 @@ class Device:
         return int(self._device.properties["total_memory"])
 
     def compute_capability(self) -> tuple[int, int]:
-        """Return the compute capability, or AMD's major and minor; (7, 0) on the CPU: the language of its kernels.
+        """Return the major and minor compute capability, or AMD's architecture numbers; the CPU backend returns (7, 0).
 
         Returns
         -------
@@ -195,17 +195,17 @@ class Device:
         return major, minor
 
     def get_attribute(self, attr: int) -> int:
-        """Query an attribute.
+        """Query an attribute of the device.
 
         Parameters
         ----------
         attr : int
-            A `device_attribute`, or a newer number.
+            A member of `device_attribute`, or the number of a newer attribute.
 
         Returns
         -------
         int
-            A `compute_mode` for ``COMPUTE_MODE``.
+            The value; for ``COMPUTE_MODE`` a member of `compute_mode`.
 
         Raises
         ------
@@ -222,7 +222,7 @@ class Device:
         return compute_mode(value) if attr == device_attribute.COMPUTE_MODE else value
 
     def get_attributes(self) -> dict[device_attribute, int]:
-        """Query all attributes, except those unknown to the driver.
+        """Return the values of all attributes that the driver supports, by their `device_attribute`.
 
         Returns
         -------
@@ -254,12 +254,12 @@ class Device:
             raise AttributeError(str(error)) from error
 
     def make_context(self, flags: int = 0) -> Context:
-        """Create the device's context current: the primary one, which every library shares.
+        """Make the device's primary context, which all libraries share, the current context.
 
         Parameters
         ----------
         flags : int, optional
-            A `ctx_flags`, ignored: the primary context has its own.
+            A member of `ctx_flags`. It is ignored, because the primary context has its own flags.
 
         Returns
         -------
@@ -290,7 +290,7 @@ class Device:
         return Context(self._device)
 
     def can_access_peer(self, dev: Device) -> bool:
-        """Test whether kernels on this device can access the memory of another.
+        """Test whether kernels on this device can access the memory of another device.
 
         Parameters
         ----------
@@ -337,8 +337,8 @@ class Context(PrimaryContext):
 
     Notes
     -----
-    Two contexts of one device are identical: allocations of the first exist in the second, and detaching frees
-    nothing. ``pop``, ``get_device``, ``get_current`` and ``synchronize`` are static, as in PyCUDA.
+    Two contexts of one device are the same context: allocations of the first exist in the second, and detaching
+    frees nothing. ``pop``, ``get_device``, ``get_current`` and ``synchronize`` are static, as in PyCUDA.
 
     Examples
     --------
@@ -356,7 +356,7 @@ class Context(PrimaryContext):
         Parameters
         ----------
         flags : int, optional
-            0.
+            Accepted for compatibility with PyCUDA; pass 0.
 
         Returns
         -------
@@ -371,7 +371,7 @@ class Context(PrimaryContext):
 
     @staticmethod
     def get_current() -> Context:
-        """Return the current context: the last one pushed, or that of the current device.
+        """Return the current context: the last pushed context, or the context of the current device.
 
         Returns
         -------

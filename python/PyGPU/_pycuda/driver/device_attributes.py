@@ -8,7 +8,7 @@ __all__ = ["device_attribute"]
 
 
 class device_attribute(NamedNumber):
-    """What `Device.get_attribute` asks a driver."""
+    """Attributes of a device, for `Device.get_attribute`."""
 
     __module__ = "PyGPU.driver"
 

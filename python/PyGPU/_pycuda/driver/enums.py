@@ -26,7 +26,7 @@ __all__ = [
 
 
 class address_mode(NamedNumber):
-    """What a texture answers beyond its border."""
+    """Results of texture reads beyond the edges."""
 
     __module__ = "PyGPU.driver"
 
@@ -37,7 +37,7 @@ class address_mode(NamedNumber):
 
 
 class array_cubemap_face(NamedNumber):
-    """The sides of a cube of textures."""
+    """Faces of a cube map."""
 
     __module__ = "PyGPU.driver"
 
@@ -50,7 +50,7 @@ class array_cubemap_face(NamedNumber):
 
 
 class array_format(NamedNumber):
-    """What the elements of an array of the driver are."""
+    """Types of the channels of a driver array."""
 
     __module__ = "PyGPU.driver"
 
@@ -65,7 +65,7 @@ class array_format(NamedNumber):
 
 
 class compute_mode(NamedNumber):
-    """Who may have contexts on a device."""
+    """Restrictions on the contexts of a device."""
 
     __module__ = "PyGPU.driver"
 
@@ -76,7 +76,7 @@ class compute_mode(NamedNumber):
 
 
 class ctx_flags(NamedNumber):
-    """How the host waits in a context, and what it keeps."""
+    """Flags of a context: how the host waits, and which resources the context keeps."""
 
     __module__ = "PyGPU.driver"
 
@@ -92,7 +92,7 @@ class ctx_flags(NamedNumber):
 
 
 class event_flags(NamedNumber):
-    """What an event is for."""
+    """Flags of an event."""
 
     __module__ = "PyGPU.driver"
 
@@ -103,7 +103,7 @@ class event_flags(NamedNumber):
 
 
 class filter_mode(NamedNumber):
-    """What a texture answers between its elements."""
+    """Interpolation of texture reads between elements."""
 
     __module__ = "PyGPU.driver"
 
@@ -112,7 +112,7 @@ class filter_mode(NamedNumber):
 
 
 class func_cache(NamedNumber):
-    """What a multiprocessor's fast memory is rather used for."""
+    """Preferred split of a multiprocessor's on-chip memory between L1 cache and shared memory."""
 
     __module__ = "PyGPU.driver"
 
@@ -123,7 +123,7 @@ class func_cache(NamedNumber):
 
 
 class function_attribute(NamedNumber):
-    """What can be asked, and in part set, of a kernel."""
+    """Attributes of a kernel, of which the driver allows some to be set."""
 
     __module__ = "PyGPU.driver"
 
@@ -141,7 +141,7 @@ class function_attribute(NamedNumber):
 
 
 class graphics_register_flags(NamedNumber):
-    """What a graphics resource is used for."""
+    """Access of kernels to a graphics resource."""
 
     __module__ = "PyGPU.driver"
 
@@ -153,7 +153,7 @@ class graphics_register_flags(NamedNumber):
 
 
 class jit_fallback(NamedNumber):
-    """What the driver does where it finds no image for the device."""
+    """Fallbacks of the driver for a module without an image for the device."""
 
     __module__ = "PyGPU.driver"
 
@@ -162,7 +162,7 @@ class jit_fallback(NamedNumber):
 
 
 class jit_input_type(NamedNumber):
-    """What is given to the linker."""
+    """Kinds of linker input."""
 
     __module__ = "PyGPU.driver"
 
@@ -174,7 +174,7 @@ class jit_input_type(NamedNumber):
 
 
 class jit_option(NamedNumber):
-    """What the driver's compiler and linker are told."""
+    """Options of the driver's compiler and linker."""
 
     __module__ = "PyGPU.driver"
 
@@ -195,7 +195,7 @@ class jit_option(NamedNumber):
 
 
 class jit_target(NamedNumber):
-    """The architectures for which the driver compiles."""
+    """Architectures for which the driver compiles."""
 
     __module__ = "PyGPU.driver"
 
@@ -225,7 +225,7 @@ class jit_target(NamedNumber):
 
 
 class limit(NamedNumber):
-    """The limits of a context."""
+    """Limits of a context, such as the stack size of a thread."""
 
     __module__ = "PyGPU.driver"
 
@@ -237,7 +237,7 @@ class limit(NamedNumber):
 
 
 class profiler_output_mode(NamedNumber):
-    """How the profiler wrote, before CUDA 12."""
+    """Output formats of the built-in profiler of CUDA versions before 12."""
 
     __module__ = "PyGPU.driver"
 
@@ -246,7 +246,7 @@ class profiler_output_mode(NamedNumber):
 
 
 class shared_config(NamedNumber):
-    """How wide the banks of shared memory are."""
+    """Widths of the banks of shared memory."""
 
     __module__ = "PyGPU.driver"
 

@@ -1,4 +1,4 @@
-"""PyCUDA's page-locked, aligned, registered and managed host memory: the owners that are the ``base`` of ndarrays."""
+"""Owners of page-locked, aligned, registered and managed host memory, which are the ``base`` of PyCUDA's ndarrays."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def _flags(flags: SupportsIndex, allowed: int, name: str) -> int:
 
 
 def array_over(allocation: Any, address: int, shape: ShapeLike, dtype: DTypeLike, order: str) -> NDArray[Any]:
-    """Return an ndarray over memory whose owner becomes its ``base``."""
+    """Return an ndarray over memory; the memory's owner becomes the ndarray's ``base``."""
     return _core.ndarray_at(allocation, address, shape, dtype, order)
 
 
 def size_of(shape: ShapeLike, dtype: DTypeLike, order: str) -> int:
-    """Return the bytes of an array with the given shape and dtype."""
-    # The checks and the overflow arithmetic are those of the creation of an array.
+    """Return the number of bytes of an array with the given shape and dtype."""
+    # The creation of an array at a dummy address checks the arguments and computes the size.
     return _core.ndarray_at(None, 4096, shape, dtype, order).nbytes
 
 
@@ -56,7 +56,7 @@ def order_of(ary: NDArray[Any]) -> str:
 
 
 class PagelockedHostAllocation:
-    """Page-locked host memory: the ``base`` of arrays from `pagelocked_empty`.
+    """Owner of page-locked host memory: the ``base`` of arrays from `pagelocked_empty`.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class PagelockedHostAllocation:
         Raises
         ------
         CudaError
-            With code 1, if it was already freed.
+            With code 1, if the memory was already freed.
         """
         self._checked_address()
         self._memory = None
@@ -125,14 +125,14 @@ HostAllocation = PagelockedHostAllocation
 
 
 class AlignedHostAllocation:
-    """Ordinary host memory with an aligned address: the ``base`` of arrays from `aligned_empty`.
+    """Owner of ordinary host memory with an aligned address: the ``base`` of arrays from `aligned_empty`.
 
     Parameters
     ----------
     nbytes : int
         Number of bytes.
     alignment : int, optional
-        A power of two.
+        Alignment in bytes, a power of two.
 
     Examples
     --------
@@ -154,7 +154,7 @@ class AlignedHostAllocation:
         Raises
         ------
         CudaError
-            With code 1, if it was already freed.
+            With code 1, if the memory was already freed.
         """
         if self._memory is None:
             _core.raise_freed(type(self).__name__)
@@ -166,9 +166,10 @@ def _unregister(address: int, owner: object) -> None:
 
 
 class RegisteredHostMemory:
-    """Existing memory of an array that was page-locked: the ``base`` of arrays from `register_host_memory`.
+    """Owner of host memory that was page-locked later: the ``base`` of arrays from `register_host_memory`.
 
-    It is unlocked by ``unregister()``, or with the last array over it, and keeps the original array alive.
+    ``unregister()``, or the end of the last array over the memory, unlocks it. The object keeps the original array
+    alive.
 
     Parameters
     ----------
@@ -196,17 +197,17 @@ class RegisteredHostMemory:
             mapped=bool(checked_flags & mem_host_register_flags.DEVICEMAP),
         )
         self._finalizer = weakref.finalize(self, _unregister, self._address, ary)
-        # The end of the process frees everything, and the driver may be partly shut down by then.
+        # At exit nothing is unlocked, because the driver may already be partly shut down.
         self._finalizer.atexit = False
         self.base = ary
 
     def unregister(self) -> None:
-        """Unlock the memory. No copy may be using it.
+        """Unlock the memory. No copy may be using the memory at this time.
 
         Raises
         ------
         CudaError
-            With code 713, if it was already unlocked.
+            With code 713, if the memory was already unlocked.
         """
         self._finalizer.detach()
         _core.host_unregister(self._address)
@@ -233,14 +234,14 @@ def _device_index(device: PlaceLike) -> int:
 
 
 class ManagedAllocation:
-    """Managed memory, accessed by host and device: the ``base`` of arrays from `managed_empty`.
+    """Owner of managed memory, which host and device access: the ``base`` of arrays from `managed_empty`.
 
     Parameters
     ----------
     nbytes : int
         Number of bytes, at least one.
     flags : int, optional
-        A `mem_attach_flags`, GLOBAL or HOST; 0 is GLOBAL.
+        GLOBAL or HOST of `mem_attach_flags`; 0 stands for GLOBAL.
 
     Examples
     --------
@@ -259,12 +260,12 @@ class ManagedAllocation:
         Raises
         ------
         CudaError
-            With code 1, if it was already freed.
+            With code 1, if the memory was already freed.
         """
         self._memory.free()
 
     def get_device_pointer(self) -> int:
-        """Return the address, which is the same for host and device.
+        """Return the address of the memory, which is the same for host and device.
 
         Returns
         -------
@@ -273,14 +274,15 @@ class ManagedAllocation:
         return self._memory.ptr
 
     def attach(self, mem_flags: SupportsIndex, stream: StreamLike = None) -> None:
-        """Set the users of the memory, from this point of a stream on.
+        """Set which streams and devices may access the memory, from this point of a stream on.
 
         Parameters
         ----------
         mem_flags : int
-            Of `mem_attach_flags`.
+            A member of `mem_attach_flags`.
         stream : Stream or None
-            With SINGLE, the only stream that may use it. None is the legacy default stream.
+            Stream in whose order the change takes effect; with SINGLE, the only stream that may access the memory. None
+            stands for the legacy default stream.
 
         Raises
         ------
@@ -292,19 +294,19 @@ class ManagedAllocation:
         _core.attach_managed(self._memory, mem_flags, stream)
 
     def prefetch(self, device: PlaceLike = None, stream: StreamLike = None) -> None:
-        """Migrate the memory to its place of use, in the order of a stream.
+        """Migrate the memory to a device or to the host, in the order of a stream.
 
         Parameters
         ----------
         device : int, Device or 'host', optional
-            Target device; -1 is the host as well. Defaults to the current device.
+            Destination; ``'host'`` and -1 stand for the host. Defaults to the current device.
         stream : Stream or None
-            None is the legacy default stream.
+            Stream in whose order the memory migrates; None stands for the legacy default stream.
 
         Raises
         ------
         CudaError
-            With code 101, if the device does not exist or does not migrate pages.
+            With code 101, if the device does not exist or does not support page migration.
 
         Examples
         --------
@@ -323,14 +325,14 @@ class ManagedAllocation:
             ``'read_mostly'``, ``'preferred_location'`` or ``'accessed_by'``; ``'not_read_mostly'``,
             ``'no_preferred_location'`` and ``'not_accessed_by'`` revoke it.
         device : int, Device or 'host', optional
-            Device of the advice, as for `prefetch`.
+            Device to which the advice refers, as for `prefetch`.
 
         Raises
         ------
         ValueError
             For other advice.
         CudaError
-            With code 101, if the device does not exist or does not migrate pages.
+            With code 101, if the device does not exist or does not support page migration.
 
         Examples
         --------
@@ -353,17 +355,17 @@ class ManagedAllocation:
 
 
 def managed_pointer(ary: NDArray[Any]) -> int | None:
-    """Return the address of an ndarray's first element if it is in managed memory, which kernels can access.
+    """Return the address of an ndarray's first element if the ndarray is in managed memory, which kernels can access.
 
     Parameters
     ----------
     ary : numpy.ndarray
-        An array from `managed_empty`, a view of one, or any other.
+        Any ndarray, such as an array from `managed_empty` or a view of it.
 
     Returns
     -------
     int or None
-        None for other memory.
+        The address; None if the ndarray is in other memory.
     """
     owner: Any = ary
     while isinstance(owner, numpy.ndarray):
@@ -384,12 +386,13 @@ def register_host_memory(ary: NDArray[Any], flags: SupportsIndex = 0) -> NDArray
     Returns
     -------
     numpy.ndarray
-        Array over the same memory; its ``base`` is a `RegisteredHostMemory`. The last such array unlocks the memory.
+        Array over the same memory, whose ``base`` is a `RegisteredHostMemory`. The memory is unlocked with the last
+        such array.
 
     Raises
     ------
     ValueError
-        If the array is not contiguous, or empty, and for other flags.
+        If the array is not contiguous or is empty, or for unknown flags.
     CudaError
         With code 712, if the memory is page-locked already.
 

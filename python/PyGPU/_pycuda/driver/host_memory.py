@@ -1,6 +1,6 @@
 """PyCUDA's ndarrays over page-locked, aligned and managed host memory.
 
-PyGPU's own functions are `PyGPU.empty_pinned` and its siblings.
+PyGPU's own functions are `PyGPU.empty_pinned`, `PyGPU.empty_like_pinned` and `PyGPU.zeros_pinned`.
 """
 
 from __future__ import annotations
@@ -49,8 +49,9 @@ def pagelocked_empty(
 ) -> NDArray[Any]:
     """Create an uninitialised ndarray over page-locked memory.
 
-    Its siblings allocate aligned memory, and memory that host and device both access. Those with ``zeros``
-    in their name are filled with zeros, and those with ``like`` use shape, dtype and order of a contiguous array.
+    The functions ``aligned_*`` allocate aligned memory, and ``managed_*`` memory that host and device both access.
+    Functions with ``zeros`` in the name fill the memory with zeros. Functions with ``like`` in the name take shape,
+    dtype and order from a contiguous array.
 
     Parameters
     ----------
@@ -61,22 +62,23 @@ def pagelocked_empty(
     order : {'C', 'F'}, optional
         Memory order of the elements.
     mem_flags : int, optional
-        Of `host_alloc_flags`; for managed memory GLOBAL or HOST of `mem_attach_flags`, and 0 is GLOBAL.
+        A combination of `host_alloc_flags`; for managed memory GLOBAL or HOST of `mem_attach_flags`, where 0 stands for
+        GLOBAL.
     alignment : int, optional
-        For aligned memory: the alignment, a power of two.
+        For aligned memory: the alignment in bytes, a power of two.
     ary : numpy.ndarray or GPUArray
-        For functions with ``like``: the array to imitate.
+        For functions with ``like``: the array from which shape, dtype and order are taken.
 
     Returns
     -------
     numpy.ndarray
-        Its ``base`` is a `PagelockedHostAllocation`, an `AlignedHostAllocation`, or, unless it is empty, a
-        `ManagedAllocation`.
+        Array whose ``base`` is a `PagelockedHostAllocation`, an `AlignedHostAllocation`, or (unless the array is empty)
+        a `ManagedAllocation`.
 
     Raises
     ------
     TypeError, ValueError
-        As for :func:`numpy.empty`, for other flags or alignments, and for a pattern that is not contiguous.
+        As from :func:`numpy.empty`; for unknown flags or an invalid alignment; and if `ary` is not contiguous.
     OutOfMemoryError
         If the system cannot pin more memory, or device memory is insufficient.
 
@@ -102,13 +104,13 @@ def pagelocked_empty(
 def aligned_empty(
     shape: ShapeLike, dtype: DTypeLike, order: str = "C", alignment: SupportsIndex = 4096
 ) -> NDArray[Any]:
-    """Create an ndarray over memory aligned to `alignment`, as `pagelocked_empty`."""
+    """Create an uninitialised ndarray over memory that is aligned to `alignment` bytes."""
     memory = AlignedHostAllocation(size_of(shape, dtype, order), alignment)
     return array_over(memory, memory._address, shape, dtype, order)
 
 
 def managed_empty(shape: ShapeLike, dtype: DTypeLike, order: str = "C", mem_flags: SupportsIndex = 0) -> NDArray[Any]:
-    """Create an ndarray over memory that host and device both access, as `pagelocked_empty`."""
+    """Create an uninitialised ndarray over memory that host and device both access."""
     nbytes = size_of(shape, dtype, order)
     if nbytes == 0:
         return numpy.empty(shape, dtype, order)  # type: ignore[call-overload, no-any-return]
@@ -119,47 +121,47 @@ def managed_empty(shape: ShapeLike, dtype: DTypeLike, order: str = "C", mem_flag
 def pagelocked_zeros(
     shape: ShapeLike, dtype: DTypeLike, order: str = "C", mem_flags: SupportsIndex = 0
 ) -> NDArray[Any]:
-    """Create an ndarray over page-locked memory, filled with zeros, otherwise as `pagelocked_empty`."""
+    """Create an ndarray of zeros over page-locked memory, with the parameters of `pagelocked_empty`."""
     return _zeroed(pagelocked_empty(shape, dtype, order, mem_flags))
 
 
 def aligned_zeros(
     shape: ShapeLike, dtype: DTypeLike, order: str = "C", alignment: SupportsIndex = 4096
 ) -> NDArray[Any]:
-    """Create an ndarray over aligned memory, filled with zeros, otherwise as `pagelocked_empty`."""
+    """Create an ndarray of zeros over aligned memory, with the parameters of `aligned_empty`."""
     return _zeroed(aligned_empty(shape, dtype, order, alignment))
 
 
 def managed_zeros(shape: ShapeLike, dtype: DTypeLike, order: str = "C", mem_flags: SupportsIndex = 0) -> NDArray[Any]:
-    """Create an ndarray over managed memory, filled with zeros, otherwise as `pagelocked_empty`."""
+    """Create an ndarray of zeros over managed memory, with the parameters of `managed_empty`."""
     return _zeroed(managed_empty(shape, dtype, order, mem_flags))
 
 
 def pagelocked_empty_like(ary: NDArray[Any], mem_flags: SupportsIndex = 0) -> NDArray[Any]:
-    """Create an ndarray like another one over page-locked memory, as `pagelocked_empty`."""
+    """Create an uninitialised ndarray over page-locked memory with the shape, dtype and order of an array."""
     return pagelocked_empty(ary.shape, ary.dtype, order_of(ary), mem_flags)
 
 
 def aligned_empty_like(ary: NDArray[Any], alignment: SupportsIndex = 4096) -> NDArray[Any]:
-    """Create an ndarray like another one over aligned memory, as `pagelocked_empty`."""
+    """Create an uninitialised ndarray over aligned memory with the shape, dtype and order of an array."""
     return aligned_empty(ary.shape, ary.dtype, order_of(ary), alignment)
 
 
 def managed_empty_like(ary: NDArray[Any], mem_flags: SupportsIndex = 0) -> NDArray[Any]:
-    """Create an ndarray like another one over managed memory, as `pagelocked_empty`."""
+    """Create an uninitialised ndarray over managed memory with the shape, dtype and order of an array."""
     return managed_empty(ary.shape, ary.dtype, order_of(ary), mem_flags)
 
 
 def pagelocked_zeros_like(ary: NDArray[Any], mem_flags: SupportsIndex = 0) -> NDArray[Any]:
-    """Create an ndarray of zeros like another one over page-locked memory, as `pagelocked_empty`."""
+    """Create an ndarray of zeros over page-locked memory with the shape, dtype and order of an array."""
     return _zeroed(pagelocked_empty_like(ary, mem_flags))
 
 
 def aligned_zeros_like(ary: NDArray[Any], alignment: SupportsIndex = 4096) -> NDArray[Any]:
-    """Create an ndarray of zeros like another one over aligned memory, as `pagelocked_empty`."""
+    """Create an ndarray of zeros over aligned memory with the shape, dtype and order of an array."""
     return _zeroed(aligned_empty_like(ary, alignment))
 
 
 def managed_zeros_like(ary: NDArray[Any], mem_flags: SupportsIndex = 0) -> NDArray[Any]:
-    """Create an ndarray of zeros like another one over managed memory, as `pagelocked_empty`."""
+    """Create an ndarray of zeros over managed memory with the shape, dtype and order of an array."""
     return _zeroed(managed_empty_like(ary, mem_flags))

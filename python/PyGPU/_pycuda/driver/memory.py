@@ -36,29 +36,29 @@ __all__ = [
 def mem_alloc_pitch(
     width: SupportsIndex, height: SupportsIndex, access_size: SupportsIndex
 ) -> tuple[DeviceAllocation, int]:
-    """Allocate rows with a pitch that suits the device.
+    """Allocate memory for rows, with a pitch that the driver chooses for fast access.
 
     Parameters
     ----------
     width : int
-        Bytes of a row.
+        Number of bytes in a row.
     height : int
         Number of rows.
     access_size : int
-        Bytes per read access of a kernel: 4, 8 or 16.
+        Number of bytes that a kernel reads at once: 4, 8 or 16.
 
     Returns
     -------
     memory : DeviceAllocation
     pitch : int
-        Bytes between the starts of rows, chosen by the driver.
+        Number of bytes between the starts of rows.
 
     Raises
     ------
     ValueError
-        For another `access_size`.
+        If `access_size` is not 4, 8 or 16.
     CudaError
-        With code 1, for no bytes.
+        With code 1, if `width` or `height` is 0.
     OutOfMemoryError
         As from `mem_alloc`.
 
@@ -82,7 +82,7 @@ def mem_alloc_like(ary: Any) -> DeviceAllocation:
     Parameters
     ----------
     ary : array with ``nbytes``
-        Array to imitate; its values are not copied.
+        Array whose size is used; its values are not copied.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def mem_alloc_like(ary: Any) -> DeviceAllocation:
 
 
 def to_device(bf_obj: HostBuffer) -> DeviceAllocation:
-    """Allocate memory and copy a buffer there.
+    """Allocate device memory and copy a host buffer into it.
 
     Parameters
     ----------
@@ -152,14 +152,14 @@ def from_device(devptr: AddressLike, shape: ShapeLike, dtype: DTypeLike, order: 
 
 
 def from_device_like(devptr: AddressLike, other_ary: NDArray[Any]) -> NDArray[Any]:
-    """Copy device memory into a new ndarray like another one.
+    """Copy device memory into a new ndarray with the shape and dtype of another ndarray.
 
     Parameters
     ----------
     devptr : int or object with an address
         Source address.
     other_ary : numpy.ndarray
-        Array of the same shape, dtype and memory order.
+        Array that determines shape, dtype and memory order.
 
     Returns
     -------
@@ -179,7 +179,7 @@ def from_device_like(devptr: AddressLike, other_ary: NDArray[Any]) -> NDArray[An
 
 
 def mem_get_info() -> tuple[int, int]:
-    """Return the memory of the current device.
+    """Return the free and total memory of the current device.
 
     Returns
     -------
@@ -197,17 +197,17 @@ def mem_get_info() -> tuple[int, int]:
 
 
 def mem_get_address_range(devptr: AddressLike) -> tuple[int, int]:
-    """Return the block that contains an address.
+    """Return the start and size of the allocation that contains an address.
 
     Parameters
     ----------
     devptr : int or object with an address
-        Any address inside the block.
+        Any address inside the allocation.
 
     Returns
     -------
     base, size : int
-        Address of its first byte, and its size.
+        Address of the first byte, and size in bytes.
 
     Raises
     ------
@@ -225,7 +225,7 @@ def mem_get_address_range(devptr: AddressLike) -> tuple[int, int]:
 
 
 class PointerHolderBase:
-    """Base of classes that compute an address on request.
+    """Base class for objects that compute a device address on request.
 
     A subclass overrides `get_pointer`.
 
@@ -240,7 +240,7 @@ class PointerHolderBase:
     """
 
     def get_pointer(self) -> int:
-        """Return the address.
+        """Return the device address.
 
         Returns
         -------
@@ -249,19 +249,19 @@ class PointerHolderBase:
         Raises
         ------
         NotImplementedError
-            If a subclass does not override it.
+            If a subclass does not override this method.
         """
         raise NotImplementedError(f"{type(self).__name__} does not override get_pointer()")
 
     def as_buffer(self, size: SupportsIndex, offset: SupportsIndex = 0) -> memoryview:
-        """Return a memoryview that has the address, for libraries that take device addresses in buffers (MPI).
+        """Return a memoryview at the device address, for libraries such as MPI that take device addresses in buffers.
 
         Parameters
         ----------
         size : int
             Bytes.
         offset : int, optional
-            Start address.
+            Offset in bytes from the start of the memory.
 
         Returns
         -------
@@ -278,7 +278,7 @@ class PointerHolderBase:
 
 
 def mem_get_ipc_handle(devptr: AddressLike) -> bytearray:
-    """Return a handle of device memory for other processes.
+    """Return a handle by which other processes open device memory.
 
     Parameters
     ----------
@@ -289,14 +289,15 @@ def mem_get_ipc_handle(devptr: AddressLike) -> bytearray:
     Returns
     -------
     bytearray
-        64 bytes for an `IPCMemoryHandle` in another process. This process must keep the memory meanwhile.
+        Handle of 64 bytes, which another process passes to `IPCMemoryHandle`. This process must not free the memory
+        while the other process uses it.
 
     Raises
     ------
     CudaError
-        For memory that cannot be shared.
+        If the memory cannot be shared.
     NotSupportedError
-        On the CPU.
+        On the CPU backend.
 
     Examples
     --------
@@ -308,14 +309,14 @@ def mem_get_ipc_handle(devptr: AddressLike) -> bytearray:
 
 
 class IPCMemoryHandle:
-    """Device memory of another process, as an address.
+    """Device memory of another process, which is opened in this process and usable as an address.
 
     Parameters
     ----------
     handle : bytearray
         Result of `mem_get_ipc_handle` in the other process.
     flags : int, optional
-        The only supported value.
+        LAZY_ENABLE_PEER_ACCESS of `ipc_mem_flags`, the only supported value.
 
     Raises
     ------
@@ -324,7 +325,7 @@ class IPCMemoryHandle:
     CudaError
         If the driver rejects the handle, as it does in the process that created it.
     NotSupportedError
-        On the CPU.
+        On the CPU backend.
 
     Examples
     --------
@@ -338,18 +339,18 @@ class IPCMemoryHandle:
         self._memory = _core.open_shared_memory(handle)
 
     def close(self) -> None:
-        """Close the memory, after waiting for the device.
+        """Wait for the device and close the memory.
 
         Raises
         ------
         CudaError
-            With code 1, if it was already closed.
+            With code 1, if the memory was already closed.
         """
         self._memory.free()
 
     @property
     def ptr(self) -> int:
-        """Address in this process, which differs from that in the owning process."""
+        """Address in this process, which differs from the address in the owning process."""
         return self._memory.ptr
 
     def __int__(self) -> int:

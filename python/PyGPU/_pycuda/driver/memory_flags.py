@@ -1,4 +1,4 @@
-"""PyCUDA's flags and enumerations of memory; the numbers are CUDA's and HIP's."""
+"""PyCUDA's flags and enumerations for memory, with the numbers of CUDA and HIP."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class mem_host_register_flags(NamedFlag):
 
 
 class mem_attach_flags(NamedNumber):
-    """Users of managed memory.
+    """Flags for the access to managed memory: by all streams and devices, by the host, or by one stream.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class ipc_mem_flags(NamedNumber):
 
 
 class memory_type(NamedNumber):
-    """Kinds of memory of a copy's endpoint.
+    """Kinds of memory between which a copy is made.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class memory_type(NamedNumber):
 
 
 class pointer_attribute(NamedNumber):
-    """Attributes of an address.
+    """Attributes that the driver reports for an address.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""PyCUDA's memset functions: `PyGPU.GPUArray.fill`, at an address.
+"""PyCUDA's memset functions, which fill memory at an address; for arrays, use `PyGPU.GPUArray.fill`.
 
-Addresses and row pitches are multiples of the element size, as the drivers require.
+Addresses and row pitches must be multiples of the element size, as the drivers require.
 """
 
 from __future__ import annotations
@@ -63,23 +63,24 @@ def _checked(data: SupportsIndex, itemsize: int) -> int:
 def memset_d8(dest: AddressLike, data: SupportsIndex, size: SupportsIndex) -> None:
     """Set 8-bit elements to a number, in the order of the legacy default stream.
 
-    Its siblings set elements of 16 and 32 bits, and those that end in ``_async`` in the order of another stream.
+    Related functions set elements of 16 and 32 bits; those that end in ``_async`` work in the order of a given stream.
 
     Parameters
     ----------
     dest : int or object with an address
-        The first element.
+        Address of the first element.
     data : int
-        Non-negative, with no more bits than an element.
+        Value of each element: a non-negative number with at most as many bits as an element.
     size : int
         Number of elements.
     stream : Stream or None
-        Only for functions that end in ``_async``; None is the legacy default stream.
+        Parameter of the functions that end in ``_async``; None stands for the legacy default stream.
 
     Raises
     ------
     ValueError
-        For another number, and if the memory at `dest` is smaller, if its extent is recorded.
+        If `data` does not fit into an element, or if the memory at `dest` is too small. Only memory that PyGPU
+        allocated is checked.
 
     See Also
     --------
@@ -101,27 +102,28 @@ def memset_d2d8(
 ) -> None:
     """Set 8-bit elements in rows to a number, in the order of the legacy default stream.
 
-    Its siblings set elements of 16 and 32 bits, and those that end in ``_async`` in the order of another stream.
+    Related functions set elements of 16 and 32 bits; those that end in ``_async`` work in the order of a given stream.
 
     Parameters
     ----------
     dest : int or object with an address
-        The first element.
+        Address of the first element.
     pitch : int
         Bytes between the starts of rows.
     data : int
-        Non-negative, with no more bits than an element.
+        Value of each element: a non-negative number with at most as many bits as an element.
     width : int
-        Elements per row.
+        Number of elements in a row.
     height : int
         Number of rows.
     stream : Stream or None
-        Only for functions that end in ``_async``; None is the legacy default stream.
+        Parameter of the functions that end in ``_async``; None stands for the legacy default stream.
 
     Raises
     ------
     ValueError
-        For another number, overlapping rows, and if the memory at `dest` is smaller, if its extent is recorded.
+        If `data` does not fit into an element, if rows overlap, or if the memory at `dest` is too small. Only memory
+        that PyGPU allocated is checked.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""PyCUDA's `Module`, `Linker` and loaders: images with their kernels and variables."""
+"""PyCUDA's `Module`, `Linker` and functions that load images with kernels and variables."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Options = Iterable[tuple[int, Any]]
 
 
 def _not_found(error: ValueError) -> _core.InvalidValueError:
-    """Return a driver's error for a missing name."""
+    """Return the driver's error for a name that a module does not contain."""
     result = _core.InvalidValueError(str(error))
     result.code, result.name = 500, "CUDA_ERROR_NOT_FOUND"
     return result
 
 
 class Module:
-    """Loaded image; created by `module_from_file`, `module_from_buffer` and `SourceModule`.
+    """Loaded module, as created by `module_from_file`, `module_from_buffer` and `SourceModule`.
 
     Parameters
     ----------
@@ -50,12 +50,12 @@ class Module:
         return self._module
 
     def get_function(self, name: str) -> Function:
-        """Return a kernel.
+        """Return a kernel of the module.
 
         Parameters
         ----------
         name : str
-            Name in the source or in the image.
+            Name of the kernel in the source or in the image.
 
         Returns
         -------
@@ -64,7 +64,7 @@ class Module:
         Raises
         ------
         LogicError
-            If it does not exist.
+            If the module does not contain the name.
 
         Examples
         --------
@@ -80,7 +80,7 @@ class Module:
             raise _not_found(error) from error
 
     def get_global(self, name: str) -> tuple[int, int]:
-        """Return address and size of a variable.
+        """Return the address and size of a variable of the module.
 
         Parameters
         ----------
@@ -90,12 +90,12 @@ class Module:
         Returns
         -------
         address, size : int
-            Valid during the lifetime of the module.
+            Address, valid while the module exists, and size in bytes.
 
         Raises
         ------
         LogicError
-            If it does not exist.
+            If the module does not contain the name.
 
         Examples
         --------
@@ -111,7 +111,7 @@ class Module:
             raise _not_found(error) from error
 
     def get_texref(self, name: str) -> TextureReference:
-        """Return a texture reference.
+        """Return a texture reference of the module.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ class Module:
         Raises
         ------
         LogicError
-            If it does not exist.
+            If the module does not contain the name.
 
         Examples
         --------
@@ -139,7 +139,7 @@ class Module:
             raise _not_found(error) from error
 
     def get_surfref(self, name: str) -> SurfaceReference:
-        """Return a surface reference, as `get_texref` returns a texture's."""
+        """Return a surface reference of the module, given the name of a surface at file scope."""
         try:
             return SurfaceReference._from_module(self._references, name)
         except ValueError as error:
@@ -152,14 +152,14 @@ class Module:
 def module_from_buffer(
     buffer: bytes | bytearray, options: Options = (), message_handler: Handler | None = None
 ) -> Module:
-    """Load an image.
+    """Load a module from an image in memory.
 
     Parameters
     ----------
     buffer : bytes
         A cubin, PTX, a fatbin, or another image that the device's driver accepts.
     options : sequence of tuple, optional
-        Pairs of `jit_option` and value for PTX; PyGPU uses the driver's defaults.
+        Pairs of `jit_option` and value for PTX; accepted, but PyGPU uses the driver's defaults.
     message_handler : callable, optional
         Called as ``message_handler(succeeded, information, errors)`` with the driver's texts.
 
@@ -170,7 +170,7 @@ def module_from_buffer(
     Raises
     ------
     LogicError
-        If it is no image.
+        If the driver does not accept the image.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def module_from_buffer(
 
 
 def module_from_file(filename: str) -> Module:
-    """Load an image from a file.
+    """Load a module from an image in a file.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def module_from_file(filename: str) -> Module:
     OSError
         If the file cannot be read.
     LogicError
-        If it is no image.
+        If the driver does not accept the image.
 
     Examples
     --------
@@ -227,7 +227,7 @@ def module_from_file(filename: str) -> Module:
 
 
 class Linker:
-    """Device code that was compiled in parts, linked by the driver.
+    """Linker of the driver, which joins separately compiled parts of device code.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ class Linker:
         Pairs of `jit_option` and value: ``MAX_REGISTERS``, ``GENERATE_DEBUG_INFO`` and ``GENERATE_LINE_INFO`` are
         supported.
     log_verbose : bool, optional
-        Whether the linker prints more information, as far as its driver supports it.
+        Whether the linker prints more information, if the driver supports this option.
 
     Examples
     --------
@@ -255,16 +255,16 @@ class Linker:
         self._parts: list[tuple[int, bytes, str]] = []
 
     def add_data(self, data: bytes | str, input_type: int, name: str = "unnamed") -> Self:
-        """Add a part.
+        """Add a compiled part from memory.
 
         Parameters
         ----------
         data : bytes or str
-            Its bytes.
+            Bytes of the part.
         input_type : int
-            Of `jit_input_type`.
+            Kind of the part: a member of `jit_input_type`.
         name : str, optional
-            Name in messages.
+            Name of the part in messages.
 
         Returns
         -------
@@ -280,14 +280,14 @@ class Linker:
         return self
 
     def add_file(self, filename: str, input_type: int) -> Self:
-        """Add a part from a file.
+        """Add a compiled part from a file.
 
         Parameters
         ----------
         filename : str
-            The file.
+            Path of the file.
         input_type : int
-            Of `jit_input_type`.
+            Kind of the part: a member of `jit_input_type`.
 
         Returns
         -------
@@ -311,7 +311,7 @@ class Linker:
         Raises
         ------
         LogicError
-            If linking fails; the message includes that of the linker.
+            If linking fails; the message includes the linker's message.
         NotSupportedError
             If the driver does not support linking.
 

@@ -1,4 +1,4 @@
-"""PyCUDA's copies of boxes: `Memcpy2D`, `Memcpy3D` and `Memcpy3DPeer`, between linear memory of host and device."""
+"""PyCUDA's copies of boxes with pitches: `Memcpy2D`, `Memcpy3D` and `Memcpy3DPeer`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Memcpy2D", "Memcpy3D", "Memcpy3DPeer"]
 
 
 class _LinearEndpoint:
-    """Endpoint of a copy: a host buffer, or an address."""
+    """Source or destination of a copy in linear memory: a host buffer, or a device address."""
 
     __slots__ = ("address", "host")
 
@@ -31,7 +31,7 @@ class _LinearEndpoint:
     def box(
         self, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], stream: StreamLike
     ) -> NDArray[numpy.uint8] | _core.GPUArray:
-        """Return the box as an array."""
+        """Return the box of the copy as an array with strides."""
         if self.host is None:
             assert self.address is not None
             return _core.array_at(self.address, shape, "u1", strides, stream, offset)
@@ -44,7 +44,7 @@ class _LinearEndpoint:
 
 
 class _ArrayEndpoint:
-    """Endpoint of a copy: a driver array."""
+    """Source or destination of a copy: a driver array."""
 
     __slots__ = ("array",)
 
@@ -54,12 +54,12 @@ class _ArrayEndpoint:
     def copy(
         self, memory: _core.GPUArray, box_offset: tuple[int, int, int], stream: StreamLike, *, written: bool
     ) -> None:
-        """Copy device bytes of three axes into the array or out of it."""
+        """Copy between the driver array and a three-dimensional array of bytes on the device."""
         self.array._copy_box(memory, box_offset, written, on_stream(memory, stream))
 
 
 class _PitchedCopy:
-    """Base of the three classes; a copy of two dimensions is one plane of three."""
+    """Base of the three classes; a two-dimensional copy is a three-dimensional copy of one plane."""
 
     def __init__(self) -> None:
         self._source: _LinearEndpoint | _ArrayEndpoint | None = None
@@ -70,7 +70,7 @@ class _PitchedCopy:
         self.depth = 1
 
     def set_src_host(self, buffer: HostBuffer) -> None:
-        """Copy from host memory.
+        """Set the source to host memory.
 
         Parameters
         ----------
@@ -80,11 +80,11 @@ class _PitchedCopy:
         self._source = _LinearEndpoint(host=bytes_of(buffer))
 
     def set_dst_host(self, buffer: HostBuffer) -> None:
-        """Copy to writable host memory, otherwise as `set_src_host`."""
+        """Set the destination to writable host memory."""
         self._target = _LinearEndpoint(host=bytes_of(buffer, written=True))
 
     def set_src_device(self, devptr: AddressLike) -> None:
-        """Copy from device memory.
+        """Set the source to device memory.
 
         Parameters
         ----------
@@ -94,16 +94,16 @@ class _PitchedCopy:
         self._source = _LinearEndpoint(address=devptr)
 
     def set_dst_device(self, devptr: AddressLike) -> None:
-        """Copy to device memory, otherwise as `set_src_device`."""
+        """Set the destination to device memory."""
         self._target = _LinearEndpoint(address=devptr)
 
     def set_src_unified(self, buffer: HostBuffer | AddressLike) -> None:
-        """Copy from host or device memory.
+        """Set the source to host or device memory.
 
         Parameters
         ----------
         buffer : buffer, int or object with an address
-            The object determines which of them it is.
+            A buffer is host memory; an int or an object with an address is device memory.
         """
         if _is_buffer(buffer):
             self.set_src_host(buffer)  # type: ignore[arg-type]
@@ -111,24 +111,24 @@ class _PitchedCopy:
             self.set_src_device(buffer)  # type: ignore[arg-type]
 
     def set_dst_unified(self, buffer: HostBuffer | AddressLike) -> None:
-        """Copy to host or device memory, as `set_src_unified`."""
+        """Set the destination to host or device memory, as for `set_src_unified`."""
         if _is_buffer(buffer):
             self.set_dst_host(buffer)  # type: ignore[arg-type]
         else:
             self.set_dst_device(buffer)  # type: ignore[arg-type]
 
     def set_src_array(self, array: Any) -> None:
-        """Copy from a driver array, which has no pitch.
+        """Set the source to a driver array, which has no pitch.
 
         Parameters
         ----------
         array : Array or PyGPU.TextureArray
-            The copy keeps it alive.
+            The driver array; the copy object keeps it alive.
         """
         self._source = _ArrayEndpoint(array)
 
     def set_dst_array(self, array: Any) -> None:
-        """Copy to a driver array, as `set_src_array`."""
+        """Set the destination to a driver array, as for `set_src_array`."""
         self._target = _ArrayEndpoint(array)
 
     def _field(self, field: str) -> int:
@@ -138,7 +138,7 @@ class _PitchedCopy:
         return value
 
     def _offset(self, name: str) -> tuple[int, int, int]:
-        """Return the offset of the box."""
+        """Return the offset of the box in the source or destination."""
         x, y, z = (self._field(f"{name}_{field}") for field in ("x_in_bytes", "y", "z"))
         return x, y, z
 
@@ -174,8 +174,8 @@ class _PitchedCopy:
         _copy_between(target, source, wait, stream)
 
     def _copy_array(self, extent: tuple[int, int, int], wait: bool, stream: StreamLike) -> None:
-        """Copy to or from an array, through memory with contiguous rows."""
-        # Both endpoints are checked before any copy.
+        """Copy to or from a driver array, through device memory with contiguous rows."""
+        # Source and destination are both checked before anything is copied.
         if isinstance(self._source, _ArrayEndpoint):
             memory = _new_buffer(self._source, extent)
             target = (
@@ -196,7 +196,7 @@ class _PitchedCopy:
 
 
 def _new_buffer(endpoint: _ArrayEndpoint, extent: tuple[int, int, int]) -> _core.GPUArray:
-    """Return new bytes on the device of an array."""
+    """Return a new array of bytes on the device of a driver array."""
     with endpoint.array.device:
         return _core.empty(extent, "u1")
 
@@ -207,7 +207,7 @@ def _copy_between(
     wait: bool,
     stream: StreamLike,
 ) -> None:
-    """Copy between memory of the host and of devices."""
+    """Copy a box between host and device memory, or between devices."""
     if isinstance(target, _core.GPUArray) and isinstance(source, _core.GPUArray):
         _core.copy_array(target, source, stream)
         if wait:
@@ -234,19 +234,19 @@ def _is_buffer(memory: object) -> bool:
 
 
 class Memcpy2D(_PitchedCopy):
-    """Copy of rows at equal distances.
+    """Two-dimensional copy: rows with a pitch on each side.
 
-    Set both endpoints and the fields, then call it. Without arguments, or with a bool (in PyCUDA: "the driver chose
-    the pitches"), the call waits; with a stream it does not.
+    Set source, destination and the attributes, then call the object. The call waits for the copy unless a stream is
+    passed. A bool is accepted instead of a stream; in PyCUDA it states that the driver chose the pitches.
 
     Attributes
     ----------
     src_x_in_bytes, src_y, src_pitch : int
-        Offset in the source, in bytes of a row and in rows, and the bytes between the starts of rows.
+        Offset in the source (bytes within a row, and rows), and bytes between the starts of rows.
     dst_x_in_bytes, dst_y, dst_pitch : int
-        The same for the destination.
+        The same values for the destination.
     width_in_bytes, height : int
-        Size of the copy.
+        Size of the copied box.
 
     Examples
     --------
@@ -271,15 +271,15 @@ class Memcpy2D(_PitchedCopy):
         Parameters
         ----------
         stream : Stream or bool, optional
-            With a stream the call does not wait. A bool is PyCUDA's ``aligned``, which has no effect.
+            Stream of the copy; if given, the call does not wait. A bool is PyCUDA's ``aligned``, which has no effect.
         aligned : bool, optional
-            No effect.
+            Accepted for compatibility with PyCUDA; it has no effect.
 
         Raises
         ------
         ValueError
-            If an endpoint is not set, rows do not fit into their pitch, or the copy exceeds the memory, if its
-            extent is recorded. Nothing is copied then.
+            If source or destination is not set, if rows do not fit into their pitch, or if the copy exceeds memory that
+            PyGPU allocated. Nothing is copied then.
         """
         if stream is None or isinstance(stream, bool | numpy.bool_) or aligned is not None:
             self._copy(True, None)
@@ -288,22 +288,23 @@ class Memcpy2D(_PitchedCopy):
 
 
 class Memcpy3D(_PitchedCopy):
-    """Copy of planes of rows.
+    """Three-dimensional copy: planes of rows with a pitch on each side.
 
-    Set both endpoints and the fields, then call it: without arguments it waits, with a stream it does not.
+    Set source, destination and the attributes, then call the object. The call waits for the copy unless a stream is
+    passed.
 
     Attributes
     ----------
     src_x_in_bytes, src_y, src_z : int
-        Offset of the box in the source, in bytes of a row, in rows and in planes.
+        Offset of the box in the source: bytes within a row, rows, and planes.
     src_pitch, src_height : int
         Bytes between the starts of rows, and rows between the starts of planes.
     src_lod : int
-        Only for arrays with several levels, which are not supported.
+        Mipmap level; arrays with several levels are not supported.
     dst_x_in_bytes, dst_y, dst_z, dst_pitch, dst_height, dst_lod : int
-        The same for the destination.
+        The same values for the destination.
     width_in_bytes, height, depth : int
-        Size of the copy.
+        Size of the copied box.
 
     Examples
     --------
@@ -331,21 +332,21 @@ class Memcpy3D(_PitchedCopy):
         Parameters
         ----------
         stream : Stream, optional
-            With a stream the call does not wait.
+            Stream of the copy; if given, the call does not wait.
 
         Raises
         ------
         ValueError
-            If an endpoint is not set, rows do not fit into their pitch or planes into their height, or the copy exceeds
-            the memory, if its extent is recorded. Nothing is copied then.
+            If source or destination is not set, if rows do not fit into their pitch or planes into their height, or if
+            the copy exceeds memory that PyGPU allocated. Nothing is copied then.
         """
         self._copy(stream is None, stream)
 
 
 class Memcpy3DPeer(Memcpy3D):
-    """Copy of planes of rows between devices.
+    """Three-dimensional copy between devices.
 
-    Identical to `Memcpy3D`, which also copies between devices.
+    The class behaves like `Memcpy3D`, which copies between devices as well.
 
     Examples
     --------
@@ -356,7 +357,7 @@ class Memcpy3DPeer(Memcpy3D):
     """
 
     def set_src_context(self, context: Any) -> None:
-        """Accept the owner of the source, which its address already determines.
+        """Accept the context of the source; its device is already known from the address.
 
         Parameters
         ----------
@@ -365,4 +366,4 @@ class Memcpy3DPeer(Memcpy3D):
         """
 
     def set_dst_context(self, context: Any) -> None:
-        """Accept the owner of the destination, as `set_src_context`."""
+        """Accept the context of the destination; its device is already known from the address."""

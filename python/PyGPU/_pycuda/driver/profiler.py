@@ -1,4 +1,4 @@
-"""PyCUDA's profiler controls, and the remainder of its OpenGL support."""
+"""PyCUDA's profiler controls, and `have_gl_ext`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["have_gl_ext", "initialize_profiler", "start_profiler", "stop_profile
 
 
 def _call(name: str) -> None:
-    """Call a function of CUDA's driver without arguments; other backends have no such control."""
+    """Call a function without arguments of CUDA's driver; do nothing on other backends."""
     _core.flush()  # operations deferred before the switch belong to this side of it
     if _core.backend_name() != "cuda":
         return
@@ -31,9 +31,9 @@ def initialize_profiler(config_file: str, output_file: str, output_mode: int) ->
     Parameters
     ----------
     config_file, output_file : str
-        As in PyCUDA.
+        Accepted as in PyCUDA, but not used.
     output_mode : int
-        A `profiler_output_mode`.
+        A member of `profiler_output_mode`.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def initialize_profiler(config_file: str, output_file: str, output_mode: int) ->
 
 
 def start_profiler() -> None:
-    """Start the recording of an attached profiler; without one the call has no effect.
+    """Start the recording of an attached profiler; if none is attached, the call has no effect.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def start_profiler() -> None:
 
 
 def stop_profiler() -> None:
-    """Stop the recording of an attached profiler.
+    """Stop the recording of an attached profiler; if none is attached, the call has no effect.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def stop_profiler() -> None:
 
 
 def have_gl_ext() -> bool:
-    """Return whether OpenGL is supported, which it is not.
+    """Return whether OpenGL is supported: always False.
 
     Returns
     -------

@@ -33,7 +33,7 @@ class Stream(_core.Stream):
         super().__init__(non_blocking=bool(flags))
 
     def is_done(self) -> bool:
-        """Test whether all its work is complete.
+        """Test whether all work of the stream is complete.
 
         Returns
         -------
@@ -48,7 +48,7 @@ class Stream(_core.Stream):
         return self.query()
 
     def wait_for_event(self, evt: _core.Event) -> None:
-        """Create the later work of the stream wait for an event; the host does not wait.
+        """Make later work of the stream wait for an event; the host does not wait.
 
         Parameters
         ----------
@@ -64,12 +64,12 @@ class Stream(_core.Stream):
 
 
 class Event(_core.Event):
-    """Point of a stream that can be waited for.
+    """Point of a stream that the host and other streams can wait for.
 
     Parameters
     ----------
     flags : int, optional
-        Of `event_flags`.
+        A combination of `event_flags`.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class Event(_core.Event):
         )
 
     def synchronize(self) -> Self:  # type: ignore[override]
-        """Wait until it is reached.
+        """Wait until the stream reaches the event.
 
         Returns
         -------

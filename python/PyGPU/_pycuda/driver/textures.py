@@ -1,7 +1,7 @@
 """PyCUDA's texture and surface references, based on the objects that replace them in CUDA 12.
 
-A file-scope ``texture<float, 2> image;`` is a variable with the number of a texture object. A reference stores its
-settings, and creates the object before the next launch.
+In a source, ``texture<float, 2> image;`` at file scope is compiled as a variable that holds a texture object. A
+`TextureReference` stores the texture's settings, and creates the texture object before the next launch.
 """
 
 from __future__ import annotations
@@ -34,16 +34,17 @@ TRSF_READ_AS_INTEGER = 1
 TRSF_NORMALIZED_COORDINATES = 2
 TR_DEFAULT = -1
 
-# Properties of a texture by the size of its variable (texture_references.h).
+# The size of the variable encodes the texture's type (texture_references.h).
 _READS_INTEGERS, _READS_INTEGERS_AS_FLOATS = 16, 24
-# CUDA's number of the attribute, and the maximum requirement of other drivers.
+# Number of CUDA's attribute, and the largest alignment that other drivers require, in bytes.
 _TEXTURE_ALIGNMENT, _MAX_ALIGNMENT = 14, 256
 
 
 class TextureReference:
     """Settings and source of a module's file-scope texture.
 
-    `Module.get_texref` creates those of modules; one created directly belongs to no kernel.
+    `Module.get_texref` returns the reference of a module's texture. A reference that is created directly belongs to no
+    kernel.
 
     Notes
     -----
@@ -128,12 +129,12 @@ class TextureReference:
         return _core.array_at(address, shape, dtype, strides), channels
 
     def set_array(self, array: Array) -> None:
-        """Read from an array, whose format applies from then on.
+        """Set the source to a driver array; the format of the array replaces the format of the reference.
 
         Parameters
         ----------
         array : Array or PyGPU.TextureArray
-            The reference keeps it alive.
+            The driver array; the reference keeps it alive.
         """
         texture_array = native(array)
         self._format, self._channels = int(dtype_to_array_format(texture_array.dtype)), texture_array.channels
@@ -141,7 +142,7 @@ class TextureReference:
         self._schedule_bind()
 
     def set_address(self, devptr: AddressLike, bytes: int, allow_offset: bool = False) -> int:
-        """Read contiguous memory, by ``tex1Dfetch``.
+        """Set the source to contiguous device memory, which kernels read by ``tex1Dfetch``.
 
         Parameters
         ----------
@@ -150,12 +151,13 @@ class TextureReference:
         bytes : int
             Number of bytes.
         allow_offset : bool, optional
-            Whether the texture may begin before the address, if the device's alignment requires it.
+            Whether the texture may begin before `devptr`, if `devptr` does not have the alignment that the device
+            requires.
 
         Returns
         -------
         int
-            Offset of the address from that beginning, in bytes.
+            Offset of `devptr` from the beginning of the texture, in bytes.
 
         Raises
         ------
@@ -173,14 +175,14 @@ class TextureReference:
         return offset
 
     def set_address_2d(self, devptr: AddressLike, descr: ArrayDescriptor, pitch: int) -> None:
-        """Read rows of memory, by ``tex2D``.
+        """Set the source to rows of device memory, which kernels read by ``tex2D``.
 
         Parameters
         ----------
         devptr : int or object with an address
             The first element.
         descr : ArrayDescriptor
-            Format and number of the elements.
+            Format and numbers of the elements: width, height and channels.
         pitch : int
             Bytes between the starts of rows.
         """
@@ -191,7 +193,7 @@ class TextureReference:
         self._schedule_bind()
 
     def set_format(self, format: int, num_components: int) -> None:
-        """Set the format of elements in memory.
+        """Set the format of the elements in device memory.
 
         Parameters
         ----------
@@ -205,20 +207,20 @@ class TextureReference:
         self._schedule_bind()
 
     def set_address_mode(self, dim: int, am: int) -> None:
-        """Set the address mode beyond the edges.
+        """Set the address mode, which determines reads beyond the edges.
 
         Parameters
         ----------
         dim : int
-            0, 1, 2: x, y, z.
+            Axis: 0, 1 or 2 for x, y or z.
         am : address_mode
-            `WRAP` and `MIRROR` are `CLAMP` unless coordinates are normalised.
+            Address mode. Unless coordinates are normalised, `WRAP` and `MIRROR` act as `CLAMP`.
         """
         self._modes[_axis(dim)] = address_mode(am)
         self._schedule_bind()
 
     def set_filter_mode(self, fm: int) -> None:
-        """Set the filter mode.
+        """Set the filter mode: whether reads interpolate between elements.
 
         Parameters
         ----------
@@ -229,7 +231,7 @@ class TextureReference:
         self._schedule_bind()
 
     def set_flags(self, flags: int) -> None:
-        """Set the reading of elements and coordinates.
+        """Set how elements and coordinates are interpreted.
 
         Parameters
         ----------
@@ -240,28 +242,28 @@ class TextureReference:
         self._schedule_bind()
 
     def get_address(self) -> int:
-        """Return the address of the source memory; 0 for an array."""
+        """Return the address of the source memory; 0 if the source is a driver array."""
         return self._address if self._memory is not None else 0
 
     def get_array(self) -> Array:
-        """Return the source array.
+        """Return the driver array that is the source.
 
         Raises
         ------
         ValueError
-            If none is set.
+            If no driver array is set.
         """
         if self._array is None:
             raise ValueError("no array was bound to the texture reference")
         return self._array
 
     def get_address_mode(self, dim: int) -> address_mode:
-        """Return the address mode beyond the edges.
+        """Return the address mode of an axis.
 
         Parameters
         ----------
         dim : int
-            0, 1, 2: x, y, z.
+            Axis: 0, 1 or 2 for x, y or z.
         """
         return self._modes[_axis(dim)]
 
@@ -285,7 +287,7 @@ def _axis(dim: int) -> int:
 
 
 def _aligned(devptr: AddressLike, count: int) -> tuple[Any, int]:
-    """Return an aligned address at or before the given one, and the offset in bytes."""
+    """Return the last aligned address that is not after a given address, and the distance in bytes."""
     backend = _core.backend_name()
     if backend == "cpu":
         return devptr, 0
@@ -295,7 +297,7 @@ def _aligned(devptr: AddressLike, count: int) -> tuple[Any, int]:
 
 
 class SurfaceReference:
-    """Array of a module's file-scope surface; created by `Module.get_surfref`.
+    """Reference to a module's file-scope surface, as returned by `Module.get_surfref`.
 
     Examples
     --------
@@ -325,26 +327,26 @@ class SurfaceReference:
     _array: Array | None
 
     def set_array(self, array: Array, flags: int = 0) -> None:
-        """Read and write an array.
+        """Bind a driver array, which kernels then read and write.
 
         Parameters
         ----------
         array : Array or PyGPU.TextureArray
-            Array created for surfaces; the reference keeps it alive.
+            Driver array that was created for surfaces; the reference keeps it alive.
         flags : int, optional
-            0.
+            Accepted for compatibility with PyCUDA; pass 0.
         """
         references, name = self._owner
         references.bind(name, _core.Surface(native(array)))
         self._array = array
 
     def get_array(self) -> Array:
-        """Return the bound array.
+        """Return the driver array that is bound to the surface.
 
         Raises
         ------
         ValueError
-            If none is set.
+            If no driver array is set.
         """
         if self._array is None:
             raise ValueError("no array was bound to the surface reference")

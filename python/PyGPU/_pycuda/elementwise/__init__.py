@@ -1,1 +1,1 @@
-"""PyCUDA's constructors of elementwise kernels; the class ``ElementwiseKernel`` is the native module's."""
+"""PyCUDA's functions that create elementwise kernels; the class ``ElementwiseKernel`` is in the native module."""

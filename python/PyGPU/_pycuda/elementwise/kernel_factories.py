@@ -1,6 +1,7 @@
-"""PyCUDA's ``get_*_kernel``: create the kernel of an operation for given dtypes, once per device.
+"""PyCUDA's ``get_*_kernel`` functions, which create the kernel of an operation for given dtypes, once per device.
 
-The results are prepared functions over addresses, as those of `get_elwise_kernel`, which programs launch directly.
+The results are prepared functions whose arguments are addresses and numbers, like those of `get_elwise_kernel`.
+Programs launch the functions directly. The docstrings list the arguments in their order.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def _cached(factory: Factory) -> Factory:
 
 
 def _declare(**dtypes: Any) -> list[DtypedArgument]:
-    """Declare an array for each name, or a number for a dtype in a list."""
+    """Declare a kernel argument for each name: a scalar if its dtype is in a list, otherwise an array."""
     return [
         ScalarArg(dtype_or_list[0], name) if isinstance(dtype_or_list, list) else VectorArg(dtype_or_list, name)
         for name, dtype_or_list in dtypes.items()
@@ -61,7 +62,7 @@ def _declare(**dtypes: Any) -> list[DtypedArgument]:
 
 
 def _cast(dtype: Any, dtype_z: Any) -> str:
-    """Return the type in which an operand is computed: real operands of complex operations stay real."""
+    """Return the C type to which an operand is cast: real operands of complex operations stay real."""
     dtype, dtype_z = np.dtype(dtype), np.dtype(dtype_z)
     real = dtype_z.kind == "c" and dtype.kind != "c"
     return c_name(np.empty(0, dtype_z).real.dtype if real else dtype_z)
@@ -71,19 +72,20 @@ def _cast(dtype: Any, dtype_z: Any) -> str:
 def get_axpbyz_kernel(
     dtype_x: Any, dtype_y: Any, dtype_z: Any, x_is_scalar: bool = False, y_is_scalar: bool = False
 ) -> Function:
-    """Create the kernel of ``z = a * x + b * y``.
+    """Create a kernel that computes ``z = a * x + b * y``.
 
     Parameters
     ----------
     dtype_x, dtype_y, dtype_z : data-type
-        Types of the arrays; `a` has that of `x`, `b` that of `y`, and the computation uses that of `z`.
+        Types of the arrays. The factor `a` has the type of `x`, and `b` that of `y`. The computation uses the type of
+        `z`.
     x_is_scalar, y_is_scalar : bool, optional
-        Whether an array has one element, which is broadcast.
+        Whether `x`, or `y`, has only one element, which is broadcast.
 
     Returns
     -------
     driver.Function
-        Of ``a, x, b, y, z, n``.
+        Kernel with the arguments ``a, x, b, y, z, n``, where `n` is the number of elements.
 
     Examples
     --------
@@ -107,7 +109,7 @@ def get_axpbyz_kernel(
 
 @_cached
 def get_axpbz_kernel(dtype_x: Any, dtype_z: Any) -> Function:
-    """Create the kernel of ``z = a * x + b``, of ``a, x, b, z, n``; types as for `get_axpbyz_kernel`."""
+    """Create a kernel of (``a, x, b, z, n``) for ``z = a * x + b``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_declare(a=[dtype_z], x=dtype_x, b=[dtype_z], z=dtype_z), "z[i] = a * x[i] + b", "axpbz")
 
 
@@ -120,7 +122,7 @@ def get_binary_op_kernel(
     x_is_scalar: bool = False,
     y_is_scalar: bool = False,
 ) -> Function:
-    """Create the kernel of ``z = x operator y``, of ``x, y, z, n``; arguments as for `get_axpbyz_kernel`."""
+    """Create a kernel of (``x, y, z, n``) for ``z = x operator y``; arguments as for `get_axpbyz_kernel`."""
     x, y = ("x[0]" if x_is_scalar else "x[i]"), ("y[0]" if y_is_scalar else "y[i]")
     return get_elwise_kernel(
         _declare(x=dtype_x, y=dtype_y, z=dtype_z),
@@ -131,7 +133,7 @@ def get_binary_op_kernel(
 
 @_cached
 def get_scalar_op_kernel(dtype_x: Any, dtype_a: Any, dtype_y: Any, operator: str) -> Function:
-    """Create the kernel of ``y = x operator a``, of ``x, a, y, n``, where `a` is a number.
+    """Create a kernel of (``x, a, y, n``) for ``y = x operator a``, where `a` is a number.
 
     Types as for `get_axpbyz_kernel`.
     """
@@ -140,13 +142,13 @@ def get_scalar_op_kernel(dtype_x: Any, dtype_a: Any, dtype_y: Any, operator: str
 
 @_cached
 def get_rdivide_elwise_kernel(dtype_x: Any, dtype_z: Any) -> Function:
-    """Make the kernel of ``z = y / x``, of ``x, y, z, n``, where `y` is a number; types as for `get_axpbyz_kernel`."""
+    """Create a kernel of (``x, y, z, n``) for ``z = y / x``, `y` being a number; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_declare(x=dtype_x, y=[dtype_z], z=dtype_z), "z[i] = y / x[i]", "divide_r")
 
 
 @_cached
 def get_unary_func_kernel(func_name: str, in_dtype: Any, out_dtype: Any = None) -> Function:
-    """Create the kernel of ``z = function(y)``, of ``y, z, n``.
+    """Create a kernel of (``y, z, n``) for ``z = function(y)``.
 
     Parameters
     ----------
@@ -180,14 +182,14 @@ def get_unary_func_kernel(func_name: str, in_dtype: Any, out_dtype: Any = None) 
 
 @_cached
 def get_binary_func_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any) -> Function:
-    """Create the kernel of ``z = function(x, y)``, of ``x, y, z, n``; types as for `get_axpbyz_kernel`."""
+    """Create a kernel of (``x, y, z, n``) for ``z = function(x, y)``; types as for `get_axpbyz_kernel`."""
     arguments = _declare(x=dtype_x, y=dtype_y, z=dtype_z)
     return get_elwise_kernel(arguments, f"z[i] = {func}(x[i], y[i])", f"{func}_kernel")
 
 
 @_cached
 def get_binary_func_scalar_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any) -> Function:
-    """Create the kernel of ``z = function(x, y)``, of ``x, y, z, n``, where `y` is a number.
+    """Create a kernel of (``x, y, z, n``) for ``z = function(x, y)``, where `y` is a number.
 
     Types as for `get_axpbyz_kernel`.
     """
@@ -196,7 +198,7 @@ def get_binary_func_scalar_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z
 
 
 def get_binary_minmax_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any, use_scalar: bool) -> Function:
-    """Create the kernel of ``z = min(x, y)`` or ``max``, of ``x, y, z, n``, which ignores NaN.
+    """Create a kernel of (``x, y, z, n``) for ``z = min(x, y)`` or ``max``, which ignores NaN.
 
     Types as for `get_axpbyz_kernel`.
     """
@@ -208,7 +210,7 @@ def get_binary_minmax_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any
 
 @_cached
 def get_pow_kernel(dtype: Any) -> Function:
-    """Create the kernel of ``z = y ** value``, of ``value, y, z, n``, where `value` is a number.
+    """Create a kernel of (``value, y, z, n``) for ``z = y ** value``, where `value` is a number.
 
     Types as for `get_axpbyz_kernel`.
     """
@@ -217,7 +219,7 @@ def get_pow_kernel(dtype: Any) -> Function:
 
 @_cached
 def get_pow_array_kernel(dtype_x: Any, dtype_y: Any, dtype_z: Any, is_base_array: bool, is_exp_array: bool) -> Function:
-    """Create the kernel of ``z = x ** y``, of ``x, y, z, n``; one of `x` and `y` may be a number.
+    """Create a kernel of (``x, y, z, n``) for ``z = x ** y``; one of `x` and `y` may be a number.
 
     Types as for `get_axpbyz_kernel`.
     """
@@ -230,69 +232,69 @@ def get_pow_array_kernel(dtype_x: Any, dtype_y: Any, dtype_z: Any, is_base_array
 
 @_cached
 def get_fmod_kernel() -> Function:
-    """Create the kernel of ``z = fmod(arg, mod)`` in float32, of ``arg, mod, z, n``."""
+    """Create a kernel of (``arg, mod, z, n``) for ``z = fmod(arg, mod)`` in float32."""
     return get_elwise_kernel("float *arg, float *mod, float *z", "z[i] = fmod(arg[i], mod[i])", "fmod_kernel")
 
 
 @_cached
 def get_modf_kernel() -> Function:
-    """Create the kernel of the integer and fractional part in float32, of ``x, intpart, fracpart, n``."""
+    """Create a kernel of (``x, intpart, fracpart, n``) for the integer and fractional part in float32."""
     operation = "float whole; fracpart[i] = modf(x[i], &whole); intpart[i] = whole"
     return get_elwise_kernel("float *x, float *intpart, float *fracpart", operation, "modf_kernel")
 
 
 @_cached
 def get_frexp_kernel() -> Function:
-    """Create the kernel of ``x = significand * 2**exponent`` in float32, of ``x, significand, exponent, n``."""
+    """Create a kernel of (``x, significand, exponent, n``) for ``x = significand * 2**exponent`` in float32."""
     operation = "int power = 0; significand[i] = frexp(x[i], &power); exponent[i] = power"
     return get_elwise_kernel("float *x, float *significand, float *exponent", operation, "frexp_kernel")
 
 
 @_cached
 def get_ldexp_kernel() -> Function:
-    """Create the kernel of ``z = sig * 2**expt`` in float32, of ``sig, expt, z, n``."""
+    """Create a kernel of (``sig, expt, z, n``) for ``z = sig * 2**expt`` in float32."""
     return get_elwise_kernel("float *sig, float *expt, float *z", "z[i] = ldexp(sig[i], (int)expt[i])", "ldexp_kernel")
 
 
 @_cached
 def get_fill_kernel(dtype: Any) -> Function:
-    """Create the kernel of ``z = a``, of ``a, z, n``, where `a` is a number; types as for `get_axpbyz_kernel`."""
+    """Create a kernel of (``a, z, n``) for ``z = a``, where `a` is a number; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_declare(a=[dtype], z=dtype), "z[i] = a", "fill")
 
 
 @_cached
 def get_arange_kernel(dtype: Any) -> Function:
-    """Create the kernel of ``z = start + i * step``, of ``z, start, step, n``; types as for `get_axpbyz_kernel`."""
+    """Create a kernel of (``z, start, step, n``) for ``z = start + i * step``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_declare(z=dtype, start=[dtype], step=[dtype]), "z[i] = start + i * step", "arange")
 
 
 @_cached
 def get_reverse_kernel(dtype: Any) -> Function:
-    """Create the kernel of ``z = y[::-1]``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
+    """Create a kernel of (``y, z, n``) for ``z = y[::-1]``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_declare(y=dtype, z=dtype), "z[i] = y[n - 1 - i]", "reverse")
 
 
 @_cached
 def get_copy_kernel(dtype_dest: Any, dtype_src: Any) -> Function:
-    """Create the kernel of ``dest = src``, of ``dest, src, n``; types as for `get_axpbyz_kernel`."""
+    """Create a kernel of (``dest, src, n``) for ``dest = src``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_declare(dest=dtype_dest, src=dtype_src), "dest[i] = src[i]", "copy")
 
 
 @_cached
 def get_real_kernel(dtype: Any, real_dtype: Any) -> Function:
-    """Create the kernel of ``z = real(y)``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
+    """Create a kernel of (``y, z, n``) for ``z = real(y)``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_declare(y=dtype, z=real_dtype), "z[i] = y[i].real()", "real_kernel")
 
 
 @_cached
 def get_imag_kernel(dtype: Any, real_dtype: Any) -> Function:
-    """Create the kernel of ``z = imag(y)``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
+    """Create a kernel of (``y, z, n``) for ``z = imag(y)``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_declare(y=dtype, z=real_dtype), "z[i] = y[i].imag()", "imag_kernel")
 
 
 @_cached
 def get_conj_kernel(dtype: Any, conj_dtype: Any) -> Function:
-    """Create the kernel of ``z = conj(y)``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
+    """Create a kernel of (``y, z, n``) for ``z = conj(y)``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_declare(y=dtype, z=conj_dtype), "z[i] = pycuda::conj(y[i])", "conj_kernel")
 
 
@@ -303,7 +305,7 @@ def _select_kernel(condition: str, crit_dtype: Any, dtype: Any) -> Function:
 
 @_cached
 def get_if_positive_kernel(crit_dtype: Any, dtype: Any) -> Function:
-    """Create the kernel of ``result = crit > 0 ? then_ : else_``, of ``crit, then_, else_, result, n``.
+    """Create a kernel of (``crit, then_, else_, result, n``) for ``result = crit > 0 ? then_ : else_``.
 
     Types as for `get_axpbyz_kernel`.
     """
@@ -312,7 +314,7 @@ def get_if_positive_kernel(crit_dtype: Any, dtype: Any) -> Function:
 
 @_cached
 def get_where_kernel(crit_dtype: Any, dtype: Any) -> Function:
-    """Create the kernel of ``result = crit != 0 ? then_ : else_``, of ``crit, then_, else_, result, n``.
+    """Create a kernel of (``crit, then_, else_, result, n``) for ``result = crit != 0 ? then_ : else_``.
 
     Types as for `get_axpbyz_kernel`.
     """
@@ -321,7 +323,7 @@ def get_where_kernel(crit_dtype: Any, dtype: Any) -> Function:
 
 @_cached
 def get_logical_not_kernel(dtype_x: Any, dtype_out: Any) -> Function:
-    """Create the kernel of ``out = x == 0``, of ``x, out, n``; types as for `get_axpbyz_kernel`."""
+    """Create a kernel of (``x, out, n``) for ``out = x == 0``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_declare(x=dtype_x, out=dtype_out), "out[i] = x[i] == 0", "logical_not")
 
 

@@ -1,4 +1,4 @@
-"""PyCUDA's ``get_elwise_*``: kernels over addresses and a number of elements, launched by `Function`."""
+"""PyCUDA's ``get_elwise_*`` functions, which create kernels of addresses and a number of elements."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def get_elwise_module(
     loop_prep: str = "",
     after_loop: str = "",
 ) -> SourceModule:
-    """Compile a kernel that runs one statement for each ``i`` below its argument ``n``.
+    """Compile a kernel that executes a statement for each index ``i`` below its argument ``n``.
 
     Parameters
     ----------
     arguments : sequence of VectorArg and ScalarArg
         All arguments of the kernel, including ``n``.
     operation : str
-        Statement for ``i``.
+        Statement that is executed for each index ``i``.
     name : str, optional
         Name of the kernel.
     keep, options
@@ -100,7 +100,7 @@ def get_elwise_range_module(
     loop_prep: str = "",
     after_loop: str = "",
 ) -> SourceModule:
-    """Compile a kernel as `get_elwise_module`, for each ``i`` from ``start`` to ``stop`` by ``step``."""
+    """Compile a kernel that executes a statement for each ``i`` in ``range(start, stop, step)``, its last arguments."""
     return _module("long", _RANGE_LOOP, arguments, operation, name, keep, options, preamble, loop_prep, after_loop)
 
 
@@ -113,16 +113,16 @@ def get_elwise_kernel_and_types(
     use_range: bool = False,
     **kwargs: Any,
 ) -> tuple[SourceModule, Function, list[DtypedArgument]]:
-    """Create a prepared kernel; return its module and all its arguments as well.
+    """Create an elementwise kernel; return its module, the kernel as a prepared function, and all its arguments.
 
     Parameters
     ----------
     arguments : str or sequence of VectorArg and ScalarArg
-        Without ``n``, or ``start``, ``stop`` and ``step``, which follow them.
+        Arguments of the kernel, without ``n`` (or ``start``, ``stop`` and ``step``), which are appended.
     operation, name, keep, options
         As for `get_elwise_module`.
     use_range : bool, optional
-        Whether the kernel iterates over a range.
+        Whether the kernel iterates over ``start``, ``stop``, ``step`` instead of all indices below ``n``.
     **kwargs
         As for `get_elwise_module`.
 
@@ -147,7 +147,7 @@ def get_elwise_kernel_and_types(
 
 
 def prepared(module: SourceModule, name: str, arguments: Sequence[DtypedArgument]) -> Function:
-    """Return a kernel of a module, prepared with the types of its arguments."""
+    """Return a kernel of a module as a function prepared with the types of its arguments."""
     function = module.get_function(name)
     function.prepare(["P" if argument.is_vector else argument.dtype for argument in arguments])
     return function
@@ -166,17 +166,18 @@ def get_elwise_kernel(
     Parameters
     ----------
     arguments : str or sequence of VectorArg and ScalarArg
-        C declarations; the number of elements ``n`` follows them.
+        C declarations of the arguments; the number of elements ``n`` is appended.
     operation : str
-        Statement for element ``i``.
+        Statement that is executed for each index ``i``.
     name, keep, options, **kwargs
         As for `get_elwise_module`.
 
     Returns
     -------
     driver.Function
-        ``function.prepared_async_call(grid, block, stream, *addresses_and_numbers, n)`` launches it. New programs use
-        an `ElementwiseKernel`, which takes arrays of any layout.
+        Prepared function, launched by
+        ``function.prepared_async_call(grid, block, stream, *addresses_and_numbers, n)``. New programs should use an
+        `ElementwiseKernel`, which takes arrays of any layout.
 
     Examples
     --------

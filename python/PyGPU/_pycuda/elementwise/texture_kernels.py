@@ -1,4 +1,4 @@
-"""PyCUDA's kernels that read through textures: gathers, and linear combinations with factors on the device."""
+"""PyCUDA's kernels that read through textures: gathers, and linear combinations whose factors are on the device."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ def _kernel_and_textures(
 def get_linear_combination_kernel(
     summand_descriptors: Sequence[tuple[bool, Any, Any]], dtype_z: Any
 ) -> tuple[Function, list[TextureReference]]:
-    """Create the kernel of ``z = a0 * x0 + a1 * x1 + ...``, of ``a0, x0, a1, x1, ..., z, n``.
+    """Create a kernel of (``a0, x0, a1, x1, ..., z, n``) for ``z = a0 * x0 + a1 * x1 + ...``.
 
     Parameters
     ----------
     summand_descriptors : tuple of (bool, data-type, data-type)
-        Dtypes of factor and array of each summand, with a flag whether the factor is an array. An array factor is no
-        argument: it is bound to a texture.
+        For each summand: whether the factor is an array, the dtype of the factor, and the dtype of the array. A factor
+        that is an array is bound to a texture and is no argument of the kernel.
     dtype_z : data-type
         Type of the result.
 
     Returns
     -------
     driver.Function, list of driver.TextureReference
-        The kernel, and a texture for each array factor (`GPUArray.bind_to_texref_ext`).
+        The kernel, and a texture reference for each factor that is an array (see `GPUArray.bind_to_texref_ext`).
 
     Examples
     --------
@@ -84,19 +84,19 @@ def get_linear_combination_kernel(
 
 @_cached
 def get_take_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> tuple[Function, list[TextureReference]]:
-    """Create the kernel of ``dest = source[idx]``, of ``idx, dest0, dest1, ..., n``.
+    """Create a kernel of (``idx, dest0, dest1, ..., n``) for ``dest = source[idx]``.
 
     Parameters
     ----------
     dtype, idx_dtype : data-type
         Types of the elements and of the indices.
     vec_count : int, optional
-        Number of arrays read at the same indices.
+        Number of source arrays that are read at the same indices.
 
     Returns
     -------
     driver.Function, list of driver.TextureReference
-        The kernel, and a texture for each source array (`GPUArray.bind_to_texref_ext`).
+        The kernel, and a texture reference for each source array (see `GPUArray.bind_to_texref_ext`).
 
     Examples
     --------
@@ -121,7 +121,7 @@ def get_take_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> tuple[Fun
 def get_take_put_kernel(
     dtype: Any, idx_dtype: Any, with_offsets: bool, vec_count: int = 1
 ) -> tuple[Function, list[TextureReference]]:
-    """Create the kernel of ``dest[dest_idx] = source[src_idx + offset]``, otherwise as `get_take_kernel`."""
+    """Create a kernel for ``dest[dest_idx] = source[src_idx + offset]``; parameters as for `get_take_kernel`."""
     arguments: list[DtypedArgument] = [VectorArg(idx_dtype, "gmem_dest_idx"), VectorArg(idx_dtype, "gmem_src_idx")]
     arguments += [VectorArg(dtype, f"dest{number}") for number in range(vec_count)]
     arguments += [ScalarArg(idx_dtype, f"offset{number}") for number in range(vec_count if with_offsets else 0)]

@@ -1,1 +1,1 @@
-"""Functions of PyCUDA's ``pycuda.gpuarray``; the array class is the native module's."""
+"""Functions of PyCUDA's ``pycuda.gpuarray``; the array class is in the native module."""

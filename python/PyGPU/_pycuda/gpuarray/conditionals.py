@@ -26,16 +26,16 @@ def where(
     out: _core.GPUArray | None = None,
     stream: Any = None,
 ) -> _core.GPUArray:
-    """Select elements of one array where a criterion is not 0, of another elsewhere.
+    """Select elements of one array if a criterion is not 0, and of another array otherwise.
 
     Parameters
     ----------
     criterion, then_, else_ : GPUArray
-        Criterion and alternatives; they are broadcast to one shape.
+        Criterion, elements where it is true, and elements where it is false; broadcast to one shape.
     out : GPUArray, optional
         Output array.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def if_positive(
     out: _core.GPUArray | None = None,
     stream: Any = None,
 ) -> _core.GPUArray:
-    """Select elements of one array where a criterion is positive, of another elsewhere.
+    """Select elements of one array if a criterion is positive, and of another array otherwise.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def if_positive(
 
 
 def minimum(a: Any, b: Any, out: _core.GPUArray | None = None, stream: Any = None) -> _core.GPUArray:
-    """Return the elementwise minimum; NaN is ignored.
+    """Return the elementwise minimum of two operands; if one element is NaN, return the other.
 
     Parameters
     ----------
@@ -83,12 +83,12 @@ def minimum(a: Any, b: Any, out: _core.GPUArray | None = None, stream: Any = Non
     out : GPUArray, optional
         Output array.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
 
     Returns
     -------
     GPUArray
-        Of the dtype of the first array.
+        Array of the dtype of the first array.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def minimum(a: Any, b: Any, out: _core.GPUArray | None = None, stream: Any = Non
 
 @documented_like(minimum)
 def maximum(a: Any, b: Any, out: _core.GPUArray | None = None, stream: Any = None) -> _core.GPUArray:
-    """Return the elementwise maximum; NaN is ignored.
+    """Return the elementwise maximum of two operands; if one element is NaN, return the other.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def _extreme(function: _core.Ufunc, a: Any, b: Any, out: _core.GPUArray | None, 
 
 
 def logical_and(x1: Any, x2: Any, /, out: _core.GPUArray | None = None, *, allocator: Any = None) -> _core.GPUArray:
-    """Test whether both elements are true.
+    """Test elementwise whether both operands are true.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def logical_and(x1: Any, x2: Any, /, out: _core.GPUArray | None = None, *, alloc
     Returns
     -------
     GPUArray
-        Of bool.
+        Array of bool.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def logical_and(x1: Any, x2: Any, /, out: _core.GPUArray | None = None, *, alloc
 
 @documented_like(logical_and)
 def logical_or(x1: Any, x2: Any, /, out: _core.GPUArray | None = None, *, allocator: Any = None) -> _core.GPUArray:
-    """Test whether at least one element is true.
+    """Test elementwise whether at least one operand is true.
 
     Examples
     --------
@@ -158,12 +158,12 @@ def logical_or(x1: Any, x2: Any, /, out: _core.GPUArray | None = None, *, alloca
 
 @documented_like(logical_and)
 def logical_not(x: Any, /, out: _core.GPUArray | None = None, *, allocator: Any = None) -> _core.GPUArray:
-    """Test whether elements are false.
+    """Test elementwise whether the operand is false.
 
     Parameters
     ----------
     x : GPUArray or scalar
-        Object to test.
+        Array or number.
 
     Examples
     --------

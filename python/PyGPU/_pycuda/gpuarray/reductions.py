@@ -1,6 +1,7 @@
 """Reductions of PyCUDA's ``pycuda.gpuarray`` to one value, by default in the array's dtype.
 
-`sum`, `any` and `all` are those of `PyGPU`, over any layout; the others are `ReductionKernel`s with PyCUDA's sources.
+`sum`, `any` and `all` call the reductions of `PyGPU` and accept any layout. The others are `ReductionKernel` objects
+with PyCUDA's sources.
 """
 
 from __future__ import annotations
@@ -20,23 +21,23 @@ __all__ = ["all", "any", "dot", "max", "min", "subset_dot", "subset_max", "subse
 
 
 def sum(a: _core.GPUArray, dtype: DTypeLike | None = None, stream: Any = None, allocator: Any = None) -> _core.GPUArray:
-    """Sum all elements.
+    """Return the sum of all elements.
 
     Parameters
     ----------
     a : GPUArray
         The array.
     dtype : dtype-like, optional
-        Type of the sum and the result; defaults to the array's, also for integers.
+        Type of the sum and the result; defaults to the dtype of the array, even for integers.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
     allocator : callable, optional
         Allocator of the result.
 
     Returns
     -------
     GPUArray
-        Without axes.
+        Array without axes.
 
     Examples
     --------
@@ -56,14 +57,14 @@ def any(a: _core.GPUArray, stream: Any = None, allocator: Any = None) -> _core.G
     a : GPUArray
         The array.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
     allocator : callable, optional
         Allocator of the result.
 
     Returns
     -------
     GPUArray
-        Of bool, without axes.
+        Array of bool, without axes.
 
     Examples
     --------
@@ -91,7 +92,7 @@ def all(a: _core.GPUArray, stream: Any = None, allocator: Any = None) -> _core.G
 def dot(
     a: _core.GPUArray, b: _core.GPUArray, dtype: DTypeLike | None = None, stream: Any = None, allocator: Any = None
 ) -> _core.GPUArray:
-    """Sum the products of the elements of two arrays.
+    """Return the sum of the products of the elements of two arrays.
 
     Parameters
     ----------
@@ -115,12 +116,12 @@ def dot(
 def subset_sum(
     subset: _core.GPUArray, a: _core.GPUArray, dtype: DTypeLike | None = None, stream: Any = None, allocator: Any = None
 ) -> _core.GPUArray:
-    """Sum the elements at given indices.
+    """Return the sum of the elements at given indices.
 
     Parameters
     ----------
     subset : GPUArray
-        Integer indices, which are not checked.
+        Flat integer indices, which are not checked.
     dtype : dtype-like, optional
         Type of the sum and the result; defaults to the array's.
 
@@ -144,7 +145,7 @@ def subset_dot(
     stream: Any = None,
     allocator: Any = None,
 ) -> _core.GPUArray:
-    """Sum the products of the elements of two arrays at given indices.
+    """Return the sum of the products of the elements of two arrays at given indices.
 
     Parameters
     ----------
@@ -167,19 +168,19 @@ def subset_dot(
 
 
 def min(a: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
-    """Return the minimum; NaN is ignored.
+    """Return the minimum of all elements; NaN is ignored.
 
     Parameters
     ----------
     a : GPUArray
         Array of real numbers.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
 
     Returns
     -------
     GPUArray
-        Without axes.
+        Array without axes.
 
     Raises
     ------
@@ -197,7 +198,7 @@ def min(a: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
 
 @documented_like(min)
 def max(a: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
-    """Return the maximum; NaN is ignored.
+    """Return the maximum of all elements; NaN is ignored.
 
     Examples
     --------
@@ -244,7 +245,7 @@ def _declarations(arrays: tuple[tuple[str, Any], ...]) -> str:
 
 
 def _product(a: np.dtype[Any], b: np.dtype[Any], index: str) -> str:
-    """Write the product of two elements, in the common type if C does not define the product of theirs."""
+    """Return the C expression of a product of elements, cast to a common type if C cannot multiply theirs."""
     if a.kind != "c" and b.kind != "c":
         return f"a[{index}] * b[{index}]"
     common = dtype_to_ctype(np.result_type(a, b))

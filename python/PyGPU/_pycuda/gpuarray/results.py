@@ -1,6 +1,6 @@
 """Outputs of PyCUDA's functions, and their dtypes, which differ from NumPy's.
 
-A result has the dtype of the array, for every function; results of integers are truncated. PyCUDA's rule is in
+The result of every function has the dtype of the array; results for integers are truncated. PyCUDA's rule is in
 ``_make_unary_array_func`` of ``cumath.py``, which creates results by ``_new_like_me``, and in
 ``_make_binary_minmax_func`` of ``gpuarray.py``, which creates them by ``empty_like``.
 """
@@ -16,12 +16,12 @@ from PyGPU import _core
 
 
 def on(stream: Any) -> AbstractContextManager[Any]:
-    """Create an argument ``stream=`` the thread's current stream; None has no effect."""
+    """Make the stream passed as ``stream=`` the thread's current stream inside ``with``; None has no effect."""
     return nullcontext() if stream is None else stream
 
 
 class allocating:
-    """Allocate results, and those of operations on them, from an argument ``allocator=``; None has no effect."""
+    """Use the allocator passed as ``allocator=`` for results inside ``with``, and for results computed from them."""
 
     def __init__(self, allocator: Any) -> None:
         self._allocator = allocator

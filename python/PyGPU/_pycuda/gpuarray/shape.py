@@ -13,12 +13,12 @@ from PyGPU._pycuda.tools.occupancy import DeviceData
 __all__ = ["concatenate", "reshape", "splay", "stack", "transpose"]
 
 _THREADS = 128
-# For devices that do not report the number of blocks per multiprocessor.
+# Number of blocks per multiprocessor, for devices that do not report it.
 _BLOCKS = 16
 
 
 def splay(n: int, dev: Device | None = None) -> tuple[tuple[int, int], tuple[int, int, int]]:
-    """Choose the shape of a grid-stride launch.
+    """Choose grid and block for a launch of a kernel with a grid-stride loop.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def splay(n: int, dev: Device | None = None) -> tuple[tuple[int, int], tuple[int
     Returns
     -------
     grid, block : tuple of int
-        At most four times the number of resident blocks of 128 threads.
+        Launch shape with at most four times as many blocks of 128 threads as the device can hold.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def splay(n: int, dev: Device | None = None) -> tuple[tuple[int, int], tuple[int
 
 
 def transpose(a: _core.GPUArray, axes: Any = None) -> _core.GPUArray:
-    """Return a view with the axes in another order.
+    """Return a view with permuted axes.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def reshape(a: _core.GPUArray, *shape: Any, order: Any = "C") -> _core.GPUArray:
     Returns
     -------
     GPUArray
-        A view wherever NumPy makes one, else a copy.
+        A view wherever NumPy returns one, otherwise a copy.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def concatenate(arrays: Any, axis: int = 0, allocator: Any = None) -> _core.GPUA
     axis : int, optional
         Axis of the operation.
     allocator : callable, optional
-        Allocator of the result; defaults to the first one found among the arrays.
+        Allocator of the result; defaults to the allocator of the first array that has one.
 
     Returns
     -------
@@ -128,9 +128,9 @@ def stack(arrays: Any, axis: int = 0, allocator: Any = None) -> _core.GPUArray:
     arrays : sequence of GPUArray
         Arrays of one shape.
     axis : int, optional
-        The place of the new axis.
+        Index of the new axis.
     allocator : callable, optional
-        Allocator of the result; defaults to the first one found among the arrays.
+        Allocator of the result; defaults to the allocator of the first array that has one.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Gather and scatter functions of PyCUDA's ``pycuda.gpuarray``.
 
-PyCUDA checks no index: one out of range accesses arbitrary memory. Here the nearest valid index is used, and
-the call does not synchronize.
+In PyCUDA an index out of range accesses arbitrary memory. These functions use the nearest valid index instead, which
+needs no synchronization.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _using_allocator_of(array: _core.GPUArray) -> AbstractContextManager[Any]:
 
 
 def _outputs(arrays: Arrays, shape: Any, out: Arrays | None) -> list[_core.GPUArray]:
-    """Return the given output arrays, or a new array for each."""
+    """Return the given output arrays, or new arrays if none are given."""
     dtype = arrays[0].dtype
     if any(array.dtype != dtype for array in arrays):
         raise ValueError("the arrays must have the same dtype")
@@ -52,7 +52,7 @@ def _pairs(arrays: Arrays, out: Arrays) -> Iterator[tuple[_core.GPUArray, _core.
 def take(
     a: _core.GPUArray, indices: _core.GPUArray, out: _core.GPUArray | None = None, stream: Any = None
 ) -> _core.GPUArray:
-    """Take elements at flat indices of an array, in C order.
+    """Return the elements at given flat indices of an array, in C order.
 
     Parameters
     ----------
@@ -62,12 +62,12 @@ def take(
     out : GPUArray, optional
         Output array.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
 
     Returns
     -------
     GPUArray
-        Of the dtype of `a`.
+        Array of the dtype of `a`.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def take(
 def multi_take(
     arrays: Arrays, indices: _core.GPUArray, out: Arrays | None = None, stream: Any = None
 ) -> list[_core.GPUArray]:
-    """Take the elements at the same indices of several arrays.
+    """Return the elements at the same indices of several arrays.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def multi_take(
     out : list of GPUArray, optional
         Output arrays.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def multi_put(
     out : list of GPUArray, optional
         Output arrays.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
 
     Returns
     -------
@@ -170,7 +170,7 @@ def multi_take_put(
     stream: Any = None,
     src_offsets: Sequence[int] | None = None,
 ) -> list[_core.GPUArray]:
-    """Copy elements at indices of several arrays to other indices of other arrays.
+    """Copy elements of several arrays to other arrays, with separate source and target indices.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def multi_take_put(
     out : list of GPUArray, optional
         Output arrays.
     stream : Stream, optional
-        Stream of the computation; defaults to the thread's current one.
+        Stream on which the function computes; defaults to the thread's current stream.
     src_offsets : list of ints, optional
         Offset for each array, added to its source indices.
 

@@ -1,4 +1,4 @@
-"""PyCUDA's arithmetic of pool bins."""
+"""PyCUDA's `bitlog2`, the arithmetic of a pool's bins."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def bitlog2(n: SupportsIndex) -> int:
     Returns
     -------
     int
-        0 for 0.
+        The logarithm; 0 if `n` is 0.
 
     Examples
     --------

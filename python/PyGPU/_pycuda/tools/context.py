@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 
 
 def _device_setting() -> int | None:
-    """Read the device named by ``CUDA_DEVICE`` or ``~/.cuda_device``."""
+    """Return the device number from ``CUDA_DEVICE`` or ``~/.cuda_device``, or None."""
     text = os.environ.get("CUDA_DEVICE")
     if text is None:
         try:
@@ -50,7 +50,7 @@ def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -
     Parameters
     ----------
     ctx_maker : callable, optional
-        Function that creates the context of a `driver.Device`; its `make_context` by default.
+        Function that creates the context of a `driver.Device`; defaults to its method `make_context`.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def get_default_device(default: int = 0) -> Device:
     Parameters
     ----------
     default : int, optional
-        Used if ``CUDA_DEVICE`` and ``~/.cuda_device`` name none.
+        Device number that is used if neither ``CUDA_DEVICE`` nor ``~/.cuda_device`` names a device.
 
     Returns
     -------
@@ -190,7 +190,7 @@ def init_cuda_context_fixture() -> Iterator[None]:
 
 
 def mark_cuda_test(func: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Run a test with a separate context.
+    """Decorate a test function so that it runs with a separate context.
 
     Parameters
     ----------

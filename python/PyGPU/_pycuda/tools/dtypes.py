@@ -1,4 +1,4 @@
-"""PyCUDA's older function that names a dtype in C."""
+"""PyCUDA's older function `register_dtype`, which registers the C name of a dtype."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def register_dtype(dtype: Any, name: str | Iterable[str], alias_ok: bool = False
     dtype : data-type
         Usually a structured dtype with the layout of the C type.
     name : str or sequence of str
-        The first one is the one that is written.
+        C names; generated sources use the first name.
     alias_ok : bool, optional
         Whether a dtype that already has a name is accepted.
 

@@ -1,6 +1,7 @@
 """PyCUDA's `DeviceData` and `OccupancyRecord`, from the attributes of the device.
 
-PyCUDA has a table for each old architecture. Here the values come from the driver, and missing ones are not invented.
+PyCUDA has a table of old architectures. Here the values come from the driver; a value that the driver does not report
+is missing.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ __all__ = ["DeviceData", "OccupancyRecord"]
 
 
 class DeviceData:
-    """Limits of kernels on a device.
+    """Limits of a device for kernels, such as the number of registers.
 
     Parameters
     ----------
@@ -26,9 +27,9 @@ class DeviceData:
     Attributes
     ----------
     max_threads, warp_size, thread_blocks_per_mp, warps_per_mp : int
-        Threads of a block and of a warp, maximum resident blocks and warps of a multiprocessor.
+        Threads per block and per warp, and maximum numbers of resident blocks and warps on a multiprocessor.
     registers, shared_memory : int
-        Registers and bytes of shared memory of a multiprocessor.
+        Number of registers, and bytes of shared memory, of a multiprocessor.
 
     Notes
     -----
@@ -70,14 +71,14 @@ class DeviceData:
             raise AttributeError(f"DeviceData has no {name!r} here: {error}") from error
 
     def align(self, bytes: SupportsInt, word_size: int = 4) -> int:
-        """Round up to the alignment of the device.
+        """Round a number of bytes up to the alignment of the device.
 
         Parameters
         ----------
         bytes : int
             Number of bytes.
         word_size : int, optional
-            4, 8 or 16.
+            Size of a word in bytes: 4, 8 or 16.
 
         Returns
         -------
@@ -93,12 +94,12 @@ class DeviceData:
         return -(-int(bytes) // unit) * unit
 
     def align_bytes(self, word_size: int = 4) -> int:
-        """Return the alignment of words of a size, in bytes.
+        """Return the alignment, in bytes, of accesses by words of a given size.
 
         Parameters
         ----------
         word_size : int, optional
-            4, 8 or 16.
+            Size of a word in bytes: 4, 8 or 16.
 
         Returns
         -------
@@ -107,7 +108,7 @@ class DeviceData:
         Raises
         ------
         ValueError
-            For other sizes.
+            For any other size of a word.
 
         Examples
         --------
@@ -121,12 +122,12 @@ class DeviceData:
         return alignments[word_size]
 
     def align_words(self, word_size: int) -> int:
-        """Return the alignment of words of a size, in words.
+        """Return the alignment, in words, of accesses by words of a given size.
 
         Parameters
         ----------
         word_size : int
-            4, 8 or 16.
+            Size of a word in bytes: 4, 8 or 16.
 
         Returns
         -------
@@ -141,14 +142,14 @@ class DeviceData:
         return self.align_bytes(word_size) // word_size
 
     def align_dtype(self, elements: SupportsInt, dtype_size: int) -> int:
-        """Round a number of elements up to the alignment.
+        """Round a number of elements up to the alignment of the device.
 
         Parameters
         ----------
         elements : int
             Number of elements.
         dtype_size : int
-            4, 8 or 16 bytes each.
+            Size of an element in bytes: 4, 8 or 16.
 
         Returns
         -------
@@ -163,7 +164,7 @@ class DeviceData:
         return self.align(int(elements) * dtype_size, dtype_size) // dtype_size
 
     def coalesce(self, thread_count: SupportsInt) -> int:
-        """Round threads up to whole half warps.
+        """Round a number of threads up to a multiple of half a warp.
 
         Parameters
         ----------
@@ -184,7 +185,7 @@ class DeviceData:
 
     @staticmethod
     def make_valid_tex_channel_count(size: int) -> int:
-        """Round channels up to 1, 2 or 4.
+        """Round a number of texture channels up to 1, 2 or 4.
 
         Parameters
         ----------
@@ -213,7 +214,7 @@ class DeviceData:
 
 
 class OccupancyRecord:
-    """Number of resident blocks of a multiprocessor, by the limits that the device reports.
+    """Number of blocks that can reside on a multiprocessor, computed from the limits of the device.
 
     Parameters
     ----------
@@ -229,9 +230,9 @@ class OccupancyRecord:
     Attributes
     ----------
     tb_per_mp : int
-        Number of blocks.
+        Number of resident blocks.
     limited_by : str
-        ``'threads'``, ``'warps'``, ``'regs'`` or ``'smem'``.
+        The limit that determines the number: ``'threads'``, ``'warps'``, ``'regs'`` or ``'smem'``.
     warps_per_mp : int
         Warps of these blocks.
     occupancy : float
@@ -244,7 +245,7 @@ class OccupancyRecord:
 
     Notes
     -----
-    It is an upper bound: the allocation granularity of registers and shared memory is unknown.
+    The result is an upper bound, because the allocation granularity of registers and shared memory is unknown.
     ``Function.kernel.active_blocks()`` returns the driver's value for a kernel.
 
     Examples

@@ -35,13 +35,13 @@ _SIZE_BITS = 64
 
 
 class _Pool(Generic[Block]):
-    """Blocks of one kind, in bins of a power of two with four further bits."""
+    """Pool of memory blocks, whose bins divide each power of two into 16 sizes."""
 
     def __init__(self, allocate: Callable[[int], Block], free: Callable[[Block], None]) -> None:
         self._allocate = allocate
         self._free = free
         self._bins: dict[int, list[Block]] = {}
-        # Reentrant: the collector may free a block of the pool while it is locked.
+        # The lock is reentrant, because the garbage collector may free a block of the pool while the pool is locked.
         self._lock = threading.RLock()
         self._is_holding = True
         self._held_blocks = self._active_blocks = self._managed_bytes = self._active_bytes = 0
@@ -53,27 +53,27 @@ class _Pool(Generic[Block]):
 
     @property
     def active_blocks(self) -> int:
-        """Number of blocks in use."""
+        """Number of blocks that are in use."""
         return self._active_blocks
 
     @property
     def managed_bytes(self) -> int:
-        """Bytes of all blocks, free or in use."""
+        """Total size in bytes of all blocks, whether free or in use."""
         return self._managed_bytes
 
     @property
     def active_bytes(self) -> int:
-        """Requested bytes in use."""
+        """Sum of the requested sizes, in bytes, of the blocks in use."""
         return self._active_bytes
 
     @staticmethod
     def bin_number(size: SupportsIndex) -> int:
-        """Return the bin that serves a number of bytes.
+        """Return the number of the bin for requests of a given size.
 
         Parameters
         ----------
         size : int
-            Bytes.
+            Number of bytes.
 
         Returns
         -------
@@ -89,12 +89,12 @@ class _Pool(Generic[Block]):
 
     @staticmethod
     def alloc_size(bin: SupportsIndex) -> int:
-        """Return the block size of a bin: the largest number of bytes that belongs to it.
+        """Return the block size of a bin: the largest request, in bytes, that belongs to the bin.
 
         Parameters
         ----------
         bin : int
-            Bin from `bin_number`.
+            Number of the bin, from `bin_number`.
 
         Returns
         -------
@@ -113,12 +113,12 @@ class _Pool(Generic[Block]):
             pass
 
     def stop_holding(self) -> None:
-        """Return all free blocks to the driver, and from now on every block when it is freed."""
+        """Return all free blocks to the driver; from now on, return each block to the driver when it is freed."""
         self._is_holding = False
         self.free_held()
 
     def _free_one(self) -> bool:
-        """Free one of the largest free blocks; return whether one existed."""
+        """Return one of the largest free blocks to the driver; return whether there was a free block."""
         with self._lock:
             if not self._held_blocks:
                 return False
@@ -167,7 +167,7 @@ class _Pool(Generic[Block]):
         with self._lock:
             self._active_blocks -= 1
             self._active_bytes -= size
-            # A block that arrays continue to use belongs to them from here on.
+            # A block that arrays still use is not put back into the pool; the arrays own it from now on.
             if self._is_holding and not self._is_shared(block):
                 self._bins.setdefault(bin, []).append(block)
                 self._held_blocks += 1
@@ -177,7 +177,7 @@ class _Pool(Generic[Block]):
 
 
 class _PooledAllocation(Generic[Block]):
-    """Block in use, which returns to its pool."""
+    """Base of pool memory in use, which returns to the pool when it is freed."""
 
     def __init__(self, pool: _Pool[Block], size: int) -> None:
         self._size = size
@@ -215,7 +215,7 @@ class _PooledAllocation(Generic[Block]):
 class PooledDeviceAllocation(_PooledAllocation[_core.DeviceAllocation]):
     """Device memory of a `DeviceMemoryPool`, accepted as an address everywhere.
 
-    It returns to the pool by ``free()``, or with its last reference. ``len()`` is the number of requested
+    The memory returns to the pool by ``free()`` or with its last reference. ``len()`` returns the number of requested
     bytes.
 
     Parameters
@@ -223,7 +223,7 @@ class PooledDeviceAllocation(_PooledAllocation[_core.DeviceAllocation]):
     pool : DeviceMemoryPool
         Pool of the memory.
     size : int
-        Bytes.
+        Number of bytes.
 
     Examples
     --------
@@ -245,14 +245,14 @@ class PooledDeviceAllocation(_PooledAllocation[_core.DeviceAllocation]):
         return self.ptr
 
     def as_buffer(self, size: SupportsIndex, offset: SupportsIndex = 0) -> memoryview:
-        """Return a memoryview that has the address, for libraries that take device addresses in buffers (MPI).
+        """Return a memoryview at the device address, for libraries such as MPI that take device addresses in buffers.
 
         Parameters
         ----------
         size : int
-            Bytes.
+            Number of bytes.
         offset : int, optional
-            Start address.
+            Offset in bytes from the start of the memory.
 
         Returns
         -------
@@ -268,7 +268,7 @@ class PooledDeviceAllocation(_PooledAllocation[_core.DeviceAllocation]):
 class DeviceMemoryPool(_Pool[_core.DeviceAllocation]):
     """Pool of memory of the current device.
 
-    Arrays accept its `allocate` as their allocator.
+    The method `allocate` can be passed as the `allocator` of arrays.
 
     Examples
     --------
@@ -289,12 +289,12 @@ class DeviceMemoryPool(_Pool[_core.DeviceAllocation]):
         return block._is_shared
 
     def allocate(self, size: SupportsIndex) -> PooledDeviceAllocation:
-        """Return memory, from the pool if it has a free block of that bin.
+        """Return memory: a free block of the same bin if the pool has one, otherwise new memory.
 
         Parameters
         ----------
         size : int
-            Bytes.
+            Number of bytes.
 
         Returns
         -------
@@ -303,7 +303,7 @@ class DeviceMemoryPool(_Pool[_core.DeviceAllocation]):
         Raises
         ------
         OutOfMemoryError
-            If memory is insufficient, also after a garbage collection and after the pool freed all its free blocks.
+            If memory is insufficient even after a garbage collection and after the pool released its free blocks.
         """
         return PooledDeviceAllocation(self, operator.index(size))
 
@@ -342,14 +342,14 @@ class PageLockedAllocator:
 
 
 class PooledHostAllocation(_PooledAllocation[PagelockedHostAllocation]):
-    """Memory of a `PageLockedMemoryPool`: the ``base`` of its arrays.
+    """Memory of a `PageLockedMemoryPool`; it is the ``base`` of the pool's arrays.
 
     Parameters
     ----------
     pool : PageLockedMemoryPool
         Pool of the memory.
     size : int
-        Bytes.
+        Number of bytes.
 
     Examples
     --------
@@ -385,7 +385,7 @@ class PageLockedMemoryPool(_Pool[PagelockedHostAllocation]):
         super().__init__(page_locked_allocator.allocate, PagelockedHostAllocation.free)
 
     def allocate(self, shape: Iterable[SupportsIndex], dtype: DTypeLike, order: str = "C") -> NDArray[Any]:
-        """Return an ndarray over memory of the pool, reusing a free block of that bin if available.
+        """Return an ndarray over memory of the pool: a free block of the same bin, or else new memory.
 
         Parameters
         ----------
@@ -399,7 +399,8 @@ class PageLockedMemoryPool(_Pool[PagelockedHostAllocation]):
         Returns
         -------
         numpy.ndarray
-            Its ``base`` is a `PooledHostAllocation`, which returns to the pool with the last array over it.
+            Array whose ``base`` is a `PooledHostAllocation`. The memory returns to the pool with the last array over
+            it.
         """
         lengths = tuple(operator.index(length) for length in shape)
         memory = PooledHostAllocation(self, size_of(lengths, dtype, order))
@@ -407,7 +408,7 @@ class PageLockedMemoryPool(_Pool[PagelockedHostAllocation]):
 
 
 class DebugMemoryPool(DeviceMemoryPool):
-    """Pool that prints its allocations.
+    """Device memory pool that prints each allocation.
 
     Parameters
     ----------
@@ -432,12 +433,12 @@ class DebugMemoryPool(DeviceMemoryPool):
         self._logfile = logfile
 
     def allocate(self, size: SupportsIndex) -> PooledDeviceAllocation:
-        """Return memory, and print the allocation.
+        """Return memory as `DeviceMemoryPool.allocate`, and print the allocation.
 
         Parameters
         ----------
         size : int
-            Bytes.
+            Number of bytes.
 
         Returns
         -------
