@@ -67,6 +67,16 @@ class cudaIpcMemHandle_t(_Handle):
 class cudaIpcEventHandle_t(_Handle):
     """Handle by which another process opens an event: 64 bytes, which can be pickled and sent.
 
+    Parameters
+    ----------
+    handle : bytes-like
+        The 64 bytes of a handle; defaults to zeros.
+
+    Raises
+    ------
+    ValueError
+        If `handle` does not have 64 bytes.
+
     Examples
     --------
     >>> import PyGPU

@@ -104,13 +104,19 @@ def pagelocked_empty(
 def aligned_empty(
     shape: ShapeLike, dtype: DTypeLike, order: str = "C", alignment: SupportsIndex = 4096
 ) -> NDArray[Any]:
-    """Create an uninitialised ndarray over memory that is aligned to `alignment` bytes."""
+    """Create an uninitialised ndarray over memory that is aligned to `alignment` bytes.
+
+    See `pagelocked_empty`.
+    """
     memory = AlignedHostAllocation(size_of(shape, dtype, order), alignment)
     return array_over(memory, memory._address, shape, dtype, order)
 
 
 def managed_empty(shape: ShapeLike, dtype: DTypeLike, order: str = "C", mem_flags: SupportsIndex = 0) -> NDArray[Any]:
-    """Create an uninitialised ndarray over memory that host and device both access."""
+    """Create an uninitialised ndarray over memory that host and device both access.
+
+    See `pagelocked_empty`.
+    """
     nbytes = size_of(shape, dtype, order)
     if nbytes == 0:
         return numpy.empty(shape, dtype, order)  # type: ignore[call-overload, no-any-return]
@@ -138,30 +144,48 @@ def managed_zeros(shape: ShapeLike, dtype: DTypeLike, order: str = "C", mem_flag
 
 
 def pagelocked_empty_like(ary: NDArray[Any], mem_flags: SupportsIndex = 0) -> NDArray[Any]:
-    """Create an uninitialised ndarray over page-locked memory with the shape, dtype and order of an array."""
+    """Create an uninitialised ndarray over page-locked memory with the shape, dtype and order of an array.
+
+    See `pagelocked_empty`.
+    """
     return pagelocked_empty(ary.shape, ary.dtype, order_of(ary), mem_flags)
 
 
 def aligned_empty_like(ary: NDArray[Any], alignment: SupportsIndex = 4096) -> NDArray[Any]:
-    """Create an uninitialised ndarray over aligned memory with the shape, dtype and order of an array."""
+    """Create an uninitialised ndarray over aligned memory with the shape, dtype and order of an array.
+
+    See `pagelocked_empty`.
+    """
     return aligned_empty(ary.shape, ary.dtype, order_of(ary), alignment)
 
 
 def managed_empty_like(ary: NDArray[Any], mem_flags: SupportsIndex = 0) -> NDArray[Any]:
-    """Create an uninitialised ndarray over managed memory with the shape, dtype and order of an array."""
+    """Create an uninitialised ndarray over managed memory with the shape, dtype and order of an array.
+
+    See `pagelocked_empty`.
+    """
     return managed_empty(ary.shape, ary.dtype, order_of(ary), mem_flags)
 
 
 def pagelocked_zeros_like(ary: NDArray[Any], mem_flags: SupportsIndex = 0) -> NDArray[Any]:
-    """Create an ndarray of zeros over page-locked memory with the shape, dtype and order of an array."""
+    """Create an ndarray of zeros over page-locked memory with the shape, dtype and order of an array.
+
+    See `pagelocked_empty`.
+    """
     return _zeroed(pagelocked_empty_like(ary, mem_flags))
 
 
 def aligned_zeros_like(ary: NDArray[Any], alignment: SupportsIndex = 4096) -> NDArray[Any]:
-    """Create an ndarray of zeros over aligned memory with the shape, dtype and order of an array."""
+    """Create an ndarray of zeros over aligned memory with the shape, dtype and order of an array.
+
+    See `pagelocked_empty`.
+    """
     return _zeroed(aligned_empty_like(ary, alignment))
 
 
 def managed_zeros_like(ary: NDArray[Any], mem_flags: SupportsIndex = 0) -> NDArray[Any]:
-    """Create an ndarray of zeros over managed memory with the shape, dtype and order of an array."""
+    """Create an ndarray of zeros over managed memory with the shape, dtype and order of an array.
+
+    See `pagelocked_empty`.
+    """
     return _zeroed(managed_empty_like(ary, mem_flags))

@@ -139,7 +139,7 @@ class Module:
             raise _not_found(error) from error
 
     def get_surfref(self, name: str) -> SurfaceReference:
-        """Return a surface reference of the module, given the name of a surface at file scope."""
+        """Return the surface reference of a file-scope surface, with the parameters of `get_texref`."""
         try:
             return SurfaceReference._from_module(self._references, name)
         except ValueError as error:

@@ -100,7 +100,10 @@ def get_elwise_range_module(
     loop_prep: str = "",
     after_loop: str = "",
 ) -> SourceModule:
-    """Compile a kernel that executes a statement for each ``i`` in ``range(start, stop, step)``, its last arguments."""
+    """Compile a kernel that executes a statement for each ``i`` in ``range(start, stop, step)``.
+
+    The last arguments of the kernel are ``start``, ``stop`` and ``step``. See `get_elwise_module` for the parameters.
+    """
     return _module("long", _RANGE_LOOP, arguments, operation, name, keep, options, preamble, loop_prep, after_loop)
 
 
