@@ -58,7 +58,7 @@ class UnsupportedDataType(TypeError):
 
 
 class dtype:
-    """Enumeration of PybindGPU's data types.
+    """Raw data types: the enumeration of PybindGPU's data types.
 
     Parameters
     ----------
