@@ -130,7 +130,8 @@ fn take_deferred() -> Result<()> {
 pub struct ForeignCallGuard(());
 
 impl ForeignCallGuard {
-    /// Begins such a call on this thread. The thread that ends the process sets its flag before it reads the count.
+    /// Counts a call that this thread begins. The thread that ends the process sets the exit flag before it reads the
+    /// count. Thus either this thread sees the flag, or that thread sees the call and waits for it.
     #[inline]
     pub fn begin() -> Self {
         OWN_ASKING.set(OWN_ASKING.get() + 1);

@@ -168,7 +168,7 @@ impl AddressTable {
     /// The entries whose block begins at most `longest` bytes before an address. The nearest first address comes first.
     fn reaching(&self, address: Address) -> impl Iterator<Item = (Address, &AddressEntry)> {
         let least = address.saturating_sub(self.longest);
-        // Only the upper bound is searched in the tree. Few entries remain below it, so scanning them costs less than a
+        // The tree is searched for the upper bound only. Few entries lie between the bounds, so scanning them costs less than a
         // second search.
         let near = self.entries.range(..=address).rev().take_while(move |(first, _)| **first >= least);
         near.flat_map(|(&first, same)| same.iter().rev().map(move |entry| (first, entry)))

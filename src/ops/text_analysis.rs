@@ -59,7 +59,8 @@ pub struct Analysis {
     pub counts_threads: bool,
     /// One entry per array argument, in order.
     pub vectors: Vec<Vector>,
-    /// Whether packs are possible, only element `i` of each array is accessed, and no type is user-defined.
+    /// Whether three conditions hold: elements can be loaded in packs, only element `i` of each array is accessed, and no
+    /// type is user-defined.
     pub is_plain: bool,
 }
 

@@ -32,7 +32,7 @@ def invalid_array_error(invalid: Any, function: str | None = None) -> TypeError:
 
 
 def array(argument: Any, function: str) -> _core.GPUArray:
-    """Convert a device array or a number to a GPUArray; reject host arrays with axes."""
+    """Convert a device array, a number or a 0-dimensional host array to a GPUArray; reject other host arrays."""
     if isinstance(argument, _core.GPUArray):
         return argument
     if isinstance(argument, (list, tuple)) or (isinstance(argument, np.ndarray) and argument.ndim):

@@ -53,9 +53,9 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
     a : GPUArray
         The matrices, in the last two axes.
     rcond, rtol : number or GPUArray, optional
-        Singular values up to this multiple of the largest singular value count as 0. By default `rcond` is 1e-15 in
-        double precision. In single precision, and for an `rtol` of None, the multiple is max(rows, columns) times the
-        machine epsilon.
+        Singular values up to this multiple of the largest singular value count as 0; give at most one of both. Without
+        them the multiple is 1e-15 in double precision, and max(rows, columns) times the machine epsilon in single
+        precision. An explicit ``rtol=None`` selects the latter in both.
     hermitian : bool, optional
         Whether the matrices are Hermitian, which is faster.
 

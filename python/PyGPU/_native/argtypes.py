@@ -109,7 +109,7 @@ def as_argtype(
     shape: int | Sequence[int | None] | None = None,
     device: _core.Device | str | int | None = None,
 ) -> type[ArrayArgument]:
-    """Return a type for the `argtypes` of a ctypes function that takes and checks a `GPUArray`.
+    """Return a type for the `argtypes` of a ctypes function: it accepts a `GPUArray` and checks its properties.
 
     It is the counterpart of `numpy.ctypeslib.ndpointer` for device memory.
 

@@ -67,7 +67,7 @@ class DtypedArgument:
 
     @property
     def c_type(self) -> str:
-        """C type of the argument: as declared if every compiler supports the declared name."""
+        """The C type of the argument: the declared name if every compiler supports it, else the name of its dtype."""
         return self._declared_type or dtype_to_ctype(self.dtype)
 
     def __repr__(self) -> str:
@@ -160,7 +160,7 @@ def parse_c_arg(c_arg: str) -> DtypedArgument:
     """
     pointee, _, _ = c_arg.partition("*")
     constant = re.search(r"\bconst\b", pointee) is not None
-    # `const` and similar words after the type qualify the pointer and are removed.
+    # Words such as `const` and `restrict` behind the `*` qualify the pointer, not its target, and are removed.
     text = " ".join(SILENT.sub(" ", c_arg).split())
     match = _DECLARATION.match(text)
     if match is None:

@@ -262,7 +262,7 @@ mod tests {
     use super::super::driver::Cuda;
     use crate::vendor::{Names, Symbols, shared_symbols};
 
-    /// Makes the types of a header available under the names of the list that both vendors share.
+    /// Defines aliases for the types of a header, with the vendor-neutral names of the function list that CUDA and HIP share.
     macro_rules! header {
         ($($header:tt)+) => {
             pub use $($header)+::{

@@ -77,7 +77,7 @@ pub(super) fn suit(blocks: &CopyBlocks) -> bool {
         _ if overrides().driver => false,
         CopyBlocks::One { .. } => false,
         CopyBlocks::Uniform(rows) => {
-            // The driver would read rows that are broadcast from memory repeatedly.
+            // If rows of the source are broadcast, the driver would read the same row from memory once for each repetition.
             let is_read_again = (rows.height > 1 && rows.src_pitch == 0) || (rows.depth > 1 && rows.src_slice == 0);
             (rows.width < WIDE_ROWS || is_read_again)
                 && rows.width.saturating_mul(rows.height).saturating_mul(rows.depth) > LITTLE

@@ -51,7 +51,8 @@ fn bound(kind: ScalarType, is_greatest: bool) -> String {
     }
 }
 
-/// Replaces the placeholders `{T}` and `{R}` by types, and the one for the squared magnitude of a difference of means.
+/// Replaces the placeholders `{T}` and `{R}` by types, and `{square}`, `{squared}` and `{size}` by expressions for real
+/// or complex elements.
 pub(super) fn spelled(text: &str, kind: ScalarType) -> String {
     let [square, squared, size] = match kind.is_complex() {
         true => [

@@ -1,4 +1,5 @@
-//! Rarely used fields of arrays: host mirror, memory object, a value that a subclass created late.
+//! Rarely used fields of an array: the host mirror, the object of its memory, and the value that `__init__` sets after
+//! `__new__` in a subclass.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};

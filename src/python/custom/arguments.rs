@@ -53,7 +53,8 @@ pub(crate) fn arguments(declared: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> 
 
 /// The values of one call.
 pub(crate) struct BoundArguments<'a> {
-    /// PyGPU's arrays, which the caller's tuple keeps alive, and arrays of other libraries by index.
+    /// One entry per array argument: a PyGPU array is borrowed from the caller's tuple, and an array of another library is
+    /// an index into `foreign`.
     slots: SmallVec<[ArgumentArray<'a>; 6]>,
     foreign: Vec<Array>,
     /// Values of the scalar arguments, in order.

@@ -23,7 +23,7 @@ pub(super) type Vectorcall = unsafe extern "C" fn(
     kwnames: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject;
 
-/// In no limited API, which cannot report whether this thread holds the GIL.
+/// `PyGILState_Check`. No limited API contains it, or another way to query whether this thread holds the GIL.
 type GilStateCheck = unsafe extern "C" fn() -> c_int;
 
 fn address(name: &CStr) -> Option<*mut c_void> {

@@ -143,8 +143,8 @@ pub(crate) fn has_dlpack(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(class.hasattr(intern!(py, "__dlpack__"))? && class.hasattr(intern!(py, "__dlpack_device__"))?)
 }
 
-/// Imports through an exchange table. Returns the array, and whether the producer copied; usable on `requested`, or on
-/// the current stream.
+/// Imports through a DLPack exchange table of the producer. Returns the array, and whether the producer copied the data.
+/// The array can be used on the stream `requested`, or else on the current stream.
 pub(crate) fn through_table(
     value: &Bound<'_, PyAny>,
     table: ForeignExchangeTable,

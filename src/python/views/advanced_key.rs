@@ -97,7 +97,7 @@ fn view_around_mask(layout: &Layout, items: &[KeyItem<'_>]) -> Option<(Layout, u
     Some((view, mask_axis))
 }
 
-/// A mask in the shape of a view, in which its axes begin at `mask_axis`.
+/// Broadcasts a mask to the shape of a view. The first axis of the mask is the axis `mask_axis` of the view.
 fn expand_mask(mask: &Layout, view: &Layout, mask_axis: usize) -> Option<Layout> {
     // Appends axes of length 1 to the mask, up to the last axis of the view.
     let trailing = view.ndim() - mask_axis - mask.ndim();

@@ -131,7 +131,7 @@ class Device:
 
     @property
     def device(self) -> _core.Device:
-        """PyGPU's device object."""
+        """The `PyGPU.Device` that this object of PyCUDA's interface wraps."""
         return self._device
 
     def name(self) -> str:

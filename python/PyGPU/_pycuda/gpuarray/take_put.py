@@ -124,7 +124,7 @@ def multi_put(
     out: Arrays | None = None,
     stream: Any = None,
 ) -> list[_core.GPUArray]:
-    """Write the elements of several arrays to the same indices of other arrays.
+    """Write the elements of each array to given indices of an output array; all arrays use the same indices.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def multi_put(
     dest_indices : GPUArray of ints
         Target index of each element, with one axis.
     dest_shape : tuple of ints, optional
-        Shape of new results, whose other elements are uninitialised.
+        Shape of the arrays that are created without `out`. Elements that are not written stay uninitialised.
     out : list of GPUArray, optional
         Output arrays.
     stream : Stream, optional

@@ -17,10 +17,11 @@ use pygpu_memory::Allocation;
 use pygpu_ops::fusion::{self, DeferredOp, EagerReason, FusionMode, Operands, Scalar};
 use pygpu_ops::ufunc::UfuncEntry;
 
-/// Defers a call and returns its result; `None` if it is launched eagerly.
+/// Defers a call and returns its pending result. Returns `None` if the call cannot be deferred; the caller then launches
+/// it.
 ///
 /// # Errors
-/// `OverflowError` and other errors of numbers; the driver's, from pending operations.
+/// `OverflowError` and other errors from converting numbers; driver errors from pending operations that are launched.
 #[inline]
 pub(in crate::operators) fn result<'py>(
     py: Python<'py>,
