@@ -38,25 +38,25 @@ pub fn attribute(number: u32, device: usize) -> Option<i32> {
         76 => 0,                    // minor compute capability
         // whether stream priorities, L1 caching of globals and L1 caching of locals are supported
         78..=80 => 1,
-        81 => 228 << 10,            // bytes of shared memory per multiprocessor
-        82 => 65_536,               // registers per multiprocessor
-        83 => 1,                    // whether managed memory is supported
-        84..=86 => 0,               // multi-GPU board, its group, and native atomics between host and device
-        87 => 2,                    // ratio of single- to double-precision speed
-        88 => 0,                    // whether kernels can access pageable memory
+        81 => 228 << 10, // bytes of shared memory per multiprocessor
+        82 => 65_536,    // registers per multiprocessor
+        83 => 1,         // whether managed memory is supported
+        84..=86 => 0,    // multi-GPU board, its group, and native atomics between host and device
+        87 => 2,         // ratio of single- to double-precision speed
+        88 => 0,         // whether kernels can access pageable memory
         // whether concurrent managed access, preemption, registered host pointers and stream memory operations are
         // supported
         89..=92 => 1,
-        95 | 96 => 1, // whether cooperative launches are supported
+        95 | 96 => 1,    // whether cooperative launches are supported
         97 => 227 << 10, // bytes of shared memory per block on request
-        98 | 99 => 1, // whether remote writes can be flushed and host memory can be registered
+        98 | 99 => 1,    // whether remote writes can be flushed and host memory can be registered
         // whether kernels use the host's page tables; whether the host can access managed memory directly
         100 | 101 => 0,
-        102 => 0,     // whether virtual memory management is supported
-        106 => 32,    // maximum blocks per multiprocessor
-        115 => 1,     // whether memory pools are supported
+        102 => 0,       // whether virtual memory management is supported
+        106 => 32,      // maximum blocks per multiprocessor
+        115 => 1,       // whether memory pools are supported
         116..=119 => 0, // whether GPUDirect RDMA and shared pools are supported
-        120 => 1,     // whether clusters are supported
+        120 => 1,       // whether clusters are supported
         0 | 1000.. => return None,
         _ => 0,
     })
