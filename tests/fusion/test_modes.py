@@ -66,8 +66,8 @@ def test_mode_object_is_reentrant() -> None:
 
 def test_recursive_function_keeps_fusion_mode_of_decorator() -> None:
     @PyGPU.fusion("off")
+    def countdown(left: int) -> list[str]:
         """Return the fusion mode at each level."""
-        """Recurse `left` times, and return the fusion mode at each level."""
         return [_core._get_fusion(), *(countdown(left - 1) if left else [])]
 
     assert countdown(2) == ["off"] * 3
