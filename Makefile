@@ -17,7 +17,7 @@ PLOTS_OF ?= docs/results
 # `make test-all` also runs the cases outside the samples of large matrices: tests/helpers/sampling.py.
 SAMPLE ?= -m "not matrix"
 
-EAGER_FOLDERS := tests/arithmetic tests/reductions tests/interop
+EAGER_FOLDERS := tests/arithmetic tests/reductions tests/interop tests/memory tests/streams
 
 BIN := .venv/bin
 # Last on the path, so that a toolchain chosen by the caller wins.

@@ -67,12 +67,12 @@ def test_mode_object_is_reentrant() -> None:
 def test_recursive_function_keeps_fusion_mode_of_decorator() -> None:
     @PyGPU.fusion("off")
     def countdown(left: int) -> list[str]:
-        """Return the fusion mode at each level."""
+        """Count."""
         return [_core._get_fusion(), *(countdown(left - 1) if left else [])]
 
     assert countdown(2) == ["off"] * 3
     assert _core._get_fusion() == "auto"
-    assert (countdown.__name__, countdown.__doc__) == ("countdown", "Return the fusion mode at each level.")
+    assert (countdown.__name__, countdown.__doc__) == ("countdown", "Count.")
 
 
 @pytest.mark.parametrize("mode", ["fast", "", "AUTO", None, 1, ["off"]])

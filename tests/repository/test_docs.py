@@ -49,7 +49,7 @@ SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
 BLOCK = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
 # A docstring may point to another one instead of repeating it.
-REFERS = re.compile(r"\b(?:as|like|same as|see|parameters of)\b[^.]*`\w[\w.]*`", re.IGNORECASE)
+REFERS = re.compile(r"\b(?:as|like|same as|see)\b[^.]*`\w[\w.]*`", re.IGNORECASE)
 
 
 def make_reference() -> ModuleType:

@@ -1,4 +1,7 @@
 //! Tests of the CPU backend through its traits.
+//!
+//! The unsafe calls of this file share one argument: each test owns the memory and the handles that it passes, and keeps
+//! them until the call has completed. Calls that must fail, or touch no memory, may have any address.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks, missing_docs)]
 

@@ -273,7 +273,7 @@ def np_to_array(nparray: Any, order: str, allowSurfaceBind: bool = False) -> Arr
 
 
 def gpuarray_to_array(gpuarray: Any, order: str, allowSurfaceBind: bool = False) -> Array:
-    """Create a driver array with the elements of a GPUArray, with the parameters of `np_to_array`."""
+    """Create a driver array with the elements of a GPUArray, with the same parameters as `np_to_array`."""
     array = _empty_array_for(gpuarray, order, allowSurfaceBind)
     if not (gpuarray.flags.c_contiguous or gpuarray.flags.f_contiguous):
         gpuarray = gpuarray.copy()

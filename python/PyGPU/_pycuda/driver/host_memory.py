@@ -127,19 +127,19 @@ def managed_empty(shape: ShapeLike, dtype: DTypeLike, order: str = "C", mem_flag
 def pagelocked_zeros(
     shape: ShapeLike, dtype: DTypeLike, order: str = "C", mem_flags: SupportsIndex = 0
 ) -> NDArray[Any]:
-    """Create an ndarray of zeros over page-locked memory, with the parameters of `pagelocked_empty`."""
+    """Create an ndarray of zeros over page-locked memory, with the same parameters as `pagelocked_empty`."""
     return _zeroed(pagelocked_empty(shape, dtype, order, mem_flags))
 
 
 def aligned_zeros(
     shape: ShapeLike, dtype: DTypeLike, order: str = "C", alignment: SupportsIndex = 4096
 ) -> NDArray[Any]:
-    """Create an ndarray of zeros over aligned memory, with the parameters of `aligned_empty`."""
+    """Create an ndarray of zeros over aligned memory, with the same parameters as `aligned_empty`."""
     return _zeroed(aligned_empty(shape, dtype, order, alignment))
 
 
 def managed_zeros(shape: ShapeLike, dtype: DTypeLike, order: str = "C", mem_flags: SupportsIndex = 0) -> NDArray[Any]:
-    """Create an ndarray of zeros over managed memory, with the parameters of `managed_empty`."""
+    """Create an ndarray of zeros over managed memory, with the same parameters as `managed_empty`."""
     return _zeroed(managed_empty(shape, dtype, order, mem_flags))
 
 

@@ -139,7 +139,7 @@ class Module:
             raise _not_found(error) from error
 
     def get_surfref(self, name: str) -> SurfaceReference:
-        """Return the surface reference of a file-scope surface, with the parameters of `get_texref`."""
+        """Return the surface reference of a file-scope surface, with the same parameters as `get_texref`."""
         try:
             return SurfaceReference._from_module(self._references, name)
         except ValueError as error:

@@ -80,7 +80,7 @@ class _PitchedCopy:
         self._source = _LinearEndpoint(host=bytes_of(buffer))
 
     def set_dst_host(self, buffer: HostBuffer) -> None:
-        """Set the destination to writable host memory, with the parameters of `set_src_host`."""
+        """Set the destination to writable host memory, with the same parameters as `set_src_host`."""
         self._target = _LinearEndpoint(host=bytes_of(buffer, written=True))
 
     def set_src_device(self, devptr: AddressLike) -> None:
@@ -94,7 +94,7 @@ class _PitchedCopy:
         self._source = _LinearEndpoint(address=devptr)
 
     def set_dst_device(self, devptr: AddressLike) -> None:
-        """Set the destination to device memory, with the parameters of `set_src_device`."""
+        """Set the destination to device memory, with the same parameters as `set_src_device`."""
         self._target = _LinearEndpoint(address=devptr)
 
     def set_src_unified(self, buffer: HostBuffer | AddressLike) -> None:
