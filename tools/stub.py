@@ -241,16 +241,16 @@ def sort_key(name: str) -> tuple[bool, list[tuple[int, str]]]:
     return not name[0].isupper(), [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
 
 
-def values(exported: list[Name]) -> dict[str, str]:
-    """Return the names that are objects of a class, or other names of a function, with their types.
+def values(exported: list[Name]) -> dict[str, list[str]]:
+    """Return the names that are objects of a class, or other names of a function, with the lines after ``name:``.
 
-    A summary follows the type of a ufunc: editors show it, because they do not read an object's docstring.
+    These are the type and, for a ufunc, its summary: editors show it, because they do not read an object's docstring.
     """
     entries, others = ufuncs()
     types = {1: "Ufunc", 2: "Ufunc[tuple[GPUArray, GPUArray]]"}
-    kinds = {name: f'{types[count]}\n"""{summary}"""' for name, (count, summary) in entries.items()}
+    kinds = {name: [types[count], f'"""{summary}"""'] for name, (count, summary) in entries.items()}
     kinds |= {alias: kinds[name] for alias, name in others.items()}
-    kinds |= {one.name: "Reduction" for one in exported if one.kind == "values" and one.path == REDUCTIONS}
+    kinds |= {one.name: ["Reduction"] for one in exported if one.kind == "values" and one.path == REDUCTIONS}
     kinds |= {one.name: kinds[str(one.target)] for one in exported if one.kind == "aliases" and one.target in kinds}
     # These functions replace ufuncs of the table.
     functions = {one.name for one in exported if one.kind == "functions"}
@@ -284,7 +284,8 @@ def stub() -> str:
             lines += member(item, classes)
     aliases = (one for one in exported if one.kind == "aliases" and one.name not in kinds)
     lines += [f"{one.name} = {one.target}" for one in aliases]
-    lines += [line for name, kind in kinds.items() for line in f"{name}: {kind}".split("\n")]
+    for name, (kind, *summary) in kinds.items():
+        lines += [f"{name}: {kind}", *summary]
     body = "\n".join(spaced(lines))
     return HEAD + "\n" + imports(body) + "\n" + body + "\n"
 
