@@ -139,6 +139,7 @@ impl Layout {
     #[inline]
     pub fn strided(shape: &[i64], strides: &[i64], offset: i64, itemsize: i64) -> Result<Self> {
         if shape.len() != strides.len() {
+            check_size(shape, itemsize)?; // an invalid shape is reported first
             return Err(errors::strides_rank(shape.len(), strides.len()));
         }
         let axes = shape.iter().zip(strides).map(|(&len, &stride)| Axis { len, stride });
@@ -150,9 +151,15 @@ impl Layout {
     pub fn over_axes(axes: impl Iterator<Item = Axis>, offset: i64, itemsize: i64) -> Result<Self> {
         let layout = Self { axes: axes.collect(), offset, itemsize };
         dense_bytes(layout.shape(), itemsize)?;
-        match layout.checked_extent() {
-            Some(_) => Ok(layout),
-            None => Err(layout.extent_overflow()),
+        layout.within_address_space()
+    }
+
+    /// Fails if the address of an element overflows.
+    #[inline]
+    fn within_address_space(self) -> Result<Self> {
+        match self.checked_extent() {
+            Some(_) => Ok(self),
+            None => Err(self.extent_overflow()),
         }
     }
 
@@ -166,10 +173,7 @@ impl Layout {
     #[inline]
     pub fn with_offset(&self, offset: i64) -> Result<Self> {
         let layout = Self { offset, ..self.clone() };
-        match layout.checked_extent() {
-            Some(_) => Ok(layout),
-            None => Err(layout.extent_overflow()),
-        }
+        layout.within_address_space()
     }
 
     /// Builds a layout without checks: the caller guarantees the invariants of the crate documentation.

@@ -1,7 +1,5 @@
 //! New arrays of a shape: `empty`, `zeros`, `ones`, `full`.
 
-use crate::array::class::ArrayResult;
-use crate::convert::OptionalArg;
 use std::sync::Arc;
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
@@ -10,7 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::over_memory;
-use crate::array::class::{GpuArray, new_exact, new_on};
+use crate::array::class::{ArrayResult, GpuArray, new_exact, new_on};
+use crate::convert::OptionalArg;
 use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::convert::shape::{self, OrderArgument};

@@ -8,6 +8,7 @@ use super::pickle_state::KernelOptions;
 use super::reduction::{c_type, expression, new_array};
 use crate::array::class::{GpuArray, new_exact};
 use crate::atexit::Detached;
+use crate::convert::OptionalArg;
 use crate::convert::dtype as dtypes;
 use crate::gil::WithoutGil;
 use crate::init_cell::InitCell;
@@ -227,13 +228,11 @@ macro_rules! scan_kernels {
     };
 }
 
-type Neutral<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
-
-fn no_neutral<'a, 'py>(_: Neutral<'a, 'py>) -> PyResult<Neutral<'a, 'py>> {
+fn no_neutral<'a, 'py>(_: OptionalArg<'a, 'py>) -> PyResult<OptionalArg<'a, 'py>> {
     Ok(None)
 }
 
-fn neutral<'a, 'py>(value: Neutral<'a, 'py>) -> PyResult<Neutral<'a, 'py>> {
+fn neutral<'a, 'py>(value: OptionalArg<'a, 'py>) -> PyResult<OptionalArg<'a, 'py>> {
     match value.filter(|value| !value.is_none()) {
         None => Err(PyValueError::new_err("neutral element is required for exclusive scan")),
         value => Ok(value),

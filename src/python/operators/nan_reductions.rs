@@ -1,7 +1,5 @@
 //! Reductions that ignore NaN, and reductions without a method.
 
-use crate::array::class::ArrayResult;
-use crate::convert::OptionalArg;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -9,7 +7,8 @@ use super::declaration::entry;
 use super::reduce::{self, ReductionArgs};
 use super::reduction_methods::{find_reduction, parameter, reduction_args, reduction_entry, reductions};
 use crate::array::array_argument::ArrayArg;
-use crate::array::class::GpuArray;
+use crate::array::class::{ArrayResult, GpuArray};
+use crate::convert::OptionalArg;
 use crate::names::names;
 use pygpu_base::dtype::ScalarType;
 use pygpu_ops::reductions::ReductionEntry;

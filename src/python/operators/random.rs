@@ -1,13 +1,12 @@
 //! Native part of `PyGPU.random`: a position in a random stream, and the elements from there on.
 
-use crate::array::class::BoundArray;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::array::class::{GpuArray, new_exact};
+use crate::array::class::{BoundArray, GpuArray, new_exact};
 use crate::convert::{dtype, shape};
 use crate::gil::WithoutGil;
 use crate::library_search::search_paths;

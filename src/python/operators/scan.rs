@@ -1,8 +1,6 @@
 //! Scans along an axis: read operands and keywords, allocate the result, enqueue the kernel on the current stream. NumPy scans
 //! arrays in host memory through views of the same memory.
 
-use crate::array::class::ArrayResult;
-use crate::convert::OptionalArg;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -11,8 +9,8 @@ use super::declaration::entry;
 use super::reduce;
 use super::reduction_methods::{find_reduction, parameter};
 use crate::array::array_argument::ArrayArg;
-use crate::array::class::{GpuArray, new_like};
-use crate::convert::{dtype, ndarray, shape};
+use crate::array::class::{ArrayResult, GpuArray, new_like};
+use crate::convert::{OptionalArg, dtype, ndarray, shape};
 use crate::gil::WithoutGil;
 use crate::host::{cpu_view, device_arrays, transfer};
 use crate::names::names;

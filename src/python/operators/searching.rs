@@ -1,11 +1,10 @@
 //! Native part of the search and count functions of `PyGPU._functions`, and methods that call these functions.
 
-use crate::array::class::BoundArray;
-use crate::convert::OptionalArg;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::array::class::{GpuArray, new_like};
+use crate::array::class::{BoundArray, GpuArray, new_like};
+use crate::convert::OptionalArg;
 use crate::finalization;
 use crate::gil::WithoutGil;
 use crate::names::names;

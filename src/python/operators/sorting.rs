@@ -1,12 +1,12 @@
 //! `sort` and `argsort`, as functions and as methods.
 
-use crate::convert::OptionalArg;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use super::declaration::entry;
 use crate::array::array_argument::ArrayArg;
 use crate::array::class::{GpuArray, new_like};
+use crate::convert::OptionalArg;
 use crate::gil::WithoutGil;
 use crate::host::{cpu_view, device_arrays, transfer};
 use crate::names::names;

@@ -1,9 +1,9 @@
 //! Selection methods. They call functions of `PyGPU._functions`, which are based on `take`.
 
-use crate::convert::OptionalArg;
 use pyo3::prelude::*;
 
 use crate::array::class::GpuArray;
+use crate::convert::OptionalArg;
 use crate::finalization;
 use crate::py_once::intern;
 
