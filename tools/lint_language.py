@@ -35,6 +35,7 @@ WORDS = {
     r"what wait(?:s|ed)": "pending operations",
     r"(?:close|closes|closing|closed) the window|the gate": "flush, flush point",
     r"(?:the|a|one) flight|in flight of|flights": "launch batch",
+    r"by its line": "eagerly",
     r"sealed|seals": "barrier",
     r"meetings?": "uses, compile threshold",
     r"lets? go(?: of)?": "release, drop",

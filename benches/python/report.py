@@ -163,7 +163,7 @@ def machine_line(results: dict[str, Any]) -> str:
 def document(results: dict[str, Any]) -> str:
     """Format all tables with explanations."""
     parts = [
-        f"`{results['command']}`: {results['rounds']} rounds, each library in a process of its own once per round, in "
+        f"`{results['command']}`: {results['rounds']} rounds, each library in a separate process once per round, in "
         f"turns; medians over the rounds. PyGPU's backend: {results['backend']}.",
         machine_line(results),
     ]

@@ -1,6 +1,6 @@
 //! Process-wide signal handlers for faults inside kernels, and the record of threads that run kernels.
 //!
-//! Compiled libraries have no handlers of their own: handlers belong to the process and stay, while libraries are
+//! Compiled libraries install no handlers: handlers belong to the process and stay, while libraries are
 //! unloaded. A thread is recorded from the start of its work on a launch to its end (`enter`, `leave`: one
 //! thread-local and one counter). If the interrupted thread is recorded, the handler calls the library
 //! (`pygpu_cpu/faults.h`), which leaves the kernel or ignores the signal. All other signals are passed to the

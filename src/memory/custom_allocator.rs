@@ -86,7 +86,7 @@ pub fn choice() -> AllocatorChoice {
     own.unwrap_or_else(|| PROCESS.lock().clone())
 }
 
-/// Selects the allocator for all threads that have no selection of their own.
+/// Selects the allocator for all threads that have selected none.
 pub fn choose(choice: AllocatorChoice) {
     IN_USE.store(true, Ordering::Relaxed);
     // The previous selection is dropped after the lock is released: it may own Python objects.

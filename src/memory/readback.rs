@@ -13,7 +13,7 @@ use pygpu_device::{Device, PerDevice, per_device};
 static SPARE: PerDevice<ForkSafeMutex<Vec<Readback>>> = per_device!(ForkSafeMutex::new(Vec::new()));
 /// Maximum number of idle readbacks kept for reuse per device.
 const MOST: usize = 64;
-/// Size in bytes of a readback's memory: a cache line of its own.
+/// Size in bytes of a readback's memory: a separate cache line.
 const BYTES: usize = 128;
 
 /// A 64-bit value in pinned memory that a kernel may write and the host reads; 0 until it is written.

@@ -33,7 +33,7 @@ pub enum AccessPattern {
     InnerContiguous,
     /// Strided, with the same element for all indices along the last axis.
     InnerBroadcast,
-    /// Used at other indices than `i`: strided along this number of axes of its own.
+    /// Used at other indices than `i`: strided along this number of separate axes.
     OwnAxes(u8),
     /// The same array as the earlier argument of this index, and addressed through it.
     SameAs(u8),
@@ -51,7 +51,7 @@ pub struct ElementOperand {
     pub address: usize,
     /// How the kernel addresses the array.
     pub form: AccessPattern,
-    /// The array's index in the common loop nest, or among the arrays with axes of their own.
+    /// The array's index in the common loop nest, or among the arrays with separate axes.
     side: u16,
 }
 
@@ -169,7 +169,7 @@ impl ElementPlan {
     }
 
     /// Adds the arrays that are used only at other indices than `i`: as pointers if they are contiguous, otherwise with
-    /// a loop nest of their own.
+    /// a separate loop nest.
     fn add_apart(&mut self, name: &str, arguments: &[Argument], used: &Used<'_>) -> Result<()> {
         for (position, (array, usage)) in used.iter().enumerate() {
             let (layout, operand) = (array.layout(), &mut self.operands[position]);
@@ -298,7 +298,7 @@ impl ElementPlan {
         })
     }
 
-    /// The C++ type of the loop nest of one array that has `rank` axes of its own.
+    /// The C++ type of the loop nest of one array that has `rank` separate axes.
     pub fn apart_type(&self, rank: u8) -> String {
         self.span.type_of(rank.into(), 1)
     }

@@ -1,6 +1,6 @@
 """Test differences of the HIP backend from CUDA's, on the simulated GPU under the names of AMD's runtime.
 
-Each test runs in a process of its own, whatever backend the others use. The rest of the suite runs on it too, by
+Each test runs in a separate process, whatever backend the others use. The rest of the suite runs on it too, by
 `PYGPU_BACKEND=hip` and `LD_LIBRARY_PATH=build/simulated`.
 """
 

@@ -1,4 +1,4 @@
-"""Test that a function gives the same bits in a fused kernel as in a kernel of its own."""
+"""Test that a function gives the same bits in a fused kernel as in a separate kernel."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def test_operations_on_failed_result_fail(driver: simulated.Driver) -> None:
     x, cube = PyGPU.to_gpu(HOST), PyGPU.to_gpu(np.ones((2, 3, 4)))
     warm(lambda: (x + 1) * cube)
     first = x + 1
-    second = first * cube  # This has another shape, and hence a kernel of its own.
+    second = first * cube  # This has another shape, and hence a separate kernel.
     failing_next(driver)
     with pytest.raises(PyGPU.CudaError, match="2 deferred operations, among them add"):
         _core.flush()

@@ -84,7 +84,7 @@ print("ended")
 @pytest.mark.starts_processes
 @pytest.mark.skipif(not hasattr(support.driver(), "cuCtxCreate_v2"), reason="this driver has primary contexts only")
 def test_context_of_another_library_stays_current() -> None:
-    # Like PyCUDA, the script creates a context of its own on the same device and makes it current on this thread.
+    # Like PyCUDA, the script creates a separate context on the same device and makes it current on this thread.
     body = """
 import PyGPU
 context = ctypes.c_void_p()

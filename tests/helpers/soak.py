@@ -325,7 +325,7 @@ def soak(
 ) -> dict[str, Any]:
     """Run a soak and return its report; a failure is stored under `"failure"`, which is otherwise None.
 
-    Every thread has arrays of its own, and a seed counted from the given one. `pairs` is the number of pairs of operand
+    Every thread has separate arrays, and a seed counted from the given one. `pairs` is the number of pairs of operand
     types in arithmetic.
     """
     before, heap_before, found_before = bytes_in_use(), heap_bytes(), len(findings())

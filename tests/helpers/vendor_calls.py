@@ -9,7 +9,7 @@ BACKEND = Path(__file__).parents[2] / "src" / "backend"
 
 
 def own(vendor: str, group: str | None = None) -> list[str]:
-    """Return the functions that exist for only one vendor or in a form of its own, all or of one group of the list."""
+    """Return the functions that exist for only one vendor or in a separate form, all or of one group of the list."""
     text = (BACKEND / vendor / "sys.rs").read_text()
     return re.findall(r"^ +fn ((?:cu|hip)\w+)\(", text if group is None else _group(text, group), re.MULTILINE)
 

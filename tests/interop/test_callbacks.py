@@ -240,7 +240,7 @@ def test_ndarray_memory_is_returned_without_gil() -> None:
     run(
         """
         import ctypes
-        free = ctypes.CDLL(None).free  # only to have a thread of its own below
+        free = ctypes.CDLL(None).free  # only for a separate thread below
         for _ in range(3):
             results = [PyGPU.zeros(1 << 19, device=DEVICE).get() for _ in range(4)]
             hostile.end_in_threads([

@@ -1,6 +1,6 @@
 """Test products by the vendor's library: same values for every type and layout, own kernels without it.
 
-The environment says once which of them is asked, so programs run in processes of their own: there PYGPU_BLAS=1 sends
+The environment says once which of them is asked, so programs run in separate processes: there PYGPU_BLAS=1 sends
 the smallest products to the library. A simulated GPU has a stand-in that checks what it is given as strictly as the
 manuals say.
 """

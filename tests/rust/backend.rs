@@ -113,7 +113,7 @@ mod child {
     }
 
     #[test]
-    #[ignore = "run by the tests above, in a process of its own"]
+    #[ignore = "run by the tests above, in a separate process"]
     fn tells_its_default() {
         if is_alone() {
             return;
@@ -136,7 +136,7 @@ mod child {
     }
 
     #[test]
-    #[ignore = "run by the tests above, in a process of its own"]
+    #[ignore = "run by the tests above, in a separate process"]
     fn calls_the_driver() {
         if is_alone() {
             return;
@@ -281,7 +281,7 @@ mod child {
     }
 
     #[test]
-    #[ignore = "run by the tests above, in a process of its own"]
+    #[ignore = "run by the tests above, in a separate process"]
     fn forks() {
         if is_alone() {
             return;

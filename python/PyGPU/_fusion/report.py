@@ -20,7 +20,7 @@ _AT_ONCE = {
     "place": "a capture was under way, or the current stream or the allocator is another library's: the graph has "
     "each operation; elsewhere use a stream and memory of PyGPU",
 }
-"""Why an operation was launched by its line, and what to do about it."""
+"""Reasons why an operation was launched eagerly, with the remedies."""
 
 _CLOSED = {
     "values": "values or an address were asked for, also by a function that does not wait (sort, reshape, @): ask "

@@ -23,7 +23,7 @@ class BlockName:
     machine: str
     """The machine in one run of its system."""
     device: str
-    """``cuda``, ``hip``, or ``cpu`` with a number, since processors have no name of their own."""
+    """``cuda``, ``hip``, or ``cpu`` with a number, because processors have no name."""
     uuid: str
     nbytes: int
     memory: bytes | int

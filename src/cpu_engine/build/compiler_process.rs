@@ -137,7 +137,7 @@ impl CompilerRun<'_> {
     }
 
     /// Returns the source with its kernels converted to loops over the threads of a block. `None` with debugging
-    /// options, because each thread then needs a stack of its own.
+    /// options, because each thread then needs a separate stack.
     fn split(&self, source: &str) -> Option<Split> {
         let looks = |option: &String| option.starts_with("-fsanitize") || option == "-O0";
         if self.options.iter().any(looks) || wants_source(self.options) { None } else { split(source) }

@@ -53,7 +53,7 @@ pub(super) struct RunOutputs<'a> {
     pub(super) starts: bool,
     /// The elements' positions before the sort, if `inverse` is requested.
     pub(super) places: Option<&'a Array>,
-    /// Whether each NaN is a run of its own, instead of all NaNs forming one run.
+    /// Whether each NaN is a separate run, instead of all NaNs forming one run.
     pub(super) nan_apart: bool,
 }
 

@@ -137,7 +137,7 @@ pub(super) struct CopyRows {
     pub(super) target: Pitched,
     pub(super) source: Pitched,
     pub(super) extent: Extent,
-    /// One range, for which drivers have calls of their own.
+    /// One range, for which drivers have separate calls.
     pub(super) is_range: bool,
 }
 

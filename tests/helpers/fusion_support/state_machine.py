@@ -31,7 +31,7 @@ MOST_FRAGMENTS = 300
 MOST_LIVE = 16
 STEPS_OF_A_PROGRAM = 60
 LARGE = 1 << 18  # Elements of float32; pending results are counted against the memory limit from 1 MiB on.
-# Each program uses one of these sets of limits and a part of the catalogue of its own.
+# Each program uses one of these sets of limits and a separate part of the catalogue.
 LIMITS: tuple[dict[str, int], ...] = (
     {},
     {"meetings": 1},

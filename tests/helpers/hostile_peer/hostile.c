@@ -208,7 +208,7 @@ static PyObject *call_table_without_gil(PyObject *self, PyObject *object) {
     return failed ? NULL : made;
 }
 
-/* Ends many tensors from threads of its own. */
+/* Ends many tensors from separate threads. */
 
 typedef struct { Managed **tensors; Py_ssize_t first, count, step; unsigned pause; } Share;
 

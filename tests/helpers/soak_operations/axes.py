@@ -16,7 +16,7 @@ from soak_operations.table import device_of
 if TYPE_CHECKING:
     from soak import Held, Soak
 
-# Dtypes of the operands. Each needs a kernel of its own, so few are used if compiling takes long.
+# Dtypes of the operands. Each needs a separate kernel, so few are used if compiling takes long.
 KINDS = list(dict.fromkeys(kind for pair in PAIRS for kind in pair if not kind.startswith("complex")))
 OF_WHOLE = ["sum", "max", "any", "prod", "min", "all", "count_nonzero", "argmin", "argmax"]
 OF_FLOATS = ["max", "min", "any", "all", "count_nonzero"]

@@ -103,7 +103,7 @@ mod child {
     }
 
     #[test]
-    #[ignore = "run by the tests above, in a process of its own"]
+    #[ignore = "run by the tests above, in a separate process"]
     fn calls_the_runtime() {
         if is_alone() {
             return;
@@ -278,7 +278,7 @@ mod child {
     }
 
     #[test]
-    #[ignore = "run by the tests above, in a process of its own"]
+    #[ignore = "run by the tests above, in a separate process"]
     fn forks() {
         if is_alone() {
             return;

@@ -53,7 +53,7 @@ mod child {
     }
 
     #[test]
-    #[ignore = "run by the tests above, in a process of its own"]
+    #[ignore = "run by the tests above, in a separate process"]
     fn loads_and_launches() {
         if is_alone() {
             return;
@@ -179,7 +179,7 @@ mod child {
     }
 
     #[test]
-    #[ignore = "run by the tests above, in a process of its own"]
+    #[ignore = "run by the tests above, in a separate process"]
     fn compiles() {
         if is_alone() {
             return;
@@ -241,7 +241,7 @@ mod child {
     }
 
     #[test]
-    #[ignore = "run by the tests above, in a process of its own"]
+    #[ignore = "run by the tests above, in a separate process"]
     fn finds_no_compiler() {
         if is_alone() {
             return;

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "run by the test above, in a process of its own: AMD's compiler aborts over what it does not know"]
+    #[ignore = "run by the test above, in a separate process: AMD's compiler aborts over what it does not know"]
     fn compiles_with_amds_runtime() {
         let Ok(library) = Library::open(&["libamdhip64.so.5"]) else { return };
         let architecture = "gfx90a:sramecc+:xnack-";

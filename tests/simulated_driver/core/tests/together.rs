@@ -22,7 +22,7 @@ fn alone() -> MutexGuard<'static, ()> {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("together");
         let _ = fs::remove_dir_all(&folder);
         // SAFETY: every test calls this function first and holds its lock, so no other code reads the environment
-        // except Rust's library, which has a lock of its own.
+        // except Rust's library, which has a separate lock.
         unsafe { std::env::set_var("PYGPU_SIM_IMAGES", folder) };
         Mutex::new(())
     });

@@ -10,7 +10,7 @@ use simulated_core::{Driver, Outcome, exit};
 
 use crate::{current, error};
 
-/// Calls that have results of their own on a machine without devices. AMD's runtime returns the same error for all
+/// Calls that have separate results on a machine without devices. AMD's runtime returns the same error for all
 /// other calls.
 const WITHOUT_DEVICE: [&str; 6] = [
     "hipInit",
