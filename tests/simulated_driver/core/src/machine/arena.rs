@@ -31,6 +31,14 @@ pub struct Arena {
 struct Doors {
     host: bool,
     kernels: u32,
+    /// Whether pages of other files were ever mapped into the arena.
+    has_adopted: bool,
+}
+
+impl Doors {
+    fn is_open(&self) -> bool {
+        self.host || self.kernels > 0
+    }
 }
 
 impl Arena {
@@ -50,17 +58,18 @@ impl Arena {
         if unsafe { libc::ftruncate(file, length) } != 0 {
             return Err(Error::last_os_error());
         }
-        arena.private = arena.map(libc::PROT_READ | libc::PROT_WRITE)?;
-        arena.visible = arena.map(libc::PROT_NONE)?;
+        arena.private = arena.map(None, libc::PROT_READ | libc::PROT_WRITE)?;
+        arena.visible = arena.map(None, libc::PROT_NONE)?;
         Ok(arena)
     }
 
-    fn map(&self, protection: c_int) -> Result<u64> {
-        // SAFETY: this call creates a new mapping of the file at an address chosen by the system.
-        let address = unsafe {
-            let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
-            libc::mmap(std::ptr::null_mut(), self.bytes as usize, protection, flags, self.file, 0)
-        };
+    /// Maps the whole file, at an address chosen by the system or in place of an existing mapping of this object.
+    fn map(&self, replaced: Option<u64>, protection: c_int) -> Result<u64> {
+        let fixed = if replaced.is_some() { libc::MAP_FIXED } else { 0 };
+        let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | fixed;
+        let at = pointer(replaced.unwrap_or_default()).cast();
+        // SAFETY: the pages are new, or belong to a mapping of this object, whose file keeps their contents.
+        let address = unsafe { libc::mmap(at, self.bytes as usize, protection, flags, self.file, 0) };
         if address == libc::MAP_FAILED { Err(Error::last_os_error()) } else { Ok(address.expose_provenance() as u64) }
     }
 
@@ -118,9 +127,9 @@ impl Arena {
     /// # Errors
     /// Returns the error of the operating system.
     pub fn adopt(&self, start: u64, bytes: u64, file: c_int, offset: u64) -> Result<()> {
-        let doors = self.doors.lock().unwrap_or_else(PoisonError::into_inner);
-        let visible =
-            if doors.host || doors.kernels > 0 { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_NONE };
+        let mut doors = self.doors.lock().unwrap_or_else(PoisonError::into_inner);
+        doors.has_adopted = true;
+        let visible = if doors.is_open() { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_NONE };
         for (address, protection) in [(self.private(start), libc::PROT_READ | libc::PROT_WRITE), (start, visible)] {
             let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | libc::MAP_FIXED;
             let place = pointer(address).cast();
@@ -145,14 +154,19 @@ impl Arena {
 
     fn change(&self, change: impl FnOnce(&mut Doors)) -> Result<()> {
         let mut doors = self.doors.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_open = |doors: &Doors| doors.host || doors.kernels > 0;
-        let before = is_open(&doors);
+        let before = doors.is_open();
         change(&mut doors);
-        if before == is_open(&doors) { Ok(()) } else { self.protect(!before) }
+        match (before, doors.is_open()) {
+            (false, true) => self.protect(libc::PROT_READ | libc::PROT_WRITE),
+            // A change of the protection visits every page that was ever touched, twice for each kernel. A new mapping has
+            // no pages, so that the cost depends on the pages of this kernel alone.
+            (true, false) if !doors.has_adopted => self.map(Some(self.visible), libc::PROT_NONE).map(drop),
+            (true, false) => self.protect(libc::PROT_NONE),
+            _ => Ok(()),
+        }
     }
 
-    fn protect(&self, open: bool) -> Result<()> {
-        let protection = if open { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_NONE };
+    fn protect(&self, protection: c_int) -> Result<()> {
         // SAFETY: this object owns the mapping.
         let code = unsafe { libc::mprotect(pointer(self.visible).cast(), self.bytes as usize, protection) };
         if code == 0 { Ok(()) } else { Err(Error::last_os_error()) }
