@@ -24,7 +24,7 @@ pub(crate) fn drop_detached<T: Send + 'static>(value: T) {
         return;
     }
     if shutdown::exiting() {
-        drop(value); // driver calls are disabled now
+        drop(value); // calls no driver during process exit
         return;
     }
     Python::attach(|py| py.without_gil(move || drop(value)));

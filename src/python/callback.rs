@@ -71,8 +71,8 @@ pub(crate) fn release_object(object: Py<PyAny>) {
     }
 }
 
-/// Releases a reference on a thread that holds the GIL. Like `with_interpreter`, but pyo3's count of attachments is
-/// updated only for the last reference.
+/// Releases a reference on a thread that holds the GIL. Unlike `with_interpreter`, this function updates pyo3's count of
+/// attachments only for the last reference.
 fn release_with_gil(object: Reference) {
     let Some(_gil_request) = finalization::try_gil_request() else { return };
     let ensured = GilEnsured::new();

@@ -17,7 +17,7 @@ static RELEASED: AtomicUsize = AtomicUsize::new(0);
 /// `shutdown::ForeignCallGuard`.
 static RETURNING: AtomicUsize = AtomicUsize::new(0);
 
-/// `Python::detach` that is safe during process exit.
+/// A variant of `Python::detach` that is safe during process exit.
 pub(crate) trait WithoutGil {
     /// Runs `work` with the GIL released.
     fn without_gil<T: Send, F: Send + FnOnce() -> T>(self, work: F) -> T;

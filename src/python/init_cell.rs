@@ -1,7 +1,7 @@
 //! Values created by `__init__`, for classes that are Python classes in PyCUDA.
 //!
-//! Their `__new__` accepts any arguments, because the `__init__` of a derived class may have other parameters. The
-//! value is created when that `__init__` calls the `__init__` of the base class.
+//! The `__new__` of such a class accepts any arguments, because the `__init__` of a derived class may have other
+//! parameters. The value is created when the `__init__` of the derived class calls the `__init__` of the base class.
 
 use once_cell::sync::OnceCell;
 use pyo3::exceptions::PyRuntimeError;
@@ -52,7 +52,7 @@ impl<T> InitCell<T> {
         self.0.set(make()?).map_err(|_| already_created())
     }
 
-    /// Takes the value out when the object is dropped.
+    /// Takes the value out, for the drop of the object.
     pub(crate) fn take(&mut self) -> Option<T> {
         self.0.take()
     }

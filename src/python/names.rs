@@ -57,12 +57,12 @@ pub(crate) fn add_internal(module: &Bound<'_, PyModule>, object: &Bound<'_, PyAn
     module.setattr(object.getattr("__name__")?.cast_into()?, object)
 }
 
-/// Adds an alias of an object.
+/// Adds the object `target` of the module under a second name.
 pub(crate) fn add_alias(module: &Bound<'_, PyModule>, name: &str, target: &str) -> PyResult<()> {
     module.add(name, module.getattr(target)?)
 }
 
-/// Replaces the strings of `__all__` by the interpreter's interned ones.
+/// Replaces the strings of `__all__` by interned strings of the interpreter.
 ///
 /// `from PyGPU._core import *` makes these strings keys of the package's dictionary. A key that is not interned is
 /// compared by its text at each lookup, which takes 60 more instructions for each access to `PyGPU.name`.

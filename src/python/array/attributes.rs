@@ -1,4 +1,4 @@
-//! Attributes of an array: shape, strides, dtype, pointer, flags. None of them calls a driver.
+//! Attributes of an array: shape, strides, dtype, pointer, flags. No attribute calls a driver.
 
 use pyo3::exceptions::{PyAttributeError, PyKeyError, PyTypeError};
 use pyo3::prelude::*;

@@ -28,7 +28,7 @@ impl HostMirror {
         }
     }
 
-    /// Returns the ndarray if the array owns it, or if references other than the mirror's own exist.
+    /// Returns the ndarray if the array owns it, or if it has references other than those of the mirror.
     pub(crate) fn live_ndarray<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         match self {
             Self::None => None,

@@ -39,7 +39,7 @@ fn residence(object: &Bound<'_, PyAny>) -> PyResult<Residence> {
 /// nbytes : int
 ///     Number of bytes of the range.
 /// device : int
-///     The device that uses it next; -1 is the host.
+///     The device that uses the range next; -1 is the host.
 /// stream : Stream, object with `__cuda_stream__`, int or None
 ///     None is the legacy default stream.
 ///
@@ -73,7 +73,7 @@ fn prefetch_managed(
     Ok(py.without_gil(|| {
         capture::refuse("a prefetch of managed memory", &stream)?;
         let memory = current_device.backend().driver_memory()?;
-        // SAFETY: a living stream; the driver rejects memory that is not managed.
+        // SAFETY: the stream is alive; the driver rejects memory that is not managed.
         unsafe { memory.prefetch_managed(current_device.index(), start, bytes, target, stream.handle()) }
     })?)
 }
@@ -87,15 +87,15 @@ fn prefetch_managed(
 /// nbytes : int
 ///     Number of bytes of the range.
 /// advice : str
-///     'read_mostly', 'preferred_location' or 'accessed_by'. An advice is revoked by 'not_read_mostly',
-///     'no_preferred_location' or 'not_accessed_by'.
+///     'read_mostly', 'preferred_location' or 'accessed_by'. 'not_read_mostly', 'no_preferred_location' and
+///     'not_accessed_by' revoke the earlier advice.
 /// device : int
 ///     The device of the advice; -1 is the host.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     For an unknown advice.
+///     For unknown advice.
 /// CudaError
 ///     With code 1 if the memory is not managed; with code 101 if the device does not exist or lacks the capability.
 ///

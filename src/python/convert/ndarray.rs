@@ -109,7 +109,7 @@ pub(crate) fn over_borrowed<'py>(
     unsafe { ffi::over(py, address, &mut shape, strides, descr, is_writable) }
 }
 
-/// Creates an ndarray over memory that `owner`, its `base`, keeps alive.
+/// Creates an ndarray over memory that `owner` keeps alive. `owner` becomes the ndarray's `base`.
 ///
 /// # Errors
 /// Errors of NumPy.

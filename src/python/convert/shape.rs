@@ -137,7 +137,7 @@ pub(crate) fn read_arguments(
     Ok(true)
 }
 
-/// A memory order: the values of the argument `order=`.
+/// A value of the argument `order=`: a memory order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OrderArgument {
     /// Row-major.

@@ -195,7 +195,7 @@ impl<'py> ArangeSpec<'py> {
 fn count(start: &Bound<'_, PyAny>, stop: &Bound<'_, PyAny>, step: &Bound<'_, PyAny>) -> Option<i64> {
     const MAX_COUNT: f64 = (1i64 << 53) as f64;
     let quotient = stop.sub(start).ok()?.div(step).ok()?;
-    let number = quotient.cast::<PyFloat>().ok()?.value(); // includes NumPy's doubles; complex numbers are left to NumPy
+    let number = quotient.cast::<PyFloat>().ok()?.value(); // NumPy's float64 is included, complex numbers are not
     // If the quotient underflows to 0, the number of elements is 1 or 0, which NumPy decides.
     let underflows = number == 0.0 && stop.ne(start).unwrap_or(true);
     (number.is_finite() && number.abs() < MAX_COUNT && !underflows).then(|| (number.ceil() as i64).max(0))
@@ -317,7 +317,7 @@ fn is_integral(dtype: DType) -> bool {
         )
 }
 
-/// Arguments of `linspace`.
+/// The arguments of `linspace`.
 struct LinspaceSpec<'a, 'py> {
     start: &'a Bound<'py, PyAny>,
     stop: &'a Bound<'py, PyAny>,

@@ -27,7 +27,7 @@ use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_layout::{Layout, MemoryOrder};
 
-/// The requested properties of the result.
+/// The properties of the result that the arguments of `asarray` request.
 struct AsarrayOptions {
     dtype: Option<DType>,
     order: OrderArgument,
@@ -315,7 +315,7 @@ impl AsarrayOptions {
         self.missing_order(array.layout()).map(|order| transfer::device_copy(py, array, order)).transpose()
     }
 
-    /// Returns the requested memory order if the layout does not have it.
+    /// Returns the requested memory order if the layout has another order.
     fn missing_order(&self, layout: &Layout) -> Option<MemoryOrder> {
         match self.order {
             OrderArgument::C if !layout.is_c_contiguous() => Some(MemoryOrder::C),

@@ -102,7 +102,7 @@ pub(crate) fn target_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
     }
 }
 
-/// Arguments of the functions that create an array of a shape.
+/// The arguments of the functions that create an array of a shape.
 struct CreationOptions<'a, 'py> {
     shape: &'a Bound<'py, PyAny>,
     dtype: OptionalArg<'a, 'py>,

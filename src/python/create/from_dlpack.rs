@@ -34,8 +34,8 @@ use pygpu_interop::dlpack;
 /// Returns
 /// -------
 /// GPUArray
-///     It shares the memory of `x` and keeps it alive. It is read-only if `x` is. Arrays in host memory become arrays of the
-///     device 'cpu'.
+///     An array that shares the memory of `x` and keeps this memory alive. The array is read-only if `x` is read-only.
+///     Arrays in host memory become arrays of the device 'cpu'.
 ///
 /// Raises
 /// ------
@@ -92,7 +92,7 @@ pub(crate) fn from_dlpack<'py>(
     }
 }
 
-/// Imports the array, and returns whether the producer copied it.
+/// Imports the array `x`, and returns whether the producer copied its data.
 fn import_array(
     x: &Bound<'_, PyAny>,
     device: Option<Device>,

@@ -107,7 +107,7 @@ fn ctypes_deleter(owner: &Bound<'_, PyAny>, address: Address) -> PyResult<Option
 /// stream : Stream, object with ``__cuda_stream__`` or int, optional
 ///     The memory is usable and released in the order of this stream; the legacy default stream by default.
 /// device : Device, str or int, optional
-///     Expected device of the memory. It is only checked, because the driver reports the device.
+///     Expected device of the memory. The argument is only checked, because the driver reports the device.
 /// readonly : bool, optional
 ///     Reject writes.
 ///

@@ -151,7 +151,7 @@ arrays_like! {
     /// dtype : data-type, optional
     ///     Type of the elements; that of `other` by default.
     /// order : {'C', 'F', 'A', 'K'}, optional
-    ///     'K', the default, keeps the order of the axes in memory.
+    ///     Memory order of the result; 'K', the default, keeps the order of the axes in memory.
     /// shape : int or sequence of int, optional
     ///     The lengths of the axes; those of `other` by default.
     /// device : Device, str or int, optional
@@ -192,7 +192,7 @@ arrays_like! {
 /// ----------
 /// other : GPUArray or array_like
 /// fill_value : scalar or array_like
-///     Converted to the dtype as in NumPy.
+///     Value of the elements, converted to the dtype as in NumPy.
 /// dtype, order, shape, device : optional
 ///     As in `empty_like`.
 ///

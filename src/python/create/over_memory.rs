@@ -143,7 +143,7 @@ fn owner_object(memory: &Bound<'_, PyAny>) -> Py<PyAny> {
     memory.cast::<GpuArray>().map_or_else(|_| memory.clone().unbind(), owner_of)
 }
 
-/// Creates an array with a dense layout in memory of an allocator.
+/// Creates an array with a dense layout, in memory that `allocator` returns.
 pub(crate) fn from_callable(
     allocator: &Bound<'_, PyAny>,
     layout: Layout,

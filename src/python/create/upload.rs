@@ -22,9 +22,9 @@ use pygpu_device::stream::Stream;
 /// Parameters
 /// ----------
 /// ary : array_like
-///     An ndarray of any strides, or an object that NumPy converts to one.
+///     An ndarray of any strides, or an object that NumPy converts to an ndarray.
 /// allocator : callable, optional
-///     Takes a number of bytes and returns an object with an address (PyCUDA's form).
+///     Allocator of the memory: takes a number of bytes and returns an object with an address (PyCUDA's form).
 /// device : Device, str or int, optional
 ///     Device of the array; the thread's current device by default.
 /// stream : Stream, optional

@@ -40,7 +40,7 @@ pub(crate) fn assign(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -
     }
 }
 
-/// Defers the assignment of an array of the target's shape, if possible. Returns whether it was deferred.
+/// Defers the assignment of an array of the target's shape, if possible. Returns whether the assignment was deferred.
 ///
 /// # Errors
 /// Driver errors of pending operations.

@@ -1,4 +1,5 @@
-//! Fields of structured arrays: `a["name"]` is a view of one field, `a[["x", "y"]]` a read-only view of several fields.
+//! Fields of structured arrays: `a["name"]` is a view of one field, and `a[["x", "y"]]` is a read-only view of several
+//! fields.
 //!
 //! The view of several fields is read-only, because PyGPU copies whole items: a write would also overwrite the fields
 //! between the selected ones. Items are opaque to the Rust core; the offsets of the fields come from NumPy's dtype.

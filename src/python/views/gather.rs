@@ -81,7 +81,7 @@ fn kernel_result<T>(result: Result<Option<T>, Error>) -> PyResult<Option<T>> {
     }
 }
 
-/// Returns the mask if the key consists of a mask alone that has the array's shape.
+/// Returns the mask if it is the only item of the key and has the array's shape.
 fn full_mask<'a>(array: &Array, items: &'a [KeyItem<'_>]) -> Option<&'a Array> {
     match items {
         [KeyItem::Mask(mask)] if mask.layout().ndim() > 0 && mask.layout().shape().eq(array.layout().shape()) => {
@@ -176,7 +176,7 @@ fn device_values(array: &Array, shape: &[i64], value: &Bound<'_, PyAny>) -> PyRe
     Ok(Some(values.view(values.layout().broadcast_to(shape)?)?))
 }
 
-/// Assigns values, one for each true element of a mask of the array's shape. Returns whether they were assigned.
+/// Assigns values, one for each true element of a mask of the array's shape. Returns whether the values were assigned.
 fn assign_masked(array: &Array, mask: &Array, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = value.py();
     let count = match value.cast::<GpuArray>() {
@@ -243,7 +243,7 @@ pub(crate) fn gather<'py>(array: &Bound<'py, GpuArray>, key: &Bound<'py, PyAny>)
     new_like(array, GpuArray::from_array(result))
 }
 
-/// Assigns to the selected elements.
+/// Assigns a value to the selected elements.
 ///
 /// # Errors
 /// NumPy's `IndexError` and `ValueError`; driver errors.

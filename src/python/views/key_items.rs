@@ -119,7 +119,7 @@ fn read_item<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<Ke
     }))
 }
 
-/// Reads an ndarray, a list, or a tuple inside a tuple.
+/// Reads an item that is an ndarray, a list, or a tuple inside the key's tuple.
 fn read_host<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<KeyItem<'py>>> {
     let py = item.py();
     let Ok(mut indices) = ndarray::as_ndarray(item, None) else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! Views of the same memory, `a[key]` and `a[key] = value`.
+//! Access to parts of an array, as in `a[key]` and `a[key] = value`, and views of its memory.
 
 use pyo3::prelude::*;
 

@@ -1,5 +1,5 @@
-//! Views of the same memory: reshape, transpose and similar methods. These methods make no driver call, except for a
-//! reshape that requires a copy.
+//! Methods that return views of the array's memory, such as `reshape` and `transpose`. These methods make no driver
+//! call, except for a reshape that requires a copy.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -276,7 +276,8 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// dtype : data-type, optional
-    ///     The new type. If its size differs, the last axis must be contiguous and its bytes divisible.
+    ///     The new type. If its size differs from the current itemsize, the last axis must be contiguous, and its
+    ///     number of bytes must be a multiple of the new size.
     ///
     /// Raises
     /// ------

@@ -212,7 +212,7 @@ impl GpuArray {
     /// texref : driver.TextureReference
     ///     The texture reference. Its format does not change.
     /// allow_offset : bool, optional
-    ///     Whether the texture may begin before the array, if the device requires it.
+    ///     Whether the texture may begin before the array, if no texture can begin at the array's address.
     ///
     /// Returns
     /// -------
@@ -238,7 +238,7 @@ impl GpuArray {
     /// allow_double_hack, allow_complex_hack : bool, optional
     ///     Whether float64, and complex64 and complex128, may be read as several integers, for ``fp_tex1Dfetch``.
     /// allow_offset : bool, optional
-    ///     Whether the texture may begin before the array, if the device requires it.
+    ///     Whether the texture may begin before the array, if no texture can begin at the array's address.
     ///
     /// Returns
     /// -------
@@ -250,7 +250,7 @@ impl GpuArray {
     /// RuntimeError
     ///     If the elements are not contiguous.
     /// TypeError
-    ///     For element types that textures lack.
+    ///     For element types that textures do not support.
     ///
     /// Examples
     /// --------

@@ -67,7 +67,7 @@ struct Timer {
 }
 
 impl Timer {
-    /// Calls `launch` between the records of both events.
+    /// Records the first event, calls `launch`, and records the second event.
     fn around(py: Python<'_>, stream: &Stream, launch: impl FnOnce() -> PyResult<()>) -> PyResult<Self> {
         let flags = EventFlags { timing: true, blocking_sync: false, interprocess: false };
         let device = stream.device();
@@ -143,8 +143,8 @@ fn parse_parameter(entry: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
     }
 }
 
-/// Checks that `texrefs` contains only texture references. A launch uses the references of the module, whether they are
-/// listed or not.
+/// Checks that `texrefs` contains only texture references. A launch uses the texture references of the module, whether
+/// `texrefs` lists them or not.
 fn check_texrefs(texrefs: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let Some(texrefs) = texrefs.filter(|texrefs| !texrefs.is_none()) else { return Ok(()) };
     for texref in texrefs.try_iter()? {
@@ -316,7 +316,7 @@ impl PyFunction {
         let kernel = PyKernel::new(slf.get().kernel.get().function().with_parameters(list)?);
         let kernel = Py::new(slf.py(), kernel)?;
         let previous = slf.get().prepared.lock().unwrap_or_else(PoisonError::into_inner).replace(kernel);
-        drop(previous); // not under the lock: the drop may reach the driver
+        drop(previous); // not under the lock: the drop may call the driver
         Ok(slf)
     }
 
