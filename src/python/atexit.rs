@@ -1,4 +1,4 @@
-//! Drops of objects that call a driver, and the end of the process.
+//! Drops objects whose destructors call a driver, also during process exit.
 
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
@@ -24,7 +24,7 @@ pub(crate) fn drop_detached<T: Send + 'static>(value: T) {
         return;
     }
     if shutdown::exiting() {
-        drop(value); // no driver calls any more
+        drop(value); // calls no driver during process exit
         return;
     }
     Python::attach(|py| py.without_gil(move || drop(value)));
@@ -38,7 +38,7 @@ pub(crate) trait DriverObject: Send + 'static {
     }
 }
 
-/// A field of a PyGPU class whose drop calls a driver: see [`drop_detached`].
+/// Holds a field of a PyGPU class whose drop calls a driver, and drops the field with [`drop_detached`].
 pub(crate) struct Detached<T: DriverObject>(ManuallyDrop<T>);
 
 impl<T: DriverObject> Detached<T> {
@@ -59,13 +59,13 @@ impl<T: DriverObject> Deref for Detached<T> {
 
 impl<T: DriverObject> Drop for Detached<T> {
     fn drop(&mut self) {
-        // SAFETY: taken out once, here.
+        // SAFETY: the value is taken out once, here, because `drop` runs once.
         let value = unsafe { ManuallyDrop::take(&mut self.0) };
         if value.calls_driver() { drop_detached(value) } else { drop(value) }
     }
 }
 
-/// Declares types, and the condition under which their drop calls a driver.
+/// Implements [`DriverObject`] for types, with the condition under which the drop of a value calls a driver.
 macro_rules! driver_objects {
     ($($class:ty: |$value:ident| $calls_driver:expr;)*) => {
         $(
@@ -81,7 +81,7 @@ macro_rules! driver_objects {
 
 driver_objects! {
     Arc<Allocation>: |block| !block.device().is_cpu();
-    Function: |function| !function.device().is_cpu(); // its module may be unloaded
+    Function: |function| !function.device().is_cpu(); // the drop may unload the module
     Module: |module| !module.device().is_cpu();
     OnceLock<Graph>: |graph| graph.get().is_some();
     Elementwise: |kernel| kernel.variants().is_on_device();
@@ -92,14 +92,15 @@ driver_objects! {
 impl DriverObject for DriverArray {}
 impl DriverObject for KernelObject {}
 
-/// Prints errors of destructors that no call has raised.
+/// Prints the stored error of a destructor if no PyGPU call has raised the error.
 fn report_unreported_errors(py: Python<'_>) {
     if let Err(error) = shutdown::report_deferred() {
         PyErr::from(error).write_unraisable(py, None);
     }
 }
 
-/// Stops freeing memory from `atexit` on: a later drop may find the driver partly unloaded.
+/// Registers an `atexit` function that stops the release of memory, because the driver may be partly unloaded during
+/// later drops.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let begin_exit = PyCFunction::new_closure(py, Some(c"leave_to_process"), None, |args, _| {

@@ -1,8 +1,9 @@
-//! Drops of Python objects that layers without Python own.
+//! Drops Python objects that are owned by layers without Python.
 //!
-//! No destructor waits for the GIL, because the thread that holds it may wait for a lock of the destructor's caller.
-//! Without the GIL an object is queued. The next PyGPU call with the GIL drops it, or the main thread does so in a pending call
-//! (`Py_AddPendingCall`). During process exit nothing is requested; the remaining objects stay allocated.
+//! A destructor does not wait for the GIL, because the thread that holds the GIL may wait for a lock of the
+//! destructor's caller. If the thread does not hold the GIL, the object is queued. The next PyGPU call with the GIL
+//! drops the queued objects, or the main thread drops them in a pending call (`Py_AddPendingCall`). During process exit
+//! no drop requests the GIL, and the remaining objects stay allocated.
 
 use std::ffi::{c_int, c_void};
 use std::mem::ManuallyDrop;
@@ -21,7 +22,8 @@ use pygpu_base::iterative_drop;
 use pygpu_base::log_queue;
 use pygpu_device::shutdown;
 
-/// A Python object owned by a layer without Python, such as an exporter. It may be dropped in any state of any thread.
+/// A Python object, such as an exporter, that a layer without Python owns. The value may be dropped on any thread, with
+/// or without the GIL.
 pub(crate) struct SendPyObject(ManuallyDrop<Py<PyAny>>);
 
 impl SendPyObject {
@@ -33,33 +35,34 @@ impl SendPyObject {
         &self.0
     }
 
-    /// Drops the object on a thread that certainly holds the GIL.
+    /// Releases the reference on a thread that certainly holds the GIL.
     ///
-    /// No GIL request is needed if the object is shared, because then this drop ends nothing.
+    /// No GIL request is needed if other references to the object exist, because the object then survives.
     pub(crate) fn release(self, py: Python<'_>) {
         if is_last(&self.0, py) {
-            return; // its drop decides where the object ends
+            return; // the drop of `self` then either drops the object here or queues it
         }
         let mut this = ManuallyDrop::new(self);
-        // SAFETY: taken out once, here, since the drop of `this` does not run.
+        // SAFETY: the object is taken out once, here, because the drop of `this` does not run.
         Reference::new(unsafe { ManuallyDrop::take(&mut this.0) }).release(&py);
     }
 }
 
 impl Drop for SendPyObject {
     fn drop(&mut self) {
-        // SAFETY: taken out once, here.
+        // SAFETY: the object is taken out once, here, because `drop` runs once.
         let object = unsafe { ManuallyDrop::take(&mut self.0) };
         iterative_drop::drop_iteratively(object, release_object, release_object);
     }
 }
 
-/// Drops an object in any state of the thread.
+/// Releases a reference on any thread, with or without the GIL.
 pub(crate) fn release_object(object: Py<PyAny>) {
-    // A plain pointer from here on: a drop without a check of the GIL would trust pyo3's count.
+    // Converted to a plain pointer, because the drop of a `Py` does not check the GIL: it trusts pyo3's count of the
+    // thread's attachments, which may be outdated.
     let object = Reference::new(object);
     if shutdown::exiting() {
-        return; // left to the process
+        return; // the object stays allocated until the process ends
     }
     if holds_gil() && PythonAccess::here().is_some() {
         release_with_gil(object);
@@ -68,7 +71,8 @@ pub(crate) fn release_object(object: Py<PyAny>) {
     }
 }
 
-/// Drops an object like `with_interpreter`, without an update of pyo3's count if the object is shared.
+/// Releases a reference on a thread that holds the GIL. Unlike `with_interpreter`, this function updates pyo3's count of
+/// attachments only for the last reference.
 fn release_with_gil(object: Reference) {
     let Some(_gil_request) = finalization::try_gil_request() else { return };
     let ensured = GilEnsured::new();
@@ -78,9 +82,9 @@ fn release_with_gil(object: Reference) {
     }
 }
 
-/// Objects that only this list references.
+/// References to release as soon as a thread holds the GIL.
 static QUEUED: ForkSafeMutex<Vec<Reference>> = ForkSafeMutex::new(Vec::new());
-/// Whether the list or the log queue may have entries.
+/// Whether `QUEUED` or the log queue may have entries.
 static HAS_QUEUED: AtomicBool = AtomicBool::new(false);
 
 #[cold]
@@ -93,7 +97,7 @@ fn queue_object(object: Reference) {
 #[cold]
 pub(crate) fn schedule_delivery() {
     if !HAS_QUEUED.swap(true, Ordering::AcqRel) {
-        // Refused if the list of pending calls is full; then a PyGPU call picks the objects up.
+        // Python refuses the call if its list of pending calls is full. The next PyGPU call then drops the objects.
         add_pending_call(deliver_from_pending_call);
     }
 }
@@ -116,7 +120,7 @@ pub(crate) fn deliver_queued(py: Python<'_>) {
 #[cold]
 fn deliver_all(py: Python<'_>) {
     HAS_QUEUED.store(false, Ordering::Release);
-    // The lock is free while objects end, because their destructors may run any code.
+    // The lock is released before the objects are dropped, because their destructors may run arbitrary code.
     let queued = std::mem::take(&mut *QUEUED.lock());
     if shutdown::exiting() {
         return;
@@ -132,7 +136,8 @@ pub(crate) fn register() {
     log_queue::set_wakeup(schedule_delivery);
 }
 
-/// Delivers the log queue to Python's `logging`. A pending exception of the running code is kept.
+/// Delivers the log queue to Python's `logging`. An exception that is set on the thread is saved before and restored
+/// afterwards.
 fn deliver_log(py: Python<'_>) {
     let records = log_queue::take();
     if records.is_empty() {
@@ -151,7 +156,7 @@ fn deliver_log(py: Python<'_>) {
     }
 }
 
-/// An exception raised by a user's function, on its way through layers without Python.
+/// Carries an exception of a user's function through layers without Python.
 #[derive(Debug)]
 pub(crate) struct CallbackError {
     value: SendPyObjectDebug,

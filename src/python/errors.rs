@@ -83,7 +83,7 @@ fn exception<'py>(py: Python<'py>, name: &str, bases: Bound<'py, PyTuple>, doc: 
     new_class(py, "PyGPU", name, bases, doc)
 }
 
-/// An exception class with a name of PyCUDA's driver.
+/// Creates an exception class with the name of a class of PyCUDA's module `driver`.
 fn driver_exception<'py>(
     py: Python<'py>,
     name: &str,
@@ -211,7 +211,8 @@ fn class_of_code(classes: &ErrorClasses, code: u32) -> &Py<PyType> {
     }
 }
 
-/// Returns the error of PyCUDA's functions for a rejected value: a `LogicError` that is also a `ValueError`.
+/// Converts a `ValueError` to the error that PyCUDA's functions raise for a rejected value: a `LogicError` that is also
+/// a `ValueError`. Returns any other error unchanged.
 #[cold]
 pub(crate) fn as_logic(py: Python<'_>, error: PyErr) -> PyErr {
     if !error.get_type(py).is(py.get_type::<PyValueError>()) {

@@ -1,9 +1,10 @@
-//! Safe GIL requests during interpreter finalization.
+//! Makes GIL requests safe during interpreter finalization.
 //!
-//! From finalization on, up to Python 3.13, a daemon thread that requests the GIL is terminated by `pthread_exit` inside the call.
-//! That unwinds the Rust frames below it and aborts the process. From `atexit` on, a thread that returns from a driver therefore
-//! blocks forever. `atexit` first waits for threads that already request the GIL. The same applies to threads that run Python code,
-//! because these request the GIL every few milliseconds: use `run_python`.
+//! Up to Python 3.13, a finalizing interpreter terminates each daemon thread that requests the GIL, by `pthread_exit`
+//! inside the request. `pthread_exit` unwinds the Rust frames below the request, which aborts the process. From
+//! `atexit` on, a thread that returns from a driver therefore blocks forever instead of requesting the GIL. `atexit`
+//! first waits for threads that already request the GIL. Threads that run Python code are treated in the same way,
+//! because they request the GIL every few milliseconds: PyGPU calls Python code through `run_python`.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
@@ -18,12 +19,13 @@ static FINALIZING_THREAD: ForkSafeOnce<ThreadId> = ForkSafeOnce::new();
 /// Number of user functions in progress on threads of drivers. Their duration is unbounded.
 static USER_FUNCTIONS: AtomicUsize = AtomicUsize::new(0);
 
-/// Records the calling thread as the one that finalizes the process.
+/// Records the calling thread as the thread that finalizes the process.
 pub(crate) fn begin() {
     FINALIZING_THREAD.get_or_init(|| thread::current().id());
 }
 
-/// Runs Python code, not merely a C function, below which the stack has Rust frames.
+/// Runs Python code that Rust frames call. During process exit, any thread but the finalizing thread blocks forever
+/// instead. Calls that only run C functions need no such wrapper.
 #[inline]
 pub(crate) fn run_python<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
     let _request = ForeignCallGuard::begin();
@@ -33,7 +35,8 @@ pub(crate) fn run_python<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
     call()
 }
 
-/// Runs a user's function like [`run_python`], on a thread of a driver. Process exit waits longer for it.
+/// Runs a user's function like [`run_python`], on a thread of a driver. Process exit waits longer for such functions
+/// than for other Python code: see `begin_process_exit`.
 pub(crate) fn run_user_function<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
     struct UserFunctionGuard;
     impl Drop for UserFunctionGuard {
@@ -46,7 +49,7 @@ pub(crate) fn run_user_function<T>(py: Python<'_>, call: impl FnOnce() -> T) -> 
     run_python(py, call)
 }
 
-/// Whether any such function is in progress.
+/// Whether a user function is in progress in [`run_user_function`].
 pub(crate) fn has_user_functions() -> bool {
     USER_FUNCTIONS.load(Ordering::SeqCst) > 0
 }
@@ -63,7 +66,7 @@ pub(crate) fn is_finalizing_thread() -> bool {
     FINALIZING_THREAD.get() == Some(&thread::current().id())
 }
 
-/// Blocks the thread forever. Process exit no longer waits for it.
+/// Blocks the thread forever. Process exit no longer waits for this thread.
 #[cold]
 pub(crate) fn block_forever() {
     ForeignCallGuard::give_up();

@@ -1,4 +1,5 @@
-//! Releases the GIL around calls that may reach a driver. Its return is guarded during process exit: see `finalization`.
+//! Releases the GIL around calls that may reach a driver. During process exit a thread does not acquire the GIL again:
+//! see `finalization`.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -10,12 +11,13 @@ use crate::callback;
 use crate::finalization::{self, block_forever, is_finalizing_thread};
 use pygpu_device::shutdown::{self, ForeignCallGuard};
 
-/// Number of threads that run without the GIL or return from such work.
+/// Number of threads that have released the GIL in `without_gil` and not yet acquired it again.
 static RELEASED: AtomicUsize = AtomicUsize::new(0);
-/// Number of these threads that request the GIL. Other requests are counted by `shutdown::ForeignCallGuard`.
+/// Number of the threads of `RELEASED` that request the GIL again. Other GIL requests are counted by
+/// `shutdown::ForeignCallGuard`.
 static RETURNING: AtomicUsize = AtomicUsize::new(0);
 
-/// `Python::detach` that is safe during process exit.
+/// A variant of `Python::detach` that is safe during process exit.
 pub(crate) trait WithoutGil {
     /// Runs `work` with the GIL released.
     fn without_gil<T: Send, F: Send + FnOnce() -> T>(self, work: F) -> T;
@@ -35,13 +37,13 @@ impl WithoutGil for Python<'_> {
     }
 }
 
-/// Counts this thread as one without the GIL until it holds the GIL again, also if its work panics.
+/// Counts this thread in `RELEASED` until the thread holds the GIL again, even if its work panics.
 struct GilReleased;
 
 impl GilReleased {
     #[inline]
     fn begin() -> Self {
-        // Changed only by threads that hold the GIL, which orders the changes.
+        // Only threads that hold the GIL change the count, so that the GIL orders the changes.
         RELEASED.fetch_add(1, Ordering::Relaxed);
         Self
     }
@@ -55,7 +57,7 @@ impl Drop for GilReleased {
     }
 }
 
-/// Counts this thread in `RETURNING` when its work without the GIL ends. `GilReleased` reverses that.
+/// Counts this thread in `RETURNING` when its work without the GIL ends. The drop of `GilReleased` ends the count.
 struct GilReacquire;
 
 impl Drop for GilReacquire {
@@ -69,17 +71,19 @@ impl Drop for GilReacquire {
     }
 }
 
-/// Whether a thread works without the GIL.
+/// Whether any thread runs work in `without_gil`.
 ///
-/// The result stays valid while the caller holds the GIL. Without a GIL the world must be stopped.
+/// The result stays valid while the caller holds the GIL. In an interpreter without a GIL, all other threads must be
+/// stopped.
 pub(crate) fn has_released_threads() -> bool {
     RELEASED.load(Ordering::Relaxed) > 0
 }
 
-/// Stops freeing memory. From here on no other thread takes the GIL after a driver call.
+/// Begins process exit: memory is no longer freed, and no other thread acquires the GIL after a driver call.
 pub(crate) fn begin_process_exit(py: Python<'_>) {
     const PATIENCE: Duration = Duration::from_secs(1);
-    /// Limit with user functions in progress: a shorter one would end them midway, and the process with them.
+    /// Limit while user functions are in progress. A shorter limit would terminate them midway, which aborts the
+    /// process.
     const LONG_PATIENCE: Duration = Duration::from_secs(10);
     finalization::begin();
     shutdown::begin_exit();

@@ -1,14 +1,15 @@
 //! Values created by `__init__`, for classes that are Python classes in PyCUDA.
 //!
-//! Their `__new__` accepts any arguments, because the `__init__` of a derived class may have other parameters. The value is created
-//! when that `__init__` calls the base class.
+//! The `__new__` of such a class accepts any arguments, because the `__init__` of a derived class may have other
+//! parameters. The value is created when the `__init__` of the derived class calls the `__init__` of the base class.
 
 use once_cell::sync::OnceCell;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 /// A value that exists after `__init__` has run.
-// Not the standard library's `OnceLock`: its constructor with a value goes through its lock.
+// The `OnceCell` of `once_cell` is used, because the standard library's `OnceLock` takes its lock when it is
+// constructed with a value.
 pub(crate) struct InitCell<T>(OnceCell<T>);
 
 impl<T> Default for InitCell<T> {
@@ -27,7 +28,7 @@ impl<T> InitCell<T> {
     /// Returns the value of an object of `class`.
     ///
     /// # Errors
-    /// `RuntimeError` if the `__init__` of a derived class has not called the base class.
+    /// `RuntimeError` if the `__init__` of a derived class has not called the `__init__` of the base class.
     #[inline]
     pub(crate) fn get(&self, class: &str) -> PyResult<&T> {
         self.0.get().ok_or_else(|| missing(class))
@@ -39,7 +40,7 @@ impl<T> InitCell<T> {
         self.0.get()
     }
 
-    /// Creates the value once. Another thread may use it already, so it is never replaced.
+    /// Creates the value once. An existing value is never replaced, because another thread may already use it.
     ///
     /// # Errors
     /// The errors of `make`; `RuntimeError` if a value exists.
@@ -51,7 +52,7 @@ impl<T> InitCell<T> {
         self.0.set(make()?).map_err(|_| already_created())
     }
 
-    /// Takes the value out when the object is dropped.
+    /// Takes the value out, for the drop of the object.
     pub(crate) fn take(&mut self) -> Option<T> {
         self.0.take()
     }

@@ -1,7 +1,8 @@
 //! The Python module `PyGPU._core`, with all pyo3 classes. A method parses its arguments, calls the lower layers with the GIL
 //! released around driver calls, and wraps the result.
 //!
-//! The packages import in one direction, as the layers do: `tests/repository/test_layers.py` verifies it.
+//! The packages import one another in one direction only, as the layers do. `tests/repository/test_layers.py` verifies
+//! this rule.
 
 use pyo3::prelude::*;
 

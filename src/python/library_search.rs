@@ -1,14 +1,14 @@
-//! Search paths of the vendors' libraries. Python locates them in wheels and conda environments.
+//! Search paths of the vendors' libraries. A Python function locates the libraries in wheels and conda environments.
 
 use pyo3::prelude::*;
 
 use crate::py_once::intern;
 use pygpu_backend::libraries::SearchPaths;
 
-/// Returns the search paths of a library by NVIDIA's name for it, such as `cublas`.
+/// Returns the search paths of a library. `name` is NVIDIA's name of the library, such as `cublas`.
 ///
 /// # Errors
-/// Python's errors.
+/// The errors of the Python function.
 pub fn search_paths(py: Python<'_>, name: &str) -> PyResult<SearchPaths> {
     let module = py.import(intern!(py, "PyGPU._native.library_files"))?;
     let (named, hints) = module.call_method1(intern!(py, "mathematics"), (name,))?.extract()?;

@@ -1,4 +1,4 @@
-//! The names that a file exports to Python.
+//! Macros and functions for the names that a file exports to Python.
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -6,10 +6,10 @@ use pyo3::types::PyString;
 /// Declares the names that a file exports, and defines the function `register` that adds them to the module.
 ///
 /// An entry has a kind, the group of the reference, and names: `functions "Sorting": sort, argsort;`. Entries of
-/// `internal_functions`,
-/// `internal_classes` and `internal_values` have no group, because only the package uses these names. The function after `with`
-/// adds values. `copyto(host = ["src"])` names parameters in which NumPy's function accepts an ndarray together with arrays of a
-/// device. `tools/names.py` and `tools/stub.py` read the entries from the source.
+/// `internal_functions`, `internal_classes` and `internal_values` have no group, because only the package uses these
+/// names. The function after `with` adds the objects that `values` entries name. In `copyto(host = ["src"])` the list
+/// names the parameters in which `numpy.copyto` accepts an ndarray together with arrays of a device. `tools/names.py`
+/// and `tools/stub.py` read the entries from the source.
 macro_rules! names {
     (with $added:path; $($rows:tt)*) => {
         $crate::names::names! { @rows ($added) $($rows)* }
@@ -18,7 +18,7 @@ macro_rules! names {
         @rows ($($added:path)?)
         $($kind:ident $($group:literal)?: $($name:ident $(= $target:ident)? $((host = [$($host:literal),+]))?),+;)*
     ) => {
-        /// Adds the names to the module.
+        /// Adds the declared names to the module.
         pub(crate) fn register(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
             $($added(module)?;)?
             $($($crate::names::name!($kind module $name $($target)?);)+)*
@@ -57,15 +57,15 @@ pub(crate) fn add_internal(module: &Bound<'_, PyModule>, object: &Bound<'_, PyAn
     module.setattr(object.getattr("__name__")?.cast_into()?, object)
 }
 
-/// Adds an alias of an object.
+/// Adds the object `target` of the module under a second name.
 pub(crate) fn add_alias(module: &Bound<'_, PyModule>, name: &str, target: &str) -> PyResult<()> {
     module.add(name, module.getattr(target)?)
 }
 
-/// Replaces the strings of `__all__` by the interpreter's interned ones.
+/// Replaces the strings of `__all__` by interned strings of the interpreter.
 ///
-/// `from PyGPU._core import *` makes them keys of the package. A key that is not interned is compared by its text at each
-/// lookup, which costs 60 instructions more for each `PyGPU.name`.
+/// `from PyGPU._core import *` makes these strings keys of the package's dictionary. A key that is not interned is
+/// compared by its text at each lookup, which takes 60 more instructions for each access to `PyGPU.name`.
 pub(crate) fn intern_all(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let names = module.index()?;
     for (index, name) in names.iter().enumerate() {

@@ -1,14 +1,14 @@
 //! Values created once per interpreter: classes, names, NumPy's functions.
 //!
-//! Not pyo3's `PyOnceLock` and `intern!`, which release the GIL during initialization. A child that another thread forks at that
-//! moment waits forever for a thread that it lacks. Here no thread waits: two threads may both create the value, and the first one
-//! is kept.
+//! pyo3's `PyOnceLock` and `intern!` are not used, because they release the GIL during initialization. If another
+//! thread forks at that moment, the child waits forever for the initializing thread, which exists only in the parent.
+//! Here no thread waits: two threads may both create the value, and the first stored value stays.
 
 use std::sync::OnceLock;
 
 use pyo3::prelude::*;
 
-/// A value that is initialized once, as observed by its users.
+/// A value that is created on first use. All users obtain the same value.
 pub(crate) struct PyOnce<T>(OnceLock<T>);
 
 impl<T> PyOnce<T> {
@@ -44,7 +44,8 @@ impl<T> PyOnce<T> {
         }
     }
 
-    /// Stores `value`, unless another thread has stored a value. The inner lock is held, with the GIL, only for the move.
+    /// Stores `value`, unless another thread has stored a value. The lock of the `OnceLock` is held only while `value`
+    /// is moved, and the thread holds the GIL meanwhile.
     #[cold]
     fn set(&self, value: T) -> &T {
         self.0.get_or_init(|| value)

@@ -1,5 +1,5 @@
-//! Reads environment variables for the crate from `os.environ`, under the GIL. Python code that changes them holds the GIL too, and
-//! reads the same values.
+//! Reads environment variables for the Rust layers from `os.environ`, with the GIL held. Python code that changes a
+//! variable holds the GIL, too, and reads the same values.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use pygpu_base::settings;
 use pygpu_device::shutdown;
 
 fn environment() -> Option<Vec<(OsString, OsString)>> {
-    // The finalizing thread needs none, and must not wait.
+    // During process exit the finalizing thread needs no variables, and must not wait for the GIL.
     if shutdown::exiting() {
         return None;
     }
@@ -27,7 +27,8 @@ fn copy(py: Python<'_>) -> PyResult<Vec<(OsString, OsString)>> {
     copy.cast_into::<PyDict>()?.iter().map(|(name, value)| Ok((name.extract()?, value.extract()?))).collect()
 }
 
-/// Returns the exception of Ctrl-C on this thread. `None` except on the main thread, or if the program's handler raises nothing.
+/// Returns the exception that Python's signal handlers raise after Ctrl-C. Returns `None` on any thread but the main
+/// thread, and if the program's handler raises no exception.
 fn interrupted() -> Option<Arc<dyn Error + Send + Sync>> {
     with_interpreter(|py| py.check_signals().err().map(|error| Arc::new(CallbackError::new(py, error)) as Arc<_>))
         .flatten()

@@ -1,4 +1,5 @@
-//! Allocators of results: an operand's allocator also allocates results, as in PyCUDA's `allocator=`.
+//! Inheritance of allocators: the allocator of an operand also allocates the results, as for PyCUDA's argument
+//! `allocator=`.
 
 use pyo3::prelude::*;
 
@@ -6,7 +7,7 @@ use super::memory_owner::{InheritedAllocator, MemoryOwner};
 use pygpu_array::{Array, DeferredArray};
 use pygpu_memory::custom_allocator::{self, AllocatorChoice};
 
-/// Restores this thread's allocator choice when dropped.
+/// A change of this thread's allocator choice. The drop restores the previous choice.
 pub(crate) struct AllocatorScope(Option<AllocatorChoice>);
 
 impl AllocatorScope {
@@ -29,16 +30,17 @@ fn inherited_allocator(array: &DeferredArray) -> Option<&InheritedAllocator> {
     owner.allocator.as_ref()
 }
 
-/// The allocator of an array, from `allocator=` or inherited from an operand.
+/// Returns the allocator of an array: the argument `allocator=`, or the allocator that the array inherited from an
+/// operand.
 pub(crate) fn allocator_of(array: &Array) -> Option<&Py<PyAny>> {
     inherited_allocator(DeferredArray::of(array)).map(InheritedAllocator::object)
 }
 
-/// Makes new arrays of this thread use the allocator of the first operand that has one, unless the thread has chosen
-/// another.
+/// Makes new arrays of this thread use the allocator of the first operand that has an allocator, until the returned
+/// scope is dropped. Returns `None` if no operand has an allocator, or if the thread has chosen an allocator itself.
 ///
 /// # Errors
-/// `TypeError` if the object is no longer a valid allocator.
+/// `TypeError` if the operand's allocator object is no longer a valid allocator.
 #[inline]
 pub(crate) fn inherit<'a>(
     py: Python<'_>,

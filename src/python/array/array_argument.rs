@@ -1,4 +1,4 @@
-//! Array arguments of Python functions, and the error for other objects.
+//! Array arguments of Python functions, and the error for arguments that are not arrays.
 
 use std::ops::Deref;
 
@@ -16,7 +16,7 @@ pub(crate) struct ArrayArg<'a, 'py>(Borrowed<'a, 'py, GpuArray>);
 impl<'a, 'py> FromPyObject<'a, 'py> for ArrayArg<'a, 'py> {
     type Error = PyErr;
 
-    #[inline(never)] // used by two dozen functions
+    #[inline(never)] // two dozen functions call it, and would each contain a copy
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         object.cast::<GpuArray>().map(Self).map_err(|_| type_error(&object))
     }
@@ -31,10 +31,10 @@ impl<'py> Deref for ArrayArg<'_, 'py> {
     }
 }
 
-/// Returns the array of a PyGPU object, for the lifetime of the borrow; `None` for other objects.
+/// Returns the core array of a `GPUArray` object, for the lifetime of the borrow. Returns `None` for other objects.
 ///
 /// # Errors
-/// As [`GpuArray::array`].
+/// The errors of [`GpuArray::array`].
 #[inline]
 pub(crate) fn array_if_gpu<'a>(object: Borrowed<'a, '_, PyAny>) -> PyResult<Option<&'a Array>> {
     match object.cast::<GpuArray>() {
@@ -43,7 +43,8 @@ pub(crate) fn array_if_gpu<'a>(object: Borrowed<'a, '_, PyAny>) -> PyResult<Opti
     }
 }
 
-/// The error for other objects: describes the object and how to convert it to an array.
+/// Returns the error for an object that is not a PyGPU array. The message describes the object and its conversion to an
+/// array.
 #[cold]
 pub(crate) fn type_error(object: &Bound<'_, PyAny>) -> PyErr {
     let py = object.py();

@@ -1,4 +1,5 @@
-//! Attributes of an array: shape, strides, dtype, pointer, flags. None of them calls a driver.
+//! Attributes of an array: shape, strides, dtype, pointer, flags. No attribute calls a driver itself, but `ptr`
+//! first flushes pending operations.
 
 use pyo3::exceptions::{PyAttributeError, PyKeyError, PyTypeError};
 use pyo3::prelude::*;
@@ -14,10 +15,10 @@ use crate::py_once::PyOnce;
 use crate::runtime::device::PyDevice;
 use pygpu_layout::Layout;
 
-/// Length of the first axis.
+/// Returns the length of the first axis.
 ///
 /// # Errors
-/// `TypeError` for a 0-d array, as NumPy.
+/// `TypeError` for a 0-d array, as in NumPy.
 #[inline]
 pub(crate) fn length(layout: &Layout) -> PyResult<usize> {
     match layout.axes().first() {
@@ -123,7 +124,7 @@ impl GpuArray {
     }
 }
 
-/// One object for each of the 16 combinations, created on first use.
+/// One `Flags` object for each of the 16 combinations of the four flags, created on first use.
 static FLAGS: [PyOnce<Py<Flags>>; 16] = [const { PyOnce::new() }; 16];
 
 impl Flags {
@@ -208,7 +209,7 @@ impl Flags {
     }
 }
 
-/// Whether a Python object is a number of Python or NumPy, not an array.
+/// Whether a Python object is a number of Python or NumPy, and not an array.
 pub(crate) fn is_scalar(object: &Bound<'_, PyAny>) -> bool {
     is_number(object) && !object.hasattr("__len__").unwrap_or(true)
 }

@@ -1,4 +1,4 @@
-//! The class `GPUArray`: an `Array` with its Python-specific state. `object` contains the fast constructor.
+//! The class `GPUArray`: an `Array` with its Python-specific state. The submodule `object` contains the constructors.
 
 mod object;
 
@@ -43,9 +43,9 @@ pub(crate) use object::{
 /// Parameters
 /// ----------
 /// shape : int or sequence of int, or numpy.ndarray
-///     The lengths of the axes. An ndarray without `dtype` is data instead: its values are uploaded, and it becomes the
-///     array's host mirror, without a copy, which `to_device()` uploads again. An ndarray or an integer with `dtype` is
-///     a shape.
+///     The lengths of the axes. An ndarray without `dtype` is data instead of a shape: its values are uploaded. The
+///     ndarray itself becomes the array's host mirror, which `to_device()` uploads again. An ndarray or an integer with
+///     `dtype` is a shape.
 /// dtype : data-type, optional
 ///     Anything that `numpy.dtype` accepts; float64 by default.
 /// order : {'C', 'F'}, optional
@@ -54,14 +54,14 @@ pub(crate) use object::{
 ///     Either a callable that takes a number of bytes and returns an object with an address (as in PyCUDA, with
 ///     `shape`), or an object that describes existing memory (PybindGPU's `Allocator`, without other arguments).
 /// base : object, optional
-///     Kept alive as long as the array; for `gpudata` with another owner.
+///     Object to keep alive as long as the array, if it owns the memory of `gpudata`.
 /// gpudata : int, GPUArray, DeviceAllocation or object with an address, optional
 ///     Existing device memory to use, with `shape`, `dtype` and optionally `strides`. For memory tracked by PyGPU, its
-///     extent, write permission and uses on streams apply to the new array too. Other addresses are trusted.
+///     extent, write permission and uses on streams apply to the new array too. Other addresses are not checked.
 /// strides : sequence of int, optional
 ///     Strides in bytes, of any sign; only with `gpudata`.
 /// copy : bool, optional
-///     With an ndarray: keep a private copy of it as the host mirror.
+///     With an ndarray: use a private copy of the ndarray as the host mirror.
 ///
 /// Raises
 /// ------
@@ -88,11 +88,11 @@ pub(crate) use object::{
 #[pyclass(frozen, subclass, weakref, dict, name = "GPUArray", module = "PyGPU")]
 pub(crate) struct GpuArray {
     array: ManuallyDrop<Array>,
-    /// The array whose memory a view refers to.
+    /// The array to whose memory this view refers, or the object that the caller passed as `base=`.
     base: Option<Py<PyAny>>,
     /// Rarely used fields, allocated on first use.
     cold_fields: OnceBox<ColdFields<Self>>,
-    /// Shape and strides that DLPack's exchange table borrowed without ownership.
+    /// Shape and strides that consumers borrow through DLPack's exchange table, without ownership.
     dlpack_dimensions: LentDimensions,
     /// Whether the address escaped, so that the block is registered in `memory::address_registry`.
     has_escaped: AtomicBool,
@@ -121,7 +121,8 @@ impl GpuArray {
         value
     }
 
-    /// The address of element zero, for callers that may pass it back as an integer later; 0 for an empty array.
+    /// Returns the address of element zero, or 0 for an empty array. Marks the block as escaped, because the caller may
+    /// pass the address back as an integer later.
     ///
     /// # Errors
     /// Driver errors of pending operations.
@@ -141,8 +142,8 @@ impl GpuArray {
         Ok(value.array.address())
     }
 
-    /// The value of this object. `__init__` may have replaced the one from `__new__`, which cannot know a subclass's
-    /// arguments.
+    /// Returns the current value of this object. `__init__` may have replaced the value that `__new__` created, because
+    /// `__new__` of a subclass may receive other arguments than the base `__init__`.
     #[inline]
     pub(super) fn value(&self) -> &Self {
         match self.cold_fields.get() {
@@ -151,27 +152,28 @@ impl GpuArray {
         }
     }
 
-    /// The rarely used fields, allocated if necessary.
+    /// Returns the rarely used fields, and allocates them if necessary.
     pub(crate) fn cold_fields(&self) -> &ColdFields<Self> {
         self.value().cold_fields.get_or_init(Box::default)
     }
 
-    /// This object's own rarely used fields, even if the value was replaced. `__init__` stores the replacement there.
+    /// Returns this object's own rarely used fields, even if the value was replaced. `__init__` stores the replacement
+    /// in these fields.
     pub(crate) fn cold_fields_to_init(&self) -> &ColdFields<Self> {
         self.cold_fields.get_or_init(Box::default)
     }
 
-    /// This object's own rarely used fields, if allocated.
+    /// Returns this object's own rarely used fields, if allocated.
     pub(crate) fn cold_fields_if_set(&self) -> Option<&ColdFields<Self>> {
         self.cold_fields.get()
     }
 
-    /// The core array, after flushing pending operations that its values depend on. Metadata that does not need the
-    /// values is available from the methods below.
+    /// Returns the core array, after flushing the pending operations on which its values depend. The methods below
+    /// return metadata without a flush.
     ///
     /// # Errors
     /// Driver errors of pending operations; `ValueError` if `gpudata` has not been assigned yet.
-    #[inline(always)] // the result is eight words, and nearly all calls use it
+    #[inline(always)] // the result has eight words, and nearly all functions call this method
     pub(crate) fn array(&self, _: Python<'_>) -> PyResult<&Array> {
         match self.cold_fields.get() {
             None if !flush::has_pending() => Ok(&self.array),
@@ -188,11 +190,11 @@ impl GpuArray {
         self.check_allocated().map(|()| &*self.value().array)
     }
 
-    /// The core array without a flush, for callers that need neither its values nor its address.
+    /// Returns the core array without a flush, for callers that need neither its values nor its address.
     ///
     /// # Errors
     /// The error of a deferred operation that failed; `ValueError` if `gpudata` has not been assigned yet.
-    #[inline(always)] // as for `array`
+    #[inline(always)] // for the same reason as `array`
     pub(crate) fn without_flush(&self) -> PyResult<&DeferredArray> {
         match self.cold_fields.get() {
             None if !flush::has_pending() => Ok(DeferredArray::of(&self.array)),
@@ -210,19 +212,19 @@ impl GpuArray {
         }
     }
 
-    /// Shape, strides and offset.
+    /// Returns shape, strides and offset.
     #[inline]
     pub(crate) fn layout(&self) -> &Layout {
         self.value().array.layout()
     }
 
-    /// The type of the elements.
+    /// Returns the type of the elements.
     #[inline]
     pub(crate) fn dtype(&self) -> DType {
         self.value().array.dtype()
     }
 
-    /// The device of the memory.
+    /// Returns the device of the memory.
     #[inline]
     pub(crate) fn device(&self) -> Device {
         self.value().array.device()
@@ -234,7 +236,7 @@ impl GpuArray {
         self.value().array.readonly()
     }
 
-    /// Whether the memory was allocated for this array, i.e. it is neither a view nor external memory.
+    /// Whether the memory was allocated for this array, which is then neither a view nor an array over external memory.
     pub(crate) fn owns_data(&self) -> bool {
         let value = self.value();
         let is_external = |(owner, _): (&(dyn Any + Send + Sync), _)| {
@@ -246,7 +248,7 @@ impl GpuArray {
     /// Checks that the array is writable.
     ///
     /// # Errors
-    /// `ValueError` with the attempted operation.
+    /// `ValueError` for a read-only array. The message contains `operation`.
     pub(crate) fn check_writable(&self, operation: &str) -> PyResult<()> {
         Ok(self.value().array.check_writable(operation)?)
     }
@@ -255,24 +257,24 @@ impl GpuArray {
         self.value().base.as_ref()
     }
 
-    /// Storage for dimensions that the exchange table lends.
+    /// Returns the storage of the shape and strides that DLPack's exchange table lends.
     pub(crate) fn dlpack_dimensions(&self) -> &LentDimensions {
         &self.dlpack_dimensions
     }
 
-    /// The Python owner of the memory and the allocator kept for results, if this object holds all references to them.
-    /// The garbage collector may then count them as this object's.
+    /// Returns the Python owner of the memory and the allocator that results inherit, if this object holds all
+    /// references to the memory. The garbage collector may then count both as referenced by this object.
     ///
-    /// The collector calls this more than once. It would free a live object that is counted in one pass and not in
-    /// another, so the answer must not change during a collection. No thread that could clone the block, or use it on
-    /// another stream, may run meanwhile. Threads that only release the block may: an object that is counted late or
-    /// not at all merely lives longer.
+    /// The collector calls this function more than once in a collection. The result must stay the same, because the
+    /// collector would free a live object that is counted in one pass and not in another. Therefore no thread that
+    /// could clone the block, or use it on another stream, may run meanwhile. Threads that only release the block may
+    /// run: an object that is counted late or not at all merely lives longer.
     fn collectable_owners(&self) -> [Option<&Py<PyAny>>; 2] {
         let allocation = self.array.allocation();
         if gil::has_released_threads() {
             return [None, None];
         }
-        // An otherwise unreferenced `gpudata` object also belongs to this object.
+        // A `gpudata` object that only this object references holds one more reference to the memory.
         let own_references = 1 + usize::from(self.cold_fields.get().is_some_and(ColdFields::has_unshared_gpudata));
         if let Some((owner_value, reference_count)) = self.array.owner() {
             let owner: Option<&MemoryOwner> = owner_value.downcast_ref().filter(|_| reference_count == own_references);
@@ -286,13 +288,14 @@ impl GpuArray {
         }
     }
 
-    /// The host mirror, if there ever was one. Locked briefly; no Python code runs while it is locked.
+    /// Returns the locked host mirror, if one was ever set. The caller holds the lock briefly, and runs no Python code
+    /// meanwhile.
     pub(crate) fn host(&self) -> Option<MutexGuard<'_, HostMirror>> {
         let cold_fields = self.value().cold_fields.get()?;
         Some(cold_fields.host.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The host mirror, for changing it.
+    /// Returns the locked host mirror for a change.
     pub(crate) fn host_mut(&self) -> MutexGuard<'_, HostMirror> {
         self.cold_fields().host.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -302,15 +305,15 @@ impl Drop for GpuArray {
     #[inline]
     fn drop(&mut self) {
         self.drop_array();
-        // Bases may form a long chain. Python holds the GIL when it ends an object, so that references can be dropped
-        // here.
+        // Python holds the GIL when it deallocates an object, so that the reference to the base can be dropped here.
+        // Bases may form a long chain, which must not be dropped recursively.
         if let Some(base) = self.base.take() {
             // SAFETY: Python holds the GIL here.
             let py = unsafe { Python::assume_attached() };
             match is_last(&base, py) {
                 true => iterative_drop::drop_iteratively(base, drop, callback::release_object),
-                // Other references exist, as for nearly every view's base, so that the object does not end here and
-                // pyo3 need not request the GIL.
+                // Nearly every base of a view has other references. The base then survives, and pyo3 need not request
+                // the GIL.
                 false => Reference::new(base).release(&py),
             }
         }
@@ -319,8 +322,8 @@ impl Drop for GpuArray {
 
 impl GpuArray {
     /// Discards the pending operation that computes this array, if no other code needs the result and no operand is
-    /// freed with it. In this case nothing is left of the block. Otherwise flushes if pending operations alone keep too
-    /// much memory alive.
+    /// freed with the operation. Returns true in this case: the block owns nothing that must be freed. Otherwise
+    /// flushes if pending operations alone keep too much memory alive, and returns false.
     #[inline(never)]
     fn release_pending(&self) -> bool {
         if self.array.drop_unproduced(fusion::discard_result_without_error) {
@@ -338,15 +341,16 @@ impl GpuArray {
         let is_discarded = flush::has_pending() && !shutdown::exiting() && self.release_pending();
         let needs_no_driver = || self.array.device().is_cpu() || Arc::strong_count(self.array.allocation()) > 1;
         if is_discarded || needs_no_driver() || shutdown::exiting() || self.array.try_return_to_cache() {
-            // No driver is called, and the array need not be moved out.
-            // SAFETY: dropped once, here or below.
+            // The drop calls no driver, so that the array need not be moved out of the object.
+            // SAFETY: the array is dropped once: here, or below if this branch is not taken.
             unsafe { ManuallyDrop::drop(&mut self.array) };
             return;
         }
-        // SAFETY: taken out once, here.
+        // SAFETY: the array is taken out once, here, because `drop` runs once.
         let array = unsafe { ManuallyDrop::take(&mut self.array) };
         // Freeing may wait for the driver, and a thread in the driver may wait for the GIL, so the GIL is released.
-        // During finalization the interpreter cannot be attached to; the GIL is not held then.
+        // During finalization `try_attach` cannot attach to the interpreter. The array is then dropped below, and the
+        // GIL is not held.
         let mut array = Some(array);
         debug_assert!(PythonAccess::here().is_some(), "a flush ends an object of Python");
         Python::try_attach(|py| py.without_gil(|| drop(array.take())));
@@ -359,8 +363,8 @@ impl GpuArray {
         self.traverse(&visit)
     }
 
-    // Neither the owner nor `base` is cleared: the array may still be used, which needs its memory. Other members break
-    // a cycle.
+    // The owner and `base` are not cleared, because the array may still be used and needs its memory. Other members of
+    // a reference cycle break the cycle.
     fn __clear__(&self) {
         let host = self.host().map(|mut host| std::mem::take(&mut *host));
         drop(host);
@@ -369,8 +373,8 @@ impl GpuArray {
 
 impl GpuArray {
     pub(super) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        // Objects from `tp_alloc` are tracked before their value is written, by `new_of_class` and by pyo3: they are
-        // all zero then.
+        // The collector may visit an object from `tp_alloc` before `new_of_class` or pyo3 writes its value. All bytes
+        // of the value are zero then.
         // SAFETY: the field's address is valid and readable.
         if !unsafe { Array::is_written((&raw const self.array).cast()) } {
             return Ok(());
@@ -387,7 +391,6 @@ impl GpuArray {
     }
 }
 
-/// A bound array.
 pub(crate) type BoundArray<'py> = Bound<'py, GpuArray>;
 /// Result of functions that return an array.
 pub(crate) type ArrayResult<'py> = PyResult<BoundArray<'py>>;

@@ -1,5 +1,5 @@
-//! Rarely used fields of an array: the host mirror, the object of its memory, and the value that `__init__` sets after
-//! `__new__` in a subclass.
+//! Rarely used fields of an array: the host mirror, the Python object of its memory, and the value that `__init__` of a
+//! subclass sets after `__new__`.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
@@ -16,7 +16,7 @@ use crate::ffi::objects::is_last;
 use crate::runtime::device_memory::DeviceAllocation;
 use pygpu_base::iterative_drop;
 
-/// Identity of the arguments of a call, valid while they live.
+/// Identity of the arguments of a call: a hash of their addresses and names, valid while the arguments are alive.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CallIdentity(u64);
 
@@ -36,21 +36,22 @@ impl CallIdentity {
 pub(crate) struct ColdFields<A> {
     /// The ndarray that `to_device` uploads and `to_host` refreshes.
     pub(super) host: Mutex<HostMirror>,
-    /// The memory as a Python object, given by the user or created on first use.
+    /// The memory as a Python object, which the user passed or which was created on first use.
     gpudata: OnceLock<Py<PyAny>>,
     /// The arguments of `__new__`, until `__init__` determines the array's value.
     new_call: Mutex<Option<CallIdentity>>,
-    /// The most recent value created by `__init__` or by an assignment to `gpudata`: an element of `values`.
+    /// The most recent value created by `__init__` or by an assignment to `gpudata`: an element of `values`, or null
+    /// before.
     current: AtomicPtr<A>,
-    /// All values created. Callers may hold references to any of them, so none is dropped before this.
+    /// All created values. None is dropped before this struct, because callers may hold references to any value.
     values: Mutex<Vec<Arc<A>>>,
     /// The number of bytes that a subclass has set.
     nbytes: Mutex<Option<Option<i64>>>,
-    /// The address for ctypes.
+    /// The pointer object with the array's address for ctypes.
     pub(crate) parameter: CtypesPointerCache,
     /// Whether the array has address 0 until its `gpudata` is assigned.
     is_unallocated: AtomicBool,
-    /// The assigned allocator.
+    /// The allocator that the user assigned to the array's attribute `allocator`.
     allocator: Mutex<Option<Py<PyAny>>>,
 }
 
@@ -80,9 +81,9 @@ impl<A> ColdFields<A> {
         self.gpudata.get_or_init(|| memory)
     }
 
-    /// Whether the memory object exists and only the array refers to it.
+    /// Whether the memory object exists and only this array refers to it.
     pub(super) fn has_unshared_gpudata(&self) -> bool {
-        // SAFETY: the GIL, which the collector holds too.
+        // SAFETY: the callers hold the GIL, and so does the garbage collector.
         let py = unsafe { Python::assume_attached() };
         self.gpudata
             .get()
@@ -94,12 +95,12 @@ impl<A> ColdFields<A> {
         unsafe { self.current.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Records the arguments of `__new__`; `__init__` may receive others.
+    /// Records the arguments of `__new__`, because `__init__` may receive other arguments.
     pub(crate) fn expect_init(&self, call: CallIdentity) {
         *self.new_call.lock().unwrap_or_else(PoisonError::into_inner) = Some(call);
     }
 
-    /// Takes the arguments of `__new__`.
+    /// Takes the recorded arguments of `__new__`.
     pub(crate) fn take_expected_call(&self) -> Option<CallIdentity> {
         self.new_call.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -121,7 +122,7 @@ impl<A> ColdFields<A> {
         self.is_unallocated.load(Ordering::Relaxed)
     }
 
-    /// The assigned allocator, for memory that is assigned later.
+    /// Returns the allocator that the user assigned, for memory that is assigned later.
     pub(crate) fn allocator(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         let allocator = self.allocator.lock().unwrap_or_else(PoisonError::into_inner);
         allocator.as_ref().map(|object| object.clone_ref(py))
@@ -145,8 +146,8 @@ impl<A> ColdFields<A> {
         if let Some(memory) = self.gpudata.get() {
             visit.call(memory)?;
         }
-        // The collector holds the GIL, and no thread runs Python code under this lock. If it is locked, the object is
-        // in use.
+        // The collector holds the GIL, and no thread runs Python code under this lock. If the lock is held, the array
+        // is in use.
         if let Ok(host) = self.host.try_lock()
             && let Some(host) = host.referent()
         {

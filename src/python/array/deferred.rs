@@ -13,7 +13,8 @@ use pygpu_memory::Allocation;
 use pygpu_ops::fusion::{DeferredNode, DeferredOp, Operands};
 
 impl GpuArray {
-    /// The stream on which an operation on this array alone can be deferred; `None` if it must be launched eagerly.
+    /// Returns the stream on which an operation whose only operand is this array can be deferred. Returns `None` if the
+    /// operation must be launched eagerly.
     pub(crate) fn can_wait_on(array_object: &Bound<'_, Self>) -> PyResult<Option<Stream>> {
         let array = array_object.get().without_flush()?;
         match array_object.is_exact_instance_of::<Self>() {
@@ -23,11 +24,11 @@ impl GpuArray {
     }
 }
 
-/// Creates the result of a deferred operation, `bytes` bytes large, and records the operation. `create` creates the array
-/// over the block.
+/// Creates the result of a deferred operation, with a block of `bytes` bytes, and records the operation. `create`
+/// creates the array over the block.
 ///
 /// # Errors
-/// Those of `create`; driver errors of pending operations.
+/// The errors of `create`; driver errors of pending operations.
 #[inline(always)] // only two callers, one of which determines the cost of an operator
 pub(crate) fn new_deferred<'py>(
     (work, operands): (DeferredOp, Operands),
@@ -42,7 +43,7 @@ pub(crate) fn new_deferred<'py>(
     Ok(new_deferred)
 }
 
-/// Creates the result of a deferred operation, dense and at offset zero.
+/// Creates the result of a deferred operation, with a dense layout at offset zero, and records the operation.
 ///
 /// # Errors
 /// Driver errors of pending operations.

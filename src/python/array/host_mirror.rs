@@ -14,13 +14,13 @@ pub(crate) enum HostMirror {
     /// An ndarray over which the array was created (PybindGPU), or that `to_host` created: kept alive as long as the
     /// array.
     Owned(Py<PyAny>),
-    /// A weak reference to the last result of `get`, and a cached strong reference, which the next `get` fills again if
-    /// no other reference is left.
+    /// The ndarray that the last `get` returned: a weak reference, and a cached strong reference. The next `get` fills
+    /// the same ndarray again if no other reference is left.
     Returned(Py<PyWeakrefReference>, Option<CacheSlot>),
 }
 
 impl HostMirror {
-    /// The ndarray that the garbage collector may count as the array's.
+    /// Returns the ndarray that the garbage collector may count as referenced by the array.
     pub(crate) fn referent(&self) -> Option<&Py<PyAny>> {
         match self {
             Self::Owned(host) => Some(host),
@@ -28,7 +28,7 @@ impl HostMirror {
         }
     }
 
-    /// The ndarray, if the array owns it or other references to it exist.
+    /// Returns the ndarray if the array owns it, or if it has references other than those of the mirror.
     pub(crate) fn live_ndarray<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         match self {
             Self::None => None,

@@ -9,16 +9,16 @@ use pygpu_memory::custom_allocator::Allocator;
 
 /// Python owner of external memory, alive as long as any array uses the memory.
 pub(crate) struct MemoryOwner {
-    /// The object.
+    /// The Python object that owns the memory.
     pub(crate) object: SendPyObject,
-    /// Whether an allocator created it for the array.
+    /// Whether an allocator created the object for the array.
     pub(crate) is_arrays: bool,
     /// The allocator that also allocates the results of operations on the array.
     pub(crate) allocator: Option<InheritedAllocator>,
 }
 
 impl MemoryOwner {
-    /// All objects that are kept alive.
+    /// Returns all Python objects that this owner keeps alive.
     pub(crate) fn objects(&self) -> [Option<&Py<PyAny>>; 2] {
         [Some(self.object.object()), self.allocator.as_ref().map(InheritedAllocator::object)]
     }
@@ -27,7 +27,7 @@ impl MemoryOwner {
 /// An allocator that results of operations inherit from an array.
 pub(crate) struct InheritedAllocator {
     object: SendPyObject,
-    /// Creates an allocator from the object. A function pointer, because that code is in a higher layer.
+    /// Creates an allocator from the object. This is a function pointer because the function is in a higher layer.
     make: fn(&Bound<'_, PyAny>) -> PyResult<Arc<dyn Allocator>>,
 }
 

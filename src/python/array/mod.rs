@@ -1,4 +1,4 @@
-//! The class `GPUArray`: its object, its attributes, and its rarely used fields.
+//! The class `GPUArray`: the constructors of its objects, their attributes, and their rarely used fields.
 
 use pyo3::prelude::*;
 
@@ -12,7 +12,7 @@ pub(crate) mod host_mirror;
 pub(crate) mod memory_owner;
 mod unallocated;
 
-/// Puts the classes into the module.
+/// Adds the classes to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     attributes::register(module)?;
     class::register(module)

@@ -1,4 +1,5 @@
-//! Arrays with a shape and a dtype but without memory until their `gpudata` is assigned, as PyCUDA's with address 0.
+//! Arrays that have a shape and a dtype, but no memory until their `gpudata` is assigned. In PyCUDA such arrays have
+//! address 0.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -15,7 +16,7 @@ impl GpuArray {
     /// Checks that the array has memory.
     ///
     /// # Errors
-    /// `ValueError` with a hint.
+    /// `ValueError` for an unallocated array. The message suggests an assignment to `gpudata`.
     #[cold]
     pub(super) fn check_allocated(&self) -> PyResult<()> {
         match self.is_unallocated() {

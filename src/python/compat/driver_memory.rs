@@ -1,4 +1,5 @@
-//! Special driver memory: managed, mapped pinned, and shared between processes; and the driver's attributes of an address.
+//! Special memory of drivers: managed memory, mapped pinned memory, and memory shared between processes. Also queries
+//! the block and the device address of an address.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -31,9 +32,9 @@ fn attachment(flags: &Bound<'_, PyAny>) -> PyResult<Attachment> {
 /// Parameters
 /// ----------
 /// nbytes : int
-///     Bytes, at least one.
+///     Number of bytes, at least 1.
 /// mem_flags : int
-///     1 attaches it globally, 2 to the host at first.
+///     1 attaches the memory globally, 2 attaches it to the host at first.
 ///
 /// Returns
 /// -------
@@ -64,9 +65,9 @@ fn allocate_managed(nbytes: &Bound<'_, PyAny>, mem_flags: &Bound<'_, PyAny>) -> 
 /// Parameters
 /// ----------
 /// memory : DeviceAllocation
-///     From `allocate_managed`.
+///     Memory from `allocate_managed`.
 /// mem_flags : int
-///     1: global. 2: the host. 4: the stream, and the host while the stream is idle.
+///     Access to the memory. 1: global. 2: by the host. 4: by the stream, and by the host while the stream is idle.
 /// stream : Stream, object with `__cuda_stream__`, int or None
 ///     None is the legacy default stream.
 ///
@@ -87,7 +88,7 @@ fn attach_managed(
     Ok(py.without_gil(move || {
         let device = block.device();
         let memory = device.backend().driver_memory()?;
-        // SAFETY: a living block and stream; the driver rejects memory that is not managed.
+        // SAFETY: block and stream are alive; the driver rejects memory that is not managed.
         unsafe { memory.attach_managed(device.index(), block.address(), attachment, stream.handle()) }
     })?)
 }
@@ -102,9 +103,9 @@ fn attach_managed(
 /// Returns
 /// -------
 /// base : int
-///     The first byte.
+///     Address of the first byte.
 /// size : int
-///     Bytes.
+///     Number of bytes.
 ///
 /// Raises
 /// ------
@@ -124,7 +125,7 @@ fn address_range(address: &Bound<'_, PyAny>) -> PyResult<(Address, usize)> {
     let address = MemoryArgument::from_python(address)?.address();
     Ok(py.without_gil(|| {
         let device = Device::current()?;
-        // Tracked blocks need no driver call; the CPU has no driver.
+        // Tracked blocks need no driver call. This includes blocks of the CPU, which has no driver.
         match address_registry::find(address) {
             Some(block) => Ok((block.address(), block.bytes())),
             None => device.backend().driver_memory()?.address_range(device.index(), address),
@@ -165,13 +166,13 @@ fn device_address(address: &Bound<'_, PyAny>) -> PyResult<Address> {
 /// Parameters
 /// ----------
 /// address : int or DeviceAllocation
-///     First byte of plain memory, such as `allocate_device`'s. The driver does not share memory of its pools, which contain the
-///     arrays.
+///     Address of the first byte of memory outside the driver's pools, such as memory from `allocate_device`. The
+///     driver does not share memory of its pools, which contain the arrays.
 ///
 /// Returns
 /// -------
 /// bytearray
-///     64 bytes.
+///     The driver's handle of the block, 64 bytes long.
 ///
 /// Raises
 /// ------
@@ -191,7 +192,7 @@ fn share_memory<'py>(address: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByteA
     Ok(PyByteArray::new(py, &handle))
 }
 
-/// Closes memory that another process shared, when it is dropped.
+/// Memory that another process shared. The drop closes the memory.
 struct IpcMapping {
     device: Device,
     address: Address,
@@ -200,10 +201,10 @@ struct IpcMapping {
 impl Drop for IpcMapping {
     fn drop(&mut self) {
         let close = || {
-            // The driver does not wait for uses of the memory.
+            // The driver's function does not wait for uses of the memory.
             self.device.synchronize()?;
             let memory = self.device.backend().driver_memory()?;
-            // SAFETY: opened below, and no use is in progress.
+            // SAFETY: `open_shared_memory` opened the memory, and no use is in progress after the synchronization.
             unsafe { memory.close_shared_memory(self.device.index(), self.address) }
         };
         shutdown::defer(close());
@@ -220,14 +221,14 @@ impl Drop for IpcMapping {
 /// Returns
 /// -------
 /// DeviceAllocation
-///     Its `free()` closes it.
+///     The opened memory, which `free()` closes.
 ///
 /// Raises
 /// ------
 /// ValueError
 ///     If the handle is not 64 bytes long.
 /// CudaError
-///     If the driver refuses it.
+///     If the driver rejects the handle.
 /// NotSupportedError
 ///     On the CPU.
 #[pyfunction]

@@ -37,16 +37,16 @@ fn residence(object: &Bound<'_, PyAny>) -> PyResult<Residence> {
 /// address : int or object with an address
 ///     First byte of the range.
 /// nbytes : int
-///     Bytes of the range.
+///     Number of bytes of the range.
 /// device : int
-///     The device that uses it next; -1 is the host.
+///     The device that uses the range next; -1 is the host.
 /// stream : Stream, object with `__cuda_stream__`, int or None
 ///     None is the legacy default stream.
 ///
 /// Raises
 /// ------
 /// CudaError
-///     With code 1 for other memory; 101 for a missing device.
+///     With code 1 if the memory is not managed; with code 101 if the device does not exist.
 /// NotSupportedError
 ///     While the stream is captured into a graph.
 ///
@@ -73,7 +73,7 @@ fn prefetch_managed(
     Ok(py.without_gil(|| {
         capture::refuse("a prefetch of managed memory", &stream)?;
         let memory = current_device.backend().driver_memory()?;
-        // SAFETY: a living stream; the driver rejects memory that is not managed.
+        // SAFETY: the stream is alive; the driver rejects memory that is not managed.
         unsafe { memory.prefetch_managed(current_device.index(), start, bytes, target, stream.handle()) }
     })?)
 }
@@ -85,18 +85,19 @@ fn prefetch_managed(
 /// address : int or object with an address
 ///     First byte of the range.
 /// nbytes : int
-///     Bytes of the range.
+///     Number of bytes of the range.
 /// advice : str
-///     'read_mostly', 'preferred_location', 'accessed_by', or one of them with the prefix 'not_' or 'no_', which revokes it.
+///     'read_mostly', 'preferred_location' or 'accessed_by'. 'not_read_mostly', 'no_preferred_location' and
+///     'not_accessed_by' revoke the earlier advice.
 /// device : int
 ///     The device of the advice; -1 is the host.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     For other advice.
+///     For unknown advice.
 /// CudaError
-///     With code 1 for other memory; 101 for a missing device, or one without the capability.
+///     With code 1 if the memory is not managed; with code 101 if the device does not exist or lacks the capability.
 ///
 /// Examples
 /// --------

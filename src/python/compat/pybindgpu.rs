@@ -44,7 +44,9 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// idx : int
+    ///     Index of the element in memory order.
     /// val : scalar
+    ///     The new value.
     ///
     /// Examples
     /// --------

@@ -34,7 +34,7 @@ fn _c_name(dtype: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
 /// Parameters
 /// ----------
 /// name : str
-///     Such as ``'unsigned int'``.
+///     Name of a C type, such as ``'unsigned int'``.
 ///
 /// Returns
 /// -------

@@ -1,8 +1,8 @@
 //! Conversion of dtypes: any argument of `numpy.dtype` as input, NumPy's dtype objects as output.
 //!
-//! Why it has a cache by object identity: `numpy.float32` and `numpy.dtype('f4')` are the same objects in every call
-//! of a program, and converting them with NumPy costs several times an allocation. The cache keeps its keys alive
-//! forever (there are at most `SLOTS`), so that the address of a key is never reused.
+//! The conversion uses a cache by object identity. The reason is that a program passes the same objects, such as
+//! `numpy.float32`, in every call, and that a conversion by NumPy takes several times as long as an allocation. The
+//! cache keeps its keys alive forever, so that the address of a key is never reused. It has at most `SLOTS` keys.
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
@@ -19,7 +19,7 @@ const SLOTS: usize = 128;
 
 struct DTypeCacheSlot {
     key: AtomicPtr<ffi::PyObject>,
-    /// Number of the kind plus one; 0 while the slot is being filled.
+    /// Number of the dtype's `ScalarType` plus one; 0 until the thread that claimed the slot has filled it.
     kind: AtomicU64,
 }
 
@@ -39,7 +39,8 @@ fn cached(key: *mut ffi::PyObject) -> Option<DType> {
     TABLE.get((kind as usize).checked_sub(1)?).map(|entry| DType::new(entry.kind))
 }
 
-/// Caches a dtype. Only named kinds are cached, and only in a free slot: entries are never replaced.
+/// Caches a dtype. Opaque dtypes are not cached. A dtype whose slot is occupied is not cached either, because entries
+/// are never replaced.
 fn remember(object: &Bound<'_, PyAny>, dtype: DType) {
     let slot = slot_of(object.as_ptr());
     let free = slot.key.compare_exchange(std::ptr::null_mut(), object.as_ptr(), Ordering::AcqRel, Ordering::Relaxed);
@@ -52,7 +53,8 @@ fn remember(object: &Bound<'_, PyAny>, dtype: DType) {
 /// Converts a Python object to a dtype: any argument of `numpy.dtype`, PyGPU's label strings, `ml_dtypes` names.
 ///
 /// # Errors
-/// `TypeError` for objects that NumPy rejects, for the other byte order, and for objects, strings and dates.
+/// `TypeError` for objects that NumPy rejects, for dtypes of non-native byte order, and for dtypes of Python objects,
+/// strings and dates.
 #[inline]
 pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<DType> {
     match cached(object.as_ptr()) {
@@ -61,7 +63,7 @@ pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<DType> {
     }
 }
 
-/// Like `from_python`; a missing or `None` argument means float64, NumPy's default.
+/// Converts like `from_python`. A missing or `None` argument means float64, NumPy's default.
 #[inline]
 pub(crate) fn or_float64(object: Option<&Bound<'_, PyAny>>) -> PyResult<DType> {
     match object {
@@ -76,7 +78,7 @@ fn from_python_uncached(object: &Bound<'_, PyAny>) -> PyResult<DType> {
         let name = text.to_str()?;
         if let Some(dtype) = DType::from_name(name) {
             if dtype.row().is_some_and(|entry| entry.origin == Origin::MlDtypes) {
-                to_python(py, dtype)?; // so that a name whose package is missing fails here
+                to_python(py, dtype)?; // fails here if the package that defines the name is missing
             }
             remember(object, dtype);
             return Ok(dtype);
@@ -88,15 +90,15 @@ fn from_python_uncached(object: &Bound<'_, PyAny>) -> PyResult<DType> {
     let descr = numpy_dtype(py)?.call1((object,))?;
     let dtype = from_numpy(&descr)?;
     if object.is_instance_of::<PyType>() {
-        remember(object, dtype); // other objects could change their meaning, and must not be kept alive
+        remember(object, dtype); // other objects could change later, and must not be kept alive
     }
     Ok(dtype)
 }
 
-/// The dtype of a `numpy.dtype` instance.
+/// Returns the dtype of a `numpy.dtype` instance.
 ///
 /// # Errors
-/// `TypeError` for the other byte order, and for objects, strings, dates and subarrays.
+/// `TypeError` for dtypes of non-native byte order, and for dtypes of Python objects, strings, dates and subarrays.
 pub(crate) fn from_numpy(descr: &Bound<'_, PyAny>) -> PyResult<DType> {
     let py = descr.py();
     if let Some(dtype) = cached(descr.as_ptr()) {
@@ -139,7 +141,8 @@ fn unsupported(descr: &Bound<'_, PyAny>) -> PyResult<PyErr> {
     )))
 }
 
-/// NumPy dtypes of opaque items, by `tag - 1`. Programs have few, and they are never removed.
+/// NumPy's dtypes of opaque items; the index is `tag - 1`. Entries are never removed, because programs use few such
+/// dtypes.
 static OPAQUE: ForkSafeMutex<Vec<Py<PyAny>>> = ForkSafeMutex::new(Vec::new());
 
 fn opaque(descr: &Bound<'_, PyAny>, itemsize: usize) -> PyResult<DType> {
@@ -147,7 +150,7 @@ fn opaque(descr: &Bound<'_, PyAny>, itemsize: usize) -> PyResult<DType> {
     if itemsize == 0 {
         return Err(unsupported(descr)?);
     }
-    // Compared outside the lock, because the comparison runs Python.
+    // The dtypes are compared outside the lock, because the comparison runs Python code.
     let registered: Vec<Py<PyAny>> = {
         let list = OPAQUE.lock();
         list.iter().map(|registered| registered.clone_ref(py)).collect()

@@ -1,5 +1,5 @@
-//! Conversion of arguments: numbers, shapes, dtypes, ndarrays, and the rules of strict mode. Independent of PyGPU's
-//! array class.
+//! Conversion of arguments: numbers, shapes, dtypes, ndarrays, and the rules of strict mode. This package does not use
+//! PyGPU's array class.
 
 use pyo3::prelude::*;
 

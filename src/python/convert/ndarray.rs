@@ -16,8 +16,8 @@ use pygpu_base::error::Result;
 use pygpu_copy::HostBuffer;
 use pygpu_layout::{Axis, Dims, Layout};
 
-/// Makes rust-numpy look up NumPy's functions now. Otherwise it does so under locks of pyo3 that a child forked
-/// meanwhile would wait for forever (`once`). While the module is imported no thread forks.
+/// Makes rust-numpy look up NumPy's functions during the import of the module, when no thread forks. A later lookup
+/// would hold locks of pyo3, and a child that is forked meanwhile would wait for them forever: see `py_once`.
 pub(crate) fn prepare(py: Python<'_>) {
     let _ = PyArrayDescrMethods::itemsize(&numpy::dtype::<u8>(py));
     let _ = PyUntypedArray::type_object(py);
@@ -49,7 +49,8 @@ pub(crate) fn as_ndarray<'py>(
     Ok(array.cast_into::<PyUntypedArray>()?)
 }
 
-/// Returns whether only the caller refers to the ndarray, so that its memory may be reused.
+/// Returns whether only the caller refers to the ndarray, so that its memory may be reused. `references` is the number
+/// of references that the caller holds.
 pub(crate) fn is_unshared(array: &Bound<'_, PyUntypedArray>, references: isize) -> bool {
     objects::references(array) <= references && owns_memory(array) && is_writable(array) && has_gil(array.py())
 }
@@ -75,16 +76,17 @@ pub(crate) fn host_buffer(array: &Bound<'_, PyUntypedArray>, itemsize: usize) ->
     Ok(HostBuffer { address: address(array), layout: Layout::over_axes(axes, 0, itemsize as i64)? })
 }
 
-/// Returns an address of an array that NumPy can read. NumPy would allocate memory for null. `copyto` reads a byte at
-/// the address even of arrays without elements, which may have no memory or point to the end of a block.
+/// Returns an address that NumPy can read: `address`, or that of a placeholder if `address` is 0 or the array has no
+/// elements. For address 0, NumPy would allocate memory. `numpy.copyto` reads a byte at the address even if the array
+/// has no elements. Such an array may have no memory, or its address may be the end of a block.
 #[inline]
 fn readable_address(address: Address, shape: &Dims) -> Address {
     static PLACEHOLDER: u128 = 0;
     if address == 0 || shape.contains(&0) { std::ptr::from_ref(&PLACEHOLDER).addr() as Address } else { address }
 }
 
-/// Creates an ndarray over memory that outlives it, for internal computations with NumPy: without a `base`, and with
-/// any strides for axes of length 1.
+/// Creates an ndarray over memory that outlives the ndarray, for internal computations with NumPy. The ndarray has no
+/// `base`, and its axes of length 1 may have any strides.
 ///
 /// # Errors
 /// Errors of NumPy.
@@ -103,11 +105,11 @@ pub(crate) fn over_borrowed<'py>(
     // Without explicit strides, NumPy skips the analysis of the layout.
     let strides = (!layout.is_c_contiguous()).then_some(&mut strides);
     let address = readable_address(address, &shape);
-    // SAFETY: shape and strides stay inside the memory, which the caller keeps.
+    // SAFETY: shape and strides stay inside the memory, which the caller keeps alive.
     unsafe { ffi::over(py, address, &mut shape, strides, descr, is_writable) }
 }
 
-/// Creates an ndarray over memory that `owner`, its `base`, keeps alive.
+/// Creates an ndarray over memory that `owner` keeps alive. `owner` becomes the ndarray's `base`.
 ///
 /// # Errors
 /// Errors of NumPy.

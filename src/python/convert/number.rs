@@ -27,7 +27,7 @@ pub(crate) fn signed(object: &Bound<'_, PyAny>, name: &str) -> PyResult<i64> {
 /// Converts an integer that fits in 32 bits.
 ///
 /// # Errors
-/// As `signed`.
+/// The errors of `signed`; `ValueError` for integers that exceed 32 bits.
 pub(crate) fn int32(object: &Bound<'_, PyAny>, name: &str) -> PyResult<i32> {
     let number = signed(object, name)?;
     i32::try_from(number).map_err(|_| PyValueError::new_err(format!("{name} is {number}, which no 32 bits hold")))
@@ -48,7 +48,7 @@ pub(crate) fn unsigned(object: &Bound<'_, PyAny>, name: &str) -> PyResult<u64> {
 /// Converts a number of bytes, an address or a handle to the machine's width.
 ///
 /// # Errors
-/// As `unsigned`.
+/// The errors of `unsigned`; `ValueError` for integers that exceed the machine's width.
 pub(crate) fn size(object: &Bound<'_, PyAny>, name: &str) -> PyResult<usize> {
     let number = unsigned(object, name)?;
     usize::try_from(number)

@@ -1,6 +1,6 @@
-//! Pointers of ctypes for `_as_parameter_`.
+//! Pointer objects of ctypes for the attribute `_as_parameter_`.
 //!
-//! Not an int, which ctypes truncates to 32 bits for a function without `argtypes`.
+//! The attribute is not an int, because ctypes truncates an int to 32 bits if the function has no `argtypes`.
 
 use std::sync::OnceLock;
 
@@ -26,7 +26,7 @@ impl CtypesPointerCache {
             Some((cached_address, pointer)) if *cached_address == address => Ok(pointer.bind(py).clone()),
             _ => {
                 let pointer = make(address)?;
-                // A concurrent call may have set it; both values are equal.
+                // A stored pointer stays: a concurrent call stored an equal one, or the address has changed.
                 drop(self.0.set((address, pointer.clone().unbind())));
                 Ok(pointer)
             }
@@ -34,7 +34,7 @@ impl CtypesPointerCache {
     }
 }
 
-/// `ctypes.c_void_p`.
+/// Returns the class `ctypes.c_void_p`.
 fn void_class(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static VOID: PyOnce<Py<PyAny>> = PyOnce::new();
     let find = || Ok::<_, PyErr>(py.import(intern!(py, "ctypes"))?.getattr(intern!(py, "c_void_p"))?.unbind());
@@ -64,7 +64,7 @@ fn ctypes_name(kind: ScalarType) -> Option<&'static str> {
     })
 }
 
-/// Creates a pointer to an element type; a `c_void_p` for types that ctypes lacks.
+/// Creates a pointer to an element type, or a `c_void_p` for types that ctypes lacks.
 pub(crate) fn typed_pointer(py: Python<'_>, kind: ScalarType, address: Address) -> PyResult<Bound<'_, PyAny>> {
     let Some(name) = ctypes_name(kind) else { return void_pointer(py, address) };
     let ctypes = py.import(intern!(py, "ctypes"))?;

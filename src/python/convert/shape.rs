@@ -1,4 +1,4 @@
-//! Conversion of shapes, orders and axes.
+//! Conversion of shapes, memory orders and axes.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -20,7 +20,8 @@ pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
     Ok(lengths)
 }
 
-/// Like `from_python`, but writes into an existing list: moving a list costs as much as reading it.
+/// Converts a shape like `from_python`, but writes the lengths into an existing list. Moving a list takes as long as
+/// reading the shape.
 #[inline]
 pub(crate) fn read(lengths: &mut Dims, object: &Bound<'_, PyAny>) -> PyResult<()> {
     if numbers::is_exact_int(object) {
@@ -37,14 +38,15 @@ pub(crate) fn read(lengths: &mut Dims, object: &Bound<'_, PyAny>) -> PyResult<()
     Ok(())
 }
 
-/// Returns whether an object is a sequence. Not every iterable is: the order of a set has no meaning.
+/// Returns whether an object is a sequence. An iterable such as a set is not a sequence, because the order of its
+/// elements has no meaning.
 pub(crate) fn is_sequence(object: &Bound<'_, PyAny>) -> bool {
     objects::is_sequence(object) && object.len().is_ok()
 }
 
 #[cold]
 fn from_sequence_or_index(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
-    // An ndarray has `__index__`, which works for a single integer only; as a sequence it is a shape.
+    // Sequences are checked first, because an ndarray has `__index__`, too, which only works for a single integer.
     if is_sequence(object) && object.cast::<PyString>().is_err() {
         return object.try_iter()?.map(|item| integer(&item?, "a shape")).collect();
     }
@@ -57,7 +59,7 @@ fn from_sequence_or_index(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
     )))
 }
 
-/// Converts one integer, including NumPy's.
+/// Converts one integer of Python or NumPy.
 #[inline]
 pub(crate) fn integer(object: &Bound<'_, PyAny>, name: &str) -> PyResult<i64> {
     match numbers::fast_integer(object) {
@@ -66,7 +68,7 @@ pub(crate) fn integer(object: &Bound<'_, PyAny>, name: &str) -> PyResult<i64> {
     }
 }
 
-/// Handles -1, objects with only `__index__`, and errors.
+/// Converts -1 and objects that only have `__index__`, and raises the errors for other objects.
 #[cold]
 fn integer_by_index(object: &Bound<'_, PyAny>, name: &str) -> PyResult<i64> {
     let value = numbers::integer(object, TooLarge::Overflow).map_err(|error| integer_error(object, name, &error))?;
@@ -83,10 +85,11 @@ fn integer_error(object: &Bound<'_, PyAny>, name: &str, error: &PyErr) -> PyErr 
     PyTypeError::new_err(format!("{name} holds integers, and {object:?} is a {kind}"))
 }
 
-/// One of the first arguments of a method that takes integers, or one sequence of integers.
+/// One of the first four arguments of a method that takes integers, or one sequence of integers.
 ///
-/// Such a method declares four of these before its `*more`: pyo3 passes them directly from the interpreter's stack. A
-/// plain `*shape` would first be packed into a tuple, which costs a third of a reshape.
+/// Such a method declares four parameters of this type before `*more`, because pyo3 passes them directly from the
+/// interpreter's stack. The arguments of a plain `*shape` would first be packed into a tuple, which takes a third of
+/// the time of a reshape.
 #[derive(Clone, Copy)]
 pub(crate) struct IntegerArgument<'a, 'py>(Option<Borrowed<'a, 'py, PyAny>>);
 
@@ -112,7 +115,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for IntegerArgument<'a, 'py> {
     }
 }
 
-/// Reads a `*shape` argument: integers, or one sequence. Returns false if there is none.
+/// Reads the arguments `*shape`: integers, or one sequence of integers. Returns false if no argument was passed.
 #[inline]
 pub(crate) fn read_arguments(
     lengths: &mut Dims,
@@ -134,7 +137,7 @@ pub(crate) fn read_arguments(
     Ok(true)
 }
 
-/// Memory order: the values of `order=`.
+/// A value of the argument `order=`: a memory order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OrderArgument {
     /// Row-major.
@@ -143,7 +146,7 @@ pub(crate) enum OrderArgument {
     F,
     /// F if the source is F-contiguous and not C-contiguous, otherwise C.
     A,
-    /// As close to the source as possible.
+    /// As close to the memory order of the source as possible.
     K,
 }
 
@@ -165,7 +168,7 @@ impl OrderArgument {
         }
     }
 
-    /// Converts the order for functions that create an array from a shape alone.
+    /// Converts the order for functions that create an array from a shape alone. These functions accept C and F only.
     pub(crate) fn c_or_f(object: Option<&Bound<'_, PyAny>>) -> PyResult<MemoryOrder> {
         let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(MemoryOrder::C) };
         match Self::from_python(object)? {

@@ -1,9 +1,10 @@
-//! `PYGPU_STRICT=1`: arrays in host memory behave like GPU arrays, even if the standards allow more.
+//! Strict mode, enabled by `PYGPU_STRICT=1`: arrays in host memory behave like GPU arrays, even if the standards allow
+//! more.
 //!
-//! PyGPU's own functions never let NumPy read one of its arrays in place, so that they behave the same everywhere
-//! ([`without_host_arrays`]). The variable additionally disables reading an array in place by NumPy (`numpy.asarray`,
-//! `__array_interface__`), and sharing an ndarray's memory in `asarray` without a device argument. DLPack stays
-//! enabled, because it reports that the memory is on the host.
+//! Inside PyGPU's functions, NumPy never reads a PyGPU array in place, with and without strict mode. These functions
+//! therefore behave alike on all devices ([`without_host_arrays`]). Strict mode disables two further accesses: NumPy's
+//! reads of a PyGPU array in place (`numpy.asarray`, `__array_interface__`), and the sharing of an ndarray's memory by
+//! `asarray` without a device argument. DLPack stays enabled, because DLPack reports that the memory is on the host.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -14,10 +15,10 @@ use crate::names::names;
 
 use pygpu_base::settings::{self, Variable};
 
-/// 0 and 1 are values; any other number means that the setting was not read yet.
+/// The setting: 0 or 1. Any other number means that the environment variable was not read yet.
 static STRICT: AtomicU8 = AtomicU8::new(u8::MAX);
 thread_local! {
-    /// Number of active conversions for PyGPU functions.
+    /// Number of active calls of [`without_host_arrays`] on this thread.
     static CONVERSIONS: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -42,7 +43,8 @@ pub(crate) fn allows_reading() -> bool {
     !is_strict() && CONVERSIONS.get() == 0
 }
 
-/// Runs NumPy's conversion of an argument of a PyGPU function: it rejects an array in host memory like one on a GPU.
+/// Runs NumPy's conversion of an argument of a PyGPU function. The conversion rejects a PyGPU array in host memory like
+/// an array on a GPU.
 pub(crate) fn without_host_arrays<T>(convert: impl FnOnce() -> T) -> T {
     struct Conversion;
     impl Drop for Conversion {

@@ -1,4 +1,4 @@
-//! Allocators in Python that replace PyGPU's pool.
+//! Allocators that Python code supplies to replace PyGPU's pool.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -22,15 +22,17 @@ use pygpu_device::stream::Stream;
 use pygpu_memory::custom_allocator::{self, Allocator, AllocatorBlock, AllocatorChoice};
 use pygpu_memory::{Access, ordered};
 
-/// A callable that takes a number of bytes (PyCUDA's form), or an object whose `allocate` takes a stream as well.
+/// An allocator: a callable that takes a number of bytes (PyCUDA's form), or an object whose method `allocate` takes a
+/// number of bytes and a stream.
 pub(crate) struct PyAllocator {
     object: SendPyObject,
     takes_stream: bool,
-    /// The last returned memory if PyGPU tracks its block, for the creator of an allocator for one array.
+    /// The last returned memory, if PyGPU tracks its block. Only an allocator for one array stores the memory.
     tracked_memory: Option<Mutex<Option<Py<PyAny>>>>,
-    /// Whether it also allocates results of operations on its arrays: PyCUDA's rule for an argument `allocator=`.
+    /// Whether the allocator also allocates the results of operations on its arrays, as PyCUDA does for an argument
+    /// `allocator=`.
     is_inherited: bool,
-    /// Whether it returned address 0 last.
+    /// Whether the last call returned address 0.
     has_returned_null: AtomicBool,
 }
 
@@ -53,7 +55,8 @@ impl PyAllocator {
         })
     }
 
-    /// Creates an allocator for one array only, whose creator calls [`Self::take_tracked_memory`] afterwards.
+    /// Creates an allocator for one array only. The creator of the array calls [`Self::take_tracked_memory`] after the
+    /// allocation.
     pub(crate) fn for_one_array(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         custom_allocator::use_for_results();
         Ok(Self { tracked_memory: Some(Mutex::new(None)), ..Self::inherited(object)? })
@@ -64,12 +67,12 @@ impl PyAllocator {
         Ok(Self { is_inherited: true, ..Self::new(object)? })
     }
 
-    /// Takes the last returned memory if PyGPU tracks its block.
+    /// Takes the last returned memory, if PyGPU tracks its block.
     pub(crate) fn take_tracked_memory(&self) -> Option<Py<PyAny>> {
         self.tracked_memory.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Whether it returned address 0: the memory of such an array may be assigned later.
+    /// Whether the last call returned address 0. The memory of an array with address 0 may be assigned later.
     pub(crate) fn returned_null(&self) -> bool {
         self.has_returned_null.load(Ordering::Relaxed)
     }
@@ -81,11 +84,12 @@ impl PyAllocator {
                 let argument = PyStream::from(stream.clone());
                 (object.call_method1(intern!(py, "allocate"), (bytes, argument))?, stream.clone())
             }
-            // Without a stream argument all its memory is ordered by the default stream.
+            // An allocator without a stream argument returns memory in the order of the default stream.
             false => (object.call1((bytes,))?, Stream::default_of(stream.device())),
         };
-        // No owner would free the memory at a plain number's address: `int` is a callable that takes a number of bytes, too. All
-        // numbers have `__float__`. Arrays, PyGPU's too, have a `ptr` as well.
+        // A plain number is rejected, because no owner would free the memory at its address. For example `int` is a
+        // callable that takes a number of bytes, too. All numbers have `__float__`. Arrays, PyGPU's included, have
+        // `__float__` and `ptr`.
         self.has_returned_null.store(memory.extract::<u64>().is_ok_and(|address| address == 0), Ordering::Relaxed);
         if memory.hasattr(intern!(py, "__float__"))? && !memory.hasattr(intern!(py, "ptr"))? {
             return Err(PyTypeError::new_err(format!(
@@ -109,7 +113,7 @@ impl PyAllocator {
             (Some(_), Some(tracked_memory)) => {
                 *tracked_memory.lock().unwrap_or_else(PoisonError::into_inner) = Some(memory.clone().unbind());
             }
-            // An earlier user of the memory may still use it on another stream.
+            // Waits for earlier users of the memory, which may still use the memory on another stream.
             (Some(block), None) => {
                 py.without_gil(|| ordered(&[(block, Access::Write)], &stream, || Ok(())))?;
             }
@@ -122,11 +126,12 @@ impl PyAllocator {
 }
 
 thread_local! {
-    /// Nesting depth of allocators on this thread.
+    /// Nesting depth of allocator calls on this thread.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Allocators may call others, to a small depth. A recursive one would overflow the stack.
+/// Limit of the nesting depth. An allocator may call other allocators, but a recursive allocator would overflow the
+/// stack.
 const MAX_DEPTH: usize = 50;
 
 struct NestedAllocation;
@@ -153,7 +158,8 @@ impl Drop for NestedAllocation {
 impl Allocator for PyAllocator {
     fn allocate(&self, bytes: usize, stream: &Stream) -> Result<AllocatorBlock> {
         let allocated = with_interpreter(|py| {
-            // An allocator's own memory is no result: otherwise an inherited one would be called for it.
+            // Arrays that the allocator itself creates are not results. Without this scope an inherited allocator would
+            // be called for them.
             let _scope = self.is_inherited.then(|| AllocatorScope::new(None));
             let outcome = NestedAllocation::enter(self.object.object().bind(py))
                 .and_then(|_nesting| self.call(py, bytes, stream));
@@ -163,12 +169,13 @@ impl Allocator for PyAllocator {
     }
 }
 
-/// Creates an allocator for results from the allocator of an array.
+/// Creates the allocator of results from the allocator object of an array.
 fn new_result_allocator(object: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Allocator>> {
     Ok(Arc::new(PyAllocator::inherited(object)?))
 }
 
-/// Returns the allocator that is stored with its memory, so that results use it too.
+/// Returns the entry for an allocator that is stored with an array's memory, so that results of operations on the array
+/// use this allocator, too.
 pub(super) fn result_allocator(object: &Bound<'_, PyAny>) -> InheritedAllocator {
     InheritedAllocator::new(object.clone().unbind(), new_result_allocator)
 }
@@ -176,7 +183,7 @@ pub(super) fn result_allocator(object: &Bound<'_, PyAny>) -> InheritedAllocator 
 /// Selects the allocator of an argument `allocator=` for new arrays of this thread.
 ///
 /// # Errors
-/// `TypeError` for an object that is no allocator.
+/// `TypeError` for an object that is not an allocator.
 pub(crate) fn select(argument: Option<&Bound<'_, PyAny>>) -> PyResult<Option<AllocatorScope>> {
     let Some(object) = argument.filter(|object| !object.is_none()) else { return Ok(None) };
     Ok(Some(AllocatorScope::new(Some(AllocatorChoice::Plugged(new_result_allocator(object)?)))))

@@ -1,4 +1,5 @@
-//! Evenly spaced values: `arange`, `linspace`. On a device a kernel computes them from a few values of NumPy's.
+//! Evenly spaced values: `arange`, `linspace`. On a device, a kernel computes the elements from a few values that NumPy
+//! computes.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -25,7 +26,8 @@ use pygpu_layout::MemoryOrder;
 use pygpu_memory::capture;
 use pygpu_ops::ufunc::{self, Spacing};
 
-/// Whether NumPy computes the values: for host memory, except in captures, which record kernels only.
+/// Whether NumPy computes the values. NumPy does so for host memory, except during a capture, which records kernels
+/// only.
 fn uses_numpy(device: Device, stream: &Stream) -> PyResult<bool> {
     Ok(device.is_cpu() && !capture::is_capturing(stream)?)
 }
@@ -37,16 +39,17 @@ fn uses_numpy(device: Device, stream: &Stream) -> PyResult<bool> {
 /// start, stop, step : number
 ///     As in `numpy.arange`.
 /// dtype : data-type, optional
-///     NumPy's choice by default. PyCUDA's form, a `numpy.dtype` as the last positional argument, works too.
+///     Type of the elements; NumPy's choice by default. As in PyCUDA, a `numpy.dtype` may also be the last positional
+///     argument.
 /// device : Device, str or int, optional
 ///     Device of the result; the thread's current device by default.
 /// stream : Stream, optional
-///     The stream in whose order they are written.
+///     The stream in whose order the elements are written; the thread's current stream by default.
 ///
 /// Returns
 /// -------
 /// GPUArray
-///     With NumPy's values, bit for bit.
+///     The elements equal NumPy's values bit for bit.
 ///
 /// Examples
 /// --------
@@ -112,7 +115,7 @@ fn upload<'py>(values: Bound<'py, PyAny>, stream: &Stream) -> PyResult<Bound<'py
     new_exact(py, GpuArray::from_array(upload_new_on(py, values, dtype, stream, false)?))
 }
 
-/// Arguments of `arange`.
+/// The arguments of `arange`, and the number of elements.
 struct ArangeSpec<'py> {
     start: Bound<'py, PyAny>,
     step: Bound<'py, PyAny>,
@@ -121,7 +124,7 @@ struct ArangeSpec<'py> {
 }
 
 impl<'py> ArangeSpec<'py> {
-    /// Reads the arguments like NumPy; `None` for unusual and invalid ones, which NumPy evaluates.
+    /// Reads the arguments like NumPy; returns `None` for unusual and invalid arguments, which NumPy evaluates.
     fn read(positional: &Bound<'py, PyTuple>, keywords: &Bound<'py, PyDict>) -> PyResult<Option<Self>> {
         const NAMES: [&str; 4] = ["start", "stop", "step", "dtype"];
         let py = positional.py();
@@ -165,14 +168,15 @@ impl<'py> ArangeSpec<'py> {
         Ok(Some(Self { start, step, count, dtype }))
     }
 
-    /// Computes the values with a kernel; `None` for a dtype without a kernel, and without a compiler.
+    /// Computes the values with a kernel; returns `None` if the dtype has no kernel, or if no compiler exists.
     fn on_device(&self, stream: &Stream) -> PyResult<Option<Array>> {
         let (py, kind) = (self.start.py(), self.dtype.kind());
         if kind == ScalarType::Bool || !ufunc::is_castable(self.dtype, self.dtype) {
             return Ok(None);
         }
         let second = self.start.add(&self.step)?;
-        // Converted to elements first: values out of range are rejected, and rounding precedes the difference.
+        // Both values are converted to elements first, so that values out of range are rejected, and values are rounded
+        // before their difference is computed.
         let first = convert_numbers(py, self.dtype, &[&self.start, &second])?;
         let Some([first, second]) = first else { return Ok(None) };
         let (count, dtype) = (self.count, self.dtype);
@@ -191,13 +195,14 @@ impl<'py> ArangeSpec<'py> {
 fn count(start: &Bound<'_, PyAny>, stop: &Bound<'_, PyAny>, step: &Bound<'_, PyAny>) -> Option<i64> {
     const MAX_COUNT: f64 = (1i64 << 53) as f64;
     let quotient = stop.sub(start).ok()?.div(step).ok()?;
-    let number = quotient.cast::<PyFloat>().ok()?.value(); // includes NumPy's doubles; complex numbers are left to NumPy
-    // A difference that vanishes in the division counts as one element, or none.
+    let number = quotient.cast::<PyFloat>().ok()?.value(); // NumPy's float64 is included, complex numbers are not
+    // If the quotient underflows to 0, the number of elements is 1 or 0, which NumPy decides.
     let underflows = number == 0.0 && stop.ne(start).unwrap_or(true);
     (number.is_finite() && number.abs() < MAX_COUNT && !underflows).then(|| (number.ceil() as i64).max(0))
 }
 
-/// Converts numbers to elements of a dtype, and to the bytes for its kernels; `None` if NumPy rejects one.
+/// Converts numbers to elements of a dtype, and these to the bytes of the type in which its kernels compute. Returns
+/// `None` if NumPy rejects a number.
 fn convert_numbers<const N: usize>(
     py: Python<'_>,
     dtype: DType,
@@ -223,11 +228,11 @@ fn convert_numbers<const N: usize>(
 /// Parameters
 /// ----------
 /// start, stop : number
-///     The first value, and the last one or its successor.
+///     The first value, and the last value or the value after the last one.
 /// num : int, optional
 ///     Number of values.
 /// endpoint : bool, optional
-///     Whether `stop` is the last one.
+///     Whether `stop` is the last value.
 /// retstep : bool, optional
 ///     Whether to return the step, too.
 /// dtype : data-type, optional
@@ -238,7 +243,7 @@ fn convert_numbers<const N: usize>(
 /// Returns
 /// -------
 /// GPUArray, or GPUArray and number
-///     With NumPy's values, bit for bit.
+///     The elements equal NumPy's values bit for bit.
 ///
 /// Raises
 /// ------
@@ -312,7 +317,7 @@ fn is_integral(dtype: DType) -> bool {
         )
 }
 
-/// Arguments of `linspace`.
+/// The arguments of `linspace`.
 struct LinspaceSpec<'a, 'py> {
     start: &'a Bound<'py, PyAny>,
     stop: &'a Bound<'py, PyAny>,
@@ -322,7 +327,7 @@ struct LinspaceSpec<'a, 'py> {
 }
 
 impl<'py> LinspaceSpec<'_, 'py> {
-    /// Returns NumPy's result for a number of elements, with the step.
+    /// Returns the elements and the step that `numpy.linspace` computes for `num` elements.
     fn with_numpy(&self, num: i64) -> PyResult<(Bound<'py, PyUntypedArray>, Bound<'py, PyAny>)> {
         let py = self.start.py();
         let keywords = PyDict::new(py);
@@ -346,20 +351,20 @@ impl<'py> LinspaceSpec<'_, 'py> {
         Ok((upload(values.into_any(), stream)?, step))
     }
 
-    /// Computes the values with a kernel; `None` for dtypes without a kernel, and without a compiler.
+    /// Computes the values with a kernel; returns `None` if a dtype has no kernel, or if no compiler exists.
     fn on_device(&self, device: Device, stream: &Stream) -> PyResult<Option<(Array, Bound<'py, PyAny>)>> {
         let py = self.start.py();
         let untyped = LinspaceSpec { dtype: None, ..*self };
         let compute_dtype = dtype::from_numpy(untyped.with_numpy(0)?.0.dtype().as_any())?;
         let dtype = self.dtype.unwrap_or(compute_dtype);
-        // Complex numbers cannot be rounded down, as NumPy reports.
+        // Complex numbers cannot be rounded down to integers. NumPy reports the error.
         if !ufunc::is_castable(compute_dtype, dtype) || (compute_dtype.kind().is_complex() && is_integral(dtype)) {
             return Ok(None);
         }
         let parts = if self.endpoint { self.num - 1 } else { self.num };
         let (distance, step) = self.steps(compute_dtype, parts)?;
         let underflows = parts > 0 && step.eq(0)?;
-        // The distance if the step underflows to 0, and for one element, as in NumPy.
+        // As in NumPy, the factor is the distance if the step underflows to 0, or if there is at most one element.
         let factor = if underflows || parts <= 0 { &distance } else { &step };
         let Some([first, last, factor]) = convert_numbers(py, compute_dtype, &[self.start, self.stop, factor])? else {
             return Ok(None);

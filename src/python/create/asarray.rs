@@ -27,13 +27,13 @@ use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_layout::{Layout, MemoryOrder};
 
-/// The requested properties of the result.
+/// The properties of the result that the arguments of `asarray` request.
 struct AsarrayOptions {
     dtype: Option<DType>,
     order: OrderArgument,
     device: Option<Device>,
     copy: Option<bool>,
-    /// Whether the memory has to change although the device is the same.
+    /// Whether the values must be copied to other memory although the device is the same.
     is_moved: bool,
 }
 
@@ -45,13 +45,13 @@ struct AsarrayOptions {
 ///     A GPUArray; an array of another library on a device, by DLPack or the CUDA array interface; any object that NumPy converts
 ///     to an ndarray.
 /// dtype : data-type, optional
-///     That of `obj` by default. Another one makes a copy.
+///     Type of the elements; that of `obj` by default. Another type makes a copy.
 /// order : {'C', 'F', 'A', 'K'}, optional
-///     Memory order of the elements; 'K', the default, keeps it.
+///     Memory order of the elements; 'K', the default, keeps the order of `obj`.
 /// device : Device, str or int, optional
-///     Device of the result. By default device arrays keep theirs, and host data goes to the current device.
+///     Device of the result. By default device arrays keep their device, and host data goes to the current device.
 /// copy : bool, optional
-///     True always copies, False never, None only if needed.
+///     True always copies, False never copies, None copies only if needed.
 ///
 /// Returns
 /// -------
@@ -64,7 +64,8 @@ struct AsarrayOptions {
 /// ValueError
 ///     If a copy is needed and forbidden.
 /// TypeError
-///     For an object that is no array, and for dtypes that a device cannot store. The error of each protocol is its cause.
+///     For an object that is not an array, and for dtypes that a device cannot store. The errors of the attempted
+///     protocols are its cause.
 ///
 /// Notes
 /// -----
@@ -115,7 +116,7 @@ pub(crate) fn asarray<'py>(
     }
 }
 
-/// Converts a GPUArray; returns it unchanged if it already matches.
+/// Converts a GPUArray. Returns the array unchanged if it already has the requested properties.
 #[inline]
 fn convert_array<'py>(array_object: &Bound<'py, GpuArray>, options: &AsarrayOptions) -> PyResult<Bound<'py, GpuArray>> {
     let py = array_object.py();
@@ -129,7 +130,8 @@ fn convert_array<'py>(array_object: &Bound<'py, GpuArray>, options: &AsarrayOpti
     }
 }
 
-/// Converts other objects. A separate function, because its many locals would slow down the path of GPUArrays.
+/// Converts an object that is not a GPUArray. This is a separate function because its many local variables would slow
+/// down the conversion of a GPUArray.
 #[inline(never)]
 fn convert_other<'py>(obj: &Bound<'py, PyAny>, options: &AsarrayOptions) -> PyResult<Bound<'py, GpuArray>> {
     let py = obj.py();
@@ -209,7 +211,7 @@ fn to_values<'py>(
             let name = obj.get_type().fully_qualified_name()?;
             return Err(forbidden(format_args!("asarray: {name} holds its values one by one")));
         }
-        // With the dtype in the same step, so that large integers of a list stay exact.
+        // NumPy applies the dtype in the same step, so that large integers of a list stay exact.
         let values = ndarray::as_ndarray(obj, options.dtype)?;
         let dtype = dtypes::from_numpy(values.dtype().as_any()).map_err(|error| not_an_array(obj, error))?;
         return Ok((values, dtype, true));
@@ -227,7 +229,7 @@ fn to_values<'py>(
     }
 }
 
-/// Returns the error for an object that NumPy converts only to an array of objects.
+/// Returns the error for an object that NumPy converts only to an array of Python objects.
 #[cold]
 fn not_an_array(obj: &Bound<'_, PyAny>, cause: PyErr) -> PyErr {
     let py = obj.py();
@@ -263,14 +265,14 @@ fn array_over(values: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Arra
     let buffer = ndarray::host_buffer(values, dtype.itemsize())?;
     let (stream, owner) =
         (Stream::default_of(Device::cpu()?), Box::new(SendPyObject::new(values.clone().into_any().unbind())));
-    // SAFETY: the memory of the ndarray, by its own fields; the owner keeps it alive.
+    // SAFETY: address and layout are those of the ndarray, and the owner keeps the ndarray alive.
     Ok(unsafe {
         Array::imported(buffer.address, buffer.layout, dtype, !ndarray::is_writable(values), stream, Some(owner))?
     })
 }
 
 impl AsarrayOptions {
-    /// Returns the device of host data.
+    /// Returns the device to which host data goes: the requested device, or the current device.
     fn target(&self) -> PyResult<Device> {
         match self.device {
             Some(device) => Ok(device),
@@ -283,8 +285,8 @@ impl AsarrayOptions {
         strict::is_strict() && self.device.is_none()
     }
 
-    /// Creates a new array if `array` does not match the request or a copy is requested. `is_unshared`: no other object refers to its
-    /// memory.
+    /// Creates a new array if `array` does not match the request, or if a copy is requested. Returns `None` if `array`
+    /// itself can be the result. `is_unshared` means that no other object refers to the memory of `array`.
     fn apply(&self, py: Python<'_>, array: &Array, is_unshared: bool) -> PyResult<Option<Array>> {
         let target = self.device.unwrap_or(array.device());
         let dtype = self.dtype.unwrap_or(array.dtype());
@@ -313,7 +315,7 @@ impl AsarrayOptions {
         self.missing_order(array.layout()).map(|order| transfer::device_copy(py, array, order)).transpose()
     }
 
-    /// Returns the requested memory order if the layout does not have it.
+    /// Returns the requested memory order if the layout has another order.
     fn missing_order(&self, layout: &Layout) -> Option<MemoryOrder> {
         match self.order {
             OrderArgument::C if !layout.is_c_contiguous() => Some(MemoryOrder::C),

@@ -18,7 +18,7 @@ use pygpu_layout::Layout;
 use pygpu_ops::fusion::{DeferredOp, Operands};
 use pygpu_ops::ufunc::as_it_is;
 
-/// Whether the elements already have a memory order, so that it requires no copy.
+/// Whether the elements already have the requested memory order, so that no copy is needed.
 fn is_in_order(layout: &Layout, order: OrderArgument) -> bool {
     match order {
         OrderArgument::K => true,
@@ -41,7 +41,7 @@ impl GpuArray {
     /// casting : {'unsafe', 'same_kind', 'safe', 'equiv', 'no'}, optional
     ///     NumPy's casting rule.
     /// subok : bool, optional
-    ///     Whether the result is of the array's class.
+    ///     Whether the result has the class of the array if that is a subclass.
     /// copy : bool, optional
     ///     False returns the array itself if nothing changes.
     /// stream : Stream, optional
@@ -100,7 +100,8 @@ impl GpuArray {
     }
 }
 
-/// Defers a cast, to be computed together with later operations; `None` if it is launched eagerly.
+/// Defers a cast, so that one kernel can compute it together with later operations. Returns `None` if the cast must be
+/// launched eagerly.
 fn defer_or_none<'py>(
     source: &Bound<'py, GpuArray>,
     dtype: DType,

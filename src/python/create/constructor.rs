@@ -17,15 +17,15 @@ use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_layout::MemoryOrder;
 
-/// The parameters in order; `copy` is keyword-only.
+/// The names of the parameters, in order; `copy` is keyword-only.
 const NAMES: [&str; 8] = ["shape", "dtype", "allocator", "base", "gpudata", "strides", "order", "copy"];
 const POSITIONAL: usize = 7;
 
-/// The arguments that are not None.
+/// The arguments by parameter. A missing argument and Python's None are both `None`.
 struct ConstructorArguments<'py>([Option<Bound<'py, PyAny>>; 8]);
 
 impl<'py> ConstructorArguments<'py> {
-    /// Binds arguments like a Python function.
+    /// Binds the arguments to the parameters like a Python function.
     fn read(args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
         let mut values: [Option<Bound<'py, PyAny>>; 8] = Default::default();
         if args.len() > POSITIONAL {
@@ -116,8 +116,8 @@ impl GpuArray {
         if !overrides_init(class) {
             return new_of_class(class, construct(args, kwargs)?);
         }
-        // A subclass may pass its own arguments here and others to the base `__init__`. Without that call the array has these
-        // arguments.
+        // A subclass may receive its own arguments here, and pass other arguments to the base `__init__`. If the
+        // subclass does not call the base `__init__`, the array is created from the arguments of `__new__`.
         let value = match construct(args, kwargs) {
             Err(error) if error.is_instance_of::<PyException>(py) => placeholder()?,
             result => result?,
@@ -141,8 +141,8 @@ impl GpuArray {
         Ok(())
     }
 
-    // Earlier views keep their memory, and the memory stays valid as long as they do. No docstring: link order decides whether the
-    // getter's or the setter's docstring is used.
+    // Assigns new memory. Earlier views keep the previous memory, which stays valid as long as they exist. This setter
+    // has no docstring, because link order decides whether Python shows the docstring of the getter or of the setter.
     #[setter]
     fn set_gpudata(&self, gpudata: &Bound<'_, PyAny>) -> PyResult<()> {
         let layout = self.layout().with_offset(0)?;
@@ -152,7 +152,8 @@ impl GpuArray {
         Ok(())
     }
 
-    // Allocator of later results of operations on the array. None selects that of `PyGPU.set_allocator`, or the pool.
+    // Sets the allocator for the results of later operations on the array. None selects the allocator of
+    // `PyGPU.set_allocator`, or the pool.
     #[setter]
     fn set_allocator(slf: &Bound<'_, Self>, allocator: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let array = slf.get();

@@ -29,7 +29,8 @@ use pygpu_device::Device;
 use pygpu_device::stream;
 use pygpu_layout::{Dense, Dims, Layout, MemoryOrder};
 
-/// Distinguishes order and allocator: NumPy's third argument is the order, PyCUDA's the allocator.
+/// Distinguishes order and allocator by their types, because the third argument is the order in NumPy and the allocator
+/// in PyCUDA.
 #[inline]
 pub(super) fn order_and_allocator<'a, 'py>(
     order: Option<&'a Bound<'py, PyAny>>,
@@ -44,7 +45,7 @@ pub(super) fn order_and_allocator<'a, 'py>(
     }
 }
 
-/// Allocates an array of a shape, from the pool or from a callable.
+/// Allocates an array of a shape, from `allocator` if present, otherwise from the pool.
 pub(super) fn new_of_shape<'py>(
     py: Python<'py>,
     shape: &Bound<'py, PyAny>,
@@ -65,7 +66,7 @@ pub(super) fn new_of_shape<'py>(
     }
 }
 
-/// Allocates a new array from an allocator if given, otherwise like [`new_array`].
+/// Allocates a new array from `allocator` if present, otherwise with [`new_array`].
 fn allocate_array(
     py: Python<'_>,
     allocator: Option<&Bound<'_, PyAny>>,
@@ -83,8 +84,8 @@ fn allocate_array(
     }
 }
 
-/// PybindGPU's form: the ndarray becomes the host mirror. Its values are uploaded immediately; otherwise the array would contain
-/// uninitialized memory until `to_device`.
+/// Creates an array from an ndarray, which becomes the host mirror (PybindGPU's form of the constructor). The values
+/// are uploaded immediately, because the array would otherwise contain uninitialized memory until `to_device`.
 pub(super) fn over_ndarray(py: Python<'_>, data: &Bound<'_, PyUntypedArray>, copy: bool) -> PyResult<GpuArray> {
     let dtype = dtype::from_numpy(data.dtype().as_any())?;
     let layout = ndarray::host_buffer(data, dtype.itemsize())?.layout.dense_like();
@@ -101,7 +102,7 @@ pub(crate) fn target_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
     }
 }
 
-/// Arguments of the functions that create an array of a shape.
+/// The arguments of the functions that create an array of a shape.
 struct CreationOptions<'a, 'py> {
     shape: &'a Bound<'py, PyAny>,
     dtype: OptionalArg<'a, 'py>,
@@ -112,7 +113,7 @@ struct CreationOptions<'a, 'py> {
 }
 
 impl<'py> CreationOptions<'_, 'py> {
-    /// Allocates separate memory that other processes can open.
+    /// Creates an array in separate memory that other processes can open.
     #[cold]
     fn new_shared(&self, py: Python<'py>) -> ArrayResult<'py> {
         let (order, allocator) = order_and_allocator(self.order, self.allocator);
@@ -173,7 +174,7 @@ pub(super) fn fill_zeros(py: Python<'_>, array: &Array) -> PyResult<()> {
     Ok(py.without_gil(|| copy::fill(array, &item, &stream::current(array.device())))?)
 }
 
-/// Returns the documentation of a parameter.
+/// Expands to the documentation of a parameter.
 macro_rules! parameter {
     (shape) => { "shape : int or sequence of int\n    The lengths of the axes." };
     (dtype) => { "dtype : data-type, optional\n    Anything `numpy.dtype` takes; float64 by default." };
@@ -188,7 +189,8 @@ macro_rules! parameter {
     };
 }
 
-/// Declares creation functions: summary, name, optional `shared`, implementation, sections after the result.
+/// Defines creation functions. An entry has the summary, the name, `shared` if the function has this parameter, the
+/// method that creates the array, and the docstring's sections after `Returns`.
 macro_rules! new_arrays {
     ($($(#[$summary:meta])* $name:ident ($($shared:ident)?) => $make:ident { $(#[$rest:meta])* })*) => {
         $(
@@ -271,7 +273,7 @@ new_arrays! {
 /// ----------
 #[doc = parameter!(shape)]
 /// fill_value : scalar or array_like
-///     Converted to the dtype as in NumPy; broadcast if it is an array.
+///     Value of the elements, converted to the dtype as in NumPy. An array is broadcast.
 /// dtype : data-type, optional
 ///     Defaults to NumPy's dtype of `fill_value`.
 #[doc = parameter!(order)]

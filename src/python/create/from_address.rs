@@ -1,4 +1,4 @@
-//! Arrays over the memory at an address, with its tracked uses, and views of addresses for other libraries.
+//! Arrays, ndarrays and memoryviews over the memory at an address, and copies between arrays.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -34,8 +34,8 @@ use pygpu_layout::{Layout, MemoryOrder};
 /// strides : sequence of int, optional
 ///     Bytes from one element to the next along each axis; C order by default.
 /// stream : Stream, object with `__cuda_stream__` or int, optional
-///     The stream on which the array is used. Untracked memory counts as usable in the order of this stream; the legacy default
-///     stream by default.
+///     The stream on which the array is used. Memory that PyGPU does not track is assumed to be usable in the order of
+///     this stream. The default is the legacy default stream.
 /// offset : int, optional
 ///     Bytes between the address and element zero.
 ///
@@ -80,7 +80,7 @@ fn array_at<'py>(
     };
     let byte_offset = offset.map_or(Ok(0), |offset| number::size(offset, "offset"))?;
     let ready_stream = |device| match stream_or_default(py, stream, device) {
-        // A copy between devices has a stream of one of them.
+        // The stream may belong to another device, because a copy between two devices uses a stream of one of them.
         Err(_) => Stream::default_of(device),
         Ok(stream) => stream,
     };
@@ -101,7 +101,7 @@ fn array_at<'py>(
 /// Parameters
 /// ----------
 /// target, source : GPUArray
-///     They may overlap.
+///     The arrays, which may overlap.
 /// stream : Stream, object with `__cuda_stream__`, int or None
 ///     A stream of either device; None is the legacy default stream of the target's device.
 ///
@@ -148,7 +148,7 @@ fn copy_array(
 /// Parameters
 /// ----------
 /// owner : object
-///     Becomes the `base`.
+///     Object that owns the memory, and becomes the `base` of the ndarray.
 /// address : int
 ///     Address of the memory, which must be valid while the owner exists.
 /// shape : int or sequence of int
@@ -204,9 +204,9 @@ fn ndarray_at<'py>(
 /// Parameters
 /// ----------
 /// address : int
-///     First byte.
+///     Address of the first byte.
 /// nbytes : int
-///     Bytes.
+///     Number of bytes.
 ///
 /// Returns
 /// -------

@@ -22,27 +22,27 @@ use pygpu_interop::dlpack;
 /// Parameters
 /// ----------
 /// x : object with ``__dlpack__`` and ``__dlpack_device__``, or a DLPack capsule
-///     Of any library: NumPy, CuPy, PyTorch, JAX, Numba, ...
+///     An array of any library: NumPy, CuPy, PyTorch, JAX, Numba, ...
 /// device : Device, str or int, optional
 ///     Device of the array; that of `x` by default. Another device makes a copy.
 /// copy : bool, optional
-///     True always copies, False never, None only for another device.
+///     True always copies, False never copies, None copies only to another device.
 /// stream : Stream, object with ``__cuda_stream__``, or int, optional
-///     The stream on which the data becomes usable; the thread's current stream of the device by default. For a capsule, which
-///     cannot synchronize any more, the stream on which the data is usable.
+///     The stream on which the data becomes usable; the thread's current stream of the device by default. For a
+///     capsule, whose producer cannot synchronize any more, the stream on which the data is already usable.
 ///
 /// Returns
 /// -------
 /// GPUArray
-///     It shares the memory of `x` and keeps it alive. It is read-only if `x` is. Arrays in host memory become arrays of the
-///     device 'cpu'.
+///     An array that shares the memory of `x` and keeps this memory alive. The array is read-only if `x` is read-only.
+///     Arrays in host memory become arrays of the device 'cpu'.
 ///
 /// Raises
 /// ------
 /// AttributeError
-///     If `x` lacks one of both methods.
+///     If `x` lacks `__dlpack__` or `__dlpack_device__`.
 /// BufferError
-///     If `x` cannot be exported, or describes memory that cannot be.
+///     If `x` cannot be exported, or if PyGPU cannot import the exported tensor.
 /// ValueError
 ///     If a copy is needed and forbidden, and for a consumed capsule.
 ///
@@ -92,7 +92,7 @@ pub(crate) fn from_dlpack<'py>(
     }
 }
 
-/// Imports the array, and returns whether the producer copied it.
+/// Imports the array `x`, and returns whether the producer copied its data.
 fn import_array(
     x: &Bound<'_, PyAny>,
     device: Option<Device>,

@@ -1,4 +1,4 @@
-//! `from_pointer`: arrays over memory of C code, and its release.
+//! `from_pointer`: arrays over memory of C code, and the release of this memory.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -28,7 +28,7 @@ use pygpu_memory::OwnerBox;
 struct Deleter {
     function: CFunction,
     address: Address,
-    /// Set once the array exists: before that the memory belongs to the caller.
+    /// Whether the array exists. Before that the memory belongs to the caller, and the function is not called.
     is_armed: AtomicBool,
     /// The function's object, which keeps its library or callback loaded until the call.
     object: Option<SendPyObject>,
@@ -43,9 +43,9 @@ impl Drop for Deleter {
         let call = || function.call(address);
         let object = &mut self.object;
         let was_called = with_held_gil(|py| {
-            // It may wait for a device, whose callbacks may wait for the GIL.
+            // The function may wait for a device, whose callbacks may wait for the GIL.
             py.without_gil(call);
-            // The GIL is held again.
+            // The GIL is held again, so that the object can be released.
             object.take().into_iter().for_each(|object| object.release(py));
         });
         if was_called.is_none() {
@@ -54,7 +54,7 @@ impl Drop for Deleter {
     }
 }
 
-/// The kinds of owners.
+/// The owner of the memory: a deleter or a Python object.
 enum OwnerKind {
     Deleter(Box<Deleter>),
     Object(MemoryOwner),
@@ -81,7 +81,7 @@ fn ctypes_deleter(owner: &Bound<'_, PyAny>, address: Address) -> PyResult<Option
     if !CFunction::is_ctypes_function(owner)? {
         return Ok(None);
     }
-    // SAFETY: the caller of `from_pointer` guarantees that it is a deleter of this address.
+    // SAFETY: the caller of `from_pointer` guarantees that the function is a deleter of this address.
     let function = unsafe { CFunction::from_ctypes(owner)? }
         .ok_or_else(|| PyValueError::new_err("from_pointer: owner is a null function pointer"))?;
     let object = Some(SendPyObject::new(owner.clone().unbind()));
@@ -101,13 +101,13 @@ fn ctypes_deleter(owner: &Bound<'_, PyAny>, address: Address) -> PyResult<Option
 /// strides : sequence of int, optional
 ///     Bytes from one element to the next along each axis, of any sign; C order by default.
 /// owner : object, optional
-///     Kept while the memory is in use. A function of `ctypes` is a deleter instead, ``void (*)(void *)``. It is called once with
-///     the address, without the GIL, on the thread that ends the last use. A capsule is kept like any object, and has its own
-///     deleter.
+///     Object to keep alive while the memory is in use. A `ctypes` function is a deleter instead, with the C type
+///     ``void (*)(void *)``. The deleter is called once with the address, without the GIL, on the thread that ends the
+///     last use. A capsule is kept alive like any other object, and has its own deleter.
 /// stream : Stream, object with ``__cuda_stream__`` or int, optional
 ///     The memory is usable and released in the order of this stream; the legacy default stream by default.
 /// device : Device, str or int, optional
-///     Expected device of the memory. It is only checked, because the driver reports the device.
+///     Expected device of the memory. The argument is only checked, because the driver reports the device.
 /// readonly : bool, optional
 ///     Reject writes.
 ///
@@ -118,14 +118,15 @@ fn ctypes_deleter(owner: &Bound<'_, PyAny>, address: Address) -> PyResult<Option
 /// Raises
 /// ------
 /// ValueError
-///     For address 0, for memory on another device, and for PyGPU memory that is too short. The memory stays the caller's then,
-///     and no deleter is called.
+///     For address 0, for memory on another device, and for PyGPU memory that is too short. The memory then still
+///     belongs to the caller, and no deleter is called.
 /// CudaError
 ///     For PyGPU memory that was freed.
 ///
 /// Notes
 /// -----
-/// Before the owner is released, all other streams that used the array are waited for. Deleters are not called at process exit.
+/// PyGPU waits for all other streams that used the array before it releases the owner. Deleters are not called at
+/// process exit.
 ///
 /// Examples
 /// --------
@@ -170,7 +171,7 @@ fn from_pointer<'py>(
     let owner_kind = match deleter {
         Some(deleter) => Some(OwnerKind::Deleter(deleter)),
         None => {
-            // A number keeps nothing alive; any other object with an address may.
+            // An int cannot own the memory. Any other object with an address may own it, and is kept alive.
             let retained = owner.or_else(|| Some(address).filter(|address| !address.is_instance_of::<PyInt>()));
             let wrap = |retained: &Bound<'py, PyAny>| SendPyObject::new(retained.clone().unbind());
             retained.map(|retained| {
@@ -184,7 +185,7 @@ fn from_pointer<'py>(
     if let Some(stream) = stream.filter(|stream| !stream.is_none()) {
         let ready = stream_or_default(py, Some(stream), memory_device)?;
         if !placement.allocation.is_in_order_of(&ready) {
-            // PyGPU memory has its own allocation stream.
+            // PyGPU memory has its own allocation stream, so that the use on `stream` must be recorded.
             py.without_gil(|| placement.allocation.record_stream(&ready))?;
         }
     }

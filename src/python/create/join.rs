@@ -1,4 +1,4 @@
-//! Concatenation of dense arrays of one dtype; `PyGPU._functions.joining` concatenates others.
+//! Concatenation of dense arrays of one dtype; `PyGPU._functions.joining` concatenates other arrays.
 
 use pyo3::prelude::*;
 use smallvec::SmallVec;
@@ -17,9 +17,9 @@ use pygpu_ops::join;
 /// Parameters
 /// ----------
 /// parts : list of GPUArray
-///     Elements of other types are permitted and give None.
+///     The arrays. The function returns None if an element has another type.
 /// axis : int
-///     Not negative.
+///     Index of the axis, not negative.
 ///
 /// Returns
 /// -------
@@ -47,7 +47,7 @@ pub(crate) fn _joined<'py>(
 
 /// Return whether two arrays of one device may share a byte.
 ///
-/// No address escapes.
+/// The addresses of the arrays do not escape.
 ///
 /// Parameters
 /// ----------

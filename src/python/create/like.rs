@@ -1,4 +1,4 @@
-//! Arrays modelled on another: `empty_like`, `zeros_like`, `ones_like`, `full_like`.
+//! New arrays modelled on another array: `empty_like`, `zeros_like`, `ones_like`, `full_like`.
 
 use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;
@@ -17,7 +17,7 @@ use pygpu_base::dtype::DType;
 use pygpu_device::Device;
 use pygpu_layout::{Dims, Layout, MemoryOrder};
 
-/// Properties of the other array for the `*_like` functions.
+/// The properties of a new array of the `*_like` functions. `prototype` is the other array if it is a `GPUArray`.
 struct LikePrototype<'py> {
     prototype: Option<Bound<'py, GpuArray>>,
     layout: Layout,
@@ -25,7 +25,7 @@ struct LikePrototype<'py> {
     device: Device,
 }
 
-/// Returns layout and dtype of a new array modelled on another: a `GPUArray`, or any array-like of NumPy.
+/// Returns the properties of a new array that is modelled on `other`: a `GPUArray`, or any array-like of NumPy.
 fn like<'py>(
     py: Python<'py>,
     other: &Bound<'py, PyAny>,
@@ -77,7 +77,7 @@ pub(super) fn like_layout(
     Ok(match order {
         OrderArgument::C => contiguous(MemoryOrder::C)?,
         OrderArgument::F => contiguous(MemoryOrder::F)?,
-        // As in NumPy: another number of axes has no order to keep.
+        // As in NumPy: if the number of axes differs, the order of `source` cannot be kept.
         OrderArgument::K if shape.len() != source_shape.len() => contiguous(MemoryOrder::C)?,
         OrderArgument::A | OrderArgument::K if fortran => contiguous(MemoryOrder::F)?,
         OrderArgument::A => contiguous(MemoryOrder::C)?,
@@ -120,7 +120,7 @@ fn new_filled_like<'py>(
     Ok(result)
 }
 
-/// Declares the `*_like` functions: documentation, name, implementation.
+/// Defines `*_like` functions. An entry has the documentation, the name, and the function that creates the array.
 macro_rules! arrays_like {
     ($($(#[$documentation:meta])* $name:ident => $make:path;)*) => {
         $(
@@ -149,13 +149,14 @@ arrays_like! {
     /// ----------
     /// other : GPUArray or array_like
     /// dtype : data-type, optional
-    ///     Another dtype.
+    ///     Type of the elements; that of `other` by default.
     /// order : {'C', 'F', 'A', 'K'}, optional
-    ///     'K', the default, keeps the order of the axes in memory.
+    ///     Memory order of the result; 'K', the default, keeps the order of the axes in memory.
     /// shape : int or sequence of int, optional
-    ///     Another shape.
+    ///     The lengths of the axes; those of `other` by default.
     /// device : Device, str or int, optional
-    ///     Another device.
+    ///     Device of the result. The default is the device of `other`, or the current device if `other` is not a
+    ///     GPUArray.
     ///
     /// Returns
     /// -------
@@ -191,7 +192,7 @@ arrays_like! {
 /// ----------
 /// other : GPUArray or array_like
 /// fill_value : scalar or array_like
-///     Converted to the dtype as in NumPy.
+///     Value of the elements, converted to the dtype as in NumPy.
 /// dtype, order, shape, device : optional
 ///     As in `empty_like`.
 ///

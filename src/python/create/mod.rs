@@ -1,4 +1,5 @@
-//! Functions that create arrays: new ones, from values, from other libraries, at addresses, by allocators.
+//! Functions that create arrays: of a shape, from values, from arrays of other libraries, over memory at an address,
+//! and in memory of allocators.
 
 use pyo3::prelude::*;
 

@@ -24,7 +24,7 @@ use pygpu_device::stream::{self, Stream};
 use pygpu_layout::Layout;
 use pygpu_memory::Allocation;
 
-/// PyCUDA's form: a shape, a dtype, existing memory, optional strides.
+/// Creates an array from a shape, a dtype, existing memory and optional strides (PyCUDA's form of the constructor).
 pub(crate) fn from_address<'py>(
     py: Python<'py>,
     shape: &Bound<'py, PyAny>,
@@ -47,7 +47,7 @@ pub(crate) fn from_address<'py>(
     }
 }
 
-/// Creates the array over memory assigned to `gpudata`. It keeps an assigned allocator.
+/// Creates the array over memory that was assigned to `gpudata`. The array keeps an allocator that was assigned before.
 pub(super) fn assigned<'py>(
     memory: &Bound<'py, PyAny>,
     layout: Layout,
@@ -60,23 +60,23 @@ pub(super) fn assigned<'py>(
     }
 }
 
-/// Returns the inheritance of an allocator, as stored in an array.
+/// Returns the entry for an allocator that an array stores for the results of operations.
 ///
 /// # Errors
-/// `TypeError` for an object that is no allocator.
+/// `TypeError` for an object that is not an allocator.
 pub(super) fn to_inherited_allocator(allocator: &Bound<'_, PyAny>) -> PyResult<InheritedAllocator> {
     drop(PyAllocator::for_one_array(allocator)?);
     Ok(allocator::result_allocator(allocator))
 }
 
-/// Returns the same array with another allocator for results.
+/// Returns an array over the memory of `gpu_array`, with another allocator for results.
 pub(super) fn with_inherited_allocator(
     py: Python<'_>,
     gpu_array: &GpuArray,
     inherited: Option<InheritedAllocator>,
 ) -> PyResult<GpuArray> {
     let array = gpu_array.array(py)?;
-    // Includes the previous owner.
+    // `memory` also keeps the previous owner alive.
     let memory = Py::new(py, DeviceAllocation::over(array.clone()))?.into_any();
     let memory_owner =
         MemoryOwner { object: SendPyObject::new(memory), is_arrays: gpu_array.owns_data(), allocator: inherited };
@@ -98,7 +98,7 @@ fn has_no_address(memory: &Bound<'_, PyAny>, layout: &Layout) -> PyResult<bool> 
         && MemoryArgument::from_python(memory)?.address() == 0)
 }
 
-/// Creates an array without memory, until its `gpudata` is assigned.
+/// Creates an array that has no memory until its `gpudata` is assigned.
 fn new_unallocated(layout: Layout, dtype: DType) -> PyResult<GpuArray> {
     let stream = Stream::default_of(Device::current()?);
     // SAFETY: the memory is never accessed, because `GpuArray::array` refuses to return this array.
@@ -108,7 +108,7 @@ fn new_unallocated(layout: Layout, dtype: DType) -> PyResult<GpuArray> {
     Ok(value)
 }
 
-/// Creates an array whose element zero is at an object's address. The object is kept while the memory is shared.
+/// Creates an array whose element zero is at an object's address. The object is kept alive while the memory is in use.
 pub(super) fn over_address<'py>(
     py: Python<'py>,
     memory: &Bound<'py, PyAny>,
@@ -137,12 +137,13 @@ pub(super) fn over_address<'py>(
     Ok(value)
 }
 
-/// Returns the object that keeps the memory alive: for an array the owner, not a chain of views.
+/// Returns the object that keeps the memory alive. For an array, this is the owner of its memory instead of a chain of
+/// views.
 fn owner_object(memory: &Bound<'_, PyAny>) -> Py<PyAny> {
     memory.cast::<GpuArray>().map_or_else(|_| memory.clone().unbind(), owner_of)
 }
 
-/// Creates an array with a dense layout in memory of an allocator.
+/// Creates an array with a dense layout, in memory that `allocator` returns.
 pub(crate) fn from_callable(
     allocator: &Bound<'_, PyAny>,
     layout: Layout,
@@ -152,7 +153,8 @@ pub(crate) fn from_callable(
     allocate_with(&PyAllocator::for_one_array(allocator)?, allocator, layout, dtype, device)
 }
 
-/// Creates the same array, without memory if the allocator returns address 0, which PyCUDA accepts too.
+/// Creates an array like [`from_callable`]. If the allocator returns address 0, which PyCUDA accepts too, the array has
+/// no memory.
 pub(super) fn from_callable_or_null(
     object: &Bound<'_, PyAny>,
     layout: Layout,
@@ -180,7 +182,7 @@ fn allocate_with(
     let bytes = layout.nbytes() as usize;
     let allocation = py.without_gil(|| Allocation::from_allocator(allocator, bytes, &stream::current(device)))?;
     if let Some(memory) = allocator.take_tracked_memory() {
-        // The block itself with its tracked uses, instead of a wrapper of it.
+        // The array uses the tracked block itself, with its recorded uses, instead of a wrapper of the block.
         let argument = MemoryArgument::from_python(memory.bind(py))?;
         let allocator = Some(allocator::result_allocator(object));
         let memory_owner = MemoryOwner { object: SendPyObject::new(memory), is_arrays: true, allocator };
@@ -191,10 +193,10 @@ fn allocate_with(
     Ok(Array::over(Arc::new(allocation), layout, dtype, false)?)
 }
 
-/// PybindGPU's form: an object that describes memory.
+/// Creates an array from an object that describes memory (PybindGPU's form of the constructor).
 ///
-/// Its fields are `shape`, `dtype`, `strides` (None for C order), `device_ptr` (None allocates memory), `host_data` (an ndarray, or
-/// None), and `data`. If `data` is a `GPUArray`, its memory and tracked uses are shared.
+/// The fields of the object are `shape`, `dtype`, `strides` (None for C order), `device_ptr` (None allocates memory),
+/// `host_data` (an ndarray, or None), and `data`. If `data` is a `GPUArray`, its memory and tracked uses are shared.
 pub(crate) fn from_allocator<'py>(
     py: Python<'py>,
     allocator: &Bound<'py, PyAny>,
@@ -227,7 +229,7 @@ pub(crate) fn from_allocator<'py>(
             let order = OrderArgument::c_or_f(order)?;
             let array = device_arrays::new_array(py, &shape, dtype, order, Device::current()?)?;
             if let Some(host) = optional("host_data")? {
-                // Like an array over an ndarray, it has the values of its host mirror from the start.
+                // Like an array over an ndarray, the array has the values of its host mirror from the start.
                 transfer::set_on(py, &array, &host, &stream::current(array.device()), true)?;
             }
             GpuArray::from_array(array)

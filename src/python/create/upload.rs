@@ -22,16 +22,16 @@ use pygpu_device::stream::Stream;
 /// Parameters
 /// ----------
 /// ary : array_like
-///     An ndarray of any strides, or an object that NumPy converts to one.
+///     An ndarray of any strides, or an object that NumPy converts to an ndarray.
 /// allocator : callable, optional
-///     Takes a number of bytes and returns an object with an address (PyCUDA's form).
+///     Allocator of the memory: takes a number of bytes and returns an object with an address (PyCUDA's form).
 /// device : Device, str or int, optional
 ///     Device of the array; the thread's current device by default.
 /// stream : Stream, optional
 ///     The stream of the copy; the thread's current stream by default.
 /// progress : bool or callable, default False
-///     True displays a progress bar if tqdm is installed. A function is called with the number of copied bytes and the total. The
-///     copy is split into pieces then.
+///     True displays a progress bar if tqdm is installed. A function is called with the number of copied bytes and the
+///     total number of bytes. In both cases the copy is split into pieces.
 ///
 /// Returns
 /// -------
@@ -41,7 +41,7 @@ use pygpu_device::stream::Stream;
 /// Raises
 /// ------
 /// TypeError
-///     For a dtype that a device cannot store, and for the other byte order.
+///     For a dtype that a device cannot store, and for a dtype of non-native byte order.
 /// OutOfMemoryError
 ///     If the device has too little memory.
 ///
@@ -81,7 +81,8 @@ pub(crate) fn to_gpu<'py>(
 /// Parameters
 /// ----------
 /// ary : array_like
-///     A pinned ndarray must stay unchanged until the stream has passed; others may be changed immediately.
+///     The host data. A pinned ndarray must stay unchanged until the stream has passed the copy. Other host data may be
+///     changed immediately.
 /// allocator : callable, optional
 ///     As in `to_gpu`.
 /// stream : Stream, optional

@@ -1,8 +1,9 @@
-//! Conversion of an advanced key to the form of the Rust core: the remaining axes, and index arrays for the others; or
+//! Conversion of an advanced key to a form for the Rust core. The form is a [`Selection`]: a view of the axes without
+//! index arrays, and an index array for each other axis. For a key whose only array is a mask, the form may instead be
 //! a view and a mask of its shape.
 //!
-//! For unusual or invalid keys there is no plan, and the caller lets NumPy handle them. The rules here therefore do not
-//! reproduce NumPy's errors, only its results.
+//! For unusual or invalid keys the functions return `None`, and the caller passes the key to NumPy. The rules in this
+//! file therefore reproduce NumPy's results, but not its errors.
 
 use pyo3::prelude::*;
 
@@ -15,7 +16,7 @@ use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_copy::{Bounds, Indexed, Selection};
 use pygpu_layout::{Dims, Indexer, Layout, broadcast_shapes};
 
-/// Builds the plan for the items of a key; `None` if NumPy must handle it.
+/// Builds the selection for the items of a key. Returns `None` if NumPy must handle the key.
 ///
 /// # Errors
 /// Driver errors.
@@ -26,8 +27,8 @@ pub(super) fn plan<'py>(py: Python<'py>, array: &Array, items: Vec<KeyItem<'py>>
     }
 }
 
-/// The view and the mask for a key in which a mask is the only array, so that true elements need not be counted. `None`
-/// for other keys.
+/// Returns a view and a mask of its shape, for a key in which a mask is the only array. The caller then need not count
+/// the true elements. Returns `None` for other keys.
 ///
 /// # Errors
 /// Driver errors.
@@ -43,7 +44,7 @@ pub(super) fn masked_view(py: Python<'_>, array: &Array, items: &[KeyItem<'_>]) 
     Ok(Some((array.view(view)?, mask.view(expand_mask)?)))
 }
 
-/// The mask of a key that has one, which takes axes, and no other array.
+/// Returns the mask of a key whose only array is a mask with at least one axis.
 fn only_mask<'a, 'py>(items: &'a [KeyItem<'py>]) -> Option<&'a KeyItem<'py>> {
     let is_mask = |item: &&KeyItem<'_>| matches!(item, KeyItem::Mask(_) | KeyItem::HostMask(_));
     let is_other_array =
@@ -55,7 +56,8 @@ fn only_mask<'a, 'py>(items: &'a [KeyItem<'py>]) -> Option<&'a KeyItem<'py>> {
     }
 }
 
-/// The view of a key whose mask keeps its axes, and the first of these in the view; `None` for keys that NumPy refuses.
+/// Returns the view that the items other than the mask select, and the position of the mask's first axis in this view.
+/// Returns `None` for keys that NumPy rejects.
 fn view_around_mask(layout: &Layout, items: &[KeyItem<'_>]) -> Option<(Layout, usize)> {
     let consumed = items.iter().map(KeyItem::consumed).sum();
     let has_ellipsis = items.iter().any(|item| matches!(item, KeyItem::Ellipsis));
@@ -106,7 +108,7 @@ fn expand_mask(mask: &Layout, view: &Layout, mask_axis: usize) -> Option<Layout>
     mask.expand_dims(&axes).ok()?.broadcast_to(&shape).ok()
 }
 
-/// Applies the items along the axes; `None` for keys that NumPy rejects.
+/// Builds the selection from items without masks, axis by axis. Returns `None` for keys that NumPy rejects.
 fn selection(layout: &Layout, items: &[KeyItem<'_>]) -> PyResult<Option<Selection>> {
     let consumed = items.iter().map(KeyItem::consumed).sum();
     let ellipses = items.iter().filter(|item| matches!(item, KeyItem::Ellipsis)).count();
@@ -149,7 +151,7 @@ fn selection(layout: &Layout, items: &[KeyItem<'_>]) -> PyResult<Option<Selectio
                 view_axis += 1;
                 indexer.new_axis()
             }
-            KeyItem::Single(..) | KeyItem::Mask(_) | KeyItem::HostMask(_) => return Ok(None), // already replaced
+            KeyItem::Single(..) | KeyItem::Mask(_) | KeyItem::HostMask(_) => return Ok(None), // replaced before
             KeyItem::NewAxis => {
                 view_axis += 1;
                 indexer.new_axis()
@@ -182,17 +184,17 @@ fn indices<'a>(item: &'a KeyItem<'_>) -> Option<&'a Array> {
     }
 }
 
-/// Position of the index arrays' axes in the result: that of the first index array if they are adjacent, otherwise the
-/// front.
+/// Returns the position of the index arrays' axes in the result: the position of the first index array if all index
+/// arrays are adjacent, otherwise 0.
 fn position(items: &[KeyItem<'_>], removed: &[usize]) -> usize {
     let first = items.iter().position(KeyItem::is_advanced).unwrap_or(0);
     let last = items.iter().rposition(KeyItem::is_advanced).unwrap_or(0);
     let are_adjacent = items[first..=last].iter().all(KeyItem::is_advanced);
-    // Preceding integers keep no axis, so the position of the first index array applies.
+    // Integers before the first index array keep no axis, so that the position of this index array applies.
     if are_adjacent { removed.first().copied().unwrap_or(0) } else { 0 }
 }
 
-/// A view at index 0 of some axes, without these axes.
+/// Returns a view at index 0 of the axes in `removed`, without these axes.
 pub(super) fn drop_axes(view: &Layout, removed: &[usize]) -> Option<Layout> {
     let axes = || view.axes().iter().enumerate().filter(|(index, _)| !removed.contains(index));
     let shape: Dims = axes().map(|(_, axis)| axis.len).collect();

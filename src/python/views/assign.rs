@@ -29,7 +29,7 @@ use pygpu_ops::ufunc::as_it_is;
 /// Assigns a value to all elements of `target`.
 ///
 /// # Errors
-/// `ValueError` if it cannot be broadcast; NumPy's error if it cannot be converted; driver errors.
+/// `ValueError` if the value cannot be broadcast; NumPy's error if the value cannot be converted; driver errors.
 pub(crate) fn assign(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
     if let Some(item) = element_bytes::python_number_bytes(target.dtype().kind(), value) {
         return Ok(py.without_gil(|| copy::fill(target, &item, &stream::current(target.device())))?);
@@ -40,7 +40,7 @@ pub(crate) fn assign(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -
     }
 }
 
-/// Defers the assignment of an array of the target's shape, if possible. Returns whether it was deferred.
+/// Defers the assignment of an array of the target's shape, if possible. Returns whether the assignment was deferred.
 ///
 /// # Errors
 /// Driver errors of pending operations.
@@ -58,11 +58,11 @@ pub(super) fn try_defer(target: &DeferredArray, value: &Bound<'_, PyAny>) -> PyR
     defer_into(work, Operands::of(source), target)
 }
 
-/// Assigns an array of any device and dtype to all elements of `target`, or where a mask on the target's device is
-/// true.
+/// Assigns an array of any device and dtype to all elements of `target`, or only to the elements for which `mask`, on
+/// the target's device, is true.
 ///
 /// # Errors
-/// As [`assign`].
+/// The errors of [`assign`].
 pub(super) fn assign_array(
     py: Python<'_>,
     target: &Array,
@@ -74,7 +74,7 @@ pub(super) fn assign_array(
     if source.device() == target.device() {
         return cast_into(py, target, CastValues::Array(&source.view(layout)?), mask, stream);
     }
-    // Converted before the transfer or after it, whichever moves less data.
+    // Converted to the target's dtype on the source's device, before the transfer.
     let converted = match source.dtype() == target.dtype() {
         true => source.clone(),
         false => cast::cast_like(py, source, target.dtype())?,
@@ -97,7 +97,7 @@ fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyRe
     }
     let layout = broadcast(&buffer.layout, target.layout())?;
     if layout != buffer.layout {
-        // Transfers the unbroadcast array and broadcasts it on the device.
+        // Uploads the array before it is broadcast, and broadcasts it on the device.
         let shape: Dims = buffer.layout.shape().collect();
         let uploaded =
             Array::empty(&shape, target.dtype(), pygpu_layout::MemoryOrder::C, stream::current(target.device()))?;
@@ -109,7 +109,7 @@ fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyRe
     transfer::upload(py, target, &source)
 }
 
-/// The value as an ndarray of the target's dtype, converted by NumPy's rules for assignment.
+/// Returns the value as an ndarray of the target's dtype, converted by NumPy's rules for assignment.
 fn to_target_dtype<'py>(
     py: Python<'py>,
     target: &Array,
@@ -128,23 +128,25 @@ fn to_target_dtype<'py>(
     } else if target.dtype().kind() == pygpu_base::dtype::ScalarType::Opaque
         && !value.is_instance_of::<PyUntypedArray>()
     {
-        // A tuple is one structured item, a list a row of items: left to NumPy.
+        // NumPy interprets values of structured items: a tuple is one item, and a list is a sequence of items.
         return ndarray::as_ndarray(value, Some(target.dtype()));
     } else {
         let values = ndarray::as_ndarray(value, None)?;
         check_depth(value, &values, target)?;
-        // Before the conversion, which must not issue warnings if nothing is assigned.
+        // The shapes are checked before the conversion, because the conversion must not issue warnings if nothing is
+        // assigned.
         broadcast(&ndarray::host_buffer(&values, values.dtype().itemsize())?.layout, target.layout())?;
         values.getattr(intern!(py, "shape"))?
     };
     let result = numpy.getattr(intern!(py, "empty"))?.call1((shape, numpy_dtype))?;
-    // By item assignment instead of `astype`, so that 300 into uint8 raises NumPy's error.
+    // The values are converted by item assignment instead of `astype`, so that the assignment of 300 to uint8 raises
+    // NumPy's error.
     strict::without_host_arrays(|| result.set_item(pyo3::types::PyEllipsis::get(py), value))?;
     Ok(result.cast_into::<PyUntypedArray>()?)
 }
 
-/// Rejects lists that are nested deeper than the target, as NumPy does. Arrays may have additional leading axes of
-/// length 1.
+/// Rejects lists with more nesting levels than the target has axes, as NumPy does. Arrays may have additional leading
+/// axes of length 1.
 fn check_depth(value: &Bound<'_, PyAny>, values: &Bound<'_, PyUntypedArray>, target: &Array) -> PyResult<()> {
     let is_nested = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
     let rank = target.layout().ndim();

@@ -1,8 +1,8 @@
 //! Basic keys: integers, slices, `...` and `None`, which select a view.
 //!
-//! The fast path traverses a tuple once; only items after `...` are counted in advance, because each access to an item
-//! is a call in the stable ABI. If it fails, the slow path classifies all items first and then applies them, so that
-//! errors are NumPy's regardless of the other items.
+//! The fast path traverses a tuple once, because each access to an item is a function call in the stable ABI. Only
+//! items after `...` are counted in advance. If the fast path fails, the slow path classifies all items before it
+//! applies any, so that an error is NumPy's error for the whole key.
 
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -34,7 +34,7 @@ fn classify(item: &Bound<'_, PyAny>) -> PyResult<BasicKeyItem> {
     }
 }
 
-/// The kind of an item, if its type alone determines it.
+/// Returns the kind of an item, if the item's type alone determines the kind.
 #[inline]
 fn classify_plain(item: &Bound<'_, PyAny>) -> Option<BasicKeyItem> {
     Some(match slices::plain_item(item)? {
@@ -61,10 +61,10 @@ fn classify_other(item: &Bound<'_, PyAny>) -> PyResult<BasicKeyItem> {
     )))
 }
 
-/// Sets `view` to the selection by a basic key. Returns `false` if the key contains other items.
+/// Sets `view` to the part of `layout` that a basic key selects. Returns `false` if the key is not basic.
 ///
 /// # Errors
-/// `IndexError` and `ValueError` as NumPy.
+/// `IndexError` and `ValueError` as in NumPy.
 #[inline]
 pub(crate) fn basic(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyAny>) -> PyResult<bool> {
     if let Ok(key) = key.cast_exact::<PyTuple>() {
@@ -86,11 +86,13 @@ pub(crate) fn basic(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyAny>) 
     Ok(true)
 }
 
-/// Fast path: whether all items are plain and valid, so that the view is complete. Otherwise no exception is set.
+/// Applies the items of a tuple on the fast path. Returns whether all items are plain and valid, so that the view is
+/// complete. Never leaves an exception set.
 #[inline]
 fn fast_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> bool {
     let count = key.len();
-    // `Indexer` only needs to know in advance that there are at most as many integers and slices as axes.
+    // Integers and slices were not counted, so that 0 is passed. `Indexer` uses the number only for `ellipsis`, which
+    // is not called here, and for the early rejection of keys that are too long.
     let mut indexer = Indexer::new(layout, view, 0, true);
     let (mut axis, mut seen_ellipsis) = (0, false);
     for position in 0..count {
@@ -113,7 +115,8 @@ fn fast_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> b
     indexer.finish().is_ok()
 }
 
-/// Number of integers and slices in a key from position `from` on; `None` if any item is not plain.
+/// Returns the number of integers and slices in a key from position `from` on; `None` if any of these items is not
+/// plain.
 fn consumed_after(key: &Bound<'_, PyTuple>, from: usize, count: usize) -> Option<usize> {
     let mut consumed = 0;
     for position in from..count {
@@ -123,7 +126,7 @@ fn consumed_after(key: &Bound<'_, PyTuple>, from: usize, count: usize) -> Option
     Some(consumed)
 }
 
-/// A plain item and its kind; `None` if determining the kind would call the item.
+/// Returns a plain item and its kind; `None` if only a call of the item's methods would determine the kind.
 #[inline]
 fn plain_item<'a, 'py>(
     key: &'a Bound<'py, PyTuple>,
@@ -135,7 +138,7 @@ fn plain_item<'a, 'py>(
 
 fn checked_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> PyResult<bool> {
     let (mut consumed, mut ellipses) = (0, 0);
-    // The kind of each item, determined in the first pass for use in the second one.
+    // Each item with its kind, which the first pass determines and the second pass uses.
     let mut items: SmallVec<[(Borrowed<'_, '_, PyAny>, BasicKeyItem); 8]> = SmallVec::new();
     for item in key.iter_borrowed() {
         let kind = classify(&item)?;
@@ -148,7 +151,7 @@ fn checked_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -
         items.push((item, kind));
     }
     let mut indexer = Indexer::new(layout, view, consumed, ellipses > 0);
-    // The axis of the next integer or slice, whose length a slice requires.
+    // The axis of the next integer or slice. A slice requires the length of this axis.
     let mut axis = 0;
     for (item, kind) in items {
         if kind == BasicKeyItem::Ellipsis {
@@ -192,7 +195,7 @@ pub(crate) fn integer(item: &Bound<'_, PyAny>) -> PyResult<i64> {
     }
 }
 
-/// Slow path for -1, for objects with `__index__` only, and for errors, which are replaced by index errors.
+/// Converts -1 and objects that only have `__index__`. Replaces the errors for other objects by index errors.
 #[cold]
 fn integer_by_index(item: &Bound<'_, PyAny>) -> PyResult<i64> {
     numbers::integer(item, TooLarge::Index).map(|value| value as i64)

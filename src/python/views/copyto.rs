@@ -17,7 +17,7 @@ use pygpu_array::Array;
 use pygpu_base::dtype::ScalarType;
 use pygpu_device::stream;
 
-/// The mask on the target's device; `None` if it is true everywhere.
+/// Returns the mask as an array on the target's device. Returns `None` for `True`, which selects all elements.
 fn mask_on_target(target: &Array, object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let py = object.py();
     if object.is_instance_of::<PyBool>() && object.is_truthy()? {
@@ -106,7 +106,7 @@ pub(crate) fn copyto(
     assign::assign_array(py, target, &uploaded, mask.as_ref(), &stream::current(target.device()))
 }
 
-/// A scalar as an element, converted or rejected by NumPy.
+/// Returns the bytes of a scalar as an element of `target`. NumPy converts or rejects the scalar.
 fn scalar(
     py: Python<'_>,
     target: &Array,

@@ -1,7 +1,8 @@
-//! Fields of structured arrays: `a["name"]` is a view of one field, `a[["x", "y"]]` a read-only view of several fields.
+//! Fields of structured arrays: `a["name"]` is a view of one field, and `a[["x", "y"]]` is a read-only view of several
+//! fields.
 //!
-//! The latter is read-only because items are moved as a whole, so that a write would overwrite the fields in between.
-//! Items are opaque to the Rust core; the offsets of the fields come from NumPy's dtype.
+//! The view of several fields is read-only, because PyGPU copies whole items: a write would also overwrite the fields
+//! between the selected ones. Items are opaque to the Rust core; the offsets of the fields come from NumPy's dtype.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,11 +14,11 @@ use pygpu_array::Array;
 use pygpu_base::dtype::ScalarType;
 use pygpu_layout::{Dims, Layout};
 
-/// The view of a structured array that a name or a list of names selects; `None` for any other key or dtype. The view
-/// for a list is read-only: assignment to it goes through NumPy.
+/// Returns the view of a structured array that a name or a list of names selects; `None` for any other key or dtype.
+/// The view for a list is read-only; NumPy performs an assignment to several fields.
 ///
 /// # Errors
-/// `ValueError` and `KeyError` as NumPy for an unknown name.
+/// `ValueError` and `KeyError` for an unknown name, as in NumPy.
 #[cold]
 pub(crate) fn select(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     if array.dtype().kind() != ScalarType::Opaque {
@@ -45,8 +46,8 @@ pub(crate) fn select(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<A
     Ok(None)
 }
 
-/// A field as described by `dtype.fields`: dtype, offset, and possibly a title. The axes of a subarray follow the
-/// array's.
+/// Returns the view of a field. `field` is an entry of `dtype.fields`: dtype, offset, and possibly a title. The axes of
+/// a subarray follow the axes of the array.
 fn field_view(array: &Array, field: &Bound<'_, PyAny>) -> PyResult<Array> {
     let py = field.py();
     let mut descr = field.get_item(0)?;

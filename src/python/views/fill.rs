@@ -1,4 +1,4 @@
-//! `a.fill(value)`.
+//! The method `a.fill(value)`.
 
 use pyo3::prelude::*;
 

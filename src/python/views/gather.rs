@@ -1,9 +1,9 @@
 //! `a[mask]`, `a[indices]`: copies of the selected elements, and assignment to them.
 //!
 //! CPU arrays use NumPy on a zero-copy view. Devices use kernels: `ops::selection` for a mask of the array's shape, a
-//! masked kernel for a broadcast value, and otherwise a plan that `selection` builds from the key. Invalid keys, and
-//! devices without a compiler, use a slow fallback through the host: the array is downloaded, NumPy selects or raises
-//! its error, and the result is uploaded.
+//! masked kernel for a broadcast value, and otherwise gather and scatter kernels with the selection that `advanced_key`
+//! builds from the key. Invalid keys, and devices without a compiler, use a slow fallback through the host: the array
+//! is downloaded, NumPy selects or raises its error, and the result is uploaded.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -36,7 +36,7 @@ use pygpu_memory::capture;
 use pygpu_ops::selection as mask_selection;
 use pygpu_ops::ufunc::is_castable;
 
-/// The key with its device arrays copied to the host.
+/// Returns the key with its PyGPU arrays replaced by ndarrays.
 fn host_key<'py>(key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = key.py();
     if let Ok(array) = key.cast::<GpuArray>() {
@@ -51,13 +51,13 @@ fn host_key<'py>(key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     }
 }
 
-/// Whether NumPy can work on the array's memory in place. Not during a capture, which only records kernels.
+/// Whether NumPy can work on the array's memory in place. Returns false during a capture, which records kernels only.
 fn uses_numpy(array: &Array) -> PyResult<bool> {
     let device = array.device();
     Ok(device.is_cpu() && !capture::is_capturing(&stream::current(device))?)
 }
 
-/// Returns the array's values on the host: a view of a CPU array, a copy of an array of a GPU.
+/// Returns the array's values on the host: a view of a CPU array, or a copy of a GPU array.
 fn values<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArray>> {
     if uses_numpy(array.get().array(array.py())?)? {
         return cpu_view::view(array);
@@ -73,15 +73,15 @@ fn values<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArr
     transfer::to_ndarray(array.py(), array.get().array(array.py())?)
 }
 
-/// The result of kernels; `None` if the operation must be left to NumPy.
+/// Returns the result of kernels; `None` if NumPy must perform the operation.
 fn kernel_result<T>(result: Result<Option<T>, Error>) -> PyResult<Option<T>> {
     match result {
-        Err(Error::Index(_) | Error::Unavailable(_)) => Ok(None), // NumPy raises the error itself, or there is no compiler
+        Err(Error::Index(_) | Error::Unavailable(_)) => Ok(None), // NumPy raises its own error, or no compiler exists
         other => Ok(other?),
     }
 }
 
-/// The mask, if it is the whole key and has the array's shape.
+/// Returns the mask if it is the only item of the key and has the array's shape.
 fn full_mask<'a>(array: &Array, items: &'a [KeyItem<'_>]) -> Option<&'a Array> {
     match items {
         [KeyItem::Mask(mask)] if mask.layout().ndim() > 0 && mask.layout().shape().eq(array.layout().shape()) => {
@@ -91,7 +91,7 @@ fn full_mask<'a>(array: &Array, items: &'a [KeyItem<'_>]) -> Option<&'a Array> {
     }
 }
 
-/// The selected elements, by kernels; `None` if NumPy must compute or reject the selection.
+/// Copies the selected elements with kernels. Returns `None` if NumPy must compute or reject the selection.
 fn gather_on_device(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let py = key.py();
     if uses_numpy(array)? {
@@ -117,8 +117,8 @@ fn is_number(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(numbers::is_number(value) && !value.hasattr(intern!(py, "__len__"))?)
 }
 
-/// Assigns a value that is equal for all true elements of a mask, without counting them. Returns whether it was
-/// assigned.
+/// Assigns a value that is equal for all true elements of a mask, without counting these elements. Returns whether the
+/// value was assigned.
 fn fill_masked(array: &Array, items: &[KeyItem<'_>], value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = value.py();
     if !is_castable(array.dtype(), array.dtype()) {
@@ -133,7 +133,7 @@ fn fill_masked(array: &Array, items: &[KeyItem<'_>], value: &Bound<'_, PyAny>) -
     }
     let Ok(array_value) = value.cast::<GpuArray>() else { return Ok(false) };
     let source = array_value.get().array(py)?;
-    // The axes after the mask's can only be determined if nothing precedes the mask.
+    // The number of axes after those of the mask is only determined if the key consists of the mask alone.
     let trailing_axes = match items {
         [KeyItem::Mask(mask)] => array.layout().ndim() - mask.layout().ndim(),
         _ => 0,
@@ -147,7 +147,9 @@ fn fill_masked(array: &Array, items: &[KeyItem<'_>], value: &Bound<'_, PyAny>) -
     Ok(true)
 }
 
-/// The values with the array's dtype on its device, for an assignment; unchanged if they fit already.
+/// Returns the values of an assignment with the array's dtype, on the array's device and broadcast to `shape`. This is
+/// a view of `value` if its dtype and device match and it does not overlap the array, otherwise a copy. Returns `None`
+/// if NumPy must reject the values.
 fn device_values(array: &Array, shape: &[i64], value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let py = value.py();
     if let Ok(array_value) = value.cast::<GpuArray>() {
@@ -162,7 +164,7 @@ fn device_values(array: &Array, shape: &[i64], value: &Bound<'_, PyAny>) -> PyRe
         }
     }
     let value_shape: Dims = if is_number(value)? { Dims::new() } else { shape.iter().copied().collect() };
-    // A separate copy: converted, broadcast, and not overlapping the target.
+    // A separate copy has the array's dtype, and does not overlap the target.
     let values =
         py.without_gil(|| Array::empty(&value_shape, array.dtype(), MemoryOrder::C, stream::current(array.device())))?;
     match assign::assign(py, &values, value) {
@@ -174,7 +176,7 @@ fn device_values(array: &Array, shape: &[i64], value: &Bound<'_, PyAny>) -> PyRe
     Ok(Some(values.view(values.layout().broadcast_to(shape)?)?))
 }
 
-/// Assigns values, one for each true element of a mask of the array's shape. Returns whether they were assigned.
+/// Assigns values, one for each true element of a mask of the array's shape. Returns whether the values were assigned.
 fn assign_masked(array: &Array, mask: &Array, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = value.py();
     let count = match value.cast::<GpuArray>() {
@@ -186,7 +188,7 @@ fn assign_masked(array: &Array, mask: &Array, value: &Bound<'_, PyAny>) -> PyRes
         },
     };
     if count == 1 || copy::may_overlap(array, mask) {
-        return Ok(false); // broadcast, or overlapping the target
+        return Ok(false); // one value is broadcast, or the mask overlaps the target
     }
     let Some(values) = device_values(array, &[count], value)? else { return Ok(false) };
     let written = py.without_gil(|| mask_selection::put(array, mask, &values, &stream::current(array.device())));
@@ -199,7 +201,7 @@ fn assign_masked(array: &Array, mask: &Array, value: &Bound<'_, PyAny>) -> PyRes
     }
 }
 
-/// Assigns a value by kernels. If it returns `false`, nothing was changed.
+/// Assigns a value with kernels. Returns `false` if NumPy must perform the assignment; nothing was changed then.
 fn scatter_on_device(array: &Array, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = key.py();
     if uses_numpy(array)? {
@@ -241,7 +243,7 @@ pub(crate) fn gather<'py>(array: &Bound<'py, GpuArray>, key: &Bound<'py, PyAny>)
     new_like(array, GpuArray::from_array(result))
 }
 
-/// Assigns to the selected elements.
+/// Assigns a value to the selected elements.
 ///
 /// # Errors
 /// NumPy's `IndexError` and `ValueError`; driver errors.

@@ -1,4 +1,4 @@
-//! Interpretation of the items of a key that contains arrays.
+//! Interprets the items of a key that contains arrays.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -21,16 +21,16 @@ use pygpu_ops::selection;
 
 /// One item of a key.
 pub(super) enum KeyItem<'py> {
-    /// Integers for one axis, on the device, with the treatment of out-of-range values.
+    /// An index array for one axis, on the device, with the treatment of indices out of range.
     Indices(Array, Bounds),
-    /// One integer in a zero-dimensional array: an integer if the key contains other arrays, otherwise an array, as in
-    /// NumPy. Its value, if it is on the host.
+    /// A zero-dimensional integer array, and its value if the value is on the host. As in NumPy, the item counts as an
+    /// integer if the key contains other arrays, and otherwise as an array.
     Single(Array, Option<Bound<'py, PyAny>>),
     /// A mask of one or more axes on the device, or a zero-dimensional truth value.
     Mask(Array),
     /// A mask on the host.
     HostMask(Bound<'py, PyUntypedArray>),
-    /// A truth value, as indices into an added axis of length 1.
+    /// A truth value, converted to indices into an added axis of length 1.
     Truth(Array),
     Integer(Bound<'py, PyAny>),
     Slice(Bound<'py, PyAny>),
@@ -39,7 +39,7 @@ pub(super) enum KeyItem<'py> {
 }
 
 impl KeyItem<'_> {
-    /// Number of axes that it consumes.
+    /// Returns the number of axes that the item consumes.
     pub(super) fn consumed(&self) -> usize {
         match self {
             Self::Indices(..) | Self::Single(..) | Self::Integer(_) | Self::Slice(_) => 1,
@@ -49,7 +49,7 @@ impl KeyItem<'_> {
         }
     }
 
-    /// The shape of a mask.
+    /// Returns the shape of a mask; `None` for other items.
     pub(super) fn mask_shape(&self) -> Option<Dims> {
         match self {
             Self::Mask(mask) => Some(mask.layout().shape().collect()),
@@ -58,18 +58,18 @@ impl KeyItem<'_> {
         }
     }
 
-    /// Whether NumPy treats it as an advanced index, whose axes are kept together in the result.
+    /// Whether NumPy treats the item as an advanced index. The axes of all advanced indices are adjacent in the result.
     pub(super) const fn is_advanced(&self) -> bool {
         !matches!(self, Self::Slice(_) | Self::NewAxis | Self::Ellipsis)
     }
 
-    /// Whether it makes the key an array key, in which zero-dimensional integer arrays count as integers.
+    /// Whether the item makes the key an array key, in which zero-dimensional integer arrays count as integers.
     const fn is_array(&self) -> bool {
         matches!(self, Self::Indices(..) | Self::Mask(_) | Self::HostMask(_) | Self::Truth(_))
     }
 }
 
-/// Reads the items of a key; `None` if NumPy must handle it.
+/// Reads the items of a key. Returns `None` if NumPy must handle the key.
 ///
 /// # Errors
 /// Driver errors.
@@ -119,7 +119,7 @@ fn read_item<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<Ke
     }))
 }
 
-/// Reads an ndarray, a list, or a tuple inside a tuple.
+/// Reads an item that is an ndarray, a list, or a tuple inside the key's tuple.
 fn read_host<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<KeyItem<'py>>> {
     let py = item.py();
     let Ok(mut indices) = ndarray::as_ndarray(item, None) else { return Ok(None) };
@@ -145,7 +145,7 @@ fn read_host<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<Ke
     }))
 }
 
-/// The indices for a truth value: one 0, or none.
+/// Returns the indices for a truth value: one 0 if it is true, and no index if it is false.
 fn truth(py: Python<'_>, array: &Array, is_true: bool) -> PyResult<Array> {
     let indices_ = device_arrays::new_array(
         py,
@@ -158,7 +158,8 @@ fn truth(py: Python<'_>, array: &Array, is_true: bool) -> PyResult<Array> {
     Ok(indices_)
 }
 
-/// Replaces masks by index arrays, and zero-dimensional arrays by integers; `None` if a mask does not fit.
+/// Replaces masks by index arrays, and zero-dimensional arrays by integers. Returns `None` if the shape of a mask does
+/// not match the array.
 ///
 /// # Errors
 /// Driver errors.
@@ -175,7 +176,7 @@ pub(super) fn resolve_arrays<'py>(
         let consumed = item.consumed();
         match item {
             KeyItem::Single(_, Some(integer)) if has_arrays => resolve_arrays.push(KeyItem::Integer(integer)),
-            // Its bounds are checked now, whatever the other items select.
+            // The array becomes an integer, whose bounds are checked even if the other items select no element.
             KeyItem::Single(indices, None) if has_arrays => {
                 resolve_arrays.push(KeyItem::Integer(scalar_value(py, &indices)?))
             }
@@ -202,7 +203,7 @@ pub(super) fn resolve_arrays<'py>(
     Ok(Some(resolve_arrays))
 }
 
-/// The indices of the true elements of a mask along each of its axes.
+/// Returns the indices of the true elements of a mask, as one index array for each axis of the mask.
 fn true_indices<'py>(py: Python<'py>, array: &Array, mask: &KeyItem<'py>) -> PyResult<Vec<KeyItem<'py>>> {
     match mask {
         KeyItem::Mask(mask) => {
@@ -229,7 +230,7 @@ pub(super) fn mask_fits(layout: &Layout, axis: usize, shape: impl Iterator<Item 
     layout.shape().skip(axis).zip(shape).all(|(length, masked)| length == masked)
 }
 
-/// One row of a matrix of indices.
+/// Returns one row of a matrix of indices.
 pub(super) fn matrix_row(positions: &Array, row: usize) -> PyResult<Array> {
     let layout = positions.layout();
     let (count, step) = (layout.axes()[1].len, layout.axes()[0].stride);
@@ -237,7 +238,7 @@ pub(super) fn matrix_row(positions: &Array, row: usize) -> PyResult<Array> {
     Ok(positions.view(Layout::strided(&[count], &[8], offset, 8)?)?)
 }
 
-/// The value of a zero-dimensional array.
+/// Returns the value of a zero-dimensional array.
 fn scalar_value<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
     transfer::to_ndarray(py, array)?.call_method0(intern!(py, "item"))
 }

@@ -1,4 +1,4 @@
-//! Views of the same memory, `a[key]` and `a[key] = value`.
+//! Access to parts of an array, as in `a[key]` and `a[key] = value`, and views of its memory.
 
 use pyo3::prelude::*;
 
@@ -16,7 +16,7 @@ mod selection_methods;
 pub(crate) mod take;
 pub(crate) mod view;
 
-/// Puts the functions into the module.
+/// Adds the functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     copyto::register(module)?;
     take::register(module)?;

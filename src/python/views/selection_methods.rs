@@ -1,4 +1,5 @@
-//! Selection methods. They call functions of `PyGPU._functions`, which are based on `take`.
+//! Selection methods of arrays. They call functions of `PyGPU._functions`, which use the native functions of the module
+//! `take`.
 
 use pyo3::prelude::*;
 
@@ -62,7 +63,7 @@ impl GpuArray {
     /// indices : array_like of ints
     ///     The flat indices. If an index occurs several times, the last value is stored.
     /// values : array_like
-    ///     The values, repeated if there are fewer than indices.
+    ///     The values, which are repeated if there are fewer values than indices.
     /// mode : {'raise', 'wrap', 'clip'}, optional
     ///     Treatment of indices out of range, as for `take`.
     ///
@@ -90,7 +91,7 @@ impl GpuArray {
 
     /// Return the indices of the nonzero elements, one array per axis.
     ///
-    /// The host waits for their number.
+    /// The host waits for the number of nonzero elements.
     ///
     /// Examples
     /// --------
@@ -107,7 +108,7 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// repeats : int or array_like of ints
-    ///     Number of repetitions, for all elements or for each index of the axis.
+    ///     Number of repetitions: one number for all elements, or one for each index of the axis.
     /// axis : int, optional
     ///     The axis; by default the flattened array is used.
     ///
@@ -130,7 +131,7 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// choices : sequence of array_like
-    ///     The arrays, broadcast with this one.
+    ///     The arrays, broadcast with this array.
     /// out : GPUArray, optional
     ///     Array for the result.
     /// mode : {'raise', 'wrap', 'clip'}, optional
@@ -156,7 +157,7 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// condition : array_like of bool
-    ///     One-dimensional, at most as long as the axis.
+    ///     The condition for each index of the axis: one-dimensional, at most as long as the axis.
     /// axis : int, optional
     ///     The axis; by default the flattened array is used.
     /// out : GPUArray, optional

@@ -36,7 +36,7 @@ fn parse_mode(mode: &str) -> PyResult<Bounds> {
     }
 }
 
-/// The selection for taking or putting along an axis.
+/// Returns the selection for taking or putting elements along an axis.
 fn axis_selection(array: &Array, indices: &Array, axis: i64, mode: &str) -> PyResult<Selection> {
     let layout = array.layout();
     let axis_index = normalize_axis(axis, layout.ndim())?;
@@ -54,7 +54,7 @@ fn axis_selection(array: &Array, indices: &Array, axis: i64, mode: &str) -> PyRe
     Ok(Selection { view, indexed, shape, position: axis_index })
 }
 
-/// The result of a kernel call, with NumPy's message for an index out of range.
+/// Returns the result of a kernel call. For an index out of range, NumPy creates the error with its own message.
 fn check_indices<T>(
     py: Python<'_>,
     result: Result<T, Error>,
@@ -193,7 +193,7 @@ fn _by_numpy<'py>(
         PyResult::Ok(keyword_views)
     });
     let keyword_views = keyword_views.transpose()?;
-    // The name may be dotted, as `add.at`.
+    // The name may contain dots, as in `add.at`.
     let function =
         name.split('.').try_fold(ndarray::numpy(py)?.clone().into_any(), |object, part| object.getattr(part))?;
     let returned = strict::without_host_arrays(|| function.call(PyTuple::new(py, given)?, keyword_views.as_ref()))?;
@@ -202,7 +202,8 @@ fn _by_numpy<'py>(
 
 type ViewedArguments<'py> = Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>;
 
-/// Replaces PyGPU arrays by views, also inside lists.
+/// Replaces PyGPU arrays by ndarrays, also inside lists and tuples, and records each pair in `views`. For a CPU array
+/// the ndarray is a view.
 fn to_views<'py>(object: &Bound<'py, PyAny>, views: &mut ViewedArguments<'py>) -> PyResult<Bound<'py, PyAny>> {
     if let Ok(array) = object.cast::<GpuArray>() {
         let view = match array.get().device().is_cpu() {
@@ -225,7 +226,7 @@ fn to_views<'py>(object: &Bound<'py, PyAny>, views: &mut ViewedArguments<'py>) -
     Ok(object.clone())
 }
 
-/// Wraps NumPy's result as an array; a view of an argument is mapped back to the argument.
+/// Converts NumPy's result to an array. If the result is the ndarray of an argument, returns this argument.
 fn wrap_result<'py>(
     like: &Bound<'py, GpuArray>,
     returned: Bound<'py, PyAny>,

@@ -1,5 +1,5 @@
-//! Views of the same memory: reshape, transpose and similar methods. They make no driver call, except for a reshape
-//! that requires a copy.
+//! Methods that return views of the array's memory, such as `reshape` and `transpose`. These methods make no driver
+//! call, except for a reshape that requires a copy.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -36,7 +36,7 @@ fn copy_reshaped<'py>(slf: &Bound<'py, GpuArray>, shape: &[i64], order: MemoryOr
     }
 }
 
-/// The order in which a reshape reads elements.
+/// Returns the order in which a reshape reads elements.
 fn reading_order(layout: &Layout, order: Option<&Bound<'_, PyAny>>) -> PyResult<MemoryOrder> {
     let Some(order) = order.filter(|order| !order.is_none()) else { return Ok(MemoryOrder::C) };
     match OrderArgument::from_python(order)? {
@@ -86,7 +86,7 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// *shape : int, or one sequence of int
-    ///     The new lengths; one may be -1 and is then computed.
+    ///     The new lengths. One length may be -1, which is replaced by the matching length.
     /// order : {'C', 'F', 'A'}, optional
     ///     Order in which elements are read and placed.
     ///
@@ -144,7 +144,7 @@ impl GpuArray {
     fn ravel<'py>(slf: &Bound<'py, Self>, order: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
         let order = reading_order(slf.get().layout(), order)?;
         let layout = slf.get().layout();
-        // Callers of `ravel` expect contiguous elements; evenly strided ones are a view for `reshape` only.
+        // Callers of `ravel` expect contiguous elements. For evenly strided elements only `reshape` returns a view.
         let contiguous = match order {
             MemoryOrder::C => layout.is_c_contiguous(),
             MemoryOrder::F => layout.is_f_contiguous(),
@@ -174,7 +174,7 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// axis : int or sequence of int, optional
-    ///     The axes to remove; all of length 1 by default.
+    ///     The axes to remove; by default all axes of length 1.
     ///
     /// Raises
     /// ------
@@ -198,8 +198,8 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// *axes : int, or one sequence of int, optional
-    ///     The old axis for each new one; reversed by default. A sequence may also be passed as ``axes=``, as in
-    ///     PyCUDA.
+    ///     The old axis for each new axis; by default the axes are reversed. A sequence may also be passed as
+    ///     ``axes=``, as in PyCUDA.
     ///
     /// Raises
     /// ------
@@ -256,9 +256,9 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// offset : int, optional
-    ///     Number of the diagonal; above the main one if positive.
+    ///     Number of the diagonal: 0 is the main diagonal, and a positive number is a diagonal above it.
     /// axis1, axis2 : int, optional
-    ///     The axes of the planes.
+    ///     The two axes whose diagonal is returned.
     ///
     /// Examples
     /// --------
@@ -276,12 +276,13 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// dtype : data-type, optional
-    ///     The new type. If its size differs, the last axis must be contiguous and its bytes divisible.
+    ///     The new type. If its size differs from the current itemsize, the last axis must be contiguous, and its
+    ///     number of bytes must be a multiple of the new size.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     As `numpy.ndarray.view` does.
+    ///     In the same cases as `numpy.ndarray.view`.
     ///
     /// Examples
     /// --------
@@ -351,7 +352,7 @@ pub(crate) fn broadcast_to<'py>(a: ArrayArg<'_, 'py>, shape: &Bound<'py, PyAny>)
 /// ----------
 /// a : GPUArray
 /// source, destination : int or sequence of int
-///     Axes, and the new position of each.
+///     The axes to move, and the new position of each axis.
 ///
 /// Examples
 /// --------
@@ -376,7 +377,7 @@ pub(crate) fn moveaxis<'py>(
 /// ----------
 /// a : GPUArray
 /// axis : int or sequence of int, optional
-///     All axes by default.
+///     The axes to reverse; all axes by default.
 ///
 /// Examples
 /// --------

@@ -1,4 +1,4 @@
-//! Constructors of array objects: exact ones in one step, views, and subclasses.
+//! Constructors of array objects: exact `GPUArray` objects in one step, views, and objects of subclasses.
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -20,7 +20,8 @@ use pygpu_interop::dlpack::LentDimensions;
 use pygpu_layout::Layout;
 use pygpu_memory::Allocation;
 
-// SAFETY: pyo3's class of that kind, as `check_object_layout` verifies when the module is created.
+// SAFETY: pyo3 defines a class with the object layout that `Collected` requires. `check_object_layout` verifies the
+// layout when the module is created.
 unsafe impl Collected for GpuArray {}
 
 impl Frozen for GpuArray {
@@ -32,13 +33,14 @@ impl Frozen for GpuArray {
 
 const VALUE_OFFSET: usize = value_offset::<GpuArray>();
 
-/// A layout probe: pyo3's object for `GpuArray` without a value. The collector may visit it during its creation: the
-/// first object with a `__dict__` is tracked, after which pyo3 releases the GIL to determine the Python version.
+/// A layout probe: an object that pyo3 lays out like an object of `GpuArray`, without a value. The collector may visit
+/// the probe during its creation: pyo3 tracks the first object with a `__dict__`, and then releases the GIL to
+/// determine the Python version.
 #[pyclass(frozen, subclass, weakref, dict, name = "_Twin", module = "PyGPU")]
 struct LayoutProbe(MaybeUninit<GpuArray>);
 
-/// Checks the layout of an object created by pyo3 against the assumptions of `Collected`. On a mismatch the module
-/// is not imported.
+/// Checks the layout of an object created by pyo3 against the assumptions of `Collected`. A mismatch makes the import
+/// of the module fail.
 pub(crate) fn check_object_layout(py: Python<'_>) -> PyResult<()> {
     let object = Bound::new(py, LayoutProbe(MaybeUninit::uninit()))?;
     let offset = object.get().0.as_ptr() as usize - object.as_ptr() as usize;
@@ -67,14 +69,14 @@ pub(crate) fn new_at<'py>(
     base: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let ArrayPlacement { allocation, shift, readonly, owner } = placement;
-    // SAFETY: the function writes a complete array.
+    // SAFETY: `Array::write_new` writes a complete array.
     unsafe {
         let write = |slot| Array::write_new(slot, allocation, dtype);
         write_exact(py, base, write, |array| Ok(array.settle(layout, shift, readonly, owner)?))
     }
 }
 
-/// Creates an exact `GPUArray` over a block, written directly into the object; see `Array::write_view`.
+/// Creates an exact `GPUArray` over a block, and writes the array directly into the object; see `Array::write_view`.
 #[inline]
 pub(crate) fn new_on<'py>(
     py: Python<'py>,
@@ -82,14 +84,14 @@ pub(crate) fn new_on<'py>(
     dtype: DType,
     set: impl FnOnce(&mut Layout) -> PyResult<()>,
 ) -> PyResult<Bound<'py, GpuArray>> {
-    // SAFETY: a complete array is written; the caller sets the layout, as in `new_view_with`.
+    // SAFETY: `Array::write_new` writes a complete array, whose layout `set` writes, as in `new_view_with`.
     unsafe {
         let write = |slot| Array::write_new(slot, allocation, dtype);
         write_exact(py, None, write, |array| set(array.layout_mut()))
     }
 }
 
-/// Creates an exact `GPUArray`. `write` writes the array and `set` sets the remaining state.
+/// Creates an exact `GPUArray`. `write` writes the array, and `set` sets its remaining state.
 ///
 /// # Safety
 /// `write` must write a complete array into its slot.
@@ -116,7 +118,8 @@ unsafe fn write_exact<'py>(
     }
 }
 
-/// The base of a view of `source`: the owner, also for a view of a view, as in NumPy.
+/// Returns the base of a new view of `source`: the array that owns the memory, also if `source` itself is a view, as in
+/// NumPy.
 #[inline(always)]
 pub(crate) fn owner_of(source: &Bound<'_, GpuArray>) -> Py<PyAny> {
     match source.get().base() {
@@ -125,12 +128,13 @@ pub(crate) fn owner_of(source: &Bound<'_, GpuArray>) -> Py<PyAny> {
     }
 }
 
-/// Creates an array over memory of `source`, of the same class, that keeps the owner alive.
+/// Creates an array of the class of `source` over memory of `source`. The new array keeps the owner of the memory
+/// alive.
 pub(crate) fn new_view_of<'py>(source: &Bound<'py, GpuArray>, array: Array) -> PyResult<Bound<'py, GpuArray>> {
     new_like(source, GpuArray::with_base(array, owner_of(source)))
 }
 
-/// Creates a view with the given layout.
+/// Creates a view of `source` with a layout.
 #[inline]
 pub(crate) fn new_view<'py>(source: &Bound<'py, GpuArray>, layout: &Layout) -> PyResult<Bound<'py, GpuArray>> {
     new_view_with(source, |view| {
@@ -139,7 +143,7 @@ pub(crate) fn new_view<'py>(source: &Bound<'py, GpuArray>, layout: &Layout) -> P
     })
 }
 
-/// Creates a view whose layout is written directly into the new object, so that no array is moved.
+/// Creates a view of `source`. `set` writes the layout directly into the new object, so that no array is moved.
 #[inline]
 pub(crate) fn new_view_with<'py>(
     source: &Bound<'py, GpuArray>,
@@ -151,8 +155,8 @@ pub(crate) fn new_view_with<'py>(
         set(&mut layout)?;
         return new_view_of(source, source.get().without_flush()?.view(layout)?.into_held());
     }
-    let array = source.get().without_flush()?; // a view needs no address
-    // SAFETY: a complete array is written, and the caller sets a checked layout.
+    let array = source.get().without_flush()?; // without a flush, because a view needs no address
+    // SAFETY: `write_view` writes a complete array, and `set` writes a checked layout.
     unsafe { write_exact(py, Some(owner_of(source)), |slot| array.write_view(slot), |array| set(array.layout_mut())) }
 }
 
@@ -174,7 +178,7 @@ fn new_of_subclass<'py>(like: &Bound<'py, GpuArray>, value: GpuArray) -> PyResul
     Ok(object)
 }
 
-/// Creates an array of a given class, `GPUArray` or a subclass, without calling `__init__`.
+/// Creates an array of `class`, which is `GPUArray` or a subclass, without calling `__init__`.
 pub(crate) fn new_of_class<'py>(class: &Bound<'py, PyType>, value: GpuArray) -> PyResult<Bound<'py, GpuArray>> {
     let py = class.py();
     if class.as_type_ptr() == GpuArray::type_object_raw(py) {

@@ -1,4 +1,5 @@
-//! Attributes of PyCUDA's arrays that NumPy's lack: elementwise methods, and the launch dimensions that programs read.
+//! Attributes that PyCUDA's arrays have and NumPy's arrays lack: elementwise methods, and the launch dimensions that
+//! PyCUDA's programs read.
 
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
@@ -61,7 +62,7 @@ fn call<'py>(
 impl GpuArray {
     /// The real parts, as a new dense array in the same memory order; of real numbers the array itself.
     ///
-    /// Assign to write them.
+    /// An assignment to the attribute writes the components of the array.
     #[getter]
     fn real<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
         match component_view(slf.get().array(slf.py())?, ComplexPart::Real)? {
@@ -81,7 +82,7 @@ impl GpuArray {
 
     /// The imaginary parts, as a new dense array in the same memory order; of real numbers zeros.
     ///
-    /// Assign to write them.
+    /// An assignment to the attribute writes the components of the array.
     #[getter]
     fn imag<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
         match component_view(slf.get().array(slf.py())?, ComplexPart::Imaginary)? {
@@ -159,9 +160,9 @@ impl GpuArray {
     /// selffac, otherfac : scalar
     ///     The factors.
     /// other : GPUArray
-    ///     The other array; it is broadcast.
+    ///     The second array, which is broadcast.
     /// add_timer : None
-    ///     PyCUDA's parameter; launches are not timed.
+    ///     Parameter of PyCUDA. It must be None, because launches are not timed.
     /// stream : Stream, optional
     ///     The thread's current stream by default.
     /// out : GPUArray, optional
@@ -209,9 +210,9 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// texref : driver.TextureReference
-    ///     Its format does not change.
+    ///     The texture reference. Its format does not change.
     /// allow_offset : bool, optional
-    ///     Whether the texture may begin before the array, if the device requires it.
+    ///     Whether the texture may begin before the array, if no texture can begin at the array's address.
     ///
     /// Returns
     /// -------
@@ -231,13 +232,13 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// texref : driver.TextureReference
-    ///     The reference.
+    ///     The texture reference.
     /// channels : int, optional
     ///     Number of array elements in one texture element.
     /// allow_double_hack, allow_complex_hack : bool, optional
     ///     Whether float64, and complex64 and complex128, may be read as several integers, for ``fp_tex1Dfetch``.
     /// allow_offset : bool, optional
-    ///     Whether the texture may begin before the array, if the device requires it.
+    ///     Whether the texture may begin before the array, if no texture can begin at the array's address.
     ///
     /// Returns
     /// -------
@@ -249,7 +250,7 @@ impl GpuArray {
     /// RuntimeError
     ///     If the elements are not contiguous.
     /// TypeError
-    ///     For element types that textures lack.
+    ///     For element types that textures do not support.
     ///
     /// Examples
     /// --------

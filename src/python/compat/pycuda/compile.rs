@@ -1,5 +1,5 @@
-//! Compiler and driver functions of `PyGPU.compiler` and `PyGPU.driver`: modules loaded without a warning, images that are not
-//! loaded, and device attributes by CUDA's numbers.
+//! Functions for `PyGPU.compiler` and `PyGPU.driver`. They load modules without compiler warnings, compile images
+//! without loading them, and query device attributes by CUDA's numbers.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,8 @@ use pygpu_base::error::Result;
 use pygpu_device::Device;
 use pygpu_kernel::{self as kernel, Cache, Declarations, KernelSource};
 
-/// Reads the cache folder of an image: `None` and `True` for the default one, `False` for none, or a path.
+/// Reads the argument `cache`: `None` and `True` select the default cache folder, `False` disables the cache, and a
+/// path selects a folder.
 fn cache_setting(cache: Option<&Bound<'_, PyAny>>) -> PyResult<Cache> {
     let Some(cache) = cache else { return Ok(Cache::Usual) };
     match cache.extract::<bool>() {
@@ -54,7 +55,7 @@ fn source(
 /// options, compiler, extern_c : optional
 ///     As for `Kernel`.
 /// cache : bool or path, optional
-///     As for `Kernel`, or the folder of the image.
+///     As for `Kernel`, or the folder in which to cache the image.
 ///
 /// Returns
 /// -------
@@ -90,9 +91,9 @@ fn load_source(
 /// text : str
 ///     The source.
 /// options, compiler, extern_c : optional
-///     As for `Kernel`; an architecture ``compute_90`` gives PTX.
+///     As for `Kernel`; with an architecture such as ``compute_90`` the image is PTX.
 /// cache : bool or path, optional
-///     As for `Kernel`, or the folder of the image.
+///     As for `Kernel`, or the folder in which to cache the image.
 ///
 /// Returns
 /// -------
@@ -122,7 +123,8 @@ fn compile_source<'py>(
     Ok((PyBytes::new(py, &compiled.image), compiled.log.clone()))
 }
 
-/// Queries a device attribute by CUDA's number: from CUDA's driver and the host; on AMD devices from their equivalents.
+/// Queries a device attribute by CUDA's number. CUDA's driver and the CPU backend use these numbers. On AMD devices the
+/// result is the equivalent limit or property.
 fn attribute(device: Device, number: i32) -> Result<i32> {
     let programs = device.backend().programs()?;
     if device.kind() != BackendKind::Hip {
@@ -161,7 +163,7 @@ fn attribute(device: Device, number: i32) -> Result<i32> {
 /// Parameters
 /// ----------
 /// number : int
-///     As ``CUdevice_attribute``.
+///     A value of ``CUdevice_attribute``.
 /// device : int, str or Device, optional
 ///     The current device by default.
 ///

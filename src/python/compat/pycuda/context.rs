@@ -1,4 +1,4 @@
-//! Device context functions of `PyGPU.driver`, and the driver's linker.
+//! Device context functions of `PyGPU.driver`, and the function of the driver's linker.
 
 use std::ffi::CString;
 
@@ -143,7 +143,7 @@ fn link_kind(number: i32) -> PyResult<LinkKind> {
 /// Parameters
 /// ----------
 /// parts : sequence of tuple
-///     Each a `jit_input_type`, bytes, and a name for messages.
+///     The parts. Each tuple has a `jit_input_type`, the bytes of the part, and a name for messages.
 /// max_registers : int, optional
 ///     Maximum number of registers per thread.
 /// debug, line_info : bool, optional

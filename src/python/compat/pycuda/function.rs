@@ -1,7 +1,8 @@
 //! The class `Function`: a kernel in PyCUDA's syntax, ``func(*args, block=(x, y, z), grid=(1, 1))`` and ``prepared_call``.
 //!
-//! It consists of a `Kernel` and the types given to `prepare`. `kernel_call` reads arguments and launches. Its `ValueError`
-//! exceptions become PyCUDA's `LogicError`, too.
+//! A `Function` consists of a `Kernel` and the parameter types that `prepare` has set. `kernel::call` reads the
+//! arguments and launches. `ValueError` exceptions of a launch are converted to PyCUDA's `LogicError`, which is a
+//! `ValueError`, too.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -34,13 +35,14 @@ use pygpu_kernel::{Configuration, Element, Parameter, ParameterKind, signature};
 /// kernel : Kernel
 ///     The wrapped kernel.
 /// references : _core.References, optional
-///     The textures and surfaces of its module, which each launch uses.
+///     The textures and surfaces of the kernel's module, which each launch uses.
 ///
 /// Notes
 /// -----
-/// ``func(*args, block=(x, y, z), grid=(1, 1), stream=None, shared=0, texrefs=[], time_kernel=False)`` launches. Arguments are
-/// those of `Kernel`, of any strides. An array is passed as its address for any element type, an ndarray as its bytes. With
-/// ``time_kernel=True`` the call waits and returns seconds. ``func(*args, config=LaunchConfig(...))`` launches with attributes.
+/// ``func(*args, block=(x, y, z), grid=(1, 1), stream=None, shared=0, texrefs=[], time_kernel=False)`` launches.
+/// Arguments are those of `Kernel`; arrays may have any strides. An array is passed as its address for any element
+/// type, an ndarray as its bytes. With ``time_kernel=True`` the call waits for the kernel and returns its duration in
+/// seconds. ``func(*args, config=LaunchConfig(...))`` launches with launch attributes.
 ///
 /// Examples
 /// --------
@@ -52,20 +54,20 @@ use pygpu_kernel::{Configuration, Element, Parameter, ParameterKind, signature};
 #[pyclass(frozen, weakref, name = "Function", module = "PyGPU.driver")]
 pub(crate) struct PyFunction {
     pub(crate) kernel: Py<PyKernel>,
-    /// The same kernel with the parameters given to `prepare`.
+    /// The kernel with the parameter types that `prepare` has set.
     prepared: Mutex<Option<Py<PyKernel>>>,
-    /// The textures and surfaces of its module.
+    /// The textures and surfaces of the kernel's module.
     references: Option<Py<TextureReferences>>,
 }
 
-/// Events before and after a launch.
+/// Events that are recorded before and after a launch.
 struct Timer {
     start: Event,
     end: Event,
 }
 
 impl Timer {
-    /// Launches between two events.
+    /// Records the first event, calls `launch`, and records the second event.
     fn around(py: Python<'_>, stream: &Stream, launch: impl FnOnce() -> PyResult<()>) -> PyResult<Self> {
         let flags = EventFlags { timing: true, blocking_sync: false, interprocess: false };
         let device = stream.device();
@@ -124,7 +126,7 @@ fn shape(
     })
 }
 
-/// Reads an argument of `prepare`; any object that is no type means a pointer.
+/// Reads an entry of the argument `arg_types` of `prepare`. An object that is not a type stands for a pointer.
 fn parse_parameter(entry: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
     let pointer = || vec![Parameter::unnamed("P", ParameterKind::Pointer { element: Element::Any, constant: false })];
     if let Ok(letters) = entry.cast::<PyString>()
@@ -141,7 +143,8 @@ fn parse_parameter(entry: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
     }
 }
 
-/// Checks that `texrefs` are those of the module, which a launch uses; others are rejected.
+/// Checks that `texrefs` contains only texture references. A launch uses the texture references of the module, whether
+/// `texrefs` lists them or not.
 fn check_texrefs(texrefs: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let Some(texrefs) = texrefs.filter(|texrefs| !texrefs.is_none()) else { return Ok(()) };
     for texref in texrefs.try_iter()? {
@@ -175,7 +178,7 @@ impl PyFunction {
         launched.map_err(|error| errors::as_logic(py, error))
     }
 
-    /// Launches with ``config=``, which contains everything except the arguments.
+    /// Launches with the argument ``config=``, which contains all options of the launch.
     #[cold]
     fn launch_configured(
         &self,
@@ -277,7 +280,7 @@ impl PyFunction {
     ///     Letters as in `struct`, with ``F`` and ``D`` for complex numbers: ``'PPif'``. Or one entry for each parameter: letters,
     ///     dtypes, and any other object for a pointer.
     /// texrefs : sequence of TextureReference, optional
-    ///     Those of the module are used whether they are listed here or not.
+    ///     Only checked: a launch uses the texture references of the module, whether they are listed here or not.
     ///
     /// Returns
     /// -------
@@ -287,7 +290,7 @@ impl PyFunction {
     /// Raises
     /// ------
     /// TypeError
-    ///     If the driver reports other parameters of the kernel.
+    ///     If the types differ from the kernel's parameters that the driver reports.
     ///
     /// Examples
     /// --------
@@ -313,7 +316,7 @@ impl PyFunction {
         let kernel = PyKernel::new(slf.get().kernel.get().function().with_parameters(list)?);
         let kernel = Py::new(slf.py(), kernel)?;
         let previous = slf.get().prepared.lock().unwrap_or_else(PoisonError::into_inner).replace(kernel);
-        drop(previous); // not under the lock: the drop may reach the driver
+        drop(previous); // not under the lock: the drop may call the driver
         Ok(slf)
     }
 
@@ -322,11 +325,11 @@ impl PyFunction {
     /// Parameters
     /// ----------
     /// grid : tuple of int
-    ///     Blocks.
+    ///     Number of blocks along each axis.
     /// block : tuple of int
-    ///     Threads per block.
+    ///     Number of threads of a block along each axis.
     /// *args
-    ///     Numbers, addresses, arrays.
+    ///     The kernel's arguments: numbers, addresses and arrays.
     /// shared_size : int, optional
     ///     Bytes of dynamic shared memory.
     ///
@@ -361,11 +364,11 @@ impl PyFunction {
     /// Parameters
     /// ----------
     /// grid, block : tuple of int
-    ///     Blocks, and threads per block.
+    ///     Numbers of blocks, and of threads of a block, along each axis.
     /// stream : Stream or None
     ///     None is the thread's current stream.
     /// *args
-    ///     Numbers, addresses, arrays.
+    ///     The kernel's arguments: numbers, addresses and arrays.
     /// shared_size : int, optional
     ///     Bytes of dynamic shared memory.
     ///
@@ -405,16 +408,16 @@ impl PyFunction {
     /// Parameters
     /// ----------
     /// grid, block : tuple of int
-    ///     Blocks, and threads per block.
+    ///     Numbers of blocks, and of threads of a block, along each axis.
     /// *args
-    ///     Numbers, addresses, arrays.
+    ///     The kernel's arguments: numbers, addresses and arrays.
     /// shared_size : int, optional
     ///     Bytes of dynamic shared memory.
     ///
     /// Returns
     /// -------
     /// LaunchTimer
-    ///     Callable that waits for the kernel and returns seconds.
+    ///     A callable that waits for the kernel and returns its duration in seconds.
     ///
     /// Examples
     /// --------

@@ -1,4 +1,4 @@
-//! Attributes of a `Function`, read and written, under PyCUDA's names and numbers.
+//! Functions that read and write attributes of a `Function`, under PyCUDA's names and numbers.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -1,7 +1,9 @@
-//! The class `References`: file-scope textures and surfaces of a module. Each is a variable with the handle of the bound object.
+//! The class `References`: file-scope textures and surfaces of a module. Each texture or surface is a variable that
+//! contains the handle of the bound object.
 //!
-//! Before a launch, new bindings are written on the launch's stream, which waits for kernels that still read the old handle.
-//! The variables, the objects and their memory are blocks that the launch uses.
+//! Before a launch, the handles of new bindings are written on the launch's stream. The stream first waits for kernels
+//! that still read the previous handle. The launch records uses of the variables, and of the memory of the bound
+//! objects.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,7 +26,7 @@ use pygpu_layout::{self as layout, Layout};
 use pygpu_memory::texture::KernelObject;
 use pygpu_memory::{Access, Allocation, capture};
 
-/// A variable and its bound object.
+/// The variable of a texture or surface, and the object that is bound to it.
 struct TextureBinding {
     name: String,
     variable: Array,
@@ -53,16 +55,16 @@ pub(crate) struct TextureReferences {
     bindings: Mutex<Vec<Arc<TextureBinding>>>,
     /// Whether any object was ever bound.
     is_used: AtomicBool,
-    /// Whether a graph may write a variable at any time.
+    /// Whether a launch was captured into a graph, which may write a variable whenever it is launched.
     is_captured: AtomicBool,
-    /// Callbacks before the next launch.
+    /// Functions to call before the next launch.
     callbacks: Mutex<Vec<Py<PyAny>>>,
 }
 
 impl Drop for TextureReferences {
     fn drop(&mut self) {
         let bindings = std::mem::take(&mut *lock(&self.bindings));
-        atexit::drop_detached(bindings); // before the module, whose drop may unload it
+        atexit::drop_detached(bindings); // before `module`, whose drop may unload the driver's module
     }
 }
 
@@ -70,12 +72,13 @@ fn lock<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
     list.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns a variable as an array of one number, with its own uses.
+/// Returns a variable as an array of one number, whose uses are tracked in its own block.
 fn variable(module: &Module, name: &str) -> Result<Array> {
     const BYTES: usize = size_of::<u64>();
     let (address, _) = module.global(name)?;
     let stream = Stream::default_of(module.device());
-    // SAFETY: a texture's or surface's variable has at least this size while the module exists, which is kept.
+    // SAFETY: the variable of a texture or surface has at least `BYTES` bytes while the module exists, which the caller
+    // keeps alive.
     let block = unsafe { Allocation::unowned(address, BYTES, stream) };
     let layout = Layout::contiguous(&[1], BYTES as i64, layout::MemoryOrder::C)?;
     Array::over(Arc::new(block), layout, DType::new(ScalarType::UInt64), false)
@@ -88,7 +91,8 @@ impl TextureReferences {
         self.is_used.load(Ordering::Acquire)
     }
 
-    /// Writes new bindings, and returns the blocks that a launch on the stream uses.
+    /// Calls the registered callbacks and writes the handles of new bindings. Returns the blocks that a launch on the
+    /// stream uses.
     pub(crate) fn prepare(&self, py: Python<'_>, stream: &Stream) -> PyResult<LaunchUses> {
         let callbacks = std::mem::take(&mut *lock(&self.callbacks));
         for callback in callbacks {
@@ -158,7 +162,7 @@ impl TextureReferences {
     /// name : str
     ///     Name of the variable.
     /// value : Texture or Surface
-    ///     The object is kept alive, and its memory too.
+    ///     The object to bind. The object and its memory are kept alive.
     #[pyo3(signature = (name: "str", value: "Texture | Surface") -> "None")]
     fn bind(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = value.py();
@@ -185,7 +189,7 @@ impl TextureReferences {
                 }
             }
         };
-        atexit::drop_detached(replaced); // not under the lock
+        atexit::drop_detached(replaced); // not under the lock: the drop may call the driver
         Ok(())
     }
 
