@@ -14,7 +14,7 @@ thread_local! {
     static LAST: Cell<u32> = const { Cell::new(SUCCESS) };
 }
 
-/// Stores a code as the last error of the thread, and returns it.
+/// Stores a code as the last error of the thread, and returns the code.
 pub fn remember(code: u32) -> u32 {
     // Storing fails only in a thread that terminates, so the error is ignored.
     let _ = LAST.try_with(|last| last.set(code));

@@ -165,7 +165,7 @@ fn set_stream(handle: u64, stream: u64) -> u32 {
     })
 }
 
-/// Fault that a test injected: the call returns an error code, or the greatest number stands for an iteration that does
+/// Fault that a test injected: an error code that the call returns, or (by the greatest number) an iteration that does
 /// not converge.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fault {
