@@ -250,7 +250,7 @@ impl PyDevice {
     /// Raises
     /// ------
     /// ValueError
-    ///     For a device of another backend than the default one.
+    ///     For a device of another backend than the default backend.
     ///
     /// Examples
     /// --------

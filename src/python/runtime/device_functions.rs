@@ -50,7 +50,7 @@ fn current_device(py: Python<'_>) -> PyResult<i32> {
 /// Raises
 /// ------
 /// ValueError
-///     For a device that does not exist, or of another backend than the default one.
+///     For a device that does not exist, or of another backend than the default backend.
 ///
 /// Examples
 /// --------
@@ -74,7 +74,7 @@ fn set_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
 /// Raises
 /// ------
 /// ValueError
-///     For a device that does not exist, or of another backend than the default one.
+///     For a device that does not exist, or of another backend than the default backend.
 ///
 /// Notes
 /// -----

@@ -26,7 +26,7 @@ use pygpu_memory::address_registry::{self, AddressedMemory};
 
 /// Block of device memory with an address.
 ///
-/// Returned by :func:`PyGPU.driver.mem_alloc`; `GPUArray.gpudata` returns one for the memory of an array.
+/// Returned by :func:`PyGPU.driver.mem_alloc`, and by `GPUArray.gpudata` for the memory of an array.
 ///
 /// The object can be passed wherever an address is accepted: `int()` and `operator.index` return the address. The block
 /// is freed by `free()`, or when its last owner is dropped. Owners are arrays created over the block, and the array
@@ -227,7 +227,8 @@ impl DeviceAllocation {
         self.address
     }
 
-    /// Compares with memory at the same address, or with the address; freed memory equals only itself.
+    /// Compares the address with that of another `DeviceAllocation` or with an int. An object whose memory was freed
+    /// equals only itself.
     fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {
         let allocation = slf.get();
         if slf.is(other) || allocation.slot().is_none() {
@@ -343,7 +344,7 @@ fn allocate_device(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>)
 /// height : int
 ///     Rows.
 /// access_size : int
-///     Bytes of one access by a kernel: 4, 8 or 16.
+///     Bytes that a kernel reads or writes by one access: 4, 8 or 16.
 ///
 /// Returns
 /// -------

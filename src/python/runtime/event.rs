@@ -210,7 +210,7 @@ impl PyEvent {
     /// Parameters
     /// ----------
     /// stream : Stream, object with `__cuda_stream__`, or int, optional
-    ///     A stream of the event's device; the thread's current one by default.
+    ///     A stream of the event's device; the thread's current stream by default.
     ///
     /// Returns
     /// -------

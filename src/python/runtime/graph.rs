@@ -179,7 +179,7 @@ impl PyGraph {
     /// Parameters
     /// ----------
     /// stream : Stream, optional
-    ///     Any stream of the graph's device; the thread's current one by default.
+    ///     Any stream of the graph's device; the thread's current stream by default.
     ///
     /// Raises
     /// ------
@@ -303,7 +303,7 @@ impl PyStream {
     ///
     /// Examples
     /// --------
-    /// As for `begin_capture`.
+    /// See `begin_capture`.
     #[pyo3(signature = () -> "Graph")]
     fn end_capture(&self, py: Python<'_>) -> PyResult<PyGraph> {
         finish_capture(py, self.stream()?)

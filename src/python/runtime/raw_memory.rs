@@ -73,7 +73,7 @@ pub(super) fn store_block(
     if address != 0 {
         let block = Arc::new(block);
         address_registry::register(&block, kind);
-        // A previous owner of the same address was freed by a reset; dropping it frees nothing.
+        // A reset destroyed the memory of a previous block at this address; the drop of that block frees no memory.
         let previous = lock(table).insert(address, block);
         drop(previous);
     }

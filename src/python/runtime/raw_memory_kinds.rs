@@ -143,7 +143,8 @@ fn free_on_stream(address: Address, stream: &Stream) -> Result<()> {
         let detail = format!("address {address:#x} was not allocated in the order of a stream, or was freed already");
         return Err(raw_memory::invalid_value("cudaFreeAsync", detail));
     };
-    // The free must wait for the current end of the stream: the caller has enqueued all uses of the block before it.
+    // The free must wait for the current end of the stream: the caller has enqueued all uses of the block before the
+    // end.
     let recorded = block.record_stream(stream);
     if recorded.is_err() {
         block.mark_untracked();

@@ -1,5 +1,5 @@
-//! Tests that a backend's copies and fills have the same results as those of the CPU backend, whichever driver calls it
-//! uses.
+//! Tests that the copies and fills of a GPU backend have the results that the CPU backend has, for all driver calls
+//! that the GPU backend uses.
 
 use pygpu::backend::*;
 use pygpu::error::Error;

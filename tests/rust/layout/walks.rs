@@ -61,7 +61,7 @@ impl Case {
         let count = 1 + random.below(4);
         let mut sides: Vec<Layout> = (0..count).map(|_| side(random, &shape)).collect();
         if random.one_in(3) && count > 1 {
-            sides[1] = sides[0].clone(); // Operands that are the same array are common.
+            sides[1] = sides[0].clone(); // Programs often pass one array as two operands.
         }
         let lead = (!random.one_in(4)).then(|| random.below(count));
         let common = common_shape(&sides);

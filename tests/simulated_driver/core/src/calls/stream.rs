@@ -20,11 +20,11 @@ use crate::worker::{Operation, Then, Work};
 pub enum StreamKind {
     /// The legacy default stream itself.
     Legacy,
-    /// Blocking stream: it and the legacy default stream wait for each other.
+    /// Blocking stream: the stream and the legacy default stream wait for each other.
     Blocking,
     /// Default stream of one thread; otherwise like `Blocking`.
     PerThread,
-    /// Non-blocking stream: it and the legacy default stream do not wait for each other.
+    /// Non-blocking stream: the stream and the legacy default stream do not wait for each other.
     NonBlocking,
 }
 
