@@ -96,7 +96,7 @@ fn cuda_backend_calls_driver_as_documented() {
 #[test]
 fn forked_process_can_use_cpu_but_not_cuda() {
     let Some(driver) = fake_driver(Fake::Cuda, "fork", &[]) else { return };
-    run("child::forks", Some(&driver), Some("cuda"));
+    run("child::forked_process_can_use_cpu_only", Some(&driver), Some("cuda"));
 }
 
 mod child {
@@ -284,7 +284,7 @@ mod child {
 
     #[test]
     #[ignore = "run by the tests above, in a separate process"]
-    fn forks() {
+    fn forked_process_can_use_cpu_only() {
         if is_alone() {
             return;
         }

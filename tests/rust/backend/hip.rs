@@ -68,7 +68,7 @@ fn hip_backend_calls_runtime_as_documented() {
 #[test]
 fn forked_process_can_use_cpu_but_not_hip() {
     let Some(driver) = fake_driver(Fake::Hip, "hip-fork", &[]) else { return };
-    run("hip::child::forks", Some(&driver), Some("hip"));
+    run("hip::child::forked_process_can_use_cpu_only", Some(&driver), Some("hip"));
 }
 
 mod child {
@@ -280,7 +280,7 @@ mod child {
 
     #[test]
     #[ignore = "run by the tests above, in a separate process"]
-    fn forks() {
+    fn forked_process_can_use_cpu_only() {
         if is_alone() {
             return;
         }

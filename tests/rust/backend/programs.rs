@@ -14,7 +14,7 @@ fn cuda_backend_loads_and_launches_as_documented() {
 fn nvrtc_is_called_as_documented() {
     let Some(driver) = fake_driver(Fake::Cuda, "nvrtc", &[]) else { return };
     fake_driver(Fake::Nvrtc, "nvrtc", &[]).unwrap();
-    run("programs::child::compiles", Some(&driver), Some("cuda"));
+    run("programs::child::nvrtc_compiles_and_reports_errors", Some(&driver), Some("cuda"));
 }
 
 #[test]
@@ -180,7 +180,7 @@ mod child {
 
     #[test]
     #[ignore = "run by the tests above, in a separate process"]
-    fn compiles() {
+    fn nvrtc_compiles_and_reports_errors() {
         if is_alone() {
             return;
         }
