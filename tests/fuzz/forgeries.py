@@ -1,6 +1,6 @@
-"""Decode bytes to Python objects: ordinary, unusual, and forged exports.
+"""Decode the bytes of a fuzzer's input to Python objects: ordinary objects, unusual objects, and forged exports.
 
-The same bytes always give the same object.
+Equal bytes always give equal objects.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ HALF = 2048
 
 
 class Bytes:
-    """Read an input from its beginning; after its end it reads as zeros."""
+    """Read an input byte by byte; return zeros after its end."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
@@ -68,7 +68,7 @@ class Bytes:
 
 
 class Indexed:
-    """Represent an integer by `__index__`, or only claim to be one."""
+    """Return `answer` from `__index__`, whether it is an integer or not; raise ValueError if `answer` is None."""
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
@@ -93,14 +93,14 @@ class Lying:
 
 
 def plain(source: Bytes) -> Any:
-    """Return an integer or a tuple of integers, as for a shape or axes."""
+    """Return an integer or a tuple of integers, usable as a shape or as axes."""
     if source.chance(3):
         return source.number()
     return tuple(source.number() for _ in range(source.below(5)))
 
 
 def thing(source: Bytes, depth: int = 0) -> Any:
-    """Return any object."""
+    """Return an object of a random kind: numbers, texts, arrays, slices, nested sequences, invalid objects."""
     kind = source.below(26 if depth < 3 else 16)
     match kind:
         case 0 | 1 | 2:
@@ -160,14 +160,14 @@ def key(source: Bytes) -> Any:
 
 
 class Described:
-    """Describe memory by one attribute."""
+    """Hold one attribute that describes memory, such as `__cuda_array_interface__`."""
 
     def __init__(self, name: str, said: Any) -> None:
         setattr(self, name, said)
 
 
 def _maybe_odd(source: Bytes, said: dict[str, Any]) -> dict[str, Any]:
-    """Sometimes replace an entry by any object, or remove it."""
+    """Replace an entry of the dict by a random object, or remove it, in one of three calls."""
     name = source.choose((*said, "mask", "descr", "offset"))
     if source.chance(3):
         if source.chance(3):
@@ -178,7 +178,7 @@ def _maybe_odd(source: Bytes, said: dict[str, Any]) -> dict[str, Any]:
 
 
 def cuda_interface(source: Bytes) -> Any:
-    """Return a value for `__cuda_array_interface__`; rarely valid."""
+    """Return a value for `__cuda_array_interface__`, which is rarely valid."""
     said: dict[str, Any] = {
         "shape": plain(source) if source.chance(6) else tuple(source.number() for _ in range(source.below(4))),
         "typestr": source.choose(TYPESTRS),
@@ -191,7 +191,7 @@ def cuda_interface(source: Bytes) -> Any:
 
 
 def host_interface(source: Bytes, memory: np.ndarray) -> Any:
-    """Return a value for `__array_interface__`. NumPy trusts the address, so it is always in `memory`."""
+    """Return a value for `__array_interface__`. Its address is always in `memory`, because NumPy does not check it."""
     rank = source.below(4)
     said: dict[str, Any] = {
         "shape": tuple(source.below(5) for _ in range(rank)),
@@ -201,7 +201,7 @@ def host_interface(source: Bytes, memory: np.ndarray) -> Any:
     }
     if source.chance(4):
         name = source.choose(tuple(said))
-        # Lengths are not replaced, because they would lead beyond the memory.
+        # No replacement contains integers, because NumPy would access elements outside of the memory.
         said[name] = source.choose((None, "x", 1.5, (), [], {}, b"<f4", ("a",), object()))
     said["data"] = (memory.ctypes.data + HALF, source.chance(2))
     return said
@@ -211,7 +211,7 @@ ELEMENTS = ((FLOAT, 32, 1), (FLOAT, 64, 1), (INT, 8, 1), (UINT, 16, 1), (5, 64, 
 
 
 class Claims:
-    """Hold a forged tensor, and whether the memory that it describes exists."""
+    """Hold a forged DLPack tensor; `is_honest` is true if the tensor describes existing memory."""
 
     def __init__(self, source: Bytes) -> None:
         self.forged = Forged(versioned=source.chance(2), deleter=not source.chance(16))
@@ -223,7 +223,7 @@ class Claims:
         step = source.small if honest else source.number
         self.strides = None if source.chance(3) else tuple(_int64(step()) for _ in range(rank))
         self.element = source.choose(ELEMENTS) if honest else (source.byte(), source.byte(), source.below(3))
-        # The described elements begin in the middle, so that strides of any sign stay inside the memory.
+        # The described elements begin in the middle of the memory, so that strides of either sign stay inside it.
         forged.memory = np.arange(512, dtype=np.float32)
         address = forged.memory.ctypes.data + 1024
         forged.set(shape=self.shape, strides=self.strides, dtype=self.element, data=address)
@@ -255,7 +255,7 @@ class Claims:
                 pass
 
     def wanted(self) -> np.ndarray | None:
-        """Return the bytes of the described elements, which NumPy reads."""
+        """Return an ndarray over the described elements; None if the tensor does not describe existing memory."""
         if not self.is_honest:
             return None
         width = max(self.element[1] // 8, 1)
@@ -281,7 +281,8 @@ class Producer:
     def __init__(self, source: Bytes, claims: Claims) -> None:
         name = source.choose((None, None, None, None, LEGACY, VERSIONED, b"used_dltensor"))
         if name in (LEGACY, VERSIONED) and (name == VERSIONED) != claims.forged.versioned:
-            # A structure of one version that is read as the other is a wild pointer, which cannot be detected.
+            # A capsule whose name contradicts the version of its structure leads to wild pointers, which no consumer
+            # can detect.
             name = None
         self.was_named_used = name is not None and name.startswith(b"used_")
         self.capsule = claims.forged.capsule(name)

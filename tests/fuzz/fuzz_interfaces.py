@@ -3,7 +3,8 @@
 
     PYGPU_BACKEND=cpu python tests/fuzz/fuzz_interfaces.py tests/fuzz/corpus -max_total_time=60
 
-atheris (from PyPI) keeps inputs that reach new lines of these files; the extension itself is not instrumented.
+The fuzzer atheris (from PyPI) stores inputs that reach new lines of these Python files. The extension itself is not
+instrumented.
 `tests/interop/test_fuzz_interfaces.py` runs the same function on the corpus and on random bytes, without atheris.
 """
 
@@ -46,13 +47,13 @@ ALLOWED = (
     PyGPU.NotSupportedError,
     PyGPU.BackendUnavailableError,
 )
-# A larger uninitialized array is created, but its elements are not read.
+# Maximum number of elements of arrays whose values the tests read.
 READABLE = 1 << 12
 REFUSED = object()
 
 
 def attempt(call: Callable[[], Any], allowed: tuple[type[BaseException], ...] = ALLOWED) -> Any:
-    """Return the result of the call, or `REFUSED`. Other exceptions, such as Rust panics, propagate."""
+    """Return the result of `call`, or `REFUSED` after an allowed exception. Others, such as Rust panics, propagate."""
     try:
         return call()
     except allowed as error:
@@ -61,7 +62,7 @@ def attempt(call: Callable[[], Any], allowed: tuple[type[BaseException], ...] = 
 
 
 def numpys(call: Callable[[], Any]) -> Any:
-    """Return NumPy's result or exception."""
+    """Return the result of a call of NumPy, or `REFUSED` after any exception."""
     try:
         return call()
     except Exception:
@@ -74,7 +75,7 @@ def assert_equal(got: PyGPU.GPUArray, wanted: np.ndarray, what: object) -> None:
 
 
 def cuda_arrays(source: Bytes) -> None:
-    """Import an object with `__cuda_array_interface__`; without a GPU only an empty array is accepted."""
+    """Import an object with `__cuda_array_interface__`. On a machine without a GPU only an empty array is accepted."""
     said = cuda_interface(source)
     made = attempt(lambda: PyGPU.asarray(Described("__cuda_array_interface__", said)))
     assert made is REFUSED or made.size == 0, f"{said} became an array"
@@ -103,8 +104,7 @@ def tensors(source: Bytes) -> None:
             lambda: PyGPU.from_dlpack(capsule),
         )
     )
-    # Like NumPy, PyGPU raises AttributeError for an object that cannot be shared; an unusual object may lack any
-    # attribute.
+    # Like NumPy, PyGPU raises AttributeError for an object without the attributes of DLPack.
     made = attempt(call, (*ALLOWED, AttributeError))
     if made is not REFUSED:
         wanted = claims.wanted()
@@ -141,8 +141,9 @@ def indices(source: Bytes) -> None:
 
 
 def near(argument: Any) -> Any:
-    """Return the argument with numbers reduced towards 0 without changing its meaning, because NumPy truncates to 32
-    bits.
+    """Return the argument with 64-bit integers limited to -99 to 99, because NumPy truncates them to 32 bits.
+
+    Axes and offsets beyond these limits are out of range for all arrays of the test, so the result does not change.
     """
     if isinstance(argument, tuple):
         return tuple(map(near, argument))
@@ -153,7 +154,7 @@ VIEWS: tuple[tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]], ...] =
     (lambda a, x: a.reshape(x), lambda a, x: a.reshape(x)),
     (lambda a, x: a.reshape(x, order="F"), lambda a, x: a.reshape(x, order="F")),
     (lambda a, x: a.transpose(x), lambda a, x: a.transpose(near(x))),
-    # For compatibility with old programs NumPy allows squeezing axis -1 of a 0-d array, but not if it is in a tuple.
+    # NumPy accepts axis 0 or -1 for a 0-d array, but not the tuples (0,) and (-1,); PyGPU accepts both.
     (lambda a, x: a.squeeze(x), lambda a, x: a.squeeze(x) if a.ndim else a.squeeze(x[0] if x in ((0,), (-1,)) else x)),
     (PyGPU.broadcast_to, np.broadcast_to),
     (PyGPU.expand_dims, np.expand_dims),
@@ -174,7 +175,7 @@ def views(source: Bytes) -> None:
     wanted, got = numpys(lambda: theirs(host, argument)), attempt(lambda: ours(device, argument))
     if got is not REFUSED and wanted is not REFUSED and wanted.size <= READABLE:
         assert_equal(got, wanted, argument)
-    # NumPy accepts a broadcast to more bytes than 64 bits can count.
+    # NumPy accepts a broadcast whose size in bytes exceeds 64 bits; PyGPU does not.
     if is_plain and (wanted is REFUSED or wanted.size * wanted.itemsize < 2**63):
         is_refused = wanted is REFUSED
         assert (got is REFUSED) == is_refused, (
@@ -209,7 +210,7 @@ def run(data: bytes) -> None:
 def main() -> None:
     import atheris
 
-    # The modules of the main program were imported without the hooks that record which lines are reached.
+    # The modules are imported again, because the first import did not install atheris's line counters.
     for name in ("dlpack_forge", "forgeries"):
         del sys.modules[name]
     with atheris.instrument_imports(

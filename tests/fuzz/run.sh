@@ -1,6 +1,6 @@
 #!/bin/sh
-# Let each fuzzer look for SECONDS, from the top of the repository: PYTHON SECONDS. Findings go into build/fuzz; an input that
-# fails is named at the end and kept in fuzz/artifacts or build/fuzz.
+# Usage, from the top of the repository: tests/fuzz/run.sh PYTHON SECONDS. Runs each fuzzer for SECONDS. Inputs that reach
+# new code are stored in build/fuzz. A failing input is printed at the end and stored in fuzz/artifacts or build/fuzz.
 set -e
 python=$1
 limits="-max_total_time=$2 -timeout=10 -rss_limit_mb=2048 -verbosity=0"

@@ -1,8 +1,10 @@
-"""Remove single steps of hazard tracking and of the queues of deferred operations: the model checker must fail.
+"""Check that the tests of the model detect defects of hazard tracking and of the queues of deferred operations.
 
     python tests/hazard_model/mutations.py [NAME ...]
 
-Each entry is a possible defect. A defect that no test of the model detects is marked, and the exit status is 1.
+The script inserts one defect at a time, by a replacement of text, and runs the tests, which must fail. It prints NOT
+SEEN for a defect that no test detects, and then exits with status 1. With NAME it tests only the defects whose names
+contain NAME.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ FILE = Path("src/memory/hazards.rs")
 MARKS = Path("src/base/marks.rs")
 STEPS = Path("tests/hazard_model/src/deferred.rs")
 
-# Of the marks of deferred operations, and of the steps of their queues: as below, with the file.
+# Defects of the marks of deferred operations and of the steps of their queues: the file, and the fields of `MUTATIONS`.
 OF_DEFERRED = [
     (MARKS, "landing does not release", "store(number, Ordering::Release)", "store(number, Ordering::Relaxed)"),
     (
@@ -147,7 +149,7 @@ OF_DEFERRED = [
     (STEPS, "a dropped operation is still counted", "        queues.1 -= 1;\n", ""),
 ]
 
-# Name of the defect, the text as it is, the text with the defect.
+# Defects of `FILE`: the name of the defect, the text that is replaced, and the text with the defect.
 MUTATIONS = [
     (
         "a write waits for writes only",

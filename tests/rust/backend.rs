@@ -1,7 +1,8 @@
-//! Tests backends through the public interface, each case in a separate process: the available driver, the
-//! environment variable and a previous fork are properties of a process.
+//! Tests backends through the public interface. Each case runs in a separate process, because the available driver,
+//! the environment variable and a previous fork are properties of a process.
 //!
-//! The drivers are those of `fakes`. The tests in `child` run in the other process; started directly they do nothing.
+//! The module `fakes` builds the drivers. The tests in `child` run in the separate process; if a test runner starts
+//! them directly, they do nothing.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks, missing_docs)]
@@ -21,22 +22,22 @@ mod programs;
 use fakes::{Fake, fake_driver, run};
 
 #[test]
-fn unknown_backend_in_variable_is_rejected_with_list_of_backends() {
-    let text = run("child::tells_its_default", None, Some("vulkan"));
+fn unknown_name_in_pygpu_backend_gives_error_with_list_of_backends() {
+    let text = run("child::prints_default_backend_and_report", None, Some("vulkan"));
     assert!(text.contains("PYGPU_BACKEND is 'vulkan'; the backends are 'cuda', 'hip' and 'cpu'"), "{text}");
 }
 
 #[test]
-fn cpu_can_be_forced_and_empty_variable_forces_nothing() {
-    assert!(run("child::tells_its_default", None, Some("cpu")).contains("default: cpu"));
-    assert!(run("child::tells_its_default", None, Some("")).contains("forced: None"));
+fn pygpu_backend_cpu_selects_cpu_and_empty_value_has_no_effect() {
+    assert!(run("child::prints_default_backend_and_report", None, Some("cpu")).contains("default: cpu"));
+    assert!(run("child::prints_default_backend_and_report", None, Some("")).contains("forced: None"));
     let Some(driver) = fake_driver(Fake::Cuda, "forced", &[]) else { return };
-    assert!(run("child::tells_its_default", Some(&driver), Some("cpu")).contains("default: cpu"));
+    assert!(run("child::prints_default_backend_and_report", Some(&driver), Some("cpu")).contains("default: cpu"));
 }
 
 #[test]
-fn missing_driver_is_reported_with_every_tried_name() {
-    let text = run("child::tells_its_default", None, Some("cuda"));
+fn missing_cuda_driver_error_lists_every_tried_library() {
+    let text = run("child::prints_default_backend_and_report", None, Some("cuda"));
     if text.contains("cuda usable") {
         eprintln!("skipped: this machine has an NVIDIA driver");
         return;
@@ -48,38 +49,38 @@ fn missing_driver_is_reported_with_every_tried_name() {
 }
 
 #[test]
-fn driver_with_devices_is_default() {
+fn cuda_backend_is_default_if_its_driver_has_devices() {
     let Some(driver) = fake_driver(Fake::Cuda, "default", &[]) else { return };
-    let text = run("child::tells_its_default", Some(&driver), None);
+    let text = run("child::prints_default_backend_and_report", Some(&driver), None);
     assert!(text.contains("default: cuda"), "{text}");
     let library = driver.join("libcuda.so.1");
     assert!(text.contains(&format!("cuda usable, {}, 12080, [\"Fake 0\", \"Fake 1\"]", library.display())), "{text}");
 }
 
-/// Tests an unusable driver: the default backend is the CPU, and the report and the error contain the reason.
+/// Tests that with an unusable driver the CPU is the default backend, and the report and the error contain `reason`.
 fn refused(name: &str, options: &[&str], reason: &str) {
     let Some(driver) = fake_driver(Fake::Cuda, name, options) else { return };
-    let text = run("child::tells_its_default", Some(&driver), None);
+    let text = run("child::prints_default_backend_and_report", Some(&driver), None);
     assert!(text.contains("default: cpu") && text.contains(reason), "{text}");
     let driver = fake_driver(Fake::Cuda, name, options).unwrap();
-    let text = run("child::tells_its_default", Some(&driver), Some("cuda"));
+    let text = run("child::prints_default_backend_and_report", Some(&driver), Some("cuda"));
     assert!(text.contains("default: PYGPU_BACKEND=cuda asks") && text.contains(reason), "{text}");
 }
 
 #[test]
-fn old_driver_error_names_both_versions() {
+fn too_old_cuda_driver_error_contains_found_and_required_version() {
     refused("old", &["-DVERSION=11080"], "serves CUDA 11.8; PyGPU needs 12.0 or newer");
 }
 
 #[test]
-fn driver_without_devices_is_rejected_with_driver_error() {
+fn cuda_driver_without_devices_is_rejected_with_driver_error() {
     refused("init", &["-DINIT=100"], "cuInit failed: CUDA_ERROR_NO_DEVICE (100)");
     refused("unknown", &["-DINIT=54321"], "cuInit failed: unrecognized error code (54321)");
     refused("none", &["-DCOUNT=0"], "the driver has no device");
 }
 
 #[test]
-fn rejects_toolkit_stub_and_incomplete_driver() {
+fn toolkit_stub_and_incomplete_cuda_driver_are_rejected() {
     refused("stub", &["-DSTUB"], "is the stub of a CUDA toolkit");
     refused("incomplete", &["-DINCOMPLETE"], "says CUDA 12.8 but lacks cuMemAlloc_v2");
 }
@@ -88,14 +89,14 @@ fn rejects_toolkit_stub_and_incomplete_driver() {
 fn cuda_backend_calls_driver_as_documented() {
     for (name, options) in [("calls", &[][..]), ("calls-old", &["-DOLD"])] {
         let Some(driver) = fake_driver(Fake::Cuda, name, options) else { return };
-        run("child::calls_the_driver", Some(&driver), Some("cuda"));
+        run("child::cuda_calls_have_documented_effects", Some(&driver), Some("cuda"));
     }
 }
 
 #[test]
-fn forked_child_cannot_use_gpu_but_cpu() {
+fn forked_process_can_use_cpu_but_not_cuda() {
     let Some(driver) = fake_driver(Fake::Cuda, "fork", &[]) else { return };
-    run("child::forks", Some(&driver), Some("cuda"));
+    run("child::forked_process_can_use_cpu_only", Some(&driver), Some("cuda"));
 }
 
 mod child {
@@ -114,7 +115,7 @@ mod child {
 
     #[test]
     #[ignore = "run by the tests above, in a separate process"]
-    fn tells_its_default() {
+    fn prints_default_backend_and_report() {
         if is_alone() {
             return;
         }
@@ -137,7 +138,7 @@ mod child {
 
     #[test]
     #[ignore = "run by the tests above, in a separate process"]
-    fn calls_the_driver() {
+    fn cuda_calls_have_documented_effects() {
         if is_alone() {
             return;
         }
@@ -266,7 +267,8 @@ mod child {
         assert_eq!(cuda.current_device().unwrap(), 0);
     }
 
-    /// Tests a reset. The fake driver fails every call in a context that was reset and not retained again.
+    /// Tests that memory can be allocated after a reset. The fake driver fails every call in a context that was reset
+    /// and not retained again.
     fn reset(cuda: &dyn Backend) {
         for device in [0, 1] {
             cuda.set_current_device(device).unwrap();
@@ -282,15 +284,15 @@ mod child {
 
     #[test]
     #[ignore = "run by the tests above, in a separate process"]
-    fn forks() {
+    fn forked_process_can_use_cpu_only() {
         if is_alone() {
             return;
         }
         let (cuda, cpu) = (default_backend().unwrap(), by_name("cpu").unwrap());
         assert_eq!(cuda.kind(), BackendKind::Cuda);
         cuda.synchronize_device(0).unwrap();
-        // Each failed check in the child sets a bit of its exit code: a panic there would run the parent's test
-        // harness.
+        // Each failed check in the forked process sets a bit of its exit code, because a panic would run the parent's
+        // test harness in that process.
         let child = unsafe { libc::fork() };
         if child == 0 {
             let forked = |result: Result<()>, operation: &str| matches!(result, Err(Error::Forked { operation: found, backend: "cuda" }) if found == operation);

@@ -1,7 +1,7 @@
 //! Provides the recording backend for one test at a time.
 //!
-//! One process per test function would be cleaner, because pools, pooled events and deferred errors belong to the
-//! process. The tests take a lock instead.
+//! Pools, pooled events and deferred errors belong to the process, so two tests must not use the backend at once. The
+//! tests take a lock for this purpose.
 
 #![allow(dead_code, reason = "not every test binary uses all of it")]
 
@@ -17,7 +17,7 @@ use crate::recording::{Call, Recording};
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// The recording driver, for one test at a time.
+/// Recording driver and its device; holds the lock that excludes other tests.
 pub struct Bench {
     pub driver: &'static Recording,
     pub device: Device,
@@ -47,7 +47,8 @@ impl Bench {
         block
     }
 
-    /// Returns the pairs of a waiting stream and the stream it waits for, found through matching events.
+    /// Takes the recorded calls and returns a pair (waiting stream, stream on which the event was recorded) for each
+    /// wait.
     pub fn waits(&self) -> Vec<(usize, usize)> {
         let mut recorded = std::collections::HashMap::new();
         let mut waits = Vec::new();

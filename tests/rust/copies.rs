@@ -55,7 +55,7 @@ fn copies_of_every_layout_class_keep_every_value() {
     for key in keys {
         let source = array.view(array.layout().index(key).unwrap()).unwrap();
         let expected = download(&source, &stream);
-        // To new dense memory, to every second element of larger memory, and transposed.
+        // The source is copied to a new contiguous array in F order, and to every second element of a larger array.
         let shape: Vec<i64> = source.layout().shape().collect();
         let dense = Array::empty(&shape, int32(), MemoryOrder::F, stream.clone()).unwrap();
         copy::between(&dense, &source, &stream).unwrap();
@@ -90,7 +90,7 @@ fn evenly_spaced_rows_are_copied_by_one_call() {
 }
 
 #[test]
-fn overlapping_copy_reads_before_it_writes() {
+fn overlapping_copy_reads_source_before_it_is_overwritten() {
     let bench = bench();
     let stream = bench.stream();
     let array = Array::empty(&[8], int32(), MemoryOrder::C, stream.clone()).unwrap();
@@ -106,7 +106,7 @@ fn overlapping_copy_reads_before_it_writes() {
 }
 
 #[test]
-fn fill_uses_memset_if_possible_and_keeps_values_otherwise() {
+fn fill_of_view_sets_its_elements_and_keeps_others() {
     let bench = bench();
     let stream = bench.stream();
     for (kind, item) in [

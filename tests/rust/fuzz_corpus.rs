@@ -1,4 +1,5 @@
-//! Runs the fuzz targets on their corpus, and on random bytes, with any compiler; `make fuzz` continues from there.
+//! Runs the fuzz targets on their corpus and on random bytes with any Rust compiler. `make fuzz` searches for further
+//! inputs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, missing_docs)]
 
 use std::path::Path;
@@ -9,7 +10,8 @@ use proptest::test_runner::FileFailurePersistence;
 #[path = "../../fuzz/src/lib.rs"]
 mod targets;
 
-/// Runs the inputs in the order of their names; a failing input is the last one printed.
+/// Runs a fuzz target on each file of its corpus, in the order of names, after printing the name. The last name that is
+/// printed is the failing input.
 fn run_over_the_corpus(name: &str, target: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name);
     let mut inputs: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -36,7 +38,8 @@ fn description_target_passes_its_corpus() {
     run_over_the_corpus("description", targets::description::run);
 }
 
-/// A failure is printed with its seed, which is also stored in an ignored folder and tried first the next time.
+/// Returns the configuration of proptest. A failure prints its seed and stores the seed in a folder that git ignores;
+/// the next run tests stored seeds first.
 fn config() -> ProptestConfig {
     let kept = FileFailurePersistence::Direct("proptest-regressions/fuzz_corpus.txt");
     ProptestConfig { cases: 3000, failure_persistence: Some(Box::new(kept)), ..ProptestConfig::default() }

@@ -1,7 +1,7 @@
-//! Tests synchronization around a launch, and the lifetime of a module, on a backend that records every call.
+//! Tests the waits before and after a launch, and the lifetime of a module, on a backend that records every call.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks)]
-#![allow(dead_code)] // Other tests share these items.
+#![allow(dead_code)] // Other test programs use the remaining items of `recording`.
 
 mod recording;
 
@@ -72,7 +72,7 @@ fn launch_on_allocation_stream_makes_one_call() {
 }
 
 #[test]
-fn launch_waits_for_writers_of_its_arrays_and_they_for_it() {
+fn launch_waits_for_conflicting_uses_on_other_streams() {
     let bench = bench();
     let (kernel, home, other) = (bench.kernel(), bench.stream(), bench.stream());
     let block = bench.block(&home);
@@ -88,7 +88,7 @@ fn launch_waits_for_writers_of_its_arrays_and_they_for_it() {
 }
 
 #[test]
-fn readers_on_two_streams_do_not_wait_for_each_other() {
+fn launches_that_read_one_block_do_not_wait_for_each_other() {
     let bench = bench();
     let (kernel, home, first, second) = (bench.kernel(), bench.stream(), bench.stream(), bench.stream());
     let block = bench.block(&home);
@@ -116,7 +116,7 @@ fn array_read_and_written_by_one_launch_counts_as_written() {
 fn module_is_unloaded_at_next_device_synchronization() {
     let bench = bench();
     let device = Device::new(bench.driver, 0).unwrap();
-    retired::synchronize(device).unwrap(); // Modules of other tests may still be waiting to be unloaded.
+    retired::synchronize(device).unwrap(); // Unloads modules that other tests have dropped.
     let kernel = bench.kernel();
     let copy = kernel.clone();
     bench.driver.take();

@@ -1,7 +1,7 @@
-//! Compares layouts with a slow model: the plain list of the byte offsets of all elements, computed index by index.
+//! Compares layouts with a slow model: a list of the byte offsets of all elements, computed index by index.
 //!
-//! A random chain of views is applied to both, and after each view the layout must have the model's offsets. A
-//! failure prints the chain, and proptest its seed.
+//! A random chain of views is applied to the layout and to the model. After each view the layout must have the model's
+//! offsets. On a failure the test prints the chain, and proptest prints the seed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 use proptest::prelude::*;
@@ -80,7 +80,7 @@ impl Chain {
     }
 }
 
-/// Returns whether a list contains adjacent elements in order, in C or F order of its shape.
+/// Returns whether the elements of a model, taken in C or F order, are adjacent in memory.
 fn is_contiguous(model: &Model, order: MemoryOrder, itemsize: i64) -> bool {
     let list: Vec<i64> = match order {
         MemoryOrder::C => model.offsets.clone(),
@@ -89,7 +89,7 @@ fn is_contiguous(model: &Model, order: MemoryOrder, itemsize: i64) -> bool {
     list.windows(2).all(|pair| pair[1] == pair[0] + itemsize)
 }
 
-/// Returns every byte that the model touches.
+/// Returns the offsets of all bytes of the model's elements.
 fn bytes(model: &Model, itemsize: i64) -> Vec<i64> {
     model.offsets.iter().flat_map(|offset| *offset..offset + itemsize).collect()
 }
@@ -108,7 +108,7 @@ fn runs_to_pairs(runs: impl IntoIterator<Item = (i64, i64, i64)>) -> Vec<(i64, i
     pairs
 }
 
-/// Returns a layout of the same shape: contiguous, shuffled, broadcast or equal.
+/// Returns a layout of equal shape that is, depending on `kind`, contiguous (C or F), equal, padded or reversed.
 fn partner(layout: &Layout, kind: u8) -> Layout {
     let shape: Vec<i64> = layout.shape().collect();
     match kind % 5 {
@@ -125,7 +125,8 @@ fn partner(layout: &Layout, kind: u8) -> Layout {
     }
 }
 
-/// A failure is printed with its seed, which is also stored in an ignored folder and tried first the next time.
+/// Returns the configuration of proptest. A failure prints its seed and stores the seed in a folder that git ignores;
+/// the next run tests stored seeds first.
 fn config() -> ProptestConfig {
     let kept = FileFailurePersistence::Direct("proptest-regressions/layout.txt");
     ProptestConfig { cases: 2000, failure_persistence: Some(Box::new(kept)), ..ProptestConfig::default() }

@@ -1,8 +1,8 @@
-//! Tests kernels from expressions without Python: elementwise, reductions and scans on the CPU, which compiles and
-//! runs the same source as a device. Skipped on a machine without a C++ compiler.
+//! Tests elementwise kernels, reductions and scans that are generated from expressions, without Python. They run on the
+//! CPU backend, which compiles the source that a GPU would compile. The tests are skipped without a C++ compiler.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks)]
-#![allow(clippy::print_stderr)] // prints why it is skipped
+#![allow(clippy::print_stderr)] // prints why a test is skipped
 
 use pygpu::array::Array;
 use pygpu::device::Device;
@@ -13,7 +13,7 @@ use pygpu::layout::{Index, MemoryOrder};
 use pygpu::ops::{Argument, ArgumentRole, Elementwise, Reduce, ReductionSpec, Scan, Scanning, Texts};
 use pygpu::stream::Stream;
 
-/// Returns the CPU's stream, if device code can be compiled for it.
+/// Returns the CPU's stream; `None` if device code cannot be compiled for the CPU.
 fn stream() -> Option<Stream> {
     let device = Device::cpu().unwrap();
     let source =
@@ -94,7 +94,7 @@ fn expression_runs_over_arrays_of_any_layout() {
     let expected: Vec<i64> = (0..48).map(|i| first[i] + 10 * second[i % 12]).collect();
     assert_eq!(values(&sides[2]), expected);
     assert!(kernel.is_compiled(stream.device(), &plan(&arrays), false));
-    // Another shape with the same access patterns uses the compiled kernel.
+    // Arrays of another shape with equal access patterns use the kernel that is already compiled.
     let shorter: Vec<Array> = sides[..2]
         .iter()
         .chain([&sides[2]])
@@ -105,7 +105,7 @@ fn expression_runs_over_arrays_of_any_layout() {
         })
         .collect();
     assert!(kernel.is_compiled(stream.device(), &plan(&shorter.iter().collect::<Vec<_>>()), false));
-    // Contiguous arrays need another kernel.
+    // Contiguous arrays have other access patterns, for which no kernel is compiled yet.
     let flat: Vec<Array> = (0..3).map(|_| counted(&[12], &stream)).collect();
     assert!(!kernel.is_compiled(stream.device(), &plan(&flat.iter().collect::<Vec<_>>()), false));
 }

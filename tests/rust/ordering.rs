@@ -1,4 +1,5 @@
-//! Tests synchronization and the time of frees, on a backend that records every call.
+//! Tests the waits between uses of a block on different streams, and the time of frees, on a backend that records every
+//! call.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks)]
 
@@ -102,7 +103,7 @@ fn untracked_memory_is_freed_after_whole_device() {
 }
 
 #[test]
-fn foreign_stream_is_recorded_immediately_and_not_used_later() {
+fn event_on_foreign_stream_is_recorded_with_use_and_not_later() {
     let bench = bench();
     let home = bench.stream();
     let foreign = Stream::foreign(bench.device, StreamHandle(7), None);
@@ -158,7 +159,7 @@ fn out_of_memory_synchronizes_trims_and_retries_once() {
 
 #[test]
 fn free_error_affects_no_other_operation_and_is_reported_once() {
-    // Regression: the error aborted the next allocation or launch of any thread.
+    // Regression: the error of a free made the next allocation or launch of any thread fail.
     let bench = bench();
     let stream = Stream::default_of(bench.device);
     let (block, other) = (bench.block(&stream), bench.block(&stream));
@@ -172,7 +173,7 @@ fn free_error_affects_no_other_operation_and_is_reported_once() {
 
 #[test]
 fn end_of_write_keeps_reads_recorded_since_its_begin() {
-    // Regression: the end of a write removed uses recorded since its begin.
+    // Regression: the end of a write removed all recorded uses, even those recorded after the begin of the write.
     let bench = bench();
     let (home, other) = (bench.stream(), bench.stream());
     let block = bench.block(&home);
@@ -187,8 +188,8 @@ fn end_of_write_keeps_reads_recorded_since_its_begin() {
 }
 
 #[test]
-fn work_enqueued_before_a_failed_step_is_waited_for() {
-    // Regression: a launch or a copy of several calls, the second of which fails.
+fn free_waits_for_work_enqueued_before_a_failed_step() {
+    // Regression: if the second driver call of a launch or copy failed, the work of its first call was not recorded.
     let bench = bench();
     let (home, other) = (bench.stream(), bench.stream());
     let block = bench.block(&home);
@@ -200,8 +201,8 @@ fn work_enqueued_before_a_failed_step_is_waited_for() {
 }
 
 #[test]
-fn record_stream_adds_a_use_and_replaces_none() {
-    // Regression: `record_stream` counted as a write that had waited for all other uses.
+fn record_stream_keeps_recorded_uses_of_other_streams() {
+    // Regression: `record_stream` was recorded as a write that had waited for all other uses, and replaced these uses.
     let bench = bench();
     let (home, reader, unseen) = (bench.stream(), bench.stream(), bench.stream());
     let block = bench.block(&home);
@@ -216,7 +217,7 @@ fn record_stream_adds_a_use_and_replaces_none() {
 
 #[test]
 fn per_thread_default_streams_are_distinct() {
-    // Regression: the handle 2 counted as one stream for all threads.
+    // Regression: handle 2, the per-thread default stream, counted as one stream in all threads.
     let bench = bench();
     let home = bench.stream();
     let per_thread = Stream::foreign(bench.device, StreamHandle(2), None);
@@ -231,8 +232,9 @@ fn per_thread_default_streams_are_distinct() {
 }
 
 #[test]
-fn reused_bare_handle_counts_as_other_stream() {
-    // Regression: the stream may have been destroyed meanwhile, and its handle reused by another stream.
+fn foreign_streams_of_one_handle_without_owner_are_distinct() {
+    // Regression: two foreign streams of one handle counted as one stream. Without an owner that keeps the stream
+    // alive, the stream may have been destroyed between the uses, and its handle reused for another stream.
     let bench = bench();
     let home = bench.stream();
     let block = bench.block(&home);
@@ -243,7 +245,7 @@ fn reused_bare_handle_counts_as_other_stream() {
     use_on(&block, Access::Write, &foreign(None));
     let waits = |calls: &[Call]| calls.iter().filter(|call| matches!(call, Call::Wait { stream: 7, .. })).count();
     assert_eq!(waits(&bench.driver.take()), 1);
-    // Kept alive, it is the same stream.
+    // While an owner keeps the stream alive, the handle denotes this stream.
     let kept = foreign(Some(Box::new(())));
     use_on(&block, Access::Write, &kept);
     bench.driver.take();
@@ -252,7 +254,7 @@ fn reused_bare_handle_counts_as_other_stream() {
 }
 
 #[test]
-fn handle_of_own_live_stream_is_not_foreign() {
+fn handle_of_live_pygpu_stream_gives_this_stream() {
     let bench = bench();
     let stream = bench.stream();
     let handle = stream.handle();
@@ -275,7 +277,7 @@ fn readers_of_exported_block_do_not_wait_for_each_other() {
 }
 
 #[test]
-fn returned_export_waits_for_consumer_stream_only() {
+fn free_after_export_waits_only_for_consumer_stream() {
     // Regression: the free of an exported block waited for the whole device.
     let bench = bench();
     let (home, consumer) = (bench.stream(), bench.stream());
@@ -283,7 +285,8 @@ fn returned_export_waits_for_consumer_stream_only() {
     block.order_before(Access::Write, &consumer).unwrap();
     block.export();
     assert_eq!(block.exports(), 1);
-    // Meanwhile the block is written on its own stream, which stands for the hand-over; the consumer continues.
+    // A write on the block's allocation stream, which replaces the recorded uses, while the consumer still uses the
+    // block.
     use_on(&block, Access::Write, &home);
     bench.driver.take();
     block.end_export(Access::Write, Some(&consumer)).unwrap();
@@ -296,7 +299,7 @@ fn returned_export_waits_for_consumer_stream_only() {
 }
 
 #[test]
-fn export_without_reliable_stream_waits_for_device() {
+fn free_after_export_without_reliable_stream_waits_for_device() {
     let bench = bench();
     for consumer in [None, Some(Stream::foreign(bench.device, StreamHandle(7), None))] {
         let home = bench.stream();
@@ -317,7 +320,7 @@ fn empty_block_makes_no_driver_call() {
 }
 
 #[test]
-fn old_memory_is_neither_used_nor_freed_after_reset() {
+fn block_from_before_reset_is_neither_used_nor_freed() {
     let bench = bench();
     let stream = Stream::default_of(bench.device);
     let block = bench.block(&stream);
@@ -330,7 +333,7 @@ fn old_memory_is_neither_used_nor_freed_after_reset() {
 }
 
 #[test]
-fn copy_on_other_stream_waits_for_both_sides() {
+fn copy_on_third_stream_waits_for_source_and_target() {
     let bench = bench();
     let (first, second, third) = (bench.stream(), bench.stream(), bench.stream());
     let source = Array::empty(&[8], DType::new(ScalarType::Int32), MemoryOrder::C, first.clone()).unwrap();

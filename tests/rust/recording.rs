@@ -1,4 +1,4 @@
-//! Implements a backend over host memory that records its calls, so that ordering and lifetime can be tested without a
+//! Implements a backend over host memory that records its calls. With it, waits and lifetimes are tested without a
 //! device.
 
 use std::collections::{HashMap, VecDeque};
@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use pygpu::backend::*;
 use pygpu::error::{Error, OutOfMemory, Result};
 
-/// Copies between host and device: no stream of these tests captures.
+/// Direction of an upload. The safety condition of `promised` holds, because no stream of these tests captures.
 #[allow(dead_code, clippy::undocumented_unsafe_blocks)]
 pub const UP: Direction = Direction::HostToDevice(unsafe { HostUse::promised() });
 #[allow(dead_code, clippy::undocumented_unsafe_blocks)]
 pub const DOWN: Direction = Direction::DeviceToHost(unsafe { HostUse::promised() });
 
-/// One call that reached the "driver".
+/// Call that the backend received.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Call {
     Allocate(usize),
@@ -36,7 +36,7 @@ pub enum Call {
     Unload,
 }
 
-/// Pending work on a stream of a busy device.
+/// Pending work on a stream of a busy device (`Recording::lazy`).
 enum Work {
     Copy { target: usize, source: usize, bytes: usize },
     Event(usize),
@@ -46,7 +46,7 @@ fn is_event(work: &Work, event: usize) -> bool {
     matches!(work, Work::Event(other) if *other == event)
 }
 
-/// The backend. The number in `refuse_allocations` is the number of allocations that fail before one succeeds.
+/// Backend that records its calls. `refuse_allocations` is the number of allocations that fail before one succeeds.
 #[derive(Default)]
 pub struct Recording {
     pub calls: Mutex<Vec<Call>>,
@@ -55,11 +55,11 @@ pub struct Recording {
     pub device_events: bool,
     /// Whether the device is busy: copies from and to pinned memory run only when a caller waits for them.
     pub lazy: AtomicBool,
-    /// Number of the copy that fails, counted from now; 0 for none.
+    /// Number of the copy that fails, counted from the time of setting; 0 if no copy fails.
     pub failing_copy: AtomicUsize,
     /// Whether allocations of pinned memory fail.
     pub refuse_host: AtomicBool,
-    /// Bytes of pinned memory, and their maximum so far.
+    /// Bytes of pinned memory; `pinned_peak` is their maximum so far.
     pub pinned: AtomicUsize,
     pub pinned_peak: AtomicUsize,
     queue: Mutex<VecDeque<(usize, Work)>>,
@@ -69,12 +69,12 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Creates a backend that lives as long as the test process, as real ones do.
+    /// Creates a backend that lives until the end of the test process, like the backends of PyGPU.
     pub fn new() -> &'static Self {
         Box::leak(Box::new(Self { device_events: true, next: AtomicUsize::new(100), ..Self::default() }))
     }
 
-    /// Returns the calls since the last time.
+    /// Returns the calls that were recorded since the previous call of `take`.
     pub fn take(&self) -> Vec<Call> {
         std::mem::take(&mut self.calls.lock().unwrap())
     }
@@ -83,7 +83,7 @@ impl Recording {
         self.calls.lock().unwrap().push(call);
     }
 
-    /// Runs the work on the stream, up to an event if one is given.
+    /// Runs the pending work of a stream: up to `event`, or all work if `event` is `None`.
     fn run(&self, stream: usize, event: Option<usize>) {
         let mut queue = self.queue.lock().unwrap();
         if event.is_some_and(|event| !queue.iter().any(|(_, work)| is_event(work, event))) {
@@ -436,7 +436,7 @@ impl Launches for Recording {
     }
 }
 
-/// Kernels that do nothing; every name is a valid kernel.
+/// Accepts every image and every kernel name. A launch is recorded and has no effect.
 impl Programs for Recording {
     fn load(&self, _device: i32, _image: &[u8], _options: &LoadOptions) -> Result<Loaded> {
         Ok(Loaded { module: ModuleHandle(self.handle()), log: String::new() })

@@ -1,5 +1,5 @@
-//! Tests copies of pageable memory through the ring of pinned slots, on a backend that records every call and can be
-//! busy.
+//! Tests copies of pageable memory through the ring of pinned slots, on a backend that records every call. The backend
+//! can simulate a busy device.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks)]
 
@@ -18,7 +18,7 @@ use pygpu::layout::{Index, Layout, MemoryOrder};
 use pygpu::stream::Stream;
 use recording::{Call, DOWN, Recording, UP};
 
-/// Bytes of a slot in these tests, and the limit of pinned memory.
+/// Bytes of a slot in these tests; `LIMIT` is the limit of pinned memory in bytes.
 const SLOT: usize = 64;
 const LIMIT: usize = 32 * SLOT;
 
@@ -28,7 +28,8 @@ struct Bench {
     _turn: MutexGuard<'static, ()>,
 }
 
-/// Sends all copies through the ring, in chunks of `SLOT` bytes, with `threads` threads.
+/// Returns the recording backend, configured so that all copies go through the ring in chunks of `SLOT` bytes with
+/// `threads` threads.
 fn bench(threads: usize) -> Bench {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -78,7 +79,7 @@ fn download(array: &Array, stream: &Stream) -> pygpu::error::Result<Vec<i32>> {
 }
 
 #[test]
-fn chunks_cover_whole_copy() {
+fn chunked_copy_of_any_size_keeps_values() {
     for threads in [1, 2, 5] {
         let bench = bench(threads);
         let stream = bench.stream();
@@ -157,7 +158,7 @@ fn item_larger_than_slot_is_copied_by_driver() {
     for (itemsize, is_staged) in [(SLOT as u32, true), (SLOT as u32 + 1, false)] {
         let array = Array::empty(&[9], DType::opaque(itemsize, 0), MemoryOrder::C, stream.clone()).unwrap();
         let bytes: Vec<u8> = (0..9 * itemsize).map(|byte| byte as u8).collect();
-        // Every item in reverse order: an elementwise copy on the host, with any strategy.
+        // The items are in reverse order, so that the host copies them one by one with any strategy.
         let layout = Layout::strided(&[9], &[-i64::from(itemsize)], 8 * i64::from(itemsize), itemsize.into()).unwrap();
         let side = |memory: &[u8]| HostBuffer { address: memory.as_ptr() as usize, layout: layout.clone() };
         unsafe { copy::to_device(&array, &side(&bytes), &stream).unwrap() };
@@ -198,7 +199,7 @@ fn small_synchronous_copy_makes_one_copy_and_one_wait() {
 }
 
 #[test]
-fn failed_copy_raises_and_next_copy_works() {
+fn failed_copy_returns_error_and_next_copy_succeeds() {
     for (threads, after) in [(1, 1), (1, 4), (3, 1), (3, 7)] {
         let bench = bench(threads);
         let stream = bench.stream();
@@ -215,7 +216,7 @@ fn failed_copy_raises_and_next_copy_works() {
 }
 
 #[test]
-fn driver_copies_if_no_memory_can_be_pinned_and_this_is_logged() {
+fn failed_pinning_is_reported_and_driver_copies_until_limit_is_set() {
     let bench = bench(4);
     let stream = bench.stream();
     bench.driver.refuse_host.store(true, Relaxed);
@@ -236,7 +237,7 @@ fn driver_copies_if_no_memory_can_be_pinned_and_this_is_logged() {
 }
 
 #[test]
-fn fewer_slots_than_threads_suffice() {
+fn copy_with_fewer_slots_than_threads_keeps_values() {
     let bench = bench(4);
     let stream = bench.stream();
     ring::set_limit(bench.device, SLOT).unwrap();
@@ -290,7 +291,7 @@ fn staged_copy_waits_for_work_of_other_streams() {
 }
 
 #[test]
-fn threads_copy_concurrently() {
+fn concurrent_copies_of_six_threads_keep_values() {
     let bench = bench(4);
     std::thread::scope(|scope| {
         for worker in 0..6 {
@@ -318,8 +319,7 @@ fn views() -> impl Strategy<Value = (Vec<i64>, Vec<i64>, Vec<usize>)> {
     })
 }
 
-/// Returns the size of the memory for a view, and the view's layout in it: axes in the given order, with steps
-/// between the elements.
+/// Returns a layout that has the axes in the memory order `order` and the steps `steps` between elements.
 fn strided(lengths: &[i64], steps: &[i64], order: &[usize]) -> Layout {
     let large: Vec<i64> = order.iter().map(|&axis| lengths[axis] * steps[axis].abs()).collect();
     let whole = Layout::contiguous(&large, 4, MemoryOrder::C).unwrap();

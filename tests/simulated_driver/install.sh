@@ -1,9 +1,9 @@
 #!/bin/sh
-# Copies the simulated libraries from cargo's target folder to the loader's search folder: FROM TO.
-# Copied instead of linked, because a driver that a process has open must not change.
+# Usage: install.sh FROM TO. Copies the simulated libraries from cargo's target folder FROM to the folder TO, which the
+# loader searches. The files are copied, not linked, because the file of a driver that a process has open must not change.
 set -e
 from=$1 to=$2
-# Images of a different compiler version are stale.
+# Images that another version of the simulated compiler produced are removed.
 cmp -s "$from/libsimulated_nvrtc.so" "$to/libnvrtc.so.12" || rm -rf "$to/images"
 
 install() {

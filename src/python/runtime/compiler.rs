@@ -1,4 +1,4 @@
-//! Locations of the kernel compilers that Python provides, and work that needs a compiler.
+//! Search for the files of kernel compilers through Python, and calls that need a compiler.
 
 use std::path::PathBuf;
 
@@ -15,8 +15,8 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_kernel::{self as kernel, KernelSource};
 
-/// Runs `work` with the possible files of the compiler's library, as found by Python: first those that are found
-/// fast.
+/// Calls `work` with the possible files of the compiler's library, as found by Python. If no compiler is available in
+/// the files of the fast search, calls `work` again with the files of the thorough search.
 pub(crate) fn with_hints<T: Send>(
     py: Python<'_>,
     kind: BackendKind,
@@ -37,7 +37,7 @@ pub(crate) fn with_hints<T: Send>(
     Ok(result)
 }
 
-/// Warns once for each cache folder that is not trusted.
+/// Issues a Python warning for each untrusted folder of the kernel cache, once for each folder.
 pub(crate) fn warn_untrusted_cache(py: Python<'_>) -> PyResult<()> {
     let Some(text) = kernel::untold_cache_refusal() else { return Ok(()) };
     let text = std::ffi::CString::new(text.replace('\0', " "))?;
@@ -56,7 +56,7 @@ pub(crate) fn register() {
     kernel::search_with(|kind, thorough| {
         let paths = with_interpreter(|py| {
             let function = if thorough { intern!(py, "by_pathfinder") } else { intern!(py, "candidates") };
-            // If the interpreter cannot be called any more, only the default locations remain.
+            // After an error, or if the interpreter cannot be called any more, only the default locations are searched.
             hints(py, kind, function).unwrap_or_default()
         });
         paths.unwrap_or_default()
@@ -66,7 +66,8 @@ pub(crate) fn register() {
     });
 }
 
-/// Compiles a source, or loads it from the cache: `work` receives the possible files of the compiler's library.
+/// Calls `work`, which compiles a source or loads its result from the cache. `work` receives the possible files of the
+/// compiler's library; none if the source specifies its own compiler.
 pub(crate) fn with_compiler<T: Send>(
     py: Python<'_>,
     device: Device,

@@ -49,11 +49,12 @@ fn compiler(py: Python<'_>, kind: BackendKind) -> String {
 /// Returns
 /// -------
 /// dict
-///     `version`; `backend`, the name of the default backend, or None; `backend_error`, the reason if there is none,
-///     or None; `PYGPU_BACKEND`, the value of that variable, or None; `kernel_cache`, the folder of compiled kernels,
-///     or None; `kernel_cache_refused`, the reason why an existing folder is not used, or None; `pinned_limit` in
-///     bytes, and `pinned_refused`, the reason why copies of pageable memory had less pinned memory than that, or
-///     None; and `backends`, a list of dicts with `name`, `available`, `reason` (if not available), `library` (the
+///     `version`; `backend`, the name of the default backend, or None; `backend_error`, the reason why there is no
+///     default backend, or None; `PYGPU_BACKEND`, the value of that variable, or None; `kernel_cache`, the folder of
+///     compiled kernels, or None; `kernel_cache_refused`, the reason why an existing folder is not used, or None;
+///     `pinned_limit` in bytes, and `pinned_refused`, the reason why copies of pageable memory had less pinned memory
+///     than `pinned_limit`, or None; and `backends`, a list of dicts with `name`, `available`, `reason` (if not
+///     available), `library` (the
 ///     opened file), `driver_version` (12080 for CUDA 12.8, 60443483 for HIP 6.4.43483), `searched` (pairs of a
 ///     library that could not be opened and the reason), `devices` (dicts as from :func:`device_properties`), and
 ///     `compiler`: the compiler of kernels with its version and library, or the reason why there is none; `products`,
@@ -186,8 +187,8 @@ fn report_text(py: Python<'_>, report: &Report) -> String {
 
 /// Prints the configuration found on this machine: version, backends, libraries, drivers and devices.
 ///
-/// A backend that cannot be used is printed with the names that were tried and the reasons of the failure. ``python
-/// -m PyGPU`` prints the same.
+/// For a backend that cannot be used, the names of the libraries that were tried and the reasons of the failure are
+/// printed. ``python -m PyGPU`` prints this report too.
 ///
 /// Examples
 /// --------

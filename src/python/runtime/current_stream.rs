@@ -1,4 +1,4 @@
-//! Makes the stream of an argument `stream=` the thread's current one during a call.
+//! Guard that makes the stream of an argument `stream=` the thread's current stream during a call.
 
 use pyo3::prelude::*;
 
@@ -6,11 +6,11 @@ use super::stream as stream_argument;
 use pygpu_device::Device;
 use pygpu_device::stream::{self, Stream};
 
-/// Guard: the stream is the thread's current one until it is dropped.
+/// Guard that keeps a stream the thread's current stream until the guard is dropped; empty for no stream.
 pub(crate) struct CurrentStreamGuard(Option<Stream>);
 
 impl CurrentStreamGuard {
-    /// Applies an argument `stream=`; `None` keeps the current stream.
+    /// Makes the stream of an argument `stream=` current; `None` keeps the current stream.
     ///
     /// # Errors
     /// `TypeError` for an object that is not a stream; `ValueError` for a stream of another device.

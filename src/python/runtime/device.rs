@@ -37,8 +37,8 @@ use pygpu_memory::retired;
 ///
 /// Notes
 /// -----
-/// As a context manager it makes itself the thread's current device and restores the previous one on exit. An object
-/// may be entered repeatedly, and by several threads at a time.
+/// As a context manager, a device makes itself the thread's current device and restores the previous device on exit.
+/// One object may be entered repeatedly, and by several threads at a time.
 ///
 /// Examples
 /// --------
@@ -56,7 +56,7 @@ pub(crate) struct PyDevice {
     pub(crate) device: Device,
 }
 
-/// One object per device, created on first use.
+/// Python objects of the devices, one per device, created on first use.
 static SHARED: PerDevice<PyOnce<Py<PyDevice>>> = per_device!(PyOnce::new());
 
 impl PyDevice {
@@ -73,11 +73,12 @@ impl From<Device> for PyDevice {
 }
 
 thread_local! {
-    /// For each active `with device:` of this thread, the entered device and the previous one.
+    /// For each active `with device:` of this thread, the entered device and the device that was current before.
     static ENTERED: RefCell<Vec<(Device, Device)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Converts an argument: `None` is the current device, an int one of the default backend, a name, or a `Device`.
+/// Converts an argument `device=`: `None` for the current device, an int for a device of the default backend, a name,
+/// or a `Device`.
 ///
 /// # Errors
 /// `TypeError` for any other object, including bools; `ValueError` for a device that does not exist; errors of the
@@ -109,7 +110,7 @@ fn explain_type(object: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
 
 fn from_default_backend(number: i64) -> Result<Device> {
     let backend = backend::default_backend()?;
-    // A number that exceeds `i32` is not a device either, and -1 gives the same message.
+    // No device has a number that exceeds `i32`; -1 gives the error message of an absent device.
     Device::new(backend, i32::try_from(number).unwrap_or(-1)).map_err(|error| match error {
         Error::Value(_) => Error::value(format!(
             "device {number} does not exist: the {} backend has {} device(s), numbered from 0",
@@ -120,8 +121,8 @@ fn from_default_backend(number: i64) -> Result<Device> {
     })
 }
 
-/// Makes a device current, which must belong to the default backend: the indices of other backends have no meaning
-/// for a call without `device=`.
+/// Makes a device of the default backend current. Devices of other backends are rejected, because their indices have
+/// no meaning for a call without `device=`.
 pub(crate) fn make_current(device: Device) -> Result<()> {
     let default = backend::default_backend()?.kind();
     if default != device.kind() {
@@ -144,7 +145,7 @@ fn check_peer(device: Device, peer: Device) -> Result<()> {
 
 pub(crate) fn reaches(device: Device, peer: Device) -> Result<bool> {
     check_peer(device, peer)?;
-    // Drivers report that a device is not a peer of itself, which is not the question here.
+    // A device reads its own memory directly, although drivers report that a device is not a peer of itself.
     Ok(device == peer || device.backend().can_access_peer(device.index(), peer.index())?)
 }
 
@@ -153,7 +154,8 @@ pub(crate) fn enable_peer(device: Device, peer: Device) -> Result<()> {
     if device == peer { Ok(()) } else { device.backend().enable_peer_access(device.index(), peer.index()) }
 }
 
-/// Converts a required device: `None` is rejected, since the current device is most often a mistake there.
+/// Converts a required argument `device`. `None` is rejected, because the current device is most often not the intended
+/// one in such a call.
 pub(crate) fn required(object: &Bound<'_, PyAny>) -> PyResult<Device> {
     if object.is_none() {
         return Err(PyTypeError::new_err("a device must be named here: an int, a name such as 'cuda:1' or a Device"));
@@ -248,7 +250,7 @@ impl PyDevice {
     /// Raises
     /// ------
     /// ValueError
-    ///     For a device of another backend than the default one.
+    ///     For a device of another backend than the default backend.
     ///
     /// Examples
     /// --------
@@ -270,7 +272,7 @@ impl PyDevice {
     /// Returns
     /// -------
     /// bool
-    ///     True for itself.
+    ///     Whether it can; True if `other` is this device.
     ///
     /// Raises
     /// ------

@@ -50,7 +50,7 @@ fn current_device(py: Python<'_>) -> PyResult<i32> {
 /// Raises
 /// ------
 /// ValueError
-///     For a device that does not exist, or of another backend than the default one.
+///     For a device that does not exist, or of another backend than the default backend.
 ///
 /// Examples
 /// --------
@@ -74,7 +74,7 @@ fn set_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
 /// Raises
 /// ------
 /// ValueError
-///     For a device that does not exist, or of another backend than the default one.
+///     For a device that does not exist, or of another backend than the default backend.
 ///
 /// Notes
 /// -----
@@ -107,14 +107,14 @@ fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
 ///
 /// Warnings
 /// --------
-/// It also destroys the objects of *other* libraries of the process on the device, without notifying them: using
-/// these objects afterwards may crash the process. Pinned host memory of the device is unmapped, so an ndarray over
-/// it must not be accessed any more. PyGPU's own arrays, streams and events of the device raise `ValueError` from
-/// then on.
+/// The call also destroys the objects of *other* libraries of the process on the device, without notifying these
+/// libraries: using such objects afterwards may crash the process. Pinned host memory of the device is unmapped, so an
+/// ndarray over this memory must not be accessed any more. PyGPU's own arrays, streams and events of the device raise
+/// `ValueError` afterwards.
 ///
 /// Notes
 /// -----
-/// Has no effect on the CPU: host memory belongs to its arrays.
+/// The call has no effect on the CPU, because host memory belongs to its arrays.
 ///
 /// Examples
 /// --------
@@ -228,7 +228,7 @@ fn backend_name(py: Python<'_>) -> PyResult<&'static str> {
 /// Returns
 /// -------
 /// bool
-///     True if both are the same.
+///     Whether it can; True if both arguments are the same device.
 ///
 /// Raises
 /// ------

@@ -26,10 +26,11 @@ use pygpu_memory::address_registry::{self, AddressedMemory};
 
 /// Block of device memory with an address.
 ///
-/// Returned by :func:`PyGPU.driver.mem_alloc`; `GPUArray.gpudata` returns one for the memory of an array.
+/// Returned by :func:`PyGPU.driver.mem_alloc`, and by `GPUArray.gpudata` for the memory of an array.
 ///
-/// Can be passed wherever an address is accepted: `int()` and `operator.index` return the number. The block is freed
-/// by `free()`, or with its last owner; arrays created over it are owners, and so is the array whose memory it is.
+/// The object can be passed wherever an address is accepted: `int()` and `operator.index` return the address. The block
+/// is freed by `free()`, or when its last owner is dropped. Owners are arrays created over the block, and the array
+/// whose `gpudata` the object is.
 ///
 /// Examples
 /// --------
@@ -48,9 +49,9 @@ pub(crate) struct DeviceAllocation {
     pub(crate) parameter: CtypesPointerCache,
 }
 
-/// Owner of the memory.
+/// Owner of the memory to which a `DeviceAllocation` refers.
 enum MemorySource {
-    /// The object's own block.
+    /// A block that was allocated for the object.
     Block(Arc<Allocation>),
     /// The memory of an array.
     Array(Array),
@@ -68,7 +69,7 @@ impl MemorySource {
         matches!(self, Self::Array(array) if array.readonly())
     }
 
-    /// Drops it without holding the GIL, because the driver may block.
+    /// Drops the owner. The GIL is not held if the drop may call the driver, because the driver may block.
     fn release(self) {
         let needs_no_driver = self.block().device().is_cpu() || Arc::strong_count(self.block()) > 1;
         if needs_no_driver { drop(self) } else { atexit::drop_detached(self) }
@@ -90,7 +91,8 @@ impl DeviceAllocation {
         Self::wrap(block.address(), true, MemorySource::Block(block))
     }
 
-    /// Refers to the memory of an array from its element zero on. The address is private until it is requested.
+    /// Creates an object that refers to the memory of an array from its element zero on. The block does not count as
+    /// escaped until the address is requested.
     pub(crate) fn over(array: Array) -> Self {
         Self::wrap(array.address(), false, MemorySource::Array(array))
     }
@@ -104,7 +106,7 @@ impl DeviceAllocation {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the memory.
+    /// Returns block, address and write access of the memory.
     ///
     /// # Errors
     /// The driver's `INVALID_VALUE` after `free()`.
@@ -122,7 +124,7 @@ impl DeviceAllocation {
         Ok(self.target()?.block)
     }
 
-    /// Whether an object is one that holds an array's memory.
+    /// Returns whether a Python object is a `DeviceAllocation` that refers to the memory of an array.
     pub(crate) fn refers_to_array(object: &Bound<'_, PyAny>) -> bool {
         let Ok(memory) = object.cast::<Self>() else { return false };
         matches!(*memory.get().slot(), Some(MemorySource::Array(_)))
@@ -176,12 +178,13 @@ impl Drop for DeviceAllocation {
 impl DeviceAllocation {
     /// Frees the memory after all uses that PyGPU tracks.
     ///
-    /// Arrays over it keep it until they are dropped, and so does the array whose `gpudata` it is.
+    /// Arrays over the memory keep it alive until they are dropped, and so does the array whose `gpudata` this object
+    /// is.
     ///
     /// Raises
     /// ------
     /// CudaError
-    ///     With code 1, if it was already freed.
+    ///     With code 1, if the memory was already freed.
     #[pyo3(signature = () -> "None")]
     fn free(&self, py: Python<'_>) -> PyResult<()> {
         let removed = self.slot().take();
@@ -201,7 +204,7 @@ impl DeviceAllocation {
     /// Returns whether arrays over the memory would keep it alive after `free()`.
     #[getter]
     fn _is_shared(&self) -> PyResult<bool> {
-        // One owner is this object, and one this query.
+        // This object and the temporary value of this expression count as one owner each.
         Ok(Arc::strong_count(&self.block()?) > 2)
     }
 
@@ -224,7 +227,8 @@ impl DeviceAllocation {
         self.address
     }
 
-    /// Compares with memory at the same address, or with the address; freed memory equals only itself.
+    /// Compares the address with that of another `DeviceAllocation` or with an int. An object whose memory was freed
+    /// equals only itself.
     fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {
         let allocation = slf.get();
         if slf.is(other) || allocation.slot().is_none() {
@@ -260,7 +264,7 @@ impl DeviceAllocation {
     ///
     /// Warnings
     /// --------
-    /// Reading it on the host crashes the process, except on the CPU backend.
+    /// Reading the memoryview on the host crashes the process, except on the CPU backend.
     #[pyo3(
         signature = (size: "SupportsIndex", offset: "SupportsIndex" = None) -> "memoryview",
         text_signature = "($self, size, offset=0)"
@@ -340,7 +344,7 @@ fn allocate_device(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>)
 /// height : int
 ///     Rows.
 /// access_size : int
-///     Bytes of one access by a kernel: 4, 8 or 16.
+///     Bytes that a kernel reads or writes by one access: 4, 8 or 16.
 ///
 /// Returns
 /// -------

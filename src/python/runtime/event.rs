@@ -26,11 +26,11 @@ use pygpu_device::stream::Event;
 /// Parameters
 /// ----------
 /// timing : bool, optional
-///     Record the time, for `elapsed_time`. Waiting is faster without it.
+///     Record the time, for `elapsed_time`. Waiting for an event without timing is faster.
 /// blocking_sync : bool, optional
 ///     Let `synchronize` sleep instead of spinning.
 /// interprocess : bool, optional
-///     May be shared with other processes; needs ``timing=False``.
+///     Whether the event may be shared with other processes; requires ``timing=False``.
 /// device : int, str or Device, optional
 ///     The current device by default.
 ///
@@ -80,8 +80,8 @@ impl Drop for PyEvent {
     }
 }
 
-/// Returns the milliseconds between two events, which must belong to one device: a driver would dereference the
-/// handle of another driver's event.
+/// Returns the milliseconds between two events. Events of two devices are rejected, because a driver would dereference
+/// the handle of another driver's event.
 fn elapsed(start: &Event, end: &Event) -> Result<f64> {
     if start.device() != end.device() {
         return Err(Error::value(format!(
@@ -95,7 +95,7 @@ fn elapsed(start: &Event, end: &Event) -> Result<f64> {
 
 #[pymethods]
 impl PyEvent {
-    // The arguments may be those of the `__init__` of a subclass.
+    // `__new__` ignores its arguments, because they may belong to the `__init__` of a subclass.
     #[new]
     #[pyo3(signature = (*_args, **_kwargs),
            text_signature = "(timing=True, blocking_sync=False, interprocess=False, device=None)")]
@@ -131,7 +131,8 @@ impl PyEvent {
     /// Returns
     /// -------
     /// bytearray
-    ///     64 bytes for `from_ipc_handle` in another process. This process must keep the event alive meanwhile.
+    ///     64 bytes for `from_ipc_handle` in another process. This process must keep the event alive while the other
+    ///     process uses it.
     ///
     /// Raises
     /// ------
@@ -171,7 +172,7 @@ impl PyEvent {
     /// ValueError
     ///     If the handle does not have 64 bytes.
     /// CudaError
-    ///     If the driver rejects it, as it does in the process that created it.
+    ///     If the driver rejects the handle, as it does in the process that created the handle.
     /// NotSupportedError
     ///     On the CPU.
     ///
@@ -209,7 +210,7 @@ impl PyEvent {
     /// Parameters
     /// ----------
     /// stream : Stream, object with `__cuda_stream__`, or int, optional
-    ///     A stream of the event's device; the thread's current one by default.
+    ///     A stream of the event's device; the thread's current stream by default.
     ///
     /// Returns
     /// -------
@@ -282,7 +283,8 @@ impl PyEvent {
     /// Raises
     /// ------
     /// CudaError
-    ///     If one of them was not recorded, was not reached yet (call `end.synchronize()` first), or has no timing.
+    ///     If one of the two events was not recorded, was not reached yet (call `end.synchronize()` first), or has no
+    ///     timing.
     ///
     /// Examples
     /// --------
@@ -346,7 +348,7 @@ impl PyEvent {
         self.elapsed_time(py, end)
     }
 
-    // Other coroutines run while this one waits.
+    // A coroutine that awaits the event does not block other coroutines.
     fn __await__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         py.import(intern!(py, "PyGPU._native.async_wait"))?.call_method1(intern!(py, "wait"), (slf,))
@@ -393,7 +395,7 @@ impl PyStream {
     /// Parameters
     /// ----------
     /// event : Event, optional
-    ///     Event of the stream's device. By default a new one with timing.
+    ///     Event of the stream's device. By default a new event with timing.
     ///
     /// Returns
     /// -------

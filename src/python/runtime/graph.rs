@@ -26,9 +26,10 @@ use pygpu_memory::capture;
 /// Parameters
 /// ----------
 /// stream : Stream, optional
-///     Stream to capture, not a default stream; by default a new one.
+///     Stream to capture, but not a default stream. By default a new stream.
 /// mode : {'relaxed', 'thread_local', 'global'}, optional
-///     Calls allowed during the capture: all; no calls of this thread that could wait; no such calls of any thread.
+///     Calls allowed during the capture. 'relaxed' allows all calls; 'thread_local' rejects calls of this thread that
+///     could wait; 'global' rejects calls of any thread that could wait.
 ///
 /// Raises
 /// ------
@@ -39,10 +40,10 @@ use pygpu_memory::capture;
 ///
 /// Notes
 /// -----
-/// Inside ``with`` the stream is the thread's current one, and work enqueued on it is recorded without running. The
-/// graph keeps all arrays and kernels that it uses alive. Each launch is synchronized across streams: it waits for
-/// earlier work on those arrays, and later work waits for it. Arrays created during the capture have memory
-/// immediately; the work that fills them is part of the graph.
+/// Inside the ``with`` block the stream is the thread's current stream, and work enqueued on it is recorded without
+/// running. The graph keeps all arrays and kernels that it uses alive. Each launch is synchronized across streams: the
+/// launch waits for earlier work on these arrays, and later work on them waits for the launch. Arrays created during
+/// the capture have memory immediately; the work that fills them is part of the graph.
 ///
 /// Examples
 /// --------
@@ -92,7 +93,7 @@ impl PyGraph {
         })
     }
 
-    /// Returns the thread's current stream, which is capturing.
+    /// Returns the thread's current stream during the capture of this graph; raises `ValueError` at other times.
     pub(crate) fn capturing(&self) -> PyResult<Stream> {
         let options = self.options();
         match options.stream.as_ref().filter(|_| options.is_recording) {
@@ -131,7 +132,7 @@ impl PyGraph {
         if graph_object.graph.get().is_some() || graph_object.options().is_recording {
             return Err(PyValueError::new_err("a graph is captured once; make another Graph()"));
         }
-        // One lock for both: a second one in the same statement would be a deadlock.
+        // Both values are read under one lock: a second lock in the same statement would deadlock.
         let (configured, mode) = {
             let options = graph_object.options();
             (options.stream.clone(), options.mode)
@@ -178,12 +179,12 @@ impl PyGraph {
     /// Parameters
     /// ----------
     /// stream : Stream, optional
-    ///     Any stream of the graph's device; the thread's current one by default.
+    ///     Any stream of the graph's device; the thread's current stream by default.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     If nothing was captured yet, and for a stream of another device.
+    ///     If no work was captured yet, and for a stream of another device.
     ///
     /// Examples
     /// --------
@@ -211,7 +212,7 @@ impl PyGraph {
     /// Parameters
     /// ----------
     /// stream : Stream, optional
-    ///     The thread's current one by default.
+    ///     The thread's current stream by default.
     ///
     /// Examples
     /// --------
@@ -302,7 +303,7 @@ impl PyStream {
     ///
     /// Examples
     /// --------
-    /// As for `begin_capture`.
+    /// See `begin_capture`.
     #[pyo3(signature = () -> "Graph")]
     fn end_capture(&self, py: Python<'_>) -> PyResult<PyGraph> {
         finish_capture(py, self.stream()?)

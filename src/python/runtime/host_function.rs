@@ -1,8 +1,8 @@
 //! Python functions called by a stream: `Stream.launch_host_function`.
 //!
-//! On a GPU they run on a driver thread, which does nothing else meanwhile. Values dropped there whose drop would
-//! call the driver are retired (`shutdown::defer_drop`). The objects that the function itself owns are [`SendPyObject`]s, which another
-//! thread drops.
+//! On a GPU the functions run on a driver thread, which does no other work meanwhile. Values that are dropped on this
+//! thread and whose drop would call the driver are retired (`shutdown::defer_drop`). The function and its arguments are
+//! [`SendPyObject`]s, which another thread drops.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 use pygpu_memory::capture;
 
-/// Function and its arguments.
+/// Python function and the arguments of its call.
 struct PythonCall {
     function: SendPyObject,
     arguments: SendPyObject,
@@ -53,8 +53,8 @@ impl PythonCall {
     }
 }
 
-/// Stores the exception of a function for the next call that waits. A previously stored exception is reported
-/// immediately.
+/// Stores the exception of a function; the next call that waits for the device raises it. If an earlier error is still
+/// stored, the exception is passed to `sys.unraisablehook` instead.
 fn report(py: Python<'_>, error: PyErr, function: &Bound<'_, PyAny>) {
     if let Some(previous) = shutdown::store_error(Error::Callback(Arc::new(CallbackError::new(py, error)))) {
         PyErr::from(previous).write_unraisable(py, Some(function));
@@ -63,7 +63,7 @@ fn report(py: Python<'_>, error: PyErr, function: &Bound<'_, PyAny>) {
 
 fn launch(stream: &Stream, call: Box<PythonCall>) -> Result<()> {
     if let Some(capture) = capture::of(stream)? {
-        // SAFETY: the graph keeps the call alive as long as it can be launched.
+        // SAFETY: `retain` makes the graph keep `call` alive as long as the graph can be launched.
         unsafe { call_on_each_launch(stream, &*call)? };
         capture.retain(call);
         return Ok(());
@@ -84,7 +84,7 @@ impl PyStream {
     /// Parameters
     /// ----------
     /// function : callable
-    ///     Its result is ignored. It is kept alive until it has run.
+    ///     Function to call. Its result is ignored. PyGPU keeps the function alive until it has run.
     /// *arguments : object
     ///     Arguments of the call.
     ///
@@ -99,10 +99,10 @@ impl PyStream {
     /// Notes
     /// -----
     /// On a GPU the function runs on a driver thread, and the stream waits for it; on the CPU it runs immediately.
-    /// Its exception is raised by the next call that waits (`synchronize()`, `get()`); a second exception before that
-    /// goes to :func:`sys.unraisablehook`. The function must not use the GPU, which raises NotSupportedError, nor
-    /// wait for GPU work: let it notify another thread. Functions that have not started when the process ends do not
-    /// run.
+    /// The next call that waits (`synchronize()`, `get()`) raises the function's exception. A second exception before
+    /// that call goes to :func:`sys.unraisablehook`. The function must not use the GPU, which raises NotSupportedError,
+    /// nor wait for GPU work: let it notify another thread. Functions that have not started when the process ends do
+    /// not run.
     ///
     /// Examples
     /// --------

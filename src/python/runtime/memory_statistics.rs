@@ -24,13 +24,13 @@ use pygpu_memory::{host_block_cache, pinned_cache, pool, retired};
 /// Returns
 /// -------
 /// dict
-///     `bytes` in live blocks; `peak`, their maximum so far; `count` of live blocks. Of the memory pool,
-///     `pool_reserved`, the bytes that it holds of the device, `pool_used`, the bytes in use, and the maxima of both
-///     so far, `pool_reserved_peak` and `pool_used_peak`; all are 0 on the CPU, which has no pool. `recycled_bytes`,
-///     a part of `pool_used`, are freed small blocks cached for the next array of their stream (:func:`trim_memory`
-///     releases them). `pinned_bytes` is the pinned memory used by copies (:func:`set_pinned_limit`).
-///     `host_cache_bytes`, for the whole process, is the memory cached from dropped results
-///     (:func:`set_host_cache_limit`), and on the CPU that of freed blocks whose address was requested.
+///     `bytes` in live blocks; `peak`, the maximum of `bytes` so far; `count`, the number of live blocks.
+///     `pool_reserved`, the bytes that the memory pool holds of the device; `pool_used`, the bytes of the pool in use;
+///     `pool_reserved_peak` and `pool_used_peak`, the maxima of these two so far. All four are 0 on the CPU, which has
+///     no pool. `recycled_bytes`, a part of `pool_used`, are freed small blocks cached for the next array of their
+///     stream (:func:`trim_memory` releases them). `pinned_bytes` is the pinned memory used by copies
+///     (:func:`set_pinned_limit`). `host_cache_bytes`, for the whole process, is the memory cached from dropped results
+///     (:func:`set_host_cache_limit`); on the CPU it includes the memory of freed blocks whose address was requested.
 ///
 /// Examples
 /// --------
@@ -65,7 +65,7 @@ fn memory_statistics<'py>(py: Python<'py>, device: Option<&Bound<'py, PyAny>>) -
 /// Parameters
 /// ----------
 /// nbytes : int
-///     Bytes. By default everything is kept for later arrays, because allocating from the driver is slow.
+///     Bytes. By default all freed memory is kept for later arrays, because allocating from the driver is slow.
 /// device : int, str or Device, optional
 ///     The current device by default.
 ///
@@ -101,7 +101,7 @@ fn set_memory_release_threshold(nbytes: &Bound<'_, PyAny>, device: Option<&Bound
 /// Returns
 /// -------
 /// int
-///     Bytes; 2**64 - 1, the default, keeps everything.
+///     Bytes; 2**64 - 1, the default, keeps all freed memory.
 ///
 /// Examples
 /// --------
@@ -119,7 +119,7 @@ fn memory_release_threshold(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
 /// Parameters
 /// ----------
 /// keep : int, optional
-///     Bytes to keep.
+///     Bytes of unused memory to keep.
 /// device : int, str or Device, optional
 ///     The current device by default.
 ///
@@ -130,8 +130,8 @@ fn memory_release_threshold(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
 ///
 /// Notes
 /// -----
-/// Memory freed after work that is still running is not free yet: synchronize first. Cached pinned host memory is
-/// released too, for which the driver waits for the device, and so is the memory cached from dropped results
+/// Freed memory that running work still uses is not released: synchronize first. The call also releases cached pinned
+/// host memory, for which the driver waits for the device, and the memory cached from dropped results
 /// (:func:`set_host_cache_limit`).
 ///
 /// Examples
@@ -152,7 +152,7 @@ fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&
     let trim = || {
         retired::sweep(device);
         pool::trim(device, keep)?;
-        // After the steps that add memory to it.
+        // Called after `sweep` and `pool::trim`, because these add memory to the quarantine.
         quarantine::trim();
         pinned_cache::trim(device)?;
         ring::trim(device, 0)?;
@@ -180,8 +180,8 @@ fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&
 /// Notes
 /// -----
 /// Memory is pinned when a copy needs it: 4 MiB for each processor core, and more for asynchronous copies to a busy
-/// stream. If pinning fails, the driver's staging is used, and `show_config()` reports it; this call makes PyGPU try
-/// again.
+/// stream. If pinning fails, copies use the driver's staging, and `show_config()` reports the failure. A call of this
+/// function makes PyGPU try to pin memory again.
 ///
 /// Examples
 /// --------
@@ -226,7 +226,7 @@ fn pinned_limit() -> PyResult<usize> {
 /// Parameters
 /// ----------
 /// nbytes : int
-///     Bytes; by default a sixteenth of the machine's memory. 0 caches nothing.
+///     Bytes; by default a sixteenth of the machine's memory. 0 disables the cache.
 ///
 /// Raises
 /// ------
@@ -288,7 +288,7 @@ fn host_cache_limit() -> usize {
 ///
 /// Notes
 /// -----
-/// On the CPU the arrays' memory is counted as on a device. There is no pool, so no memory of freed arrays is kept.
+/// The limit applies to arrays on the CPU too. The CPU has no pool, so no memory of freed arrays is kept.
 ///
 /// Examples
 /// --------

@@ -1,4 +1,4 @@
-//! Devices, streams, events, graphs and memory without a shape: the classes and functions below arrays.
+//! Python classes and functions for devices, streams, events, graphs, and memory without a shape. Arrays use them.
 
 use pyo3::prelude::*;
 
@@ -22,7 +22,7 @@ pub(crate) mod result_cache;
 pub(crate) mod stream;
 mod stream_handle;
 
-/// Adds classes and functions to the module.
+/// Adds the classes and functions of this folder to the Python module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     config::register(module)?;
     device::register(module)?;

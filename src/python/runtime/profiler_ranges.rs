@@ -53,7 +53,7 @@ fn _is_annotated(py: Python<'_>) -> bool {
 #[pyfunction]
 #[pyo3(signature = (name: "str") -> "bool")]
 fn _begin_range(name: &str) -> bool {
-    // Leaked, because `_end_range` ends it.
+    // The guard must not end the range, because `_end_range` does.
     profiler_ranges::range(|| name).map(std::mem::forget).is_some()
 }
 

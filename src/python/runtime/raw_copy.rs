@@ -1,5 +1,6 @@
-//! Copies and fills by address. A block tracked by PyGPU is checked for its extent and synchronized with its other
-//! uses; for other memory the caller is responsible for lifetime and synchronization.
+//! Copies and fills of memory that is specified by addresses. If PyGPU tracks the block of an address, the range is
+//! checked against the block's extent and synchronized with the block's other uses. For other memory the caller is
+//! responsible for lifetime and synchronization.
 
 use std::sync::Arc;
 
@@ -19,14 +20,14 @@ use pygpu_device::stream::Stream;
 use pygpu_memory::address_registry::{self, AddressLookup, AddressedMemory, ContainingBlocks};
 use pygpu_memory::{Access, Allocation, BlockUse, capture, ordered};
 
-/// Kinds of memory that the caller specifies.
+/// Kinds of the memory on both sides of a copy, as specified by the caller.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum MemcpyKind {
     HostToHost,
     HostToDevice,
     DeviceToHost,
     DeviceToDevice,
-    /// Determined by the driver.
+    /// The driver determines the kinds from the addresses.
     Default,
 }
 
@@ -53,10 +54,10 @@ enum CopyLocation {
     Device(Device),
 }
 
-/// Operand of a copy or a fill, checked against the known properties of its memory.
+/// Operand of a copy or a fill. Its range was checked against the extent and write access of its memory, if known.
 struct CopyEndpoint {
     location: CopyLocation,
-    /// Block whose uses are waited for, and in which this use is recorded.
+    /// Block that PyGPU tracks: the operation waits for the block's earlier uses and is recorded as a use of the block.
     block: Option<Arc<Allocation>>,
 }
 
@@ -65,11 +66,12 @@ impl CopyEndpoint {
         self.block.iter().map(move |block| (block, access))
     }
 
-    /// Looks up a range in PyGPU or in the driver of `default_device`; managed memory counts as memory of `default_device`.
+    /// Looks up the memory of a range in PyGPU's registry, then in the driver of `default_device`. Managed memory
+    /// counts as memory of `default_device`.
     ///
     /// # Errors
-    /// The driver's `INVALID_VALUE` for memory that was freed, that ends before the range does, or that is read-only
-    /// and written.
+    /// The driver's `INVALID_VALUE` for memory that was freed, for memory that ends before the range does, and for a
+    /// write into read-only memory.
     fn lookup(default_device: Device, address: Address, bytes: usize, access: Access) -> Result<Self> {
         let operation = if access == Access::Write { "copy to an address" } else { "copy from an address" };
         let invalid = |reason: String| {
@@ -99,7 +101,7 @@ impl CopyEndpoint {
     }
 }
 
-/// Rejects an address that the host cannot access, if it is specified as host memory.
+/// Checks that the host can access an operand that the caller specified as host memory.
 fn check_host_access(location: CopyLocation, address: Address) -> Result<()> {
     match location {
         CopyLocation::Device(device) if matches!(device.backend().pointer_kind(address)?, PointerKind::Device(_)) => {
@@ -114,7 +116,7 @@ fn location_on(device: Device) -> CopyLocation {
     if device.is_cpu() { CopyLocation::Host } else { CopyLocation::Device(device) }
 }
 
-/// Queries the driver for an address that PyGPU does not track.
+/// Queries the driver for the location of an address that PyGPU does not track.
 fn query_location(default_device: Device, address: Address) -> Result<CopyLocation> {
     Ok(match default_device.backend().pointer_kind(address)? {
         _ if default_device.is_cpu() => CopyLocation::Host,
@@ -124,20 +126,20 @@ fn query_location(default_device: Device, address: Address) -> Result<CopyLocati
     })
 }
 
-/// Returns the device on which work on memory of `owner` runs: that of the given stream, which may be another device
-/// of the same driver.
+/// Returns the device on which a copy or fill of `owner`'s memory runs: the device of the stream, which may be another
+/// device of the same driver, or `owner` if there is no stream.
 fn work_device(owner: Device, requested_stream: Option<&Stream>) -> Result<Device> {
     let Some(stream) = requested_stream else { return Ok(owner) };
     stream::check_kind(stream.device(), owner)?;
     Ok(stream.device())
 }
 
-/// Rows of one width at two distances, or one range.
+/// Source and target of a copy: rows of one width with a separate pitch for each side, or one contiguous range.
 pub(super) struct CopyRows {
     pub(super) target: Pitched,
     pub(super) source: Pitched,
     pub(super) extent: Extent,
-    /// One range, for which drivers have separate calls.
+    /// Whether the rows are one contiguous range, for which drivers have separate calls.
     pub(super) is_range: bool,
 }
 
@@ -151,15 +153,15 @@ impl CopyRows {
         Self { target: pitched(target, bytes), source: pitched(source, bytes), extent, is_range: true }
     }
 
-    /// Bytes from the first to the last of a side.
+    /// Returns the bytes from the first byte of the first row to the last byte of the last row on one side.
     fn span(&self, location: &Pitched) -> usize {
-        location.row_pitch * (self.extent.height - 1) + self.extent.width // checked when it was made
+        location.row_pitch * (self.extent.height - 1) + self.extent.width // cannot overflow: checked by the caller
     }
 
     /// Copies in the order of a stream of the device.
     ///
     /// # Safety
-    /// The rows exist, and stay until the stream has passed the copy.
+    /// The memory of both sides contains the rows, and stays allocated until the stream has passed the copy.
     unsafe fn enqueue(&self, device: Device, direction: Direction, stream: &Stream) -> Result<()> {
         let (backend, index, stream, Self { target, source, extent, .. }) =
             (device.backend(), device.index(), stream.handle(), self);
@@ -174,8 +176,8 @@ impl CopyRows {
     }
 }
 
-/// Copies on `requested_stream`, waiting if `wait` is set; without a stream, on the default stream of the device concerned, and
-/// waits.
+/// Copies on `requested_stream`, and waits for the copy if `wait` is set. Without a stream, copies on the default
+/// stream of the device whose memory is copied, and always waits.
 fn copy_and_wait(rows: &CopyRows, kind: MemcpyKind, requested_stream: Option<&Stream>, wait: bool) -> Result<()> {
     if rows.extent.width == 0 {
         return Ok(());
@@ -190,7 +192,8 @@ fn copy_and_wait(rows: &CopyRows, kind: MemcpyKind, requested_stream: Option<&St
     }
 }
 
-/// Copies on `requested_stream`; without a stream, on the default stream of the device concerned, and waits.
+/// Copies on `requested_stream` without waiting. Without a stream, copies on the default stream of the device whose
+/// memory is copied, and waits.
 pub(super) fn copy(rows: &CopyRows, kind: MemcpyKind, requested_stream: Option<&Stream>) -> Result<()> {
     let default_device = requested_stream.map_or_else(Device::current, |stream| Ok(stream.device()))?;
     let to = CopyEndpoint::lookup(default_device, rows.target.address, rows.span(&rows.target), Access::Write)?;
@@ -212,7 +215,8 @@ pub(super) fn copy(rows: &CopyRows, kind: MemcpyKind, requested_stream: Option<&
         (CopyLocation::Device(device), _) | (_, CopyLocation::Device(device)) => device,
         (CopyLocation::Host, CopyLocation::Host) => default_device,
     };
-    // A kind specified by the caller is passed to the driver unchanged, which rejects a wrong one.
+    // A kind specified by the caller is passed unchanged to the driver, which rejects a kind that does not match the
+    // addresses.
     let kind = match (kind, target, source) {
         (MemcpyKind::HostToDevice | MemcpyKind::DeviceToHost | MemcpyKind::DeviceToDevice, ..) if !owner.is_cpu() => {
             kind
@@ -234,14 +238,16 @@ pub(super) fn copy(rows: &CopyRows, kind: MemcpyKind, requested_stream: Option<&
     on_stream(device, requested_stream, &uses, |stream| unsafe { rows.enqueue(device, direction, stream) })
 }
 
-/// Allows host memory in a capture if it is pinned: the caller must keep it alive, also for a graph.
+/// Returns how a copy uses host memory. A capture accepts only pinned host memory; the caller must keep the memory
+/// alive as long as the graph may be launched.
 fn host_use(address: Address, stream: &Stream) -> Result<HostUse> {
     capture::host_use("a copy of ordinary host memory", stream, || {
         Ok(stream.device().backend().pointer_kind(address)? != PointerKind::Unregistered)
     })
 }
 
-/// Copies on the host, after the stream's earlier work. On the CPU backend's own streams it is normal work.
+/// Copies on the host, after waiting for the stream's earlier work. On a stream of the CPU backend the copy is enqueued
+/// like other work.
 fn copy_on_host(rows: &CopyRows, requested_stream: Option<&Stream>) -> Result<()> {
     if let Some(stream) = requested_stream {
         if stream.device().is_cpu() {
@@ -280,7 +286,7 @@ fn copy_to_peer(
             )));
         }
         Some(_) => {}
-        // Without a stream the copy follows the work of both devices' default streams, as in CUDA.
+        // Without a stream the copy waits for earlier work on the default streams of both devices, as in CUDA.
         None => Stream::default_of(source).wait_for(&Stream::default_of(target))?,
     }
     on_stream(source, requested_stream, uses, |stream| {
@@ -331,7 +337,7 @@ fn fill(target: Address, value: u8, bytes: usize, requested_stream: Option<&Stre
     })
 }
 
-/// Checks that the range is not null and does not exceed the address space.
+/// Checks that a range does not start at address 0 and does not exceed the address space.
 pub(super) fn check_range(address: Address, bytes: usize, name: &str) -> PyResult<()> {
     if bytes > 0 && (address == 0 || address.checked_add(bytes).is_none()) {
         return Err(PyValueError::new_err(format!("{name} {address:#x} cannot hold {bytes} bytes")));
@@ -352,14 +358,14 @@ pub(super) fn stream_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>)
 /// dst, src : int
 ///     Addresses of host or device memory that exists until the copy is complete.
 /// nbytes : int
-///     Bytes. 0 has no effect, for any addresses.
+///     Bytes. 0 copies no memory, whatever the addresses are.
 /// kind : {'default', 'host_to_host', 'host_to_device', 'device_to_host', 'device_to_device'}, optional
-///     Kinds of the addresses. By default the driver determines them.
+///     Kinds of memory at `src` and `dst`. By default the driver determines them.
 /// stream : Stream, object with `__cuda_stream__`, or int, optional
 ///     Copy in the order of this stream and do not wait. By default the copy is ordered on the default stream and
 ///     complete when the call returns.
 /// wait : bool, optional
-///     Wait for the copy on the given stream too.
+///     Wait for the copy even if `stream` is passed.
 ///
 /// Raises
 /// ------
@@ -368,8 +374,8 @@ pub(super) fn stream_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>)
 /// NotSupportedError
 ///     For pageable host memory, or a copy that waits, on a stream that is captured into a graph.
 /// CudaError
-///     With code 1 for a range that exceeds a block tracked by PyGPU, or lies in a freed one, and for read-only
-///     memory; if the addresses are known to the driver and contradict `kind`.
+///     With code 1 for a range that exceeds a block tracked by PyGPU or lies in a freed block, and for a write into
+///     read-only memory. Also if the driver has registered the addresses and their kinds contradict `kind`.
 ///
 /// Warnings
 /// --------
@@ -421,7 +427,7 @@ fn raw_copy(
 /// value : int
 ///     0 to 255.
 /// nbytes : int
-///     Bytes. 0 has no effect, for any address.
+///     Bytes. 0 fills no memory, whatever the address is.
 /// stream : Stream, object with `__cuda_stream__`, or int, optional
 ///     Fill in the order of this stream and do not wait. By default the fill is ordered on the default stream and
 ///     complete when the call returns.
@@ -431,8 +437,8 @@ fn raw_copy(
 /// ValueError
 ///     For address 0, a negative size or another value.
 /// CudaError
-///     With code 1 for a range that exceeds a block tracked by PyGPU, or lies in a freed one, and for read-only
-///     memory; if the driver reports that the address is not device memory.
+///     With code 1 for a range that exceeds a block tracked by PyGPU or lies in a freed block, and for read-only
+///     memory. Also if the driver reports that the address is not device memory.
 ///
 /// Examples
 /// --------

@@ -19,13 +19,13 @@ use pygpu_backend::Extent;
 /// dst_pitch : int
 ///     Bytes from one row to the next; at least `width`.
 /// src, src_pitch : int
-///     The same for the source.
+///     Address of the first row of the source, and bytes from one source row to the next.
 /// width : int
 ///     Bytes of a row.
 /// height : int
 ///     Rows.
 /// kind : {'default', 'host_to_host', 'host_to_device', 'device_to_host', 'device_to_device'}, optional
-///     Kinds of the addresses. By default the driver determines them.
+///     Kinds of memory at `src` and `dst`. By default the driver determines them.
 /// stream : Stream, object with `__cuda_stream__`, or int, optional
 ///     Copy in the order of this stream and do not wait. By default the copy is complete when the call returns.
 ///

@@ -1,5 +1,6 @@
-//! Memory by its address alone: for C code, and for functions with a driver's interface. This module keeps the owner
-//! of each address, so that an address is freed only once, and only if it was allocated here.
+//! Allocation and free of memory that the caller refers to by address only, as in C code and in the driver's functions.
+//! This module stores the block of each address, so that an address is freed only once, and only if this module
+//! allocated it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,21 +35,22 @@ const INVALID_VALUE: u32 = 1;
 const ALREADY_REGISTERED: u32 = 712;
 const NOT_REGISTERED: u32 = 713;
 
-/// Locks a table, for a few instructions only: values whose drop calls a driver are taken out first.
+/// Locks a table. The caller holds the lock for a few instructions only: values whose drop calls a driver are removed
+/// from the table under the lock and dropped after it.
 pub(super) fn lock<T: Send>(table: &'static AllocationMap<T>) -> ForkSafeGuard<BTreeMap<Address, T>> {
     table.lock()
 }
 
-/// Removes the blocks of a device whose memory a reset destroyed.
+/// Removes the blocks of a device from all tables, because a reset of the device destroyed their memory.
 pub(crate) fn forget(device: Device) {
     for table in [&ON_DEVICE, &PINNED, &STREAM_ORDERED] {
-        // Dropped under the lock: a block of a previous epoch makes no driver call.
+        // The blocks may be dropped under the lock: the drop of a block from before the reset calls no driver.
         lock(table).retain(|_, block| block.device() != device);
     }
     lock(&REGISTERED).retain(|_, owner| *owner != device);
 }
 
-/// Creates the error that a driver would return, for conditions known without a driver call.
+/// Creates the error that a driver would return, for errors that PyGPU detects without a driver call.
 fn driver_error(operation: &'static str, code: u32, detail: String) -> Error {
     let (name, text) = match backend::default_backend() {
         Ok(backend) => (backend.error_name(code), backend.error_text(code)),
@@ -71,7 +73,7 @@ pub(super) fn store_block(
     if address != 0 {
         let block = Arc::new(block);
         address_registry::register(&block, kind);
-        // A previous owner of the same address was freed by a reset; dropping it frees nothing.
+        // A reset destroyed the memory of a previous block at this address; the drop of that block frees no memory.
         let previous = lock(table).insert(address, block);
         drop(previous);
     }
@@ -90,7 +92,7 @@ fn remove_block(
         let detail = format!("address {address:#x} was not allocated by this module, or was freed already");
         return Err(driver_error(operation, INVALID_VALUE, detail));
     };
-    // Arrays over it may keep it alive.
+    // The address is forgotten now, because arrays over the block may keep the block alive after this drop.
     address_registry::forget(&block);
     shutdown::collect_errors(|| drop(block))
 }
@@ -98,8 +100,8 @@ fn remove_block(
 fn allocate(device: Device, bytes: usize) -> Result<Address> {
     let stream = Stream::default_of(device);
     let block = Allocation::new(bytes, stream.clone())?;
-    // The address may be used immediately on any stream, so the block must exist when the call returns. Its uses are
-    // untracked, so the free must wait for the whole device.
+    // The caller may use the address immediately on any stream, so the allocation must be complete when the call
+    // returns. PyGPU does not track these uses, so the free must wait for the whole device.
     block.mark_untracked();
     if bytes > 0 {
         stream.synchronize()?;
@@ -157,7 +159,7 @@ fn raw_allocate(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) ->
 /// Raises
 /// ------
 /// CudaError
-///     With code 1, for any other address, including those of arrays.
+///     With code 1, for an address that no such function allocated, including addresses of arrays.
 ///
 /// Examples
 /// --------
@@ -171,7 +173,7 @@ fn raw_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(address.py().without_gil(|| {
         let stream_ordered = lock(&STREAM_ORDERED).remove(&address_to_free);
         let Some(block) = stream_ordered else { return remove_block(&ON_DEVICE, "cudaFree", address_to_free) };
-        // The streams that used it are unknown.
+        // The streams that used the block are unknown, so the free waits for the device.
         block.mark_untracked();
         address_registry::forget(&block);
         shutdown::collect_errors(|| drop(block))
@@ -185,11 +187,11 @@ fn raw_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
 /// nbytes : int
 ///     Bytes. 0 allocates nothing.
 /// portable : bool, optional
-///     Pinned for every device, not only the current one.
+///     Whether the memory is pinned for every device, not only for the current device.
 /// mapped : bool, optional
-///     Mapped into the device's address space.
+///     Whether the memory is mapped into the device's address space.
 /// write_combined : bool, optional
-///     Fast for device reads, slow for host reads.
+///     Whether the memory is write-combined: fast for reads by the device, slow for reads by the host.
 ///
 /// Returns
 /// -------
@@ -223,7 +225,7 @@ fn host_allocate(nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool, write_
 /// Raises
 /// ------
 /// CudaError
-///     With code 1, for any other address.
+///     With code 1, for an address that `host_allocate` did not return.
 ///
 /// Examples
 /// --------
@@ -254,10 +256,10 @@ fn unregister_range(address: Address) -> Result<()> {
         let detail = format!("address {address:#x} was not registered by this module, or was unregistered already");
         return Err(driver_error("cudaHostUnregister", NOT_REGISTERED, detail));
     };
-    // SAFETY: registered above; the caller guarantees that no copy is in progress.
+    // SAFETY: `register_range` pinned the range; the caller guarantees that no copy of the range is in progress.
     let outcome = unsafe { device.backend().unregister_host(device.index(), address) };
     if outcome.is_err() {
-        // Still pinned, so that the caller may try again.
+        // The memory is still pinned. It is stored again, so that the caller may try again.
         lock(&REGISTERED).insert(address, device);
     }
     outcome
@@ -272,9 +274,9 @@ fn unregister_range(address: Address) -> Result<()> {
 /// nbytes : int
 ///     Bytes, at least one.
 /// portable : bool, optional
-///     Pinned for every device, not only the current one.
+///     Whether the memory is pinned for every device, not only for the current device.
 /// mapped : bool, optional
-///     Mapped into the device's address space.
+///     Whether the memory is mapped into the device's address space.
 ///
 /// Raises
 /// ------
@@ -311,7 +313,7 @@ fn host_register(address: &Bound<'_, PyAny>, nbytes: &Bound<'_, PyAny>, portable
 /// Raises
 /// ------
 /// CudaError
-///     With code 713 for any other address.
+///     With code 713 for an address that `host_register` did not pin.
 ///
 /// Examples
 /// --------

@@ -1,5 +1,5 @@
-//! Further kinds of memory by address, in addition to `raw`: the driver's plain memory, managed memory, and
-//! stream-ordered memory; also queries of addresses.
+//! Allocation by address of the driver's plain memory, managed memory, and stream-ordered memory, in addition to
+//! `raw_memory`; also queries of the memory at an address.
 
 use pyo3::prelude::*;
 
@@ -53,7 +53,7 @@ fn raw_allocate_plain(nbytes: &Bound<'_, PyAny>) -> PyResult<Address> {
 /// nbytes : int
 ///     Bytes. 0 allocates nothing.
 /// of_host : bool, optional
-///     Whether only the host may use it, until it is attached to a stream.
+///     Whether only the host may use the memory, until the memory is attached to a stream.
 ///
 /// Returns
 /// -------
@@ -94,7 +94,7 @@ fn to_stream(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Stream> {
 /// nbytes : int
 ///     Bytes. 0 allocates nothing.
 /// stream : Stream, object with `__cuda_stream__`, or int
-///     Work enqueued on it from now on may use the memory; other streams must wait for it.
+///     Work enqueued on this stream from now on may use the memory; other streams must wait for this stream.
 ///
 /// Returns
 /// -------
@@ -124,7 +124,8 @@ fn raw_allocate_async(nbytes: &Bound<'_, PyAny>, stream: &Bound<'_, PyAny>) -> P
             return Ok(0);
         }
         let block = std::sync::Arc::new(Allocation::new(bytes, stream.clone())?);
-        // Memory on a stream that may be destroyed before the free is allocated on another stream.
+        // If `stream` may be destroyed before the free, the block is allocated on another stream, which `stream` waits
+        // for.
         block.order_before(Access::Write, &stream)?;
         let address = block.address();
         address_registry::register(&block, AddressedMemory::Own);
@@ -142,7 +143,8 @@ fn free_on_stream(address: Address, stream: &Stream) -> Result<()> {
         let detail = format!("address {address:#x} was not allocated in the order of a stream, or was freed already");
         return Err(raw_memory::invalid_value("cudaFreeAsync", detail));
     };
-    // The caller has enqueued all uses before this point of the stream.
+    // The free must wait for the current end of the stream: the caller has enqueued all uses of the block before the
+    // end.
     let recorded = block.record_stream(stream);
     if recorded.is_err() {
         block.mark_untracked();
@@ -163,7 +165,7 @@ fn free_on_stream(address: Address, stream: &Stream) -> Result<()> {
 /// Raises
 /// ------
 /// CudaError
-///     With code 1, for any other address.
+///     With code 1, for an address that `raw_allocate_async` did not return.
 ///
 /// Examples
 /// --------
@@ -183,7 +185,8 @@ const HOST: &str = "host";
 const DEVICE: &str = "device";
 const MANAGED: &str = "managed";
 
-/// Returns the kind of an address as tracked by PyGPU or by the driver.
+/// Returns the kind and device index of the memory at an address, as tracked by PyGPU or by the driver; `None` for
+/// unknown or freed memory.
 fn memory_kind(address: Address) -> Result<Option<(&'static str, i32)>> {
     let current_device = Device::current()?;
     let driver_kind = current_device.backend().pointer_kind(address)?;
@@ -212,8 +215,9 @@ fn memory_kind(address: Address) -> Result<Option<(&'static str, i32)>> {
 /// Returns
 /// -------
 /// tuple of (str, int, int, int) or None
-///     'host' for pinned memory, 'device' or 'managed'; the number of the device; the address for access by the
-///     device, and the one for access by the host, each 0 without access. None for unknown memory.
+///     The kind, 'host' (pinned memory), 'device' or 'managed'; the number of the device; the address for access by the
+///     device, 0 if the device has no access; and the address for access by the host, 0 if the host has no access. None
+///     for unknown memory.
 ///
 /// Examples
 /// --------

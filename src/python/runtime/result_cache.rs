@@ -1,11 +1,11 @@
-//! Cache of `get` results that only PyGPU refers to any more, for the next `get` of the same array.
+//! Cache of `get` results that no code outside PyGPU refers to any more. The next `get` of the same array reuses them.
 //!
 //! Why: creating an ndarray and touching its memory for the first time costs more than a small copy. The cache is
 //! bounded in size for the process, evicts the oldest entry first, and is emptied by `trim_memory()`; the memory of
 //! large results is additionally cached in `memory::host_block_cache`.
 //!
-//! The table is locked with the GIL held, for a few instructions; nothing is dropped meanwhile, since dropping an
-//! ndarray may run Python.
+//! The table is locked with the GIL held, for a few instructions. No ndarray is dropped under the lock, because its
+//! drop may run Python code.
 
 use std::collections::VecDeque;
 
@@ -39,7 +39,7 @@ fn table() -> ForkSafeGuard<ResultCache> {
     TABLE.lock()
 }
 
-/// Slot in the table, freed when dropped.
+/// Handle of one entry of the table; its drop removes the entry.
 pub(crate) struct CacheSlot(u64);
 
 impl ResultCache {
@@ -50,7 +50,8 @@ impl ResultCache {
         Some(entry.array)
     }
 
-    /// Removes the oldest entries beyond a size in bytes, for the caller to drop.
+    /// Removes the oldest entries until the table is within `bytes` and `MAX_ARRAYS`, and returns them. The caller
+    /// drops them after the lock is released.
     fn evicted(&mut self, bytes: usize) -> Vec<CachedResult> {
         let mut evicted = Vec::new();
         while self.bytes > bytes || self.entries.len() > MAX_ARRAYS {
@@ -63,7 +64,7 @@ impl ResultCache {
 }
 
 impl CacheSlot {
-    /// Caches a result. `None` if it is too large or not a plain ndarray.
+    /// Caches a result. Returns `None` if the result is too large or not a plain ndarray.
     pub(crate) fn store(array: &Bound<'_, PyUntypedArray>) -> Option<Self> {
         let bytes = array.len() * array.dtype().itemsize();
         let limit = MAX_BYTES.min(host_block_cache::limit());
@@ -84,7 +85,7 @@ impl CacheSlot {
         Some(Self(id))
     }
 
-    /// Returns the result, if it is still in the table.
+    /// Returns the cached result if its entry was not evicted.
     #[inline]
     pub(crate) fn get<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         let table = table();
@@ -92,7 +93,7 @@ impl CacheSlot {
         Some(entry.array.bind(py).as_any().clone())
     }
 
-    /// Returns whether the table contains the result.
+    /// Returns whether the table still contains the entry.
     pub(crate) fn is_filled(&self) -> bool {
         table().entries.iter().any(|entry| entry.id == self.0)
     }

@@ -43,8 +43,8 @@ use pygpu_memory::{capture, retired};
 ///
 /// Notes
 /// -----
-/// As a context manager it makes itself the thread's current stream of its device: PyGPU's work there without a
-/// ``stream=`` argument uses it. Two objects with equal handle and device are equal.
+/// As a context manager, a stream makes itself the thread's current stream of its device. PyGPU's work on that device
+/// then uses this stream unless ``stream=`` is passed. Two objects with equal handle and device are equal.
 ///
 /// Examples
 /// --------
@@ -76,7 +76,8 @@ impl Drop for PyStream {
     fn drop(&mut self) {
         let Some(stream) = self.0.take() else { return };
         let is_default = stream.handle() == StreamHandle::DEFAULT;
-        // A borrowed stream releases a Python object and makes no driver call.
+        // The drop of a default, borrowed or CPU stream makes no driver call; that of a borrowed stream releases a
+        // Python object.
         if is_default || stream.is_foreign() || stream.device().is_cpu() {
             drop(stream)
         } else {
@@ -85,8 +86,8 @@ impl Drop for PyStream {
     }
 }
 
-/// Converts an argument: `None` is the thread's current stream, a `Stream`, an object with `__cuda_stream__`, or a
-/// handle.
+/// Converts an argument `stream=`: `None` for the thread's current stream, a `Stream`, an object with
+/// `__cuda_stream__`, or a handle.
 ///
 /// # Errors
 /// `TypeError` for any other object; `ValueError` for a stream of another device and for an invalid handle.
@@ -97,7 +98,8 @@ pub(crate) fn from_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>, d
     Ok(stream)
 }
 
-/// Like `from_argument`, for an argument other than `None` whose stream may belong to another device than `default_device`.
+/// Converts an argument `stream=` other than `None`. Unlike in `from_argument`, the stream may belong to another device
+/// than `default_device`.
 pub(crate) fn from_anywhere(py: Python<'_>, object: &Bound<'_, PyAny>, default_device: Device) -> PyResult<Stream> {
     match object.cast::<PyStream>() {
         Ok(stream) => stream.get().stream().cloned(),
@@ -116,10 +118,11 @@ fn check_device(stream: &Stream, device: Device) -> Result<()> {
     )))
 }
 
-/// Converts a stream that is not a `Stream`, of `default_device` or of another device with its driver.
+/// Converts an object with `__cuda_stream__` or a handle. The stream belongs to `default_device` or to another device
+/// of the same driver.
 fn from_foreign(py: Python<'_>, object: &Bound<'_, PyAny>, default_device: Device) -> PyResult<Stream> {
     if let Some(protocol) = object.getattr_opt(intern!(py, "__cuda_stream__"))? {
-        // The attribute form is deprecated, but older libraries have only that.
+        // In older libraries `__cuda_stream__` is an attribute instead of a method. This form is deprecated.
         let pair = if protocol.is_callable() { protocol.call0()? } else { protocol };
         let handle = stream_handle::handle_from_pair(&pair)?;
         return stream_handle::from_handle(py, handle, default_device, Some(object.clone().unbind()));
@@ -135,7 +138,7 @@ fn from_foreign(py: Python<'_>, object: &Bound<'_, PyAny>, default_device: Devic
     stream_handle::from_handle(py, handle, default_device, None)
 }
 
-/// Checks that two devices have the same driver: a driver would dereference the handles of another one.
+/// Checks that two devices have the same driver, because a driver would dereference the handles of another driver.
 pub(crate) fn check_kind(first: Device, other: Device) -> Result<()> {
     if first.kind() == other.kind() {
         return Ok(());
@@ -147,7 +150,7 @@ pub(crate) fn check_kind(first: Device, other: Device) -> Result<()> {
 
 #[pymethods]
 impl PyStream {
-    // The arguments may be those of the `__init__` of a subclass.
+    // `__new__` ignores its arguments, because they may belong to the `__init__` of a subclass.
     #[new]
     #[pyo3(signature = (*_args, **_kwargs), text_signature = "(non_blocking=False, priority=0, device=None)")]
     // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
@@ -179,8 +182,8 @@ impl PyStream {
     /// device : int, str or Device, optional
     ///     Device to which the stream must belong. By default the driver determines it.
     /// owner : object, optional
-    ///     Kept alive as long as PyGPU uses the stream. An owner that refers to the new object is never freed,
-    ///     because the garbage collector cannot detect this cycle.
+    ///     Object that PyGPU keeps alive as long as it uses the stream. An owner that refers to the new `Stream` object
+    ///     is never freed, because the garbage collector cannot detect this cycle.
     ///
     /// Returns
     /// -------
@@ -193,7 +196,7 @@ impl PyStream {
     ///
     /// Warnings
     /// --------
-    /// A handle without a live stream may crash the process: drivers cannot detect it.
+    /// A handle of a destroyed stream may crash the process, because drivers do not detect such a handle.
     ///
     /// Examples
     /// --------
@@ -310,8 +313,8 @@ impl PyStream {
     /// -------
     /// version, handle : int
     ///     Version 0 of the protocol and the driver's handle. On CUDA the legacy default stream is 1, its unambiguous
-    ///     handle: libraries compiled for per-thread default streams interpret 0 as the per-thread one. HIP accepts
-    ///     only 0.
+    ///     handle: libraries compiled for per-thread default streams interpret 0 as the per-thread default stream. HIP
+    ///     accepts only 0 for the legacy default stream.
     ///
     /// Examples
     /// --------
@@ -355,7 +358,7 @@ impl PyStream {
         Ok(hasher.finish())
     }
 
-    // Other coroutines run while this one waits.
+    // A coroutine that awaits the stream does not block other coroutines.
     fn __await__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         py.import(intern!(py, "PyGPU._native.async_wait"))?.call_method1(intern!(py, "wait"), (slf,))
@@ -449,7 +452,7 @@ names! {
     classes "Streams and events": PyStream;
 }
 
-/// Converts an argument for which `None` is the legacy default stream, as in driver calls.
+/// Converts an argument `stream`; `None` is the legacy default stream, as in driver calls.
 pub(crate) fn stream_or_default(py: Python<'_>, stream: Option<&Bound<'_, PyAny>>, device: Device) -> PyResult<Stream> {
     match stream.filter(|stream| !stream.is_none()) {
         Some(stream) => from_argument(py, Some(stream), device),

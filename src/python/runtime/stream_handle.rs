@@ -1,4 +1,4 @@
-//! Streams identified by their handles.
+//! Conversion of driver handles to streams.
 
 use std::any::Any;
 
@@ -18,7 +18,7 @@ use pygpu_memory::capture;
 /// Handle of the per-thread default stream in CUDA and HIP.
 const PER_THREAD: usize = 2;
 
-/// Returns the handle in a result of `__cuda_stream__`.
+/// Returns the handle in the pair (version, handle) that `__cuda_stream__` returned.
 ///
 /// # Errors
 /// `TypeError` for a value that is not a pair; `ValueError` for another version of the protocol.
@@ -37,8 +37,8 @@ pub(super) fn handle_from_pair(pair: &Bound<'_, PyAny>) -> PyResult<usize> {
     number::size(&pair.get_item(1)?, "the handle in __cuda_stream__")
 }
 
-/// Returns the stream of a handle on the device that the driver reports; the default streams, whose handles have no
-/// device, belong to `default_device`.
+/// Returns the stream of a handle, on the device that the driver reports for the handle. Handles of default streams
+/// have no device; these streams belong to `default_device`.
 ///
 /// # Errors
 /// Errors of the driver.
@@ -50,7 +50,8 @@ pub(super) fn from_handle(
 ) -> PyResult<Stream> {
     let owner = owner.map(|owner| Box::new(SendPyObject::new(owner)) as Box<dyn Any + Send + Sync>);
     let reported = if handle > PER_THREAD { py.without_gil(|| reported_device(default_device, handle))? } else { None };
-    // 1 denotes the legacy default stream, and so does 0 unless a program is compiled for per-thread default streams.
+    // 1 denotes the legacy default stream in all programs. 0 denotes it except in programs compiled for per-thread
+    // default streams.
     let handle = if handle == 1 { StreamHandle::DEFAULT } else { StreamHandle(handle) };
     Ok(Stream::foreign(reported.unwrap_or(default_device), handle, owner))
 }

@@ -32,25 +32,26 @@ use pygpu_memory::texture::DriverArray;
 /// dtype : data-type, optional
 ///     Type of a channel: an integer of 8, 16 or 32 bits, float16 or float32.
 /// channels : int, optional
-///     1, 2 or 4. With more than one, arrays that are copied in and out have the channels as their last axis.
+///     Channels of an element: 1, 2 or 4. If there is more than one channel, the channels are the last axis of the
+///     arrays that are copied from and to the TextureArray.
 /// layered : bool, optional
-///     Layers with one or two axes, without interpolation between layers, instead of one more axis.
+///     Whether the first axis counts layers of one or two axes. Textures do not interpolate between layers.
 /// surface : bool, optional
-///     Whether kernels can write to it, through a `Surface`.
+///     Whether kernels can write to the array, through a `Surface`.
 /// device : Device, int or str, optional
-///     The current one by default.
+///     The current device by default.
 ///
 /// Raises
 /// ------
 /// ValueError
 ///     For a shape or a dtype that textures do not support.
 /// OutOfMemoryError
-///     If the device has not enough memory.
+///     If the device does not have enough memory.
 ///
 /// Notes
 /// -----
-/// A texture or a surface keeps the array alive; a launch that uses one keeps both alive. Copies and launches on
-/// different streams are synchronized like those that use a GPUArray.
+/// A texture or surface keeps its array alive; a launch with a texture or surface keeps both objects alive. Copies and
+/// launches on different streams are synchronized as for a GPUArray.
 ///
 /// Examples
 /// --------
@@ -83,7 +84,8 @@ impl TextureArray {
         axes
     }
 
-    /// Returns the shape of arrays that are copied in and out.
+    /// Returns the shape of the arrays that are copied from and to this array: its axes, and an axis of channels if
+    /// there is more than one.
     fn transfer_shape(&self) -> Dims {
         let mut axes = self.axes();
         if self.array.shape().texel.channels > 1 {
@@ -117,7 +119,7 @@ impl TextureArray {
         check_device(other, &self.array)
     }
 
-    /// Copies the elements to an array in plain device memory.
+    /// Copies the elements to a new array in plain device memory.
     fn read(&self, stream: &Stream) -> Result<Array, Error> {
         let dtype = enum_names::dtype_of(self.array.shape().texel.format);
         let linear = Array::empty(&self.transfer_shape(), dtype, MemoryOrder::C, stream.clone())?;
@@ -125,7 +127,7 @@ impl TextureArray {
         Ok(linear)
     }
 
-    /// Copies all elements from or to an array of as many, which follow each other.
+    /// Copies all elements from or to a contiguous array of equal size.
     fn copy_whole(&self, linear: &Array, direction: ArrayCopy, stream: &Stream) -> Result<(), Error> {
         // SAFETY: the linear array has the texture array's shape and element type, and is on its device.
         unsafe { self.array.copy(&self.full_box(), (linear.allocation(), linear.address()), direction, stream) }
@@ -143,7 +145,7 @@ fn check_device(linear: &Array, array: &DriverArray) -> PyResult<()> {
     )))
 }
 
-/// Returns the array, or a contiguous copy of it.
+/// Returns the array if it is contiguous, otherwise a contiguous copy.
 fn dense(array: &Array, stream: &Stream) -> Result<Array, Error> {
     if array.layout().is_c_contiguous() { Ok(array.clone()) } else { copy::duplicate(array, MemoryOrder::C, stream) }
 }
@@ -206,7 +208,8 @@ impl TextureArray {
     /// Parameters
     /// ----------
     /// source : array_like or GPUArray
-    ///     Elements with the array's shape and dtype, with any strides. Several channels are the last axis.
+    ///     Elements with the array's shape and dtype, with any strides. If there is more than one channel, the channels
+    ///     are the last axis.
     /// stream : Stream, object with `__cuda_stream__` or int, optional
     ///     The current stream by default.
     ///
@@ -293,7 +296,7 @@ impl TextureArray {
     /// at : tuple of int
     ///     Start of the part: byte in the row, row and plane.
     /// written : bool
-    ///     True copies to the array, False from it.
+    ///     True copies `memory` to the array, False copies the array to `memory`.
     /// stream : Stream, object with `__cuda_stream__` or int, optional
     ///     The current stream by default.
     #[pyo3(signature = (
@@ -325,7 +328,7 @@ impl TextureArray {
         };
         let copy_stream = streams::from_argument(py, stream, self.array.device())?;
         py.without_gil(|| {
-            // SAFETY: as many bytes as the part has.
+            // SAFETY: `linear` is contiguous and has the extent of the part in bytes, on the array's device.
             unsafe { self.array.copy(&part, (linear.allocation(), linear.address()), direction, &copy_stream) }
         })?;
         Ok(())
@@ -357,7 +360,7 @@ impl TextureArray {
         self.array.shape().is_layered()
     }
 
-    /// Whether kernels can write to it.
+    /// Whether kernels can write to the array through a `Surface`.
     #[getter]
     fn surface(&self) -> bool {
         self.array.shape().flags & SURFACE != 0

@@ -1,4 +1,4 @@
-//! Parsing of texture options from Python.
+//! Conversion of texture options from Python: names of modes, dtypes of channels, border colours.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -8,7 +8,7 @@ use pygpu_backend::{AddressMode, Texel, TexelFormat};
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
 
-/// Names of the address modes.
+/// Names of the address modes in Python.
 const ADDRESS_MODES: [(&str, AddressMode); 4] = [
     ("wrap", AddressMode::Wrap),
     ("clamp", AddressMode::Clamp),
@@ -27,7 +27,7 @@ const KINDS: [(ScalarType, TexelFormat); 8] = [
     (ScalarType::Float32, TexelFormat::Float32),
 ];
 
-/// Returns elements of a dtype with `channels` channels.
+/// Returns the texel format for `channels` channels of a dtype.
 pub(super) fn texel(dtype: DType, channels: u32) -> Result<Texel> {
     let Some((_, format)) = KINDS.iter().find(|(kind, _)| *kind == dtype.kind()) else {
         return Err(Error::value(format!(
@@ -42,7 +42,7 @@ pub(super) fn texel(dtype: DType, channels: u32) -> Result<Texel> {
     Err(Error::value(format!("an element has 1, 2 or 4 channels, not {channels}")))
 }
 
-/// Returns the dtype of a channel.
+/// Returns the dtype of a channel of a texel format.
 pub(super) fn dtype_of(format: TexelFormat) -> DType {
     let entry = KINDS.iter().find(|(_, candidate)| *candidate == format);
     DType::new(entry.map_or(ScalarType::Float32, |(kind, _)| *kind))
@@ -57,7 +57,7 @@ fn address_mode(word: &Bound<'_, PyAny>) -> PyResult<AddressMode> {
     })
 }
 
-/// Parses one word for all axes, or one for each of x, y and z; axes without a word are clamped.
+/// Parses `address_mode`: one name for all axes, or one name for each of x, y and z. Axes without a name are clamped.
 pub(super) fn address_modes(words: &Bound<'_, PyAny>) -> PyResult<[AddressMode; 3]> {
     if words.is_instance_of::<PyString>() {
         return Ok([address_mode(words)?; 3]);
@@ -72,7 +72,7 @@ pub(super) fn address_modes(words: &Bound<'_, PyAny>) -> PyResult<[AddressMode; 
     Ok(modes)
 }
 
-/// Returns whether a word is the second of two choices.
+/// Returns whether an option is the second of its two possible names; raises `ValueError` for any other name.
 pub(super) fn is_second(word: &str, name: &str, words: [&str; 2]) -> PyResult<bool> {
     if word == words[0] {
         return Ok(false);
@@ -83,7 +83,7 @@ pub(super) fn is_second(word: &str, name: &str, words: [&str; 2]) -> PyResult<bo
     Err(PyValueError::new_err(format!("{name} is '{}' or '{}', not {word:?}", words[0], words[1])))
 }
 
-/// Parses one number for all channels, or up to four.
+/// Parses `border_color`: one number for all channels, or up to four numbers, one per channel. The default is 0.
 pub(super) fn border(color: &Bound<'_, PyAny>) -> PyResult<[f32; 4]> {
     if let Ok(value) = color.extract::<f32>() {
         return Ok([value; 4]);

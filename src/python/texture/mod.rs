@@ -6,7 +6,7 @@ pub(crate) mod array;
 mod enum_names;
 pub(crate) mod object;
 
-/// Adds the classes to the module.
+/// Adds the three classes to the Python module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     array::register(module)?;
     object::register(module)

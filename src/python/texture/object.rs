@@ -20,22 +20,23 @@ use pygpu_memory::texture::{KernelObject, Texels};
 /// Parameters
 /// ----------
 /// source : TextureArray or GPUArray
-///     A GPUArray of one axis is linear memory, for `tex1Dfetch`; one of two axes, with any distance between rows, is
-///     for `tex2D`.
+///     Array to read. Kernels read a GPUArray of one axis with `tex1Dfetch`, and a GPUArray of two axes with `tex2D`.
+///     The rows of the latter may have any distance.
 /// address_mode : str or sequence of str, optional
 ///     Values beyond the edges: ``'clamp'`` repeats the edge element, ``'border'`` returns the border colour,
-///     ``'wrap'`` repeats the array, ``'mirror'`` repeats it mirrored. One for all axes, or one for each of x, y, z.
-///     Without normalised coordinates ``'wrap'`` and ``'mirror'`` are ``'clamp'``, as in CUDA.
+///     ``'wrap'`` repeats the array, ``'mirror'`` repeats the array mirrored. One mode for all axes, or one mode for
+///     each of x, y, z. Without normalised coordinates ``'wrap'`` and ``'mirror'`` act like ``'clamp'``, as in CUDA.
 /// filter_mode : str, optional
-///     ``'point'`` or ``'linear'``: the nearest element, or interpolation, which requires floats.
+///     ``'point'`` reads the nearest element. ``'linear'`` interpolates, which requires floats.
 /// read_mode : str, optional
-///     ``'element'``, or ``'normalized_float'``: integers of 8 and 16 bits become floats of 0 (or -1) to 1.
+///     ``'element'`` returns the elements unchanged. ``'normalized_float'`` converts integers of 8 and 16 bits to
+///     floats from 0 to 1 (unsigned) or -1 to 1 (signed).
 /// normalized_coords : bool, optional
 ///     Whether coordinates go from 0 to 1, instead of from 0 to the number of elements.
 /// border_color : float or sequence of float, optional
 ///     Border colour for ``'border'``.
 /// channels : int, optional
-///     Channels of a GPUArray; more than one are its last axis.
+///     Channels of a GPUArray. If there is more than one channel, the channels are the last axis of the GPUArray.
 ///
 /// Raises
 /// ------
@@ -68,7 +69,7 @@ pub(crate) struct Texture {
     source: Py<PyAny>,
 }
 
-/// Returns a GPUArray as the resource of a texture.
+/// Describes the memory of a GPUArray as the resource of a texture.
 fn memory_resource(array: &Array, channels: u32) -> PyResult<Resource> {
     let texel = enum_names::texel(array.dtype(), channels)?;
     let layout = array.layout();
@@ -117,7 +118,7 @@ fn check_reading(texel: Texel, sampling: &Sampling) -> PyResult<()> {
     Ok(())
 }
 
-/// Adds an explanation to the driver's error for misaligned memory, which only says that some value is invalid.
+/// Adds an explanation to the driver's error for misaligned memory, whose text reports only an invalid value.
 fn explain(error: PyErr, resource: Option<&Resource>, kind: BackendKind, py: Python<'_>) -> PyErr {
     match resource {
         Some(Resource::Linear(..) | Resource::Pitched { .. }) if kind != BackendKind::Cpu => {
@@ -166,7 +167,7 @@ impl Texture {
             let array = array.get().array();
             check_reading(array.shape().texel, &sampling)?;
             let stream = stream::current(array.device());
-            // SAFETY: an array created by the driver.
+            // SAFETY: the texels are an array that the driver created, and `KernelObject` keeps it alive.
             py.without_gil(|| unsafe { KernelObject::texture(&Texels::Array(array), &sampling, &stream) })?
         } else if let Ok(array) = source.cast::<GpuArray>() {
             let array = array.get().array(py)?;
@@ -174,7 +175,7 @@ impl Texture {
             check_reading(enum_names::texel(array.dtype(), channels)?, &sampling)?;
             let stream = stream::current(array.device());
             let texels = Texels::Memory(array.allocation(), resource);
-            // SAFETY: the elements of an array, which lie in its block.
+            // SAFETY: the resource describes elements of a GPUArray, all of which lie in `array.allocation()`.
             let created = py.without_gil(|| unsafe { KernelObject::texture(&texels, &sampling, &stream) });
             created.map_err(|error| explain(error.into(), Some(&resource), array.device().kind(), py))?
         } else {
@@ -219,7 +220,7 @@ impl Texture {
 /// Raises
 /// ------
 /// ValueError
-///     For an array created without it.
+///     For an array created without ``surface=True``.
 ///
 /// Notes
 /// -----
@@ -277,7 +278,8 @@ impl Surface {
     }
 }
 
-/// Returns the object of a Texture or a Surface, and whether it is a surface; `None` for any other object.
+/// Returns the driver object of a `Texture` or `Surface`, and whether it is a surface. Returns `None` for any other
+/// Python object.
 pub(crate) fn from_python<'a>(value: &'a Bound<'_, PyAny>) -> Option<(&'a KernelObject, bool)> {
     if let Ok(texture) = value.cast::<Texture>() {
         return Some((&texture.get().object, false));

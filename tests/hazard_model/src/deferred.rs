@@ -1,9 +1,10 @@
-//! Models deferred operations: push, publication of an address, flush, landing (publishing the address of a result) and
-//! drop. There is one queue per thread, one lock, and marks that are read without the lock.
+//! Models deferred operations: deferring an operation (push), the escape of an address (publish), the flush, and the
+//! drop of a result. An operation has landed when it was launched and its result has an address. There is one queue per
+//! thread, one lock for all queues, and marks that are read without the lock.
 //!
-//! The marks are the library's own code. The functions below repeat the steps of `ops/expression` for a push, a
-//! publication, a flush and a drop, with the same locks. `mutations.py` removes each step here, and weakens each memory
-//! ordering in the marks.
+//! The marks are compiled from the library's file. The functions below repeat the steps of `src/ops/fusion` for a push,
+//! a publication, a flush and a drop, with equal locking. `mutations.py` removes each step of this file, and weakens
+//! each memory ordering in the marks.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use loom::thread;
 
 use crate::marks::{Escape, Landing, NodeId, Pending, PendingMark, QUEUES, Usage};
 
-/// Address that a result gets by its launch.
+/// Address that the launch of an operation stores in the result.
 const ADDRESS: usize = 4096;
 
 struct Block {
@@ -21,7 +22,7 @@ struct Block {
     written_by: PendingMark,
     read_by: PendingMark,
     published: Escape,
-    /// Number of operations that have read the block, for a writer.
+    /// Number of launched operations that have read the block; the tests check it before a write.
     reads: AtomicUsize,
 }
 
@@ -48,7 +49,8 @@ struct Queue {
 }
 
 impl Queue {
-    /// Marks the numbers of discarded operations as complete if no operation is left.
+    /// Records all numbers of the queue as landed if no operation is left. The numbers after the last batch belong to
+    /// discarded operations, which no later batch would record.
     fn land_discarded(&mut self, landing: &Landing, number: usize) {
         if self.nodes.is_empty() && !self.is_in_flight && self.first <= self.highest {
             self.first = self.highest + 1;
@@ -72,7 +74,8 @@ impl Library {
         Arc::new(Self { landing, usage: Usage(AtomicUsize::new(0)), queues: Mutex::new((vec![queue(), queue()], 0)) })
     }
 
-    /// Defers an operation; returns `false` if the operand is not private: the operation is then launched eagerly.
+    /// Defers an operation. Returns `false` if the operand's address has escaped; PyGPU then launches the operation
+    /// eagerly.
     fn push(&self, own: usize, operand: &Arc<Block>, result: &Arc<Block>) -> bool {
         self.usage.begin();
         let mut queues = self.queues.lock().unwrap();
@@ -128,7 +131,7 @@ impl Library {
         }
     }
 
-    /// Shares the address of a block with another thread, which may write there from then on.
+    /// Lets the address of a block escape. Afterwards any code may write to the block.
     fn publish(&self, block: &Block) {
         block.published.escape(|| {
             if !self.usage.is_begun() {
@@ -140,7 +143,7 @@ impl Library {
         });
     }
 
-    /// Flush point before eager work that writes a block.
+    /// Flushes the pending operations that read or write a block, before eager work writes the block.
     fn before_write(&self, block: &Block) {
         if self.landing.is_any() {
             self.flush_pending(self.landing.pending(&block.written_by));
@@ -148,7 +151,7 @@ impl Library {
         }
     }
 
-    /// Flush point that returns the address of a result, for work that reads it.
+    /// Flushes the operation that computes a result, and returns the address of the result, for work that reads it.
     fn address(&self, block: &Block) -> usize {
         if self.landing.is_any() {
             self.flush_pending(self.landing.pending(&block.written_by));
@@ -156,7 +159,7 @@ impl Library {
         block.address.load(Ordering::Relaxed)
     }
 
-    /// Drops the last reference to a result.
+    /// Drops the last reference to a result, which discards its operation if the operation is still queued.
     fn drop_result(&self, block: &Block) {
         let Some(id) = block.written_by.latest().filter(|id| self.landing.is_pending(*id)) else { return };
         let mut queues = self.queues.lock().unwrap();
@@ -208,7 +211,7 @@ fn result_has_its_address_while_another_queue_is_pending() {
         let (operand, result) = (Arc::new(Block::new(1)), Arc::new(Block::new(0)));
         let (other, kept) = (Arc::new(Block::new(1)), Arc::new(Block::new(0)));
         assert!(library.push(0, &operand, &result));
-        assert!(library.push(1, &other, &kept)); // This operation keeps the count above zero.
+        assert!(library.push(1, &other, &kept)); // keeps the count of pending operations above zero
         let flushing = {
             let library = Arc::clone(&library);
             thread::spawn(move || library.flush(0))
@@ -220,7 +223,7 @@ fn result_has_its_address_while_another_queue_is_pending() {
 }
 
 #[test]
-fn operand_is_read_before_others_may_write_it() {
+fn operand_is_read_before_its_address_is_published() {
     model(|| {
         let library = Library::new();
         let (operand, result) = (Arc::new(Block::new(1)), Arc::new(Block::new(0)));
@@ -236,7 +239,7 @@ fn operand_is_read_before_others_may_write_it() {
 }
 
 #[test]
-fn operand_is_read_before_writes_of_others_while_threads_begin_to_defer() {
+fn operand_is_read_before_publication_while_two_threads_defer() {
     model(|| {
         let library = Library::new();
         let (operand, other) = (Arc::new(Block::new(1)), Arc::new(Block::new(1)));

@@ -1,4 +1,4 @@
-//! A driver that only records: the items of each queue, and the waits between queues.
+//! Driver of the model: executes no work, and records the operations of each queue and the waits between queues.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use loom::sync::Mutex;
 
 use crate::hazards::{Access, Queue};
 
-/// Item of a queue.
+/// Entry of a queue: work, or a wait.
 #[derive(Clone, Copy)]
 enum Item {
     Work(usize),
-    /// Waits for the items of a queue before a position.
+    /// Wait for all entries before a position of another queue.
     Wait(Mark),
 }
 
@@ -27,11 +27,11 @@ struct Queues {
     gone: Vec<bool>,
 }
 
-/// Operation on the block.
+/// Use of the block by a thread.
 #[derive(Clone)]
 pub struct Operation {
     pub access: Access,
-    /// Operations that had returned when it began, as far as its thread could observe.
+    /// Operations that had returned before this operation began, as far as its thread could observe.
     pub known: BTreeSet<usize>,
 }
 
@@ -60,7 +60,7 @@ impl Driver {
         queues.before(queue, queues.items[queue].len())
     }
 
-    /// Returns the operations that must complete before the given operation.
+    /// Returns the operations that must complete before operation `work`.
     pub fn before(&self, work: usize) -> BTreeSet<usize> {
         let queues = self.queues.lock().unwrap();
         let is_it = |item: &Item| matches!(item, Item::Work(other) if *other == work);
@@ -89,13 +89,13 @@ impl Queues {
     }
 }
 
-/// Way in which a queue is identified.
+/// Lifetime of a queue, which determines how the queue is identified.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Kind {
     Lasting,
-    /// Kept alive, so that equal numbers denote the same queue.
+    /// Borrowed queue that its owner keeps alive, so that equal numbers denote one queue.
     Kept,
-    /// A bare number, which denotes a different queue at each use; the second field counts the uses.
+    /// Borrowed queue without an owner. Its number may denote a different queue at each use; the field counts the uses.
     Bare(usize),
 }
 

@@ -1,9 +1,9 @@
-//! Runs hazard tracking (`src/memory/hazards.rs`, the library's file) and the marks of deferred operations
-//! (`src/base/marks.rs`, likewise) under a model checker. It executes every interleaving of two or three threads, and
-//! the tests check that every use waited for the uses it had to wait for.
+//! Runs hazard tracking and the marks of deferred operations under the model checker loom. The code is compiled from
+//! the library's files `src/memory/hazards.rs` and `src/base/marks.rs`. Loom executes every interleaving of two or
+//! three threads, and the tests check that every use waits for all earlier uses with which it conflicts.
 //!
-//! `mutations.py` in this folder removes the waits and the records from the code one by one: each time a test here
-//! must fail.
+//! `mutations.py` in this folder removes the waits and the records of uses from the code one by one. After each removal
+//! at least one test must fail.
 
 #[path = "../../../src/memory/hazards.rs"]
 #[allow(dead_code)]
@@ -13,10 +13,10 @@ pub mod hazards;
 #[allow(dead_code)]
 pub mod marks;
 
-/// Locks of the model checker, in place of those in `src/base/sync.rs`.
+/// Locks of the model checker, which replace the locks of `src/base/sync.rs`.
 pub mod sync;
 
-/// The crate from which `hazards.rs` imports its locks.
+/// Alias of this crate: `hazards.rs` imports its locks from a crate with this name.
 extern crate self as pygpu_base;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Defines threads that use one block on queues of each kind, and checks the guarantees that hold for every
-//! interleaving.
+//! Lets several threads use one block on queues of each `Kind`, and checks for every interleaving that conflicting uses
+//! wait for each other.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::hazards::{Access, HazardTracker, Queue, UseToken};
 /// One action of a thread. Queue 0 is the block's allocation stream.
 #[derive(Clone, Copy, Debug)]
 enum Act {
-    /// Reads or writes the block, like a transaction.
+    /// Reads or writes the block on a queue, like a submission.
     Use(Access, usize),
-    /// As `Use`, on a borrowed queue that is kept alive.
+    /// Reads or writes the block on a borrowed queue that its owner keeps alive.
     Kept(Access, usize),
-    /// As `Use`, on a queue given by a bare number that is invalid afterwards.
+    /// Reads or writes the block on a borrowed queue without an owner, whose number is invalid afterwards.
     Bare(Access, usize),
     /// Exports the block to a consumer that works on a queue and then returns it.
     Lent(Access, usize),
@@ -34,8 +34,8 @@ struct Block {
     driver: Arc<Driver>,
     order: HazardTracker<Model>,
     operations: Mutex<Vec<Operation>>,
-    /// Operations that have returned. A thread that reads this set observes them, as it would through the GIL; a
-    /// thread that does not read it observes only its own.
+    /// Operations that have returned. A thread that reads this set observes these operations, as it would through the
+    /// GIL. A thread that does not read the set observes only its own operations.
     returned: Mutex<BTreeSet<usize>>,
 }
 
@@ -61,7 +61,7 @@ impl Block {
             known.extend(self.returned.lock().unwrap().iter());
         }
         let queue = self.queue(number, kind);
-        // The same steps as in a transaction.
+        // The following steps are those of a submission (`memory::ordered`).
         let is_at_home = self.order.is_only_used_on(queue.identity());
         let ticket = match is_at_home.then_some(UseToken::AT_HOME).or_else(|| self.order.begin_uncontended(&queue)) {
             Some(ticket) => ticket,
@@ -82,8 +82,8 @@ impl Block {
             operations.len() - 1
         };
         if matches!(act, Lent(..)) {
-            // The hand-over is a use without work; the consumer works later, and reports it when it returns the
-            // block.
+            // The export is a use without work. The consumer's work runs later and is recorded when the consumer
+            // returns the block.
             end(ticket);
             self.driver.put(number, work);
             self.order.record(access, &queue).unwrap();
@@ -106,8 +106,8 @@ impl Block {
         own
     }
 
-    /// Checks that every operation waited for the operations its thread had observed, and that the free waits for
-    /// all.
+    /// Checks that every operation waits for the conflicting operations that its thread had observed, and that the free
+    /// waits for all operations.
     fn check(mut self, case: &str) {
         self.order.wait_before_free().unwrap();
         let operations = self.operations.lock().unwrap().clone();
@@ -123,7 +123,7 @@ impl Block {
     }
 }
 
-/// Runs the threads in every interleaving, then `after`, and checks the guarantees.
+/// Runs the threads in every interleaving, runs `after` when they have ended, and checks the waits by `Block::check`.
 fn hold(preemptions: Option<usize>, looks: bool, threads: &[&[Act]], after: &[Act]) {
     let case = format!("{threads:?} then {after:?}");
     let (threads, after): (Vec<Vec<Act>>, Vec<Act>) =
@@ -153,14 +153,14 @@ fn hold(preemptions: Option<usize>, looks: bool, threads: &[&[Act]], after: &[Ac
 
 const BOTH: [Access; 2] = [Read, Write];
 
-/// Returns the preemption bound of the smallest cases: four, or none in `make test-all`, which then takes two
+/// Returns the preemption bound of the smallest cases: 4, or no bound in `make test-all`, where these cases take two
 /// minutes.
 fn most() -> Option<usize> {
     if std::env::var_os("TEST_ALL").is_some() { None } else { Some(4) }
 }
 
 #[test]
-fn two_threads_with_one_operation_each_on_any_queues() {
+fn two_threads_with_one_use_each_are_waited_for_by_later_uses() {
     for (first, second) in BOTH.into_iter().flat_map(|first| BOTH.map(|second| (first, second))) {
         for queues in [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2)] {
             let threads: [&[Act]; 2] = [&[Use(first, queues.0)], &[Use(second, queues.1)]];
@@ -171,8 +171,8 @@ fn two_threads_with_one_operation_each_on_any_queues() {
 
 #[test]
 fn end_of_write_keeps_reads_recorded_since_its_begin() {
-    // Defect of version 0.1.0: after begin(Write, 0), begin(Read, 1), end(Read, 1), end(Write, 0) the free waited for
-    // nothing.
+    // Regression from version 0.1.0: if a read on queue 1 began and ended between the begin and the end of a write on
+    // queue 0, the free did not wait for the read.
     for writer in [0, 2] {
         hold(most(), true, &[&[Use(Write, writer)], &[Use(Read, 1)]], &[Use(Write, 3)]);
         hold(Some(3), true, &[&[Use(Write, writer)], &[Use(Read, 1), Use(Read, 1)]], &[Use(Write, 3)]);
@@ -180,7 +180,7 @@ fn end_of_write_keeps_reads_recorded_since_its_begin() {
 }
 
 #[test]
-fn two_threads_that_observe_completed_operations() {
+fn use_waits_for_conflicting_uses_that_its_thread_observed() {
     for last in BOTH {
         hold(Some(3), true, &[&[Use(Write, 1), Use(last, 2)], &[Use(Read, 2), Use(Write, 0)]], &[]);
         hold(Some(3), true, &[&[Use(Read, 0), Use(last, 0)], &[Use(Write, 1), Use(Read, 1)]], &[Use(Read, 2)]);
@@ -189,7 +189,7 @@ fn two_threads_that_observe_completed_operations() {
 }
 
 #[test]
-fn three_threads_with_one_operation_each() {
+fn three_threads_with_one_use_each_are_waited_for_by_free() {
     for accesses in [[Write, Read, Read], [Write, Write, Read], [Read, Read, Read], [Write, Write, Write]] {
         for queues in [[0, 1, 2], [0, 0, 1], [1, 1, 2]] {
             let uses = [0, 1, 2].map(|at| [Use(accesses[at], queues[at])]);
@@ -200,7 +200,7 @@ fn three_threads_with_one_operation_each() {
 }
 
 #[test]
-fn foreign_queues_are_marked_while_alive() {
+fn event_of_borrowed_queue_is_recorded_while_queue_is_alive() {
     for access in BOTH {
         hold(Some(3), false, &[&[Bare(access, 1)], &[Use(Write, 0)]], &[Use(Write, 2)]);
         hold(Some(3), false, &[&[Bare(access, 1)], &[Bare(Read, 2)]], &[Bare(Write, 3)]);
@@ -211,7 +211,7 @@ fn foreign_queues_are_marked_while_alive() {
 }
 
 #[test]
-fn returned_loan_is_waited_for() {
+fn free_waits_for_consumer_of_returned_export() {
     for access in BOTH {
         hold(Some(3), true, &[&[Lent(access, 1)], &[Use(Write, 0)]], &[Use(Write, 2)]);
         hold(Some(3), true, &[&[Lent(access, 1)], &[Lent(access, 2)]], &[Use(Read, 0)]);
@@ -220,12 +220,12 @@ fn returned_loan_is_waited_for() {
 }
 
 #[test]
-fn operation_failed_before_its_work_leaves_no_use() {
+fn use_cancelled_before_its_work_leaves_no_recorded_use() {
     for access in BOTH {
         hold(Some(3), true, &[&[Failed(access, 1)], &[Use(Write, 0)]], &[Use(Write, 2)]);
         hold(Some(3), true, &[&[Failed(access, 1), Use(Read, 1)], &[Use(Write, 2)]], &[Use(Write, 0)]);
     }
-    // After all other uses are complete and were waited for, the block has a single queue again.
+    // A write on the allocation stream that waited for all other uses leaves the block with a single queue.
     let block_is_alone = || {
         let block = Block::new();
         let mut own = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! The library's locks, implemented with loom.
+//! Implements the lock types of `src/base/sync.rs` with loom.
 
 use std::cell::UnsafeCell;
 
@@ -6,19 +6,20 @@ use loom::sync::atomic::{AtomicBool, Ordering};
 pub use loom::sync::{Mutex, MutexGuard};
 pub use std::sync::PoisonError;
 
-/// Atomic integers.
+/// Atomic integers and fences of loom.
 pub mod atomic {
     pub use loom::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 }
 
-/// Loom has no such type: a cell written under a lock and read after checking a flag, like the standard library's.
+/// Cell that is set once, like `std::sync::OnceLock`, which loom does not have. The value is written under a lock and
+/// read after a check of a flag.
 pub struct OnceLock<T> {
     is_set: AtomicBool,
     setting: Mutex<()>,
     value: UnsafeCell<Option<T>>,
 }
 
-// SAFETY: the value is written once, under the lock and before the flag is set, and only read after it.
+// SAFETY: the value is written once, under the lock and before the flag is set, and only read after the flag is set.
 unsafe impl<T: Send + Sync> Sync for OnceLock<T> {}
 
 impl<T> OnceLock<T> {

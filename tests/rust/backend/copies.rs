@@ -1,19 +1,19 @@
-//! Tests that a backend's copies and fills have the same results as those of the CPU backend, whichever driver calls it
-//! uses.
+//! Tests that the copies and fills of a GPU backend have the results that the CPU backend has, for all driver calls
+//! that the GPU backend uses.
 
 use pygpu::backend::*;
 use pygpu::error::Error;
 
 const S: StreamHandle = StreamHandle::DEFAULT;
 
-/// No stream of these tests captures.
+/// Direction of an upload. The safety condition of `promised` holds, because no stream of these tests captures.
 pub const UP: Direction = Direction::HostToDevice(unsafe { HostUse::promised() });
 pub const DOWN: Direction = Direction::DeviceToHost(unsafe { HostUse::promised() });
 
-/// Distances of rows and of planes.
+/// Bytes from one row to the next, and bytes from one plane to the next.
 type Pitches = (usize, usize);
 
-/// Returns device memory with these bytes.
+/// Allocates device memory that contains `values`, and returns its address.
 fn place(backend: &dyn Backend, values: &[u8]) -> Address {
     let address = backend.allocate(0, values.len()).unwrap();
     let source = values.as_ptr() as usize;
@@ -21,7 +21,7 @@ fn place(backend: &dyn Backend, values: &[u8]) -> Address {
     address
 }
 
-/// Returns the bytes of device memory, and frees it.
+/// Copies `bytes` bytes of device memory to the host, and frees the memory.
 fn fetch(backend: &dyn Backend, address: Address, bytes: usize) -> Vec<u8> {
     let mut values = vec![0; bytes];
     let target = values.as_mut_ptr() as usize;
@@ -32,7 +32,7 @@ fn fetch(backend: &dyn Backend, address: Address, bytes: usize) -> Vec<u8> {
     values
 }
 
-/// Copies a box of consecutive byte values into zeroed memory and returns the result.
+/// Copies a box out of consecutive byte values into zeroed memory, and returns the bytes of this memory.
 fn copied(backend: &dyn Backend, direction: Direction, to: Pitches, from: Pitches, extent: Extent) -> Vec<u8> {
     let source: Vec<u8> = (0..=255).cycle().take(4096).collect();
     let mut target = vec![0; 4096];
@@ -51,11 +51,11 @@ fn copied(backend: &dyn Backend, direction: Direction, to: Pitches, from: Pitche
     if direction == DOWN { target } else { on_device }
 }
 
-/// Compares with the CPU backend: every shape of box for which the backend uses a different driver call, in every
-/// direction.
+/// Tests that copies of boxes have equal results on `gpu` and on the CPU backend. The cases are all shapes for which a
+/// backend uses different driver calls, in all directions.
 pub fn boxes(gpu: &dyn Backend) {
     let cpu = by_name("cpu").unwrap();
-    // The fake driver's largest pitch is 64.
+    // Pitches above and below 64, which is the largest pitch of the fake driver.
     let cases: [(Pitches, Pitches, (usize, usize, usize)); 9] = [
         ((8, 40), (8, 40), (8, 5, 3)),
         ((16, 96), (24, 120), (8, 5, 3)),

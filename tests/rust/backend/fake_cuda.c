@@ -1,6 +1,6 @@
-/* A fake CUDA driver: two devices of host memory whose streams are always complete. Written from the driver's documented
- * interface without its header, so that a wrong order of arguments or a wrong structure on the Rust side is detected.
- * -D options make it fail: VERSION, INIT, COUNT, STUB, INCOMPLETE. */
+/* A fake CUDA driver with two devices, whose memory is host memory and whose streams are always complete. It is written
+ * from the driver's documentation, not from its header, so that the tests detect a wrong order of arguments or a wrong
+ * structure on the Rust side. The -D options VERSION, INIT, COUNT, STUB and INCOMPLETE make the driver fail. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,8 @@
 #define STACK 16
 typedef unsigned long long Ptr;
 typedef unsigned Code;
-/* Device addresses have a bit that no host address has, so that a mix-up of the two is rejected. */
+/* Device addresses have a bit that no host address has, so that host addresses are rejected as device addresses, and
+ * device addresses as host addresses. */
 #define MARK (1ull << 60)
 static Ptr mark(void *p) { return (Ptr)p | MARK; }
 static void *on_device(Ptr p) { return p & MARK ? (void *)(p & ~MARK) : NULL; }
@@ -49,15 +50,15 @@ Code cuDeviceTotalMem_v2(size_t *b, int d) { (void)d; *b = (size_t)1 << 34; retu
 Code cuDeviceGetAttribute(int *v, int a, int d) {
     switch (a) {
     case 75: *v = 9; break;      /* compute capability, major */
-    case 76: *v = d; break;      /* minor */
+    case 76: *v = d; break;      /* compute capability, minor */
     case 11: *v = 64; break;     /* largest pitch */
-    case 115: *v = d == 0; break; /* pools */
+    case 115: *v = d == 0; break; /* memory pools, on device 0 only */
     case 100: *v = 0; break;     /* pageable access through host page tables */
     case 2: case 3: case 4: *v = 1024 >> (a - 2); break; /* maximum threads along x, y, z */
     case 5: case 6: case 7: *v = 65535; break;           /* maximum blocks */
     case 8: *v = 49152; break;   /* shared memory per block */
-    case 97: *v = 100000; break; /* the same with opt-in */
-    case 95: *v = d == 0; break; /* cooperative launches */
+    case 97: *v = 100000; break; /* shared memory per block with opt-in */
+    case 95: *v = d == 0; break; /* cooperative launches, on device 0 only */
     default: *v = a;
     }
     return 0;
@@ -76,7 +77,7 @@ Code cuCtxSetCurrent(void *c) {
 Code cuCtxPushCurrent_v2(void *c) { stack[depth++] = c; return 0; }
 Code cuCtxPopCurrent_v2(void **c) { if (!depth) return 201; *c = stack[--depth]; return 0; }
 Code cuCtxGetDevice(int *d) { if (!top()) return 201; *d = (int)((char *)top() - contexts); return retained[*d] ? 0 : 709; }
-/* Entry of every call that needs a context. */
+/* First statement of every call that requires a current context. */
 #define CONTEXT int device; do { Code code = cuCtxGetDevice(&device); if (code) return code; } while (0)
 Code cuCtxSynchronize(void) { CONTEXT; return 0; }
 Code cuCtxEnablePeerAccess(void *p, unsigned f) { CONTEXT; return f || !p ? 1 : 704; }
@@ -112,7 +113,8 @@ Code cuIpcOpenMemHandle_v2(Ptr *p, struct Handle h, unsigned f) { CONTEXT; memcp
 Code cuIpcGetEventHandle(struct Handle *h, void *e) { CONTEXT; memset(h, 0, sizeof *h); memcpy(h, &e, sizeof e); return e ? 0 : 400; }
 Code cuIpcOpenEventHandle(void **e, struct Handle h) { CONTEXT; memcpy(e, &h, sizeof *e); return *e ? 0 : 1; }
 Code cuIpcCloseMemHandle(Ptr p) { CONTEXT; return p & MARK ? 0 : 1; }
-/* Low addresses encode their kind: 1 host, 2 device 1, 3 managed. */
+/* The tests query addresses 1 to 3, whose memory kinds are fixed: 1 is host memory, 2 memory of device 1, 3 managed
+ * memory. */
 Code cuPointerGetAttributes(unsigned n, int *a, void **v, Ptr p) {
     for (unsigned i = 0; i < n; i++) switch (a[i]) {
         case 2: *(unsigned *)v[i] = p > 3 ? 0 : p == 1 ? 1 : 2; break;
@@ -134,7 +136,7 @@ Code cuMemPoolCreate(void **p, const struct PoolProps *q) {
 }
 Code cuMemPoolDestroy(void *p) { return p == pool ? 0 : 1; }
 struct Access { struct Location location; int flags; };
-/* Accepts exactly the other device, with read and write access: fewer rights are an error of the caller. */
+/* Accepts only the other device with read and write access. Any other access is an error of the caller. */
 Code cuMemPoolSetAccess(void *p, const struct Access *a, size_t n) {
     return p == pool && n == 1 && a->location.type == 1 && a->location.id == 1 && a->flags == 3 ? 0 : 1;
 }
@@ -190,13 +192,13 @@ Code cuMemsetD2D8Async(Ptr p, size_t q, unsigned char v, size_t n, size_t h, voi
 Code cuMemsetD2D16Async(Ptr p, size_t q, unsigned short v, size_t n, size_t h, void *s) { (void)s; return set(p, q, &v, 2, n, h); }
 Code cuMemsetD2D32Async(Ptr p, size_t q, unsigned v, size_t n, size_t h, void *s) { (void)s; return set(p, q, &v, 4, n, h); }
 
-/* Streams and events are 0x1000 + 0x100 * device + flags; 0x600 never completes. */
+/* Handles of streams and events are 0x1000 + 0x100 * device + flags. The handle 0x600 never completes. */
 Code cuStreamCreateWithPriority(void **s, unsigned f, int p) { CONTEXT; *s = (void *)(size_t)(0x1000 + 0x100 * device + f); return p > 0 ? 1 : 0; }
 Code cuStreamDestroy_v2(void *s) { CONTEXT; return s ? 0 : 400; }
 Code cuStreamSynchronize(void *s) { CONTEXT; return (size_t)s == 0x700 ? 700 : 0; }
 Code cuStreamQuery(void *s) { CONTEXT; return (size_t)s == 0x600 ? 600 : (size_t)s == 0x700 ? 700 : 0; }
 Code cuStreamWaitEvent(void *s, void *e, unsigned f) { CONTEXT; (void)s; return f || !e ? 400 : 0; }
-/* No stream captures. */
+/* Reports that no stream captures. */
 Code cuStreamBeginCapture_v2(void *s, unsigned mode) { (void)s; (void)mode; return 801; }
 Code cuStreamEndCapture(void *s, void **graph) { (void)s; (void)graph; return 401; }
 Code cuStreamGetCaptureInfo_v2(void *s, unsigned *status, unsigned long long *id, void *g, void *d, void *n) { CONTEXT; (void)s; (void)id; (void)g; (void)d; (void)n; *status = 0; return 0; }

@@ -1,5 +1,6 @@
-/* Device code of the fake driver, a part of fake_cuda.c. An image is "\x7fELF" or PTX, followed by lines "k <name> <sizes of the
- * parameters>" or "g <name> <bytes>". No kernel is executed: the arguments of a launch are recorded and can be queried. */
+/* Calls for device code of the fake driver; fake_cuda.c includes this file. An image is "\x7fELF" or PTX, followed by
+ * lines "k <name> <sizes of the parameters>" for kernels and "g <name> <bytes>" for global variables. No kernel is
+ * executed: the arguments of a launch are recorded, and the tests query them. */
 enum { KERNELS = 32, PARAMETERS = 16 };
 struct Kernel { char name[64]; size_t sizes[PARAMETERS]; int count, dynamic, carveout, cache; };
 struct Module { struct Kernel kernels[KERNELS]; int count; char global[64]; size_t bytes; char *memory; };
@@ -29,7 +30,7 @@ static struct Module *parse(const char *line) {
     return m;
 }
 
-/* Options of the driver's JIT compiler: the first four are two logs with their sizes. */
+/* Checks the options of the driver's JIT compiler. The first four options are two logs with their sizes. */
 Code cuModuleLoadDataEx(void **m, const void *image, unsigned n, int *o, void **v) {
     CONTEXT;
     if (n < 4 || o[0] != 3 || o[1] != 4 || o[2] != 5 || o[3] != 6 || (size_t)v[1] < 100 || (size_t)v[3] < 100) return 1;

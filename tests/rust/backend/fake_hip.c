@@ -1,6 +1,7 @@
-/* A fake HIP runtime: two devices of host memory whose streams are always complete. Written from AMD's documented
- * interface without its headers, so that a wrong order of arguments or a wrong structure on the Rust side is detected.
- * -D options make it fail or older: INIT, COUNT, COUNT_CODE, INCOMPLETE, VERSION, OLD (HIP 5). */
+/* A fake HIP runtime with two devices, whose memory is host memory and whose streams are always complete. It is written
+ * from AMD's documentation, not from its headers, so that the tests detect a wrong order of arguments or a wrong
+ * structure on the Rust side. The -D options INIT, COUNT, COUNT_CODE and INCOMPLETE make the runtime fail; VERSION and
+ * OLD (HIP 5) make it an older one. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@
 #endif
 typedef size_t Size;
 typedef unsigned Code;
-/* Device addresses have a bit that no host address has, so that a mix-up of the two is rejected. */
+/* Device addresses have a bit that no host address has, so that host addresses are rejected as device addresses, and
+ * device addresses as host addresses. */
 #define MARK ((Size)1 << 60)
 static void *mark(void *p) { return (void *)((Size)p | MARK); }
 static void *on_device(const void *p) { return (Size)p & MARK ? (void *)((Size)p & ~MARK) : NULL; }
@@ -33,10 +35,10 @@ static void *on_host(const void *p) { return (Size)p & MARK ? NULL : (void *)p; 
 static __thread int device;
 static __thread Code last;
 static __thread int switches;
-/* Entry of every call that stores the thread's last error, which another library may query. */
+/* Returns the code of a call, and stores an error as the thread's last error, which another library may query. */
 static Code say(Code code) { if (code) last = code; return code; }
 Code hipGetLastError(void) { Code code = last; last = 0; return code; }
-/* State for the tests. */
+/* Counters that the tests query. */
 Code fake_last_error(void) { return last; }
 int fake_switches(void) { return switches; }
 
@@ -59,13 +61,13 @@ Code hipDeviceTotalMem(Size *b, int d) { (void)d; *b = (Size)1 << 34; return 0; 
 Code hipDeviceGetAttribute(int *v, int a, int d) {
     if (d < 0 || d >= COUNT) return say(101);
     switch (a) {
-    case 23: *v = 9; break;       /* major */
-    case 61: *v = d; break;       /* minor */
+    case 23: *v = 9; break;       /* compute capability, major */
+    case 61: *v = d; break;       /* compute capability, minor */
     case 58: *v = 64; break;      /* largest pitch */
 #ifdef OLD
     case 5: return say(1);        /* clock not reported */
 #endif
-    case 88: *v = d == 0; break;  /* pools */
+    case 88: *v = d == 0; break;  /* memory pools, on device 0 only */
     case 66: *v = 0; break;       /* pageable access through host page tables */
     default: *v = a;
     }
@@ -98,7 +100,7 @@ Code hipMemAllocPitch(void **p, Size *pitch, Size w, Size h, unsigned s) {
 }
 Code hipMallocManaged(void **p, Size n, unsigned f) { if (n >> 40) return say(2); *p = mark(malloc(n)); return say(f & ~7u ? 1 : 0); }
 Code hipStreamAttachMemAsync(void *s, void *p, Size n, unsigned f) { (void)s; return say(n || f & ~7u || !on_device(p) ? 1 : 0); }
-/* Textures are not supported. */
+/* Returns "not supported" for all texture calls. */
 Code hipArray3DCreate(void **array, const void *descriptor) { (void)array, (void)descriptor; return say(801); }
 Code hipArrayDestroy(void *array) { (void)array; return say(801); }
 Code hipTexObjectCreate(void **texture, const void *resource, const void *how, const void *view) {
@@ -118,7 +120,8 @@ Code hipIpcGetEventHandle(struct Handle *h, void *e) { memset(h, 0, sizeof *h); 
 Code hipIpcOpenEventHandle(void **e, struct Handle h) { memcpy(e, &h, sizeof *e); return say(*e ? 0 : 1); }
 Code hipIpcCloseMemHandle(void *p) { return say(on_device(p) ? 0 : 1); }
 struct Attributes { unsigned type; int device; void *on_device, *on_host; int managed; unsigned flags; };
-/* Low addresses encode their kind: 1 host, 2 device 1, 3 managed, 4 managed by its kind alone. */
+/* The tests query addresses 1 to 4, whose memory kinds are fixed: 1 is host memory, 2 memory of device 1, 3 and 4
+ * managed memory. For 3 the field `managed` is set; 4 is recognized only by `type`. */
 Code hipPointerGetAttributes(struct Attributes *a, const void *p) {
 #ifdef OLD
     static const unsigned types[] = { 0, 0, 1, 1, 4 };
@@ -142,7 +145,7 @@ Code hipMemPoolCreate(void **p, const struct PoolProps *q) {
 }
 Code hipMemPoolDestroy(void *p) { return say(p == pool ? 0 : 1); }
 struct Access { int location, id, flags; };
-/* Accepts exactly the other device, with read and write access: fewer rights are an error of the caller. */
+/* Accepts only the other device with read and write access. Any other access is an error of the caller. */
 Code hipMemPoolSetAccess(void *p, const struct Access *a, Size n) {
     return say(p == pool && n == 1 && a->location == 1 && a->id == 1 && a->flags == 3 ? 0 : 1);
 }
@@ -153,7 +156,7 @@ Code hipMallocFromPoolAsync(void **p, Size n, void *q, void *s) { (void)s; if (n
 Code hipFreeAsync(void *p, void *s) { (void)s; free(on_device(p)); return say(on_device(p) ? 0 : 1); }
 
 static Code move(void *to, const void *from, Size n, void *s) { if ((Size)s == 0x700) return say(700); if (!to || !from) return say(1); memmove(to, from, n); return 0; }
-/* 1 host to device, 2 device to host, 3 within the device. */
+/* Kinds of copies: 1 host to device, 2 device to host, 3 within the device. */
 static char *source(const void *p, int kind) { return kind == 1 ? on_host(p) : kind == 2 || kind == 3 ? on_device(p) : NULL; }
 static char *target(void *p, int kind) { return kind == 2 ? on_host(p) : kind == 1 || kind == 3 ? on_device(p) : NULL; }
 Code hipMemcpyAsync(void *to, const void *from, Size n, int kind, void *s) { return move(target(to, kind), source(from, kind), n, s); }
@@ -194,7 +197,7 @@ Code hipMemsetD16Async(void *p, unsigned short v, Size n, void *s) { (void)s; re
 Code hipMemsetD32Async(void *p, int v, Size n, void *s) { (void)s; return set(p, 0, &v, 4, n, 1); }
 Code hipMemset2DAsync(void *p, Size q, int v, Size n, Size h, void *s) { char byte = (char)v; (void)s; return set(p, q, &byte, 1, n, h); }
 
-/* Streams and events are 0x1000 + 0x100 * device + flags; 0x600 never completes. */
+/* Handles of streams and events are 0x1000 + 0x100 * device + flags. The handle 0x600 never completes. */
 Code hipStreamCreateWithPriority(void **s, unsigned f, int p) { *s = (void *)(Size)(0x1000 + 0x100 * device + f); return say(p > 0 ? 1 : 0); }
 Code hipStreamDestroy(void *s) { return say(s ? 0 : 400); }
 Code hipStreamSynchronize(void *s) { return say((Size)s == 0x700 ? 700 : 0); }
@@ -210,7 +213,7 @@ Code hipEventQuery(void *e) { return say((Size)e == 0x600 ? 600 : 0); }
 Code hipEventSynchronize(void *e) { return say(e ? 0 : 400); }
 Code hipEventElapsedTime(float *t, void *a, void *b) { *t = (float)((Size)b - (Size)a); return 0; }
 
-/* No stream captures and every image is invalid: graphs and kernels are tested on the simulated runtime. */
+/* No stream captures, and every image is invalid, because graphs and kernels are tested on the simulated runtime. */
 enum { NO_IMAGE = 200, NO_HANDLE = 400 };
 Code hipStreamBeginCapture(void *s, unsigned m) { (void)s; (void)m; return say(801); }
 Code hipStreamEndCapture(void *s, void **g) { (void)s; (void)g; return say(401); }

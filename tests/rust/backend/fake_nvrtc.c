@@ -1,5 +1,6 @@
-/* A fake NVRTC: the "image" of a source is the content of its lines that begin with "//!", in the format of fake_cuda.c.
- * Written from NVRTC's documented interface. A source with "bad" in it does not compile, one with "odd" has a warning. */
+/* A fake NVRTC, written from NVRTC's documentation. The "image" of a source is the text after "//!" in its lines, in
+ * the format of fake_cuda_programs.c. A source that contains "bad" does not compile; a source with "odd" has a
+ * warning. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

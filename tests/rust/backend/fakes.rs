@@ -1,10 +1,10 @@
-//! Builds drivers from C, found through the loader's search path by a separate process. Without a C compiler the
-//! tests print a note and pass.
+//! Builds fake drivers from C files. A separate process finds them through the loader's search path. Without a C
+//! compiler the tests print a note and pass.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Driver to build, and the library name under which it is found.
+/// Fake driver to build.
 #[derive(Clone, Copy)]
 pub enum Fake {
     Cuda,
@@ -30,7 +30,7 @@ impl Fake {
     }
 }
 
-/// Builds a driver into a separate folder; `None` without a compiler.
+/// Builds a fake driver into its own folder and returns the folder; `None` without a C compiler.
 pub fn fake_driver(fake: Fake, name: &str, options: &[&str]) -> Option<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("fake-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -54,7 +54,7 @@ pub fn fake_driver(fake: Fake, name: &str, options: &[&str]) -> Option<PathBuf> 
     }
 }
 
-/// Runs one test, given by its full name, in a separate process and returns its output.
+/// Runs the test with the full name `test` in a separate process, and returns the output of the process.
 pub fn run(test: &str, driver: Option<&PathBuf>, backend: Option<&str>) -> String {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", test, "--ignored", "--nocapture", "--test-threads=1"]);
@@ -78,7 +78,7 @@ pub fn run(test: &str, driver: Option<&PathBuf>, backend: Option<&str>) -> Strin
     text
 }
 
-/// Returns whether the process was not started by [`run`]; the child tests then have nothing to do.
+/// Returns whether a test runner started this process directly, not [`run`]. The child tests then do nothing.
 pub fn is_alone() -> bool {
     std::env::var_os("PYGPU_TEST_CHILD").is_none()
 }

@@ -3,8 +3,8 @@
 use crate::fakes::{Fake, fake_driver, run};
 
 #[test]
-fn missing_runtime_is_reported_with_every_tried_name() {
-    let text = run("child::tells_its_default", None, Some("hip"));
+fn missing_hip_runtime_error_lists_every_tried_library() {
+    let text = run("child::prints_default_backend_and_report", None, Some("hip"));
     if text.contains("hip usable") {
         eprintln!("skipped: this machine has an AMD GPU");
         return;
@@ -19,31 +19,31 @@ fn missing_runtime_is_reported_with_every_tried_name() {
 }
 
 #[test]
-fn runtime_with_devices_is_default() {
+fn hip_backend_is_default_if_its_runtime_has_devices() {
     let Some(driver) = fake_driver(Fake::Hip, "hip-default", &[]) else { return };
-    let text = run("child::tells_its_default", Some(&driver), None);
+    let text = run("child::prints_default_backend_and_report", Some(&driver), None);
     assert!(text.contains("default: hip") || text.contains("cuda usable"), "{text}");
     let library = driver.join(Fake::Hip.library());
     assert!(text.contains(&format!("hip usable, {}, 60443483, [\"Fake 0\", \"Fake 1\"]", library.display())), "{text}");
 }
 
-/// Tests an unusable runtime: another backend is the default, and the report and the error contain the reason.
+/// Tests that with an unusable runtime HIP is not the default backend, and the report and the error contain `reason`.
 fn refused(name: &str, options: &[&str], reason: &str) {
     let Some(driver) = fake_driver(Fake::Hip, name, options) else { return };
-    let text = run("child::tells_its_default", Some(&driver), None);
+    let text = run("child::prints_default_backend_and_report", Some(&driver), None);
     assert!(!text.contains("default: hip") && text.contains(reason), "{text}");
     let driver = fake_driver(Fake::Hip, name, options).unwrap();
-    let text = run("child::tells_its_default", Some(&driver), Some("hip"));
+    let text = run("child::prints_default_backend_and_report", Some(&driver), Some("hip"));
     assert!(text.contains("default: PYGPU_BACKEND=hip asks") && text.contains(reason), "{text}");
 }
 
 #[test]
-fn old_runtime_error_names_both_versions() {
+fn too_old_hip_runtime_error_contains_found_and_required_version() {
     refused("hip-old", &["-DVERSION=40421400"], "is HIP 4.4; PyGPU needs 5.2 or newer");
 }
 
 #[test]
-fn runtime_without_devices_is_rejected_for_both_codes() {
+fn hip_runtime_without_devices_is_rejected_for_every_code() {
     let absent = "there is no AMD GPU, or it is not visible here: ";
     refused("hip-100", &["-DINIT=100"], &format!("{absent}hipInit failed: hipErrorNoDevice (100)"));
     refused("hip-101", &["-DINIT=101"], &format!("{absent}hipInit failed: hipErrorInvalidDevice (101)"));
@@ -53,7 +53,7 @@ fn runtime_without_devices_is_rejected_for_both_codes() {
 }
 
 #[test]
-fn incomplete_runtime_error_names_missing_function() {
+fn incomplete_hip_runtime_error_names_missing_function() {
     refused("hip-incomplete", &["-DINCOMPLETE"], "says HIP 6.4 but lacks hipMalloc");
 }
 
@@ -61,14 +61,14 @@ fn incomplete_runtime_error_names_missing_function() {
 fn hip_backend_calls_runtime_as_documented() {
     for (name, options) in [("hip-calls", &[][..]), ("hip-calls-old", &["-DOLD"])] {
         let Some(driver) = fake_driver(Fake::Hip, name, options) else { return };
-        run("hip::child::calls_the_runtime", Some(&driver), Some("hip"));
+        run("hip::child::hip_calls_have_documented_effects", Some(&driver), Some("hip"));
     }
 }
 
 #[test]
-fn forked_child_cannot_use_hip_but_cpu() {
+fn forked_process_can_use_cpu_but_not_hip() {
     let Some(driver) = fake_driver(Fake::Hip, "hip-fork", &[]) else { return };
-    run("hip::child::forks", Some(&driver), Some("hip"));
+    run("hip::child::forked_process_can_use_cpu_only", Some(&driver), Some("hip"));
 }
 
 mod child {
@@ -81,7 +81,7 @@ mod child {
 
     const S: StreamHandle = StreamHandle::DEFAULT;
 
-    /// Access to the fake runtime's counters.
+    /// Reads the fake runtime's counters.
     struct Inside(libloading::Library);
 
     impl Inside {
@@ -104,7 +104,7 @@ mod child {
 
     #[test]
     #[ignore = "run by the tests above, in a separate process"]
-    fn calls_the_runtime() {
+    fn hip_calls_have_documented_effects() {
         if is_alone() {
             return;
         }
@@ -185,15 +185,16 @@ mod child {
         assert!(matches!(&refused, Err(Error::OutOfMemory(error)) if error.free.is_none()), "{refused:?}");
     }
 
-    /// Tests address queries: depending on the runtime's version, memory kinds have different numbers, and an unknown
-    /// address is an error or a kind.
+    /// Tests that address queries return equal kinds for old and new runtimes. Depending on its version, a runtime has
+    /// different numbers for memory kinds, and returns an error or a kind for an unknown address.
     fn addresses(hip: &dyn Backend) {
         use PointerKind::{Device, Host, Managed, Unregistered};
         let kinds: Vec<_> = (1..=5).map(|address| hip.pointer_kind(address).unwrap()).collect();
         assert_eq!(kinds, [Host, Device(1), Managed, Managed, Unregistered]);
     }
 
-    /// Tests that filling a column of a million numbers takes one call per doubling, not one per row.
+    /// Tests that filling a column of n numbers takes log2(n) copies, each of which doubles the filled part, instead of
+    /// one call per row.
     fn columns(hip: &dyn Backend, inside: &Inside) {
         for rows in [1_usize, 2, 3, 64, 1000, 1 << 20] {
             let before = inside.ask("fake_planes");
@@ -279,15 +280,15 @@ mod child {
 
     #[test]
     #[ignore = "run by the tests above, in a separate process"]
-    fn forks() {
+    fn forked_process_can_use_cpu_only() {
         if is_alone() {
             return;
         }
         let (hip, cpu) = (default_backend().unwrap(), by_name("cpu").unwrap());
         assert_eq!(hip.kind(), BackendKind::Hip);
         hip.synchronize_device(0).unwrap();
-        // Each failed check in the child sets a bit of its exit code: a panic there would run the parent's test
-        // harness.
+        // Each failed check in the forked process sets a bit of its exit code, because a panic would run the parent's
+        // test harness in that process.
         let child = unsafe { libc::fork() };
         if child == 0 {
             let forked = |result: Result<()>, operation: &str| matches!(result, Err(Error::Forked { operation: found, backend: "hip" }) if found == operation);

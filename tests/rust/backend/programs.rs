@@ -1,4 +1,4 @@
-//! Tests the driver and NVRTC calls for device code of the CUDA backend, with fakes of both.
+//! Tests the CUDA backend's driver and NVRTC calls for device code, with a fake driver and a fake NVRTC.
 
 use crate::fakes::{Fake, fake_driver, run};
 
@@ -6,7 +6,7 @@ use crate::fakes::{Fake, fake_driver, run};
 fn cuda_backend_loads_and_launches_as_documented() {
     for (name, options) in [("programs", &[][..]), ("programs-old", &["-DOLD"])] {
         let Some(driver) = fake_driver(Fake::Cuda, name, options) else { return };
-        run("programs::child::loads_and_launches", Some(&driver), Some("cuda"));
+        run("programs::child::module_calls_have_documented_effects", Some(&driver), Some("cuda"));
     }
 }
 
@@ -14,13 +14,13 @@ fn cuda_backend_loads_and_launches_as_documented() {
 fn nvrtc_is_called_as_documented() {
     let Some(driver) = fake_driver(Fake::Cuda, "nvrtc", &[]) else { return };
     fake_driver(Fake::Nvrtc, "nvrtc", &[]).unwrap();
-    run("programs::child::compiles", Some(&driver), Some("cuda"));
+    run("programs::child::nvrtc_compiles_and_reports_errors", Some(&driver), Some("cuda"));
 }
 
 #[test]
 fn missing_nvrtc_error_names_package_and_searched_paths() {
     let Some(driver) = fake_driver(Fake::Cuda, "no-nvrtc", &[]) else { return };
-    run("programs::child::finds_no_compiler", Some(&driver), Some("cuda"));
+    run("programs::child::missing_nvrtc_error_contains_searched_paths", Some(&driver), Some("cuda"));
 }
 
 mod child {
@@ -54,7 +54,7 @@ mod child {
 
     #[test]
     #[ignore = "run by the tests above, in a separate process"]
-    fn loads_and_launches() {
+    fn module_calls_have_documented_effects() {
         if is_alone() {
             return;
         }
@@ -141,7 +141,7 @@ mod child {
         assert_eq!(programs.device_attribute(0, 38).unwrap(), 38);
     }
 
-    /// Tests the layer above: names, shapes and the unloading of a module.
+    /// Tests `Module`, the layer above the backend: names of functions, shapes of launches, and unloading.
     fn modules(device: Device) {
         let module = Module::of_image(device, IMAGE.to_vec(), &LoadOptions::default()).unwrap();
         assert_eq!(module.function("twice").unwrap().name(), "twice");
@@ -180,11 +180,11 @@ mod child {
 
     #[test]
     #[ignore = "run by the tests above, in a separate process"]
-    fn compiles() {
+    fn nvrtc_compiles_and_reports_errors() {
         if is_alone() {
             return;
         }
-        // Before the settings are read.
+        // The variable is set before PyGPU reads its settings for the first time.
         let folder = tempfile::tempdir().unwrap();
         unsafe { std::env::set_var("PYGPU_CACHE_DIR", folder.path()) };
         let programs = default_backend().unwrap().programs().unwrap();
@@ -203,7 +203,8 @@ mod child {
         assert_eq!(compiled.image, b"\x7fELF\nk _ZI0 8\n");
         assert_eq!(compiled.log, "--gpu-architecture=sm_90 -DN=3 --use_fast_math");
         assert_eq!(compiled.lowered, ["_ZI0"]);
-        // For an unsupported architecture it produces PTX of the newest supported one before it.
+        // For an architecture that NVRTC does not support, the compiler produces PTX for the newest older architecture
+        // that it supports.
         let compiled = compiler.compile(&CompileRequest { architecture: "sm_100", ..request }).unwrap();
         assert!(compiled.image.starts_with(b".version") && compiled.log.contains("compute_90"));
         let error = compiler.compile(&CompileRequest { architecture: "sm_70", ..request }).unwrap_err();
@@ -218,7 +219,7 @@ mod child {
         builds(folder.path());
     }
 
-    /// Tests the path from a source to a launch, and from the cache.
+    /// Tests that a source is compiled and its functions found, and that a second load comes from the cache.
     fn builds(folder: &Path) {
         let device = Device::current().unwrap();
         let text = "//!k _Z5scalePf 8\n//!k _ZI0 8 4\n__global__ void scale(float *x); template<class T> __global__ void t(T *x, T a);";
@@ -242,7 +243,7 @@ mod child {
 
     #[test]
     #[ignore = "run by the tests above, in a separate process"]
-    fn finds_no_compiler() {
+    fn missing_nvrtc_error_contains_searched_paths() {
         if is_alone() {
             return;
         }

@@ -1,8 +1,8 @@
-//! The slow model: the plain list of the byte offsets of all elements, with every view computed index by index.
+//! Slow model of a layout: a list of the byte offsets of all elements. Every view is computed index by index.
 
 use pygpu::layout::{Index, Indexer, Layout, MemoryOrder, broadcast_shapes};
 
-/// Shape, and the offset of every element in C order.
+/// Shape of an array, and the byte offset of each element in C order.
 #[derive(Clone, Debug)]
 pub struct Model {
     pub shape: Vec<i64>,
@@ -22,7 +22,7 @@ pub fn place(shape: &[i64], index: &[i64]) -> usize {
 }
 
 impl Model {
-    /// Returns a model of a new shape; `old` maps each new index to an old one.
+    /// Returns a model of a new shape; `old` maps each index of the new model to an index of this model.
     pub fn gather(&self, shape: Vec<i64>, old: impl Fn(&[i64]) -> Vec<i64>) -> Self {
         let offsets = indices(&shape).iter().map(|new| self.offsets[place(&self.shape, &old(new))]).collect();
         Self { shape, offsets }
@@ -35,7 +35,7 @@ impl Model {
         Self { offsets: indices(&shape).iter().map(at).collect(), shape }
     }
 
-    /// Returns the positions, in the C-ordered list, of the elements in F order.
+    /// Returns, for each element in F order, its position in the list of `offsets`, which is in C order.
     pub fn f_order(shape: &[i64]) -> Vec<usize> {
         let reversed: Vec<i64> = shape.iter().rev().copied().collect();
         let back = |index: &Vec<i64>| index.iter().rev().copied().collect::<Vec<_>>();
@@ -54,7 +54,7 @@ impl Model {
     }
 }
 
-/// One view operation; its numbers are folded into the range that the array allows.
+/// View operation with random numbers. `apply` maps the numbers into the range that the array allows.
 #[derive(Clone, Debug)]
 pub enum Step {
     Integer(u8, i64),
@@ -80,7 +80,7 @@ pub fn fold(value: u8, range: usize) -> usize {
     value as usize % range
 }
 
-/// Enumerates a slice element by element, as Python does.
+/// Returns the indices that a slice selects on an axis of length `len`, by Python's rules.
 pub fn python_slice(len: i64, start: Option<i64>, stop: Option<i64>, step: Option<i64>) -> Vec<i64> {
     let step = step.unwrap_or(1);
     let clamp = |index: i64, low: i64, high: i64| (if index < 0 { index + len } else { index }).clamp(low, high);
@@ -99,7 +99,8 @@ pub fn python_slice(len: i64, start: Option<i64>, stop: Option<i64>, step: Optio
 
 const ALL: Index = Index::Slice { start: None, stop: None, step: None };
 
-/// Applies a step to the layout and to the model; `None` if it does not apply or the result would be too large.
+/// Applies a view operation to the layout and to the model. Returns `None` if the operation is not possible for this
+/// layout.
 pub fn apply(step: &Step, layout: &Layout, model: &Model) -> Option<(Layout, Model)> {
     let shape = &model.shape;
     let ndim = shape.len();

@@ -1,7 +1,7 @@
-//! Compares loop nests with plain indexing: random sets of broadcast, reversed, strided and repeated arrays, a
-//! million of them in a release build.
+//! Compares the elements that loop nests visit with plain indexing, for random sets of broadcast, reversed, strided and
+//! repeated arrays: one million sets in a release build.
 //!
-//! `PYGPU_TEST_SEED` repeats a run, `PYGPU_TEST_CASES` sets the number of cases.
+//! The environment variable `PYGPU_TEST_SEED` repeats a run; `PYGPU_TEST_CASES` sets the number of cases.
 
 #![allow(clippy::print_stderr)] // prints the failing case
 
@@ -10,10 +10,10 @@ use std::time::SystemTime;
 
 use pygpu::layout::{Layout, LoopNest, LoopNestRules, SharedAxis, StridePattern, fastest};
 
-/// The full number takes half a minute in a build without optimisation.
+/// Number of cases. A build without optimisation has fewer, because a million cases take half a minute there.
 const CASES: u64 = if cfg!(debug_assertions) { 200_000 } else { 1_000_000 };
 
-/// SplitMix64 generator.
+/// Random number generator SplitMix64.
 struct Random(u64);
 
 impl Random {
@@ -45,7 +45,7 @@ const ITEMSIZE: i64 = 4;
 
 #[derive(Debug)]
 struct Case {
-    /// Common shape.
+    /// Shape to which all layouts broadcast.
     shape: Vec<i64>,
     sides: Vec<Layout>,
     rules: LoopNestRules,
@@ -61,7 +61,7 @@ impl Case {
         let count = 1 + random.below(4);
         let mut sides: Vec<Layout> = (0..count).map(|_| side(random, &shape)).collect();
         if random.one_in(3) && count > 1 {
-            sides[1] = sides[0].clone(); // Operands that are the same array are common.
+            sides[1] = sides[0].clone(); // Programs often pass one array as two operands.
         }
         let lead = (!random.one_in(4)).then(|| random.below(count));
         let common = common_shape(&sides);
@@ -73,7 +73,7 @@ impl Case {
         self.rules.reduced >> axis & 1 == 1
     }
 
-    /// Returns the visited elements at each index in C order, by plain indexing.
+    /// Returns, for each index of the common shape in C order, the elements that a loop nest must visit.
     fn places(&self) -> Vec<Place> {
         let size: i64 = self.shape.iter().product();
         let mut places = Vec::with_capacity(size as usize);
@@ -103,7 +103,8 @@ impl Case {
     }
 }
 
-/// Offsets of the arrays' elements at one index, and the number of the index along the kept axes.
+/// Offsets of the arrays' elements at one index, and the number of this index in C order along the axes that are not
+/// reduced (`kept`).
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, PartialOrd, Ord)]
 struct Place {
     kept: i64,
@@ -123,7 +124,7 @@ fn common_shape(sides: &[Layout]) -> Vec<i64> {
     shape
 }
 
-/// Returns a layout that broadcasts to a shape, with any order of axes, gaps, steps, reversed and repeated axes.
+/// Returns a random layout that broadcasts to a shape. Its axes may be permuted, reversed or repeated, and have gaps.
 fn side(random: &mut Random, shape: &[i64]) -> Layout {
     let dropped = if random.one_in(4) { random.below(shape.len() + 1) } else { 0 };
     let mut own: Vec<i64> = shape[dropped..].to_vec();
@@ -139,7 +140,7 @@ fn side(random: &mut Random, shape: &[i64]) -> Layout {
     for axis in order {
         stride *= if has_gaps { 1 + random.below(3) as i64 } else { 1 };
         strides[axis] = match own[axis] {
-            1 if random.one_in(2) => random.next() as i64 >> 8, // The stride of such an axis has no effect.
+            1 if random.one_in(2) => random.next() as i64 >> 8, // The stride of an axis of length 1 has no effect.
             _ if repeats && random.one_in(2) => 0,
             _ if is_turned && random.one_in(2) => -stride,
             _ => stride,
@@ -150,7 +151,7 @@ fn side(random: &mut Random, shape: &[i64]) -> Layout {
     Layout::strided(&own, &strides, random.below(1000) as i64 * ITEMSIZE, ITEMSIZE).unwrap()
 }
 
-/// Returns the elements that a loop nest visits, in its order, with the index along the kept axes.
+/// Returns the elements that a loop nest visits, in the order of the visits.
 fn visited(walk: &LoopNest) -> Vec<Place> {
     let axes = walk.axes::<4>();
     let mut first = Place::default();
@@ -173,7 +174,7 @@ fn visited(walk: &LoopNest) -> Vec<Place> {
     places
 }
 
-/// Order-independent hash of the elements.
+/// Returns a hash of the elements that does not depend on their order.
 fn bag(places: &[Place], with_kept: bool) -> u64 {
     let hash = |place: &Place| {
         place.at.iter().fold(if with_kept { place.kept as u64 } else { 0 }, |hash, at| mixed(hash ^ *at as u64))
@@ -192,9 +193,10 @@ fn check(case: &Case) {
             "{found:?} in C order"
         ),
         None => {
-            // The kept axes in C order, and for each of their indices the reduced axes.
+            // The loop nest visits the axes that are not reduced in C order, and for each of their indices the reduced
+            // axes in C order.
             let mut sorted = expected.clone();
-            sorted.sort_by_key(|place| place.kept); // The sort is stable.
+            sorted.sort_by_key(|place| place.kept); // a stable sort
             assert_eq!(found, sorted);
         }
         Some(_) => assert_eq!(bag(&found, false), bag(&expected, false), "{found:?}"),
@@ -207,7 +209,7 @@ fn check(case: &Case) {
     check_forms(case, &walk, &found);
 }
 
-/// Checks that no axis can be dropped or merged, and that the leading array has positive, sorted strides.
+/// Checks that no axis can be dropped or merged, and that the strides of the leading array are not negative and sorted.
 fn check_axes(case: &Case, walk: &LoopNest, expected: &[Place]) {
     let axes = walk.axes::<4>();
     assert!(axes.iter().all(|axis| axis.len > 1));
@@ -224,7 +226,7 @@ fn check_axes(case: &Case, walk: &LoopNest, expected: &[Place]) {
             assert!(group.is_sorted_by(|a, b| a.strides[lead] >= b.strides[lead]), "{axes:?} is not sorted");
         }
     }
-    // Elements with the same kept index before have the same kept index after.
+    // Elements that belong to one output of a reduction must belong to one output in the loop nest.
     if case.rules.lead.is_some() {
         let mut groups = Vec::new();
         for places in [expected, &visited(walk)] {
@@ -279,7 +281,7 @@ fn random_loop_nests_match_plain_indexing() {
     });
 }
 
-/// Prints the failing case when it is dropped during a panic.
+/// Guard that prints its test case if the guard is dropped during a panic.
 struct Told<'a> {
     seed: u64,
     number: u64,
@@ -302,7 +304,7 @@ fn rejects_incompatible_shapes_with_numpy_message() {
     assert!(text.contains("operands could not be broadcast together with shapes (2,3) (4,)"), "{text}");
     let (tall, wide) = (of(&[1 << 40, 1]), of(&[1 << 40]));
     assert!(refused(&[&tall, &wide]).contains("array is too big"));
-    // Shapes without elements must still be compatible.
+    // Shapes without elements must be compatible too.
     assert!(refused(&[&of(&[0, 3]), &of(&[0, 4])]).contains("could not be broadcast"));
     assert_eq!(LoopNest::plan(&[&of(&[0, 3]), &of(&[1, 3])], LoopNestRules::default()).unwrap().size(), 0);
 }

@@ -1,4 +1,4 @@
-//! Sets the name of the library to that of NVRTC, under which programs load it.
+//! Sets the soname of the library to the file name by which programs load NVRTC.
 #![allow(clippy::print_stdout)]
 
 fn main() {

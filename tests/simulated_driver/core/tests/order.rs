@@ -217,7 +217,7 @@ fn asynchronous_error_is_raised_at_next_wait_and_sticky() {
 }
 
 #[test]
-fn revival_removes_planted_faults() {
+fn revive_removes_injected_faults() {
     let driver = driver();
     driver.faults.arm(Fault::parse("call:1:2").unwrap());
     driver.revive();
@@ -225,7 +225,7 @@ fn revival_removes_planted_faults() {
 }
 
 #[test]
-fn thousand_destroyed_streams_leave_no_object() {
+fn thousand_destroyed_streams_leave_no_live_object() {
     let (driver, log) = (driver(), Log::default());
     for number in 0..1000 {
         let stream = stream(&driver);

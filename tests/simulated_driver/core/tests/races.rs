@@ -124,7 +124,7 @@ fn default_stream_orders_only_blocking_streams() {
 }
 
 #[test]
-fn columns_of_one_array_may_be_written_concurrently() {
+fn concurrent_writes_of_different_columns_do_not_race() {
     let driver = driver();
     let block = driver.allocate(0, 1024).unwrap();
     for column in [0, 16] {

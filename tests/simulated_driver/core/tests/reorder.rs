@@ -1,5 +1,5 @@
-//! Tests behaviour that ordinary timing of threads would hide: reused handles, captured copies that read late, and
-//! legal orders other than that of submission.
+//! Tests behaviour that ordinary timing of threads would hide: reused handles, captured copies that read memory at the
+//! launch, and legal orders other than the order of submission.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -20,7 +20,7 @@ fn seeded(seed: u64) -> Driver {
 }
 
 /// Submits one operation to each of two streams and waits for the second stream only. Returns the numbers of the
-/// streams whose operations have run by then.
+/// streams whose operations have run when this wait returns.
 fn ran(seed: u64, wait: bool) -> Vec<u32> {
     let driver = seeded(seed);
     let (first, second, event) = (stream(&driver), stream(&driver), driver.create_event(0, false).unwrap());
@@ -31,7 +31,7 @@ fn ran(seed: u64, wait: bool) -> Vec<u32> {
     };
     say(first, 1);
     driver.record_event("record", 0, event, first).unwrap();
-    sleep(Duration::from_millis(2)); // This is longer than any host needs to reach the next call.
+    sleep(Duration::from_millis(2)); // longer than any host needs to reach the next call
     if wait {
         driver.wait_event("wait", 0, second, event).unwrap();
     }
@@ -50,7 +50,7 @@ fn missing_wait_is_found_within_20_seeds_and_wait_is_always_kept() {
 }
 
 #[test]
-fn device_progresses_without_waits() {
+fn held_back_operation_runs_without_host_wait() {
     for seed in 0..5 {
         let driver = seeded(seed);
         let stream = stream(&driver);
@@ -73,7 +73,7 @@ fn handle_of_destroyed_stream_is_reused() {
     let second = stream(&driver);
     assert_eq!(second, first);
     assert_ne!(driver.stream_id("id", 0, second).unwrap(), id);
-    // The second stream is independent of the first one: it does not wait for it, and it is not delayed.
+    // The second stream does not wait for the first stream and is not delayed.
     driver.synchronize_stream("wait", 0, second).unwrap();
     assert!(done.lock().unwrap().is_empty());
     driver.synchronize_device(0).unwrap();

@@ -1,5 +1,5 @@
-//! Tests sources that are compiled as one unit. If a unit fails, each of its sources is compiled individually, as if it
-//! had not been collected.
+//! Tests sources that are compiled as one unit. If the compilation of a unit fails, each of its sources is compiled
+//! individually, as if the source had not been collected.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::ffi::CString;
@@ -61,7 +61,7 @@ fn together(sources: &[(&str, &str)]) -> usize {
     rtc::compile_together()
 }
 
-/// Asserts that a source is compiled into a separate image.
+/// Asserts that a source is compiled into an image of its own.
 fn is_compiled_alone(name: &str, source: &str) -> String {
     let (code, image, log) = compiled(name, source);
     assert_eq!(code, SUCCESS, "{log}");

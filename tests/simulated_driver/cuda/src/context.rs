@@ -1,4 +1,4 @@
-//! Implements CUDA contexts: only primary ones exist, and each thread has a stack of contexts.
+//! Implements CUDA contexts: only primary contexts exist, and each thread has a stack of contexts.
 
 use std::cell::RefCell;
 

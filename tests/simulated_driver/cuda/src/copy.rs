@@ -100,7 +100,7 @@ impl From<Side2D> for Side3D {
     }
 }
 
-/// Copies a box between the two endpoints given in the driver's structures.
+/// Copies a box between two endpoints, which are structures of the driver's interface.
 fn cuboid(on: &Call, (source, target): (Side3D, Side3D), extent: [usize; 3], stream: u64, waits: bool) -> Outcome<()> {
     let device = on.device()?;
     let [width, height, depth] = extent.map(|length| length as u64);
@@ -130,7 +130,7 @@ fn line_and_wait(on: &Call, target: (Memory, u64), source: (Memory, u64), bytes:
     unsafe { on.driver.copy(on.name, on.device()?, copy, LEGACY) }
 }
 
-/// Copies between the memory of two contexts. Each context must be that of the memory at its endpoint.
+/// Copies between the memory of two contexts. Each endpoint is an address and the context to which the memory belongs.
 fn peer(on: &Call, target: (u64, u64), source: (u64, u64), bytes: usize, stream: u64) -> Outcome<()> {
     for (address, context) in [target, source] {
         let device = on.driver.device_of_context(context)?;

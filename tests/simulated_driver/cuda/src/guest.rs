@@ -6,7 +6,7 @@ use simulated_core::Outcome;
 use crate::context::top;
 use crate::entry::{Call, export};
 
-/// Returns the device of a launch. As in the CUDA runtime, a thread without a context gets that of device 0.
+/// Returns the device of a launch. As in the CUDA runtime, a thread without a context uses the context of device 0.
 fn device(on: &Call) -> Outcome<usize> {
     if top().is_ok() { on.device() } else { on.driver.usable(on.driver.retain(0)?) }
 }

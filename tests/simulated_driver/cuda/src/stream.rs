@@ -17,7 +17,8 @@ fn create(on: &Call, stream: Out<u64>, flags: u32, priority: i32) -> Outcome<()>
     stream.put(on.driver.create_stream(device, flags == NON_BLOCKING, priority)?)
 }
 
-/// Returns the device of a stream: the one on which it was created, or the thread's current one for default streams.
+/// Returns the device with which the driver looks up a stream handle: the thread's current device for a default stream,
+/// and 0 for any other stream, whose handle alone identifies it.
 fn device_for(on: &Call, stream: u64) -> Outcome<usize> {
     if stream <= PER_THREAD { on.device() } else { Ok(0) }
 }

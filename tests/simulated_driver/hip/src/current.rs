@@ -11,7 +11,7 @@ thread_local! {
     static DEVICE: Cell<i32> = const { Cell::new(0) };
 }
 
-/// Returns the current device of the calling thread. A thread that has not chosen one has the first device.
+/// Returns the current device of the calling thread: device 0 if the thread has not set one.
 pub fn device() -> i32 {
     DEVICE.try_with(Cell::get).unwrap_or(0)
 }

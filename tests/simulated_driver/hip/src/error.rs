@@ -14,7 +14,7 @@ thread_local! {
     static LAST: Cell<u32> = const { Cell::new(SUCCESS) };
 }
 
-/// Stores a code as the last error of the thread, and returns it.
+/// Stores a code as the last error of the thread, and returns the code.
 pub fn remember(code: u32) -> u32 {
     // Storing fails only in a thread that terminates, so the error is ignored.
     let _ = LAST.try_with(|last| last.set(code));
@@ -68,7 +68,8 @@ pub extern "C" fn hipGetErrorString(code: u32) -> *const c_char {
     known.map_or(named(code), |entry| entry.2).as_ptr().cast()
 }
 
-/// This function is not defined by [`export`], because the code that it returns is not a failure of this call.
+/// Returns the last error of the calling thread and clears it. The function is not defined by [`export`], because the
+/// returned code does not mean that this call failed.
 #[unsafe(no_mangle)]
 pub extern "C" fn hipGetLastError() -> u32 {
     LAST.try_with(|last| last.replace(SUCCESS)).unwrap_or(SUCCESS)

@@ -2,7 +2,7 @@
 //! structures, and the current device and last error of each thread; everything else is in `simulated-core`. HIP's
 //! manual documents the functions, whose results are those of HIP 7.
 #![allow(missing_docs, clippy::missing_safety_doc)]
-// The names are those of the C header.
+// Functions and types have the names of the C header.
 #![allow(non_snake_case, non_camel_case_types)]
 
 pub mod attributes;

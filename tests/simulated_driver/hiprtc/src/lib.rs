@@ -1,7 +1,7 @@
 //! Exports the machine's C++ compiler under the names of hiprtc. The code object that it returns is a host shared
 //! library, which the simulated driver loads.
 #![allow(missing_docs, clippy::missing_safety_doc)]
-// The names are those of the C header.
+// Functions and types have the names of the C header.
 #![allow(non_snake_case)]
 
 simulated_core::export_rtc! {

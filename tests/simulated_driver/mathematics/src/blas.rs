@@ -63,7 +63,7 @@ fn destroy(handle: *mut c_void) -> u32 {
     if handles().get_or_insert_default().remove(&handle.addr()).is_some() { 0 } else { NOT_INITIALIZED }
 }
 
-/// A batch of matrices: the address of the first one, the leading dimension, and the distance between two matrices in
+/// Batch of matrices: the address of the first matrix, the leading dimension, and the distance between two matrices in
 /// elements.
 #[derive(Clone, Copy)]
 struct Matrix {
@@ -216,7 +216,8 @@ fn run(vendor: Vendor, handle: *mut c_void, gemm: Gemm, kinds: [u32; 3]) -> u32 
     if kinds.iter().any(|kind| *kind != kinds[0] || !matches!(kind, 0 | 1 | 2 | 4 | 5 | 14)) {
         return unsupported;
     }
-    // Without a workspace of the caller, the real library would allocate memory during a capture.
+    // A call without a workspace of the caller is an error here, because the real library would allocate memory, which
+    // a capture does not allow.
     if !gemm.is_right(vendor) || !told.has_workspace {
         return wrong;
     }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Default)]
 struct Known {
     calls: u64,
-    /// Number of calls until one fails, and the error code of that call.
+    /// Number of calls until a call fails, and the error code of the failing call.
     fault: Option<(u64, u32)>,
 }
 

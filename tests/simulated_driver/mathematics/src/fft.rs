@@ -1,5 +1,5 @@
-//! Implements cuFFT and hipFFT. Transforms are computed by their definition. Invalid arguments are errors, as in the
-//! manuals, and most transforms require a work area.
+//! Implements cuFFT and hipFFT. Transforms are computed by their definition. Invalid arguments are errors, as the
+//! manuals require. Transforms of more than 8 points require a work area.
 
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
@@ -222,8 +222,8 @@ impl Plan {
     }
 }
 
-/// Completes a half spectrum to a full one. If a value that must be real has an imaginary part, the result is spoiled,
-/// as the manuals allow.
+/// Completes a half spectrum to a full spectrum. If a value that must be real has an imaginary part, the result is
+/// deliberately wrong, as the manuals allow.
 fn whole(half: &[Complex], points: usize) -> Vec<Complex> {
     let mut values: Vec<Complex> = (0..points)
         .map(|place| if place < half.len() { half[place] } else { (half[points - place].0, -half[points - place].1) })

@@ -4,7 +4,7 @@
 //! names, as far as PyGPU calls them. The functions use the simplest correct loops. As in the manuals, an invalid
 //! argument results in an error code.
 #![allow(missing_docs, clippy::missing_safety_doc)]
-// The names are those of the C headers.
+// Functions and types have the names of the C headers.
 #![allow(non_snake_case)]
 
 pub mod blas;

@@ -1,7 +1,7 @@
 //! Vector clock of an operation: for each stream, the number of that stream's operations that happen before it.
 //!
-//! Streams that are not listed are at 0. `State::learn` drops the entries that the host knows to be complete, so that
-//! clocks stay small.
+//! The number of a stream that is not listed is 0. `State::learn` removes entries for operations that the host has
+//! observed to be complete, so that clocks stay small.
 
 /// List of pairs: a stream, and the number of its last operation that happens before the owner of this clock.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
@@ -13,8 +13,8 @@ impl Clock {
         self.0.binary_search_by_key(&stream, |entry| entry.0).map_or(0, |place| self.0[place].1)
     }
 
-    /// Records that operation `number` of a stream, and all earlier ones of that stream, happen before the owner of
-    /// this clock.
+    /// Records that operation `number` of a stream, and all earlier operations of that stream, happen before the owner
+    /// of this clock.
     pub fn raise(&mut self, stream: u64, number: u64) {
         if number == 0 {
             return;
@@ -37,7 +37,7 @@ impl Clock {
         self.0.retain(|&(stream, number)| keep(stream, number));
     }
 
-    /// Returns the entries: a stream and an operation number each.
+    /// Returns the entries as pairs of a stream and an operation number.
     pub fn entries(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.0.iter().copied()
     }

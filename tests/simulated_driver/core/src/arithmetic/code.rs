@@ -64,7 +64,8 @@ codes! {
     UNKNOWN = 999, "CUDA_ERROR_UNKNOWN", "unknown error";
 }
 
-/// Returns whether every later call on a device fails once work on it has failed with this code.
+/// Returns whether this error code is sticky: after work on a device has failed with it, every later call on the device
+/// fails too.
 pub fn is_sticky(code: u32) -> bool {
     matches!(code, 214 | 220 | 226 | 700 | 702 | 710 | 714..=719 | 721)
 }

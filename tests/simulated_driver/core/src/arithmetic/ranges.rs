@@ -1,7 +1,7 @@
 //! Manages the free ranges of a device's address space.
 //!
-//! A freed range first goes into quarantine: its addresses are not reused for a time, so that a use after the free is
-//! detected and does not touch a new block.
+//! A freed range first goes into quarantine. Its addresses are not reused while it is there, so that a use after the
+//! free is detected and does not access a new block.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -37,8 +37,8 @@ pub struct Region {
     pub extent: Extent,
 }
 
-/// Maximum number of rows for which the overlap of two regions is checked row by row. Beyond it, an overlap may be
-/// missed but is never reported wrongly.
+/// Maximum number of rows for which the overlap of two regions is checked row by row. In larger regions an overlap may
+/// be missed, but none is reported wrongly.
 const MOST_ROWS: u64 = 1 << 16;
 
 impl Region {
@@ -58,7 +58,7 @@ impl Region {
         Self::new(start, 0, 0, Extent::line(bytes))
     }
 
-    /// Represents rows without gaps between them as one long row.
+    /// Merges rows without gaps between them into one long row.
     fn without_gaps(mut self) -> Self {
         if self.extent.height > 1 && self.row_pitch == self.extent.width {
             self.extent.width *= self.extent.height;

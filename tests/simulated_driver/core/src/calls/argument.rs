@@ -43,10 +43,10 @@ impl<T> Out<T> {
         Ok(())
     }
 
-    /// Reads the existing value, for calls that exchange one.
+    /// Reads the value at the pointer, for calls that replace a value and return the previous one.
     ///
     /// # Errors
-    /// The error code that the vendor's driver returns for an invalid argument or state.
+    /// `INVALID_VALUE` if the pointer is null.
     ///
     /// # Safety
     /// The pointer is null or readable.
@@ -56,10 +56,10 @@ impl<T> Out<T> {
         Ok(unsafe { self.0.read_unaligned() })
     }
 
-    /// Fails for a null pointer.
+    /// Checks that the pointer is not null.
     ///
     /// # Errors
-    /// The error code that the vendor's driver returns for an invalid argument or state.
+    /// `INVALID_VALUE` if the pointer is null.
     pub fn check(self) -> Outcome<()> {
         if self.0.is_null() { Err(INVALID_VALUE) } else { Ok(()) }
     }
@@ -119,7 +119,7 @@ impl In<c_char> {
     /// Reads a C string that names a kernel or a variable.
     ///
     /// # Errors
-    /// `INVALID_VALUE` if the pointer is null or the text is not UTF-8.
+    /// `INVALID_VALUE` if the pointer is null, `NOT_FOUND` if the text is not UTF-8.
     pub fn name(self) -> Outcome<String> {
         if self.0.is_null() {
             return Err(INVALID_VALUE);

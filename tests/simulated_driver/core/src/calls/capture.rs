@@ -11,10 +11,10 @@ thread_local! {
     static MODE: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Converts a number to a mode.
+/// Converts a vendor's number to a capture mode.
 ///
 /// # Errors
-/// `INVALID_VALUE`.
+/// `INVALID_VALUE` for any other number than 0, 1 and 2.
 pub fn mode(number: u32) -> Outcome<Mode> {
     [Mode::Global, Mode::ThreadLocal, Mode::Relaxed].get(number as usize).copied().ok_or(INVALID_VALUE)
 }
@@ -28,7 +28,7 @@ pub(crate) fn mode_of_thread() -> Mode {
 /// Sets the thread's capture mode to the value in `place`, and writes the previous mode to `place`.
 ///
 /// # Errors
-/// `INVALID_VALUE`.
+/// `INVALID_VALUE` for a null pointer or an invalid mode.
 pub fn exchange_mode(place: Out<u32>) -> Outcome<()> {
     // SAFETY: the caller of the C function guarantees a readable and writable pointer.
     let wanted = unsafe { place.read()? };
@@ -112,9 +112,9 @@ macro_rules! export_graphs {
                 kind.put(on.driver.node_kind(node)?)
             }
 
-            // The parameter structures differ from those of the vendors: they only contain the handle of the node. A
-            // program that only passes them on cannot notice the difference. Some of CUDA's functions have the context
-            // as their last parameter; it is ignored.
+            // The parameter structures differ from those of the vendors: they contain only the handle of the node. A
+            // program that only copies a structure from one call to another cannot detect the difference. Some of
+            // CUDA's functions have the context as their last parameter, which is ignored.
             $(fn $get(on, node: u64, parameters: Out<u64>) {
                 on.driver.node_kind(node)?;
                 parameters.put(node)

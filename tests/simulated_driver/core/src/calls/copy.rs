@@ -183,8 +183,8 @@ impl Driver {
 unsafe fn rows(to: Side, from: Side, extent: Extent) {
     for plane in 0..extent.depth {
         for row in 0..extent.height {
-            // An overlap of both rows was already reported; the copy allows it, so that it is not undefined behaviour
-            // here. SAFETY: the caller of this function guarantees that both rows are valid memory.
+            // An overlap of both rows was already reported; `std::ptr::copy` allows overlaps, so there is no undefined
+            // behaviour. SAFETY: the caller of this function guarantees that both rows are valid memory.
             unsafe {
                 let source = pointer(from.row(plane, row)).cast_const();
                 std::ptr::copy(source, pointer(to.row(plane, row)), extent.width as usize);

@@ -20,7 +20,7 @@ pub(crate) struct Device {
     /// Handle of the primary context; `None` while no primary context exists.
     context: Option<u64>,
     retained: u64,
-    /// Error code that every call returns since work on the device failed.
+    /// Error code that every call on the device returns because earlier work failed; `None` if no work failed.
     pub(crate) sticky: Option<u32>,
     /// The next three fields contain the size of the memory, the bytes allocated without a pool, and the free
     /// addresses.
@@ -156,7 +156,7 @@ impl Driver {
     /// Returns the device of a context.
     ///
     /// # Errors
-    /// `INVALID_CONTEXT`, or `CONTEXT_IS_DESTROYED` for a destroyed one.
+    /// `INVALID_CONTEXT` for an unknown context, `CONTEXT_IS_DESTROYED` for a destroyed context.
     pub fn device_of_context(&self, context: u64) -> Outcome<usize> {
         let state = self.lock();
         match state.contexts.get(&context) {
@@ -176,7 +176,8 @@ impl Driver {
         Ok(device)
     }
 
-    /// Creates a context in addition to the primary one, as some programs do. It is only another name for the device.
+    /// Creates a context in addition to the primary context, as some programs do. The new context is only a second
+    /// handle of the device.
     ///
     /// # Errors
     /// The error code that the vendor's driver returns for an invalid argument or state.
@@ -192,7 +193,7 @@ impl Driver {
     /// Destroys a context that `create_context` returned.
     ///
     /// # Errors
-    /// `INVALID_CONTEXT` for any other value.
+    /// `INVALID_CONTEXT` for a value that `create_context` did not return.
     pub fn destroy_context(&self, context: u64) -> Outcome<()> {
         let device = self.device_of_context(context)?;
         let mut state = self.drain(device);
@@ -248,7 +249,7 @@ impl Driver {
         Ok(state.has_device(device)? != state.has_device(peer)?)
     }
 
-    /// Enables the access of a device to the memory of another one.
+    /// Enables the access of a device to the memory of another device.
     pub fn enable_peer(&self, device: usize, peer: usize) -> Outcome<()> {
         if device == peer {
             return Err(PEER_ACCESS_UNSUPPORTED);
@@ -257,7 +258,7 @@ impl Driver {
         if state.devices[device].peers.insert(peer) { Ok(()) } else { Err(PEER_ACCESS_ALREADY_ENABLED) }
     }
 
-    /// Disables the access of a device to the memory of another one.
+    /// Disables the access of a device to the memory of another device.
     pub fn disable_peer(&self, device: usize, peer: usize) -> Outcome<()> {
         let mut state = self.lock();
         if state.devices[device].peers.remove(&peer) { Ok(()) } else { Err(PEER_ACCESS_NOT_ENABLED) }

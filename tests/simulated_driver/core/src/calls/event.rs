@@ -64,7 +64,7 @@ impl Driver {
         Ok(handle)
     }
 
-    /// Creates an event with a new handle that marks the same point as the given event.
+    /// Creates an event with a new handle that marks the point of an existing event.
     pub(crate) fn twin_of_event(&self, handle: u64) -> Option<u64> {
         let mut state = self.lock();
         let event = state.events.get(&handle)?;

@@ -158,7 +158,8 @@ impl State {
         }
     }
 
-    /// Adds an operation to a graph without making any stream depend on it; returns the handle of its node.
+    /// Adds an operation to the graph that is being captured, without making any stream depend on the operation.
+    /// Returns the handle of its node.
     pub(crate) fn keep_aside(&mut self, capture: u64, node: Node) -> u64 {
         let handle = self.new_handle();
         if let Some(capture) = self.graphs.captures.get_mut(&capture) {
@@ -200,7 +201,7 @@ impl State {
 
     /// Fails for a call that is unsafe while streams capture, and invalidates the capture, depending on the modes of
     /// the capture and of the calling thread. Unsafe calls allocate or free memory, query or wait for an event or a
-    /// stream, or unload a module. An H200 with CUDA 13.0 behaved like this; it allowed loading a module.
+    /// stream, or unload a module. These rules were observed on an H200 with CUDA 13.0, which allowed loading a module.
     pub(crate) fn refuse_unsafe(&mut self) -> Outcome<()> {
         let (thread, own) = (std::thread::current().id(), mode_of_thread());
         let forbids = |capture: &Capture| match own {
@@ -301,8 +302,8 @@ impl Driver {
     pub fn capture_status(&self, call: &'static str, device: usize, stream: u64) -> Outcome<(u32, u64)> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
-        // This query never invalidates a capture. For the default stream it fails while a blocking stream captures,
-        // which does not affect that capture either.
+        // This query never invalidates a capture. For a default stream the query fails while a blocking stream of the
+        // device captures; the capture of that stream stays valid too.
         let Some(capture) = state.graphs.streams.get(&stream).copied() else {
             let legacy = state.streams.get(&stream).filter(|stream| stream.kind == StreamKind::Legacy);
             let is_bound =

@@ -1,5 +1,5 @@
-//! Implements the device code of other libraries: kernels that the tests launch in addition to PyGPU's, as a user's
-//! program would.
+//! Implements the device code of other libraries: kernels that the tests launch in addition to PyGPU's own kernels, as
+//! a user's program would.
 //!
 //! A launch is an ordinary stream operation: it runs asynchronously, it is checked against the bounds of memory blocks,
 //! and its reads and writes can race.
@@ -25,7 +25,7 @@ const ITEM: u64 = 4;
 /// Strided elements that a launch accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Items {
-    /// Address of element 0, which is not the lowest one if the stride is negative.
+    /// Address of element 0, which is not the lowest address if the stride is negative.
     pub address: u64,
     /// Stride in bytes.
     pub stride: i64,
@@ -164,7 +164,7 @@ impl Driver {
     }
 }
 
-/// Work that another library submits, with the function that frees its data.
+/// Work that another library submits, and the function that frees the data of this work.
 pub struct Errand {
     /// Executes the work; a graph calls it once per launch.
     pub work: unsafe extern "C" fn(u64) -> u32,

@@ -1,4 +1,4 @@
-//! Implements the calls for host memory that the driver knows: pinned, registered and managed memory.
+//! Implements the calls for host memory that the driver manages: pinned, registered and managed memory.
 
 use crate::arena::{FRESH, pointer};
 use crate::clock::Clock;
@@ -43,8 +43,8 @@ impl State {
         self.host.retain(|_, block| block.kind != HostKind::Registered || block.device != device);
     }
 
-    /// Forgets memory allocated or pinned in a destroyed context. The memory stays mapped: a real driver would unmap
-    /// it, but a program that still reads it should fail in a test instead of crashing.
+    /// Forgets memory that was allocated or pinned in a destroyed context. A real driver would unmap this memory. Here
+    /// it stays mapped, so that a program that still reads the memory fails in a test instead of crashing.
     pub(crate) fn forget_host(&mut self, device: usize) {
         self.host.retain(|_, block| block.device != device);
     }

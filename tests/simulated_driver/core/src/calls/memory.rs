@@ -27,7 +27,7 @@ impl Allocation {
     }
 }
 
-/// Freed block whose addresses were not reused yet.
+/// Freed block whose addresses are not reused yet.
 pub(crate) struct Dead {
     bytes: u64,
     /// Name of the call that freed the block.
@@ -137,7 +137,7 @@ impl State {
     }
 }
 
-/// Kind of a memory block; blocks known to the driver are identified by their first byte.
+/// Kind of a memory block. Blocks that the driver manages are identified by the address of their first byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Block {
     /// Device memory.

@@ -1,5 +1,5 @@
-//! Implements images, kernels and launches, as far as CUDA and HIP agree. An image is the output of the simulated
-//! compilers, namely a shared library for the host.
+//! Implements the calls for images, kernels and launches that CUDA and HIP have in common. An image is the output of
+//! the simulated compilers: a shared library for the host.
 
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
@@ -97,8 +97,7 @@ pub fn launch(
         if value.is_null() {
             return Err(INVALID_VALUE);
         }
-        // SAFETY: the caller of the C function guarantees that each pointer refers to as many bytes as its parameter
-        // has.
+        // SAFETY: the caller of the C function guarantees that each pointer refers to a value of its parameter's size.
         Ok(unsafe { std::slice::from_raw_parts(value.cast::<u8>(), bytes) }.to_vec())
     });
     let values = values.collect::<Outcome<Vec<_>>>()?;

@@ -8,7 +8,7 @@ use crate::memory::{Block, spelled};
 use crate::region::Region;
 use crate::state::State;
 
-/// Properties of an address that the driver knows.
+/// Properties of an address in memory that the driver manages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Known {
     /// Kind of host memory; `None` if the address is in device memory.
@@ -25,7 +25,7 @@ pub struct Known {
 const LOWEST: u64 = 4096;
 
 impl Driver {
-    /// Returns the properties of an address; `None` if the driver does not know it.
+    /// Returns the properties of an address; `None` for an address that is not in memory that the driver manages.
     pub fn known(&self, address: u64) -> Option<Known> {
         let state = self.lock();
         if let Some((start, block)) = state.block_at(address) {
@@ -38,7 +38,7 @@ impl Driver {
     /// Checks that a range is managed memory and that the location `place` exists; -1 is the host.
     ///
     /// # Errors
-    /// `INVALID_VALUE` for other memory; `INVALID_DEVICE` for another location.
+    /// `INVALID_VALUE` for memory that is not managed; `INVALID_DEVICE` for a location that does not exist.
     pub fn check_managed(&self, address: u64, bytes: u64, place: i32) -> Outcome<()> {
         let known = self.known(address).filter(|known| known.host == Some(HostKind::Managed)).ok_or(INVALID_VALUE)?;
         if bytes == 0 || bytes > known.bytes - (address - known.start) {

@@ -21,7 +21,7 @@ const PIECE: u64 = 2 << 20;
 #[derive(Clone, Default, Debug)]
 pub struct Pool {
     pub(crate) device: usize,
-    /// Whether it is the device's default pool, which is never destroyed.
+    /// Whether the pool is the device's default pool, which is never destroyed.
     pub(crate) is_default: bool,
     /// Whether the program destroyed the pool's handle; the pool itself exists as long as it has blocks.
     pub(crate) destroyed: bool,
@@ -82,7 +82,7 @@ impl State {
     fn grow(&mut self, handle: u64, bytes: u64) -> bool {
         let Some(pool) = self.pools.get(&handle) else { return false };
         let (device, reserved) = (pool.device, pool.reserved);
-        // `has_room` may shrink this very pool, so the size of the pool is read again afterwards.
+        // `has_room` may shrink this pool too, so the size of the pool is read again afterwards.
         let fits = self.has_room(device, bytes.saturating_sub(reserved)) && {
             let reserved = self.pools.get(&handle).map_or(0, |pool| pool.reserved);
             self.has_room(device, bytes.saturating_sub(reserved))
@@ -176,7 +176,8 @@ impl Driver {
         self.change_pool(call, handle, |pool| pool.shrink(keep))
     }
 
-    /// Allocates a block in stream order. Without a given pool, it comes from the pool of the stream's device.
+    /// Allocates a block in stream order. If no pool is specified, the block comes from the pool of the stream's
+    /// device.
     ///
     /// # Errors
     /// `OUT_OF_MEMORY`, or another error code.

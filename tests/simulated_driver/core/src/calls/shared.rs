@@ -132,7 +132,7 @@ impl Driver {
     /// Returns a handle for a block, given by the address of its first byte.
     ///
     /// # Errors
-    /// `INVALID_VALUE` for any other address, and for memory of a pool.
+    /// `INVALID_VALUE` for an address that is not the first byte of a block, and for memory of a pool.
     pub fn share(&self, address: u64) -> Outcome<[u8; HANDLE_BYTES]> {
         let state = self.lock();
         let (start, block) = state.block_at(address).ok_or(INVALID_VALUE)?;

@@ -20,11 +20,11 @@ use crate::worker::{Operation, Then, Work};
 pub enum StreamKind {
     /// The legacy default stream itself.
     Legacy,
-    /// Blocking stream: it and the legacy default stream wait for each other.
+    /// Blocking stream: the stream and the legacy default stream wait for each other.
     Blocking,
     /// Default stream of one thread; otherwise like `Blocking`.
     PerThread,
-    /// Non-blocking stream: it and the legacy default stream do not wait for each other.
+    /// Non-blocking stream: the stream and the legacy default stream do not wait for each other.
     NonBlocking,
 }
 
@@ -39,7 +39,7 @@ impl StreamKind {
     }
 }
 
-/// Handle that means the legacy default stream of the current device. The handle 0 means the same.
+/// Handle that means the legacy default stream of the current device, like the handle 0.
 pub const LEGACY: u64 = 1;
 /// Handle that means the calling thread's default stream of the current device.
 pub const PER_THREAD: u64 = 2;
@@ -53,8 +53,8 @@ pub(crate) struct Stream {
     pub(crate) kind: StreamKind,
     pub(crate) priority: i32,
     pub(crate) queue: VecDeque<Operation>,
-    /// Numbers of the last operation that was submitted, of the last that is complete, and of the last that the host
-    /// knows to be complete.
+    /// The next three fields contain the numbers of the last submitted operation, of the last complete operation, and
+    /// of the last operation that the host has observed to be complete.
     pub(crate) submitted: u64,
     pub(crate) completed: u64,
     pub(crate) known: u64,
@@ -116,7 +116,7 @@ impl State {
         self.last_stream
     }
 
-    /// Destroys a stream as seen by programs: its handle may be reused. Pending operations still run.
+    /// Makes the handle of a destroyed stream available for reuse. Pending operations of the stream still run.
     pub(crate) fn end_stream(&mut self, serial: u64) {
         let Some(stream) = self.streams.get_mut(&serial) else { return };
         stream.destroyed = true;

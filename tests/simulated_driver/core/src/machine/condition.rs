@@ -1,8 +1,8 @@
 //! Implements conditional nodes of graphs. A kernel sets the value of a condition, and the value selects the bodies
 //! that are executed.
 //!
-//! The handle of a condition is the address of its value. The value is never freed, because it is unknown when the last
-//! kernel with this handle ends.
+//! The handle of a condition is the address of its value. The value is never freed, because the driver cannot detect
+//! when the last kernel with this handle ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -34,7 +34,8 @@ impl Driver {
     }
 
     /// Returns the driver of the process, which is created from environment variables on first use. Returns `None` if
-    /// memory is missing, and in a forked child: there the threads are missing, and the lock may be held forever.
+    /// memory is missing, and in a forked child, where the driver's threads are missing and its lock may be held
+    /// forever.
     pub fn of_process() -> Option<&'static Self> {
         if crate::exit::is_forked() {
             return None;
@@ -47,7 +48,7 @@ impl Driver {
         made.as_ref()
     }
 
-    /// Returns the driver of the process if it was created before.
+    /// Returns the driver of the process; `None` if it was not created yet.
     pub(crate) fn if_made() -> Option<&'static Self> {
         DRIVER.get()?.as_ref()
     }

@@ -1,9 +1,9 @@
 //! Creates the handles of streams, events, pools and contexts.
 //!
-//! A real driver's handles are addresses of its own objects, and programs may check whether memory is mapped there.
-//! Therefore these handles are addresses of mapped memory without access rights, so dereferencing one crashes. As in a
-//! real driver, a new stream or event gets the handle of a destroyed one. This exposes code that identifies such an
-//! object by its handle only.
+//! A real driver's handles are addresses of its own objects, and programs may check whether memory is mapped at these
+//! addresses. Therefore the handles of this driver are addresses of mapped memory without access rights, so that a
+//! dereference of a handle crashes. As in a real driver, a new stream or event gets the handle of a destroyed stream or
+//! event. This reuse exposes code that identifies a stream or event only by its handle.
 
 use crate::arena::pointer;
 
@@ -21,7 +21,7 @@ pub(crate) enum Reused {
 pub(crate) struct Handles {
     start: u64,
     next: u64,
-    /// Handles of destroyed objects by kind; the one freed last is reused first.
+    /// Handles of destroyed objects by kind; the handle freed last is reused first.
     free: [Vec<u64>; 2],
 }
 
@@ -42,7 +42,7 @@ impl Handles {
         self.next
     }
 
-    /// Returns a handle for a new object of the kind, if possible that of a destroyed object.
+    /// Returns a handle for a new object of a kind: the handle of a destroyed object of this kind if there is one.
     pub(crate) fn take_again(&mut self, kind: Reused) -> u64 {
         self.free[kind as usize].pop().unwrap_or_else(|| self.take())
     }

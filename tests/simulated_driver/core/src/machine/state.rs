@@ -1,5 +1,5 @@
-//! Contains all state of the driver under one lock. One lock is simple, and sufficiently fast because it is held only
-//! for short operations.
+//! Contains all state of the driver under one lock. One lock is sufficiently fast, because it is held only for short
+//! operations.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -139,8 +139,8 @@ impl State {
         self.streams.get(&stream).is_none_or(|stream| stream.completed >= number)
     }
 
-    /// Returns the number of the last operation of a stream that the host knows to be complete. For a destroyed stream
-    /// these are all operations.
+    /// Returns the number of the last operation of a stream that the host has observed to be complete. All operations
+    /// of a destroyed stream count as observed.
     pub(crate) fn known(&self, stream: u64) -> u64 {
         self.streams.get(&stream).map_or(u64::MAX, |stream| stream.known)
     }
@@ -148,7 +148,7 @@ impl State {
     /// Records that the host has observed that all operations in the clock are complete.
     ///
     /// An observation by one host thread counts for all host threads, because the driver cannot see synchronization
-    /// between them. Work that was complete before the submission of other work cannot race with it.
+    /// between host threads. Work that was complete before other work was submitted cannot race with this work.
     pub(crate) fn learn(&mut self, clock: &Clock) {
         for (stream, number) in clock.entries() {
             let Some(stream) = self.streams.get_mut(&stream) else { continue };
@@ -167,7 +167,7 @@ impl State {
         Err(INVALID_HANDLE)
     }
 
-    /// Returns the name of a stream that findings contain.
+    /// Returns the name by which findings refer to a stream.
     pub(crate) fn stream_name(&self, serial: u64) -> String {
         match self.streams.get(&serial) {
             Some(stream) => {
@@ -178,8 +178,8 @@ impl State {
         }
     }
 
-    /// Draws the delay in microseconds before the next operation of a stream, independently of operations that wait for
-    /// it.
+    /// Returns the delay in microseconds before the next operation of a stream: a random number within the limits of
+    /// the stream.
     pub(crate) fn draw_delay(&mut self, stream: u64) -> u64 {
         let Delay { least, most } = self.delays.get(&stream).copied().unwrap_or(self.delay);
         if least == most {

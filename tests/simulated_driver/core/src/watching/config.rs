@@ -70,7 +70,7 @@ impl Default for Config {
     }
 }
 
-/// Maximum number of devices. More are not needed by any test, and their address space would not suffice.
+/// Maximum number of devices. No test needs more devices, and the address space would not suffice for more.
 const MOST_DEVICES: usize = 16;
 
 impl Config {

@@ -155,8 +155,8 @@ macro_rules! export_controls {
                 sim_delay_between(stream, microseconds, microseconds);
             }
 
-            /// Sets random delays between two limits before each operation of a stream, as `sim_delay` sets a constant
-            /// one.
+            /// Sets random delays between two limits before each operation of a stream. The streams 0 and 1 have the
+            /// meaning that they have in `sim_delay`.
             #[unsafe(no_mangle)]
             pub extern "C" fn sim_delay_between(stream: u64, least: u64, most: u64) {
                 if let Some(driver) = Driver::of_process() {

@@ -42,7 +42,7 @@ extern "C" fn at_exit() {
     });
 }
 
-/// Returns whether this process is a forked child of the one that opened the driver.
+/// Returns whether this process is a forked child of the process that opened the driver.
 pub(crate) fn is_forked() -> bool {
     FORKED.load(Ordering::Relaxed)
 }

@@ -119,12 +119,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_survive_json() {
+    fn json_text_escapes_special_characters() {
         assert_eq!(quoted("a \"b\" \\ \n"), r#""a \"b\" \\ \u000a""#);
     }
 
     #[test]
-    fn too_many_findings_are_counted() {
+    fn findings_beyond_limit_are_counted_but_not_stored() {
         let mut findings = Findings::default();
         for number in 0..MOST + 3 {
             findings.note(Kind::Race, "call", number.to_string());

@@ -29,7 +29,7 @@ const MOST: usize = 128;
 
 impl History {
     /// Records an access of an operation that is ordered after `clock`. Returns the first earlier access with which it
-    /// races. `known` returns the number of the last operation of a stream that the host knows to be complete.
+    /// races. `known` returns the number of the last operation of a stream that the host has observed to be complete.
     pub fn note(&mut self, touch: Touch, clock: &Clock, known: impl Fn(u64) -> u64) -> Option<Touch> {
         let mut race = None;
         self.0.retain(|old| {
@@ -40,8 +40,8 @@ impl History {
             if !ordered && race.is_none() && (old.write || touch.write) && old.region.overlaps(&touch.region) {
                 race = Some(old.clone());
             }
-            // The older access need not be kept if it is ordered before the new one: every operation that is ordered
-            // after the new access is then ordered after the older one too.
+            // An older access that is ordered before the new access need not be kept: every operation that is ordered
+            // after the new access is then ordered after the older access too.
             !(ordered && (touch.write || !old.write) && touch.region.covers(&old.region))
         });
         if self.0.len() == MOST {

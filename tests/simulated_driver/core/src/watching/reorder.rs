@@ -2,10 +2,10 @@
 //!
 //! A device may run unordered operations in any order. Threads that run operations as soon as possible nearly always
 //! produce the order of submission, in which a missing wait is harmless. Therefore the seed, the stream and the number
-//! of an operation decide whether it is held back. A held-back operation continues when the host waits for something
-//! ordered after it, and at the latest after [`LONGEST`], since a real device makes progress by itself. Operations for
-//! which the host waits thus overtake operations for which it does not. The same seed holds back the same operations,
-//! independently of the machine's speed.
+//! of an operation decide whether it is held back. A held-back operation continues when the host waits for an operation
+//! that is ordered after it, and at the latest after [`LONGEST`], because a real device makes progress by itself.
+//! Operations for which the host waits thus overtake operations for which it does not. Equal seeds hold back equal
+//! operations, independently of the machine's speed.
 
 use std::collections::HashMap;
 use std::sync::PoisonError;
@@ -36,7 +36,7 @@ impl State {
     pub(crate) fn is_held_back(&self, (stream, number): Point) -> bool {
         let Some(seed) = self.reordering.seed else { return false };
         // One third of the streams runs every operation immediately, one third holds back every operation, and one
-        // third holds back some.
+        // third holds back operations that the seed selects.
         match mixed(seed, stream, 0) % 3 {
             0 => false,
             1 => true,

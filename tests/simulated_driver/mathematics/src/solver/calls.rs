@@ -7,7 +7,7 @@ use super::dense::{self, Matrix};
 use super::{INVALID_VALUE, SUCCESS, Type, call, integers, put_integers};
 use crate::queue::Vendor;
 
-/// Arguments that begin every call: vendor, element type and handle.
+/// First arguments of every call: vendor, element type and handle.
 #[derive(Clone, Copy)]
 pub struct Of {
     pub vendor: Vendor,
@@ -15,7 +15,7 @@ pub struct Of {
     pub handle: u64,
 }
 
-/// Returns the workspace size that a function reports and that its call then requires.
+/// Returns the workspace size that the size query of a function reports and that the function requires.
 fn room(m: i32, n: i32) -> i32 {
     m * n + 3
 }
@@ -37,7 +37,7 @@ fn is_matrix(address: u64, rows: i32, lead: i32) -> bool {
     address != 0 && rows > 0 && lead >= rows
 }
 
-/// Returns whether an option with two values has the second one; returns `None` for an invalid value.
+/// Returns whether an option with two values has the second value; `None` for an invalid value.
 fn choice(vendor: Vendor, value: u32, amds: u32) -> Option<bool> {
     match value.checked_sub(if vendor == Vendor::Amd { amds } else { 0 })? {
         0 => Some(false),
@@ -125,7 +125,8 @@ pub fn potrf(
     call(vendor, handle, "potrf", is_right, info, move || unsafe { cholesky(of, a, n, lda, is_lower == Some(true)) })
 }
 
-/// Enqueues work like `call`, but for a batch of matrices with one info value each.
+/// Checks the arguments of a batched call and enqueues its work, like `call`. Each matrix of the batch has its own info
+/// value.
 fn calls(
     of: Of,
     name: &str,

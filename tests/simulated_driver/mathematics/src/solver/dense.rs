@@ -192,8 +192,8 @@ pub fn qr_vectors(a: &Matrix, factors: &[C], columns: usize) -> Matrix {
 
 const SWEEPS: usize = 60;
 
-/// Returns the eigenvalues in ascending order and the eigenvectors of the Hermitian matrix whose lower triangle is
-/// given, and whether the iteration converged.
+/// Returns the eigenvalues in ascending order and the eigenvectors of the Hermitian matrix with the lower triangle
+/// `lower`, and whether the iteration converged.
 pub fn eigh(lower: &Matrix) -> (Vec<f64>, Matrix, bool) {
     let n = lower.rows;
     let mut a = lower.clone();
@@ -231,7 +231,7 @@ pub fn eigh(lower: &Matrix) -> (Vec<f64>, Matrix, bool) {
     (order.iter().map(|&place| values[place]).collect(), Matrix { rows: n, columns: n, of }, is_done)
 }
 
-/// Appends orthonormal columns to the given ones until there are `columns` columns.
+/// Appends orthonormal columns to the columns `of` until there are `columns` columns.
 fn completed(rows: usize, mut of: Vec<C>, columns: usize) -> Matrix {
     let mut next = 0;
     while of.len() < columns * rows && next < rows {
@@ -315,7 +315,7 @@ pub fn eig(given: &Matrix) -> (Vec<C>, Matrix, bool) {
         let shift = t.get(last, last) + if steps % 10 == 0 { C(below, below) } else { C::ZERO };
         let mut shifted = t.clone();
         (0..n).for_each(|place| *shifted.at(place, place) = t.get(place, place) - shift);
-        // The last rows have converged and are kept; the step applies to the first ones.
+        // The last rows have converged and do not change; the step applies only to the first rows.
         for row in 0..n {
             for column in 0..n {
                 if row > last || column > last {

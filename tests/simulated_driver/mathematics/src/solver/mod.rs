@@ -40,7 +40,7 @@ impl Type {
     /// Reads an element.
     ///
     /// # Safety
-    /// `address` must be that of an element of this type.
+    /// `address` must be the address of an element of this type.
     unsafe fn load(self, address: u64) -> C {
         // SAFETY: the caller of this function guarantees that the element is readable.
         let part = |number: u64| unsafe {
@@ -57,7 +57,7 @@ impl Type {
     /// Writes an element.
     ///
     /// # Safety
-    /// `address` must be that of an element of this type.
+    /// `address` must be the address of an element of this type.
     unsafe fn store(self, address: u64, value: C) {
         // SAFETY: the caller of this function guarantees that the element is writable.
         let part = |number: u64, value: f64| unsafe {
@@ -78,7 +78,7 @@ impl Type {
     /// Reads a matrix.
     ///
     /// # Safety
-    /// `address` must be that of a matrix with these sizes.
+    /// `address` must be the address of a matrix with these sizes.
     pub(crate) unsafe fn matrix(self, address: u64, rows: i64, columns: i64, lead: i64) -> Matrix {
         let mut made = Matrix::zeros(rows as usize, columns as usize);
         for column in 0..columns {
@@ -94,7 +94,7 @@ impl Type {
     /// Writes a matrix, or its first columns.
     ///
     /// # Safety
-    /// `address` must be that of memory for such a matrix.
+    /// `address` must be the address of memory for such a matrix.
     pub(crate) unsafe fn put(self, address: u64, matrix: &Matrix, columns: i64, lead: i64) {
         for column in 0..columns {
             for row in 0..matrix.rows as i64 {
@@ -108,7 +108,7 @@ impl Type {
     /// Writes consecutive elements.
     ///
     /// # Safety
-    /// `address` must be that of memory for all values.
+    /// `address` must be the address of memory for all values.
     unsafe fn put_all(self, address: u64, values: impl IntoIterator<Item = C>) {
         for (number, value) in values.into_iter().enumerate() {
             // SAFETY: the caller of this function guarantees that the memory is writable.
@@ -120,7 +120,7 @@ impl Type {
 /// Writes consecutive integers.
 ///
 /// # Safety
-/// `address` must be that of memory for all values.
+/// `address` must be the address of memory for all values.
 pub(crate) unsafe fn put_integers(address: u64, values: &[i32]) {
     for (number, value) in values.iter().enumerate() {
         // SAFETY: the caller of this function guarantees that the memory is writable.
@@ -131,7 +131,7 @@ pub(crate) unsafe fn put_integers(address: u64, values: &[i32]) {
 /// Reads consecutive integers.
 ///
 /// # Safety
-/// `address` must be that of `count` integers.
+/// `address` must be the address of `count` integers.
 pub(crate) unsafe fn integers(address: u64, count: i64) -> Vec<i32> {
     // SAFETY: the caller of this function guarantees that the integers are readable.
     let read =
@@ -165,7 +165,7 @@ fn set_stream(handle: u64, stream: u64) -> u32 {
     })
 }
 
-/// Fault that a test injected: the call returns an error code, or the greatest number stands for an iteration that does
+/// Fault that a test injected: an error code that the call returns, or (by the greatest number) an iteration that does
 /// not converge.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fault {

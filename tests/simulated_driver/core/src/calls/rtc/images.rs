@@ -20,7 +20,7 @@ pub fn folder() -> Option<&'static PathBuf> {
     FOLDER.get_or_init(read).as_ref()
 }
 
-/// Compiler options that only repeat the defaults.
+/// Compiler options that equal the compiler's defaults, and therefore do not change the image.
 pub const AS_EVER: [&str; 2] = ["-std=c++17", "-ffp-contract=off"];
 
 /// Returns whether a source compiles to the same image for every GPU. This requires a kernel of PyGPU without
@@ -67,7 +67,7 @@ fn named(compiler: &CxxCompiler, task: &Build<'_>) -> String {
     format!("{:016x}{:016x}", hash(0), hash(1))
 }
 
-/// Writes the file atomically, because another process may look for it at the same time.
+/// Writes the file of an image atomically, because another process may open the file at the same time.
 pub(super) fn keep(place: &PathBuf, image: &[u8]) -> std::io::Result<()> {
     let folder = place.parent().unwrap_or(place);
     fs::create_dir_all(folder)?;

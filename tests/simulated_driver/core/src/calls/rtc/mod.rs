@@ -132,8 +132,8 @@ pub unsafe fn lowered(program: *mut Program, expression: *const c_char, name: *m
     }
 }
 
-/// Translates an option of NVRTC or hiprtc into one of the C++ compiler; returns `None` for an option that concerns
-/// only GPUs.
+/// Translates an option of NVRTC or hiprtc into an option of the C++ compiler. Returns `None` for an option that
+/// concerns only GPUs.
 fn spelled(option: &str) -> Option<String> {
     let starts = |prefix: &str| option.starts_with(prefix);
     if let Some(standard) = option.strip_prefix("--std=").or_else(|| option.strip_prefix("-std=")) {

@@ -22,7 +22,7 @@ const KERNEL: &str = "extern \"C\" __global__ ";
 /// Position of `e_flags` in a 64-bit ELF file.
 const FLAGS: std::ops::Range<usize> = 48..52;
 
-/// Source with one kernel, without the part that it shares with other sources.
+/// Source with one kernel, without the head that it shares with other sources.
 struct Source {
     name: String,
     kernel: String,
@@ -34,7 +34,8 @@ type Units = BTreeMap<(Vec<String>, String), Vec<Source>>;
 
 static COLLECTED: Mutex<Option<Units>> = Mutex::new(None);
 
-/// Records a source if sources are being collected and this one can be part of a unit. Returns whether it was recorded.
+/// Records a source if sources are being collected and the source can be part of a unit. Returns whether the source was
+/// recorded.
 pub fn collect(task: &Build<'_>, source: &str, place: &PathBuf) -> bool {
     let mut collected = COLLECTED.lock().unwrap_or_else(PoisonError::into_inner);
     let (Some(units), Some((head, kernel))) = (collected.as_mut(), source.split_once(KERNEL)) else { return false };
@@ -52,7 +53,7 @@ pub fn collect(task: &Build<'_>, source: &str, place: &PathBuf) -> bool {
     true
 }
 
-/// Starts collecting sources. Returns false if that is impossible.
+/// Starts collecting sources. Returns false if no folder for images is set.
 pub fn collect_sources() -> bool {
     let units = folder().map(|_| Units::new());
     let can_be = units.is_some();
