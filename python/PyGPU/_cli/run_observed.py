@@ -14,7 +14,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-# Of arrays with more bytes than this, only a checksum is recorded.
+# Maximum size in bytes of arrays whose values are recorded; for larger arrays only a checksum is recorded.
 MAX_RECORDED_BYTES = 1 << 24
 # Maximum number of recorded calls of one function.
 CALLS = 1000

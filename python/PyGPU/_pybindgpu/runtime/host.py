@@ -160,7 +160,7 @@ def cudaHostRegister(ptr: Address, size: SupportsIndex, flags: SupportsIndex = c
     Returns
     -------
     cudaError_t
-        1 (``cudaErrorInvalidValue``) for a null address, zero bytes or unknown flags, 712 if it is registered already,
+        1 (``cudaErrorInvalidValue``) for a null address, zero bytes or unknown flags, 712 if already registered,
         801 (``cudaErrorNotSupported``) for ``cudaHostRegisterIoMemory`` and ``cudaHostRegisterReadOnly``.
 
     Raises
