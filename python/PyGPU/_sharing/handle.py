@@ -35,8 +35,8 @@ class BlockName:
 class SharedHandle:
     """Handle of an array of another process, or of this one.
 
-    :meth:`GPUArray.share` creates the handle and `open_shared` opens it. The handle can be pickled, and does not keep the
-    memory alive.
+    :meth:`GPUArray.share` creates the handle and `open_shared` opens it. The handle can be pickled, and does not keep
+    the memory alive.
 
     Parameters
     ----------
