@@ -56,7 +56,7 @@ class Observer:
             if array is None:
                 return
             contents = array.tobytes()
-        except Exception:  # an unallocated array, or one under graph capture: both are allowed
+        except Exception:  # `get` raises for an unallocated array and in a capture; the program is still correct
             return
         values = contents if len(contents) <= MAX_RECORDED_BYTES else hashlib.blake2b(contents).digest()
         self.held[function, name] = (array.dtype, array.shape, values)

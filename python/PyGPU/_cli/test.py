@@ -143,7 +143,7 @@ def kernel(device: PyGPU.Device) -> str:
 
 
 def cached_kernel(device: PyGPU.Device) -> str:
-    """Check that the same kernel is loaded from the cache."""
+    """Check that a second load of the test kernel finds the kernel in the cache."""
     return f"found again in {scaled(device):.1f} ms"
 
 

@@ -139,7 +139,7 @@ def isdtype(dtype: Any, kind: Any) -> builtins.bool:
     """
     tested = np.dtype(dtype)
     kinds = kind if isinstance(kind, tuple) else (kind,)
-    if tested.name == "bfloat16":  # of no kind for NumPy, because it comes from ml_dtypes
+    if tested.name == "bfloat16":  # NumPy assigns no kind to this type of ml_dtypes
         kind_names = ("real floating", "numeric")
         return any(
             element in kind_names if isinstance(element, str) else np.dtype(element) == tested for element in kinds

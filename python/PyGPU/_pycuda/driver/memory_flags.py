@@ -25,11 +25,11 @@ class host_alloc_flags(NamedFlag):
     """
 
     PORTABLE = 1
-    """Pinned for every device."""
+    """The memory is pinned for every device."""
     DEVICEMAP = 2
-    """Mapped into the device's address space."""
+    """The memory is mapped into the device's address space."""
     WRITECOMBINED = 4
-    """Fast for the device to read, very slow for the host."""
+    """The device reads the memory fast, the host reads it very slowly."""
 
 
 class mem_host_register_flags(NamedFlag):
@@ -43,9 +43,9 @@ class mem_host_register_flags(NamedFlag):
     """
 
     PORTABLE = 1
-    """Pinned for every device."""
+    """The memory is pinned for every device."""
     DEVICEMAP = 2
-    """Mapped into the device's address space."""
+    """The memory is mapped into the device's address space."""
 
 
 class mem_attach_flags(NamedNumber):
