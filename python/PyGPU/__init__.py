@@ -20,12 +20,13 @@ First steps:
 has them; `dask`, `profile`, `debug`, `typing`.
 """
 
-# This import is first: it rejects a subinterpreter before NumPy and the native module of the main interpreter are used.
+# Imported first: in a subinterpreter, `interpreter` raises before NumPy and the native module are loaded, which work
+# only in the main interpreter.
 from PyGPU._native import interpreter as _interpreter  # noqa: F401
 
 # isort: split
-# Imported here, not at first use: a daemon thread that ends in the middle of an import started by a call of the
-# native module aborts the process.
+# NumPy is imported here and not at its first use by the native module: if a daemon thread ended in the middle of such
+# an import, the process would abort.
 import numpy as _numpy  # noqa: F401
 
 from PyGPU._core import *  # noqa: F403

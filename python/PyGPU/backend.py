@@ -1,7 +1,7 @@
 """PybindGPU's module `backend`: its low-level names.
 
-The classes per dtype are created at their first access. `use_hip` is included, but not in a star import, because
-its access opens the backend.
+The classes per dtype are created at their first access. A star import omits `use_hip`, because access to this
+name opens the backend.
 """
 
 # ruff: noqa: F403

@@ -1,8 +1,8 @@
 """PyCUDA's ``pycuda.compiler``: kernels from source, with nvcc's options.
 
-The driver's compiler library (NVRTC, hiprtc) compiles, and without a GPU the host's C++ compiler. nvcc runs
-if the library cannot compile a source: for host headers, for options that only nvcc supports, and if
-`nvcc` names another program.
+The driver's compiler library (NVRTC or hiprtc) compiles the source; without a GPU, the host's C++ compiler does.
+nvcc compiles sources that the library cannot compile: sources with host headers, and options that only nvcc supports.
+If `nvcc` names another program, that program compiles.
 
 Examples
 --------

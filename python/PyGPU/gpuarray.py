@@ -1,8 +1,8 @@
 """Array class and its constructors in the module of PyCUDA and PybindGPU.
 
-They are those of `PyGPU`. `minimum`, `where` and similar functions have PyCUDA's arguments and dtypes
-here, and NumPy's there. `HostAllocator`, `PagelockedAllocator` and `UnsupportedDataType` have their plain names in this
-module only, as in PybindGPU.
+The array class and the constructors are those of `PyGPU`. `minimum`, `where` and similar functions have PyCUDA's
+arguments and dtypes in this module, and NumPy's in `PyGPU`. `HostAllocator`, `PagelockedAllocator` and
+`UnsupportedDataType` have their plain names in this module only, as in PybindGPU.
 """
 
 from typing import TYPE_CHECKING

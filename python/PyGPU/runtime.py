@@ -1,7 +1,7 @@
 """Runtime-style interface: names that start with `cuda` return statuses and do not raise for a device error.
 
-A call without a value returns a `cudaError_t`, one with a value the tuple ``(value, cudaError_t)``; after an error
-the value is zero. Arguments of a wrong kind raise `TypeError` or `ValueError`. The names are CUDA's on every
+A function without a value returns a `cudaError_t`; a function with a value returns ``(value, cudaError_t)``. After an
+error the value is zero. Arguments of a wrong kind raise `TypeError` or `ValueError`. The names are CUDA's on every
 backend, including HIP and the CPU. No library is opened before a function is called.
 """
 
@@ -30,8 +30,8 @@ else:
     __all__ = _listing.listed(globals())
 
     def __getattr__(name: str):
-        # Its access opens the backend and thus a library. Hence it is no constant and not in __all__: a
-        # star import would access it.
+        # Access to `use_hip` opens the backend and thus a library. It is therefore no constant, and not in __all__,
+        # whose names a star import accesses.
         if name == "use_hip":
             return _version.uses_hip()
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -65,26 +65,26 @@ class SupportsCudaArrayInterface(Protocol):
 
 
 AddressLike: TypeAlias = "DeviceAllocation | GPUArray | SupportsIndex | SupportsInt"
-"""Where device memory is: an object with an address, or the number."""
+"""An address of device memory: an object with an address, or a number."""
 HostBuffer: TypeAlias = "Buffer | NDArray[Any]"
 """Host memory: any object with the buffer protocol."""
 ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 """A shape or axes: one integer, or a sequence of them."""
 Order: TypeAlias = Literal["C", "F"] | None
-"""How elements of a new array follow each other."""
+"""Memory order of a new array."""
 OrderACFK: TypeAlias = Literal["A", "C", "F", "K"] | None
-"""As `Order`, with NumPy's two that follow an existing array."""
+"""As `Order`, or NumPy's ``'A'`` or ``'K'``, which select the memory order of an existing array."""
 Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
-"""NumPy's rules about what may become what."""
+"""NumPy's rules that determine which dtype may be cast to which other dtype."""
 DeviceLike: TypeAlias = "Device | str | int | None"
 """A device: an object, ``'cuda:1'``, a number, or None for the current one."""
 StreamLike: TypeAlias = "Stream | SupportsCudaStream | int | None"
 """A stream: an object of any library, a handle, or None for the current one."""
 CopyKind: TypeAlias = Literal["host_to_host", "host_to_device", "device_to_host", "device_to_device", "default"]
-"""Between which kinds of memory `_core.raw_copy` copies."""
+"""Direction of a copy by `_core.raw_copy`: the kinds of source and destination memory."""
 Operand: TypeAlias = "GPUArray | SupportsCudaArrayInterface | complex | numpy.number[Any] | numpy.bool"
-"""An operand of a function: an array on a device, or a number of Python's or NumPy's."""
+"""An operand of a function: a device array, or a Python or NumPy number."""
 BasicIndex: TypeAlias = SupportsIndex | slice | EllipsisType | None
-"""What selects a view."""
+"""An index that selects a view."""
 Key: TypeAlias = "BasicIndex | str | tuple[Any, ...] | ArrayLike | GPUArray"
-"""What may stand between the brackets of an array."""
+"""An index of an array, written between its brackets."""

@@ -12,7 +12,7 @@ KNOWN = frozenset(
         "STAGING_THRESHOLD", "STRICT", "STRIDED_COPY", "TF32",
     )
 )  # fmt: skip
-"""Those of docs/environment.md."""
+"""Names of the environment variables that docs/environment.md lists."""
 
 
 def environment_lines(environment: Mapping[str, str]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-# Of arrays with more bytes than this, only a checksum is recorded.
+# Maximum size in bytes of arrays whose values are recorded; for larger arrays only a checksum is recorded.
 MAX_RECORDED_BYTES = 1 << 24
 # Maximum number of recorded calls of one function.
 CALLS = 1000
@@ -56,7 +56,7 @@ class Observer:
             if array is None:
                 return
             contents = array.tobytes()
-        except Exception:  # an unallocated array, or one under graph capture: both are allowed
+        except Exception:  # `get` raises for an unallocated array and in a capture; the program is still correct
             return
         values = contents if len(contents) <= MAX_RECORDED_BYTES else hashlib.blake2b(contents).digest()
         self.held[function, name] = (array.dtype, array.shape, values)

@@ -143,7 +143,7 @@ def kernel(device: PyGPU.Device) -> str:
 
 
 def cached_kernel(device: PyGPU.Device) -> str:
-    """Check that the same kernel is loaded from the cache."""
+    """Check that a second load of the test kernel finds the kernel in the cache."""
     return f"found again in {scaled(device):.1f} ms"
 
 
@@ -288,7 +288,7 @@ def verdict(make: Callable[[PyGPU.Device], str | None], device: PyGPU.Device) ->
         return "ok", make(device) or ""
     except Skipped as skipped:
         return "skipped", str(skipped)
-    except Exception as error:  # any exception of a defect, a driver or another library is the line's verdict
+    except Exception as error:  # an exception of PyGPU, a driver or another library means that the check failed
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         return "FAILED", f"{type(error).__name__}: {' '.join(lines[:6])}"
 

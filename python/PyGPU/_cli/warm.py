@@ -100,7 +100,7 @@ def calls_of(name: str, dtypes: list[str]) -> Iterator[Call]:
 def compile_call(call: Call, device: int) -> str | None:
     """Execute a call and return its error message, if any; unsupported types are not an error."""
     try:
-        with PyGPU.Device(device), PyGPU.fusion("off"):  # a discarded result would never be launched
+        with PyGPU.Device(device), PyGPU.fusion("off"):  # a deferred call whose result is discarded is never launched
             call.make()
     except TypeError:
         return None

@@ -15,7 +15,7 @@ from PyGPU import _core
 __all__: list[str] = []
 
 to_pygpu_dispatch = Dispatch(name="to_pygpu_dispatch")
-"""How a chunk of another class comes to the current device."""
+"""Functions that copy a chunk to the current device, by the class of the chunk."""
 
 
 def _to_device(data: Any, **kwargs: Any) -> _core.GPUArray:

@@ -1,4 +1,4 @@
-"""Random numbers for Dask arrays, drawn on the device; Dask derives the package from the module name of the classes."""
+"""Random numbers for Dask arrays, drawn on the device; Dask finds the package by ``__module__`` of the classes."""
 
 from __future__ import annotations
 

@@ -83,8 +83,8 @@ def dask_setup(worker: Any) -> None:
 
 
 def _register_chunks() -> None:
-    # This import is first: its end may trigger the registration, which must not run during the import of the next
-    # module.
+    # `dask.array` is imported first, because the end of its import may trigger the registration, which must not run
+    # while `chunks` is being imported.
     import dask.array  # noqa: F401
 
     from PyGPU._dask import chunks

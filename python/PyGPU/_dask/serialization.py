@@ -17,19 +17,19 @@ __all__: list[str] = []
 _Header = dict[str, Any]
 
 _PROCESS = uuid.uuid4().hex
-"""Which process wrote a header; its number would be that of another process on another machine."""
+"""Identifier of the process that writes headers. Process numbers are not unique across machines."""
 
 
 def _dense(x: _core.GPUArray) -> tuple[_Header, _core.GPUArray]:
     """Return an array's metadata for the receiver, and its elements as a contiguous array."""
-    # Of an axis that repeats one element (stride 0), one element is sent.
+    # An axis with stride 0 repeats one element, which is sent only once.
     once = x[tuple(slice(None) if stride else slice(0, 1) for stride in x.strides)] if x.size and x.ndim else x
     order = "F" if once.flags.f_contiguous and not once.flags.c_contiguous else "C"
     dense = once if once.flags.c_contiguous or once.flags.f_contiguous else once.copy("C")
     header = {
         "shape": list(x.shape),
         "sent": list(once.shape),
-        "dtype": pickle.dumps(x.dtype),  # its text is insufficient for records and for ml_dtypes
+        "dtype": pickle.dumps(x.dtype),  # the dtype's name is insufficient for records and for types of ml_dtypes
         "order": order,
         "device": [_PROCESS, x.device.index],
     }

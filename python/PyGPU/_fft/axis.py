@@ -16,7 +16,7 @@ _OTHER_WAY: dict[Any, Norm] = {None: "forward", "backward": "forward", "ortho": 
 
 
 def _of_other_way(norm: Norm) -> Norm:
-    """Return the value of `norm` that scales a transform of the opposite direction equally."""
+    """Return the `norm` with which a transform in the opposite direction has the same scale factor."""
     try:
         return _OTHER_WAY[norm]
     except (KeyError, TypeError):

@@ -44,9 +44,9 @@ class fusion(ContextDecorator):
     Raises
     ------
     ValueError
-        If `mode` is neither of the two; the mode is unchanged then.
+        If `mode` is neither ``'auto'`` nor ``'off'``; the thread's mode is then unchanged.
     TypeError
-        If it decorates a generator or a coroutine, whose body does not run inside the call: use ``with`` in the body.
+        If a generator or a coroutine is decorated: its body does not run inside the call. Use ``with`` in the body.
 
     See Also
     --------
@@ -97,7 +97,7 @@ class fusion(ContextDecorator):
             raise
 
     def __call__(self, func: _Function) -> _Function:
-        """Return a function that calls the given function in this mode."""
+        """Return a function that calls `func` in this mode."""
         if inspect.isgeneratorfunction(func) or inspect.iscoroutinefunction(func) or inspect.isasyncgenfunction(func):
             name = getattr(func, "__qualname__", repr(func))
             raise TypeError(

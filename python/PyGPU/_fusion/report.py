@@ -36,7 +36,7 @@ _CLOSED = {
     "asked": "the program requested it: flush, another mode, a report's block",
     "age": "the oldest pending operation was 200 us old: no loss, the device would have been idle",
 }
-"""Why what waited was launched, and what to do about it."""
+"""Causes of flushes, with the remedies."""
 
 
 def _difference(now: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> _core.GPUArray:
     if numpy_result is not NotImplemented:
         return numpy_result
     work = copy_row_major(a, dtype)
-    # The library's lower triangle in column order is the upper triangle in row order, so that the factor is the result.
+    # The lower triangle in the library's column order is the upper triangle in row order; hence `is_lower=upper`.
     info = library.cholesky(work, is_lower=upper) if work.size else None
     factor = triu(work) if upper else tril(work)
     # The check is after the last launch, because the host waits here.

@@ -13,7 +13,7 @@ from PyGPU._linalg.operands import real_type
 __all__: list[str] = []
 
 SMALL = 32
-"""Rows and columns up to which many matrices are factorised at once by rotations."""
+"""Maximum number of rows or columns for which a stack of matrices is factorised in one batch, by rotations."""
 
 _SMALL_CHOLESKY = 256
 _SMALL_LU = 512
@@ -50,10 +50,10 @@ class LU(NamedTuple):
 
     factors: _core.GPUArray
     pivots: _core.GPUArray
-    """Counted from 1."""
+    """Row exchanges: for each row, the number of the exchanged row, counted from 1."""
     info: _core.GPUArray
     addresses: _core.GPUArray | None
-    """Address of each matrix, if many were factorised at once."""
+    """Address of each matrix; None unless the stack was factorised in one batch."""
 
 
 def _addresses(a: _core.GPUArray) -> _core.GPUArray:
@@ -67,8 +67,8 @@ def lu(a: _core.GPUArray) -> LU:
     """Factorise a stack of square matrices in place into triangular factors."""
     shape, batch, n, _ = _stack(a)
     pivots, info = _empty(a, (*shape, n), "int32"), _empty(a, shape, "int32")
-    # Factorised one after the other, each matrix uses the whole device, but launches take time. Hence small ones are
-    # batched.
+    # A matrix that is factorised alone uses the whole device, but needs separate launches. Small matrices are
+    # therefore factorised in one batch.
     if batch > 1 and n <= min(_SMALL_LU, batch * SMALL):
         addresses = _addresses(a)
         if _core._factorize("lu_of_many", [a, addresses, pivots, info], batch, [n, n, 0], False, False):
@@ -78,7 +78,7 @@ def lu(a: _core.GPUArray) -> LU:
 
 
 def lu_solve(lu: LU, b: _core.GPUArray, is_transposed: bool) -> None:
-    """Solve linear systems; overwrite the right sides `b` by the solutions. `is_turned` selects the transposes."""
+    """Solve linear systems, with transposed matrices if requested; overwrite the right sides `b` by the solutions."""
     a, pivots, _, addresses = lu
     shape, batch, n, _ = _stack(a)
     sizes = [n, n, b.size // (n * batch)]

@@ -53,11 +53,12 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
     a : GPUArray
         The matrices, in the last two axes.
     rcond, rtol : number or GPUArray, optional
-        Singular values up to this multiple of the largest singular value count as 0; give at most one of both. Without
-        them the multiple is 1e-15 in double precision, and max(rows, columns) times the machine epsilon in single
-        precision. An explicit ``rtol=None`` selects the latter in both.
+        Singular values up to this multiple of the largest singular value count as 0; give at most one of the two
+        arguments. If both are omitted, the multiple is 1e-15 in double precision, and max(rows, columns) times the
+        machine epsilon in single precision. ``rtol=None`` selects max(rows, columns) times the machine epsilon in both
+        precisions.
     hermitian : bool, optional
-        Whether the matrices are Hermitian, which is faster.
+        Whether the matrices are Hermitian. True selects a faster method.
 
     Returns
     -------
@@ -97,7 +98,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     tol : number or GPUArray, optional
         Absolute tolerance: singular values up to `tol` count as 0.
     hermitian : bool, optional
-        Whether the matrices are Hermitian, which is faster.
+        Whether the matrices are Hermitian. True selects a faster method.
     rtol : number or GPUArray, optional
         Relative tolerance: singular values up to `rtol` times the largest singular value count as 0; defaults to max(M,
         N) times the machine epsilon.

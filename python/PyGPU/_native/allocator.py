@@ -128,9 +128,9 @@ def set_allocator(allocator: Any) -> None:
     Notes
     -----
     Memory from ``allocate`` must be usable in the order of `stream`, a :class:`Stream`; memory from a callable in the
-    order of the default stream. PyGPU drops the memory's owner after it has ordered all recorded uses before that point
-    of the stream. As with PyGPU's own pool, the host does not wait, and the allocator may reuse the memory in the order
-    of that stream. The array's device is current while the allocator is called. An exception of the allocator
+    order of the default stream. PyGPU makes the stream wait for all recorded uses of the memory before it drops the
+    memory's owner. As with PyGPU's own pool, the host does not wait, and the allocator may reuse the memory in the
+    order of that stream. The array's device is current while the allocator is called. An exception of the allocator
     propagates to the caller that creates the array.
 
     Examples

@@ -21,8 +21,8 @@ def wait(event_or_stream: _core.Event | _core.Stream) -> Generator[Any, None, No
 
     Parameters
     ----------
-    what : Event or Stream
-        Event or stream to wait for. A thread waits for it, unless its work is already complete.
+    event_or_stream : Event or Stream
+        Event or stream to wait for. Another thread waits, unless the work is already complete.
 
     Returns
     -------

@@ -12,9 +12,9 @@ class _Enumeration:
     """Base of `NamedNumber` and `NamedFlag`: PyCUDA's attributes `names` and `values`, and the name as ``str``."""
 
     names: ClassVar[dict[str, Any]]
-    """Every name with its member."""
+    """Members by their names."""
     values: ClassVar[dict[int, Any]]
-    """Every number with its member."""
+    """Members by their numbers."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

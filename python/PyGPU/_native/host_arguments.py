@@ -1,7 +1,7 @@
 """Kernel arguments with actions around a launch: PyCUDA's ``ArgumentHandler``, `In`, `Out` and `InOut`.
 
-The native module handles objects whose class is exactly `In`, `Out` or `InOut`. For every other `ArgumentHandler` a
-launch requests the memory, calls `pre_call` before and `post_call` after it.
+The native module handles objects whose class is exactly `In`, `Out` or `InOut`. For every other `ArgumentHandler`,
+a launch requests the memory, and calls `pre_call` before the kernel and `post_call` after the kernel.
 """
 
 from __future__ import annotations

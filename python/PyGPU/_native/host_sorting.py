@@ -12,8 +12,8 @@ def argsort(view: np.ndarray[Any, Any], axis: int, descending: bool) -> np.ndarr
     if not descending:
         return np.argsort(view, axis=axis, kind="stable")
     count = view.shape[axis]
-    # The array is reversed before and the result after the sort, so that equal elements keep their order. NaN is then
-    # first.
+    # The array is reversed before an ascending sort, and the result after the sort, so that equal elements keep their
+    # order. NaN is then first, and is moved to the end below.
     order = count - 1 - np.flip(np.argsort(np.flip(view, axis), axis=axis, kind="stable"), axis)
     if view.dtype.kind in "biu":
         rotated: np.ndarray[Any, Any] = order

@@ -9,7 +9,7 @@ import importlib
 
 
 def is_main() -> bool:
-    """Return whether this is the main interpreter; true if Python cannot tell."""
+    """Return whether this is the main interpreter; true if Python has no function for the test."""
     # These functions of Python are private. If all are missing, NumPy and the native module raise their own errors.
     is_main_interpreter = getattr(_thread, "_is_main_interpreter", None)
     if is_main_interpreter is not None:

@@ -101,8 +101,8 @@ def mathematics(name: str) -> tuple[str | None, list[str]]:
     Returns
     -------
     tuple of a str or None and a list of str
-        First, the file that an environment variable such as ``PYGPU_CURAND`` names, or None; if given, no other file is
-        tried. Second, the files to try before the system's loader.
+        First, the file that an environment variable such as ``PYGPU_CURAND`` names, or None; if a file is named, no
+        other file is tried. Second, the files to try before the system's loader.
 
     Examples
     --------

@@ -51,7 +51,7 @@ class ArgumentAdapter:
         )
 
     def _count_aligned(self, names: list[str]) -> int:
-        """Count the leading parameters that both functions have at equal positions; the first may have any name."""
+        """Count the leading parameters that both functions have in common; the names of the first may differ."""
         count = 0
         for name, parameter in self._numpy_signature.parameters.items() if self._numpy_signature else ():
             is_same = count < len(names) and table.OTHER_NAMES.get(name, name) == names[count]

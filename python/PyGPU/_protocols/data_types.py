@@ -87,7 +87,7 @@ def finfo(type: Any, /) -> _FloatLimits:
     if dtype.name == "bfloat16":
         import ml_dtypes
 
-        limits: Any = ml_dtypes.finfo  # has types in some versions
+        limits: Any = ml_dtypes.finfo  # only some versions of ml_dtypes have type annotations
         return _FloatLimits(limits(dtype))
     return _FloatLimits(np.finfo(dtype))
 
@@ -125,7 +125,7 @@ def isdtype(dtype: Any, kind: Any) -> builtins.bool:
         Type to test.
     kind : data-type, str or tuple of these
         ``'bool'``, ``'signed integer'``, ``'unsigned integer'``, ``'integral'``, ``'real floating'``,
-        ``'complex floating'``, ``'numeric'``, or a dtype. Of a tuple, at least one element must match.
+        ``'complex floating'``, ``'numeric'``, or a dtype. If `kind` is a tuple, one matching element suffices.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def isdtype(dtype: Any, kind: Any) -> builtins.bool:
     """
     tested = np.dtype(dtype)
     kinds = kind if isinstance(kind, tuple) else (kind,)
-    if tested.name == "bfloat16":  # of no kind for NumPy, because it comes from ml_dtypes
+    if tested.name == "bfloat16":  # NumPy assigns no kind to this type of ml_dtypes
         kind_names = ("real floating", "numeric")
         return any(
             element in kind_names if isinstance(element, str) else np.dtype(element) == tested for element in kinds

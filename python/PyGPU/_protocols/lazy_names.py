@@ -69,11 +69,11 @@ def _hint(name: str) -> str:
     if name in _HINTS:
         return f"; {_HINTS[name]}"
     if name.startswith("_"):
-        return ""  # a query by a program, not by a user: nothing must be imported for it
+        return ""  # only programs query private names; the query must not import modules
     for module in _HINT_MODULES:
         if name in importlib.import_module(f"PyGPU.{module}").__all__:
             return f"; it is PyGPU.{module}.{name}"
-    # `dir` is used, because access to some of NumPy's names emits a warning.
+    # `dir` does not access NumPy's names; access to some of them emits a warning.
     return "; NumPy has it, for values on the host: a.get()" if name in dir(sys.modules.get("numpy")) else ""
 
 
@@ -87,7 +87,7 @@ def find(name: str) -> Any:
     """
     if name in MODULES:
         return importlib.import_module(f"PyGPU.{name}")
-    # All names that are not in the other tables are searched in PybindGPU's module.
+    # A name that is in none of the tables is looked up in PybindGPU's module.
     home = index.HOME.get(name) or (_PYCUDA_NAMES | _ARRAY_API_NAMES).get(name, "PyGPU.backend")
     try:
         return getattr(importlib.import_module(home), name)

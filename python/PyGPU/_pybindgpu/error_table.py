@@ -7,7 +7,7 @@ the same numbers for the same errors, except for the numbers in `HIP_ERRORS`.
 from __future__ import annotations
 
 UNRECOGNIZED = "unrecognized error code"
-"""What the runtime answers, as name and as text, for a number that it does not know."""
+"""Name and text that the runtime returns for a number that is no error code."""
 
 CUDA_ERRORS: dict[int, tuple[str, str]] = {
     0: ("cudaSuccess", "no error"),
@@ -199,7 +199,7 @@ CUDA_ERRORS: dict[int, tuple[str, str]] = {
     999: ("cudaErrorUnknown", "unknown error"),
     10000: ("cudaErrorApiFailureBase", "api failure base"),
 }
-"""Code -> (name, text)."""
+"""Name and text of each CUDA error code."""
 
 HIP_ERRORS: dict[int, tuple[str, str]] = {
     911: ("hipErrorInvalidChannelDescriptor", "invalid channel descriptor"),
@@ -210,4 +210,4 @@ HIP_ERRORS: dict[int, tuple[str, str]] = {
     1054: ("hipErrorInvalidClusterSize", "invalid cluster size"),
     1055: ("hipErrorTbd", "error still to be defined"),
 }
-"""The numbers that mean something else, or something at all, on HIP only."""
+"""Name and text of each error code that only HIP has, or that is a different error in HIP than in CUDA."""

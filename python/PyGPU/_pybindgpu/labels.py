@@ -26,7 +26,7 @@ SUPPORTED_DTYPES = (
     "complex64",
     "complex128",
 )
-"""The labels, in the order of the values of `dtype`; each is NumPy's name too."""
+"""The labels, in the order of the values of `dtype`; each label is also NumPy's name of the dtype."""
 
 _ALIASES = {
     "short_alias": "int16",

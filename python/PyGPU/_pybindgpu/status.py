@@ -134,7 +134,7 @@ class nvmlReturn_t(Status):
 
 
 SUCCESS = cudaError_t(0)
-"""The one success; statuses never change, so it is shared."""
+"""Status of every successful call; the object is shared, because statuses are immutable."""
 
 
 class StatusError(Exception):

@@ -24,4 +24,4 @@ CLUDA_PREAMBLE = "".join(
         ),
     ]
 )
-"""Goes before a source in those words."""
+"""Definitions of the macros, to be placed before a kernel's source."""

@@ -11,7 +11,7 @@ from PyGPU._random.draws import Source
 
 
 def is_scalar(argument: Any) -> bool:
-    """Test whether the argument is one number, and no array."""
+    """Test whether the argument is a single number instead of an array."""
     return type(argument) in (int, float) or (not isinstance(argument, _core.GPUArray) and np.ndim(argument) == 0)
 
 
@@ -189,7 +189,7 @@ class Distributions:
         Parameters
         ----------
         mean, sigma : number or array_like, optional
-            Of the logarithm.
+            Mean and standard deviation of the logarithm.
         size : int or tuple of ints, optional
             The shape; by default that of `mean` and `sigma`.
 

@@ -1,4 +1,4 @@
-"""Draws of a generator: by NumPy in host memory, and by kernels elsewhere and in captures."""
+"""Draws of a generator: by NumPy for host memory, by kernels for device memory and in captures."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from PyGPU._random.stream_position import StreamPosition
 class Source:
     """Stream of random numbers on a device, which several threads may share.
 
-    In host memory it is a NumPy generator. Elsewhere it is a position, which advances with each draw. A
-    captured launch draws whenever its graph runs, which the host does not count. From the first one on the
-    position is in device memory, where the kernels read and advance it.
+    On the CPU a NumPy generator draws the numbers. On a GPU kernels draw them, from a position in the stream that
+    advances with each draw. A captured launch draws whenever its graph runs, and the host does not count these
+    draws. From the first captured draw on, the position is therefore in device memory, where kernels read and
+    advance it.
     """
 
     def __init__(self, device: _core.Device, position: StreamPosition) -> None:
@@ -30,7 +31,7 @@ class Source:
             self._numpy.bit_generator.state = position.state()
 
     def numpy_generator(self) -> np.random.Generator | None:
-        """Return NumPy's generator if it draws: in host memory, unless a capture is or was in use."""
+        """Return NumPy's generator on the CPU; None on a GPU, and after the first draw in a capture."""
         if self._numpy is not None and _core.current_stream(self.device).is_capturing:
             self._move_to_device()
         return self._numpy
@@ -59,7 +60,7 @@ class Source:
                 self._position.write(position.key, position.numbers())
 
     def skip(self, count: int) -> None:
-        """Advance by 64-bit numbers."""
+        """Advance the position by `count` 64-bit numbers."""
         with self._lock:
             position = StreamPosition.from_state(self.state())
             position.advance(count)
@@ -73,7 +74,7 @@ class Source:
         bounds: tuple[int, int, int] = (0, 0, 0),
         scale: tuple[float, float] = (0.0, 1.0),
     ) -> _core.GPUArray:
-        """Create an array and fill it, as `draw`."""
+        """Create an array and fill it with random numbers, as `draw`."""
         size = () if size is None else size
         result = self._position.made(size, dtype, distribution, bounds, scale)
         if result is None:
@@ -90,7 +91,7 @@ class Source:
         scale: tuple[float, float] = (0.0, 1.0),
         means: _core.GPUArray | None = None,
     ) -> None:
-        """Fill an array.
+        """Fill an array with random numbers.
 
         Parameters
         ----------
@@ -99,7 +100,7 @@ class Source:
         distribution : str
             Name of a distribution in the native module.
         bounds, scale, means : optional
-            Parameters of the kernel.
+            Parameters of the distribution, which the kernel receives.
         """
         if self._position.draw(target, distribution, bounds, scale, means, None):
             return
@@ -108,7 +109,7 @@ class Source:
             self._position.draw(target, distribution, bounds, scale, means, self._device_position)
 
     def _move_to_device(self) -> None:
-        """Copy the position to device memory, outside the active capture."""
+        """Copy the position to device memory, on a stream that is not being captured."""
         with self._lock:
             if self._device_position is not None:
                 return

@@ -1,4 +1,4 @@
-"""`Generator`: NumPy's class over arrays of a device."""
+"""`Generator`, which corresponds to NumPy's class and creates arrays on a device."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Generator", "default_rng"]
 
 @functools.cache
 def _limits(kind: np.dtype[Any]) -> tuple[int, int]:
-    """Return the minimum and maximum of an integer type."""
+    """Return the minimum and maximum of an integer or bool dtype."""
     if kind.kind not in "biu":
         raise TypeError(f"Unsupported dtype {kind!r} for integers")
     return (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max)
@@ -37,10 +37,10 @@ class Generator(Distributions):
 
     Notes
     -----
-    `random`, `uniform` with two numbers, `random_raw`, `bytes`, and `integers` of 32 and 64 bits are NumPy's, bit for
-    bit, for the same Philox: `integers` unless a draw is rejected, which for a range that is a power of two never
-    happens. The others have the same distribution. On a CPU all are NumPy's own. A generator may be used by several
-    threads, and in captures: each launch of the graph draws further numbers.
+    For the same Philox, `random`, `uniform` with two numbers, `random_raw`, `bytes`, and `integers` of 32 and 64 bits
+    return the same bits as NumPy. `integers` does so unless a draw is rejected, which never happens for a range that
+    is a power of two. Other methods return numbers of the same distribution. On a CPU, NumPy draws all numbers. A
+    generator may be used by several threads and in captures: each launch of the graph draws further numbers.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class Generator(Distributions):
     def __repr__(self) -> str:
         return f"Generator(Philox) on {self.device}"
 
-    if not TYPE_CHECKING:  # to type checkers any name would be there
+    if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
 
         def __getattr__(self, name: str) -> Any:
             raise AttributeError(unsupported.generator_attribute_error(name), name=name, obj=self)
@@ -133,11 +133,11 @@ class Generator(Distributions):
         Parameters
         ----------
         low, high : int
-            Without `high` the range is 0 to `low`. Arrays are accepted on a CPU only.
+            Bounds of the range; if `high` is omitted, the range is from 0 to `low`. Arrays are accepted on a CPU only.
         size : int or tuple of ints, optional
             Shape; defaults to a result without axes.
         dtype : data-type, optional
-            Of integers or bools.
+            Integer type or bool.
         endpoint : bool, optional
             Whether the range includes `high`.
 

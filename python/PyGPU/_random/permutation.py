@@ -1,4 +1,4 @@
-"""Permutations and samples: random keys are sorted, and cumulative probabilities searched."""
+"""Permutations and samples, computed by sorting random keys or by searching cumulative probabilities."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _order(rng: Generator, count: int) -> _core.GPUArray:
-    """Return the numbers below one in random order; the probability of equal keys is negligible."""
+    """Return the numbers from 0 to `count - 1` in random order; the probability of equal random keys is negligible."""
     return rng.random_raw(count).argsort()
 
 
@@ -28,7 +28,7 @@ def _on_device(rng: Generator, x: Any) -> _core.GPUArray:
 
 
 def permutation(rng: Generator, x: Any, axis: int) -> _core.GPUArray:
-    """Permute numbers or elements randomly."""
+    """Return the numbers below `x`, or the elements of an array, in random order."""
     if (host_generator := rng._source.numpy_generator()) is not None:
         return rng._wrap(host_generator.permutation(x.get() if isinstance(x, _core.GPUArray) else x, axis))
     if _is_count(x):
@@ -38,7 +38,7 @@ def permutation(rng: Generator, x: Any, axis: int) -> _core.GPUArray:
 
 
 def shuffle(rng: Generator, x: _core.GPUArray, axis: int) -> None:
-    """Shuffle elements in place."""
+    """Shuffle the elements of an array in place."""
     if not isinstance(x, _core.GPUArray):
         raise TypeError(f"shuffle() changes a GPUArray, and cannot change a {type(x).__name__}")
     if x.ndim == 0:
@@ -47,7 +47,7 @@ def shuffle(rng: Generator, x: _core.GPUArray, axis: int) -> None:
 
 
 def choice(rng: Generator, a: Any, size: Any, replace: bool, p: Any, axis: int, shuffle: bool) -> _core.GPUArray:
-    """Draw a sample."""
+    """Draw a sample of numbers or elements."""
     if (host_generator := rng._source.numpy_generator()) is not None:
         host_arguments = [argument.get() if isinstance(argument, _core.GPUArray) else argument for argument in (a, p)]
         return rng._wrap(host_generator.choice(host_arguments[0], size, replace, host_arguments[1], axis, shuffle))
@@ -102,7 +102,8 @@ def _without_replacement(
     else:
         if count > np.count_nonzero(probabilities):
             raise ValueError("Fewer non-zero entries in p than size")
-        # The first in a race of exponential times at these rates (Efraimidis and Spirakis).
+        # Each element gets an exponentially distributed time whose rate is the element's probability. The elements with
+        # the shortest times are the sample (Efraimidis and Spirakis).
         with np.errstate(divide="ignore"):
             mean_times = _core.asarray(1 / probabilities, device=rng.device)
         order = (rng.standard_exponential(population) * mean_times).argsort()

@@ -1,4 +1,4 @@
-"""Position of a generator in the stream of Philox4x64-10, and NumPy's format of it."""
+"""Position of a generator in the stream of Philox4x64-10, and its conversion to NumPy's format."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COUNTERS = 1 << 256
 
 
 def block(counter: int, key: tuple[int, int]) -> list[int]:
-    """Compute the four numbers of a counter."""
+    """Compute the four 64-bit numbers that Philox generates from one counter."""
     return _core._philox(_to_words(counter), key)
 
 
@@ -26,16 +26,16 @@ def _to_words(number: int) -> list[int]:
 
 
 class StreamPosition:
-    """Position in a stream: the next number, and the remaining half of the last one, if any.
+    """Position in a stream: the index of the next number, and the unused half of the last number, if any.
 
     Parameters
     ----------
     key : tuple of two ints
         Key of the stream.
     number : int, optional
-        Number of preceding 64-bit numbers, four for each counter; NumPy begins at counter 1.
+        Number of 64-bit numbers before the position. Each counter generates four, and NumPy begins at counter 1.
     half : int or None, optional
-        32 bits that become the next half of a number.
+        Unused 32 bits of the last number, which the next draw of 32 bits returns.
     """
 
     __slots__ = ("half", "key", "number")
@@ -47,7 +47,7 @@ class StreamPosition:
 
     @classmethod
     def from_state(cls, state: Any) -> StreamPosition:
-        """Parse NumPy's state of a bit generator."""
+        """Create the position from the state of a NumPy bit generator."""
         if state.get("bit_generator") != "Philox":
             raise ValueError(f"the state is of {state.get('bit_generator')!r}, and PyGPU's generators are Philox")
         key = (int(state["state"]["key"][0]), int(state["state"]["key"][1]))
@@ -56,7 +56,7 @@ class StreamPosition:
         return cls(key, number, int(state["uinteger"]) if state["has_uint32"] else None)
 
     def state(self) -> dict[str, Any]:
-        """Return the state in NumPy's format."""
+        """Return the position as the state of a NumPy bit generator."""
         counter, offset = divmod(self.number, 4)
         if offset == 0:
             counter, offset = (counter - 1) % _COUNTERS, 4
@@ -70,16 +70,16 @@ class StreamPosition:
         }
 
     def numbers(self) -> list[int]:
-        """Return the state as read by a kernel."""
+        """Return the position in the format that kernels read."""
         return [*_to_words(self.number // 4), self.number % 4, int(self.half is not None), self.half or 0, 0]
 
     @classmethod
     def read(cls, key: Any, numbers: Any) -> StreamPosition:
-        """Parse the state of a kernel."""
+        """Create the position from the format that kernels write."""
         return cls(
             (key[0], key[1]), 4 * _from_words(numbers[:4]) + int(numbers[4]), int(numbers[6]) if numbers[5] else None
         )
 
     def advance(self, count: int) -> None:
-        """Advance by 64-bit numbers."""
+        """Advance by `count` 64-bit numbers."""
         self.number = (self.number + count) % (4 * _COUNTERS)

@@ -1,1 +1,1 @@
-"""Arrays shared between processes: exported in one, opened in others."""
+"""Arrays shared between processes: one process exports an array, and other processes open it."""

@@ -24,7 +24,7 @@ __all__ = ["new_array", "open_shared", "share"]
 def new_array(
     shape: ShapeLike, dtype: DTypeLike | None = None, order: Any = None, device: DeviceLike = None
 ) -> _core.GPUArray:
-    """Return an array in a separate block that other processes can open."""
+    """Return an array in a new memory block, which other processes can open."""
     kind = numpy.dtype(numpy.float64 if dtype is None else dtype)
     lengths = _lengths(shape)
     steps = _strides(lengths, kind.itemsize, order)
@@ -37,7 +37,7 @@ def new_array(
 
 
 def share(array: _core.GPUArray) -> SharedHandle:
-    """Return the handle of an array for other processes."""
+    """Return a handle by which other processes open an array."""
     dtype, shape, strides = numpy.dtype(array.dtype), tuple(array.shape), tuple(array.strides)
     readonly = not array.flags.writeable
     if array.size == 0:
@@ -55,7 +55,7 @@ def share(array: _core.GPUArray) -> SharedHandle:
             _core._order_by_event(array, memory.event(), True)
             event = bytes(memory.event().ipc_handle())
     else:
-        # On the CPU work is complete when its call returns; and a driver cannot share an event of another process.
+        # CPU work is complete when its call returns. For memory of another process, a driver cannot share an event.
         array.synchronize()
     return SharedHandle(memory.name, array.ptr - memory.address, shape, strides, dtype, readonly, event)
 
@@ -67,13 +67,13 @@ def open_shared(handle: SharedHandle) -> _core.GPUArray:
     Parameters
     ----------
     handle : SharedHandle
-        Result of :meth:`GPUArray.share` in that process. It may be opened any number of times, in any number of
-        processes, and always is the same memory.
+        Result of :meth:`GPUArray.share`. A handle may be opened any number of times, in any number of processes, and
+        always refers to the same memory.
 
     Returns
     -------
     GPUArray
-        Array on the owning device, with the shape, strides and dtype of the other array. The memory is closed
+        Array on the owning device, with the shape, strides and dtype of the shared array. The memory is closed
         with the last array over it.
 
     Raises
@@ -81,13 +81,13 @@ def open_shared(handle: SharedHandle) -> _core.GPUArray:
     ValueError
         If the device is not visible to this process, or the handle belongs to another machine or backend.
     RuntimeError
-        If the process that shared it has ended, or has freed the memory.
+        If the process that shared the array has ended, or has freed the memory.
 
     Notes
     -----
-    Work of this process on the array follows the work that the other one had enqueued before ``share``. Later work is
-    not synchronized: send a message after completion (a queue, a barrier, MPI), after ``synchronize``, or
-    another handle.
+    Work of this process on the array runs after the work that the sharing process enqueued before ``share``. Later
+    work of both processes is not synchronized: call ``synchronize`` and then notify the other process (by a queue, a
+    barrier or MPI), or send another handle.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def _lengths(shape: ShapeLike) -> tuple[int, ...]:
 
 
 def _strides(shape: tuple[int, ...], itemsize: int, order: Any) -> tuple[int, ...]:
-    """Return the strides in bytes."""
+    """Return the strides of a contiguous array in bytes."""
     if order not in (None, "C", "F", "c", "f"):
         raise ValueError(f"order is 'C' or 'F', not {order!r}")
     steps, step = [], itemsize

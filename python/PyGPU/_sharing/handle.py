@@ -1,4 +1,4 @@
-"""Handle of an array for another process."""
+"""Picklable handles of shared arrays and of their memory blocks."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ __all__ = ["BlockName", "SharedHandle"]
 
 @dataclass(frozen=True)
 class BlockName:
-    """Handle of a memory block for the opening process."""
+    """Handle of a memory block, from which another process opens the block."""
 
     token: str
-    """No other block of any process has it."""
+    """Identifier of the block, unique among the blocks of all processes."""
     process: int
     machine: str
-    """The machine in one run of its system."""
+    """Identifier of the machine and of its current boot."""
     device: str
-    """``cuda``, ``hip``, or ``cpu`` with a number, because processors have no name."""
+    """``cuda``, ``hip``, or ``cpu:`` and the device number, because CPU devices have no UUID of their own."""
     uuid: str
     nbytes: int
     memory: bytes | int
-    """The driver's handle, or the file of the process."""
+    """The driver's handle of the memory, or on the CPU the file descriptor in the sharing process."""
 
 
 @public("Making arrays")
@@ -35,7 +35,8 @@ class BlockName:
 class SharedHandle:
     """Handle of an array of another process, or of this one.
 
-    :meth:`GPUArray.share` creates it and `open_shared` opens it. It can be pickled, and keeps nothing alive.
+    :meth:`GPUArray.share` creates the handle and `open_shared` opens it. The handle can be pickled, and does not keep
+    the memory alive.
 
     Parameters
     ----------
@@ -48,9 +49,9 @@ class SharedHandle:
     dtype : numpy.dtype
         Type of the elements.
     readonly : bool
-        Whether it is read-only.
+        Whether the array is read-only.
     event : bytes or None
-        The driver's handle of an event after the uses of the array; None if they are complete.
+        The driver's handle of an event that follows the recorded uses of the array; None if the uses are complete.
 
     Examples
     --------

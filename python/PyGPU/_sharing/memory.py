@@ -17,14 +17,14 @@ from PyGPU._sharing.handle import BlockName
 __all__ = ["Memory", "allocate", "holding", "opened"]
 
 _PAGE_BYTES = 2 << 20
-"""Drivers allocate smaller blocks within pages of this size, and share whole pages with all blocks in them."""
+"""Page size of drivers in bytes. Drivers share whole pages, and may put several smaller blocks into one page."""
 
 _blocks: weakref.WeakValueDictionary[str, Memory] = weakref.WeakValueDictionary()
-"""Blocks of this and other processes by token. A block is opened only once per process, so all uses are known."""
+"""Blocks of this and other processes by token. A process opens each block only once, so that all uses are tracked."""
 
 
 class Memory:
-    """Block, kept while an array needs it."""
+    """Block of shared memory, which exists as long as an array refers to this object."""
 
     def __init__(self, name: BlockName, device: _core.Device, address: int, keeper: Any, is_own: bool) -> None:
         self.name, self.device, self.address, self.is_own = name, device, address, is_own
@@ -32,9 +32,9 @@ class Memory:
         self._events: dict[str, _core.Event] = {}
 
     def event(self) -> _core.Event:
-        """Return the event that orders the first use elsewhere: one per block, because it must live as long."""
+        """Return the event for which other processes wait before their first use; the block keeps it alive."""
         if not self._events:
-            # One of two threads wins, without a lock that a fork might leave locked.
+            # If two threads create an event, `setdefault` keeps one. A lock could remain locked in a forked child.
             self._events.setdefault("", _core.Event(timing=False, interprocess=True, device=self.device))
         return self._events[""]
 
@@ -88,14 +88,14 @@ def holding(array: _core.GPUArray) -> Memory | None:
 
 
 def opened(name: BlockName) -> Memory:
-    """Return the block of a handle: opened now, or already open.
+    """Return the block that a handle names; open the block unless this process has already opened it.
 
     Raises
     ------
     ValueError
-        For a block of another machine or backend, and on a device that is not visible.
+        If the block belongs to another machine or backend, or to a device that is not visible.
     RuntimeError
-        For a block that was freed.
+        If the block was freed.
     """
     if (existing := _blocks.get(name.token)) is not None:
         return existing
@@ -119,7 +119,7 @@ def opened(name: BlockName) -> Memory:
 
 
 def _entered(memory: Memory) -> Memory:
-    """Register a block, unless another thread was first: then return that one's."""
+    """Register a block and return it; if another thread has registered the same block, return that object."""
     return _blocks.setdefault(memory.name.token, memory)
 
 
@@ -136,7 +136,7 @@ def _opened_file(name: BlockName) -> tuple[int, Any]:
     path = f"/proc/{name.process}/fd/{name.memory!r}"
     if _file_name(name.token) not in os.readlink(path):
         raise FileNotFoundError("its number is another file's by now")
-    # A mapping keeps the file.
+    # The mapping remains valid after the file is closed.
     file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:
         return _mapped(file, name.nbytes)
@@ -156,13 +156,13 @@ def _kind(device: _core.Device) -> str:
 
 
 def _visible(name: BlockName) -> _core.Device:
-    """Return the device of a block, in this process's numbering."""
+    """Return the device of this process that owns a block."""
     backend = _core.backend_name()
     if name.device.partition(":")[0] != backend:
         raise ValueError(f"open_shared: the handle is of {name.device}, and this process uses {backend}")
     devices = [_core.Device(index) for index in range(_core.device_count())]
     if backend == "cpu":
-        # Memory of one machine's processors is the same under each number.
+        # All CPU devices of a machine share the host's memory, so that any of them can access the block.
         return next((device for device in devices if _kind(device) == name.device), devices[0])
     for device in devices:
         if device.uuid == name.uuid:

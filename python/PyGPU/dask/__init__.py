@@ -1,4 +1,4 @@
-"""Device arrays as chunks of Dask arrays, and in the memory and messages of its workers.
+"""Device arrays as chunks of Dask arrays, and in the memory and messages of Dask's workers.
 
 No call is needed: Dask finds this module by its entry points in every process, and registers it when
 `dask.array` is imported. Importing this module needs no Dask and has no effect.
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        # Its base class is Dask's, which the import of this module must not load.
+        # The base class of `Backend` is Dask's. The import of this module must not import Dask.
         if name != "Backend":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from PyGPU._dask.backend import Backend

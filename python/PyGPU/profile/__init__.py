@@ -1,7 +1,7 @@
 """Named ranges in a profiler's timeline: around copies, compilations, launches, and parts of a program.
 
-Off until `annotate` or the environment variable ``PYGPU_PROFILE`` enables them; then they cost some ten nanoseconds
-each, and are visible only in a profiler (Nsight Systems for NVTX, rocprof for roctx).
+Ranges are disabled until `annotate` or the environment variable ``PYGPU_PROFILE`` enables them. An enabled range costs
+about ten nanoseconds, and is visible only in a profiler (Nsight Systems for NVTX, rocprof for roctx).
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ def annotate(which: str | bool = True) -> str | None:
     Parameters
     ----------
     which : str or bool, default True
-        ``'nvtx'``; ``'roctx'``; the path of a library with the functions of either; True for that of the backend, False
-        or none.
+        ``'nvtx'`` or ``'roctx'``; the path of a library with the functions of one of these; True for the library of the
+        backend; False to disable ranges.
 
     Returns
     -------
     str or None
-        The path of the library.
+        The path of the library; None if ranges are disabled.
 
     Raises
     ------
     BackendUnavailableError
-        If no such library is found; the message lists the searched locations.
+        If the library is not found; the message lists the searched locations.
 
     Examples
     --------

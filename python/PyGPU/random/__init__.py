@@ -7,7 +7,7 @@ from PyGPU._random.generator import Generator, default_rng
 
 __all__ = ["Generator", "default_rng"]
 
-if not TYPE_CHECKING:  # to type checkers any name would be there
+if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
 
     def __getattr__(name: str) -> Any:
         raise AttributeError(unsupported.module_attribute_error(name))

@@ -11,6 +11,6 @@ class Occupancy(NamedTuple):
     """Occupancy of a multiprocessor by blocks of one shape; the result of `Kernel.occupancy`."""
 
     blocks: int
-    """Blocks that run on one multiprocessor at once; 0 where not even one fits."""
+    """Number of blocks that run on one multiprocessor at once; 0 if a block exceeds its resources."""
     fraction: float
-    """Their warps of all that a multiprocessor runs at once, from 0 to 1."""
+    """Warps of these blocks divided by the maximum number of warps of a multiprocessor, from 0 to 1."""

@@ -63,7 +63,7 @@ def _values(array: GPUArray) -> str | None:
         with numpy.printoptions(threshold=min(_ELEMENTS, numpy.get_printoptions()["threshold"])):
             return printing.array_str(array)
     except (_core.CudaError, _core.NotSupportedError):
-        return None  # lost memory, or a capture of another thread: the table is still shown
+        return None  # the memory is lost, or another thread captures the stream: the view has no values
 
 
 def array_html(array: GPUArray) -> str:
@@ -129,7 +129,7 @@ def graph_html(graph: Graph) -> str:
     """
     try:
         nodes = graph.nodes
-    except ValueError:  # before and during its capture
+    except ValueError:  # the graph has captured nothing yet, or is capturing
         return _table("Graph", {"operations": "none yet"})
     kinds = Counter(node.kind for node in nodes)
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())

@@ -14,7 +14,7 @@ def log(messages: list[tuple[int, str]]) -> None:
 
     Parameters
     ----------
-    notes : list of tuples of an int and a str
+    messages : list of tuples of an int and a str
         Level and text of each message.
     """
     # A program that has not imported `logging` has set no handler and no level: Python then prints warnings only.

@@ -17,7 +17,7 @@ NOT_FOUND = 6
 FUNCTION_NOT_FOUND = 13
 
 Handle: TypeAlias = Any
-"""NVML's pointer to a device, as the way to NVML in use represents it."""
+"""NVML's pointer to a device: an object of `nvidia-ml-py` or ctypes."""
 
 
 class Library(Protocol):
@@ -117,7 +117,7 @@ _library: Library | None = None
 
 
 def library() -> Library | None:
-    """Return an object that accesses NVML, or None if NVML is missing. Only an object is cached."""
+    """Return an object that accesses NVML, or None if NVML is missing. The object is cached, None is not."""
     global _library
     if _library is None:
         try:

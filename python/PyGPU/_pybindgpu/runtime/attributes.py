@@ -30,16 +30,16 @@ __all__ = [
 ]
 
 cudaInvalidDeviceId = -2
-"""The device of memory that the driver does not know."""
+"""Device number of memory that is not registered with the driver."""
 
 cudaMemoryTypeUnregistered = 0
-"""Ordinary memory of the host, or none at all."""
+"""Ordinary host memory, or an address without memory."""
 cudaMemoryTypeHost = 1
 """Page-locked memory of the host."""
 cudaMemoryTypeDevice = 2
 """Memory of a device."""
 cudaMemoryTypeManaged = 3
-"""Memory that host and device both reach."""
+"""Managed memory, which host and device both access."""
 
 _TYPES = {"host": cudaMemoryTypeHost, "device": cudaMemoryTypeDevice, "managed": cudaMemoryTypeManaged}
 

@@ -78,8 +78,8 @@ def cudaMemcpy2D(
     TypeError
         If an argument is of a wrong kind.
     ValueError
-        If a number is negative or too large, or an ndarray is too short, not contiguous, or the destination and
-        read-only.
+        If a number is negative or too large, or if an ndarray is too short, not contiguous, or a read-only
+        destination.
 
     Examples
     --------

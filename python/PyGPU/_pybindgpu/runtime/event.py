@@ -38,9 +38,9 @@ __all__ = [
 cudaEventDefault = 0
 """The event records the time."""
 cudaEventBlockingSync = 1
-"""Waiting for the event sleeps instead of spinning."""
+"""A thread that waits for the event sleeps instead of spinning."""
 cudaEventDisableTiming = 2
-"""The event does not record the time, which makes it cheaper."""
+"""The event does not record the time, which reduces the cost of recording it."""
 cudaEventInterprocess = 4
 """The event can be shared with another process; needs ``cudaEventDisableTiming``."""
 
@@ -60,7 +60,7 @@ class cudaEvent_t(Handle[_core.Event]):
 
     Notes
     -----
-    If the creation fails, `last_status` is the cause, the handle is 0, and every call with it has status 400
+    If the creation fails, `last_status` is the cause, the handle is 0, and every call with the object has status 400
     (``cudaErrorInvalidResourceHandle``).
 
     Raises

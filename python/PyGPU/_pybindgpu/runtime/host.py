@@ -27,24 +27,24 @@ __all__ = [
 ]
 
 cudaHostAllocDefault = 0
-"""Pinned for the current device."""
+"""The memory is pinned for the current device."""
 cudaHostAllocPortable = 1
-"""Pinned for every device."""
+"""The memory is pinned for every device."""
 cudaHostAllocMapped = 2
-"""Mapped into the device's addresses."""
+"""The memory is mapped into the device's address space."""
 cudaHostAllocWriteCombined = 4
-"""Fast for the device to read, slow for the host to read."""
+"""The device reads the memory fast, the host reads it slowly."""
 
 cudaHostRegisterDefault = 0
-"""Pinned for the current device."""
+"""The memory is pinned for the current device."""
 cudaHostRegisterPortable = 1
-"""Pinned for every device."""
+"""The memory is pinned for every device."""
 cudaHostRegisterMapped = 2
-"""Mapped into the device's addresses."""
+"""The memory is mapped into the device's address space."""
 cudaHostRegisterIoMemory = 4
-"""Memory of another PCI device; not supported."""
+"""The memory belongs to another PCI device; not supported."""
 cudaHostRegisterReadOnly = 8
-"""Memory that the device only reads; not supported."""
+"""The device only reads the memory; not supported."""
 
 
 def cudaHostAlloc(size: SupportsIndex, flags: SupportsIndex = cudaHostAllocDefault) -> tuple[int, cudaError_t]:
@@ -160,7 +160,7 @@ def cudaHostRegister(ptr: Address, size: SupportsIndex, flags: SupportsIndex = c
     Returns
     -------
     cudaError_t
-        1 (``cudaErrorInvalidValue``) for a null address, zero bytes or unknown flags, 712 if it is registered already,
+        1 (``cudaErrorInvalidValue``) for a null address, zero bytes or unknown flags, 712 if already registered,
         801 (``cudaErrorNotSupported``) for ``cudaHostRegisterIoMemory`` and ``cudaHostRegisterReadOnly``.
 
     Raises

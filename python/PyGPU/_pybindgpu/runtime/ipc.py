@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 cudaIpcMemLazyEnablePeerAccess = 1
-"""Access to the memory of another device is enabled once it is needed; the only flag there is."""
+"""Peer access to the memory's device is enabled when needed. No other flag exists."""
 
 _HANDLE_BYTES = 64
 # Opened memory by its address. It is a list, because the driver returns one address if a handle is opened twice.
@@ -137,8 +137,8 @@ def cudaIpcOpenMemHandle(
     address : int
         Address for `cudaIpcCloseMemHandle`; 0 after an error.
     status : cudaError_t
-        1 (``cudaErrorInvalidValue``) for other flags, the driver's error for a handle that it did not create or that is
-        of this process, 801 (``cudaErrorNotSupported``) on the CPU.
+        1 (``cudaErrorInvalidValue``) for other flags, the driver's error for a handle that the driver did not create
+        or that this process created, 801 (``cudaErrorNotSupported``) on the CPU.
 
     Raises
     ------
@@ -215,7 +215,7 @@ def cudaIpcGetEventHandle(event: EventLike) -> tuple[cudaIpcEventHandle_t, cudaE
     handle : cudaIpcEventHandle_t
         Zeros after an error.
     status : cudaError_t
-        The driver's error for another event, 801 (``cudaErrorNotSupported``) on the CPU.
+        The driver's error for an event with other flags, 801 (``cudaErrorNotSupported``) on the CPU.
 
     Raises
     ------
@@ -246,7 +246,7 @@ def cudaIpcOpenEventHandle(handle: cudaIpcEventHandle_t | bytes | bytearray) -> 
     event : cudaEvent_t
         Its handle is 0 after an error.
     status : cudaError_t
-        The driver's error for a handle that it did not create or that is of this process, 801
+        The driver's error for a handle that the driver did not create or that this process created, 801
         (``cudaErrorNotSupported``) on the CPU.
 
     Raises

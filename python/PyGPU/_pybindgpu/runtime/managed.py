@@ -26,25 +26,25 @@ __all__ = [
 ]
 
 cudaCpuDeviceId = -1
-"""The host among the devices, where managed memory may be."""
+"""Number that stands for the host as a location of managed memory."""
 
 cudaMemAttachGlobal = 1
-"""Managed memory that every stream may use."""
+"""Every stream may use the managed memory."""
 cudaMemAttachHost = 2
-"""Managed memory that only the host may use at first."""
+"""Only the host may use the managed memory at first."""
 
 cudaMemAdviseSetReadMostly = 1
-"""The memory is mostly read: who reads it may have a copy."""
+"""The memory is mostly read: each device that reads it may have a copy."""
 cudaMemAdviseUnsetReadMostly = 2
-"""Takes ``cudaMemAdviseSetReadMostly`` back."""
+"""Revokes ``cudaMemAdviseSetReadMostly``."""
 cudaMemAdviseSetPreferredLocation = 3
-"""The memory had best stay on the device."""
+"""The memory preferably stays on the device."""
 cudaMemAdviseUnsetPreferredLocation = 4
-"""Takes ``cudaMemAdviseSetPreferredLocation`` back."""
+"""Revokes ``cudaMemAdviseSetPreferredLocation``."""
 cudaMemAdviseSetAccessedBy = 5
-"""The device uses the memory all the time."""
+"""The device accesses the memory continually."""
 cudaMemAdviseUnsetAccessedBy = 6
-"""Takes ``cudaMemAdviseSetAccessedBy`` back."""
+"""Revokes ``cudaMemAdviseSetAccessedBy``."""
 
 _ADVICE = {
     cudaMemAdviseSetReadMostly: "read_mostly",

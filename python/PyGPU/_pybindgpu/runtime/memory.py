@@ -36,15 +36,15 @@ __all__ = [
 ]
 
 cudaMemcpyHostToHost = 0
-"""Between two host addresses."""
+"""Copy between two host addresses."""
 cudaMemcpyHostToDevice = 1
-"""From a host address to a device address."""
+"""Copy from a host address to a device address."""
 cudaMemcpyDeviceToHost = 2
-"""From a device address to a host address."""
+"""Copy from a device address to a host address."""
 cudaMemcpyDeviceToDevice = 3
-"""Between two device addresses."""
+"""Copy between two device addresses."""
 cudaMemcpyDefault = 4
-"""The driver finds out from the addresses."""
+"""The driver determines the direction from the addresses."""
 
 KINDS: tuple[CopyKind, ...] = (
     "host_to_host",
@@ -183,8 +183,8 @@ def cudaMemcpy(
     TypeError
         If an argument is of a wrong kind.
     ValueError
-        If an address or `count` is negative or too large, or an ndarray is too short, not contiguous, or the
-        destination and read-only.
+        If an address or `count` is negative or too large, or if an ndarray is too short, not contiguous, or a
+        read-only destination.
 
     Examples
     --------

@@ -10,7 +10,7 @@ __all__ = ["cuda_enabled", "major_version", "minor_version", "release_version"]
 major_version, minor_version, release_version = (int(part) for part in _core.__version__.split("-")[0].split("."))
 
 cuda_enabled = True
-"""The `cuda*` names are there, on every backend."""
+"""Whether the `cuda*` names exist: True on every backend."""
 
 
 def uses_hip() -> bool:

@@ -79,7 +79,7 @@ class PseudoRandom(Base):
         Parameters
         ----------
         i : int
-            Number of sequences or subsequences to skip.
+            Number of sequences to skip.
         stream : Stream, optional
             Accepted for compatibility with PyCUDA: skipping needs no work on a device.
         """
@@ -91,7 +91,7 @@ class PseudoRandom(Base):
         Parameters
         ----------
         i : GPUArray
-            Numbers to skip, one for each generator; only the largest is used.
+            Numbers of sequences to skip, one for each generator; only the largest is used.
         stream : Stream, optional
             Stream on which the work runs; defaults to the thread's current stream.
         """
@@ -143,7 +143,7 @@ class MRG32k3aRandomNumberGenerator(PseudoRandom):
         Parameters
         ----------
         i : int
-            Number of sequences or subsequences to skip.
+            Number of subsequences to skip.
         stream : Stream, optional
             Accepted for compatibility with PyCUDA: skipping needs no work on a device.
         """
@@ -155,7 +155,7 @@ class MRG32k3aRandomNumberGenerator(PseudoRandom):
         Parameters
         ----------
         i : GPUArray
-            Numbers to skip, one for each generator; only the largest is used.
+            Numbers of subsequences to skip, one for each generator; only the largest is used.
         stream : Stream, optional
             Stream on which the work runs; defaults to the thread's current stream.
         """

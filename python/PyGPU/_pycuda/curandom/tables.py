@@ -27,7 +27,7 @@ class direction_vector_set(enum.IntEnum):
     SCRAMBLED_VECTOR_64 = 104
 
 
-# Number of dimensions in each of the library's tables. Further dimensions repeat the table, as in PyCUDA.
+# Number of dimensions in each of the library's tables. For more dimensions the table is repeated, as in PyCUDA.
 _DIMENSIONS = 20_000
 
 
@@ -59,7 +59,7 @@ def generate_direction_vectors(count: int, direction: Any = direction_vector_set
     Parameters
     ----------
     count : int
-        Number of dimensions; from 20000 on, the vectors or constants repeat.
+        Number of dimensions; the vectors repeat after 20000 dimensions.
     direction : direction_vector_set, optional
         Set of the vectors.
 
@@ -79,7 +79,7 @@ def generate_scramble_constants32(count: int) -> _core.GPUArray:
     Parameters
     ----------
     count : int
-        Number of dimensions; from 20000 on, the vectors or constants repeat.
+        Number of dimensions; the constants repeat after 20000 dimensions.
     """
     return _table(32, count, 1, np.uint32)
 
@@ -90,6 +90,6 @@ def generate_scramble_constants64(count: int) -> _core.GPUArray:
     Parameters
     ----------
     count : int
-        Number of dimensions; from 20000 on, the vectors or constants repeat.
+        Number of dimensions; the constants repeat after 20000 dimensions.
     """
     return _table(64, count, 1, np.uint64)

@@ -25,11 +25,11 @@ class host_alloc_flags(NamedFlag):
     """
 
     PORTABLE = 1
-    """Pinned for every device."""
+    """The memory is pinned for every device."""
     DEVICEMAP = 2
-    """Mapped into the device's address space."""
+    """The memory is mapped into the device's address space."""
     WRITECOMBINED = 4
-    """Fast for the device to read, very slow for the host."""
+    """The device reads the memory fast, the host reads it very slowly."""
 
 
 class mem_host_register_flags(NamedFlag):
@@ -43,9 +43,9 @@ class mem_host_register_flags(NamedFlag):
     """
 
     PORTABLE = 1
-    """Pinned for every device."""
+    """The memory is pinned for every device."""
     DEVICEMAP = 2
-    """Mapped into the device's address space."""
+    """The memory is mapped into the device's address space."""
 
 
 class mem_attach_flags(NamedNumber):
@@ -59,11 +59,11 @@ class mem_attach_flags(NamedNumber):
     """
 
     GLOBAL = 1
-    """Every stream of every device."""
+    """Every stream of every device may access the memory."""
     HOST = 2
-    """The host only."""
+    """Only the host may access the memory."""
     SINGLE = 4
-    """One stream, and the host while that does nothing."""
+    """One stream may access the memory, and the host while the stream is idle."""
 
 
 class ipc_mem_flags(NamedNumber):
@@ -77,7 +77,7 @@ class ipc_mem_flags(NamedNumber):
     """
 
     LAZY_ENABLE_PEER_ACCESS = 1
-    """Access to the memory of another device is enabled once it is needed."""
+    """Peer access to the memory's device is enabled when needed."""
 
 
 class memory_type(NamedNumber):
@@ -91,13 +91,13 @@ class memory_type(NamedNumber):
     """
 
     HOST = 1
-    """Of the host."""
+    """Host memory."""
     DEVICE = 2
-    """Of a device."""
+    """Device memory."""
     ARRAY = 3
     """A CUDA array."""
     UNIFIED = 4
-    """The driver finds out."""
+    """Memory whose kind the driver determines from the address."""
 
 
 class pointer_attribute(NamedNumber):
@@ -111,10 +111,10 @@ class pointer_attribute(NamedNumber):
     """
 
     CONTEXT = 1
-    """The context in which it was allocated."""
+    """Context in which the memory was allocated."""
     MEMORY_TYPE = 2
     """The kind of memory."""
     DEVICE_POINTER = 3
-    """Where a device sees it."""
+    """Address of the memory in device code."""
     HOST_POINTER = 4
-    """Where the host sees it."""
+    """Address of the memory in host code."""

@@ -11,7 +11,7 @@ __all__ = ["have_gl_ext", "initialize_profiler", "start_profiler", "stop_profile
 
 def _call(name: str) -> None:
     """Call a function without arguments of CUDA's driver; do nothing on other backends."""
-    _core.flush()  # operations deferred before the switch belong to this side of it
+    _core.flush()  # operations deferred before the recording starts or stops must run before that
     if _core.backend_name() != "cuda":
         return
     _core.context_handle()  # opens the driver, and creates the device's context

@@ -172,7 +172,7 @@ def get_unary_func_kernel(func_name: str, in_dtype: Any, out_dtype: Any = None) 
     [1.0, 2.0]
     """
     out_dtype = np.dtype(in_dtype if out_dtype is None else out_dtype)
-    # For an integer a device's compiler cannot resolve the overload of a function.
+    # Device compilers cannot resolve the overload of a mathematical function for an integer argument.
     is_integer, is_real = np.dtype(in_dtype).kind in "biu", out_dtype.kind in "fc"
     cast = f"({c_name(out_dtype if is_real else np.float64)}) " if is_integer else ""
     return get_elwise_kernel(

@@ -110,7 +110,7 @@ def get_default_device(default: int = 0) -> Device:
 
 
 context_dependent_memoized_functions: list[dict[Hashable, Any]] = []
-"""What the functions remember that `context_dependent_memoize` made."""
+"""Caches of the functions that `context_dependent_memoize` returned."""
 
 
 def context_dependent_memoize(func: Callable[Parameters, Result]) -> Callable[Parameters, Result]:

@@ -199,7 +199,7 @@ class DeviceData:
         Raises
         ------
         ValueError
-            For more than 4.
+            For more than 4 channels.
 
         Examples
         --------

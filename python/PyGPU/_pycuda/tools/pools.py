@@ -31,7 +31,7 @@ Block = TypeVar("Block")
 _MANTISSA_BITS = 4
 _MANTISSA_MASK = (1 << _MANTISSA_BITS) - 1
 _SIZE_BITS = 64
-"""Of the numbers of bytes, as in PyCUDA: a bin beyond is of no size that a machine has."""
+"""Maximum width of a size in bits, as in PyCUDA; larger sizes and their bins are rejected."""
 
 
 class _Pool(Generic[Block]):
@@ -196,7 +196,7 @@ class _PooledAllocation(Generic[Block]):
         Raises
         ------
         CudaError
-            With code 1, if it was already freed.
+            With code 1, if the memory was already freed.
         """
         block = self._live_block()
         self._block = None

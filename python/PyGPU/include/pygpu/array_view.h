@@ -1,4 +1,4 @@
-/* View of a Python array in C and C++: pointer, shape, strides, dtype, device, stream. Needs no copy and no library.
+/* View of a Python array in C and C++: pointer, shape, strides, dtype, device, stream. A view needs no copy and no library.
  *
  *     #include <Python.h>
  *     #include <pygpu/array_view.h>
@@ -10,10 +10,11 @@
  *
  * `object` is a GPUArray or another array whose type has DLPack's C exchange table, such as PyTorch's. A mismatch raises
  * a Python exception that names the parameter and the argument. A view is a borrowed reference, valid while the
- * caller keeps the object alive. `pygpu_current_stream` of the view's device waits for work on other streams: enqueue work on
- * the array there, so that PyGPU tracks it.
+ * caller keeps the object alive. Enqueue work on the array on the stream that `pygpu_current_stream` returns: PyGPU tracks
+ * this work, and the stream waits for work on other streams.
  *
- * Without Python.h there are only the types. C99, C++11 (the template: C++17), CUDA and HIP.
+ * Without Python.h, the header defines only types and functions of views. It requires C99 or C++11 (the template: C++17), and
+ * compiles as CUDA and HIP.
  */
 #ifndef PYGPU_ARRAY_VIEW_H
 #define PYGPU_ARRAY_VIEW_H
@@ -21,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* DLPack's type code and the bits of an element. */
+/* Dtype number: DLPack's type code and the bits of an element. */
 #define PYGPU_DTYPE(code, bits) ((code) * 256 + (bits))
 
 enum {
@@ -43,18 +44,18 @@ enum {
     PYGPU_BOOL = PYGPU_DTYPE(6, 8)
 };
 
-/* Requirements for an array. */
+/* Requirements that a view places on an array. */
 enum {
     PYGPU_READ = 0,
-    PYGPU_WRITE = 1,        /* not read-only */
+    PYGPU_WRITE = 1,        /* the array is not read-only */
     PYGPU_C_CONTIGUOUS = 2, /* C order without gaps */
     PYGPU_F_CONTIGUOUS = 4, /* Fortran order without gaps */
     PYGPU_ON_HOST = 8,      /* the host can dereference the pointer */
-    PYGPU_ON_GPU = 16,      /* a GPU can */
+    PYGPU_ON_GPU = 16,      /* a GPU can dereference the pointer */
     PYGPU_ANY_NDIM = -1
 };
 
-/* DLPack's devices. */
+/* DLPack's device types. */
 enum { PYGPU_CPU = 1, PYGPU_CUDA = 2, PYGPU_CUDA_HOST = 3, PYGPU_ROCM = 10, PYGPU_ROCM_HOST = 11, PYGPU_CUDA_MANAGED = 13 };
 
 typedef struct pygpu_array_view {
@@ -65,7 +66,7 @@ typedef struct pygpu_array_view {
     int32_t dtype;       /* PYGPU_FLOAT32, ... */
     int32_t device_type; /* PYGPU_CPU, PYGPU_CUDA, ... */
     int32_t device_id;
-    const void *table; /* for pygpu_current_stream */
+    const void *table; /* DLPack's exchange table, for pygpu_current_stream */
 } pygpu_array_view;
 
 static inline int64_t pygpu_size(const pygpu_array_view *view) {
@@ -86,7 +87,7 @@ static inline int pygpu_is_on_gpu(const pygpu_array_view *view) {
     return type != PYGPU_CPU;
 }
 
-/* Tests whether elements are contiguous, in C or Fortran order. */
+/* Tests whether elements are contiguous, if axes are visited from `axis`, the innermost, in steps of `step`. */
 static inline int pygpu_is_contiguous_from(const pygpu_array_view *view, int axis, int step) {
     int64_t expected = 1;
     if (pygpu_size(view) == 0) return 1;
@@ -106,7 +107,7 @@ static inline int pygpu_is_f_contiguous(const pygpu_array_view *view) { return p
 
 #endif
 
-/* Outside the guard: a file that included this before Python.h may include it again afterwards. */
+/* Outside the guard: a file that included this header before Python.h may include it again after Python.h. */
 #ifdef Py_PYTHON_H
 #include "detail/from_python.h"
 #endif

@@ -1,8 +1,8 @@
-/* A pointer as an object, as PybindGPU's bindings pass it: it owns nothing unless `create` made it.
+/* Pointer object, as PybindGPU's bindings pass it. It owns its memory only if `create` allocated the memory.
  *
- * An independent implementation of PybindGPU's ptr_wrapper interface. C++11 and later, without Python. With pybind11
- * include <pygpu/pybind11.h>: a function that takes a `ptr_wrapper<float>` then takes the objects `ptr_wrapper_float32`,
- * arrays and addresses.
+ * This is an independent implementation of PybindGPU's ptr_wrapper interface, for C++11 and later, without Python. With
+ * pybind11, include <pygpu/pybind11.h>: a function with a parameter `ptr_wrapper<float>` then accepts objects of the class
+ * `ptr_wrapper_float32`, arrays and addresses.
  */
 #ifndef PYGPU_PTR_WRAPPER_H
 #define PYGPU_PTR_WRAPPER_H
@@ -35,7 +35,7 @@ public:
         is_safe_ = is_created_ = true;
     }
 
-    /* Frees memory of `create`, and becomes null; external memory is left to its owner. Copies become invalid. */
+    /* Frees memory that `create` allocated, but no other memory, and becomes null. Copies of the pointer become invalid. */
     void destroy() {
         if (!is_created_) return;
         delete[] pointer_;

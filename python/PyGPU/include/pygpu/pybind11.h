@@ -2,8 +2,9 @@
 //
 //     m.def("scale", [](pygpu::array_view<float, 1> x, float factor) { ... }, py::arg("x"), py::arg("factor"));
 //
-// Overloads by dtype and rank work: each is tried without conversions first. Only then the first one raises.
-// pybind11 does not pass a parameter's name here; `pygpu::array_view<float, 1>::from(object.ptr(), "x")` in the body names it.
+// Overloads by dtype and rank work: pybind11 first tries each overload without conversions. If none matches, the first overload
+// raises. pybind11 does not pass the name of a parameter to the conversion; for an error that names the parameter, call
+// `pygpu::array_view<float, 1>::from(object.ptr(), "x")` in the function's body.
 #ifndef PYGPU_PYBIND11_H
 #define PYGPU_PYBIND11_H
 
@@ -18,7 +19,7 @@
 
 namespace pygpu {
 
-/// Where something is: an array, a pointer object, a stream or event (its handle), or a number. Converts to `uintptr_t`.
+/// Address of an array or a pointer object, handle of a stream or an event, or a number. Converts to `uintptr_t`.
 struct address {
     std::uintptr_t value = 0;
     operator std::uintptr_t() const { return value; }
@@ -38,7 +39,7 @@ inline std::uintptr_t number(pybind11::handle object) {
     return static_cast<std::uintptr_t>(value);
 }
 
-/// The number that an object stands for; false if it is none.
+/// Stores the address, the handle or the number of an object in `value`; returns false if the object has none.
 inline bool find_address(pybind11::handle object, std::uintptr_t &value) {
     if (PyBool_Check(object.ptr()) || PyFloat_Check(object.ptr())) return false;
     for (const char *name : {"ptr", "handle"}) {
@@ -111,7 +112,7 @@ struct type_caster<ptr_wrapper<T>> {
     }
 
 private:
-    /// The class of a pointer has the name of its elements: `ptr_wrapper_float32`.
+    /// Tests whether a pointer object is of a dtype. The name of its class ends in the dtype's name: `ptr_wrapper_float32`.
     static bool is_of_dtype(handle source, int dtype) {
         char text[64];
         std::string name = Py_TYPE(source.ptr())->tp_name, wanted = pygpu_dtype_name(dtype, text, sizeof text);

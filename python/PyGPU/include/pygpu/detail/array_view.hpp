@@ -1,4 +1,4 @@
-// View as a template: its constructor checks the element type and the number of axes. Part of array_view.h.
+// View as a template, whose creation checks the element type and the number of axes. Part of array_view.h.
 #ifndef PYGPU_DETAIL_ARRAY_VIEW_HPP
 #define PYGPU_DETAIL_ARRAY_VIEW_HPP
 
@@ -20,7 +20,7 @@
 
 namespace pygpu {
 
-/// What DLPack calls a type; specialise it for others, such as `__half`: `static constexpr int value = PYGPU_FLOAT16;`
+/// Dtype number of a C++ type; specialise it for further types, such as `__half`: `static constexpr int value = PYGPU_FLOAT16;`
 template <class T, class = void>
 struct dtype_of;
 template <class T>
@@ -37,14 +37,14 @@ struct dtype_of<std::complex<T>> {
 };
 
 #if defined(Py_PYTHON_H) && !defined(PYGPU_PYTHON_ERROR)
-/// A Python exception is set. `pygpu/pybind11.h` and `pygpu/nanobind.h` throw their libraries' own.
+/// Thrown when a Python exception is set. `pygpu/pybind11.h` and `pygpu/nanobind.h` throw the exception of their library instead.
 struct python_error : std::exception {
     const char *what() const noexcept override { return "a Python exception is set"; }
 };
 #define PYGPU_PYTHON_ERROR ::pygpu::python_error()
 #endif
 
-/// Elements of type `T` along `N` axes; `const T` for what is only read. A kernel takes it by value.
+/// View of elements of type `T` along `N` axes; `const T` for read-only access. A kernel takes a view by value.
 template <class T, int N, int Flags = PYGPU_READ>
 class array_view {
 public:
@@ -54,14 +54,14 @@ public:
     array_view() = default;
 
 #ifdef Py_PYTHON_H
-    /// Of a Python object, which the caller keeps.
+    /// Creates a view of a Python object, which the caller keeps alive.
     static array_view from(PyObject *object, const char *name) {
         array_view found;
         if (!found.take(object, name)) throw PYGPU_PYTHON_ERROR;
         return found;
     }
 
-    /// The same in the place of what this was; false with a Python exception.
+    /// Replaces this view by a view of a Python object; returns false with a Python exception set.
     bool take(PyObject *object, const char *name) {
         pygpu_array_view view;
         if (pygpu_view(object, name, dtype, N, flags, &view) < 0) return false;
@@ -69,7 +69,7 @@ public:
         return true;
     }
 
-    /// The stream for work on the array: a CUstream or hipStream_t.
+    /// Returns the stream for work on the array: a CUstream or hipStream_t.
     void *stream() const {
         pygpu_array_view view = {};
         view.device_type = device_type_;
@@ -83,7 +83,7 @@ public:
 
     PYGPU_BOTH_SIDES T *data() const { return data_; }
     PYGPU_BOTH_SIDES int64_t shape(int axis) const { return shape_[axis]; }
-    /// In elements, of any sign.
+    /// Returns the stride of an axis in elements; it may be negative.
     PYGPU_BOTH_SIDES int64_t stride(int axis) const { return strides_[axis]; }
     PYGPU_BOTH_SIDES int64_t size() const {
         int64_t size = 1;
@@ -91,7 +91,7 @@ public:
         return size;
     }
 
-    /// An element, where the memory can be reached: by a kernel, or by the host on the CPU.
+    /// Returns an element. A kernel may access elements in device memory, and the host those in host memory.
     template <class... Index>
     PYGPU_BOTH_SIDES T &operator()(Index... index) const {
         static_assert(sizeof...(Index) == N, "one index for each axis");

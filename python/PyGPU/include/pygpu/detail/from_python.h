@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* DLPack's structures under PyGPU's names, so that a program may include dlpack.h too. */
+/* DLPack's structures under separate names, so that a program may include dlpack.h too. */
 typedef struct pygpu_dl_tensor {
     void *data;
     int32_t device_type;
@@ -52,7 +52,7 @@ typedef struct pygpu_c_api {
 typedef struct pygpu_known_type {
     PyTypeObject *type;
     const pygpu_dl_table *table;
-    const pygpu_c_api *api; /* of PyGPU's own types */
+    const pygpu_c_api *api; /* NULL for types of other libraries */
 } pygpu_known_type;
 
 #ifdef __cplusplus
@@ -80,7 +80,7 @@ static inline void pygpu_look_up_type(PyTypeObject *type, pygpu_known_type *know
     known->api = (const pygpu_c_api *)pygpu_capsule_of_type(type, "__pygpu_c_api__", "pygpu_c_api");
 }
 
-/* Returns the type's table from a small cache, which the GIL protects. */
+/* Returns the metadata of the object's type from a cache of 8 types, which the GIL protects; if full, fills `scratch`. */
 static inline const pygpu_known_type *pygpu_type_of(PyObject *object, pygpu_known_type *scratch) {
     enum { PYGPU_TYPES = 8 };
     static pygpu_known_type types[PYGPU_TYPES];
@@ -115,7 +115,7 @@ static inline const char *pygpu_device_name(const pygpu_array_view *view, char *
     return buffer;
 }
 
-/* Raises an exception with the requirement and the argument. */
+/* Raises an exception that describes the requirement and the argument; returns -1. */
 static inline int pygpu_refuse(PyObject *kind, const char *name, const char *needed, PyObject *object,
                                const pygpu_array_view *view) {
     char dtype[64], device[32], dimensions[2][160];
@@ -144,12 +144,12 @@ static inline int pygpu_refuse_object(const char *name, PyObject *object) {
     return -1;
 }
 
-/* Tests whether an array is read-only: 1, 0, or -1 with an exception. */
+/* Tests whether an array is read-only: returns 1 or 0, or -1 with an exception. */
 static inline int pygpu_is_readonly(PyObject *object, const pygpu_known_type *known) {
     pygpu_dl_managed *managed = NULL;
     int readonly;
     if (known->api != NULL) return known->api->is_readonly(object);
-    /* A borrowed tensor has no such flag. */
+    /* A borrowed tensor has no read-only flag. Therefore the array is exported, which also returns the flag. */
     if (known->table->export_managed == NULL) return 0;
     if (known->table->export_managed(object, &managed) != 0) return -1;
     readonly = (int)(managed->flags & 1);
@@ -163,7 +163,7 @@ static inline int pygpu_is_aligned(const pygpu_array_view *view) {
     return size <= 1 || (uintptr_t)view->data % (uintptr_t)size == 0;
 }
 
-/* Returns the mismatch of dtype, rank, layout or device; NULL if all match. */
+/* Checks dtype, rank, layout, device and alignment. Returns 0, or -1 with an exception that describes the mismatch. */
 static inline int pygpu_check(PyObject *object, const char *name, int dtype, int ndim, int flags,
                               const pygpu_array_view *view) {
     char text[96], known[64];
@@ -223,8 +223,8 @@ static inline int pygpu_view(PyObject *object, const char *name, int dtype, int 
     return 0;
 }
 
-/* Returns the current stream of the array's library, a CUstream or hipStream_t, for work on the array. Null on the host and for
- * the default stream; -1 with a Python exception. */
+/* Stores the current stream of the array's library, a CUstream or hipStream_t, for work on the array. The stream is null for
+ * arrays on the host and for the default stream. Returns 0, or -1 with a Python exception. */
 static inline int pygpu_current_stream(const pygpu_array_view *view, void **stream) {
     const pygpu_dl_table *table = (const pygpu_dl_table *)view->table;
     *stream = NULL;
