@@ -35,7 +35,7 @@ def pairs() -> list[tuple[str, str]]:
 
 
 def values(kind: str, shape: tuple[int, ...] = (41,), *, signed: bool = True) -> np.ndarray:
-    """Return numbers that every kind represents, except for fractions, imaginary parts and, on request, signs."""
+    """Return small numbers with fractions and imaginary parts if the dtype has them, and with signs unless disabled."""
     numbers = (np.arange(np.prod(shape)) % 60).astype("float64") / 4
     if dtype_of(kind).kind == "c":
         return (numbers + 1j * numbers[::-1]).astype(kind).reshape(shape)
@@ -131,7 +131,7 @@ def test_assignment_converts_between_all_layouts(target: str) -> None:
         numpys = outcome(lambda h=host, g=given, s=source: LAYOUTS[target](h).__setitem__(..., LAYOUTS[s](g)))
         got = outcome(lambda a=array, o=ours, s=source: LAYOUTS[target](a).__setitem__(..., LAYOUTS[s](o)))
         if target == "0-d":
-            continue  # An element of a NumPy array is not a view.
+            continue  # NumPy's `a[0, 1]` is a scalar, not a view: nothing to assign to.
         assert got[0] == numpys[0], (source, got, numpys)
         if numpys[0] == "error":
             assert_same_refusal(got, numpys)
@@ -286,7 +286,7 @@ def test_copyto_matches_numpy(source: Any, target: str, where: Any) -> None:
         else:
             assert got == ("value", None)
         assert_same(array, host)
-        if is_array and numpys[0] == "value":  # PyGPU's result is compared as a host array.
+        if is_array and numpys[0] == "value":  # `copyto` also accepts a source in host memory.
             again = PyGPU.to_gpu(np.full((3, 4), 1, target))
             PyGPU.copyto(again, source, casting=casting, where=where)  # type: ignore[arg-type]
             assert_same(again, host)

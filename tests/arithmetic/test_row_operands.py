@@ -1,6 +1,6 @@
 """Test rows, columns and slices of matrices as operands.
 
-If possible, kernels process several consecutive elements of the last axis at once.
+Kernels process several consecutive elements of the last axis at once if all rows are aligned.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def test_rows_and_columns_are_added_to_a_matrix(kind: str) -> None:
     np.testing.assert_array_equal(device_x.get(), x + row)
 
 
-# Start of the slice, and length of the matrix's rows. All rows are aligned for the first two pairs, and not for the
-# others.
+# `start` is the first column of the slice, `columns` the length of the matrix's rows. With the first two pairs every row
+# of the slice is aligned; with the last three pairs it is not.
 @pytest.mark.parametrize(("start", "columns"), [(0, 80), (16, 80), (1, 80), (16, 81), (4, 82)])
 @pytest.mark.parametrize("kind", ["float32", "int8"])
 def test_matrix_slices_at_even_and_odd_offsets_are_added(kind: str, start: int, columns: int) -> None:

@@ -75,7 +75,7 @@ def without_warnings() -> Iterator[None]:
 
 
 def kinds_of(ufunc: Any) -> list[str]:
-    """Return the dtypes of a function's loops, except those of other packages."""
+    """Return the NumPy dtypes for which a function has a loop."""
     return [
         kind
         for kind in KINDS
@@ -84,14 +84,17 @@ def kinds_of(ufunc: Any) -> list[str]:
 
 
 def of_each_class(kinds: list[str], turn: int) -> list[str]:
-    """Return one dtype of each kind: bool, integers, floats, complex numbers."""
+    """Return one of the dtypes of each kind (bool, integer, float, complex); `turn` selects which one."""
     classes = ["b", "iu", "f", "c"]
     found = [[kind for kind in kinds if np.dtype(kind).kind in one] for one in classes]
     return [one[turn % len(one)] for one in found if one]
 
 
 def cases() -> list[tuple[str, str, int]]:
-    """Return functions with dtypes (on a simulated GPU one of each kind) and a group of layouts, in turn."""
+    """Return test cases: function, dtype and number of a group of layouts.
+
+    The layout groups alternate from case to case. On a simulated GPU a function has one dtype of each kind.
+    """
     chosen = [
         (name, kind)
         for turn, (name, one) in enumerate(UFUNCS.items())
@@ -123,7 +126,7 @@ def judge_of(name: str) -> Any:
 
 
 def operands_of(name: str, kind: str) -> list[np.ndarray]:
-    """Return operand values, except those for which devices intentionally differ, such as integer division by 0."""
+    """Return operand values without those for which a device differs from NumPy by design, such as a divisor of 0."""
     first, second = values(kind), values(kind)[::-1].copy()
     if np.dtype(kind).kind in "iu":
         if name == "power":
@@ -147,7 +150,7 @@ def assert_alike(actual: np.ndarray, expected: np.ndarray) -> None:
 
 
 def written_over() -> list[tuple[str, str]]:
-    """Return pairs of a ufunc and a dtype kind that its result has too, so that it can overwrite the operand."""
+    """Return pairs of a ufunc and a dtype for which the result has the operands' dtype and can overwrite one."""
     found = {}
     for name, kind in itertools.product(UFUNCS, ("bool", "int32", "complex64", "float32")):
         loop = ",".join([kind] * UFUNCS[name].nin)
@@ -181,7 +184,7 @@ def compiled_together(request: pytest.FixtureRequest) -> None:
 @pytest.mark.parametrize(("name", "kind"), written_over())
 def test_ufunc_may_write_result_over_its_operand(name: str, kind: str) -> None:
     ways = [slice(None)] if IS_SIMULATED else [slice(None), slice(None, None, 2), slice(None, None, -1), slice(1, None)]
-    for way in ways:  # The last elements do not fill a whole vector of the kernel.
+    for way in ways:  # 37 elements: the last ones do not fill a vector of the kernel.
         operands = [operand[: 4 * 9 + 1] for operand in operands_of(name, kind)]
         arrays = [PyGPU.to_gpu(operand) for operand in operands]
         out = arrays[0][way]
@@ -269,7 +272,7 @@ def test_operators_accept_arrays_and_scalars_on_both_sides(apply: Any) -> None:
     array, second = PyGPU.to_gpu(host), PyGPU.to_gpu(other)
     assert_alike(apply(array, second).get(), apply(host, other))
     if IS_SIMULATED and apply not in (operator.sub, operator.lt, operator.lshift):
-        return  # Kernels with scalar operands differ in how they read operands, whatever function they compute.
+        return  # How a kernel reads a scalar operand does not depend on the function: three operators are enough.
     number = 2 if apply in BITS else 2.5
     assert_alike(apply(array, number).get(), apply(host, number))
     assert_alike(apply(number, array).get(), apply(number, host))
@@ -359,7 +362,7 @@ def test_result_overlapping_operand_equals_separate_result(target: Any, source: 
     assert_alike(array.get(), host)
 
 
-def test_out_receives_result_and_is_returned() -> None:
+def test_out_array_receives_result_and_is_returned() -> None:
     host = np.arange(6, dtype="float32")
     array, out = PyGPU.to_gpu(host), PyGPU.zeros(6, "float64")
     assert PyGPU.multiply(array, 2, out=out) is out
@@ -465,7 +468,7 @@ def test_ufuncs_run_in_order_of_current_stream() -> None:
     assert_alike(result.get(), host * 3)
 
 
-def test_array_api_names_are_the_numpy_functions() -> None:
+def test_array_api_alias_is_the_function_with_numpy_name() -> None:
     for alias, name in {"pow": "power", "acos": "arccos", "bitwise_invert": "invert", "conj": "conjugate"}.items():
         assert getattr(PyGPU, alias) is getattr(PyGPU, name)
     assert PyGPU.add.types[:2] == ["bool,bool->bool", "int8,int8->int8"]
@@ -488,5 +491,5 @@ def test_bool_with_byte_other_than_0_and_1_counts_as_true() -> None:
         lambda package, a, b: a.all(axis=1),
         lambda package, a, b: a.astype("int16"),
     ):
-        # NumPy uses the byte values in sums and comparisons of bools. The expected result uses their truth values.
+        # NumPy itself would use the byte values in sums and comparisons. `host != 0` has the truth values instead.
         np.testing.assert_array_equal(call(PyGPU, array, ours).get(), call(np, host != 0, other))

@@ -33,17 +33,17 @@ from support import (
     values,
 )
 
-# Maps each dtype to one other dtype, so that a kernel reads and writes each of them.
+# Source dtype that a quick run tests for each target dtype. Every dtype is once a source and once a target.
 FEW = dict(zip(NUMPYS_OWN, [*NUMPYS_OWN[5:], *NUMPYS_OWN[:5]], strict=True))
 
 
 def assign_both(device: PyGPU.GPUArray, host: np.ndarray, key: Any, ours: Any, numpys: Any) -> None:
-    """Assign to both arrays, and compare errors, warnings and results."""
+    """Assign to `device[key]` and `host[key]`; check that errors, warnings and results are equal."""
     given_to_numpy = outcome(lambda: host.__setitem__(key, numpys))
     given_to_us = outcome(lambda: device.__setitem__(key, ours))
     if given_to_numpy[0] == "error":
         if isinstance(numpys, list) and isinstance(given_to_us[1], ValueError):
-            given_to_numpy = given_to_us  # If both shape and values are wrong, NumPy checks the values of a list first.
+            given_to_numpy = given_to_us  # NumPy reports bad values of a list first, PyGPU a bad shape first.
         assert_same_refusal(given_to_us, given_to_numpy)
     else:
         assert given_to_us[0] == "value", given_to_us[1]
@@ -61,8 +61,7 @@ def test_assignment_broadcasts_and_converts_like_numpy(
     length = np.ndim(target[1]) if target[0] == "value" else 1
     trimmed = np.shape(target[1])[data.draw(st.integers(0, length)) :] if target[0] == "value" else (2,)
     source_shape = tuple(data.draw(st.sampled_from([n, n, n, 1, 2])) for n in trimmed)
-    # Devices convert floats to integers, and complex numbers to reals, differently from NumPy if they do not fit. The
-    # values are therefore small.
+    # Values beyond the target's range would be converted differently from NumPy. All values are therefore small.
     kind = data.draw(numeric_dtypes if form != "device" else st.sampled_from(of_few(NUMPYS_OWN, [dtype, FEW[dtype]])))
     source = values(source_shape, kind)[tuple(slice(None, None, -1) for _ in source_shape)]
     ours = {"host": source, "device": PyGPU.to_gpu(source), "list": source.tolist()}[form]
@@ -71,7 +70,7 @@ def test_assignment_broadcasts_and_converts_like_numpy(
 
 @examples(200)
 @given(host_views(), st.data())
-def test_assignment_between_any_strides(source: np.ndarray, data: st.DataObject) -> None:
+def test_assignment_between_any_strides_matches_numpy(source: np.ndarray, data: st.DataObject) -> None:
     host = values(tuple(2 * n + 1 for n in source.shape), source.dtype, start=77)
     steps = tuple(data.draw(st.sampled_from([slice(1, None, 2), slice(-2, None, -2)])) for _ in source.shape)
     device = PyGPU.to_gpu(host)
@@ -92,7 +91,7 @@ def test_overlapping_assignment_matches_copy(data: st.DataObject, dtype: Any, sh
     assign_both(device, host, target_key, ours, source)
 
 
-def test_array_can_be_assigned_to_itself_shifted_by_one() -> None:
+def test_array_assigned_to_its_shifted_or_transposed_view_is_correct() -> None:
     for there, here in ((slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None))):
         host, device = pair((1000,), "int32")
         host[there] = host[here].copy()
@@ -289,7 +288,7 @@ def test_fill_of_view_leaves_gaps_unchanged(source: np.ndarray, data: st.DataObj
     assert_same(device, host)
 
 
-def test_items_of_odd_sizes_are_filled() -> None:
+def test_fill_writes_void_items_of_any_size() -> None:
     for size in (1, 2, 3, 5, 7, 12, 16, 24, 40):
         host, device = pair((5, 3), f"V{size}")
         item = np.frombuffer(bytes(range(1, size + 1)), f"V{size}")[0]

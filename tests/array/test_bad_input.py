@@ -14,7 +14,7 @@ from support import PADDED, pair
 
 
 class Lying:
-    """Claim to implement every protocol, and fail in each."""
+    """Define a class whose `__len__`, `__index__`, `__getitem__` and `__array_interface__` fail or return nonsense."""
 
     shape = (2**62, 2**62)
     dtype = "float32"
@@ -90,7 +90,6 @@ ODD: list[Any] = [
     Huge(),
     PyGPU,
 ]
-# These shapes are unusual, but small enough to be allocated.
 METHODS = ["__getitem__", "get", "get_async", "set", "set_async", "copy", "fill", "view", "reshape", "ravel", "squeeze"]
 METHODS += ["transpose", "swapaxes", "diagonal", "item", "record_stream", "__deepcopy__", "__setstate__", "__format__"]
 METHODS += [
@@ -123,7 +122,7 @@ def call(function: Any, *args: Any) -> None:
 
 
 def wanted_memory(args: tuple[Any, ...]) -> bool:
-    """Return whether the arguments request gigabytes, which a machine might have."""
+    """Return whether an argument could request gigabytes, which a machine might really allocate."""
     return any(isinstance(arg, range) or (isinstance(arg, int) and 2**28 < abs(arg) < 2**40) for arg in args)
 
 

@@ -113,7 +113,7 @@ def test_structured_and_void_items_are_copied_whole(dtype: np.dtype) -> None:
     assert_same(device, host)
 
 
-def test_equal_structured_dtypes_are_one_object() -> None:
+def test_equal_structured_dtypes_are_interchangeable() -> None:
     again = np.dtype(RECORD.descr)
     assert again is not RECORD
     device = PyGPU.empty(2, again)

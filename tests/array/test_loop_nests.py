@@ -65,7 +65,7 @@ def test_sum_of_any_view_includes_each_element_once() -> None:
 
 @needs_kernels
 def test_indexed_sum_visits_elements_in_c_order() -> None:
-    # The index `i` counts elements in NumPy's C order, whatever the memory layout is.
+    # In a reduction kernel, `i` is the position of an element in C order, for every memory layout.
     seed = random_seed()
     rng = np.random.default_rng(seed)
     weighed = ReductionKernel(np.int64, "0", "a + b", "x[i] * (long long)(i + 1)", "const int *x", name="weighed")
