@@ -1,4 +1,4 @@
-"""Test arrays over memory of C code: values, rejected input, and exactly one deleter call on any thread."""
+"""Test `from_pointer`, which makes arrays of memory of C code: values, rejected input, exactly one deleter call."""
 
 import ctypes
 import gc
@@ -84,7 +84,7 @@ def test_deleter_object_is_released_once(memory: PyGPU.GPUArray) -> None:
     afterwards = sys.getrefcount(ended.function)
     assert (while_used, afterwards) == (held + 1, held)
 
-    # There is no other reference to the deleter, so it is released with the memory, after its call.
+    # Now the array has the only reference to the deleter. PyGPU must call the deleter before it drops the reference.
     a = PyGPU.from_pointer(memory.ptr, 4, owner=ended.function)
     function = weakref.ref(ended.function)
     del ended.function
@@ -96,7 +96,7 @@ def test_deleter_object_is_released_once(memory: PyGPU.GPUArray) -> None:
     assert ended.addresses == [memory.ptr] * 2
 
 
-def test_deleter_runs_on_thread_of_last_use(memory: PyGPU.GPUArray) -> None:
+def test_arrays_dropped_by_several_threads_call_deleter_once_each(memory: PyGPU.GPUArray) -> None:
     ended = Ended()
     held = [PyGPU.from_pointer(memory.ptr, 4, owner=ended.function) for _ in range(50)]
 
@@ -145,7 +145,7 @@ def test_capsule_owner_is_released(memory: PyGPU.GPUArray) -> None:
         ({"address": 1.5}, "no address"),
     ],
 )
-def test_rejected_memory_stays_with_caller(memory: PyGPU.GPUArray, change: dict[str, Any], words: str) -> None:
+def test_rejected_from_pointer_does_not_call_deleter(memory: PyGPU.GPUArray, change: dict[str, Any], words: str) -> None:
     if change == {"device": "cpu"} and PyGPU.backend_name() == "cpu":
         pytest.skip("all memory is on the device 'cpu'")
     ended = Ended()
@@ -166,7 +166,7 @@ def test_rejects_freed_memory() -> None:
         PyGPU.from_pointer(address, 4)
 
 
-def test_null_function_is_no_deleter(memory: PyGPU.GPUArray) -> None:
+def test_null_function_as_deleter_raises_value_error(memory: PyGPU.GPUArray) -> None:
     with pytest.raises(ValueError, match="null function pointer"):
         PyGPU.from_pointer(memory.ptr, 4, owner=DELETER())
 

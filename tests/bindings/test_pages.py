@@ -1,4 +1,4 @@
-"""Test that the code on the pages of docs/bindings equals that of the examples, which other tests build and run."""
+"""Test that all code on the pages of docs/bindings is in examples/bindings, which `test_examples.py` builds and runs."""
 
 import re
 from pathlib import Path
