@@ -27,8 +27,8 @@ def test_rows_and_columns_are_added_to_a_matrix(kind: str) -> None:
     np.testing.assert_array_equal(device_x.get(), x + row)
 
 
-# `start` is the first column of the slice, `columns` the length of the matrix's rows. With the first two pairs every row
-# of the slice is aligned; with the last three pairs it is not.
+# `start` is the first column of the slice, `columns` the length of the matrix's rows. With the first two pairs every
+# row of the slice is aligned; with the last three pairs it is not.
 @pytest.mark.parametrize(("start", "columns"), [(0, 80), (16, 80), (1, 80), (16, 81), (4, 82)])
 @pytest.mark.parametrize("kind", ["float32", "int8"])
 def test_matrix_slices_at_even_and_odd_offsets_are_added(kind: str, start: int, columns: int) -> None:

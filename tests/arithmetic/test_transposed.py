@@ -97,7 +97,9 @@ def test_transposed_mask_leaves_unselected_elements_unchanged() -> None:
 def test_transposed_4d_operand_with_axes_outside_tiles_matches_numpy(turn: tuple[int, ...]) -> None:
     shape = (17, 3, 20, 30)
     x = values(shape)
-    assert_call_matches_numpy(lambda x, y: x.transpose(turn) - y, x, values(tuple(shape[axis] for axis in turn), start=1))
+    assert_call_matches_numpy(
+        lambda x, y: x.transpose(turn) - y, x, values(tuple(shape[axis] for axis in turn), start=1)
+    )
 
 
 def test_transposed_operands_with_unusual_strides_match_numpy() -> None:

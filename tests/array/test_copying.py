@@ -86,7 +86,9 @@ def test_copy_and_deepcopy_keep_values_and_order(both: tuple[np.ndarray, PyGPU.G
 
 @examples(150)
 @given(views(), st.sampled_from(PROTOCOLS))
-def test_pickled_view_keeps_values_and_strides_like_numpy(both: tuple[np.ndarray, PyGPU.GPUArray], protocol: int) -> None:
+def test_pickled_view_keeps_values_and_strides_like_numpy(
+    both: tuple[np.ndarray, PyGPU.GPUArray], protocol: int
+) -> None:
     host, device = both
     restored = pickle.loads(pickle.dumps(device, protocol))
     assert_same(restored, host)

@@ -133,7 +133,9 @@ AXES = [(0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
 
 
 @pytest.mark.parametrize(("itemsize", "axes"), pairwise(itertools.product(ITEMSIZES, AXES)), ids=str)
-def test_3d_copy_with_permuted_axes_matches_numpy(axes: tuple[int, ...], itemsize: int, expect_kernel_launch: None) -> None:
+def test_3d_copy_with_permuted_axes_matches_numpy(
+    axes: tuple[int, ...], itemsize: int, expect_kernel_launch: None
+) -> None:
     for shape in [(12, 33, 48), (32, 48, 64), (3, 50, 4)]:
         host, device = both(shape, itemsize)
         same(device.transpose(axes).copy("C"), host.transpose(axes))

@@ -5,9 +5,9 @@ or report that the device has failed permanently.
 
 An exercise is a short program of PyGPU. A fault position is the nth time that an exercise makes a driver call. At each
 position the error `PLAINEST` is injected; the other errors are distributed over the positions, so that each call and
-each exercise is tested with each kind of failure. `PYGPU_FAULTS=all` injects every kind at every position. The calls are
-read from PyGPU's own lists (`vendor_calls.py`), so `test_every_driver_call_is_made_by_an_exercise` fails if no exercise
-makes a new call.
+each exercise is tested with each kind of failure. `PYGPU_FAULTS=all` injects every kind at every position. The calls
+are read from PyGPU's own lists (`vendor_calls.py`), so `test_every_driver_call_is_made_by_an_exercise` fails if no
+exercise makes a new call.
 """
 
 from __future__ import annotations

@@ -180,8 +180,8 @@ if __name__ == "__main__":
 @pytest.mark.starts_processes
 @pytest.mark.skipif(on_cpu(), reason="on the host a forked child works with arrays")
 def test_forked_worker_pool_reports_error_without_hang() -> None:
-    # Interop regression B5: the error was raised while a worker unpickled its task. The worker ended, and the pool waited
-    # for its result indefinitely.
+    # Interop regression B5: the error was raised while a worker unpickled its task. The worker ended, and the pool
+    # waited for its result indefinitely.
     printed = run(
         POOL
         + """

@@ -154,7 +154,7 @@ def test_array_interface_names_no_stream_after_synchronization() -> None:
 
 
 def test_returned_memory_is_freed_after_consumer_stream_without_wait() -> None:
-    """Check that the free of a returned DLPack export is ordered after the consumer's stream, without a wait of the host.
+    """Check that memory returned by a DLPack consumer is freed after the consumer's stream, without a wait of the host.
 
     Interop regression A7: when PyGPU freed a block that had ever been exported, the host waited for the device.
     """

@@ -27,7 +27,8 @@ pytestmark = [
     ),
 ]
 
-# Imports and functions at the start of each script. `sim.call` calls a driver function directly, as another library would.
+# Imports and functions at the start of each script. `sim.call` calls a driver function directly, as another library
+# would.
 PRELUDE = """
 import ctypes, numpy, PyGPU, simulated
 PyGPU.zeros(1)
@@ -44,7 +45,9 @@ def raises(kind, function, *arguments):
 def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
     settings = {name: value for name, value in os.environ.items() if not name.startswith(("PYGPU_", "CUDA_"))}
     settings |= {"PYGPU_BACKEND": "cuda", "LD_LIBRARY_PATH": str(FOLDER), "PYTHONPATH": str(ROOT / "tests" / "helpers")}
-    settings |= {"PYGPU_RECYCLE": "0"}  # Return each freed block to the driver at once, instead of keeping it for reuse.
+    settings |= {
+        "PYGPU_RECYCLE": "0"
+    }  # Return each freed block to the driver at once, instead of keeping it for reuse.
     command = [sys.executable, "-c", PRELUDE + textwrap.dedent(script)]
     return subprocess.run(command, capture_output=True, text=True, timeout=100, env=settings | environment)
 

@@ -145,7 +145,9 @@ def test_capsule_owner_is_released(memory: PyGPU.GPUArray) -> None:
         ({"address": 1.5}, "no address"),
     ],
 )
-def test_rejected_from_pointer_does_not_call_deleter(memory: PyGPU.GPUArray, change: dict[str, Any], words: str) -> None:
+def test_rejected_from_pointer_does_not_call_deleter(
+    memory: PyGPU.GPUArray, change: dict[str, Any], words: str
+) -> None:
     if change == {"device": "cpu"} and PyGPU.backend_name() == "cpu":
         pytest.skip("all memory is on the device 'cpu'")
     ended = Ended()

@@ -58,7 +58,9 @@ def test_cmake_finds_the_headers(tmp_path: Path) -> None:
         "cmake_minimum_required(VERSION 3.15)\nproject(a C)\nfind_package(PyGPU CONFIG REQUIRED)\n"
         "add_executable(a a.c)\ntarget_link_libraries(a PRIVATE PyGPU::headers)\n"
     )
-    subprocess.run([cmake, "-S", tmp_path, "-B", tmp_path / "b", f"-DPyGPU_DIR={output_of_option('--cmakedir')}"], check=True)
+    subprocess.run(
+        [cmake, "-S", tmp_path, "-B", tmp_path / "b", f"-DPyGPU_DIR={output_of_option('--cmakedir')}"], check=True
+    )
     subprocess.run([cmake, "--build", tmp_path / "b"], check=True)
 
 

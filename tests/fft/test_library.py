@@ -1,4 +1,4 @@
-"""Test the use of the vendor's FFT library: plans, memory, captures, and errors if the library is missing or too old."""
+"""Test the use of the vendor's FFT library: plans, captures, threads, and errors if it is missing or too old."""
 
 from __future__ import annotations
 

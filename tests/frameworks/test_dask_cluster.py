@@ -15,7 +15,8 @@ import PyGPU
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
-# `distributed` leaves resources open when it ends a process. The filter keeps these ResourceWarnings from failing a test.
+# `distributed` leaves resources open when it ends a process. The filter keeps these ResourceWarnings from failing a
+# test.
 pytestmark = [
     pytest.mark.enough_on("cpu", "cuda"),
     pytest.mark.starts_processes,
@@ -24,8 +25,8 @@ pytestmark = [
 
 MEGABYTE = 1_000_000
 SETTINGS = {
-    # Workers spill when the sizes of their arrays, as Dask counts them, reach half of the limit. The rules that depend on
-    # the memory of the process are off, because that memory depends on the system.
+    # Workers spill when the sizes of their arrays, as Dask counts them, reach half of the limit. The rules that depend
+    # on the memory of the process are off, because that memory depends on the system.
     "distributed.worker.memory.target": 0.5,
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
@@ -87,7 +88,10 @@ def test_array_is_computed_by_two_workers_and_returned(client: Any) -> None:
 def test_futures_keep_arrays_on_device_until_transferred(client: Any) -> None:
     first, second = client.scheduler_info()["workers"]
     made = client.submit(doubled, np.arange(3.0), workers=[first], pure=False)
-    places = [client.submit(class_device_and_process, made, workers=[worker], pure=False).result() for worker in (first, second)]
+    places = [
+        client.submit(class_device_and_process, made, workers=[worker], pure=False).result()
+        for worker in (first, second)
+    ]
     assert [name for name, *_ in places] == ["GPUArray"] * 2
     assert len({process for *_, process in places}) == 2
     assert {device for _, device, _ in places} == {number % PyGPU.device_count() for number in range(2)}

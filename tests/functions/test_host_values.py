@@ -23,7 +23,8 @@ MAKES = (
     "full_like genfromtxt geomspace hamming hanning identity indices ix_ kaiser linspace load loadtxt logspace "
     "mask_indices ones ones_like require rfftfreq tri tril_indices triu_indices zeros zeros_like"
 )
-# Functions that accept any value, like NumPy's: they query types, shapes and memory, print values or write them to files.
+# Functions that accept any value, like NumPy's: they query types, shapes and memory, print values or write them to
+# files.
 ASKS = (
     "array2string array_repr array_str base_repr binary_repr broadcast_shapes can_cast common_type finfo "
     "format_float_positional format_float_scientific get_include get_printoptions iinfo iscomplexobj isdtype "
@@ -88,7 +89,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
 
 
 def functions() -> Iterator[Any]:
-    """Yield each function that PyGPU and NumPy have, with its arguments in `GIVEN`, except the functions listed above."""
+    """Yield each function that PyGPU and NumPy have, with its arguments in `GIVEN`, except those in the lists above."""
     for module, numpys in ((PyGPU, np), (PyGPU.linalg, np.linalg), (PyGPU.fft, np.fft)):
         left_out = {*MAKES.split(), *ASKS.split(), *POLYNOMIALS}
         for name in sorted({*dir(module)} & {*dir(numpys)} - left_out):

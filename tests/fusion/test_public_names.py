@@ -1,6 +1,6 @@
-"""Test that every public name flushes or is listed as harmless, and gives the same result as in mode "off".
+"""Test that every public name flushes or is listed as harmless, and gives the same result as in the mode "off".
 
-The test fails for a new name until the name can be called here, or is added to a list in `fusion_support/calls.py`.
+A new public name makes the tests fail until its call, or its entry in a list, is added to `fusion_support/calls.py`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ pytestmark = [pytest.mark.enough_on("cuda"), pytest.mark.filterwarnings("ignore"
 
 
 def left_by(name: str, call: Callable[[Any], Any], wanted: Any) -> int:
-    """Return the number of operations pending after a call that uses the result of two pending operations."""
+    """Make a call with a pending operand, check its result, and return the number of operations that it left pending.
+
+    Before the call two operations are pending: the operand's and another one.
+    """
     base, other = PyGPU.to_gpu(HOST - 1), PyGPU.to_gpu(HOST)
     x, beside = base + 1, other * 2
     assert waiting() == 2
@@ -45,7 +48,7 @@ def left_by(name: str, call: Callable[[Any], Any], wanted: Any) -> int:
     return left
 
 
-def test_every_function_uses_pending_values() -> None:
+def test_every_public_function_flushes_or_is_harmless_for_pending_operand() -> None:
     base = PyGPU.to_gpu(HOST - 1)
     for name in told(public_functions()):
         if name in calls.NOT_CALLED:
@@ -61,7 +64,7 @@ def test_every_function_uses_pending_values() -> None:
             assert left == 0, name
 
 
-def test_every_array_attribute_uses_pending_values() -> None:
+def test_every_array_attribute_flushes_or_is_harmless_if_array_is_pending() -> None:
     base = PyGPU.to_gpu(HOST - 1)
     for name in told(attributes()):
         call, wanted = first_that_works(ways_of(name), base)

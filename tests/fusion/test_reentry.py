@@ -1,6 +1,6 @@
-"""Test that a flush runs no Python code.
+"""Test Python code that runs in a call that flushes: compiler lookup, garbage collection, logging, allocators.
 
-Python code around the flush finds each operation either pending or launched.
+The flush itself runs no Python code, so this code finds each operation either pending or completely launched.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ HOST = (np.arange(12.0).reshape(3, 4) - 5) / 8
 
 
 def structure() -> Callable[[Any], Any]:
-    """Return an expression that was never compiled before."""
+    """Return a random expression, whose fused kernel has not been compiled before."""
     steps = SystemRandom().choices([operator.add, operator.sub, operator.mul], k=14)
 
     def of(x: Any) -> Any:
@@ -38,7 +38,7 @@ def structure() -> Callable[[Any], Any]:
 
 @pytest.fixture
 def collecting() -> Iterator[list[Callable[[], Any]]]:
-    """Run functions in each garbage collection, as finalisers of a program do."""
+    """Return a list of functions that run at the start of each garbage collection, like finalizers of a program."""
     work: list[Callable[[], Any]] = []
 
     def callback(phase: str, _: Any) -> None:
@@ -51,7 +51,7 @@ def collecting() -> Iterator[list[Callable[[], Any]]]:
     gc.callbacks.remove(callback)
 
 
-# Actions that Python code may perform with a pending result when a library call runs that code.
+# Actions with a pending result `y` and its operand `x`, which Python code performs during a call of PyGPU.
 ACTS: dict[str, Callable[[Any, Any], Any]] = {
     "get": lambda _, y: y.get(),
     "compute": lambda _, y: (y + 1).get(),
