@@ -1,4 +1,4 @@
-"""Test that all code on the pages of docs/bindings is from examples/bindings, which test_examples.py builds and runs."""
+"""Test that all code on the pages of docs/bindings is from examples/bindings, which other tests build and run."""
 
 import re
 from pathlib import Path
