@@ -40,23 +40,23 @@ def assert_call_matches_numpy(call: Any, *hosts: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("shape", PLANES)
-def test_transposed_operand_is_added_like_numpy(shape: tuple[int, int]) -> None:
+def test_sum_of_transposed_and_plain_operand_matches_numpy(shape: tuple[int, int]) -> None:
     assert_call_matches_numpy(lambda x, y: x.T + y, values(shape[::-1]), values(shape, start=5))
     assert_call_matches_numpy(lambda x, y: x + y.T, values(shape), values(shape[::-1], start=5))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_transposed_elements_of_every_size_are_read_correctly(kind: str) -> None:
+def test_product_with_transposed_operand_of_any_dtype_matches_numpy(kind: str) -> None:
     assert_call_matches_numpy(lambda x, y: x.T * y, values((130, 150), kind), values((150, 130), kind, 3))
 
 
 @pytest.mark.parametrize(("first", "second"), [("int8", "float64"), ("complex128", "bool"), ("float32", "float16")])
-def test_transposed_operands_of_mixed_item_sizes_are_read_correctly(first: str, second: str) -> None:
+def test_operations_on_transposed_operands_of_mixed_sizes_match_numpy(first: str, second: str) -> None:
     assert_call_matches_numpy(lambda x, y: x.T + y, values((130, 150), first), values((150, 130), second, 3))
     assert_call_matches_numpy(lambda x, y: y < x.T, values((130, 150), "float32"), values((150, 130), "int16", 3))
 
 
-def test_results_of_transposed_operands_have_requested_layout() -> None:
+def test_out_array_of_any_layout_receives_result_of_transposed_operand() -> None:
     x, y = values((140, 150)), values((140, 150), start=9)
     for order in ("C", "F"):
         out = PyGPU.empty((140, 150), "float32", order=order)
@@ -110,7 +110,7 @@ def test_transposed_operands_with_unusual_strides_match_numpy() -> None:
 
 
 @needs_kernels
-def test_operands_with_fewer_axes_combine_with_transposed_ones() -> None:
+def test_user_kernel_broadcasts_rows_to_transposed_operand() -> None:
     x, row, column = values((150, 140)), values((150,)), values((140, 1))
     body = "z[i] = x[i] + 2 * y[i] + 3 * row[i] + 4 * column[i] + one[i]"
     kernel = ElementwiseKernel("float *x, float *y, float *row, float *column, float *one, float *z", body)
@@ -188,7 +188,7 @@ def test_result_layout_matches_numpy_for_mixed_operand_layouts() -> None:
 
 
 @needs_kernels
-def test_random_layouts_match_numpy() -> None:
+def test_user_kernel_with_random_layouts_matches_numpy() -> None:
     seed = random_seed()
     random = np.random.default_rng(seed)
     kernel = ElementwiseKernel("const float *x, const float *y, float *z", "z[i] = x[i] - 2 * y[i]")

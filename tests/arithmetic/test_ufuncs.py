@@ -247,7 +247,7 @@ def test_type_promotion_matches_numpy(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", UFUNCS)
-def test_rejects_dtypes_without_numpy_loop(name: str) -> None:
+def test_ufunc_rejects_dtypes_without_numpy_loop(name: str) -> None:
     ufunc, judge = UFUNCS[name], judge_of(name)
     some = ["bool", "int8", "uint64", "float32", "complex64"]
     for kinds in itertools.product(some, repeat=ufunc.nin):
@@ -336,7 +336,7 @@ def test_ufuncs_accept_operands_of_different_layouts(first: str) -> None:
 
 
 @pytest.mark.parametrize("turn", [(0, 1, 2), (2, 1, 0), (1, 0, 2), (1, 2, 0)])
-def test_result_layout_matches_numpy(turn: tuple[int, ...]) -> None:
+def test_memory_order_of_result_matches_numpy(turn: tuple[int, ...]) -> None:
     host = np.ones((2, 3, 4), "float32").transpose(turn)
     array = PyGPU.to_gpu(np.ones((2, 3, 4), "float32")).transpose(turn)
     assert (array + array).strides == (host + host).strides
@@ -395,7 +395,7 @@ def test_subclass_operands_give_subclass_results() -> None:
     assert type(array + 1) is Own
 
 
-def test_rejects_python_integers_beyond_range_of_dtype() -> None:
+def test_operators_reject_python_integers_beyond_range_of_dtype() -> None:
     array = PyGPU.to_gpu(np.arange(3, dtype="uint8"))
     for apply in (operator.add, operator.mul, operator.or_):
         with pytest.raises(OverflowError, match="Python integer 256 out of bounds for uint8"):
@@ -443,7 +443,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_rejects_bad_input_and_changes_nothing(name: str) -> None:
+def test_bad_ufunc_call_raises_and_changes_nothing(name: str) -> None:
     call, error, text = BAD[name]
     array = PyGPU.ones(3, "float32")
     with pytest.raises(error, match=text):
@@ -451,13 +451,13 @@ def test_rejects_bad_input_and_changes_nothing(name: str) -> None:
     assert array.tolist() == [1, 1, 1]
 
 
-def test_read_only_array_is_not_written() -> None:
+def test_in_place_operator_on_read_only_array_raises() -> None:
     fixed = PyGPU.broadcast_to(PyGPU.ones(1), (3,))
     with pytest.raises(ValueError, match="read-only"):
         fixed += 1
 
 
-def test_ufuncs_run_in_order_of_current_stream() -> None:
+def test_ufunc_on_second_stream_waits_for_work_on_first_stream() -> None:
     first, second = PyGPU.Stream(), PyGPU.Stream()
     host = np.arange(1000, dtype="float32")
     with first:

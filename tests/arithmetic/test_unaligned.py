@@ -22,7 +22,7 @@ def values(kind: str, start: int = 0) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", ["bool", "int8", "uint16", "float16", "bfloat16", "float32", "float64"])
-def test_operands_at_odd_offsets_are_added_like_numpy(kind: str) -> None:
+def test_product_of_operands_at_odd_offsets_matches_numpy(kind: str) -> None:
     x, y = values(kind), values(kind, 5)
     device_x, device_y = PyGPU.to_gpu(x), PyGPU.to_gpu(y)
     for first, second in [(1, 0), (0, 1), (1, 3), (2, 2), (5, 8), (15, 16), (17, 7)]:
@@ -73,7 +73,7 @@ def test_user_kernel_at_odd_offsets_may_skip_indices_and_update() -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU reads bytes as quickly")
-def test_small_elements_are_read_as_shifted_words() -> None:
+def test_kernel_reads_small_elements_at_odd_offset_as_shifted_words() -> None:
     # The kernel source defines `pygpu_head` only if it shifts words; without shifts it does not compile.
     text = "z[i] = x[i] + 0 * sizeof(pygpu_head)"
     small = ElementwiseKernel("const unsigned char *x, unsigned char *z", text)

@@ -161,7 +161,7 @@ def test_scalars_are_converted_or_rejected_like_numpy(scalar: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", NUMPYS_OWN)
-def test_array_conversion_and_warnings_match_numpy(dtype: str) -> None:
+def test_assignment_converts_and_warns_like_numpy_for_all_dtypes(dtype: str) -> None:
     for source_dtype in told(of_few(NUMPYS_OWN, [dtype, FEW[dtype]])):
         host, device = pair((3,), dtype)
         source = values((3,), source_dtype, start=10)
@@ -180,7 +180,7 @@ def test_scalars_are_converted_to_ml_dtypes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", COMPLEX)
-def test_complex_to_real_warns_like_numpy(name: str) -> None:
+def test_assignment_of_complex_to_real_array_warns(name: str) -> None:
     _, device = pair((2,), "float32")
     with pytest.warns(np.exceptions.ComplexWarning):
         device[:] = np.array([1 + 1j, 2], name)
@@ -188,7 +188,7 @@ def test_complex_to_real_warns_like_numpy(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", INTEGERS)
-def test_python_integer_beyond_range_overflows(name: str) -> None:
+def test_assigned_python_integer_beyond_range_raises_overflow_error(name: str) -> None:
     host, device = pair((2,), name)
     limits = np.iinfo(name)
     for value in (int(limits.max) + 1, int(limits.min) - 1, [1, int(limits.max) + 1]):
@@ -204,7 +204,7 @@ WRONG_SHAPES = [(3,), (2, 3), (4, 2), (4, 3, 1), (2, 1, 4, 1), (0,), (1, 0)]
 
 @pytest.mark.parametrize("shape", WRONG_SHAPES)
 @pytest.mark.parametrize("form", ["host", "device", "list", "other dtype"])
-def test_rejects_wrong_shape_and_changes_nothing(shape: tuple[int, ...], form: str) -> None:
+def test_assignment_of_wrong_shape_raises_and_changes_nothing(shape: tuple[int, ...], form: str) -> None:
     host, device = pair((2, 4), "float32")
     source = values(shape, "float32")
     forms = {
@@ -216,7 +216,7 @@ def test_rejects_wrong_shape_and_changes_nothing(shape: tuple[int, ...], form: s
     assign_both(device, host, ..., forms[form], source)
 
 
-def test_surplus_leading_axes_of_length_one_are_dropped() -> None:
+def test_assignment_drops_surplus_leading_axes_of_length_one() -> None:
     host, device = pair((2, 3))
     source = values((1, 1, 2, 3), start=50)
     assign_both(device, host, ..., source, source)
@@ -243,7 +243,7 @@ def test_readonly_array_rejects_every_assignment() -> None:
     assert_same(device, host)
 
 
-def test_structured_items_can_be_assigned_as_tuples() -> None:
+def test_tuple_assigned_to_structured_items_matches_numpy() -> None:
     host, device = pair((2, 3), RECORD)
     item = (7, (0.5, 1.5), True)
     for key, value in (((0, 0), item), (1, [item] * 3), ((..., 2), host[0, 0]), ((..., 1), host[:, 0].copy())):
@@ -253,13 +253,13 @@ def test_structured_items_can_be_assigned_as_tuples() -> None:
     assign_both(device, host, 0, [item, item], [item, item])
 
 
-def test_void_items_can_be_assigned_as_bytes() -> None:
+def test_bytes_assigned_to_void_items_match_numpy() -> None:
     host, device = pair((3,), VOID)
     for value in (b"abc", np.void(b"xyz"), host[0], host[::-1].copy()):
         assign_both(device, host, ..., value, value)
 
 
-def test_rejects_deletion_of_elements() -> None:
+def test_deletion_of_element_raises_like_numpy() -> None:
     host, device = pair((3,))
     assert_same_refusal(outcome(lambda: device.__delitem__(0)), outcome(lambda: host.__delitem__(0)))
 

@@ -110,7 +110,7 @@ def test_pickle_keeps_class_and_attributes(protocol: int) -> None:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_array_that_refers_to_itself_can_be_pickled(protocol: int) -> None:
+def test_pickle_of_array_that_refers_to_itself_restores_reference(protocol: int) -> None:
     _, device = pair((3,))
     device.itself = device
     device.friends = [device]
@@ -138,7 +138,7 @@ def test_pickled_array_can_be_loaded_in_another_process() -> None:
     assert done.stdout.decode().strip() == "[[1, 2, 3], [4, 5, 6]]"
 
 
-def test_rejects_forged_pickle() -> None:
+def test_restore_function_rejects_forged_arguments() -> None:
     from PyGPU._core import _restore
 
     for arguments in ((int, np.zeros(3)), (PyGPU.GPUArray, [1]), (PyGPU.GPUArray, np.array([None])), (1, 2), ()):

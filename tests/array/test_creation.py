@@ -314,7 +314,7 @@ WRONG_SHAPES += [
 
 @pytest.mark.parametrize("shape", WRONG_SHAPES, ids=lambda shape: repr(shape)[:30])
 @pytest.mark.parametrize("name", ["empty", *ZEROS_ONES])
-def test_rejects_wrong_shape_like_numpy(name: str, shape: Any) -> None:
+def test_creation_rejects_wrong_shape_like_numpy(name: str, shape: Any) -> None:
     numpys = outcome(lambda: getattr(np, name)(shape))
     if numpys[0] == "value":
         assert_same_refusal(outcome(lambda: getattr(PyGPU, name)(shape)), ("error", TypeError()))
@@ -325,7 +325,7 @@ def test_rejects_wrong_shape_like_numpy(name: str, shape: Any) -> None:
 
 
 @pytest.mark.parametrize("order", ["X", "", "CF", 1, object()], ids=lambda order: repr(order)[:12])
-def test_rejects_wrong_order_like_numpy(order: Any) -> None:
+def test_creation_rejects_wrong_order_like_numpy(order: Any) -> None:
     numpys = outcome(lambda: np.empty(3, "f4", order))
     ours = (lambda: PyGPU.empty(3, "f4", order), lambda: PyGPU.GPUArray(3, "f4", order=order))
     for call in (*ours, lambda: PyGPU.empty_like([1], order=order), lambda: PyGPU.zeros(3).copy(order)):

@@ -70,7 +70,7 @@ def test_record_field_is_filled_in_place() -> None:
     assert device.get().tobytes() == host.tobytes()
 
 
-def test_fill_supports_transposed_arrays_and_long_rows() -> None:
+def test_fill_of_transposed_arrays_and_long_rows_matches_numpy() -> None:
     for size in (3, 8, 12, 16, 24):
         host = np.zeros((3, 5000), f"V{size}")
         device = PyGPU.to_gpu(host)
@@ -110,7 +110,7 @@ def test_captured_fill_reads_no_host_memory_at_launch(size: int) -> None:
 
 
 @with_graphs
-def test_every_fill_can_be_captured() -> None:
+def test_captured_ones_full_and_assigned_scalars_are_correct() -> None:
     # Interop regression A1 (fills that read freed host memory) also concerned `ones`, `full` and scalar assignment.
     dtypes = ["bool", "int16", "float32", "float64", "int64", "complex64", "complex128"]
     stream = PyGPU.Stream(non_blocking=True)

@@ -141,7 +141,7 @@ def test_mask_selects_elements_and_is_assigned_one_value_for_each() -> None:
 
 @pytest.mark.parametrize("key", [[0, 1], np.array([[0], [2]]), np.arange(5) > 2, (..., [0, 1])], ids=repr)
 @pytest.mark.parametrize("source", [np.arange(7.0), np.ones((2, 2, 2, 2)), [1, 2, 3], "text", [object()], {}], ids=repr)
-def test_rejects_value_of_wrong_shape_and_changes_nothing(key: Any, source: Any) -> None:
+def test_assignment_of_wrong_value_raises_and_changes_nothing(key: Any, source: Any) -> None:
     host, device = pair((5, 4))
     assert_same_refusal(
         outcome(lambda: device.__setitem__(key, source)), outcome(lambda: host.__setitem__(key, source))
@@ -149,7 +149,7 @@ def test_rejects_value_of_wrong_shape_and_changes_nothing(key: Any, source: Any)
     assert_same(device, host)
 
 
-def test_key_on_view_selects_from_view() -> None:
+def test_array_key_on_view_matches_numpy() -> None:
     host, device = pair((6, 5))
     for h, d in ((host.T, device.T), (host[::-2, 1:], device[::-2, 1:])):
         assert_same(d[[0, 2], [1, 1]], h[[0, 2], [1, 1]])
@@ -200,7 +200,7 @@ def test_selected_list_of_fields_is_view_that_protects_other_fields() -> None:
 
 
 @pytest.mark.parametrize("key", ["nothing", ["id", "nothing"], ["id", 1], ("id", 0), (0, "id"), b"id", []], ids=repr)
-def test_rejects_unknown_field_like_numpy(key: Any) -> None:
+def test_unknown_field_raises_like_numpy(key: Any) -> None:
     host, device = pair((2, 3), RECORD)
     numpys = outcome(lambda: host[key])
     if numpys[0] == "error":

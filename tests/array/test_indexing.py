@@ -102,7 +102,7 @@ WRONG_KEYS = [
 
 
 @pytest.mark.parametrize("key", WRONG_KEYS, ids=repr)
-def test_rejects_wrong_key_like_numpy(key: Any) -> None:
+def test_wrong_key_raises_like_numpy(key: Any) -> None:
     host, device = pair((5, 4), "int32")
     assert_same_refusal(outcome(lambda: device[key]), outcome(lambda: host[key]))
 

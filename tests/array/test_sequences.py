@@ -116,7 +116,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_rejects_bad_bounds_like_numpy(name: str) -> None:
+def test_arange_and_linspace_reject_bad_bounds(name: str) -> None:
     call, error, text = BAD[name]
     with pytest.raises(error, match=text):
         call()

@@ -251,7 +251,7 @@ def test_gather_and_scatter_with_index_arrays_match_numpy(itemsize: int, expect_
         same(device, host)
 
 
-def test_device_index_arrays_may_have_any_layout() -> None:
+def test_gather_by_device_index_array_of_any_layout_matches_numpy() -> None:
     host, device = both((40, 30), 4)
     packed = np.zeros(6, np.dtype([("mark", "u1"), ("index", "i4")]))
     packed["index"] = [3, 1, -1, 7, 0, 39]
@@ -268,7 +268,7 @@ def test_device_index_arrays_may_have_any_layout() -> None:
 
 @pytest.mark.parametrize("wrong", [40, -41, 2**31, -(2**40)])
 @pytest.mark.parametrize("moved", [False, True])
-def test_rejects_index_out_of_bounds_like_numpy_and_changes_nothing(wrong: int, moved: bool) -> None:
+def test_index_out_of_bounds_raises_like_numpy_and_changes_nothing(wrong: int, moved: bool) -> None:
     host, device = both((40, 30), 4)
     index: Any = np.array([1, wrong, 2])
     with pytest.raises(IndexError) as numpys:
@@ -330,12 +330,12 @@ def run_apart(environment: dict[str, str], folder: Path) -> None:
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("way", ["driver", "flat", "tiles,group=3", "lanes=2,group=1"])
-def test_each_copy_strategy_is_correct(way: str, tmp_path: Path) -> None:
+def test_copies_and_gathers_with_each_strategy_match_numpy(way: str, tmp_path: Path) -> None:
     run_apart({"PYGPU_STRIDED_COPY": way}, tmp_path)
 
 
 @pytest.mark.starts_processes
-def test_copies_work_without_compiler(tmp_path: Path) -> None:
+def test_copies_and_gathers_without_compiler_match_numpy(tmp_path: Path) -> None:
     folders = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
     for name in simulated.LIBRARIES:
         for found in [path for folder in folders if (path := Path(folder or ".") / name).exists()][:1]:
@@ -345,6 +345,6 @@ def test_copies_work_without_compiler(tmp_path: Path) -> None:
 
 
 @pytest.mark.starts_processes
-def test_copies_work_with_failing_compiler(tmp_path: Path) -> None:
+def test_copies_and_gathers_with_failing_compiler_match_numpy(tmp_path: Path) -> None:
     # The simulated compiler calls the program in CXX; a real compiler ignores the variable.
     run_apart({"CXX": "false"}, tmp_path)

@@ -41,7 +41,7 @@ class Through(PyGPU.GPUArray):
         self.seen = self.shape
 
 
-def test_subclass_init_may_have_other_arguments():
+def test_subclass_with_other_init_arguments_behaves_like_array():
     owner = object()
     array = Buffer(owner, (2, 3), np.int32, tag="x")
     assert (array.shape, array.dtype, array.owner, array.tag) == ((2, 3), np.int32, owner, "x")
@@ -75,7 +75,7 @@ def test_forwarded_arguments_create_one_array(arguments):
     assert (array.seen, array.shape, array.dtype) == (plain.shape, plain.shape, plain.dtype)
 
 
-def test_subclass_of_subclass_may_have_arguments():
+def test_subclass_of_subclass_with_other_arguments_has_correct_shape():
     class Named(Buffer):
         def __init__(self, name):
             super().__init__(None, 4, "f4", tag=name)
@@ -110,7 +110,7 @@ def test_pickle_of_base_array_restores_values():
     assert pickle.loads(pickle.dumps(PyGPU.asarray(array))).tolist() == [2, 2, 2]
 
 
-def test_memory_of_subclass_array_can_be_replaced():
+def test_assigned_gpudata_replaces_memory_of_subclass_array():
     array, other = Buffer(None, (2, 2), "f4"), PyGPU.arange(8, dtype="f4")
     array.fill(1)
     view = array[0]
@@ -126,7 +126,7 @@ def test_memory_of_subclass_array_can_be_replaced():
     assert array.get().tolist() == [[0, 1], [9, 9]]
 
 
-def test_subclass_may_set_nbytes():
+def test_nbytes_is_writable_for_subclass_only():
     array = Buffer(None, (2, 2), "f4")
     array.nbytes = 64
     assert array.nbytes == 64

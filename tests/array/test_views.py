@@ -219,7 +219,7 @@ WRONG_CALLS = [
 
 
 @pytest.mark.parametrize(("label", "of_device", "of_host"), WRONG_CALLS, ids=[call[0] for call in WRONG_CALLS])
-def test_rejects_wrong_arguments_like_numpy(label: str, of_device: Any, of_host: Any) -> None:
+def test_view_functions_reject_wrong_arguments_like_numpy(label: str, of_device: Any, of_host: Any) -> None:
     host, device = pair((2, 3, 4))
     assert_same_refusal(outcome(lambda: of_device(device)), outcome(lambda: of_host(host)))
     assert_same(device, host)
@@ -245,7 +245,7 @@ def test_ravel_of_array_with_gaps_is_contiguous_copy() -> None:
     assert device.ravel().ptr == device.ptr
 
 
-def test_reshape_without_possible_view_copies() -> None:
+def test_reshape_returns_copy_if_no_view_is_possible() -> None:
     host, device = pair((3, 4))
     flat = device.T.reshape(12)
     flat[...] = 0

@@ -144,7 +144,7 @@ def test_set_device_and_make_current_change_current_device() -> None:
         assert PyGPU.current_device() == found
 
 
-def test_with_makes_device_current_and_restores_previous() -> None:
+def test_with_device_makes_it_current_and_restores_previous_device() -> None:
     found = PyGPU.current_device()
     device = PyGPU.Device(PyGPU.device_count() - 1)
     with device as entered:
@@ -153,7 +153,7 @@ def test_with_makes_device_current_and_restores_previous() -> None:
     assert PyGPU.current_device() == found
 
 
-def test_with_restores_previous_after_exception() -> None:
+def test_with_device_restores_previous_device_after_exception() -> None:
     found = PyGPU.current_device()
     with pytest.raises(KeyError), PyGPU.Device(PyGPU.device_count() - 1):
         raise KeyError
@@ -173,7 +173,7 @@ def test_device_context_is_reentrant() -> None:
     assert PyGPU.current_device() == found
 
 
-def test_exit_without_enter_raises() -> None:
+def test_device_exit_without_enter_raises_runtime_error() -> None:
     with pytest.raises(RuntimeError, match="not entered"):
         PyGPU.Device(0).__exit__(None, None, None)
 
@@ -291,6 +291,6 @@ print("ok")
 
 
 @gpu_only
-def test_objects_created_before_reset_are_rejected_after() -> None:
+def test_objects_created_before_device_reset_raise_after_it() -> None:
     done = subprocess.run([sys.executable, "-c", RESET], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")

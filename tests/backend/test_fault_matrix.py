@@ -225,7 +225,9 @@ def own_call(exercise: str, made: dict[str, dict[str, int]]) -> str:
 
 
 @pytest.mark.parametrize(("call", "fault"), CELLS)
-def test_each_driver_call_fails_cleanly(call: str, fault: str, made: dict[str, dict[str, int]]) -> None:
+def test_fault_in_driver_call_raises_its_code_and_leaks_nothing(
+    call: str, fault: str, made: dict[str, dict[str, int]]
+) -> None:
     code, manner = FAULTS[fault]
     before = alive()
     chosen = places(call, fault, made)

@@ -57,7 +57,7 @@ def test_every_static_lock_survives_fork() -> None:
         "fn f() { static ONCE: std::sync::OnceLock<u8> = OnceLock::new(); }",
     ],
 )
-def test_planted_lock_is_detected(planted: str) -> None:
+def test_static_lock_that_does_not_survive_fork_is_detected(planted: str) -> None:
     assert len(dangerous("src/a.rs", planted)) == 1
 
 

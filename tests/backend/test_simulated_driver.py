@@ -79,11 +79,11 @@ def test_device_address_is_not_readable_by_host() -> None:
     assert run("ctypes.string_at(PyGPU.zeros(4).ptr, 4)").returncode == -signal.SIGSEGV
 
 
-def test_fresh_memory_is_poisoned() -> None:
+def test_new_memory_is_filled_with_pattern() -> None:
     assert clean("print(set(PyGPU.empty(100, 'uint8').get().tolist()))") == str({0xA5})
 
 
-def test_call_fails_requested_number_of_times() -> None:
+def test_injected_fault_fails_only_requested_calls() -> None:
     script = """
         sim.fault("cuMemcpyHtoD_v2", 999, nth=2, times=2)
         a = PyGPU.to_gpu(numpy.ones(3))
@@ -156,7 +156,7 @@ def test_unordered_foreign_work_is_reported_as_race() -> None:
     clean(script)
 
 
-def test_tracked_foreign_work_is_waited_for() -> None:
+def test_recorded_foreign_work_is_waited_for() -> None:
     script = """
         stream = PyGPU.Stream(non_blocking=True)
         sim.delay(20_000, stream.handle)

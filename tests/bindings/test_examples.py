@@ -171,7 +171,7 @@ def test_triton_kernel_accepts_arrays(out: Path) -> None:
     assert "as it should be" in run(out, sys.executable, "triton/use.py")
 
 
-def test_cython_setup_py_matches_page(out: Path, tmp_path: Path) -> None:
+def test_setup_py_of_cython_page_builds_module(out: Path, tmp_path: Path) -> None:
     needs_c()
     if find_spec("Cython") is None or find_spec("setuptools") is None:
         pytest.skip("needs Cython and setuptools")

@@ -158,7 +158,7 @@ def test_rejected_from_pointer_does_not_call_deleter(
     assert not ended.addresses
 
 
-def test_rejects_freed_memory() -> None:
+def test_from_pointer_rejects_freed_memory() -> None:
     from PyGPU import driver
 
     block = driver.mem_alloc(64)
@@ -173,7 +173,7 @@ def test_null_function_as_deleter_raises_value_error(memory: PyGPU.GPUArray) -> 
         PyGPU.from_pointer(memory.ptr, 4, owner=DELETER())
 
 
-def test_readonly_memory_is_not_written(memory: PyGPU.GPUArray) -> None:
+def test_write_to_readonly_array_of_pointer_raises(memory: PyGPU.GPUArray) -> None:
     a = PyGPU.from_pointer(memory.ptr, 4, owner=memory, readonly=True)
     with pytest.raises(ValueError, match="read-only"):
         a.fill(1.0)

@@ -171,7 +171,7 @@ def test_c_view_of_array_has_same_address(library: ctypes.PyDLL) -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda", "hip")
-def test_mismatch_is_reported_with_actual_value(library: ctypes.PyDLL) -> None:
+def test_c_view_of_wrong_array_raises_error_with_actual_value(library: ctypes.PyDLL) -> None:
     a = PyGPU.zeros((4, 6), "float32")
     locked = PyGPU.from_pointer(a.ptr, (4, 6), "float32", owner=a, readonly=True)
     with pytest.raises(
@@ -200,7 +200,7 @@ def test_mismatch_is_reported_with_actual_value(library: ctypes.PyDLL) -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda", "hip")
-def test_view_reports_stream_of_array(library: ctypes.PyDLL) -> None:
+def test_c_function_gets_current_stream_of_array_device(library: ctypes.PyDLL) -> None:
     stream = PyGPU.Stream()
     a = PyGPU.zeros(3)
     with stream:
@@ -209,7 +209,7 @@ def test_view_reports_stream_of_array(library: ctypes.PyDLL) -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda", "hip")
-def test_subclass_is_accepted_as_array(library: ctypes.PyDLL) -> None:
+def test_c_view_accepts_arrays_of_12_subclasses(library: ctypes.PyDLL) -> None:
     for number in range(12):  # The header caches the check of fewer types than 12.
         own = type(f"Own{number}", (PyGPU.GPUArray,), {})
         assert library.view(own(3, "float32"), FLOAT32, 1, WRITE) != -1

@@ -108,7 +108,7 @@ def test_null_pointer_fault_is_reported_once_with_source_line(tmp_path: Path) ->
     assert "\n2. " not in done.stdout
 
 
-def test_rejects_missing_program() -> None:
+def test_check_command_reports_missing_program() -> None:
     command = [sys.executable, "-m", "PyGPU", "check", "no_such_program.py"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=110)
     assert done.returncode == 2

@@ -56,7 +56,7 @@ def test_warmed_kernels_are_not_compiled_again(tmp_path: Path) -> None:
         (["--dtypes", "U3"], "'U3' is no dtype that PyGPU computes with"),
     ],
 )
-def test_rejects_unknown_functions_and_dtypes(
+def test_warm_rejects_unknown_functions_and_dtypes(
     arguments: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["PyGPU", "warm", *arguments])

@@ -148,7 +148,7 @@ def output(library: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.starts_processes
-def test_error_without_library_names_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_fft_library_raises_error_naming_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = output(str(tmp_path / "none.so"), monkeypatch)
     assert text.startswith("None\n")
     assert {"cuda": "-math]", "hip": "ROCM_PATH"}[PyGPU.backend_name()] in text
@@ -158,7 +158,7 @@ def test_error_without_library_names_package(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.starts_processes
-def test_rejects_too_old_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_old_fft_library_raises_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, library = tmp_path / "old.c", tmp_path / "old.so"
     prefix = {"cuda": "cufft", "hip": "hipfft"}[PyGPU.backend_name()]
     source.write_text(f"int {prefix}GetVersion(int *version) {{ *version = 5000; return 0; }}")

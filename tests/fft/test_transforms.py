@@ -171,7 +171,7 @@ def test_bad_arguments_raise_same_message_as_numpy(place: int) -> None:
     assert str(ours.value) == str(theirs.value)
 
 
-def test_rejects_untransformable_input() -> None:
+def test_fft_rejects_host_arrays_bad_arguments_and_read_only_out() -> None:
     with pytest.raises(TypeError, match="to_gpu"):
         PyGPU.fft.fft(np.ones(3))
     array = PyGPU.ones(4, "complex64")

@@ -141,7 +141,7 @@ def test_dask_array_and_array_are_added_from_either_side(host: np.ndarray) -> No
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_rejects_mix_of_host_and_device_chunks(host: np.ndarray) -> None:
+def test_sum_of_host_and_device_chunks_raises_type_error(host: np.ndarray) -> None:
     x = da.from_array(PyGPU.to_gpu(host), chunks=(3, 4))
     with pytest.raises(TypeError, match="in host memory"):
         (da.from_array(host, chunks=(3, 4)) + x).compute()
@@ -158,7 +158,7 @@ def test_chunks_of_file_array_are_uploaded_by_map_blocks(host: np.ndarray, tmp_p
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_dask_threads_compute_concurrently(host: np.ndarray) -> None:
+def test_dask_threads_scheduler_gives_correct_sum(host: np.ndarray) -> None:
     x = da.from_array(PyGPU.to_gpu(host), chunks=(2, 2))
     total = (x * x).sum().compute(scheduler="threads", num_workers=4)
     assert type(total) is PyGPU.GPUArray

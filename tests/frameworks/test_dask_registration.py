@@ -66,7 +66,7 @@ def test_registration_is_automatic_for_any_import_order(imports: str) -> None:
 
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cpu")
-def test_package_and_dask_arrays_import_independently() -> None:
+def test_registration_imports_dask_array_only_when_user_does() -> None:
     program = (
         "import sys, PyGPU.dask; assert 'dask' not in sys.modules\n"
         "import importlib.util, dask; assert 'dask.array' not in sys.modules\n"

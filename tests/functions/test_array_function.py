@@ -157,7 +157,7 @@ def test_dispatched_function_matches_numpy_on_same_device(name: str, tmp_path: P
         same(ours["v"], numpys["v"])
 
 
-def test_table_has_call_for_each_name() -> None:
+def test_table_of_calls_has_every_dispatched_function() -> None:
     names = {name for name in function_table.names() if hasattr(getattr(np, name, None), "_implementation")}
     of_numbers = {"linspace", "logspace", "geomspace"}
     assert set(PROGRAMS) == (names - of_numbers) | function_table.names_with_like() | {"can_cast", "result_type"}
@@ -235,7 +235,7 @@ def test_file_and_text_functions_match_numpy() -> None:
     assert np.array2string(array, precision=1) == "[0. 1. 2.]"
 
 
-def test_like_creates_arrays_on_same_device() -> None:
+def test_like_argument_creates_array_on_same_device() -> None:
     array = PyGPU.to_gpu(np.arange(3.0))
     for made in (
         np.asarray(array, like=array),
@@ -250,7 +250,7 @@ def test_like_creates_arrays_on_same_device() -> None:
     assert np.asfortranarray(np.ones((2, 2)), like=array).flags.f_contiguous
 
 
-def test_arrays_share_memory_if_bytes_overlap() -> None:
+def test_shares_memory_is_true_only_if_bytes_overlap() -> None:
     array = PyGPU.zeros(10)
     assert np.shares_memory(array[:6], array[5:])
     assert not np.shares_memory(array[::2], array[1::2])

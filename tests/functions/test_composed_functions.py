@@ -129,7 +129,7 @@ def check(ours: Any, numpys: Any) -> None:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("expression", of_few(ALL, FEW))
-def test_expression_matches_numpy(expression: str) -> None:
+def test_composed_function_expression_matches_numpy(expression: str) -> None:
     def compute(xp: Any) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)

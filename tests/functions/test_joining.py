@@ -72,7 +72,7 @@ def test_stack_accepts_any_axis() -> None:
     assert_same(PyGPU.hstack(scalars), np.hstack([np.float32(3), np.float32(4)]))
 
 
-def test_joined_types_are_promoted_like_numpy() -> None:
+def test_concatenate_promotes_dtypes_like_numpy() -> None:
     kinds = of_few(
         ["bool", "int8", "uint16", "int64", "float16", "float32", "complex64"], ["bool", "uint16", "float32"]
     )
@@ -158,7 +158,7 @@ def test_concatenate_rejects_arrays_of_several_devices() -> None:
         PyGPU.concatenate([PyGPU.zeros(2), PyGPU.zeros(2, device="cpu")])
 
 
-def test_captured_join_runs_at_launch() -> None:
+def test_captured_concatenate_uses_values_at_launch() -> None:
     a, b, out = PyGPU.zeros(2), PyGPU.ones(3), PyGPU.zeros(5)
     graph = PyGPU.Graph()
     with graph:
@@ -222,7 +222,7 @@ def test_unstack_returns_views_like_numpy() -> None:
     assert_same_refusal(outcome(lambda: PyGPU.unstack(a[0, 0, 0])), outcome(lambda: np.unstack(host[0, 0, 0])))
 
 
-def test_random_joins_match_numpy() -> None:
+def test_concatenate_of_random_layouts_matches_numpy() -> None:
     seed = int(np.random.default_rng().integers(2**32))
     print("seed", seed)
     random = np.random.default_rng(seed)

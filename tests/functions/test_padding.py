@@ -75,6 +75,6 @@ def test_pad_rejects_dictionary_with_missing_axis() -> None:
         PyGPU.pad(PyGPU.ones(3), {1: 1})
 
 
-def test_rejects_function_as_pad_mode() -> None:
+def test_pad_rejects_function_as_mode() -> None:
     with pytest.raises(NotImplementedError, match="function as the mode"):
         PyGPU.pad(PyGPU.ones(3), 1, lambda *_: None)  # type: ignore[arg-type]

@@ -77,7 +77,7 @@ def chosen(part: Any) -> Any:
 
 
 def rows(part: Any) -> Any:
-    """Combine each row of a matrix with the same row of the matrix."""
+    """Combine each row of a matrix with its second row, by broadcasting."""
     matrix = part[: part.size // 4 * 4].reshape(4, -1)
     return squared(matrix) | matrix[1] if part.dtype == bool else squared(matrix) - matrix[1]
 

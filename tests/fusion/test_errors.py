@@ -100,7 +100,7 @@ USES: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("use", USES)
-def test_each_later_use_of_result_raises(driver: simulated.Driver, use: str) -> None:
+def test_each_later_use_of_failed_result_raises(driver: simulated.Driver, use: str) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(lambda: x + 1)
     y = x + 1
@@ -114,7 +114,7 @@ def test_each_later_use_of_result_raises(driver: simulated.Driver, use: str) -> 
     np.testing.assert_array_equal(x.get(), HOST)
 
 
-def test_shape_and_metadata_do_not_raise(driver: simulated.Driver) -> None:
+def test_shape_and_metadata_of_failed_result_do_not_raise(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(lambda: x + 1)
     y = x + 1
@@ -207,7 +207,7 @@ def limit_memory_to_use_plus(extra: int) -> None:
     PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + extra)
 
 
-def test_results_without_available_memory_raise(driver: simulated.Driver) -> None:
+def test_result_beyond_memory_limit_raises_at_each_use(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(64 * KIB))
     limit_memory_to_use_plus(100 * KIB)
     y = x + 1

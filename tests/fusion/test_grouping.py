@@ -225,7 +225,7 @@ def test_change_of_fusion_mode_flushes_pending_operations(x: PyGPU.GPUArray) -> 
     np.testing.assert_array_equal(kept.get(), HOST + 1)
 
 
-def test_rejects_unknown_fusion_mode() -> None:
+def test_set_fusion_rejects_unknown_mode() -> None:
     with pytest.raises(ValueError, match="'auto' or 'off'"):
         _core._set_fusion("on")
 

@@ -169,7 +169,7 @@ def test_pending_writes_overlapping_their_operands_match_numpy() -> None:
     np.testing.assert_array_equal(x.get(), twin)
 
 
-def test_kernel_reads_pending_result() -> None:
+def test_user_kernel_reads_and_writes_pending_result() -> None:
     x = PyGPU.to_gpu(HOST)
     y = x + 1
     DOUBLED(y)

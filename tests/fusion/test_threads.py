@@ -118,7 +118,7 @@ def test_discarded_reader_does_not_block_a_write_by_another_thread(
     assert waiting() == 0
 
 
-def test_another_thread_may_drop_pending_result() -> None:
+def test_pending_result_dropped_by_other_thread_is_discarded() -> None:
     box = [PyGPU.to_gpu(HOST) + 1]
     in_a_thread(box.clear)
     assert waiting() == 0

@@ -208,7 +208,7 @@ def test_launch_returns_before_kernel_is_complete(module: PyGPU.Module, slow: Py
     slow.synchronize()
 
 
-def test_kernel_on_other_stream_waits_for_pending_write(
+def test_kernel_on_other_stream_waits_for_unfinished_write(
     module: PyGPU.Module, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     out = PyGPU.zeros(COUNT, "float32")
@@ -221,7 +221,7 @@ def test_kernel_on_other_stream_waits_for_pending_write(
     assert (copied.get() == 10).all()
 
 
-def test_write_waits_for_pending_read_and_reads_run_concurrently(
+def test_write_waits_for_unfinished_read_and_reads_run_concurrently(
     module: PyGPU.Module, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     out, quick = PyGPU.zeros(COUNT, "float32"), PyGPU.zeros(COUNT, "float32")
@@ -289,7 +289,7 @@ def test_kernel_accepts_object_with_gpudata_and_address(module: PyGPU.Module) ->
 # Tests of compiled images, PTX and nvcc.
 
 
-def test_image_is_loaded_from_bytes_and_file(module: PyGPU.Module, tmp_path: Path) -> None:
+def test_kernel_image_from_bytes_or_file_runs(module: PyGPU.Module, tmp_path: Path) -> None:
     kernel = PyGPU.Kernel('extern "C" __global__ void one(int *x) { *x = 1; }')
     assert kernel.name == "one"
     path = tmp_path / "all.cubin"

@@ -158,7 +158,7 @@ def test_allocation_beyond_device_raises_memory_error_with_sizes() -> None:
 
 @pytest.mark.provokes_errors
 @pytest.mark.parametrize("shape", [(1 << 62,), (1 << 40, 1 << 40), (1 << 31, 1 << 31, 4)], ids=str)
-def test_rejects_impossible_shape_without_side_effects(shape: tuple[int, ...]) -> None:
+def test_empty_of_impossible_shape_raises_without_side_effects(shape: tuple[int, ...]) -> None:
     before = figures()
     with pytest.raises((ValueError, MemoryError)):
         PyGPU.empty(shape, "float64")

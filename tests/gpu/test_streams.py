@@ -27,7 +27,7 @@ def result() -> PyGPU.GPUArray:
 
 
 def late_write(kernels: Kernels, stream: PyGPU.Stream, array: PyGPU.GPUArray, value: float) -> None:
-    """Fill an array on a stream that is first busy for `SECONDS`, so that the write is pending when this returns."""
+    """Fill an array on a stream that is first busy for `SECONDS`, so that the write is unfinished on return."""
     with stream, no_wait():
         kernels.spin(SECONDS, stream.handle)
         array.fill(value)
@@ -40,7 +40,7 @@ def holds(array: PyGPU.GPUArray, value: float) -> bool:
 # Tests of the order between PyGPU's own operations.
 
 
-def test_copy_on_other_stream_waits_for_pending_write(
+def test_copy_on_other_stream_waits_for_unfinished_write(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 2)
@@ -50,14 +50,14 @@ def test_copy_on_other_stream_waits_for_pending_write(
     assert holds(copied, 2)
 
 
-def test_get_on_default_stream_waits_for_pending_write(
+def test_get_on_default_stream_waits_for_unfinished_write(
     kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 3)
     assert holds(block, 3)
 
 
-def test_copy_of_view_waits_for_pending_write_to_same_view(
+def test_copy_of_view_waits_for_unfinished_write_to_same_view(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block[: COUNT // 2], 4)
@@ -66,7 +66,7 @@ def test_copy_of_view_waits_for_pending_write_to_same_view(
     assert holds(copied, 4)
 
 
-def test_write_waits_for_pending_read(
+def test_write_waits_for_unfinished_read(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     with slow:
@@ -78,7 +78,7 @@ def test_write_waits_for_pending_read(
     assert holds(block, 5)
 
 
-def test_write_waits_for_pending_reads_on_three_streams(kernels: Kernels, block: PyGPU.GPUArray) -> None:
+def test_write_waits_for_unfinished_reads_on_three_streams(kernels: Kernels, block: PyGPU.GPUArray) -> None:
     copies = []
     for delay in (SECONDS, SECONDS / 2, 0.0):
         with PyGPU.Stream(non_blocking=True) as stream:
@@ -89,7 +89,7 @@ def test_write_waits_for_pending_reads_on_three_streams(kernels: Kernels, block:
     assert holds(block, 6)
 
 
-def test_upload_waits_for_pending_read(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
+def test_upload_waits_for_unfinished_read(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
     with slow:
         kernels.spin(SECONDS, slow.handle)
         copied = block.copy()
@@ -201,7 +201,7 @@ def test_dlpack_copy_follows_order_of_consumer_stream(
     assert holds(copied, 6)
 
 
-def test_dlpack_export_to_host_has_values_of_pending_write(
+def test_dlpack_export_to_host_has_values_of_unfinished_write(
     kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 7)
@@ -220,7 +220,7 @@ needs_named_streams = pytest.mark.skipif(
 
 
 @needs_named_streams
-def test_interface_dictionary_names_stream_of_pending_write(
+def test_interface_dictionary_names_stream_of_unfinished_write(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray, result: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 8)
@@ -287,7 +287,7 @@ def test_dlpack_import_passes_current_stream_to_producer(other: PyGPU.Stream, bl
     assert type(producer.asked["stream"]) is int
 
 
-def test_dlpack_import_waits_for_pending_write_of_producer(
+def test_dlpack_import_waits_for_unfinished_write_of_producer(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 3)

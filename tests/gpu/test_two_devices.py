@@ -63,7 +63,7 @@ def test_array_copied_to_other_device_has_same_values(take: Any, source: int, ta
     same(here.get(), take(host))
 
 
-def test_copy_between_devices_waits_for_pending_write(kernels: Kernels) -> None:
+def test_copy_between_devices_waits_for_unfinished_write(kernels: Kernels) -> None:
     array = PyGPU.full(COUNT, 1, "float32")
     target = PyGPU.zeros(COUNT, "float32", device=1)
     PyGPU.synchronize(0)

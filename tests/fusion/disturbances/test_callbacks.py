@@ -58,7 +58,7 @@ def in_a_thread(function: Callable[[], Any]) -> None:
 
 
 def exchange(case: Case) -> None:
-    """Import the result and its operand as another library would."""
+    """Export the operand and the pending result by DLPack, and import them again."""
     case.held += [PyGPU.from_dlpack(array.__dlpack__()) for array in (case.x, case.y)]
     check_values(case.held[-1], WANTED)
 

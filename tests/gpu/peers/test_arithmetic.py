@@ -46,7 +46,7 @@ def test_assigned_arrays_of_other_libraries_are_converted_to_dtype(theirs: Any) 
     np.testing.assert_array_equal(array.get(), [wanted, np.where(wanted > 5, wanted, 0)])
 
 
-def test_operation_waits_for_pending_write_of_torch_to_operand() -> None:
+def test_operation_waits_for_unfinished_write_of_torch_to_operand() -> None:
     torch = pytest.importorskip("torch")
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):

@@ -131,7 +131,7 @@ def test_default_stream_is_passed_as_legacy_stream_handle_1(device: Any) -> None
 
 
 @pytest.mark.parametrize("make", [StridedMemoryView.from_dlpack, StridedMemoryView.from_cuda_array_interface])
-def test_cuda_core_stream_waits_for_pending_write_of_pygpu(
+def test_cuda_core_stream_waits_for_unfinished_write_of_pygpu(
     device: Any, make: Any, kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     result = PyGPU.zeros(COUNT, "float32")

@@ -178,7 +178,7 @@ def test_cupy_raw_kernel_writes_memory_of_pygpu_array() -> None:
     assert array.tolist() == [2] * 5
 
 
-def test_cupy_stream_waits_for_pending_write_of_pygpu(
+def test_cupy_stream_waits_for_unfinished_write_of_pygpu(
     kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     with slow:
@@ -201,7 +201,7 @@ def test_cupy_stream_waits_for_pending_write_of_pygpu(
 
 
 @pytest.mark.parametrize("way", FROM_CUPY)
-def test_pygpu_read_waits_for_pending_cupy_write(kernels: Kernels, way: str) -> None:
+def test_pygpu_read_waits_for_unfinished_cupy_write(kernels: Kernels, way: str) -> None:
     theirs = cupy.zeros(COUNT, "float32")
     cupy.cuda.Stream.null.synchronize()
     with cupy.cuda.Stream(non_blocking=True) as stream:

@@ -107,7 +107,7 @@ def test_pygpu_array_of_jax_array_shares_memory_for_every_dtype(take: Any, dtype
     same(array.get(), host)
 
 
-def test_jax_computation_waits_for_pending_write_of_pygpu(
+def test_jax_computation_waits_for_unfinished_write_of_pygpu(
     kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     with slow:
@@ -117,7 +117,7 @@ def test_jax_computation_waits_for_pending_write_of_pygpu(
     assert (numpy.asarray(shared * 2) == 4).all()
 
 
-def test_pygpu_read_waits_for_pending_computation_of_jax() -> None:
+def test_pygpu_read_waits_for_unfinished_computation_of_jax() -> None:
     @jax.jit
     def work(x: Any) -> Any:
         return jax.lax.fori_loop(0, 200, lambda _, y: (y @ x) / 2048, x)

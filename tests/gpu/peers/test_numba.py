@@ -97,7 +97,7 @@ def test_numba_kernel_runs_on_pygpu_stream(kernels: Kernels, slow: PyGPU.Stream)
         assert (array.get() == 6).all()
 
 
-def test_numba_waits_for_pending_write_of_pygpu(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
+def test_numba_waits_for_unfinished_write_of_pygpu(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
     with slow:
         kernels.spin(SECONDS, slow.handle)
         block.fill(4)
@@ -137,7 +137,7 @@ def test_arrays_of_every_shape_are_exchanged_between_numba_and_pygpu(shape: tupl
     same(PyGPU.asarray(cuda.to_device(host)).get(), host)
 
 
-def test_pygpu_read_waits_for_pending_write_of_numba(kernels: Kernels) -> None:
+def test_pygpu_read_waits_for_unfinished_write_of_numba(kernels: Kernels) -> None:
     stream = cuda.stream()
     theirs = cuda.device_array(COUNT, "float32", stream=stream)
     stream.synchronize()

@@ -261,7 +261,7 @@ def test_array_of_host_tensor_shares_host_memory() -> None:
 # Tests of streams and of the order of work.
 
 
-def test_torch_stream_waits_for_pending_write_of_pygpu(
+def test_torch_stream_waits_for_unfinished_write_of_pygpu(
     kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     with slow:
@@ -275,7 +275,7 @@ def test_torch_stream_waits_for_pending_write_of_pygpu(
     assert (doubled.cpu() == 4).all()
 
 
-def test_pygpu_stream_waits_for_pending_write_of_torch(kernels: Kernels, other: PyGPU.Stream) -> None:
+def test_pygpu_stream_waits_for_unfinished_write_of_torch(kernels: Kernels, other: PyGPU.Stream) -> None:
     tensor = torch.zeros(COUNT, device="cuda")
     torch.cuda.synchronize()
     stream = torch.cuda.Stream()
