@@ -25,7 +25,7 @@ KINDS = [
 ]
 
 
-def one_by_one(function: Any) -> Any:
+def vectorized(function: Any) -> Any:
     """Return a NumPy function that applies a function of `math` to each element, with the dtype of NumPy's results."""
     values = np.vectorize(function, otypes=["float64"])
 
@@ -53,10 +53,10 @@ def log_gamma(x: float) -> float:
 
 # Functions that NumPy does not have.
 OWN = {
-    "erf": one_by_one(math.erf),
-    "erfc": one_by_one(math.erfc),
-    "gamma": one_by_one(gamma),
-    "lgamma": one_by_one(log_gamma),
+    "erf": vectorized(math.erf),
+    "erfc": vectorized(math.erfc),
+    "gamma": vectorized(gamma),
+    "lgamma": vectorized(log_gamma),
 }
 UFUNCS = {name: one for name, one in vars(_core).items() if isinstance(one, _core.Ufunc) and one.__name__ == name}
 IS_GPU = PyGPU.backend_name() != "cpu"
@@ -83,7 +83,7 @@ def kinds_of(ufunc: Any) -> list[str]:
     ]
 
 
-def of_each_class(kinds: list[str], turn: int) -> list[str]:
+def one_dtype_of_each_kind(kinds: list[str], turn: int) -> list[str]:
     """Return one of the dtypes of each kind (bool, integer, float, complex); `turn` selects which one."""
     classes = ["b", "iu", "f", "c"]
     found = [[kind for kind in kinds if np.dtype(kind).kind in one] for one in classes]
@@ -98,7 +98,7 @@ def cases() -> list[tuple[str, str, int]]:
     chosen = [
         (name, kind)
         for turn, (name, one) in enumerate(UFUNCS.items())
-        for kind in (of_each_class(kinds_of(one), turn) if IS_SIMULATED else kinds_of(one))
+        for kind in (one_dtype_of_each_kind(kinds_of(one), turn) if IS_SIMULATED else kinds_of(one))
     ]
     turns = {inputs: itertools.cycle(range(len(groups))) for inputs, groups in layouts.GROUPS.items()}
     return [(name, kind, next(turns[UFUNCS[name].nin])) for name, kind in chosen]
@@ -149,7 +149,7 @@ def assert_alike(actual: np.ndarray, expected: np.ndarray) -> None:
         np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance / 4, equal_nan=True)
 
 
-def written_over() -> list[tuple[str, str]]:
+def overwriting_cases() -> list[tuple[str, str]]:
     """Return pairs of a ufunc and a dtype for which the result has the operands' dtype and can overwrite one."""
     found = {}
     for name, kind in itertools.product(UFUNCS, ("bool", "int32", "complex64", "float32")):
@@ -181,7 +181,7 @@ def compiled_together(request: pytest.FixtureRequest) -> None:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.usefixtures("compiled_together")
-@pytest.mark.parametrize(("name", "kind"), written_over())
+@pytest.mark.parametrize(("name", "kind"), overwriting_cases())
 def test_ufunc_may_write_result_over_its_operand(name: str, kind: str) -> None:
     ways = [slice(None)] if IS_SIMULATED else [slice(None), slice(None, None, 2), slice(None, None, -1), slice(1, None)]
     for way in ways:  # 37 elements: the last ones do not fill a vector of the kernel.

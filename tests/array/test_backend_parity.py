@@ -315,7 +315,7 @@ def captured(work: Any, non_blocking: bool = True) -> SimpleNamespace:
     return SimpleNamespace(told=f"{nodes} operation{'s' * (nodes != 1)}")
 
 
-def settle() -> None:
+def release_pending_frees() -> None:
     """Release memory whose free is pending, so that the memory statistics contain only arrays in use."""
     gc.collect()
     PyGPU.synchronize()
@@ -323,7 +323,7 @@ def settle() -> None:
 
 
 def limited(work: Any) -> Any:
-    settle()
+    release_pending_frees()
     PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + 999)
     try:
         return work()
@@ -332,7 +332,7 @@ def limited(work: Any) -> Any:
 
 
 def grown(work: Any) -> tuple[int, int]:
-    settle()
+    release_pending_frees()
     before = PyGPU.memory_statistics()
     kept = work()
     after = PyGPU.memory_statistics()

@@ -81,7 +81,7 @@ def test_fill_of_transposed_arrays_and_long_rows_matches_numpy() -> None:
         assert device.get().tobytes() == host.tobytes(), f"items of {size} bytes"
 
 
-def overwritten_host_memory() -> None:
+def overwrite_freed_host_memory() -> None:
     """Overwrite most of the small freed blocks of host memory, by allocating blocks of 1 to 699 bytes."""
     keep = [bytes([255]) * size for size in range(1, 700) for _ in range(4)]
     del keep
@@ -99,7 +99,7 @@ def test_captured_fill_reads_no_host_memory_at_launch(size: int) -> None:
         for target, (_, key) in zip(targets, cases, strict=True):
             target[key].fill(item(size))
     for _ in range(3):
-        overwritten_host_memory()
+        overwrite_freed_host_memory()
         for target in targets:
             target.fill(np.zeros(1, f"V{size}")[0], stream=stream)
         graph.launch(stream)
@@ -121,7 +121,7 @@ def test_captured_ones_full_and_assigned_scalars_are_correct() -> None:
             target[1:, ::2] = 1
             target[0, 0] = 1
             target[2].fill(True)
-    overwritten_host_memory()
+    overwrite_freed_host_memory()
     graph.launch(stream)
     for dtype, target, (ones, full, zeros) in zip(dtypes, targets, made, strict=True):
         expected = np.zeros((5, 100), dtype)

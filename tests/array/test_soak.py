@@ -1,4 +1,4 @@
-"""Compare random sequences of operations (a short soak) with NumPy; tests/helpers/soak.py runs longer ones."""
+"""Test short random sequences of operations (a soak) against NumPy; tests/helpers/soak.py runs longer sequences."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def generator(request: pytest.FixtureRequest) -> random.Random:
     return random.Random(seed)
 
 
-def view_of(generator: random.Random, array: Any) -> tuple[Any, ...]:
+def random_key(generator: random.Random, array: Any) -> tuple[Any, ...]:
     """Return a random key for the array: one slice per axis, with a step of -2, -1, 1, 2 or 3."""
     key = []
     for length in array.shape:
@@ -175,7 +175,7 @@ def test_copy_of_random_layouts_matches_numpy(generator: random.Random) -> None:
         if np.prod(shape) > 200_000:
             continue
         host, device = both(shape, itemsize, generator.randrange(1000))
-        key, axes = view_of(generator, host), generator.sample(range(rank), rank)
+        key, axes = random_key(generator, host), generator.sample(range(rank), rank)
         same(device[key].transpose(axes).copy("C"), host[key].transpose(axes))
         other, expected = PyGPU.to_gpu(host), host.copy()
         other.transpose(axes)[...] = device.transpose(axes)[(slice(None, None, -1),) * rank]

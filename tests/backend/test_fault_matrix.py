@@ -131,7 +131,7 @@ def _calls_of(name: str) -> dict[str, int]:
     return {call: DRIVER.call_count(call) - before[call] for call in CALLS if DRIVER.call_count(call) > before[call]}
 
 
-def settle() -> None:
+def wait_until_errors_end() -> None:
     """Wait until all work is complete and all asynchronous errors have been raised."""
     gc.collect()
     last = None
@@ -151,7 +151,7 @@ def settle() -> None:
 
 def alive() -> dict[str, int]:
     """Return the numbers of live driver objects, and of bytes of pinned memory, after all caches were emptied."""
-    settle()
+    wait_until_errors_end()
     devices = range(PyGPU.device_count())
     for _ in range(2):  # The first pass may move resources of a finished copy into a cache; the second empties it.
         for device in devices:
@@ -215,10 +215,10 @@ def places(call: str, fault: str, made: dict[str, dict[str, int]]) -> list[tuple
     step = max(1, min(len(OTHERS), len(found)))
     # The run in which all copies are staged (`ALL_STAGED`) selects other positions than the run without it.
     chosen = found[(OTHERS.index(fault) + CALLS.index(call) + 2 * ALL_STAGED) % step :: step]
-    return [place for place in found if place in chosen or (place[1] == 1 and own_call(place[0], made) == call)]
+    return [place for place in found if place in chosen or (place[1] == 1 and rarest_call(place[0], made) == call)]
 
 
-def own_call(exercise: str, made: dict[str, dict[str, int]]) -> str:
+def rarest_call(exercise: str, made: dict[str, dict[str, int]]) -> str:
     """Return the call that the fewest other exercises make. It is tested in this exercise with every fault."""
     calls = [call for call in made[exercise] if call not in NOT_MADE | AFTERWARDS]
     return min(calls, key=lambda call: sum(call in others for others in made.values()))
@@ -244,7 +244,7 @@ def test_fault_in_driver_call_raises_its_code_and_leaks_nothing(
             DRIVER.reset_state()
         DRIVER.clear_faults()
         DRIVER.forget_reports()
-        settle()
+        wait_until_errors_end()
         make_and_fetch()
         assert DRIVER.reports() == []
     assert chosen

@@ -24,7 +24,7 @@ DANGEROUS = re.compile(r"\b(?:Mutex|RwLock|OnceLock|PyOnceLock|LazyLock|Reentran
 OF_OTHERS = re.compile(r"\bPyOnceLock\b|\bpyo3::intern\b|\bpyo3::\{[^}]*\bintern\b|\bLazyLock\b")
 
 
-def dangerous(name: str, text: str) -> list[str]:
+def locks_unsafe_after_fork(name: str, text: str) -> list[str]:
     """Return the static locks in the source of a file that could stay locked forever in a forked child."""
     code = text.split("#[cfg(test)]\nmod tests")[0]
     aliases = {alias for alias, of in re.findall(r"\btype (\w+)(?:<\w+>)? = ([^;]+);", code) if DANGEROUS.search(of)}
@@ -44,7 +44,10 @@ def test_every_static_lock_survives_fork() -> None:
     assert [name for name, text in code.items() if OF_OTHERS.search(text)] == []
     tests_of_programs = "src/backend/cpu/programs/tests/"
     assert [
-        each for name, text in files.items() if not name.startswith(tests_of_programs) for each in dangerous(name, text)
+        each
+        for name, text in files.items()
+        if not name.startswith(tests_of_programs)
+        for each in locks_unsafe_after_fork(name, text)
     ] == []
 
 
@@ -58,7 +61,7 @@ def test_every_static_lock_survives_fork() -> None:
     ],
 )
 def test_static_lock_that_does_not_survive_fork_is_detected(planted: str) -> None:
-    assert len(dangerous("src/a.rs", planted)) == 1
+    assert len(locks_unsafe_after_fork("src/a.rs", planted)) == 1
 
 
 def run(script: str) -> str:

@@ -15,7 +15,7 @@ import PyGPU
 DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
-class Ended:
+class RecordingDeleter:
     """Provide a C deleter, and record the addresses with which it was called."""
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ def test_owner_lives_until_last_use_of_memory() -> None:
 
 
 def test_c_deleter_is_called_once_with_address(memory: PyGPU.GPUArray) -> None:
-    ended = Ended()
+    ended = RecordingDeleter()
     a = PyGPU.from_pointer(memory.ptr, 4, "float64", owner=ended.function)
     view, shared = a[::2], PyGPU.from_dlpack(a)
     del a
@@ -75,7 +75,7 @@ def test_c_deleter_is_called_once_with_address(memory: PyGPU.GPUArray) -> None:
 
 
 def test_deleter_object_is_released_once(memory: PyGPU.GPUArray) -> None:
-    ended = Ended()
+    ended = RecordingDeleter()
     held = sys.getrefcount(ended.function)
     a = PyGPU.from_pointer(memory.ptr, 4, owner=ended.function)
     while_used = sys.getrefcount(ended.function)
@@ -97,7 +97,7 @@ def test_deleter_object_is_released_once(memory: PyGPU.GPUArray) -> None:
 
 
 def test_arrays_dropped_by_several_threads_call_deleter_once_each(memory: PyGPU.GPUArray) -> None:
-    ended = Ended()
+    ended = RecordingDeleter()
     held = [PyGPU.from_pointer(memory.ptr, 4, owner=ended.function) for _ in range(50)]
 
     def let_go() -> None:
@@ -150,7 +150,7 @@ def test_rejected_from_pointer_does_not_call_deleter(
 ) -> None:
     if change == {"device": "cpu"} and PyGPU.backend_name() == "cpu":
         pytest.skip("all memory is on the device 'cpu'")
-    ended = Ended()
+    ended = RecordingDeleter()
     arguments: dict[str, Any] = {"address": memory.ptr, "shape": 4, "owner": ended.function, **change}
     with pytest.raises((ValueError, TypeError), match=words):
         PyGPU.from_pointer(arguments.pop("address"), arguments.pop("shape"), **arguments)
@@ -182,7 +182,7 @@ def test_write_to_readonly_array_of_pointer_raises(memory: PyGPU.GPUArray) -> No
 
 def test_from_pointer_follows_order_of_given_stream(memory: PyGPU.GPUArray) -> None:
     stream = PyGPU.Stream(non_blocking=True)
-    ended = Ended()
+    ended = RecordingDeleter()
     with stream:
         made = PyGPU.full(1000, 3.0)
     a = PyGPU.from_pointer(made.ptr, 1000, "float64", owner=ended.function, stream=stream, device=made.device)

@@ -31,7 +31,7 @@ def simulated_library() -> ctypes.CDLL:
     return library
 
 
-def named(function: str) -> bytes:
+def vendor_name(function: str) -> bytes:
     return ({"cuda": "cufft", "hip": "hipfft"}[PyGPU.backend_name()] + function).encode()
 
 
@@ -43,14 +43,14 @@ def check(host: np.ndarray, got: PyGPU.GPUArray) -> None:
 def test_plan_is_cached_and_old_plans_are_evicted(simulated_library: ctypes.CDLL) -> None:
     array = PyGPU.ones((3, 20), "complex64")
     PyGPU.fft.fft(array)
-    ever = simulated_library.sim_mathematics_calls(named("Create"))
+    ever = simulated_library.sim_mathematics_calls(vendor_name("Create"))
     for _ in range(3):
         check(np.ones((3, 20), "complex64"), PyGPU.fft.fft(array))
         PyGPU.fft.ifft(array)
-    assert simulated_library.sim_mathematics_calls(named("Create")) == ever
+    assert simulated_library.sim_mathematics_calls(vendor_name("Create")) == ever
     for length in range(2, 80):
         PyGPU.fft.fft(PyGPU.ones(length, "complex64"))
-    assert simulated_library.sim_mathematics_calls(named("Create")) > ever + 64
+    assert simulated_library.sim_mathematics_calls(vendor_name("Create")) > ever + 64
     assert simulated_library.simulated_fft_plans() <= 64
 
 
@@ -121,11 +121,11 @@ def test_transforms_in_four_threads_and_streams_match_numpy() -> None:
 def test_error_of_fft_library_raises_cuda_error_with_code(simulated_library: ctypes.CDLL) -> None:
     array = PyGPU.ones((2, 23), "complex64")
     before = simulated_library.simulated_fft_plans()
-    simulated_library.sim_mathematics_fault(named("MakePlanMany64"), 1, 8)
+    simulated_library.sim_mathematics_fault(vendor_name("MakePlanMany64"), 1, 8)
     with pytest.raises(PyGPU.CudaError, match=r"MakePlanMany64 failed: INVALID_SIZE.*code 8 of (cu|hip)FFT"):
         PyGPU.fft.fft(array)
     assert simulated_library.simulated_fft_plans() == before
-    simulated_library.sim_mathematics_fault(named("ExecC2C"), 1, 6)
+    simulated_library.sim_mathematics_fault(vendor_name("ExecC2C"), 1, 6)
     with pytest.raises(PyGPU.CudaError, match="ExecC2C failed: EXEC_FAILED"):
         PyGPU.fft.fft(array)
     check(np.ones((2, 23), "complex64"), PyGPU.fft.fft(array))

@@ -54,7 +54,7 @@ CORE: dict[str, Operation] = {
     "full_like": lambda x: da.full_like(x, 3),
 }
 
-# Rare operations of Dask arrays. They are tested on the CPU only, because they would compile many kernels.
+# Rare operations of Dask arrays. Simulated GPUs omit these tests, because they would compile many kernels.
 MORE: dict[str, Operation] = {
     "mean, axes kept": lambda x: x.mean(axis=-1, keepdims=True),
     "prod": lambda x: (x / 4).prod(axis=0),

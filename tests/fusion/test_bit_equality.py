@@ -32,7 +32,7 @@ def ufuncs() -> list[str]:
     return sorted(found.values())
 
 
-def around(function: Any, x: Any, y: Any) -> Any:
+def apply_between_functions(function: Any, x: Any, y: Any) -> Any:
     """Apply the function to a computed operand, and compute further with its result, so that all can be fused."""
     operands = (x + x, y)[: function.nin]
     made = function(*operands)
@@ -50,12 +50,12 @@ def test_function_in_fused_kernel_is_bitwise_equal_to_own_kernel(dtype: str, par
         function = getattr(PyGPU, name)
         try:
             with mode("off"):
-                wanted = [array.get() for array in around(function, first, second)]
+                wanted = [array.get() for array in apply_between_functions(function, first, second)]
         except TypeError:
             continue  # The function has no loop for this dtype.
         with limits(meetings=1):
             counted = Counted()
-            got = around(function, first, second)
+            got = apply_between_functions(function, first, second)
             _core.flush()
             fused += counted["fused"]
         for one, other in zip(got, wanted, strict=True):

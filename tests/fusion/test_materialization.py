@@ -25,7 +25,7 @@ HOST = np.linspace(-1, 2, 12).reshape(3, 4)
 ONE = np.array(41.0)
 
 # Uses of the pending result `x + 1`, each with the function that gives the expected result with NumPy.
-ASKED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+USES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "get": (lambda a: a.get(), lambda n: n),
     "tolist": (lambda a: a.tolist(), lambda n: n.tolist()),
     "item": (lambda a: a.item(3), lambda n: n.item(3)),
@@ -58,12 +58,12 @@ ASKED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("name", USES)
 def test_use_of_pending_result_returns_computed_values(name: str) -> None:
     if name == "the interface" and PyGPU.backend_name() != "cuda":
         pytest.skip("the interface is CUDA's")
     x = PyGPU.to_gpu(HOST)
-    ours, numpys = ASKED[name]
+    ours, numpys = USES[name]
     y = x + 1
     assert waiting() == 1
     got = ours(y)

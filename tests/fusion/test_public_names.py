@@ -32,7 +32,7 @@ from support import told
 pytestmark = [pytest.mark.enough_on("cuda"), pytest.mark.filterwarnings("ignore")]
 
 
-def left_by(name: str, call: Callable[[Any], Any], wanted: Any) -> int:
+def count_pending_after_call(name: str, call: Callable[[Any], Any], wanted: Any) -> int:
     """Make a call with a pending operand, check its result, and return the number of operations that it left pending.
 
     Before the call two operations are pending: the operand's and another one.
@@ -57,7 +57,7 @@ def test_every_public_function_flushes_or_is_harmless_for_pending_operand() -> N
         guesses = [calls.FUNCTIONS[name]] if name in calls.FUNCTIONS else calls.GUESSES
         with contextlib.redirect_stdout(io.StringIO()):
             call, wanted = first_that_works([functools.partial(one, function) for one in guesses], base)
-            left = left_by(name, call, wanted)
+            left = count_pending_after_call(name, call, wanted)
         if name in calls.QUIET:
             assert left == 2, name
         elif not isinstance(function, (PyGPU.Ufunc, PyGPU.Reduction)) and name not in calls.COMPOSED:
@@ -68,7 +68,7 @@ def test_every_array_attribute_flushes_or_is_harmless_if_array_is_pending() -> N
     base = PyGPU.to_gpu(HOST - 1)
     for name in told(attributes()):
         call, wanted = first_that_works(ways_of(name), base)
-        left = left_by(name, call, wanted)
+        left = count_pending_after_call(name, call, wanted)
         if name in calls.QUIET_ATTRIBUTES:
             assert left == 2, name
         elif name not in calls.WAITING_ATTRIBUTES:

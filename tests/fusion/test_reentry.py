@@ -23,7 +23,7 @@ from PyGPU import _core
 HOST = (np.arange(12.0).reshape(3, 4) - 5) / 8
 
 
-def structure() -> Callable[[Any], Any]:
+def random_expression() -> Callable[[Any], Any]:
     """Return a random expression, whose fused kernel has not been compiled before."""
     steps = SystemRandom().choices([operator.add, operator.sub, operator.mul], k=14)
 
@@ -72,7 +72,7 @@ def test_compiler_lookup_during_flush_finds_computed_values(
     from PyGPU._native import library_files
 
     x = PyGPU.to_gpu(HOST)
-    found, expression = getattr(library_files, search), structure()
+    found, expression = getattr(library_files, search), random_expression()
     seen: list[Any] = []
     state: dict[str, Any] = {}
 
@@ -95,7 +95,7 @@ def test_compiler_lookup_during_flush_finds_computed_values(
 @pytest.mark.parametrize("act", ACTS)
 def test_garbage_collection_during_flush_finds_computed_values(collecting: list[Callable[[], Any]], act: str) -> None:
     x = PyGPU.to_gpu(HOST)
-    expression = structure()
+    expression = random_expression()
     seen: list[Any] = []
     with limits(meetings=1):
         y = expression(x)
@@ -116,7 +116,7 @@ def test_garbage_collection_during_flush_finds_computed_values(collecting: list[
 @pytest.mark.timeout(60)
 def test_logging_handler_during_flush_finds_computed_values(caplog: pytest.LogCaptureFixture) -> None:
     x = PyGPU.to_gpu(HOST)
-    expression = structure()
+    expression = random_expression()
     seen: list[Any] = []
 
     class Reads(logging.Handler):

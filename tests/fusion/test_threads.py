@@ -131,7 +131,7 @@ def test_fusion_mode_is_separate_for_each_thread() -> None:
     _core._set_fusion("auto")
 
 
-def structure() -> Callable[[Any], Any]:
+def random_expression() -> Callable[[Any], Any]:
     """Return a random expression, whose fused kernel must be compiled, so that its flush takes long."""
     steps = SystemRandom().choices([operator.add, operator.sub, operator.mul], k=14)
 
@@ -230,7 +230,7 @@ def test_second_request_for_address_waits_for_flush_of_first_request(name: str) 
         pytest.skip("the other library is a simulated driver's caller; the interface is CUDA's")
     twin = (np.arange(12.0).reshape(3, 4) - 5) / 8
     x, host = PyGPU.to_gpu(twin), np.zeros_like(twin)
-    view, expression = x[:], structure()
+    view, expression = x[:], random_expression()
     PyGPU.synchronize()
     with limits(meetings=1):
         # `y` is pending in the queue of this thread. The thread `showing` flushes the queue and compiles the kernel
@@ -348,8 +348,10 @@ def test_threads_with_same_loop_compile_as_often_as_one_thread(threads: int) -> 
             if turn % 2:
                 total.get()
 
-    alone, together, apart = structure(), structure(), [structure() for _ in range(threads)]
-    loop(structure())  # Compile the kernels of single operations, which all expressions use at their first evaluation.
+    alone, together, apart = random_expression(), random_expression(), [random_expression() for _ in range(threads)]
+    loop(
+        random_expression()
+    )  # Compile the kernels of single operations, which all expressions use at their first evaluation.
     one = compiled(lambda: loop(alone))
     assert one >= 1
     assert compiled(lambda: at_once(threads, lambda _: loop(together))) == one

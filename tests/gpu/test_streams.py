@@ -33,7 +33,7 @@ def late_write(kernels: Kernels, stream: PyGPU.Stream, array: PyGPU.GPUArray, va
         array.fill(value)
 
 
-def holds(array: PyGPU.GPUArray, value: float) -> bool:
+def has_values(array: PyGPU.GPUArray, value: float) -> bool:
     return bool((array.get() == value).all())
 
 
@@ -47,14 +47,14 @@ def test_copy_on_other_stream_waits_for_unfinished_write(
     with other, no_wait():
         copied = block.copy()
     assert not slow.query(), "the write was not late: this test shows nothing"
-    assert holds(copied, 2)
+    assert has_values(copied, 2)
 
 
 def test_get_on_default_stream_waits_for_unfinished_write(
     kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 3)
-    assert holds(block, 3)
+    assert has_values(block, 3)
 
 
 def test_copy_of_view_waits_for_unfinished_write_to_same_view(
@@ -63,7 +63,7 @@ def test_copy_of_view_waits_for_unfinished_write_to_same_view(
     late_write(kernels, slow, block[: COUNT // 2], 4)
     with other:
         copied = block[: COUNT // 2].copy()
-    assert holds(copied, 4)
+    assert has_values(copied, 4)
 
 
 def test_write_waits_for_unfinished_read(
@@ -74,8 +74,8 @@ def test_write_waits_for_unfinished_read(
         copied = block.copy()
     with other, no_wait():
         block.fill(5)
-    assert holds(copied, 1)
-    assert holds(block, 5)
+    assert has_values(copied, 1)
+    assert has_values(block, 5)
 
 
 def test_write_waits_for_unfinished_reads_on_three_streams(kernels: Kernels, block: PyGPU.GPUArray) -> None:
@@ -85,8 +85,8 @@ def test_write_waits_for_unfinished_reads_on_three_streams(kernels: Kernels, blo
             kernels.spin(delay, stream.handle)
             copies.append(block.copy())
     block.fill(6)
-    assert all(holds(copied, 1) for copied in copies)
-    assert holds(block, 6)
+    assert all(has_values(copied, 1) for copied in copies)
+    assert has_values(block, 6)
 
 
 def test_upload_waits_for_unfinished_read(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
@@ -94,8 +94,8 @@ def test_upload_waits_for_unfinished_read(kernels: Kernels, slow: PyGPU.Stream, 
         kernels.spin(SECONDS, slow.handle)
         copied = block.copy()
     block.set(numpy.full(COUNT, 7, numpy.float32))
-    assert holds(copied, 1)
-    assert holds(block, 7)
+    assert has_values(copied, 1)
+    assert has_values(block, 7)
 
 
 # Tests of kernels of other libraries with raw addresses, whose uses `record_stream` records.
@@ -109,7 +109,7 @@ def test_read_waits_for_raw_write_recorded_by_user(
     block.record_stream(slow)
     with other, no_wait():
         copied = block.copy()
-    assert holds(copied, 8)
+    assert has_values(copied, 8)
 
 
 @pytest.mark.parametrize("as_argument", [lambda stream: stream, lambda stream: stream.handle], ids=["object", "handle"])
@@ -125,7 +125,7 @@ def test_memory_is_not_reused_before_recorded_raw_read_ends(
         del values
         overwriting = [PyGPU.full(COUNT, -1, "float32") for _ in range(8)]
     result.record_stream(slow)
-    assert holds(result, 9)
+    assert has_values(result, 9)
     del overwriting
 
 
@@ -134,7 +134,7 @@ def test_read_waits_for_work_of_dropped_stream(kernels: Kernels, block: PyGPU.GP
     late_write(kernels, stream, block, 2)
     del stream
     gc.collect()
-    assert holds(block, 2)
+    assert has_values(block, 2)
 
 
 # Tests of the export by DLPack and by the interface dictionary.
@@ -155,7 +155,7 @@ def test_dlpack_export_makes_consumer_stream_wait_without_host_wait(
         kernels.read(result.ptr, block.ptr, COUNT, other.handle)
     assert not slow.query(), "the write was not late: this test shows nothing"
     other.synchronize()
-    assert holds(result, 3)
+    assert has_values(result, 3)
     del capsule
 
 
@@ -176,7 +176,7 @@ def test_dlpack_export_to_default_stream_makes_that_stream_wait(
         capsule = block.__dlpack__(stream=stream)
         kernels.read(result.ptr, block.ptr, COUNT, handle)
     PyGPU.synchronize()
-    assert holds(result, 4)
+    assert has_values(result, 4)
     del capsule
 
 
@@ -198,7 +198,7 @@ def test_dlpack_copy_follows_order_of_consumer_stream(
     copied = PyGPU.from_dlpack(capsule)
     assert copied.ptr != block.ptr
     other.synchronize()
-    assert holds(copied, 6)
+    assert has_values(copied, 6)
 
 
 def test_dlpack_export_to_host_has_values_of_unfinished_write(
@@ -231,7 +231,7 @@ def test_interface_dictionary_names_stream_of_unfinished_write(
         other.wait_stream(PyGPU.Stream.from_handle(named))
         kernels.read(result.ptr, block.ptr, COUNT, other.handle)
     other.synchronize()
-    assert holds(result, 8)
+    assert has_values(result, 8)
 
 
 @needs_named_streams
@@ -246,8 +246,8 @@ def test_interface_dictionary_names_writing_stream_after_read_on_other(
     consumer.wait_stream(named)
     kernels.read(result.ptr, block.ptr, COUNT, consumer.handle)
     consumer.synchronize()
-    assert holds(result, 9)
-    assert holds(copied, 9)
+    assert has_values(result, 9)
+    assert has_values(copied, 9)
 
 
 def test_stream_in_interface_dictionary_is_valid_after_stream_is_dropped(kernels: Kernels) -> None:
@@ -273,7 +273,7 @@ def test_import_of_interface_dictionary_waits_for_its_stream_on_device(
     with no_wait():
         shared = PyGPU.asarray(Interface(block, stream=slow.handle))
     assert shared.ptr == block.ptr
-    assert holds(shared, 2)
+    assert has_values(shared, 2)
 
 
 def test_dlpack_import_passes_current_stream_to_producer(other: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
@@ -294,7 +294,7 @@ def test_dlpack_import_waits_for_unfinished_write_of_producer(
     with other, no_wait():
         shared = PyGPU.from_dlpack(Producer(block))
         copied = shared.copy()
-    assert holds(copied, 3)
+    assert has_values(copied, 3)
 
 
 def test_memory_released_by_dlpack_consumer_is_not_reused_during_its_work(
@@ -312,7 +312,7 @@ def test_memory_released_by_dlpack_consumer_is_not_reused_during_its_work(
         gc.collect()
         overwriting = [PyGPU.full(COUNT, -1, "float32") for _ in range(8)]
     slow.synchronize()
-    assert holds(result, 4)
+    assert has_values(result, 4)
     del overwriting
 
 
@@ -328,7 +328,7 @@ def test_pageable_memory_changed_after_async_upload_has_no_effect(
     array = PyGPU.to_gpu_async(host, stream=slow)
     host[:] = -1
     del host
-    assert holds(array, 5)
+    assert has_values(array, 5)
 
 
 def test_pinned_memory_dropped_during_async_upload_is_not_reused(kernels: Kernels, slow: PyGPU.Stream) -> None:
@@ -340,7 +340,7 @@ def test_pinned_memory_dropped_during_async_upload_is_not_reused(kernels: Kernel
         del host
     for _ in range(4):
         PyGPU.empty_pinned(COUNT, "float32")[:] = -1
-    assert holds(array, 6)
+    assert has_values(array, 6)
 
 
 def test_async_download_is_complete_after_stream_synchronization(
@@ -378,7 +378,7 @@ def test_wait_event_makes_stream_wait_for_other_stream(
         other.wait_event(slow.record())
         kernels.read(result.ptr, block.ptr, COUNT, other.handle)
     other.synchronize()
-    assert holds(result, 8)
+    assert has_values(result, 8)
 
 
 def test_blocking_and_default_stream_wait_for_each_other(
@@ -389,7 +389,7 @@ def test_blocking_and_default_stream_wait_for_each_other(
     kernels.fill(block.ptr, 9, COUNT, stream.handle)
     kernels.read(result.ptr, block.ptr, COUNT)
     PyGPU.default_stream().synchronize()
-    assert holds(result, 9)
+    assert has_values(result, 9)
 
 
 def test_current_stream_is_separate_for_each_thread(slow: PyGPU.Stream) -> None:

@@ -114,7 +114,7 @@ def second() -> Iterator[Second]:
         driver.delay(0)
 
 
-def guesses_of(name: str) -> list[Callable[[Any], Any]]:
+def possible_calls(name: str) -> list[Callable[[Any], Any]]:
     """Return possible calls of a function of PyGPU, with different arguments; at least one must succeed."""
     function = getattr(PyGPU, name)
     guesses = [calls.FUNCTIONS[name]] if name in calls.FUNCTIONS else calls.GUESSES
@@ -125,7 +125,7 @@ def guesses_of(name: str) -> list[Callable[[Any], Any]]:
 def cases(part: int) -> tuple[tuple[str, Callable[[Any], Any], Any], ...]:
     """Return every eighth public name, beginning with number `part`, with a call and its expected result."""
     functions = [name for name in public_functions() if name not in {*calls.NOT_CALLED, *OF_ALL_THREADS}]
-    tried = [(name, functools.partial(guesses_of, name)) for name in functions]
+    tried = [(name, functools.partial(possible_calls, name)) for name in functions]
     tried += [(name, functools.partial(ways_of, name)) for name in attributes()]
     base = PyGPU.to_gpu(HOST - 1)
     with contextlib.redirect_stdout(io.StringIO()):

@@ -89,7 +89,9 @@ def module() -> PyGPU.Module:
     return PyGPU.Module(SOURCE)
 
 
-def loaded(module: PyGPU.Module, tensor_map: PyGPU.TensorMap, at: Sequence[int], shape: Sequence[int]) -> numpy.ndarray:
+def load_box(
+    module: PyGPU.Module, tensor_map: PyGPU.TensorMap, at: Sequence[int], shape: Sequence[int]
+) -> numpy.ndarray:
     """Load the box that begins at the index `at` of the array; return its elements as they lie in shared memory."""
     dtype = tensor_map.array.dtype
     nbytes = int(numpy.prod(shape)) * dtype.itemsize
@@ -114,7 +116,7 @@ def test_tensor_map_loads_box_of_two_axes(module: PyGPU.Module, dtype: str) -> N
     values = (numpy.arange(64 * 128) % 251).reshape(64, 128).astype(dtype)
     tensor_map = PyGPU.TensorMap(PyGPU.to_gpu(values), (8, 32), readonly=True)
     for row, column in [(0, 0), (3, 16), (56, 96), (17, 48)]:
-        found = loaded(module, tensor_map, (row, column), (8, 32))
+        found = load_box(module, tensor_map, (row, column), (8, 32))
         numpy.testing.assert_array_equal(found, values[row : row + 8, column : column + 32])
 
 
@@ -123,7 +125,7 @@ def test_box_elements_outside_of_array_are_filled(module: PyGPU.Module, words: s
     values = numpy.arange(20 * 36, dtype="float32").reshape(20, 36) + 1
     tensor_map = PyGPU.TensorMap(PyGPU.to_gpu(values), (8, 16), oob_fill=words)
     for at in [(16, 28), (-3, -4), (0, 32), (40, 0), (-100, 100)]:
-        numpy.testing.assert_array_equal(loaded(module, tensor_map, at, (8, 16)), beyond(values, at, (8, 16), fill))
+        numpy.testing.assert_array_equal(load_box(module, tensor_map, at, (8, 16)), beyond(values, at, (8, 16), fill))
 
 
 def test_tensor_map_follows_strides_of_view(module: PyGPU.Module) -> None:
@@ -133,9 +135,11 @@ def test_tensor_map_follows_strides_of_view(module: PyGPU.Module) -> None:
         part = values[key]
         tensor_map = PyGPU.TensorMap(whole[key], (2, 3, 8))
         for at in [(0, 0, 0), (2, 1, 4), (part.shape[0] - 1, -1, part.shape[2] - 4)]:
-            numpy.testing.assert_array_equal(loaded(module, tensor_map, at, (2, 3, 8)), beyond(part, at, (2, 3, 8), 0))
+            numpy.testing.assert_array_equal(
+                load_box(module, tensor_map, at, (2, 3, 8)), beyond(part, at, (2, 3, 8), 0)
+            )
     rows = PyGPU.TensorMap(whole.T.T[3, 5], 8)
-    numpy.testing.assert_array_equal(loaded(module, rows, (28,), (8,)), beyond(values[3, 5], (28,), (8,), 0))
+    numpy.testing.assert_array_equal(load_box(module, rows, (28,), (8,)), beyond(values[3, 5], (28,), (8,), 0))
 
 
 @pytest.mark.parametrize("swizzle", ["32B", "64B", "128B"])
@@ -143,7 +147,7 @@ def test_swizzled_box_has_permuted_pieces_of_16_bytes(module: PyGPU.Module, swiz
     width = int(swizzle[:-1])
     values = numpy.arange(64 * 64, dtype="float32").reshape(64, 64)
     tensor_map = PyGPU.TensorMap(PyGPU.to_gpu(values), (16, width // 4), swizzle=swizzle, l2_promotion="128B")
-    found = loaded(module, tensor_map, (8, 16), (16, width // 4)).reshape(-1, 4)
+    found = load_box(module, tensor_map, (8, 16), (16, width // 4)).reshape(-1, 4)
     pieces = numpy.arange(len(found))
     # Swizzling replaces the number of a 16-byte piece by its exclusive or with the number of its 128-byte line, of
     # which only the lowest 1, 2 or 3 bits are used.
@@ -155,7 +159,7 @@ def test_swizzled_box_has_permuted_pieces_of_16_bytes(module: PyGPU.Module, swiz
 def test_box_with_element_stride_of_two_skips_every_other_row(module: PyGPU.Module) -> None:
     values = numpy.arange(32 * 32, dtype="float32").reshape(32, 32)
     tensor_map = PyGPU.TensorMap(PyGPU.to_gpu(values), (8, 16), element_strides=(2, 1))
-    numpy.testing.assert_array_equal(loaded(module, tensor_map, (4, 8), (4, 16)), values[4:12:2, 8:24])
+    numpy.testing.assert_array_equal(load_box(module, tensor_map, (4, 8), (4, 16)), values[4:12:2, 8:24])
 
 
 def test_box_is_stored_and_memory_outside_is_unchanged(module: PyGPU.Module) -> None:

@@ -38,7 +38,7 @@ FROM_TORCH: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def synchronized(array: Any) -> Any:
+def after_synchronization(array: Any) -> Any:
     """Complete all work and return the array: PyTorch does not wait for the stream in the interface dictionary."""
     PyGPU.synchronize()
     return array
@@ -57,7 +57,7 @@ def test_tensor_of_pygpu_array_shares_memory_for_every_dtype(way: str, dtype: st
     if way != "from_dlpack" and dtype in ("uint16", "uint32", "uint64"):
         pytest.skip("PyTorch reads no unsigned type but uint8 from the interface dictionary")
     host = values(dtype=dtype)
-    array = synchronized(PyGPU.to_gpu(host))
+    array = after_synchronization(PyGPU.to_gpu(host))
     tensor = TO_TORCH[way](array)
     assert tensor.data_ptr() == array.ptr
     assert tensor.dtype == torch_dtype(dtype)
@@ -71,7 +71,7 @@ def test_tensor_of_pygpu_array_shares_memory_for_every_dtype(way: str, dtype: st
 @pytest.mark.parametrize("view", VIEWS)
 def test_tensor_of_pygpu_view_has_same_shape_and_values(way: str, view: str) -> None:
     host = values()
-    array = synchronized(PyGPU.to_gpu(host))
+    array = after_synchronization(PyGPU.to_gpu(host))
     shown = VIEWS[view](array)
     tensor = TO_TORCH[way](shown)
     if shown.size:
@@ -85,7 +85,7 @@ def test_tensor_of_pygpu_array_has_same_shape_and_values(shape: tuple[int, ...])
     host = values(shape)
     array = PyGPU.to_gpu(host)
     for way in TO_TORCH.values():
-        tensor = way(synchronized(array))
+        tensor = way(after_synchronization(array))
         assert tuple(tensor.shape) == shape
         assert tensor.device.type == "cuda"
         assert tensor.data_ptr() == array.ptr
