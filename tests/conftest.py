@@ -46,10 +46,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="module", autouse=True)
 def young_heap() -> None:
-    """Hide objects older than the tests of a module from the collector.
+    """Exclude the objects that exist before a module's tests from garbage collection.
 
-    Many let it look for cycles of theirs, and each time it would look through all tests and all reports of pytest, too:
-    of a whole run's time that was half.
+    Many tests call `gc.collect()`. Without `gc.freeze()`, each collection traverses all tests and reports of pytest:
+    that took half of the time of a whole run.
     """
     gc.collect()
     gc.freeze()
@@ -57,7 +57,7 @@ def young_heap() -> None:
 
 @pytest.fixture(autouse=True)
 def no_findings(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Hold that the simulated driver found nothing wrong."""
+    """Check after each test that the simulated driver has reported no misuse."""
     yield
     driver = simulated.driver()
     if driver is None:
@@ -70,7 +70,7 @@ def no_findings(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def strict(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Allow behaviour that `PYGPU_STRICT=1` removes, for the tests of it."""
+    """Turn strict mode off for tests marked `reads_in_place`, which test behaviour that `PYGPU_STRICT=1` removes."""
     if request.node.get_closest_marker("reads_in_place") is None:
         yield
         return
@@ -81,7 +81,7 @@ def strict(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def kernels(tmp_path_factory: pytest.TempPathFactory) -> kernel_library.Kernels:
-    """The kernels, compiled and warmed up."""
+    """Compile and load the test kernels of kernels.cu, and launch each once."""
     if PyGPU.backend_name() == "cpu":
         pytest.skip("the kernels need a GPU")
     path = kernel_library.simulated()
@@ -99,13 +99,13 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> kernel_library.Kernels:
 
 @pytest.fixture
 def slow() -> PyGPU.Stream:
-    """A stream that nothing waits for by itself, not even the legacy default stream."""
+    """Create a non-blocking stream: no other stream waits for it implicitly, not even the legacy default stream."""
     return PyGPU.Stream(non_blocking=True)
 
 
 @pytest.fixture
 def other() -> PyGPU.Stream:
-    """A second such stream."""
+    """Create a second non-blocking stream."""
     return PyGPU.Stream(non_blocking=True)
 
 
@@ -120,7 +120,7 @@ def block() -> Iterator[PyGPU.GPUArray]:
 
 @pytest.fixture
 def late() -> Iterator[None]:
-    """Delay work at random where the driver can, so that wrong order gives wrong values."""
+    """Delay work at random on the simulated driver, so that a wrong execution order gives wrong values."""
     PyGPU.zeros(1)
     found = simulated.driver()
     if found is not None:

@@ -35,7 +35,7 @@ def pairs() -> list[tuple[str, str]]:
 
 
 def values(kind: str, shape: tuple[int, ...] = (41,), *, signed: bool = True) -> np.ndarray:
-    """Return numbers that every kind represents, except for fractions, imaginary parts and, on request, signs."""
+    """Return small numbers with fractions and imaginary parts if the dtype has them, and with signs unless disabled."""
     numbers = (np.arange(np.prod(shape)) % 60).astype("float64") / 4
     if dtype_of(kind).kind == "c":
         return (numbers + 1j * numbers[::-1]).astype(kind).reshape(shape)
@@ -63,7 +63,7 @@ def test_casts_between_all_kinds_match_numpy(source: str, target: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")
-def test_double_to_half_rounds_once() -> None:
+def test_cast_from_double_to_half_rounds_once() -> None:
     seed = int(np.random.default_rng().integers(2**32))
     print("seed", seed)
     random = np.random.default_rng(seed)
@@ -131,7 +131,7 @@ def test_assignment_converts_between_all_layouts(target: str) -> None:
         numpys = outcome(lambda h=host, g=given, s=source: LAYOUTS[target](h).__setitem__(..., LAYOUTS[s](g)))
         got = outcome(lambda a=array, o=ours, s=source: LAYOUTS[target](a).__setitem__(..., LAYOUTS[s](o)))
         if target == "0-d":
-            continue  # An element of a NumPy array is not a view.
+            continue  # NumPy's `a[0, 1]` is a scalar, not a view: nothing to assign to.
         assert got[0] == numpys[0], (source, got, numpys)
         if numpys[0] == "error":
             assert_same_refusal(got, numpys)
@@ -150,7 +150,7 @@ def test_astype_without_copy_returns_same_array_if_unchanged() -> None:
     assert array.astype(np.int8, copy=False).dtype == np.int8
 
 
-def test_astype_subok_keeps_class() -> None:
+def test_astype_keeps_subclass_only_with_subok() -> None:
     class Own(PyGPU.GPUArray):
         pass
 
@@ -188,13 +188,13 @@ def test_dropping_imaginary_part_warns_like_numpy() -> None:
     assert target.tolist() == [0, 0]
 
 
-def test_cast_runs_in_order_of_given_stream() -> None:
+def test_astype_with_stream_argument_returns_cast_values() -> None:
     array, stream = PyGPU.arange(3), PyGPU.Stream()
     assert array.astype("float32", stream=stream).tolist() == [0, 1, 2]
     assert array.astype("float32", stream).tolist() == [0, 1, 2]  # type: ignore[arg-type]
 
 
-def test_array_api_astype_equals_method() -> None:
+def test_astype_function_gives_same_result_as_method() -> None:
     array = PyGPU.arange(3)
     assert PyGPU.astype(array, "float32").tolist() == [0, 1, 2]
     assert PyGPU.astype(array, array.dtype, copy=False) is array
@@ -203,7 +203,7 @@ def test_array_api_astype_equals_method() -> None:
 
 
 @pytest.mark.parametrize(("there", "here"), [(np.s_[1:], np.s_[:-1]), (np.s_[:-1], np.s_[1:]), (np.s_[::-1], np.s_[:])])
-def test_overlapping_views_of_other_dtypes_are_read_before_writing(there: Any, here: Any) -> None:
+def test_assignment_from_overlapping_view_of_other_dtype_matches_copy(there: Any, here: Any) -> None:
     host = np.arange(64, dtype="int32")
     array = PyGPU.to_gpu(host)
     host[there] = host.view("float32")[here].copy()
@@ -270,7 +270,7 @@ COPIES: list[tuple[Any, str]] = [
 @pytest.mark.parametrize(
     "where", [None, True, False, np.array([True, False, True, True]), np.array([[True], [False], [True]])]
 )
-def test_copyto_matches_numpy(source: Any, target: str, where: Any) -> None:
+def test_copyto_with_any_mask_and_casting_rule_matches_numpy(source: Any, target: str, where: Any) -> None:
     rules = ["same_kind"] if where is not None else ["safe", "same_kind", "unsafe"]
     for casting in rules:
         host = np.full((3, 4), 1, target)
@@ -286,7 +286,7 @@ def test_copyto_matches_numpy(source: Any, target: str, where: Any) -> None:
         else:
             assert got == ("value", None)
         assert_same(array, host)
-        if is_array and numpys[0] == "value":  # PyGPU's result is compared as a host array.
+        if is_array and numpys[0] == "value":  # `copyto` also accepts a source in host memory.
             again = PyGPU.to_gpu(np.full((3, 4), 1, target))
             PyGPU.copyto(again, source, casting=casting, where=where)  # type: ignore[arg-type]
             assert_same(again, host)
@@ -305,7 +305,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_rejects_bad_input_and_changes_nothing(name: str) -> None:
+def test_bad_cast_or_copyto_raises_and_changes_nothing(name: str) -> None:
     call, error, text = BAD[name]
     array = PyGPU.ones(3, "float32")
     with pytest.raises(error, match=text):
@@ -313,7 +313,7 @@ def test_rejects_bad_input_and_changes_nothing(name: str) -> None:
     assert array.tolist() == [1, 1, 1]
 
 
-def test_casts_can_be_captured_in_graph() -> None:
+def test_captured_casts_use_values_at_launch() -> None:
     source, mask = PyGPU.arange(6, dtype="float32"), PyGPU.to_gpu(np.arange(6) % 2 == 0)
     target, masked = PyGPU.zeros(6, "int16"), PyGPU.zeros(6, "int16")
     stream = PyGPU.Stream()

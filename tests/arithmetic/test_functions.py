@@ -13,8 +13,8 @@ import PyGPU
 from gpu import support
 
 IS_SIMULATED = PyGPU.backend_name() != "cpu" and support.is_simulated()
-# A simulated GPU compiles a kernel for half a second, and the dtypes of one kind behave alike. So one dtype of each
-# kind is tested there.
+# A simulated GPU needs half a second to compile a kernel. Three dtypes are therefore tested there: an integer, a float
+# and a complex one.
 KINDS = ["int8", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
 KINDS = ["int8", "float32", "complex64"] if IS_SIMULATED else ["bool", "int32", *KINDS]
 
@@ -122,7 +122,7 @@ def test_nan_to_num_replaces_nan_and_infinities(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["int8", "int16", "int32", "int64", "uint64"])
-def test_minimum_integer_has_gcd_and_lcm_like_numpy(kind: str) -> None:
+def test_gcd_and_lcm_of_minimum_integers_match_numpy(kind: str) -> None:
     limits = np.iinfo(kind)
     first = np.array([limits.min, limits.min, limits.max, limits.min, 12, 0], kind)
     second = np.array([6, limits.min, limits.min, 0, limits.min, limits.min], kind)

@@ -160,7 +160,7 @@ BAD: dict[str, Callable[[Any, Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_rejects_bad_input_like_numpy_and_changes_nothing(name: str) -> None:
+def test_bad_ufunc_call_raises_like_numpy_and_changes_nothing(name: str) -> None:
     hosts = np.ones(3, "float32"), np.ones(3, "int32")
     arrays = [PyGPU.to_gpu(host) for host in hosts]
     with pytest.raises((TypeError, ValueError, OverflowError)) as theirs:
@@ -178,7 +178,7 @@ def test_rejects_bad_input_like_numpy_and_changes_nothing(name: str) -> None:
     assert [array.tolist() for array in arrays] == [[1] * 3, [1] * 3]
 
 
-def test_missing_ufunc_methods_raise_clear_error() -> None:
+def test_unsupported_ufunc_method_raises_type_error() -> None:
     array = PyGPU.ones(3)
     for call in (
         lambda: np.subtract.reduce(array),

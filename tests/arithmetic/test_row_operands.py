@@ -1,6 +1,6 @@
 """Test rows, columns and slices of matrices as operands.
 
-If possible, kernels process several consecutive elements of the last axis at once.
+Kernels process several consecutive elements of the last axis at once if all rows are aligned.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def matrix(kind: str, rows: int = 37, columns: int = 64, start: int = 0) -> np.n
 
 
 @pytest.mark.parametrize("kind", ["float32", "int8", "complex128"])
-def test_rows_and_columns_are_added_to_a_matrix(kind: str) -> None:
+def test_sum_of_matrix_and_row_or_column_matches_numpy(kind: str) -> None:
     x, row, column = matrix(kind), matrix(kind, 1, 64, 3), matrix(kind, 37, 1, 5)
     device_x, device_row, device_column = map(PyGPU.to_gpu, (x, row, column))
     np.testing.assert_array_equal((device_x + device_row[0]).get(), x + row[0])
@@ -27,11 +27,11 @@ def test_rows_and_columns_are_added_to_a_matrix(kind: str) -> None:
     np.testing.assert_array_equal(device_x.get(), x + row)
 
 
-# Start of the slice, and length of the matrix's rows. All rows are aligned for the first two pairs, and not for the
-# others.
+# `start` is the first column of the slice, `columns` the length of the matrix's rows. With the first two pairs every
+# row of the slice is aligned; with the last three pairs it is not.
 @pytest.mark.parametrize(("start", "columns"), [(0, 80), (16, 80), (1, 80), (16, 81), (4, 82)])
 @pytest.mark.parametrize("kind", ["float32", "int8"])
-def test_matrix_slices_at_even_and_odd_offsets_are_added(kind: str, start: int, columns: int) -> None:
+def test_sum_of_matrix_slices_at_any_column_offset_matches_numpy(kind: str, start: int, columns: int) -> None:
     x, y = matrix(kind, 21, columns), matrix(kind, 21, columns, 9)
     device_x, device_y = PyGPU.to_gpu(x), PyGPU.to_gpu(y)
     part = np.s_[:, start : start + 48]
@@ -41,7 +41,7 @@ def test_matrix_slices_at_even_and_odd_offsets_are_added(kind: str, start: int, 
     np.testing.assert_array_equal(device_y.get(), y)
 
 
-def test_rows_with_mixed_item_sizes_and_partial_packs_are_added() -> None:
+def test_operations_on_rows_with_mixed_item_sizes_match_numpy() -> None:
     x, mask = matrix("float32", 12, 40).reshape(3, 4, 40), matrix("int32", 3, 40, 2) > 20
     device_x, device_mask = PyGPU.to_gpu(x), PyGPU.to_gpu(mask)
     chosen = PyGPU.where(device_mask[:, None], device_x, device_x[:, ::-1])

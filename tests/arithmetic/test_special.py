@@ -13,7 +13,7 @@ from gpu import support
 from PyGPU._native import host_functions
 
 IS_SIMULATED = PyGPU.backend_name() != "cpu" and support.is_simulated()
-# The largest error bound that the manuals of CUDA and ROCm state, in units in the last place.
+# Largest error of each function that the manuals of CUDA and ROCm state, in units in the last place.
 ULPS = {"erf": 2, "erfc": 5, "gamma": 11, "lgamma": 8}
 RANGES = {"erf": (-4, 4), "erfc": (-3, 9), "gamma": (0.05, 30), "lgamma": (3, 200)}
 
@@ -30,7 +30,7 @@ def ulps(actual: np.ndarray, expected: np.ndarray) -> float:
 
 @pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("name", ULPS)
-def test_special_functions_are_accurate_within_few_ulps(name: str, kind: str) -> None:
+def test_special_functions_stay_within_documented_error_in_ulps(name: str, kind: str) -> None:
     host = np.linspace(*RANGES[name], 1001).astype(kind)
     with np.errstate(over="ignore"):
         expected = exact(name, host)
@@ -69,7 +69,7 @@ def test_special_functions_have_limit_values_at_infinity_and_poles(
 
 
 @pytest.mark.parametrize("name", ["sinc", "i0"])
-def test_numpy_calls_of_special_functions_give_same_result(name: str) -> None:
+def test_numpy_sinc_and_i0_of_device_array_match_host_result(name: str) -> None:
     host = np.linspace(-20, 20, 201)
     array = PyGPU.to_gpu(host)
     for function in (getattr(PyGPU, name), getattr(np, name)):

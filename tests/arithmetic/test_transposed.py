@@ -14,8 +14,8 @@ from PyGPU.elementwise import ElementwiseKernel, VectorArg
 from support_kernels import needs_kernels, random_seed, random_view
 
 KINDS = ["bool", "int8", "uint16", "float16", "bfloat16", "float32", "int64", "complex64", "complex128"]
-# Planes with at least 2^14 elements and sides of at least 16 are read in tiles. The shapes have whole, partial, short
-# and long tiles.
+# Kernels read planes with at least 2^14 elements and sides of at least 16 in tiles. These shapes give whole tiles,
+# partial tiles at the edges, and planes with one short side.
 PLANES = [(128, 128), (127, 131), (16, 1100), (1033, 17), (192, 320)]
 
 
@@ -32,31 +32,31 @@ def values(shape: tuple[int, ...], kind: str = "float32", start: int = 0) -> np.
 on_device = PyGPU.to_gpu
 
 
-def hold(call: Any, *hosts: np.ndarray) -> None:
-    """Check that a call with device arrays gives the same result as with NumPy's arrays."""
+def assert_call_matches_numpy(call: Any, *hosts: np.ndarray) -> None:
+    """Check that a call gives the same values, dtype and strides for device arrays as for NumPy arrays."""
     found, expected = call(*map(on_device, hosts)), call(*hosts)
     assert (found.dtype, found.strides) == (expected.dtype, expected.strides)
     np.testing.assert_array_equal(found.get(), expected)
 
 
 @pytest.mark.parametrize("shape", PLANES)
-def test_transposed_operand_is_added_like_numpy(shape: tuple[int, int]) -> None:
-    hold(lambda x, y: x.T + y, values(shape[::-1]), values(shape, start=5))
-    hold(lambda x, y: x + y.T, values(shape), values(shape[::-1], start=5))
+def test_sum_of_transposed_and_plain_operand_matches_numpy(shape: tuple[int, int]) -> None:
+    assert_call_matches_numpy(lambda x, y: x.T + y, values(shape[::-1]), values(shape, start=5))
+    assert_call_matches_numpy(lambda x, y: x + y.T, values(shape), values(shape[::-1], start=5))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_transposed_elements_of_every_size_are_read_correctly(kind: str) -> None:
-    hold(lambda x, y: x.T * y, values((130, 150), kind), values((150, 130), kind, 3))
+def test_product_with_transposed_operand_of_any_dtype_matches_numpy(kind: str) -> None:
+    assert_call_matches_numpy(lambda x, y: x.T * y, values((130, 150), kind), values((150, 130), kind, 3))
 
 
 @pytest.mark.parametrize(("first", "second"), [("int8", "float64"), ("complex128", "bool"), ("float32", "float16")])
-def test_transposed_operands_of_mixed_item_sizes_are_read_correctly(first: str, second: str) -> None:
-    hold(lambda x, y: x.T + y, values((130, 150), first), values((150, 130), second, 3))
-    hold(lambda x, y: y < x.T, values((130, 150), "float32"), values((150, 130), "int16", 3))
+def test_operations_on_transposed_operands_of_mixed_sizes_match_numpy(first: str, second: str) -> None:
+    assert_call_matches_numpy(lambda x, y: x.T + y, values((130, 150), first), values((150, 130), second, 3))
+    assert_call_matches_numpy(lambda x, y: y < x.T, values((130, 150), "float32"), values((150, 130), "int16", 3))
 
 
-def test_results_of_transposed_operands_have_requested_layout() -> None:
+def test_out_array_of_any_layout_receives_result_of_transposed_operand() -> None:
     x, y = values((140, 150)), values((140, 150), start=9)
     for order in ("C", "F"):
         out = PyGPU.empty((140, 150), "float32", order=order)
@@ -94,21 +94,23 @@ def test_transposed_mask_leaves_unselected_elements_unchanged() -> None:
     [(0, 2, 1, 3), (0, 1, 3, 2), (3, 2, 1, 0), (1, 3, 0, 2), (2, 0, 3, 1)],
     ids=lambda one: "".join(map(str, one)),
 )
-def test_axes_outside_the_tile_plane_are_iterated(turn: tuple[int, ...]) -> None:
+def test_transposed_4d_operand_with_axes_outside_tiles_matches_numpy(turn: tuple[int, ...]) -> None:
     shape = (17, 3, 20, 30)
     x = values(shape)
-    hold(lambda x, y: x.transpose(turn) - y, x, values(tuple(shape[axis] for axis in turn), start=1))
+    assert_call_matches_numpy(
+        lambda x, y: x.transpose(turn) - y, x, values(tuple(shape[axis] for axis in turn), start=1)
+    )
 
 
 def test_transposed_operands_with_unusual_strides_match_numpy() -> None:
     x, y = values((301, 260)), values((260, 301), start=4)
     for key in (np.s_[::-1, ::-1], np.s_[::-1], np.s_[:, ::-1], np.s_[1:, 3:], np.s_[::2, 1:], np.s_[:, ::2]):
-        hold(lambda x, y, key=key: x.T[key] + y[key], x, y)
-        hold(lambda x, y, key=key: x.T[key] + y[key][:1], x, y)
+        assert_call_matches_numpy(lambda x, y, key=key: x.T[key] + y[key], x, y)
+        assert_call_matches_numpy(lambda x, y, key=key: x.T[key] + y[key][:1], x, y)
 
 
 @needs_kernels
-def test_operands_with_fewer_axes_combine_with_transposed_ones() -> None:
+def test_user_kernel_broadcasts_rows_to_transposed_operand() -> None:
     x, row, column = values((150, 140)), values((150,)), values((140, 1))
     body = "z[i] = x[i] + 2 * y[i] + 3 * row[i] + 4 * column[i] + one[i]"
     kernel = ElementwiseKernel("float *x, float *y, float *row, float *column, float *one, float *z", body)
@@ -119,7 +121,7 @@ def test_operands_with_fewer_axes_combine_with_transposed_ones() -> None:
 
 @needs_kernels
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
-def test_user_kernels_may_have_several_transposed_arrays(count: int) -> None:
+def test_user_kernel_with_one_to_four_transposed_arrays_is_correct(count: int) -> None:
     names = [f"x{number}" for number in range(count)]
     arguments = [VectorArg(np.float32, name) for name in [*names, "y", "z", "w"]]
     operation = f"float t = {' + '.join(f'{name}[i]' for name in names)}; z[i] = t - y[i]; if (t > 90) w[i] += t;"
@@ -133,7 +135,7 @@ def test_user_kernels_may_have_several_transposed_arrays(count: int) -> None:
 
 
 @needs_kernels
-def test_user_kernel_may_skip_index_and_write_across_tiles() -> None:
+def test_user_kernel_with_tiles_may_skip_index_and_write_transposed() -> None:
     x, y = values((150, 140)), values((140, 150), start=8)
     z, w = PyGPU.zeros((140, 150), "float32"), PyGPU.zeros((150, 140), "float32").T
     skip = ElementwiseKernel("float *x, float *y, float *z", "if (y[i] < 30) continue; z[i] = x[i]")
@@ -153,7 +155,7 @@ def test_user_kernel_may_skip_index_and_write_across_tiles() -> None:
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="threads of the CPU take turns")
 def test_tiles_are_used_for_large_transposed_arrays() -> None:
-    # The source defines this name only if it uses tiles; otherwise the kernel does not compile.
+    # The kernel source defines `pygpu_shared_x` only if it reads `x` in tiles; without tiles it does not compile.
     kernel = ElementwiseKernel("float *x, float *y, float *z", "z[i] = x[i] + y[i] + 0 * sizeof(pygpu_shared_x)")
     x, y, z = PyGPU.ones((150, 140), "float32"), PyGPU.ones((140, 150), "float32"), PyGPU.zeros((140, 150), "float32")
     kernel(x.T, y, z)
@@ -162,7 +164,7 @@ def test_tiles_are_used_for_large_transposed_arrays() -> None:
         (y, y, z),
         (x.T, x.T, PyGPU.zeros((150, 140), "float32").T),
         (x[:20, :20].T, y[:20, :20], z[:20, :20]),
-        (z[:, :140].T, y[:, :140], z[:, :140]),  # The written memory is also read through another view.
+        (z[:, :140].T, y[:, :140], z[:, :140]),  # The kernel reads the memory of `z` that it also writes.
     ]
     for arrays in others:
         with pytest.raises(PyGPU.CompileError):
@@ -186,7 +188,7 @@ def test_result_layout_matches_numpy_for_mixed_operand_layouts() -> None:
 
 
 @needs_kernels
-def test_random_layouts_match_numpy() -> None:
+def test_user_kernel_with_random_layouts_matches_numpy() -> None:
     seed = random_seed()
     random = np.random.default_rng(seed)
     kernel = ElementwiseKernel("const float *x, const float *y, float *z", "z[i] = x[i] - 2 * y[i]")

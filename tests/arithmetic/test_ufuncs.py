@@ -25,7 +25,7 @@ KINDS = [
 ]
 
 
-def one_by_one(function: Any) -> Any:
+def vectorized(function: Any) -> Any:
     """Return a NumPy function that applies a function of `math` to each element, with the dtype of NumPy's results."""
     values = np.vectorize(function, otypes=["float64"])
 
@@ -53,10 +53,10 @@ def log_gamma(x: float) -> float:
 
 # Functions that NumPy does not have.
 OWN = {
-    "erf": one_by_one(math.erf),
-    "erfc": one_by_one(math.erfc),
-    "gamma": one_by_one(gamma),
-    "lgamma": one_by_one(log_gamma),
+    "erf": vectorized(math.erf),
+    "erfc": vectorized(math.erfc),
+    "gamma": vectorized(gamma),
+    "lgamma": vectorized(log_gamma),
 }
 UFUNCS = {name: one for name, one in vars(_core).items() if isinstance(one, _core.Ufunc) and one.__name__ == name}
 IS_GPU = PyGPU.backend_name() != "cpu"
@@ -75,7 +75,7 @@ def without_warnings() -> Iterator[None]:
 
 
 def kinds_of(ufunc: Any) -> list[str]:
-    """Return the dtypes of a function's loops, except those of other packages."""
+    """Return the NumPy dtypes for which a function has a loop."""
     return [
         kind
         for kind in KINDS
@@ -83,19 +83,22 @@ def kinds_of(ufunc: Any) -> list[str]:
     ]
 
 
-def of_each_class(kinds: list[str], turn: int) -> list[str]:
-    """Return one dtype of each kind: bool, integers, floats, complex numbers."""
+def one_dtype_of_each_kind(kinds: list[str], turn: int) -> list[str]:
+    """Return one of the dtypes of each kind (bool, integer, float, complex); `turn` selects which one."""
     classes = ["b", "iu", "f", "c"]
     found = [[kind for kind in kinds if np.dtype(kind).kind in one] for one in classes]
     return [one[turn % len(one)] for one in found if one]
 
 
 def cases() -> list[tuple[str, str, int]]:
-    """Return functions with dtypes (on a simulated GPU one of each kind) and a group of layouts, in turn."""
+    """Return test cases: function, dtype and number of a group of layouts.
+
+    The layout groups alternate from case to case. On a simulated GPU a function has one dtype of each kind.
+    """
     chosen = [
         (name, kind)
         for turn, (name, one) in enumerate(UFUNCS.items())
-        for kind in (of_each_class(kinds_of(one), turn) if IS_SIMULATED else kinds_of(one))
+        for kind in (one_dtype_of_each_kind(kinds_of(one), turn) if IS_SIMULATED else kinds_of(one))
     ]
     turns = {inputs: itertools.cycle(range(len(groups))) for inputs, groups in layouts.GROUPS.items()}
     return [(name, kind, next(turns[UFUNCS[name].nin])) for name, kind in chosen]
@@ -123,7 +126,7 @@ def judge_of(name: str) -> Any:
 
 
 def operands_of(name: str, kind: str) -> list[np.ndarray]:
-    """Return operand values, except those for which devices intentionally differ, such as integer division by 0."""
+    """Return operand values without those for which a device differs from NumPy by design, such as a divisor of 0."""
     first, second = values(kind), values(kind)[::-1].copy()
     if np.dtype(kind).kind in "iu":
         if name == "power":
@@ -146,8 +149,8 @@ def assert_alike(actual: np.ndarray, expected: np.ndarray) -> None:
         np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance / 4, equal_nan=True)
 
 
-def written_over() -> list[tuple[str, str]]:
-    """Return pairs of a ufunc and a dtype kind that its result has too, so that it can overwrite the operand."""
+def overwriting_cases() -> list[tuple[str, str]]:
+    """Return pairs of a ufunc and a dtype for which the result has the operands' dtype and can overwrite one."""
     found = {}
     for name, kind in itertools.product(UFUNCS, ("bool", "int32", "complex64", "float32")):
         loop = ",".join([kind] * UFUNCS[name].nin)
@@ -178,10 +181,10 @@ def compiled_together(request: pytest.FixtureRequest) -> None:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.usefixtures("compiled_together")
-@pytest.mark.parametrize(("name", "kind"), written_over())
+@pytest.mark.parametrize(("name", "kind"), overwriting_cases())
 def test_ufunc_may_write_result_over_its_operand(name: str, kind: str) -> None:
     ways = [slice(None)] if IS_SIMULATED else [slice(None), slice(None, None, 2), slice(None, None, -1), slice(1, None)]
-    for way in ways:  # The last elements do not fill a whole vector of the kernel.
+    for way in ways:  # 37 elements: the last ones do not fill a vector of the kernel.
         operands = [operand[: 4 * 9 + 1] for operand in operands_of(name, kind)]
         arrays = [PyGPU.to_gpu(operand) for operand in operands]
         out = arrays[0][way]
@@ -244,7 +247,7 @@ def test_type_promotion_matches_numpy(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", UFUNCS)
-def test_rejects_dtypes_without_numpy_loop(name: str) -> None:
+def test_ufunc_rejects_dtypes_without_numpy_loop(name: str) -> None:
     ufunc, judge = UFUNCS[name], judge_of(name)
     some = ["bool", "int8", "uint64", "float32", "complex64"]
     for kinds in itertools.product(some, repeat=ufunc.nin):
@@ -269,7 +272,7 @@ def test_operators_accept_arrays_and_scalars_on_both_sides(apply: Any) -> None:
     array, second = PyGPU.to_gpu(host), PyGPU.to_gpu(other)
     assert_alike(apply(array, second).get(), apply(host, other))
     if IS_SIMULATED and apply not in (operator.sub, operator.lt, operator.lshift):
-        return  # Kernels with scalar operands differ in how they read operands, whatever function they compute.
+        return  # How a kernel reads a scalar operand does not depend on the function: three operators are enough.
     number = 2 if apply in BITS else 2.5
     assert_alike(apply(array, number).get(), apply(host, number))
     assert_alike(apply(number, array).get(), apply(number, host))
@@ -333,7 +336,7 @@ def test_ufuncs_accept_operands_of_different_layouts(first: str) -> None:
 
 
 @pytest.mark.parametrize("turn", [(0, 1, 2), (2, 1, 0), (1, 0, 2), (1, 2, 0)])
-def test_result_layout_matches_numpy(turn: tuple[int, ...]) -> None:
+def test_memory_order_of_result_matches_numpy(turn: tuple[int, ...]) -> None:
     host = np.ones((2, 3, 4), "float32").transpose(turn)
     array = PyGPU.to_gpu(np.ones((2, 3, 4), "float32")).transpose(turn)
     assert (array + array).strides == (host + host).strides
@@ -359,7 +362,7 @@ def test_result_overlapping_operand_equals_separate_result(target: Any, source: 
     assert_alike(array.get(), host)
 
 
-def test_out_receives_result_and_is_returned() -> None:
+def test_out_array_receives_result_and_is_returned() -> None:
     host = np.arange(6, dtype="float32")
     array, out = PyGPU.to_gpu(host), PyGPU.zeros(6, "float64")
     assert PyGPU.multiply(array, 2, out=out) is out
@@ -392,7 +395,7 @@ def test_subclass_operands_give_subclass_results() -> None:
     assert type(array + 1) is Own
 
 
-def test_rejects_python_integers_beyond_range_of_dtype() -> None:
+def test_operators_reject_python_integers_beyond_range_of_dtype() -> None:
     array = PyGPU.to_gpu(np.arange(3, dtype="uint8"))
     for apply in (operator.add, operator.mul, operator.or_):
         with pytest.raises(OverflowError, match="Python integer 256 out of bounds for uint8"):
@@ -440,7 +443,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_rejects_bad_input_and_changes_nothing(name: str) -> None:
+def test_bad_ufunc_call_raises_and_changes_nothing(name: str) -> None:
     call, error, text = BAD[name]
     array = PyGPU.ones(3, "float32")
     with pytest.raises(error, match=text):
@@ -448,13 +451,13 @@ def test_rejects_bad_input_and_changes_nothing(name: str) -> None:
     assert array.tolist() == [1, 1, 1]
 
 
-def test_read_only_array_is_not_written() -> None:
+def test_in_place_operator_on_read_only_array_raises() -> None:
     fixed = PyGPU.broadcast_to(PyGPU.ones(1), (3,))
     with pytest.raises(ValueError, match="read-only"):
         fixed += 1
 
 
-def test_ufuncs_run_in_order_of_current_stream() -> None:
+def test_ufunc_on_second_stream_waits_for_work_on_first_stream() -> None:
     first, second = PyGPU.Stream(), PyGPU.Stream()
     host = np.arange(1000, dtype="float32")
     with first:
@@ -465,7 +468,7 @@ def test_ufuncs_run_in_order_of_current_stream() -> None:
     assert_alike(result.get(), host * 3)
 
 
-def test_array_api_names_are_the_numpy_functions() -> None:
+def test_array_api_alias_is_the_function_with_numpy_name() -> None:
     for alias, name in {"pow": "power", "acos": "arccos", "bitwise_invert": "invert", "conj": "conjugate"}.items():
         assert getattr(PyGPU, alias) is getattr(PyGPU, name)
     assert PyGPU.add.types[:2] == ["bool,bool->bool", "int8,int8->int8"]
@@ -488,5 +491,5 @@ def test_bool_with_byte_other_than_0_and_1_counts_as_true() -> None:
         lambda package, a, b: a.all(axis=1),
         lambda package, a, b: a.astype("int16"),
     ):
-        # NumPy uses the byte values in sums and comparisons of bools. The expected result uses their truth values.
+        # NumPy itself would use the byte values in sums and comparisons. `host != 0` has the truth values instead.
         np.testing.assert_array_equal(call(PyGPU, array, ours).get(), call(np, host != 0, other))

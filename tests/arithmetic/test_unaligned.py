@@ -12,7 +12,7 @@ import PyGPU
 from PyGPU.elementwise import ElementwiseKernel
 from support_kernels import needs_kernels
 
-COUNT = 20_011  # Fewer than 2^14 elements would be read one by one.
+COUNT = 20_011  # Kernels read fewer than 2^14 elements one by one, not as shifted words.
 
 
 def values(kind: str, start: int = 0) -> np.ndarray:
@@ -22,7 +22,7 @@ def values(kind: str, start: int = 0) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", ["bool", "int8", "uint16", "float16", "bfloat16", "float32", "float64"])
-def test_operands_at_odd_offsets_are_added_like_numpy(kind: str) -> None:
+def test_product_of_operands_at_odd_offsets_matches_numpy(kind: str) -> None:
     x, y = values(kind), values(kind, 5)
     device_x, device_y = PyGPU.to_gpu(x), PyGPU.to_gpu(y)
     for first, second in [(1, 0), (0, 1), (1, 3), (2, 2), (5, 8), (15, 16), (17, 7)]:
@@ -56,12 +56,12 @@ def test_odd_offsets_with_mixed_sizes_mask_and_scalars_match_numpy() -> None:
 
 
 @needs_kernels
-def test_user_kernels_may_access_other_indices_at_odd_offsets() -> None:
+def test_user_kernel_at_odd_offsets_may_skip_indices_and_update() -> None:
     x, z, w = values("int8"), values("int8", 2), values("int8", 7)
     device_x, device_z, device_w = map(PyGPU.to_gpu, (x, z, w))
     text = "if (i % 3 == 0) continue; z[i] = x[i] + i % 7; w[i] += x[i]"
     kernel = ElementwiseKernel("const signed char *x, signed char *z, signed char *w", text)
-    # If only one of the results can be aligned, results are written one by one.
+    # With the offsets 1 and 2, only one of the results can be aligned: the kernel then writes elements one by one.
     for first, second in [(1, 1), (3, 3), (1, 2)]:
         kernel(device_x[2:-2], device_z[first : first - 4], device_w[second : second - 4])
         index = np.arange(COUNT - 4)
@@ -73,8 +73,8 @@ def test_user_kernels_may_access_other_indices_at_odd_offsets() -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU reads bytes as quickly")
-def test_small_elements_are_read_as_shifted_words() -> None:
-    # The source defines this name only if it shifts words; otherwise the kernel does not compile.
+def test_kernel_reads_small_elements_at_odd_offset_as_shifted_words() -> None:
+    # The kernel source defines `pygpu_head` only if it shifts words; without shifts it does not compile.
     text = "z[i] = x[i] + 0 * sizeof(pygpu_head)"
     small = ElementwiseKernel("const unsigned char *x, unsigned char *z", text)
     large = ElementwiseKernel("const float *x, float *z", text)

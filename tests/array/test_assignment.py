@@ -33,17 +33,17 @@ from support import (
     values,
 )
 
-# Maps each dtype to one other dtype, so that a kernel reads and writes each of them.
+# Source dtype that a quick run tests for each target dtype. Every dtype is once a source and once a target.
 FEW = dict(zip(NUMPYS_OWN, [*NUMPYS_OWN[5:], *NUMPYS_OWN[:5]], strict=True))
 
 
 def assign_both(device: PyGPU.GPUArray, host: np.ndarray, key: Any, ours: Any, numpys: Any) -> None:
-    """Assign to both arrays, and compare errors, warnings and results."""
+    """Assign to `device[key]` and `host[key]`; check that errors, warnings and results are equal."""
     given_to_numpy = outcome(lambda: host.__setitem__(key, numpys))
     given_to_us = outcome(lambda: device.__setitem__(key, ours))
     if given_to_numpy[0] == "error":
         if isinstance(numpys, list) and isinstance(given_to_us[1], ValueError):
-            given_to_numpy = given_to_us  # If both shape and values are wrong, NumPy checks the values of a list first.
+            given_to_numpy = given_to_us  # NumPy reports bad values of a list first, PyGPU a bad shape first.
         assert_same_refusal(given_to_us, given_to_numpy)
     else:
         assert given_to_us[0] == "value", given_to_us[1]
@@ -61,8 +61,7 @@ def test_assignment_broadcasts_and_converts_like_numpy(
     length = np.ndim(target[1]) if target[0] == "value" else 1
     trimmed = np.shape(target[1])[data.draw(st.integers(0, length)) :] if target[0] == "value" else (2,)
     source_shape = tuple(data.draw(st.sampled_from([n, n, n, 1, 2])) for n in trimmed)
-    # Devices convert floats to integers, and complex numbers to reals, differently from NumPy if they do not fit. The
-    # values are therefore small.
+    # Values beyond the target's range would be converted differently from NumPy. All values are therefore small.
     kind = data.draw(numeric_dtypes if form != "device" else st.sampled_from(of_few(NUMPYS_OWN, [dtype, FEW[dtype]])))
     source = values(source_shape, kind)[tuple(slice(None, None, -1) for _ in source_shape)]
     ours = {"host": source, "device": PyGPU.to_gpu(source), "list": source.tolist()}[form]
@@ -71,7 +70,7 @@ def test_assignment_broadcasts_and_converts_like_numpy(
 
 @examples(200)
 @given(host_views(), st.data())
-def test_assignment_between_any_strides(source: np.ndarray, data: st.DataObject) -> None:
+def test_assignment_between_any_strides_matches_numpy(source: np.ndarray, data: st.DataObject) -> None:
     host = values(tuple(2 * n + 1 for n in source.shape), source.dtype, start=77)
     steps = tuple(data.draw(st.sampled_from([slice(1, None, 2), slice(-2, None, -2)])) for _ in source.shape)
     device = PyGPU.to_gpu(host)
@@ -92,7 +91,7 @@ def test_overlapping_assignment_matches_copy(data: st.DataObject, dtype: Any, sh
     assign_both(device, host, target_key, ours, source)
 
 
-def test_array_can_be_assigned_to_itself_shifted_by_one() -> None:
+def test_array_assigned_to_its_shifted_or_transposed_view_is_correct() -> None:
     for there, here in ((slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None))):
         host, device = pair((1000,), "int32")
         host[there] = host[here].copy()
@@ -162,7 +161,7 @@ def test_scalars_are_converted_or_rejected_like_numpy(scalar: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", NUMPYS_OWN)
-def test_array_conversion_and_warnings_match_numpy(dtype: str) -> None:
+def test_assignment_converts_and_warns_like_numpy_for_all_dtypes(dtype: str) -> None:
     for source_dtype in told(of_few(NUMPYS_OWN, [dtype, FEW[dtype]])):
         host, device = pair((3,), dtype)
         source = values((3,), source_dtype, start=10)
@@ -181,7 +180,7 @@ def test_scalars_are_converted_to_ml_dtypes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", COMPLEX)
-def test_complex_to_real_warns_like_numpy(name: str) -> None:
+def test_assignment_of_complex_to_real_array_warns(name: str) -> None:
     _, device = pair((2,), "float32")
     with pytest.warns(np.exceptions.ComplexWarning):
         device[:] = np.array([1 + 1j, 2], name)
@@ -189,7 +188,7 @@ def test_complex_to_real_warns_like_numpy(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", INTEGERS)
-def test_python_integer_beyond_range_overflows(name: str) -> None:
+def test_assigned_python_integer_beyond_range_raises_overflow_error(name: str) -> None:
     host, device = pair((2,), name)
     limits = np.iinfo(name)
     for value in (int(limits.max) + 1, int(limits.min) - 1, [1, int(limits.max) + 1]):
@@ -205,7 +204,7 @@ WRONG_SHAPES = [(3,), (2, 3), (4, 2), (4, 3, 1), (2, 1, 4, 1), (0,), (1, 0)]
 
 @pytest.mark.parametrize("shape", WRONG_SHAPES)
 @pytest.mark.parametrize("form", ["host", "device", "list", "other dtype"])
-def test_rejects_wrong_shape_and_changes_nothing(shape: tuple[int, ...], form: str) -> None:
+def test_assignment_of_wrong_shape_raises_and_changes_nothing(shape: tuple[int, ...], form: str) -> None:
     host, device = pair((2, 4), "float32")
     source = values(shape, "float32")
     forms = {
@@ -217,7 +216,7 @@ def test_rejects_wrong_shape_and_changes_nothing(shape: tuple[int, ...], form: s
     assign_both(device, host, ..., forms[form], source)
 
 
-def test_surplus_leading_axes_of_length_one_are_dropped() -> None:
+def test_assignment_drops_surplus_leading_axes_of_length_one() -> None:
     host, device = pair((2, 3))
     source = values((1, 1, 2, 3), start=50)
     assign_both(device, host, ..., source, source)
@@ -244,7 +243,7 @@ def test_readonly_array_rejects_every_assignment() -> None:
     assert_same(device, host)
 
 
-def test_structured_items_can_be_assigned_as_tuples() -> None:
+def test_tuple_assigned_to_structured_items_matches_numpy() -> None:
     host, device = pair((2, 3), RECORD)
     item = (7, (0.5, 1.5), True)
     for key, value in (((0, 0), item), (1, [item] * 3), ((..., 2), host[0, 0]), ((..., 1), host[:, 0].copy())):
@@ -254,13 +253,13 @@ def test_structured_items_can_be_assigned_as_tuples() -> None:
     assign_both(device, host, 0, [item, item], [item, item])
 
 
-def test_void_items_can_be_assigned_as_bytes() -> None:
+def test_bytes_assigned_to_void_items_match_numpy() -> None:
     host, device = pair((3,), VOID)
     for value in (b"abc", np.void(b"xyz"), host[0], host[::-1].copy()):
         assign_both(device, host, ..., value, value)
 
 
-def test_rejects_deletion_of_elements() -> None:
+def test_deletion_of_element_raises_like_numpy() -> None:
     host, device = pair((3,))
     assert_same_refusal(outcome(lambda: device.__delitem__(0)), outcome(lambda: host.__delitem__(0)))
 
@@ -289,7 +288,7 @@ def test_fill_of_view_leaves_gaps_unchanged(source: np.ndarray, data: st.DataObj
     assert_same(device, host)
 
 
-def test_items_of_odd_sizes_are_filled() -> None:
+def test_fill_writes_void_items_of_any_size() -> None:
     for size in (1, 2, 3, 5, 7, 12, 16, 24, 40):
         host, device = pair((5, 3), f"V{size}")
         item = np.frombuffer(bytes(range(1, size + 1)), f"V{size}")[0]

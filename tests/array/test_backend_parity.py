@@ -1,9 +1,13 @@
 """Test that each expression has the same type, or the same error message, on every backend.
 
-Interop regressions B6 and B7 are the reason. On the CPU, NumPy converted arrays implicitly and returned ndarrays where
-a GPU raised an error; comparisons compared identities; graphs, limits and statistics were missing. One table applies to
-all backends, so that a difference between two backends fails on one of them. The CPU runs in strict mode
-(`PYGPU_STRICT=1`); `test_host_access.py` tests what is allowed without it.
+Earlier versions behaved differently on the CPU (interop regressions B6 and B7):
+
+- NumPy converted arrays implicitly and returned ndarrays; a GPU raised an error for the same expression.
+- Comparisons compared identities.
+- Graphs, memory limits and statistics were missing.
+
+`PROGRAMS` has one expected result for all backends, so that a difference between two backends fails on one of them. The
+CPU runs in strict mode (`PYGPU_STRICT=1`); `test_host_access.py` tests the behaviour without strict mode.
 """
 
 from __future__ import annotations
@@ -78,7 +82,7 @@ def uncaptured(what: str) -> str:
 
 
 PROGRAMS = {
-    # The following expressions use operators.
+    # Operators.
     "a + b": FLOATS,
     "a - 1": FLOATS,
     "a * np.float32(2)": FLOATS,
@@ -119,7 +123,7 @@ PROGRAMS = {
     "a + stranger": "str",
     "stranger + a": "str",
     "a + PyGPU.zeros(4)": "ValueError: operands could not be broadcast together with shapes (3,) (4,)",
-    # The following expressions are comparisons.
+    # Comparisons.
     "a == b": "GPUArray bool (3,)",
     "a != b": "GPUArray bool (3,)",
     "a < b": "GPUArray bool (3,)",
@@ -149,7 +153,7 @@ PROGRAMS = {
     "max(a)": "GPUArray float32 ()",
     "sorted(a)[0]": "GPUArray float32 ()",
     "hash(a)": UNHASHABLE,
-    # The following expressions use NumPy's functions.
+    # Functions of NumPy.
     "np.sin(a)": FLOATS,
     "np.add(a, b)": FLOATS,
     "np.add(a, b, out=a) is a": "True",
@@ -187,7 +191,7 @@ PROGRAMS = {
     "np.split(a, 3)[1]": "GPUArray float32 (1,)",
     "np.shape(a)": "(3,)",
     "np.result_type(a, np.float64)": "float64",
-    # The following expressions access the array from the host.
+    # Conversions, copies, indices and other access from the host.
     "memoryview(a)": "TypeError: memoryview: a bytes-like object is required, not 'PyGPU.GPUArray'",
     "bytes(a)": "TypeError: only integer scalar arrays can be converted to a scalar index",
     "np.from_dlpack(a, device='cpu', copy=True)": "ndarray float32 (3,)",
@@ -206,7 +210,7 @@ PROGRAMS = {
     "copy.copy(a)": FLOATS,
     "pickle.loads(pickle.dumps(a))": FLOATS,
     "del_item(a)": "ValueError: cannot delete array elements",
-    # NumPy never converts arrays that are given to functions of PyGPU.
+    # Functions of PyGPU with device arrays as arguments: NumPy converts none of these arrays.
     "a.set(b)": "None",
     "PyGPU.In(b)": f"TypeError: {HOST}",
     "PyGPU.to_gpu([b, b])": f"TypeError: {HOST}",
@@ -220,11 +224,11 @@ PROGRAMS = {
     "PyGPU.full(3, b[0])": FLOATS,
     "operator.setitem(a, ..., PyGPU.zeros(3))": "None",
     "a.fill(b[0])": FLOATS,
-    # The following expressions concern memory.
+    # Memory: limit and statistics.
     "limited(lambda: PyGPU.empty(1000, 'u1'))": "OutOfMemoryError",
     "grown(lambda: PyGPU.empty(1000, 'u1'))": "(1000, 1)",
     "PyGPU.set_memory_limit(-1)": "ValueError: nbytes is -1, and cannot be negative",
-    # The following expressions concern graphs.
+    # Captures and graphs.
     "captured(lambda: a.fill(1))": "1 operation",
     "captured(lambda: a + b)": "1 operation",
     "captured(lambda: operator.iadd(a, 1))": "1 operation",
@@ -268,7 +272,7 @@ PROGRAMS = {
     "PyGPU.Graph(mode='loose')": "ValueError: mode \"loose\" is none of 'relaxed', 'thread_local', 'global'",
 }
 
-# Without strict mode, the CPU backend allows what the standards allow for host memory.
+# Expressions with these results only in strict mode. Without it, the CPU backend lets NumPy read arrays in place.
 OF_HOST_MEMORY = {
     "np.asarray(a)": f"TypeError: {HOST}",
     "PyGPU.asarray(memoryview(b'abc')).flags['WRITEABLE']": "True",
@@ -286,7 +290,7 @@ OF_HOST_MEMORY = {
 
 
 class Stranger:
-    """Implement comparisons without being an array."""
+    """Define a class that is no array but implements addition and `==` with arrays."""
 
     def __radd__(self, other: object) -> str:
         return "from the right"
@@ -311,15 +315,15 @@ def captured(work: Any, non_blocking: bool = True) -> SimpleNamespace:
     return SimpleNamespace(told=f"{nodes} operation{'s' * (nodes != 1)}")
 
 
-def settle() -> None:
-    """Release memory whose return is delayed; otherwise it would be counted together with new arrays."""
+def release_pending_frees() -> None:
+    """Release memory whose free is pending, so that the memory statistics contain only arrays in use."""
     gc.collect()
     PyGPU.synchronize()
     PyGPU.trim_memory()
 
 
 def limited(work: Any) -> Any:
-    settle()
+    release_pending_frees()
     PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + 999)
     try:
         return work()
@@ -328,7 +332,7 @@ def limited(work: Any) -> Any:
 
 
 def grown(work: Any) -> tuple[int, int]:
-    settle()
+    release_pending_frees()
     before = PyGPU.memory_statistics()
     kept = work()
     after = PyGPU.memory_statistics()
@@ -398,12 +402,12 @@ def strict(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.mark.provokes_findings
 @pytest.mark.usefixtures("strict")
 @pytest.mark.parametrize("line", PROGRAMS)
-def test_same_code_gives_same_result_on_every_backend(line: str) -> None:
+def test_expression_gives_expected_result_on_every_backend(line: str) -> None:
     check(line, PROGRAMS[line])
 
 
 @pytest.mark.usefixtures("strict")
 @pytest.mark.parametrize("strict", [True], indirect=True)
 @pytest.mark.parametrize("line", OF_HOST_MEMORY)
-def test_same_code_gives_same_result_on_every_backend_in_strict_mode(line: str) -> None:
+def test_strict_mode_expression_gives_expected_result_on_every_backend(line: str) -> None:
     check(line, OF_HOST_MEMORY[line])

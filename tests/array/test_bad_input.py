@@ -14,7 +14,7 @@ from support import PADDED, pair
 
 
 class Lying:
-    """Claim to implement every protocol, and fail in each."""
+    """Define a class whose `__len__`, `__index__`, `__getitem__` and `__array_interface__` fail or return nonsense."""
 
     shape = (2**62, 2**62)
     dtype = "float32"
@@ -90,7 +90,6 @@ ODD: list[Any] = [
     Huge(),
     PyGPU,
 ]
-# These shapes are unusual, but small enough to be allocated.
 METHODS = ["__getitem__", "get", "get_async", "set", "set_async", "copy", "fill", "view", "reshape", "ravel", "squeeze"]
 METHODS += ["transpose", "swapaxes", "diagonal", "item", "record_stream", "__deepcopy__", "__setstate__", "__format__"]
 METHODS += [
@@ -122,8 +121,8 @@ def call(function: Any, *args: Any) -> None:
                 raise AssertionError(f"{function} refuses {args} without a text: {error!r}") from error
 
 
-def wanted_memory(args: tuple[Any, ...]) -> bool:
-    """Return whether the arguments request gigabytes, which a machine might have."""
+def may_request_gigabytes(args: tuple[Any, ...]) -> bool:
+    """Return whether an argument could request gigabytes, which a machine might really allocate."""
     return any(isinstance(arg, range) or (isinstance(arg, int) and 2**28 < abs(arg) < 2**40) for arg in args)
 
 
@@ -134,7 +133,7 @@ def test_methods_never_panic_and_keep_array_for_any_argument(name: str) -> None:
         host, device = pair((2, 3), dtype)
         for count in (0, 1, 2):
             for args in itertools.product(ODD, repeat=count):
-                if not wanted_memory(args):
+                if not may_request_gigabytes(args):
                     call(getattr(device, name), *args)
         if name not in ("fill", "set", "set_async", "set_val"):
             assert device.tolist() == host.tolist()
@@ -146,7 +145,7 @@ def test_methods_never_panic_and_keep_array_for_any_argument(name: str) -> None:
 def test_functions_never_panic_for_any_argument(name: str) -> None:
     host, device = pair((2, 3), "int16")
     for args in itertools.chain(((a,) for a in ODD), itertools.product([device, *ODD], repeat=2)):
-        if not wanted_memory(args):
+        if not may_request_gigabytes(args):
             call(getattr(PyGPU, name), *args)
     assert device.tolist() == host.tolist()
 
@@ -154,7 +153,7 @@ def test_functions_never_panic_for_any_argument(name: str) -> None:
 @pytest.mark.parametrize("name", MAKERS)
 def test_constructors_never_panic_for_any_shape_or_dtype(name: str) -> None:
     for args in itertools.chain([()], ((a,) for a in ODD), itertools.product(ODD, repeat=2)):
-        if not wanted_memory(args):
+        if not may_request_gigabytes(args):
             call(getattr(PyGPU, name), *args)
     for order in ODD:
         call(getattr(PyGPU, name), (2, 3), *([1] if name == "full" else []), "float32", order)
@@ -163,7 +162,7 @@ def test_constructors_never_panic_for_any_shape_or_dtype(name: str) -> None:
 def test_assignment_never_panics_for_any_value() -> None:
     _, device = pair((2, 3), "int32")
     for key, value in itertools.product(ODD, repeat=2):
-        if not wanted_memory((key, value)):
+        if not may_request_gigabytes((key, value)):
             call(device.__setitem__, key, value)
     assert device.shape == (2, 3)
 

@@ -20,10 +20,7 @@ PROTOCOLS = range(pickle.HIGHEST_PROTOCOL + 1)
 
 
 class Labelled(PyGPU.GPUArray):
-    """Define a subclass with a label.
-
-    It is in the module's namespace, because pickle finds classes by name.
-    """
+    """Define a subclass with a label, at module level because pickle finds classes by name."""
 
     def label(self) -> str:
         return f"<{self.name}>"
@@ -89,7 +86,9 @@ def test_copy_and_deepcopy_keep_values_and_order(both: tuple[np.ndarray, PyGPU.G
 
 @examples(150)
 @given(views(), st.sampled_from(PROTOCOLS))
-def test_pickle_keeps_same_array_properties_as_numpy(both: tuple[np.ndarray, PyGPU.GPUArray], protocol: int) -> None:
+def test_pickled_view_keeps_values_and_strides_like_numpy(
+    both: tuple[np.ndarray, PyGPU.GPUArray], protocol: int
+) -> None:
     host, device = both
     restored = pickle.loads(pickle.dumps(device, protocol))
     assert_same(restored, host)
@@ -111,7 +110,7 @@ def test_pickle_keeps_class_and_attributes(protocol: int) -> None:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_array_that_refers_to_itself_can_be_pickled(protocol: int) -> None:
+def test_pickle_of_array_that_refers_to_itself_restores_reference(protocol: int) -> None:
     _, device = pair((3,))
     device.itself = device
     device.friends = [device]
@@ -139,7 +138,7 @@ def test_pickled_array_can_be_loaded_in_another_process() -> None:
     assert done.stdout.decode().strip() == "[[1, 2, 3], [4, 5, 6]]"
 
 
-def test_rejects_forged_pickle() -> None:
+def test_restore_function_rejects_forged_arguments() -> None:
     from PyGPU._core import _restore
 
     for arguments in ((int, np.zeros(3)), (PyGPU.GPUArray, [1]), (PyGPU.GPUArray, np.array([None])), (1, 2), ()):
@@ -190,7 +189,7 @@ def test_copies_call_array_finalize_like_numpy() -> None:
 
 @examples(100)
 @given(host_views())
-def test_copy_of_copy_is_equal(host: np.ndarray) -> None:
+def test_repeated_copies_in_other_orders_keep_values(host: np.ndarray) -> None:
     device = PyGPU.to_gpu(host)
     assert_same(device.copy().copy("F").copy("C"), host)
 

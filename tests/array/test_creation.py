@@ -88,8 +88,8 @@ def test_full_broadcasts_an_array_value() -> None:
 @given(host_views(), st.sampled_from(["C", "F", "A", "K", None]), st.none() | dtypes, st.none() | shapes)
 def test_like_functions_keep_memory_order(host: np.ndarray, order: Any, dtype: Any, shape: Any) -> None:
     device = PyGPU.to_gpu(host)
-    # Strides of axes with one element do not affect addresses, but they determine the axis order of a result with
-    # another shape.
+    # Give NumPy the device array's strides. Strides of axes with one element do not affect addresses, but they
+    # determine the axis order of a result with another shape.
     host = np.ndarray(device.shape, device.dtype, bytearray(device.nbytes), 0, device.strides)
     wanted = np.zeros_like(host, dtype, order or "K", shape=shape)
     for source in (device, host):
@@ -103,7 +103,7 @@ def test_like_functions_keep_memory_order(host: np.ndarray, order: Any, dtype: A
 
 @pytest.mark.parametrize("shape", [(4, 3, 2), (2, 3), (1, 2, 3, 4), (0, 3, 4), 5, ()], ids=repr)
 @pytest.mark.parametrize("axes", [(0, 1, 2), (2, 1, 0), (1, 0, 2), (1, 2, 0)], ids=repr)
-def test_like_with_other_shape_keeps_memory_order_of_same_rank(shape: Any, axes: Any) -> None:
+def test_empty_like_with_shape_has_same_strides_as_numpy(shape: Any, axes: Any) -> None:
     host = values((2, 3, 4)).transpose(axes)
     device = PyGPU.to_gpu(host)
     ours, numpys = PyGPU.empty_like(device, "int16", shape=shape), np.empty_like(host, "int16", shape=shape)
@@ -190,7 +190,7 @@ def test_to_gpu_result_does_not_share_memory() -> None:
 @pytest.mark.parametrize(
     "source", [5, 1.5, 1j, True, [1, 2], [[1.0], [2.0]], (), [], range(3), b"", np.float32(3)], ids=repr
 )
-def test_to_gpu_accepts_numpy_array_likes(source: Any) -> None:
+def test_to_gpu_converts_scalars_and_sequences_like_numpy(source: Any) -> None:
     if isinstance(source, bytes):
         with pytest.raises(TypeError):
             PyGPU.to_gpu(source)
@@ -210,7 +210,7 @@ def test_to_gpu_accepts_masked_readonly_and_unaligned_ndarrays() -> None:
     assert_same(PyGPU.to_gpu(np.broadcast_to(host, (3, 5))), np.broadcast_to(host, (3, 5)))
 
 
-# The following tests concern the constructor `GPUArray(...)`.
+# Tests of the constructor `GPUArray(...)`.
 
 
 def test_constructor_accepts_every_spelling_of_shape() -> None:
@@ -314,7 +314,7 @@ WRONG_SHAPES += [
 
 @pytest.mark.parametrize("shape", WRONG_SHAPES, ids=lambda shape: repr(shape)[:30])
 @pytest.mark.parametrize("name", ["empty", *ZEROS_ONES])
-def test_rejects_wrong_shape_like_numpy(name: str, shape: Any) -> None:
+def test_creation_rejects_wrong_shape_like_numpy(name: str, shape: Any) -> None:
     numpys = outcome(lambda: getattr(np, name)(shape))
     if numpys[0] == "value":
         assert_same_refusal(outcome(lambda: getattr(PyGPU, name)(shape)), ("error", TypeError()))
@@ -325,7 +325,7 @@ def test_rejects_wrong_shape_like_numpy(name: str, shape: Any) -> None:
 
 
 @pytest.mark.parametrize("order", ["X", "", "CF", 1, object()], ids=lambda order: repr(order)[:12])
-def test_rejects_wrong_order_like_numpy(order: Any) -> None:
+def test_creation_rejects_wrong_order_like_numpy(order: Any) -> None:
     numpys = outcome(lambda: np.empty(3, "f4", order))
     ours = (lambda: PyGPU.empty(3, "f4", order), lambda: PyGPU.GPUArray(3, "f4", order=order))
     for call in (*ours, lambda: PyGPU.empty_like([1], order=order), lambda: PyGPU.zeros(3).copy(order)):

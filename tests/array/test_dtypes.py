@@ -113,7 +113,7 @@ def test_structured_and_void_items_are_copied_whole(dtype: np.dtype) -> None:
     assert_same(device, host)
 
 
-def test_equal_structured_dtypes_are_one_object() -> None:
+def test_equal_structured_dtypes_are_interchangeable() -> None:
     again = np.dtype(RECORD.descr)
     assert again is not RECORD
     device = PyGPU.empty(2, again)
@@ -129,7 +129,7 @@ def test_structured_dtypes_of_equal_size_are_distinct() -> None:
         device.get(np.ones(2, "V4"))
 
 
-def test_items_can_be_viewed_as_bytes() -> None:
+def test_view_of_structured_items_as_bytes_and_back_keeps_values() -> None:
     host = values((3,), PADDED)
     device = PyGPU.to_gpu(host)
     assert device.view("uint8").shape == (3 * PADDED.itemsize,)
@@ -205,7 +205,7 @@ def test_byte_order_error_names_conversion() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["nonsense", "f5", 7, 1.5, (), {}, [1], b"\xff", [("a",)], "i4,>i4"], ids=repr)
-def test_rejects_objects_that_are_no_dtypes(dtype: Any) -> None:
+def test_object_that_is_no_dtype_raises_type_or_value_error(dtype: Any) -> None:
     with pytest.raises((TypeError, ValueError)):
         PyGPU.empty(2, dtype)
 

@@ -1,7 +1,7 @@
 """Test fills of arrays with any dtype and layout.
 
-A captured fill stores the value in the graph, so no launch reads host memory for it. The same tests run with kernels,
-and, without a compiler, with memset only.
+A captured fill stores the value in the graph, so a launch of the graph reads no host memory. The tests run twice: with
+kernels, and in a separate process with memsets only, as without a compiler.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import PyGPU
 HAS_GRAPHS = PyGPU.backend_name() != "cpu"
 with_graphs = pytest.mark.skipif(not HAS_GRAPHS, reason="this backend has no graphs")
 
-# Item sizes: those that a memset supports (1, 2, 4 bytes), those that need two or four such words, and other sizes.
+# Item sizes in bytes. A memset supports 1, 2 and 4; 8 and 16 need several words; the other sizes are no power of two.
 SIZES = [*range(1, 17), 24, 40, 600]
 FEW_SIZES = [3, 8, 12, 16]
 SHAPES_AND_KEYS: list[tuple[tuple[int, ...], Any]] = [
@@ -39,7 +39,7 @@ SHAPES_AND_KEYS: list[tuple[tuple[int, ...], Any]] = [
 
 
 def item(size: int, seed: int = 1) -> np.void:
-    """Return an item whose bytes all differ, as far as that is possible."""
+    """Return an item with different bytes (the bytes of an item above 251 bytes repeat)."""
     return np.frombuffer(bytes((seed + 37 * place) % 251 for place in range(size)), f"V{size}")[0]
 
 
@@ -70,7 +70,7 @@ def test_record_field_is_filled_in_place() -> None:
     assert device.get().tobytes() == host.tobytes()
 
 
-def test_fill_supports_transposed_arrays_and_long_rows() -> None:
+def test_fill_of_transposed_arrays_and_long_rows_matches_numpy() -> None:
     for size in (3, 8, 12, 16, 24):
         host = np.zeros((3, 5000), f"V{size}")
         device = PyGPU.to_gpu(host)
@@ -81,8 +81,8 @@ def test_fill_supports_transposed_arrays_and_long_rows() -> None:
         assert device.get().tobytes() == host.tobytes(), f"items of {size} bytes"
 
 
-def overwritten_host_memory() -> None:
-    """Overwrite small freed blocks of host memory, which succeeds with high probability."""
+def overwrite_freed_host_memory() -> None:
+    """Overwrite most of the small freed blocks of host memory, by allocating blocks of 1 to 699 bytes."""
     keep = [bytes([255]) * size for size in range(1, 700) for _ in range(4)]
     del keep
 
@@ -90,8 +90,8 @@ def overwritten_host_memory() -> None:
 @with_graphs
 @pytest.mark.parametrize("size", SIZES)
 def test_captured_fill_reads_no_host_memory_at_launch(size: int) -> None:
-    # Interop regression A1: a captured fill of 8 or 16 bytes read a host vector that no longer existed when the graph
-    # was launched.
+    # Interop regression A1: a captured fill with items of 8 or 16 bytes read a host vector that had been freed before
+    # the launch.
     stream = PyGPU.Stream(non_blocking=True)
     cases = [(shape, key) for shape, key in SHAPES_AND_KEYS if size in FEW_SIZES or len(shape) < 3]
     targets = [PyGPU.to_gpu(np.zeros(shape, f"V{size}")) for shape, _ in cases]
@@ -99,7 +99,7 @@ def test_captured_fill_reads_no_host_memory_at_launch(size: int) -> None:
         for target, (_, key) in zip(targets, cases, strict=True):
             target[key].fill(item(size))
     for _ in range(3):
-        overwritten_host_memory()
+        overwrite_freed_host_memory()
         for target in targets:
             target.fill(np.zeros(1, f"V{size}")[0], stream=stream)
         graph.launch(stream)
@@ -110,8 +110,8 @@ def test_captured_fill_reads_no_host_memory_at_launch(size: int) -> None:
 
 
 @with_graphs
-def test_every_fill_can_be_captured() -> None:
-    # Interop regression A1: `ones`, `full` and the assignment of a scalar are fills too.
+def test_captured_ones_full_and_assigned_scalars_are_correct() -> None:
+    # Interop regression A1 (fills that read freed host memory) also concerned `ones`, `full` and scalar assignment.
     dtypes = ["bool", "int16", "float32", "float64", "int64", "complex64", "complex128"]
     stream = PyGPU.Stream(non_blocking=True)
     targets = [PyGPU.zeros((5, 100), dtype) for dtype in dtypes]
@@ -121,7 +121,7 @@ def test_every_fill_can_be_captured() -> None:
             target[1:, ::2] = 1
             target[0, 0] = 1
             target[2].fill(True)
-    overwritten_host_memory()
+    overwrite_freed_host_memory()
     graph.launch(stream)
     for dtype, target, (ones, full, zeros) in zip(dtypes, targets, made, strict=True):
         expected = np.zeros((5, 100), dtype)

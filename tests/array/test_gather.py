@@ -31,7 +31,7 @@ from support import (
 
 @st.composite
 def index_arrays(draw: st.DrawFn, length: int) -> Any:
-    """Draw integers for an axis as an ndarray or a list; one of them is sometimes out of range."""
+    """Draw integer indices for an axis as an ndarray or a list; some draws contain indices out of range."""
     shape = draw(st.sampled_from([(), (1,), (3,), (2, 1), (0,), (1, 3)]))
     low, high = (-length, length - 1) if length and draw(st.integers(0, 9)) else (-7, 7)
     count = int(np.prod(shape))
@@ -47,7 +47,7 @@ def masks(shape: tuple[int, ...]) -> st.SearchStrategy[np.ndarray]:
 
 @st.composite
 def advanced_keys(draw: st.DrawFn, shape: tuple[int, ...]) -> Any:
-    """Draw a key with at least one array, list or boolean in it."""
+    """Draw a key: a mask, or a mixture of slices, masks, index arrays, integers, `None`, `...` and booleans."""
     if draw(st.integers(0, 4)) == 0:
         return draw(masks(shape[: draw(st.integers(0, len(shape)))]))
     items: list[Any] = []
@@ -101,7 +101,7 @@ def test_assignment_with_array_keys_matches_numpy(
     selected = outcome(lambda: host[key])
     source: Any = values(np.shape(selected[1]) if selected[0] == "value" else (2,), dtype, start=50)
     if source.ndim and data.draw(st.booleans()):
-        source = source[..., :1]  # An axis of length one must be broadcast.
+        source = source[..., :1]  # The last axis has length 1 and is broadcast.
     numpys = outcome(lambda: host.__setitem__(key, source))
     given_source = PyGPU.to_gpu(source) if by_device else source
     ours = outcome(lambda: device.__setitem__(on_device(key) if moved else key, given_source))
@@ -129,7 +129,7 @@ def test_repeated_indices_select_element_repeatedly() -> None:
     assert_same(device, host)
 
 
-def test_mask_selects_elements_and_assignment_takes_one_value_for_each() -> None:
+def test_mask_selects_elements_and_is_assigned_one_value_for_each() -> None:
     host, device = pair((5, 4))
     mask = host % 3 == 0
     assert_same(device[mask], host[mask])
@@ -141,7 +141,7 @@ def test_mask_selects_elements_and_assignment_takes_one_value_for_each() -> None
 
 @pytest.mark.parametrize("key", [[0, 1], np.array([[0], [2]]), np.arange(5) > 2, (..., [0, 1])], ids=repr)
 @pytest.mark.parametrize("source", [np.arange(7.0), np.ones((2, 2, 2, 2)), [1, 2, 3], "text", [object()], {}], ids=repr)
-def test_rejects_value_of_wrong_shape_and_changes_nothing(key: Any, source: Any) -> None:
+def test_assignment_of_wrong_value_raises_and_changes_nothing(key: Any, source: Any) -> None:
     host, device = pair((5, 4))
     assert_same_refusal(
         outcome(lambda: device.__setitem__(key, source)), outcome(lambda: host.__setitem__(key, source))
@@ -149,7 +149,7 @@ def test_rejects_value_of_wrong_shape_and_changes_nothing(key: Any, source: Any)
     assert_same(device, host)
 
 
-def test_key_on_view_selects_from_view() -> None:
+def test_array_key_on_view_matches_numpy() -> None:
     host, device = pair((6, 5))
     for h, d in ((host.T, device.T), (host[::-2, 1:], device[::-2, 1:])):
         assert_same(d[[0, 2], [1, 1]], h[[0, 2], [1, 1]])
@@ -158,7 +158,7 @@ def test_key_on_view_selects_from_view() -> None:
     assert_same(device, host)
 
 
-def test_elements_can_be_replaced_by_others_of_same_array() -> None:
+def test_assignment_from_reversed_view_of_same_array_matches_copy() -> None:
     host, device = pair((6,))
     host[[0, 1, 2]] = host[::-1][:3].copy()
     device[[0, 1, 2]] = device[::-1][:3]
@@ -200,7 +200,7 @@ def test_selected_list_of_fields_is_view_that_protects_other_fields() -> None:
 
 
 @pytest.mark.parametrize("key", ["nothing", ["id", "nothing"], ["id", 1], ("id", 0), (0, "id"), b"id", []], ids=repr)
-def test_rejects_unknown_field_like_numpy(key: Any) -> None:
+def test_unknown_field_raises_like_numpy(key: Any) -> None:
     host, device = pair((2, 3), RECORD)
     numpys = outcome(lambda: host[key])
     if numpys[0] == "error":
@@ -220,8 +220,8 @@ def test_selection_from_subclass_has_same_class() -> None:
 
 @pytest.mark.parametrize("shape", [(0, 0, 0), (2, 3)])
 @pytest.mark.parametrize("number", [0, 1, 7])
-def test_0d_array_acts_as_integer_next_to_other_index_arrays(shape: tuple[int, ...], number: int) -> None:
-    # NumPy checks the bounds even if nothing is selected.
+def test_0d_index_array_next_to_empty_one_checks_bounds_like_numpy(shape: tuple[int, ...], number: int) -> None:
+    # NumPy checks the bounds of `number` even though the empty second index array selects no element.
     host = np.zeros(shape)
     key = (np.array(number), np.array([], int))
     try:

@@ -1,7 +1,7 @@
-"""Test what is allowed for host memory only: NumPy reads it in place, and `asarray` shares an ndarray's memory.
+"""Test the CPU backend without strict mode: NumPy reads arrays in place, and `asarray` shares an ndarray's memory.
 
-On the CPU all other tests run in strict mode (`PYGPU_STRICT=1`), so that code which passes there also runs on a GPU.
-This file tests the mode that is not strict.
+On the CPU all other tests run in strict mode (`PYGPU_STRICT=1`), which forbids both, so that code which passes there
+also runs on a GPU.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ SHAPES: list[tuple[int, ...]] = [(), (0,), (3, 0, 2), (5,), (4, 1, 6)]
 @pytest.mark.starts_processes
 @pytest.mark.parametrize(("value", "strict"), [("1", True), ("0", False), ("", False), (None, False)])
 def test_strict_variable_is_read_at_first_use(value: str | None, strict: bool) -> None:
-    """Read PYGPU_STRICT at the first use.
+    """Check that PyGPU reads `PYGPU_STRICT` at its first use and ignores later changes.
 
-    Interop regression B7: a program that runs on the CPU may fail on a GPU. In strict mode it fails on the CPU too.
+    Strict mode exists because of interop regression B7: a program that ran on the CPU failed on a GPU. In strict mode
+    the program fails on the CPU too.
     """
     script = """if True:
         import os
@@ -110,7 +111,7 @@ class TestHostInterface:
         said = a.__array_interface__
         pointer, readonly = said.pop("data")
         assert readonly is False
-        # The pointer is never null, because NumPy 1 rejects null pointers.
+        # An empty array has the address 0, but exports another pointer, because NumPy 1 rejects null pointers.
         assert pointer == a.ptr if a.size else pointer % 16 == 0
         theirs = np.ones(shape, dtype).__array_interface__
         assert said == {
@@ -131,12 +132,12 @@ class TestHostInterface:
         n[...] = 7
         assert (a.get() == 7).all()
 
-    def test_interface_dictionary_is_not_shared(self) -> None:
+    def test_change_of_returned_interface_dictionary_has_no_effect(self) -> None:
         a = PyGPU.zeros(3, device="cpu")
         a.__array_interface__["shape"] = (9,)
         assert a.__array_interface__["shape"] == (3,)
 
-    def test_structured_items_export_description(self) -> None:
+    def test_array_interface_of_structured_items_has_numpy_descr(self) -> None:
         dtype = np.dtype([("x", "f4"), ("y", "i8")])
         a = PyGPU.asarray(np.array([(1, 2), (3, 4)], dtype), device="cpu")
         assert (a.__array_interface__["typestr"], a.__array_interface__["descr"]) == (dtype.str, dtype.descr)
@@ -144,7 +145,7 @@ class TestHostInterface:
         assert "descr" not in PyGPU.zeros(2, "V7", device="cpu").__array_interface__
 
     @pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn"])
-    def test_unnamed_types_have_no_interface_but_are_shared(self, dtype: str) -> None:
+    def test_ml_dtypes_have_no_array_interface_but_share_memory(self, dtype: str) -> None:
         pytest.importorskip("ml_dtypes")
         a = PyGPU.zeros(3, dtype, device="cpu")
         assert not hasattr(a, "__array_interface__")

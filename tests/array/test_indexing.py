@@ -25,7 +25,7 @@ from support import (
 
 
 def view_key(key: Any) -> Any:
-    """Append an ellipsis to the key, so that NumPy returns an array where it would return a scalar."""
+    """Append an ellipsis to a key without one, so that NumPy returns a 0-d view instead of a scalar."""
     items = key if isinstance(key, tuple) else (key,)
     return items if any(item is Ellipsis for item in items) else (*items, Ellipsis)
 
@@ -102,7 +102,7 @@ WRONG_KEYS = [
 
 
 @pytest.mark.parametrize("key", WRONG_KEYS, ids=repr)
-def test_rejects_wrong_key_like_numpy(key: Any) -> None:
+def test_wrong_key_raises_like_numpy(key: Any) -> None:
     host, device = pair((5, 4), "int32")
     assert_same_refusal(outcome(lambda: device[key]), outcome(lambda: host[key]))
 
@@ -249,7 +249,7 @@ def test_assignment_to_layout_attributes_raises(name: str) -> None:
         delattr(device, name)
 
 
-def test_numpy_bool_is_rejected_as_integer_index() -> None:
+def test_bool_index_adds_axis_like_numpy() -> None:
     host, device = pair((3, 4))
     for key in (np.True_, np.False_, True, False):
         assert_same(device[key], host[key])

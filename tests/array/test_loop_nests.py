@@ -20,7 +20,9 @@ def random_shape(rng: np.random.Generator, most: int = 4) -> tuple[int, ...]:
     return tuple(int(length) for length in lengths)
 
 
-def repeated(rng: np.random.Generator, both: tuple[np.ndarray, PyGPU.GPUArray]) -> tuple[np.ndarray, PyGPU.GPUArray]:
+def sometimes_broadcast(
+    rng: np.random.Generator, both: tuple[np.ndarray, PyGPU.GPUArray]
+) -> tuple[np.ndarray, PyGPU.GPUArray]:
     """Return the arrays unchanged, or sometimes with an additional broadcast axis."""
     host, device = both
     if rng.random() < 0.8:
@@ -48,7 +50,7 @@ def test_copies_in_every_order_match_numpy() -> None:
     seed = random_seed()
     rng = np.random.default_rng(seed)
     for turn in range(TURNS):
-        host, device = repeated(rng, random_view(rng, random_shape(rng), np.int32))
+        host, device = sometimes_broadcast(rng, random_view(rng, random_shape(rng), np.int32))
         for order in ("C", "F"):
             np.testing.assert_array_equal(device.copy(order).get(), host, err_msg=f"seed {seed}, turn {turn}")
 
@@ -59,18 +61,18 @@ def test_sum_of_any_view_includes_each_element_once() -> None:
     rng = np.random.default_rng(seed)
     total = ReductionKernel(np.int64, "0", "a + b", "x[i]", "const int *x", name="total")
     for turn in range(TURNS):
-        host, device = repeated(rng, random_view(rng, random_shape(rng, 3), np.int32))
+        host, device = sometimes_broadcast(rng, random_view(rng, random_shape(rng, 3), np.int32))
         assert int(total(device).get()) == int(host.sum()), f"seed {seed}, turn {turn}"
 
 
 @needs_kernels
 def test_indexed_sum_visits_elements_in_c_order() -> None:
-    # The index `i` counts elements in NumPy's C order, whatever the memory layout is.
+    # In a reduction kernel, `i` is the position of an element in C order, for every memory layout.
     seed = random_seed()
     rng = np.random.default_rng(seed)
     weighed = ReductionKernel(np.int64, "0", "a + b", "x[i] * (long long)(i + 1)", "const int *x", name="weighed")
     for turn in range(TURNS):
-        host, device = repeated(rng, random_view(rng, random_shape(rng, 3), np.int32))
+        host, device = sometimes_broadcast(rng, random_view(rng, random_shape(rng, 3), np.int32))
         expected = sum(
             int(value) * (place + 1) for place, value in enumerate(np.nditer(host, ["zerosize_ok"], order="C"))
         )

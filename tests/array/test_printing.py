@@ -18,12 +18,12 @@ from support import ALL_DTYPES, NUMPYS_OWN, RECORD, dtypes, examples, host_views
 
 
 def words(text: str) -> str:
-    """Return the text without white space, because NumPy breaks lines elsewhere: its prefix `array(` is shorter."""
+    """Return the text without white space: NumPy's shorter prefix `array(` moves the line breaks."""
     return "".join(text.split())
 
 
 def assert_repr(device: PyGPU.GPUArray, host: np.ndarray) -> None:
-    """Compare `repr` with the text of `numpy.array2string`, which `repr` of an ndarray prints too."""
+    """Check the elements in `repr` against `numpy.array2string`, and that `repr` states dtype and device."""
     text = repr(device)
     assert text.startswith("GPUArray(")
     assert text.endswith(f"device='{device.device}')")
@@ -75,8 +75,8 @@ LARGE = [(1001,), (5000,), (7, 143), (6, 6, 6, 6), (7, 7, 7, 7), (1, 2000), (200
 
 
 def test_large_array_is_summarized_like_numpy() -> None:
-    # The shape determines which elements are omitted, and the dtype how an item is printed. Therefore each dtype is
-    # combined with some of the shapes.
+    # The shape determines which elements are omitted, the dtype how an element is printed. Every fourth pair of dtype
+    # and shape is therefore enough.
     for dtype, shape in told(list(itertools.product(ALL_DTYPES, LARGE))[::4]):
         host, device = pair(shape, dtype)
         assert str(device) == str(host)
@@ -116,14 +116,14 @@ def test_numpy_print_options_are_respected(options: dict[str, Any]) -> None:
 
 @examples(100)
 @given(st.lists(st.floats(), max_size=8), st.sampled_from(["float16", "float32", "float64"]))
-def test_floats_of_every_kind_print_like_numpy(numbers: list[float], dtype: str) -> None:
+def test_random_floats_print_like_numpy(numbers: list[float], dtype: str) -> None:
     with np.errstate(over="ignore"):
         host = np.array(numbers).astype(dtype)
     assert str(PyGPU.to_gpu(host)) == str(host)
 
 
 class Counting(PyGPU.GPUArray):
-    """Count the elements that views of an array download."""
+    """Record the sizes, in bytes, of all downloads by an array and its views."""
 
     fetched: list[int]
 

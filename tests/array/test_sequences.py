@@ -116,14 +116,14 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_rejects_bad_bounds_like_numpy(name: str) -> None:
+def test_arange_and_linspace_reject_bad_bounds(name: str) -> None:
     call, error, text = BAD[name]
     with pytest.raises(error, match=text):
         call()
 
 
 def test_sequences_are_computed_without_host_transfer() -> None:
-    PyGPU.arange(9, dtype="float32").astype("float64")  # This loads the needed kernels before the capture.
+    PyGPU.arange(9, dtype="float32").astype("float64")  # Load the kernels before the capture begins.
     PyGPU.linspace(0, 1, 5)
     stream = PyGPU.Stream(non_blocking=True)
     stream.begin_capture()  # A capture rejects copies from pageable memory.

@@ -1,4 +1,4 @@
-"""Run a short soak on the available device; tests/helpers/soak.py runs longer ones."""
+"""Test short random sequences of operations (a soak) against NumPy; tests/helpers/soak.py runs longer sequences."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import soak
 from soak_operations import arithmetic
 
 OPERATIONS = 4000
-# A simulated device compiles each arithmetic kernel as a host program, so it uses fewer pairs. The CPU uses NumPy's own
-# loops.
+# Number of pairs of function and dtype. A simulated GPU compiles each pair's kernel as a host program, so it tests only
+# `FEW` pairs. The CPU computes with NumPy's compiled loops and tests all pairs.
 PAIRS = len(arithmetic.PAIRS) if PyGPU.backend_name() == "cpu" else arithmetic.FEW
 pytestmark = pytest.mark.reads_in_place
 
@@ -25,7 +25,7 @@ def test_random_operations_match_numpy_without_leaks(seed: int) -> None:
     assert report["failure"] is None, report["failure"]
     assert report["operations"] == OPERATIONS
     assert not report["findings"]
-    # Even a short soak performs every operation.
+    # The soak with the fixed seed 1 performs every operation, except perhaps copies between devices ("peer").
     assert seed != 1 or report["counts"].keys() | {"peer"} == soak.OPERATIONS.keys() | {"peer"}
 
 
@@ -38,7 +38,7 @@ def test_soak_in_threads_with_separate_arrays_matches_numpy() -> None:
     assert report["failure"] is None, report["failure"]
 
 
-def test_seed_reproduces_soak() -> None:
+def test_soak_with_same_seed_makes_same_arrays() -> None:
     def live(seed: int) -> list[tuple[str, bytes]]:
         run = soak.Soak(seed)
         run.run(500)

@@ -26,9 +26,9 @@ Combination = TypeVar("Combination")
 
 
 def pairwise(combinations: Iterable[Combination]) -> list[Combination]:
-    """Return all combinations on a real device, and every third one for each item size on the others.
+    """Return all combinations on a real GPU; on the CPU and on a simulated GPU every third one.
 
-    The others run the threads of a kernel one by one, which is slow.
+    A simulated GPU is slow because it runs the threads of a kernel one after another.
     """
     every = list(combinations)
     return every if not on_cpu() and simulated.driver() is None else every[::3]
@@ -40,7 +40,7 @@ def of_size(itemsize: int) -> np.dtype:
 
 
 def noise(shape: tuple[int, ...], itemsize: int, seed: int) -> np.ndarray:
-    """Return items with different bytes below 128, so that no float is NaN."""
+    """Return items of random bytes below 60, so that no float is NaN."""
     count = int(np.prod(shape)) * itemsize
     raw = np.random.default_rng(seed).integers(0, 60, count, dtype=np.uint8)
     return raw.view(of_size(itemsize)).reshape(shape)
@@ -63,8 +63,8 @@ def generator(request: pytest.FixtureRequest) -> random.Random:
     return random.Random(seed)
 
 
-def view_of(generator: random.Random, array: Any) -> tuple[Any, ...]:
-    """Return a key of slices with any step and sign."""
+def random_key(generator: random.Random, array: Any) -> tuple[Any, ...]:
+    """Return a random key for the array: one slice per axis, with a step of -2, -1, 1, 2 or 3."""
     key = []
     for length in array.shape:
         start, stop = sorted((generator.randint(0, length), generator.randint(0, length)))
@@ -94,8 +94,8 @@ def has_kernels() -> bool:
 
 
 @pytest.fixture
-def on_the_device() -> Iterator[None]:
-    """Check that a kernel ran, if the device has kernels and counts them."""
+def expect_kernel_launch() -> Iterator[None]:
+    """Check that the test launches a kernel, if a simulated driver counts launches and a compiler exists."""
     before = launches()
     yield
     if simulated.driver() is not None and has_kernels():
@@ -107,7 +107,7 @@ SHAPES = [(70, 131), (64, 128), (128, 256), (3, 1000), (1000, 3), (257, 63), (40
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize(("itemsize", "shape"), pairwise(itertools.product(ITEMSIZES, SHAPES)), ids=str)
-def test_transposed_plane_is_copied(shape: tuple[int, ...], itemsize: int, on_the_device: None) -> None:
+def test_transposed_plane_copy_matches_numpy(shape: tuple[int, ...], itemsize: int, expect_kernel_launch: None) -> None:
     host, device = both(shape, itemsize)
     same(device.T.copy("C"), host.T)
     target = PyGPU.to_gpu(noise(shape[::-1], itemsize, 2))
@@ -119,7 +119,7 @@ OFFSETS = [(1, 0), (0, 1), (3, 5), (8, 16)]
 
 
 @pytest.mark.parametrize(("itemsize", "offset"), pairwise(itertools.product(ITEMSIZES, OFFSETS)), ids=str)
-def test_transposed_plane_at_odd_offset_is_copied(offset: tuple[int, int], itemsize: int) -> None:
+def test_transposed_plane_copy_at_odd_offset_matches_numpy(offset: tuple[int, int], itemsize: int) -> None:
     host, device = both((96, 144), itemsize)
     key = (slice(offset[0], None), slice(offset[1], None))
     target, expected = PyGPU.to_gpu(noise((150, 100), itemsize, 2)), noise((150, 100), itemsize, 2)
@@ -133,14 +133,16 @@ AXES = [(0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
 
 
 @pytest.mark.parametrize(("itemsize", "axes"), pairwise(itertools.product(ITEMSIZES, AXES)), ids=str)
-def test_box_with_permuted_axes_is_copied(axes: tuple[int, ...], itemsize: int, on_the_device: None) -> None:
+def test_3d_copy_with_permuted_axes_matches_numpy(
+    axes: tuple[int, ...], itemsize: int, expect_kernel_launch: None
+) -> None:
     for shape in [(12, 33, 48), (32, 48, 64), (3, 50, 4)]:
         host, device = both(shape, itemsize)
         same(device.transpose(axes).copy("C"), host.transpose(axes))
 
 
 @pytest.mark.parametrize("itemsize", ITEMSIZES)
-def test_copies_with_steps_and_negative_strides_match_numpy(itemsize: int, on_the_device: None) -> None:
+def test_copies_with_steps_and_negative_strides_match_numpy(itemsize: int, expect_kernel_launch: None) -> None:
     host, device = both((37, 2050), itemsize)
     rows, flat = slice(None), slice(None, None, -1)
     for key in [
@@ -158,7 +160,7 @@ def test_copies_with_steps_and_negative_strides_match_numpy(itemsize: int, on_th
 
 
 @pytest.mark.parametrize("itemsize", ITEMSIZES)
-def test_broadcast_rows_and_columns_are_copied(itemsize: int) -> None:
+def test_copy_of_broadcast_row_or_column_matches_numpy(itemsize: int) -> None:
     host, device = both((50, 1100), itemsize)
     for repeated in [(slice(0, 1), slice(None)), (slice(None), slice(0, 1)), (slice(3, 4), slice(4, 5))]:
         target = PyGPU.to_gpu(noise(host.shape, itemsize, 2))
@@ -166,14 +168,14 @@ def test_broadcast_rows_and_columns_are_copied(itemsize: int) -> None:
         same(target, np.broadcast_to(host[repeated], host.shape))
 
 
-def test_random_layouts_are_copied(generator: random.Random) -> None:
+def test_copy_of_random_layouts_matches_numpy(generator: random.Random) -> None:
     for _ in range(25):
         itemsize, rank = generator.choice(ITEMSIZES), generator.randint(0, 5)
         shape = tuple(generator.choice([1, 2, 3, 7, 16, 40]) for _ in range(rank))
         if np.prod(shape) > 200_000:
             continue
         host, device = both(shape, itemsize, generator.randrange(1000))
-        key, axes = view_of(generator, host), generator.sample(range(rank), rank)
+        key, axes = random_key(generator, host), generator.sample(range(rank), rank)
         same(device[key].transpose(axes).copy("C"), host[key].transpose(axes))
         other, expected = PyGPU.to_gpu(host), host.copy()
         other.transpose(axes)[...] = device.transpose(axes)[(slice(None, None, -1),) * rank]
@@ -181,7 +183,7 @@ def test_random_layouts_are_copied(generator: random.Random) -> None:
         same(other, expected)
 
 
-def test_arrays_with_unusually_many_axes_are_copied() -> None:
+def test_copy_of_array_with_13_axes_matches_numpy() -> None:
     host, device = both((2,) * 13, 4)
     axes = [0, 2, 4, 6, 8, 10, 12, 1, 3, 5, 7, 9, 11]
     same(device.transpose(axes).copy("C"), host.transpose(axes))
@@ -203,14 +205,14 @@ def test_overlapping_copy_reads_before_writing(itemsize: int) -> None:
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 4), (1, 1)], ids=str)
-def test_arrays_with_zero_and_one_element_are_copied(shape: tuple[int, ...]) -> None:
+def test_copy_of_arrays_with_zero_or_one_element_matches_numpy(shape: tuple[int, ...]) -> None:
     host, device = both(shape, 4)
     same(device.T.copy("C"), host.T)
     device[...] = device.T.T
     same(device, host)
 
 
-def test_copies_on_streams_follow_order_of_arrays() -> None:
+def test_copy_on_second_stream_waits_for_write_on_first_stream() -> None:
     host, device = both((64, 192), 4)
     first, second = PyGPU.Stream(), PyGPU.Stream()
     turned = PyGPU.empty((192, 64), "f4")
@@ -224,7 +226,7 @@ def test_copies_on_streams_follow_order_of_arrays() -> None:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("itemsize", ITEMSIZES)
-def test_rows_columns_and_items_are_gathered_and_scattered(itemsize: int, on_the_device: None) -> None:
+def test_gather_and_scatter_with_index_arrays_match_numpy(itemsize: int, expect_kernel_launch: None) -> None:
     host, device = both((30, 20, 6), itemsize)
     some, others = np.array([5, -1, 0, 29, 5]), np.array([[3], [-20]], np.int32)
     keys: list[Any] = [
@@ -249,7 +251,7 @@ def test_rows_columns_and_items_are_gathered_and_scattered(itemsize: int, on_the
         same(device, host)
 
 
-def test_device_index_arrays_may_have_any_layout() -> None:
+def test_gather_by_device_index_array_of_any_layout_matches_numpy() -> None:
     host, device = both((40, 30), 4)
     packed = np.zeros(6, np.dtype([("mark", "u1"), ("index", "i4")]))
     packed["index"] = [3, 1, -1, 7, 0, 39]
@@ -266,7 +268,7 @@ def test_device_index_arrays_may_have_any_layout() -> None:
 
 @pytest.mark.parametrize("wrong", [40, -41, 2**31, -(2**40)])
 @pytest.mark.parametrize("moved", [False, True])
-def test_rejects_index_out_of_bounds_like_numpy_and_changes_nothing(wrong: int, moved: bool) -> None:
+def test_index_out_of_bounds_raises_like_numpy_and_changes_nothing(wrong: int, moved: bool) -> None:
     host, device = both((40, 30), 4)
     index: Any = np.array([1, wrong, 2])
     with pytest.raises(IndexError) as numpys:
@@ -280,7 +282,7 @@ def test_rejects_index_out_of_bounds_like_numpy_and_changes_nothing(wrong: int, 
     same(device, host)
 
 
-def test_last_value_for_duplicate_indices_is_stored(generator: random.Random) -> None:
+def test_scatter_with_duplicate_indices_stores_last_value(generator: random.Random) -> None:
     for _ in range(5):
         host, device = both((50, 8), 8, generator.randrange(1000))
         index = np.array([generator.randrange(-50, 50) for _ in range(3000)])
@@ -292,7 +294,7 @@ def test_last_value_for_duplicate_indices_is_stored(generator: random.Random) ->
         same(device, host)
 
 
-def test_values_are_converted_and_broadcast_like_numpy() -> None:
+def test_scatter_converts_and_broadcasts_values_like_numpy() -> None:
     host, device = both((20, 7), 4)
     for value in [3, 2.5, np.arange(7), np.arange(4)[:, None], PyGPU.arange(7, dtype="i2"), [[1.5]] * 4]:
         device[[1, 5, -2, 1]] = value
@@ -328,21 +330,21 @@ def run_apart(environment: dict[str, str], folder: Path) -> None:
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("way", ["driver", "flat", "tiles,group=3", "lanes=2,group=1"])
-def test_each_copy_strategy_is_correct(way: str, tmp_path: Path) -> None:
+def test_copies_and_gathers_with_each_strategy_match_numpy(way: str, tmp_path: Path) -> None:
     run_apart({"PYGPU_STRIDED_COPY": way}, tmp_path)
 
 
 @pytest.mark.starts_processes
-def test_copies_work_without_compiler(tmp_path: Path) -> None:
+def test_copies_and_gathers_without_compiler_match_numpy(tmp_path: Path) -> None:
     folders = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
     for name in simulated.LIBRARIES:
         for found in [path for folder in folders if (path := Path(folder or ".") / name).exists()][:1]:
             (tmp_path / name).symlink_to(found.resolve())
-    # Only the driver is available here, because the compiler was in the same folder as the driver.
+    # The original folder of the driver also contains the compiler. `tmp_path` contains only the driver.
     run_apart({"LD_LIBRARY_PATH": str(tmp_path), "PYGPU_NVRTC": str(tmp_path / "none.so")}, tmp_path)
 
 
 @pytest.mark.starts_processes
-def test_copies_work_with_failing_compiler(tmp_path: Path) -> None:
+def test_copies_and_gathers_with_failing_compiler_match_numpy(tmp_path: Path) -> None:
     # The simulated compiler calls the program in CXX; a real compiler ignores the variable.
     run_apart({"CXX": "false"}, tmp_path)

@@ -12,7 +12,7 @@ import PyGPU
 
 
 class Buffer(PyGPU.GPUArray):
-    """Define a class whose first argument is an owner, as in reikna."""
+    """Define a subclass whose `__init__` takes an owner before shape and dtype, like reikna's arrays."""
 
     def __init__(self, owner, shape, dtype, *, tag=None):
         super().__init__(shape, dtype)
@@ -20,28 +20,28 @@ class Buffer(PyGPU.GPUArray):
 
 
 class Image(PyGPU.GPUArray):
-    """Define a class whose first argument looks like a shape but has another meaning."""
+    """Define a subclass whose argument is only part of the array's shape."""
 
     def __init__(self, shape):
         super().__init__((*shape, 3), np.uint8, order="F")
 
 
 class Counted(PyGPU.GPUArray):
-    """Define a subclass that does not call the `__init__` of its base."""
+    """Define a subclass whose `__init__` does not call that of the base class."""
 
     def __init__(self, shape, dtype="f8"):
         self.count = 1
 
 
 class Through(PyGPU.GPUArray):
-    """Define a subclass that forwards its arguments."""
+    """Define a subclass whose `__init__` passes all arguments to the base class."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self.seen = self.shape
 
 
-def test_subclass_init_may_have_other_arguments():
+def test_subclass_with_other_init_arguments_behaves_like_array():
     owner = object()
     array = Buffer(owner, (2, 3), np.int32, tag="x")
     assert (array.shape, array.dtype, array.owner, array.tag) == ((2, 3), np.int32, owner, "x")
@@ -57,14 +57,14 @@ def test_subclass_init_may_have_other_arguments():
     assert copy.copy(array).get().tolist() == [[5] * 3] * 2
 
 
-def test_arguments_of_base_init_create_array():
+def test_arguments_passed_to_base_init_determine_array():
     array = Image((2, 4))
     assert (array.shape, array.dtype, array.flags.f_contiguous) == ((2, 4, 3), np.uint8, True)
     array[...] = 9
     assert (array.get() == 9).all()
 
 
-def test_subclass_without_base_init_uses_own_arguments():
+def test_arguments_of_subclass_without_base_init_determine_array():
     array = Counted((2, 2), "i4")
     assert (array.shape, array.dtype, array.count) == ((2, 2), np.int32, 1)
 
@@ -75,7 +75,7 @@ def test_forwarded_arguments_create_one_array(arguments):
     assert (array.seen, array.shape, array.dtype) == (plain.shape, plain.shape, plain.dtype)
 
 
-def test_subclass_of_subclass_may_have_arguments():
+def test_subclass_of_subclass_with_other_arguments_has_correct_shape():
     class Named(Buffer):
         def __init__(self, name):
             super().__init__(None, 4, "f4", tag=name)
@@ -83,7 +83,7 @@ def test_subclass_of_subclass_may_have_arguments():
     assert (Named("n").tag, Named("n").shape) == ("n", (4,))
 
 
-def test_arguments_unusable_for_any_init_raise():
+def test_arguments_invalid_for_every_init_raise_type_error():
     with pytest.raises(TypeError, match="not understood"):
         Buffer(None, 3, "no dtype")
     with pytest.raises(TypeError, match="not understood"):
@@ -110,7 +110,7 @@ def test_pickle_of_base_array_restores_values():
     assert pickle.loads(pickle.dumps(PyGPU.asarray(array))).tolist() == [2, 2, 2]
 
 
-def test_memory_of_subclass_array_can_be_replaced():
+def test_assigned_gpudata_replaces_memory_of_subclass_array():
     array, other = Buffer(None, (2, 2), "f4"), PyGPU.arange(8, dtype="f4")
     array.fill(1)
     view = array[0]
@@ -126,7 +126,7 @@ def test_memory_of_subclass_array_can_be_replaced():
     assert array.get().tolist() == [[0, 1], [9, 9]]
 
 
-def test_subclass_may_set_nbytes():
+def test_nbytes_is_writable_for_subclass_only():
     array = Buffer(None, (2, 2), "f4")
     array.nbytes = 64
     assert array.nbytes == 64

@@ -1,4 +1,4 @@
-"""Test that sequences of view operations have the same layouts as in NumPy."""
+"""Test that sequences of view operations (slices, transposes, reshapes, ...) give the same layouts as in NumPy."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ Step = tuple[str, Callable[[Any], Any], Callable[[Any], Any]]
 
 
 def method(name: str, *args: Any, **kwargs: Any) -> Step:
-    """Return a step that calls a method of both classes."""
+    """Return a step that calls the method `name` of the device array and of the NumPy array."""
     call = lambda array: getattr(array, name)(*args, **kwargs)  # noqa: E731
     return f".{name}{args}{kwargs or ''}", call, call
 
 
 def function(name: str, *args: Any) -> Step:
-    """Return a step that calls a function of both packages."""
+    """Return a step that calls the function `name` of PyGPU and of NumPy."""
     return f"{name}{args}", lambda a: getattr(PyGPU, name)(a, *args), lambda a: getattr(np, name)(a, *args)
 
 
 @st.composite
 def new_shapes(draw: st.DrawFn, size: int) -> tuple[int, ...]:
-    """Draw a shape with `size` elements, or nearly as many, perhaps with -1 for an axis."""
+    """Draw a shape with `size` elements; sometimes one length is replaced by -1 or by a wrong length."""
     shape: list[int] = []
     rest = size
     for _ in range(draw(st.integers(0, 3))):
@@ -88,7 +88,7 @@ def steps(draw: st.DrawFn, host: np.ndarray) -> Step:
         case "squeeze":
             ones = [axis for axis, length in enumerate(host.shape) if length == 1]
             chosen = [(), (tuple(ones),), (None,)]
-            # For an array without axes, NumPy's rules for one axis differ between an integer and a tuple.
+            # For a 0-d array, NumPy accepts some axes as an integer that it rejects in a tuple: draw only integers.
             if host.ndim == 0:
                 return method(name, *draw(st.sampled_from([*chosen, (0,), (-1,), (1,)])))
             return method(name, *draw(st.sampled_from(chosen) | some_axes.map(lambda a: (a,))))
@@ -111,7 +111,7 @@ def steps(draw: st.DrawFn, host: np.ndarray) -> Step:
             return function(name, draw(axis | some_axes), draw(axis | some_axes))
         case _:
             label, of_device, of_host = function(name, *draw(st.sampled_from([(), (None,)]) | axis.map(lambda a: (a,))))
-            # NumPy returns a scalar for an array without axes, so an ellipsis is used.
+            # NumPy's function returns a scalar for a 0-d array. Call it for its errors, but return a 0-d view.
             return label, of_device, lambda a: of_host(a) if a.ndim else (of_host(a), a[...])[1]
 
 
@@ -133,7 +133,7 @@ def test_layout_after_chain_of_view_operations_matches_numpy(
             break
         is_view = np.may_share_memory(numpys[1], bases[1])
         host, device = numpys[1], ours[1]
-        if not is_view:  # The result is a copy, so later offsets are relative to it.
+        if not is_view:  # The result is a copy: compare later offsets with the start of the copy.
             assert host.size == 0 or device.ptr != bases[0].ptr, label
             bases = (device, host)
         assert_same_layout(device, host, bases)
@@ -144,7 +144,7 @@ def test_layout_after_chain_of_view_operations_matches_numpy(
 @given(host_views(), st.sampled_from(ALL_DTYPES))
 def test_view_with_other_dtype_matches_numpy(host: np.ndarray, dtype: Any) -> None:
     device = PyGPU.to_gpu(host)
-    host = device.get()  # The downloaded array is dense, as the device array is.
+    host = device.get()  # `host` may have gaps. The device array has none, and neither has this download.
     ours, numpys = outcome(lambda: device.view(dtype)), outcome(lambda: host.view(dtype))
     if numpys[0] == "error":
         assert_same_refusal(ours, numpys)
@@ -219,7 +219,7 @@ WRONG_CALLS = [
 
 
 @pytest.mark.parametrize(("label", "of_device", "of_host"), WRONG_CALLS, ids=[call[0] for call in WRONG_CALLS])
-def test_rejects_wrong_arguments_like_numpy(label: str, of_device: Any, of_host: Any) -> None:
+def test_view_functions_reject_wrong_arguments_like_numpy(label: str, of_device: Any, of_host: Any) -> None:
     host, device = pair((2, 3, 4))
     assert_same_refusal(outcome(lambda: of_device(device)), outcome(lambda: of_host(host)))
     assert_same(device, host)
@@ -245,7 +245,7 @@ def test_ravel_of_array_with_gaps_is_contiguous_copy() -> None:
     assert device.ravel().ptr == device.ptr
 
 
-def test_reshape_without_possible_view_copies() -> None:
+def test_reshape_returns_copy_if_no_view_is_possible() -> None:
     host, device = pair((3, 4))
     flat = device.T.reshape(12)
     flat[...] = 0

@@ -62,7 +62,7 @@ def test_dask_functions_return_array_on_same_device(name: str) -> None:
     assert_same(made, ALL[name](host))
 
 
-def test_dask_function_list_has_27_entries() -> None:
+def test_table_of_dask_functions_has_27_entries() -> None:
     assert len(ALL) == 27
 
 

@@ -1,4 +1,4 @@
-"""Test array-api-compat and array-api-extra with PyGPU's arrays: results match those for NumPy's."""
+"""Test array-api-compat and array-api-extra with PyGPU arrays: results match those with NumPy arrays."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HOST: dict[str, Any] = {
     "v": np.array([0.0, 1.0, 4.0, 9.0]),
 }
 
-# Calls of array-api-extra, which takes the namespace from the arrays or from an argument.
+# Calls of array-api-extra, separated by `;`. A function takes the namespace from its arrays or from the argument `xp`.
 CALLS = """
 angle(c); angle(c, deg=True)
 apply_where(m, a, lambda x: x * 2, lambda x: -x); apply_where(m, (a, a + 1), lambda x, y: x * y, fill_value=7.0)
@@ -90,6 +90,6 @@ def test_array_api_compat_recognizes_arrays() -> None:
         compat.array_namespace(array, np.zeros(3))
 
 
-def test_array_api_extra_does_not_copy_to_host_for_numpy_functions() -> None:
+def test_lazy_apply_of_numpy_function_raises_instead_of_copying_to_host() -> None:
     with pytest.raises(TypeError, match=r"use \.get\(\)"):
         extra.lazy_apply(np.cumsum, PyGPU.arange(3.0), as_numpy=True)

@@ -1,4 +1,4 @@
-"""Test the package as an array API namespace, beyond the standard's own suite (`make array-api`)."""
+"""Test parts of the array API namespace that the standard's own test suite (`make array-api`) does not cover."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_finfo_and_iinfo_support_bfloat16_and_integers() -> None:
         PyGPU.finfo("i4")
 
 
-def test_isdtype_recognizes_kinds() -> None:
+def test_isdtype_accepts_kinds_and_dtypes_and_rejects_unknown_kind() -> None:
     assert PyGPU.isdtype(np.dtype("f4"), "real floating")
     assert PyGPU.isdtype(PyGPU.int8, ("bool", "signed integer"))
     assert not PyGPU.isdtype(PyGPU.bool, "numeric")
@@ -87,7 +87,7 @@ def test_to_device_moves_array_or_returns_itself() -> None:
         array.to_device("nowhere")
 
 
-def test_to_device_without_device_uploads_host_side() -> None:
+def test_to_device_without_arguments_uploads_host_array() -> None:
     host = np.zeros(3)
     array = PyGPU.GPUArray(host)
     host[1] = 5
@@ -99,7 +99,7 @@ def test_to_device_without_device_uploads_host_side() -> None:
         PyGPU.zeros(3).to_device()
 
 
-def test_asarray_joins_nested_arrays_on_device() -> None:
+def test_asarray_of_nested_device_arrays_gives_array_on_device() -> None:
     host = np.arange(6.0, dtype="f4").reshape(2, 3)
     array = PyGPU.to_gpu(host)
     joined = PyGPU.asarray([[array[0, 0], array[1, 2]], [array[1, 1], 7]])
@@ -113,7 +113,7 @@ def test_asarray_joins_nested_arrays_on_device() -> None:
 
 
 def test_where_accepts_arrays_without_elements() -> None:
-    # NumPy's copyto reads one byte at the address of its result for any shape.
+    # On the CPU, `where` uses NumPy's copyto, which reads one byte of its result even if that has no elements.
     mask, empty = PyGPU.zeros((2, 1), bool), PyGPU.zeros((1, 0), np.int8)
     assert PyGPU.where(mask, empty, np.uint8(1)).shape == (2, 0)
     whole = PyGPU.zeros(3, np.int8)

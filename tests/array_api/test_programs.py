@@ -1,6 +1,7 @@
-"""Test programs written for the array API: PyGPU gives the results of the strict reference.
+"""Test programs written for the array API: PyGPU gives the same results as array-api-strict.
 
-The reference, array-api-strict, rejects everything outside the standard, so that no program relies on NumPy alone.
+array-api-strict raises an error for everything outside the standard, so the programs cannot rely on other features of
+NumPy.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def k_means(points: Any, centres: Any) -> Arrays:
 
 
 def power_iteration(x: Any) -> Arrays:
-    """Return the first principal axis and its variance, without a decomposition."""
+    """Compute the first principal axis and its variance by power iteration."""
     xp = x.__array_namespace__()
     centred = x - xp.mean(x, axis=0, keepdims=True)
     covariance = centred.mT @ centred / (x.shape[0] - 1)
@@ -45,7 +46,7 @@ def power_iteration(x: Any) -> Arrays:
 
 
 def logistic_regression(x: Any, y: Any) -> Arrays:
-    """Run steps of gradient descent and return the final loss."""
+    """Fit a logistic regression by eight steps of gradient descent; return weights and loss."""
     xp = x.__array_namespace__()
     weights = xp.zeros((x.shape[1],), dtype=x.dtype, device=x.device)
     for _ in range(8):
@@ -56,7 +57,7 @@ def logistic_regression(x: Any, y: Any) -> Arrays:
 
 
 def gaussian_process(x: Any, y: Any, wanted: Any) -> Arrays:
-    """Return the mean of a Gaussian process at given points, by conjugate gradients."""
+    """Compute the mean of a Gaussian process at the points `wanted` by conjugate gradients."""
     xp = x.__array_namespace__()
 
     def kernel(one: Any, other: Any) -> Any:
@@ -76,7 +77,7 @@ def gaussian_process(x: Any, y: Any, wanted: Any) -> Arrays:
 
 
 def edges(image: Any, weights: Any) -> Arrays:
-    """Return a convolution by slices, its magnitude as uint8, and a histogram of it by sorting."""
+    """Detect edges by convolution; return the magnitude, its grey levels, and quantities of their histogram."""
     xp = image.__array_namespace__()
     rows, columns = image.shape
     total = xp.zeros((rows - 2, columns - 2), dtype=image.dtype, device=image.device)
@@ -94,7 +95,7 @@ def edges(image: Any, weights: Any) -> Arrays:
 
 
 def attention(query: Any, key: Any, value: Any) -> Arrays:
-    """Return attention of several heads, with a mask and a softmax without overflow."""
+    """Compute multi-head attention with a causal mask and a softmax that does not overflow."""
     xp = query.__array_namespace__()
     scores = query @ xp.permute_dims(key, (0, 2, 1)) / query.shape[-1] ** 0.5
     length = scores.shape[-1]
@@ -107,7 +108,7 @@ def attention(query: Any, key: Any, value: Any) -> Arrays:
 
 
 def life(cells: Any) -> Arrays:
-    """Run generations of Conway's game of life on a torus."""
+    """Compute five generations of Conway's game of life on a torus."""
     xp = cells.__array_namespace__()
     for _ in range(5):
         count = xp.zeros(cells.shape, dtype=xp.int8, device=cells.device)
@@ -118,7 +119,7 @@ def life(cells: Any) -> Arrays:
 
 
 def mandelbrot(real: Any, imag: Any) -> Arrays:
-    """Count the steps for which each number of a grid stays near 0."""
+    """Count the steps of the Mandelbrot iteration, of at most 20, for which each number stays within 2 of zero."""
     xp = real.__array_namespace__()
     grid_real, grid_imag = xp.meshgrid(real, imag, indexing="ij")
     c = grid_real + 1j * grid_imag
@@ -131,7 +132,7 @@ def mandelbrot(real: Any, imag: Any) -> Arrays:
 
 
 def ranks(values: Any, other: Any) -> Arrays:
-    """Compute Spearman's correlation, medians and common values."""
+    """Compute Spearman's rank correlation, clipped and selected values, and differences of the sorted values."""
     xp = values.__array_namespace__()
 
     def rank(x: Any) -> Any:

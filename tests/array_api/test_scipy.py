@@ -1,6 +1,7 @@
 """Test SciPy and scikit-learn, if installed: functions that use the array API compute on the arrays' device.
 
-SciPy's compiled code converts arguments to NumPy, which raises an error for an array on a device.
+Functions in SciPy's compiled code are not tested: they convert arguments to NumPy, which raises an error for an array
+on a device.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Test the report of backends: those that exist, the one in use, and the reasons against the others."""
+"""Test `config()`, `show_config()` and `python -m PyGPU`: all backends, the used one, why others are unavailable."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ import PyGPU
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
-    """Run Python in a separate process."""
+    """Run Python in a separate process, without `PYGPU_BACKEND` unless an argument sets it."""
     settings = {name: value for name, value in os.environ.items() if name != "PYGPU_BACKEND"}
     return subprocess.run(
         [sys.executable, *arguments], capture_output=True, text=True, env=settings | environment, check=False

@@ -1,4 +1,4 @@
-"""Test devices: naming, queries, comparison, and `with` for the current device of a thread."""
+"""Test `Device`: names, properties, comparison, and `with`, which changes the current device of a thread."""
 
 import copy
 import pickle
@@ -83,7 +83,7 @@ def test_number_beyond_device_count_raises_value_error_with_count(call, given) -
 
 
 @pytest.mark.parametrize("given", [10**30, -(10**30)])
-def test_number_beyond_machine_word_raises_value_error(given: int) -> None:
+def test_device_number_beyond_64_bits_raises_value_error(given: int) -> None:
     with pytest.raises(ValueError, match=str(given)):
         PyGPU.Device(given)
 
@@ -95,7 +95,7 @@ def test_unknown_device_name_raises_value_error(name: str) -> None:
 
 
 @pytest.mark.parametrize("call", [PyGPU.set_device, PyGPU.device_properties])
-def test_required_device_rejects_none(call) -> None:
+def test_functions_that_require_a_device_reject_none(call) -> None:
     with pytest.raises(TypeError, match="must be named"):
         call(None)
 
@@ -144,7 +144,7 @@ def test_set_device_and_make_current_change_current_device() -> None:
         assert PyGPU.current_device() == found
 
 
-def test_with_makes_device_current_and_restores_previous() -> None:
+def test_with_device_makes_it_current_and_restores_previous_device() -> None:
     found = PyGPU.current_device()
     device = PyGPU.Device(PyGPU.device_count() - 1)
     with device as entered:
@@ -153,7 +153,7 @@ def test_with_makes_device_current_and_restores_previous() -> None:
     assert PyGPU.current_device() == found
 
 
-def test_with_restores_previous_after_exception() -> None:
+def test_with_device_restores_previous_device_after_exception() -> None:
     found = PyGPU.current_device()
     with pytest.raises(KeyError), PyGPU.Device(PyGPU.device_count() - 1):
         raise KeyError
@@ -173,7 +173,7 @@ def test_device_context_is_reentrant() -> None:
     assert PyGPU.current_device() == found
 
 
-def test_exit_without_enter_raises() -> None:
+def test_device_exit_without_enter_raises_runtime_error() -> None:
     with pytest.raises(RuntimeError, match="not entered"):
         PyGPU.Device(0).__exit__(None, None, None)
 
@@ -232,7 +232,7 @@ def test_devices_of_two_drivers_are_no_peers() -> None:
 
 
 @pytest.mark.parametrize("call", [PyGPU.can_access_peer, PyGPU.enable_peer_access])
-def test_peer_device_is_required(call) -> None:
+def test_peer_access_functions_reject_missing_device(call) -> None:
     with pytest.raises(TypeError):
         call(0, None)
     with pytest.raises(TypeError):
@@ -254,7 +254,7 @@ def test_default_stream_belongs_to_its_device() -> None:
     assert device.default_stream == PyGPU.default_stream(device)
 
 
-def test_host_reset_keeps_its_arrays() -> None:
+def test_reset_of_cpu_device_keeps_arrays_and_events() -> None:
     pinned = PyGPU.zeros_pinned(4, device="cpu")
     event = PyGPU.Event(device="cpu").record()
     PyGPU.reset_device("cpu")
@@ -291,6 +291,6 @@ print("ok")
 
 
 @gpu_only
-def test_objects_created_before_reset_are_rejected_after() -> None:
+def test_objects_created_before_device_reset_raise_after_it() -> None:
     done = subprocess.run([sys.executable, "-c", RESET], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")

@@ -1,13 +1,13 @@
-"""Test every driver call of the library with every kind of failure.
+"""Test every driver call of PyGPU with every kind of failure, which a simulated driver injects.
 
-A failure must cause a clear error, no leak and no wrong data. Afterwards the next call must work, or report that the
-device has failed permanently.
+A failed call must cause an error with the driver's code, no leak and no wrong data. Afterwards the next call must work,
+or report that the device has failed permanently.
 
-A fault position is the nth time that an exercise makes a call. Each position fails with the plainest error and with
-some of the others, so that each call and each exercise is combined with each kind of failure. `PYGPU_FAULTS=all`
-injects every kind at every position. The calls are read from the library's own lists (`vendor_calls.py`), so
-`test_every_driver_call_is_made_by_an_exercise` fails if a new call is not covered. Faults are injected in a simulated
-driver.
+An exercise is a short program of PyGPU. A fault position is the nth time that an exercise makes a driver call. At each
+position the error `PLAINEST` is injected; the other errors are distributed over the positions, so that each call and
+each exercise is tested with each kind of failure. `PYGPU_FAULTS=all` injects every kind at every position. The calls
+are read from PyGPU's own lists (`vendor_calls.py`), so `test_every_driver_call_is_made_by_an_exercise` fails if no
+exercise makes a new call.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if DRIVER is None:
 
 CALLS = vendor_calls.all_of(BACKEND)
 
-# Calls made while the driver is opened. `test_opening.py` makes them fail, each in a separate process.
+# Calls made while PyGPU opens the driver. `test_opening.py` makes each of them fail in a separate process.
 OPENING = {
     "cuInit",
     "cuDeviceGetCount",
@@ -51,20 +51,20 @@ OPENING = {
     "hipInit",
     "hipGetDeviceCount",
 }
-# Calls that are not made on this driver, because it has newer ones, memory pools, and only primary contexts.
+# Calls that PyGPU does not make here: the simulated driver has newer calls, memory pools and only primary contexts.
 SUPERSEDED = {
     "cuDeviceGetUuid",
     "cuStreamGetCtx",
     "cuCtxGetDevice",
     "hipGetDeviceProperties",
 }
-# Calls that only drivers newer than this one have.
+# Calls that only drivers newer than the simulated one have.
 ABSENT = {call for call in CALLS if call not in DRIVER.calls()} if DRIVER else set()
-# If all copies use the ring of pinned slots (see test_staging.py), none of them uses the driver's own staging.
+# Whether all copies use the ring of pinned slots (see test_staging.py), and the driver calls that are then not made.
 ALL_STAGED = os.environ.get("PYGPU_STAGING_THRESHOLD") == "1"
 UNSTAGED = {"cuMemcpyHtoD_v2", "cuMemcpyDtoH_v2", "cuMemcpy3DAsync_v2", "hipMemcpy3DAsync"}
 NOT_MADE = OPENING | SUPERSEDED | ABSENT | (UNSTAGED if ALL_STAGED else set())
-# Calls made after a failure. If they fail too, the text of the error changes or a pool stays unused.
+# Calls made only after another call has failed. Their own failure only shortens the error text or leaks a pool.
 AFTERWARDS = {
     "cuGetErrorName",
     "cuGetErrorString",
@@ -74,11 +74,11 @@ AFTERWARDS = {
     "hipGetLastError",
     "hipMemPoolDestroy",
 }
-# Calls that release a resource. If the driver rejects one, the resource is leaked, which is better than using it again.
-# HIP has no event for all streams, so the host waits for the device before exported memory is freed.
+# Calls that release a resource. If the driver rejects such a call, PyGPU leaks the resource, because its reuse would be
+# unsafe. On HIP, the host waits for the device before exported memory is freed, because no event covers all streams.
 GIVING_BACK = re.compile(r"Free|Destroy|Unregister|Unload|Reset|TrimTo|hipDeviceSynchronize")
 
-# With this error the driver reports that a kernel has no further parameters; it is no fault.
+# Pairs of call and error that are an ordinary answer: the kernel has no further parameters.
 ANSWERS = {("cuFuncGetParamInfo", "invalid value")}
 
 ONCE = 1
@@ -91,16 +91,16 @@ FAULTS = {
     "device lost": (214, simulated.STICKY),
 }
 FATAL = {code for code, manner in FAULTS.values() if manner != ONCE}
-# Maximum number of bytes of pinned memory that an exercise uses.
+# Maximum amount of pinned memory that an exercise uses, in bytes.
 LARGEST_HOST_BLOCK = 1 << 20
-# Number of times that a call of an exercise is made to fail; later calls are similar.
+# A fault is injected into at most the first three times that an exercise makes a call; later times are similar.
 MOST_TIMES = 3
 
-# Error injected at every position, because the library treats it like any other error.
+# Error that is injected at every position. PyGPU has no special reaction to it.
 PLAINEST = "invalid value"
 OTHERS = [name for name in FAULTS if name != PLAINEST]
-# For these errors the calls have a special reaction, such as a retry or no error at all, so they are injected at every
-# position too.
+# Errors that are injected at every position of the matching calls, because PyGPU reacts specially to these pairs, for
+# example by a retry.
 ANSWERED = {"out of memory": re.compile(r"Alloc|Malloc"), "not ready": re.compile(r"Query")}
 EVERYWHERE = os.environ.get("PYGPU_FAULTS") == "all"
 
@@ -109,7 +109,7 @@ COUNTS: Counter[str] = Counter()
 
 @pytest.fixture(scope="module")
 def made() -> dict[str, dict[str, int]]:
-    """Count each driver call of each exercise, after all objects created once exist."""
+    """Count the driver calls of each exercise, after two runs that create all cached objects."""
     for _ in range(2):
         for exercise in EXERCISES.values():
             exercise()
@@ -118,7 +118,7 @@ def made() -> dict[str, dict[str, int]]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _report() -> Iterator[None]:
-    """Write the number of planted faults and their outcomes, if the environment requests it."""
+    """Write the numbers of injected faults and of their outcomes to the file that `PYGPU_FAULT_RESULTS` names."""
     yield
     if path := os.environ.get("PYGPU_FAULT_RESULTS"):
         Path(path).write_text(json.dumps({"backend": BACKEND, "calls": len(CALLS), **COUNTS}, indent=1) + "\n")
@@ -131,8 +131,8 @@ def _calls_of(name: str) -> dict[str, int]:
     return {call: DRIVER.call_count(call) - before[call] for call in CALLS if DRIVER.call_count(call) > before[call]}
 
 
-def settle() -> None:
-    """Wait until all work is complete and postponed errors are raised."""
+def wait_until_errors_end() -> None:
+    """Wait until all work is complete and all asynchronous errors have been raised."""
     gc.collect()
     last = None
     for _ in range(20):
@@ -142,7 +142,7 @@ def settle() -> None:
                 PyGPU.synchronize(device)
         except PyGPU.CudaError as error:
             last = error
-            if error.code in FATAL:  # This error belongs to work that was active when the device was revived.
+            if error.code in FATAL:  # Work that was active when the device was reset has failed later.
                 DRIVER.reset_state()
             continue
         return
@@ -150,21 +150,21 @@ def settle() -> None:
 
 
 def alive() -> dict[str, int]:
-    """Return the amount of memory still held after the library has emptied its caches."""
-    settle()
+    """Return the numbers of live driver objects, and of bytes of pinned memory, after all caches were emptied."""
+    wait_until_errors_end()
     devices = range(PyGPU.device_count())
-    for _ in range(2):  # The first pass releases resources of a finished copy, which may be cached for the next use.
+    for _ in range(2):  # The first pass may move resources of a finished copy into a cache; the second empties it.
         for device in devices:
             PyGPU.trim_memory(device=device)
     live = DRIVER.live()
-    # The slots of the ring are kept, and their number grows with the number of concurrent copies.
+    # The ring's slots are subtracted: they stay allocated, and their number depends on the number of concurrent copies.
     slots = sum(PyGPU.memory_statistics(device)["pinned_bytes"] for device in devices)
     host = sum(block["bytes"] for block in live.pop("host"))
     return {kind: len(things) for kind, things in live.items()} | {"host bytes": host - slots}
 
 
-def tells_all(error: PyGPU.CudaError, code: int) -> None:
-    """Check that an error has the planted code and names the call."""
+def assert_describes_fault(error: PyGPU.CudaError, code: int) -> None:
+    """Check that an error has the injected code, and names the driver call."""
     assert error.code == code, error
     assert error.name
     assert error.text
@@ -173,11 +173,11 @@ def tells_all(error: PyGPU.CudaError, code: int) -> None:
 
 
 def attempt(exercise: str, call: str, code: int) -> str:
-    """Run an exercise with a planted fault, and return the outcome."""
+    """Run an exercise into which a fault was injected; return whether an error was raised or absorbed."""
     try:
         EXERCISES[exercise]()
     except PyGPU.CudaError as error:
-        tells_all(error, code)
+        assert_describes_fault(error, code)
         return "raised"
     return "absorbed"
 
@@ -187,7 +187,7 @@ def test_every_driver_call_is_made_by_an_exercise(made: dict[str, dict[str, int]
     assert sorted(set(CALLS) - reached - NOT_MADE - AFTERWARDS) == []
 
 
-def test_exercises_leave_no_resources(made: dict[str, dict[str, int]]) -> None:
+def test_exercises_without_faults_leak_no_resources(made: dict[str, dict[str, int]]) -> None:
     before = alive()
     for exercise in EXERCISES.values():
         exercise()
@@ -207,25 +207,27 @@ CELLS = [
 
 
 def places(call: str, fault: str, made: dict[str, dict[str, int]]) -> list[tuple[str, int]]:
-    """Return the fault positions: an exercise and the number of the failing call."""
-    most = MOST_TIMES if FAULTS[fault][1] == ONCE else 1  # A failed device stays failed, so one position suffices.
+    """Return the positions at which a fault is injected into a call: an exercise, and n for the nth call in it."""
+    most = MOST_TIMES if FAULTS[fault][1] == ONCE else 1  # After a fatal fault all later calls fail too.
     found = [(name, nth) for name, calls in made.items() for nth in range(1, min(calls.get(call, 0), most) + 1)]
     if EVERYWHERE or fault == PLAINEST or (fault in ANSWERED and ANSWERED[fault].search(call)):
         return found
     step = max(1, min(len(OTHERS), len(found)))
-    # The run with staged copies selects other positions than the run without.
+    # The run in which all copies are staged (`ALL_STAGED`) selects other positions than the run without it.
     chosen = found[(OTHERS.index(fault) + CALLS.index(call) + 2 * ALL_STAGED) % step :: step]
-    return [place for place in found if place in chosen or (place[1] == 1 and own_call(place[0], made) == call)]
+    return [place for place in found if place in chosen or (place[1] == 1 and rarest_call(place[0], made) == call)]
 
 
-def own_call(exercise: str, made: dict[str, dict[str, int]]) -> str:
-    """Return the call that the exercise shares with the fewest others; this call is tested with every fault."""
+def rarest_call(exercise: str, made: dict[str, dict[str, int]]) -> str:
+    """Return the call that the fewest other exercises make. It is tested in this exercise with every fault."""
     calls = [call for call in made[exercise] if call not in NOT_MADE | AFTERWARDS]
     return min(calls, key=lambda call: sum(call in others for others in made.values()))
 
 
 @pytest.mark.parametrize(("call", "fault"), CELLS)
-def test_each_driver_call_fails_cleanly(call: str, fault: str, made: dict[str, dict[str, int]]) -> None:
+def test_fault_in_driver_call_raises_its_code_and_leaks_nothing(
+    call: str, fault: str, made: dict[str, dict[str, int]]
+) -> None:
     code, manner = FAULTS[fault]
     before = alive()
     chosen = places(call, fault, made)
@@ -237,17 +239,17 @@ def test_each_driver_call_fails_cleanly(call: str, fault: str, made: dict[str, d
         if manner == ONCE:
             assert [report for report in DRIVER.reports() if report["kind"] != "bad_handle"] == []
         else:
-            # No work is active any more, so the order in which objects are freed does not matter.
-            _is_told_of_the_dead(code)
+            # The driver's reports are ignored: the device has failed, so no work can still use a freed object.
+            _count_errors_after_fatal_fault(code)
             DRIVER.reset_state()
         DRIVER.clear_faults()
         DRIVER.forget_reports()
-        settle()
+        wait_until_errors_end()
         make_and_fetch()
         assert DRIVER.reports() == []
     assert chosen
     if manner == ONCE:
-        _has_no_more_than(before, len(chosen) if GIVING_BACK.search(call) else 0)
+        _assert_no_leaks(before, len(chosen) if GIVING_BACK.search(call) else 0)
 
 
 def test_every_exercise_covers_every_failure_kind(made: dict[str, dict[str, int]]) -> None:
@@ -255,18 +257,18 @@ def test_every_exercise_covers_every_failure_kind(made: dict[str, dict[str, int]
     assert sorted({(exercise, fault) for exercise in EXERCISES for fault in FAULTS} - met) == []
 
 
-def _is_told_of_the_dead(code: int) -> None:
-    """Check that every call after a fatal fault reports it, and that a fault before any work is not fatal."""
+def _count_errors_after_fatal_fault(code: int) -> None:
+    """Count the errors of calls after a fatal fault, and check that each has the code of the fault."""
     for _ in range(2):
         try:
             PyGPU.synchronize()
             make_and_fetch()
         except PyGPU.CudaError as error:
-            tells_all(error, code)
+            assert_describes_fault(error, code)
             COUNTS["told of the dead"] += 1
 
 
-def _has_no_more_than(before: dict[str, int], refused: int) -> None:
+def _assert_no_leaks(before: dict[str, int], refused: int) -> None:
     after = alive()
     for kind, slack in [("allocations", 0), ("streams", 0), ("pools", 0), ("events", 4)]:
         assert after[kind] <= before[kind] + slack + refused, (kind, before[kind], after[kind])

@@ -1,4 +1,4 @@
-"""Test that process-wide locks survive `fork` (interop regression A10), and that forked children work."""
+"""Test that no forked child waits for a process-wide lock that a thread of the parent held (interop regression A10)."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from support_kernels import needs_kernels
 
 ROOT = Path(__file__).parents[2]
 STATIC = re.compile(r"\bstatic\s+(?:mut\s+)?(\w+)\s*:\s*([^=;]+)")
-# `Condvar` has no state that a child could find half changed; `ForkSafeGuard::wait` releases its lock.
+# Types whose lock stays locked in a forked child. `Condvar` is not among them: it has no state that a fork could
+# interrupt, and `ForkSafeGuard::wait` releases the lock.
 DANGEROUS = re.compile(r"\b(?:Mutex|RwLock|OnceLock|PyOnceLock|LazyLock|ReentrantLock|Barrier|sync::Once)\b")
-# pyo3 releases the GIL while it initializes such a lock. A lazy lock belongs to a static variable wherever it is
-# defined.
+# Types of other crates that are forbidden everywhere. pyo3 releases the GIL while it initializes a `PyOnceLock`, so a
+# fork can interrupt the initialization. A `LazyLock` is always part of a static.
 OF_OTHERS = re.compile(r"\bPyOnceLock\b|\bpyo3::intern\b|\bpyo3::\{[^}]*\bintern\b|\bLazyLock\b")
 
 
-def dangerous(name: str, text: str) -> list[str]:
-    """Return the statics of a file that a forked child may find locked indefinitely."""
+def locks_unsafe_after_fork(name: str, text: str) -> list[str]:
+    """Return the static locks in the source of a file that could stay locked forever in a forked child."""
     code = text.split("#[cfg(test)]\nmod tests")[0]
     aliases = {alias for alias, of in re.findall(r"\btype (\w+)(?:<\w+>)? = ([^;]+);", code) if DANGEROUS.search(of)}
     found = [f"{name}: {static}" for static, of in STATIC.findall(code) if DANGEROUS.search(of)]
@@ -34,7 +35,7 @@ def dangerous(name: str, text: str) -> list[str]:
 
 @pytest.mark.enough_on("cpu")
 def test_every_static_lock_survives_fork() -> None:
-    # Interop regression A10: a dozen locks did not survive.
+    # Interop regression A10: a dozen static locks stayed locked in a forked child.
     files = {str(path.relative_to(ROOT)): path.read_text() for path in (ROOT / "src").rglob("*.rs")}
     statics = [static for text in files.values() for static in STATIC.findall(text)]
     found = [of for _, of in statics if re.search(r"\b(?:ForkSafeMutex|ForkSafeOnce)<", of)]
@@ -43,7 +44,10 @@ def test_every_static_lock_survives_fork() -> None:
     assert [name for name, text in code.items() if OF_OTHERS.search(text)] == []
     tests_of_programs = "src/backend/cpu/programs/tests/"
     assert [
-        each for name, text in files.items() if not name.startswith(tests_of_programs) for each in dangerous(name, text)
+        each
+        for name, text in files.items()
+        if not name.startswith(tests_of_programs)
+        for each in locks_unsafe_after_fork(name, text)
     ] == []
 
 
@@ -56,12 +60,12 @@ def test_every_static_lock_survives_fork() -> None:
         "fn f() { static ONCE: std::sync::OnceLock<u8> = OnceLock::new(); }",
     ],
 )
-def test_planted_lock_is_detected(planted: str) -> None:
-    assert len(dangerous("src/a.rs", planted)) == 1
+def test_static_lock_that_does_not_survive_fork_is_detected(planted: str) -> None:
+    assert len(locks_unsafe_after_fork("src/a.rs", planted)) == 1
 
 
 def run(script: str) -> str:
-    """Run a script in a separate process; a process that hangs is terminated and counts as failed."""
+    """Run a script in a separate process and return its output; fail if the process fails or runs for 110 s."""
     text = "import warnings\nwarnings.simplefilter('ignore')\n" + textwrap.dedent(script)
     command = [sys.executable, "-X", "faulthandler", "-c", text]
     done = subprocess.run(command, capture_output=True, text=True, timeout=110, env=dict(os.environ), check=False)
@@ -97,7 +101,7 @@ def forked(work):
 @needs_kernels
 @pytest.mark.skipif(not on_cpu(), reason="a forked child has no GPU")
 def test_forked_child_compiles_kernels_while_parent_compiles() -> None:
-    # Interop regression A10: the child could wait indefinitely for a lock that a thread of the parent held.
+    # Interop regression A10: a lock that a compiling thread of the parent held stayed locked in the child.
     run(
         FORKS
         + """
@@ -128,7 +132,7 @@ finally:
 
 @pytest.mark.starts_processes
 def test_forked_child_can_use_host_arrays_while_parent_threads_run() -> None:
-    # This tests interop regression A10.
+    # Interop regression A10: a lock that a copying thread of the parent held stayed locked in the child.
     run(
         FORKS
         + """
@@ -179,8 +183,8 @@ if __name__ == "__main__":
 @pytest.mark.starts_processes
 @pytest.mark.skipif(on_cpu(), reason="on the host a forked child works with arrays")
 def test_forked_worker_pool_reports_error_without_hang() -> None:
-    # Interop regression B5: the error was raised while the worker unpickled its task. This ended the worker, and the
-    # pool waited indefinitely.
+    # Interop regression B5: the error was raised while a worker unpickled its task. The worker ended, and the pool
+    # waited for its result indefinitely.
     printed = run(
         POOL
         + """

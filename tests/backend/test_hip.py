@@ -1,7 +1,7 @@
-"""Test differences of the HIP backend from CUDA's, on the simulated GPU under the names of AMD's runtime.
+"""Test where the HIP backend differs from the CUDA backend, on a simulated GPU that exports AMD's runtime functions.
 
-Each test runs in a separate process, whatever backend the others use. The rest of the suite runs on it too, by
-`PYGPU_BACKEND=hip` and `LD_LIBRARY_PATH=build/simulated`.
+Each test runs in a separate process, so these tests do not depend on the backend of the test run. With
+`PYGPU_BACKEND=hip` and `LD_LIBRARY_PATH=build/simulated`, all other tests run on the simulated HIP GPU too.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def test_device_is_named_hip_and_reports_architecture() -> None:
     assert output == "gfx942:sramecc+:xnack- 64 304\n70253211 70253211 True hip:0\n"
 
 
-def test_current_device_is_not_set_again_and_other_is_restored() -> None:
+def test_hip_set_device_is_called_only_for_other_than_current_device() -> None:
     run("""
         PyGPU.zeros(5).get()
         before = sim.call_count("hipSetDevice")
@@ -154,9 +154,9 @@ def test_array_interface_names_no_stream_after_synchronization() -> None:
 
 
 def test_returned_memory_is_freed_after_consumer_stream_without_wait() -> None:
-    """Free without waiting.
+    """Check that memory returned by a DLPack consumer is freed after the consumer's stream, without a wait of the host.
 
-    Interop regression A7: the host waited for the device when a block that was ever exported was freed.
+    Interop regression A7: when PyGPU freed a block that had ever been exported, the host waited for the device.
     """
     run("""
         consumer = PyGPU.Stream(non_blocking=True)
@@ -174,7 +174,7 @@ def test_returned_memory_is_freed_after_consumer_stream_without_wait() -> None:
     """)
 
 
-def test_memory_returned_from_foreign_stream_is_freed_after_device() -> None:
+def test_memory_exported_to_foreign_stream_is_freed_after_device_wait() -> None:
     run("""
         theirs = ctypes.c_void_p()
         assert runtime.hipStreamCreateWithFlags(ctypes.byref(theirs), 1) == 0
@@ -189,7 +189,7 @@ def test_memory_returned_from_foreign_stream_is_freed_after_device() -> None:
     """)
 
 
-def test_separated_rows_are_filled_with_few_calls() -> None:
+def test_assignment_to_separated_rows_makes_few_driver_calls() -> None:
     run("""
         names = "hipMemsetD8Async", "hipMemsetD16Async", "hipMemsetD32Async", "hipMemset2DAsync", "hipMemcpy2DAsync"
         def made(): return sum(map(sim.call_count, names))
@@ -211,7 +211,7 @@ def test_reason_without_device_names_error_code() -> None:
     )
 
 
-def test_device_is_reset_and_used_again() -> None:
+def test_reset_device_rejects_old_arrays_and_accepts_new_ones() -> None:
     run("""
         array = PyGPU.zeros(5)
         assert PyGPU.cudaDeviceReset() == 0

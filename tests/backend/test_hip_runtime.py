@@ -1,7 +1,7 @@
 """Test the HIP backend with AMD's runtime on a machine without an AMD GPU.
 
-`make test` unpacks the runtime into build/amd (tests/fetch_amd_runtime.sh). It is HIP 5.2, the oldest that is taken:
-every runtime has what it has, and what it lacks must be optional.
+`make test` unpacks the runtime into build/amd (tests/fetch_amd_runtime.sh). It is HIP 5.2, the oldest version that
+PyGPU supports: PyGPU may require only functions that HIP 5.2 exports.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ HAS_SOURCES = (ROOT / "src").is_dir()
 
 @pytest.fixture(scope="module")
 def runtime() -> Path:
-    """The folder of AMD's libraries."""
+    """Return the folder of AMD's runtime libraries, or skip the tests if there is none."""
     if Path("/dev/kfd").exists():
         pytest.skip("this machine has an AMD GPU, or at least its kernel driver")
     if (FOLDER / "why-not").exists():
@@ -37,7 +37,7 @@ def runtime() -> Path:
 
 
 def run(runtime: Path, code: str, **environment: str) -> subprocess.CompletedProcess:
-    """Run Python in a separate process that finds the runtime. A hang is a failure."""
+    """Run Python in a separate process that finds the runtime; raise an error if it runs for 60 s."""
     settings = {name: value for name, value in os.environ.items() if not name.endswith(VARIABLES)}
     settings |= {"LD_LIBRARY_PATH": str(runtime)} | environment
     command = [sys.executable, "-c", f"import PyGPU\n{code}"]
@@ -51,14 +51,14 @@ for name in ("name", "available", "driver_version", "library", "reason"):
 """
 
 
-def test_runtime_is_found_and_reports_why_unusable(runtime: Path) -> None:
+def test_config_finds_runtime_and_reports_that_no_device_exists(runtime: Path) -> None:
     done = run(runtime, CONFIGURATION)
     assert (done.returncode, done.stderr) == (0, "")
     name, available, version, library, reason = done.stdout.splitlines()
     assert (name, available) == ("hip", "False")
     assert version.startswith("502")
     assert Path(library).parent == runtime
-    # That it came as far as initialising means that no required function is missing.
+    # The error comes from the initialization of the driver, so PyGPU found all required functions in the library.
     assert re.match(r"there is no AMD GPU, .*: hip\w+ failed: hipError(NoDevice \(100\)|InvalidDevice \(101\))", reason)
 
 
@@ -153,7 +153,7 @@ print(code, log.value.decode())
 
 @pytest.mark.skipif(not HAS_SOURCES, reason="the sources are not here")
 @pytest.mark.parametrize("name", ["everywhere", "mandelbrot", "matmul", "reduction", "saxpy", "streams"])
-def test_amd_compiler_compiles_examples(runtime: Path, name: str) -> None:
+def test_hiprtc_compiles_source_of_each_example(runtime: Path, name: str) -> None:
     words = ["--offload-arch=gfx90a:sramecc+:xnack-", "-std=c++17", "-DTILE=16"]
     arguments = [name, str(ROOT / "examples" / f"{name}.py"), *words]
     done = run(runtime, COMPILE.format(arguments=arguments), PYGPU_BACKEND="cpu")

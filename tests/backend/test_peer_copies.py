@@ -23,7 +23,7 @@ Take = Callable[[Any], Any]
 
 
 def random_view(chance: random.Random) -> Take:
-    """Return a function from an array of shape `SHAPE` to a random view of it."""
+    """Return a function that maps an array of shape `SHAPE` to one randomly chosen view of the array."""
     keys, kept = [], 0
     for length in SHAPE:
         if chance.random() < 0.2 and len(keys) - kept < len(SHAPE) - 1:
@@ -40,24 +40,24 @@ def memory_of_pool(shape: tuple[int, ...], device: int) -> Any:
     return PyGPU.zeros(shape, "f4", device=device)
 
 
-def plain_memory(shape: tuple[int, ...], device: int) -> Any:
+def shared_memory(shape: tuple[int, ...], device: int) -> Any:
     return PyGPU.zeros(shape, "f4", device=device, shared=True)
 
 
-def plugged_memory(shape: tuple[int, ...], device: int) -> Any:
+def memory_of_allocator(shape: tuple[int, ...], device: int) -> Any:
     with PyGPU.Device(device):
         array = PyGPU.empty(shape, "f4", allocator=driver.mem_alloc)
     return array.fill(0)
 
 
-def lent_memory(shape: tuple[int, ...], device: int) -> Any:
+def imported_memory(shape: tuple[int, ...], device: int) -> Any:
     return PyGPU.from_dlpack(PyGPU.zeros(shape, "f4", device=device))
 
 
-MEMORIES = [memory_of_pool, plain_memory, plugged_memory, lent_memory]
+MEMORIES = [memory_of_pool, shared_memory, memory_of_allocator, imported_memory]
 
 
-def test_peer_copies_between_random_layouts_and_memory_kinds() -> None:
+def test_peer_copies_of_random_layouts_and_memory_kinds_match_numpy() -> None:
     seed = random.randrange(1 << 32)
     print(f"seed {seed}")
     chance = random.Random(seed)
@@ -68,7 +68,7 @@ def test_peer_copies_between_random_layouts_and_memory_kinds() -> None:
         there, here = chance.sample([0, 1], 2)
         base = chance.choice(MEMORIES)(SHAPE, there)
         base.set(host)
-        # The target is a part of the same shape within a larger array, with its axes in another order.
+        # The target is a view into a larger array: it has the shape of the source, but another axis order in memory.
         order = chance.sample(range(wanted.ndim), wanted.ndim)
         back = np.argsort(order)
         around = tuple(wanted.shape[axis] + 2 for axis in order)
@@ -93,7 +93,7 @@ def test_peer_copy_follows_earlier_work_of_its_stream(take: Take, asked_on: int)
     PyGPU.synchronize(0)
     PyGPU.synchronize(1)
     streams = [PyGPU.Stream(device=0), PyGPU.Stream(device=1)]
-    streams[asked_on].launch_host_function(go_on.wait, 60)  # PyGPU cannot observe this work.
+    streams[asked_on].launch_host_function(go_on.wait, 60)  # Block the current stream of the copy until `go_on.set()`.
     try:
         with streams[1 - asked_on], streams[asked_on]:
             target[...] = source
@@ -114,6 +114,6 @@ def test_write_to_source_after_peer_copy_does_not_change_copy() -> None:
         np.testing.assert_array_equal(there.get(), take(np.arange(64, dtype="f4").reshape(8, 8)))
         del there
         there = take(base).copy(device=1)
-        del base  # Other arrays get the memory only after the copy.
+        del base  # The next array may reuse the memory of `base` only after the copy has read it.
         PyGPU.zeros((8, 8), "f4", device=0)
         assert (there.get() == -1).all()

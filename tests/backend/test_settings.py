@@ -1,4 +1,7 @@
-"""Test that each environment variable is read once, with the GIL held, as one value (regression B1)."""
+"""Test that only `src/base/settings.rs` reads environment variables, each once and with the GIL held.
+
+Interop regression B1: a thread that changed the environment could crash another thread that read it.
+"""
 
 import os
 import re
@@ -12,7 +15,8 @@ from rust_source import RustSource
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "PyGPU"
-# Ways to read the environment, those of the standard library that do not say so among them.
+# Rust and C functions that read or write the environment, including functions of the standard library and of tempfile
+# that read a variable implicitly.
 READS = r"""env\s*::\s*(?:var|vars|vars_os|var_os|temp_dir|home_dir|set_var|remove_var)\b|\bgetenv\b|\bsetenv\b
     |\btempfile\s*::\s*(?:tempdir|tempfile|spooled_tempfile)\s*\(|\.\s*temp(?:dir|file)\s*\(\s*\)|NamedTempFile\s*::\s*new\s*\(
     |\bthread\s*::\s*spawn\b"""
@@ -35,18 +39,18 @@ def violations(files: list[RustSource]) -> list[str]:
         pattern = re.sub(r"\s*\n\s*", "", READS)
         found += [f"{file.file}:{line}" for line in file.lines_naming(pattern, outside=file.test_only)]
         for line in file.lines_naming(STARTS, outside=file.test_only):
-            # A child process inherits the environment that is read when it is started.
+            # Without `env_clear`, the start of a child process reads the environment to pass it on.
             if "env_clear" not in " ".join(lines[line - 1 : line + 1]):
                 found.append(f"{file.file}:{line}: a child that inherits the environment")
         for line in file.lines_naming(r"\bthread\s*::\s*Builder\b", outside=file.test_only):
-            # Without an explicit stack size the standard library reads RUST_MIN_STACK.
+            # Without an explicit stack size, the standard library reads the variable RUST_MIN_STACK.
             if "stack_size" not in " ".join(lines[line - 1 : line + 2]):
                 found.append(f"{file.file}:{line}: a thread whose stack the environment sizes")
     return found
 
 
 @pytest.mark.enough_on("cpu")
-def test_b1_only_settings_module_reads_environment() -> None:
+def test_rust_sources_outside_settings_never_read_environment() -> None:
     assert violations(sources()) == []
 
 
@@ -65,12 +69,12 @@ def test_b1_only_settings_module_reads_environment() -> None:
         "fn f() { unsafe { libc::getenv(name) } }",
     ],
 )
-def test_b1_planted_reader_is_detected(text: str) -> None:
+def test_source_line_that_reads_environment_is_detected(text: str) -> None:
     assert len(violations([RustSource("src/kernel/planted.rs", text)])) == 1
 
 
 @pytest.mark.enough_on("cpu")
-def test_b1_cpu_kernels_read_no_environment() -> None:
+def test_headers_of_cpu_kernels_never_read_environment() -> None:
     folders = PACKAGE / "include", ROOT / "src" / "cpu_engine" / "include"
     headers = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
     assert headers
@@ -78,7 +82,7 @@ def test_b1_cpu_kernels_read_no_environment() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_b1_package_never_writes_environment() -> None:
+def test_python_package_never_writes_environment() -> None:
     writes = re.compile(
         r"environ\s*\[[^\]]*\]\s*=[^=]|environ\.(?:pop|setdefault|update|clear)|\b(?:un)?(?:put|set)env\("
     )
@@ -108,7 +112,7 @@ def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_settings_between_import_and_first_use_count_and_later_do_not(tmp_path: Path) -> None:
+def test_variables_set_before_first_use_apply_and_later_ones_do_not(tmp_path: Path) -> None:
     script = f"""
 import os, PyGPU
 os.environ['PYGPU_CACHE_DIR'] = {str(tmp_path)!r}
@@ -122,7 +126,7 @@ print(PyGPU.config()['kernel_cache'])
     assert done.stdout.strip() == str(tmp_path / "kernels"), done.stderr
 
 
-def test_b1_threads_may_change_environment_during_launch_and_compile(tmp_path: Path) -> None:
+def test_environment_may_change_in_thread_during_launches_and_compiles(tmp_path: Path) -> None:
     script = """
 import os, threading
 import numpy as np

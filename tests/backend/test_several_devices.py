@@ -1,4 +1,4 @@
-"""Test programs for several devices: the CPU under several numbers, or the GPUs of the machine."""
+"""Test programs for several devices: on the CPU backend four numbered CPU devices, otherwise the machine's GPUs."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(not CPU and PyGPU.device_count() < 2, reason="ne
 
 
 def run(script: str, **settings: str) -> str:
-    """Return the output of a new process; on the CPU it has four devices."""
+    """Run a script in a separate process, with four devices on the CPU backend, and return its output."""
     counts = {"PYGPU_CPU_DEVICES": "4"} if CPU else {}
     program = "import threading\nimport numpy as np\nimport PyGPU\n" + textwrap.dedent(script)
     environment = os.environ | counts | settings
@@ -23,7 +23,7 @@ def run(script: str, **settings: str) -> str:
     return done.stdout
 
 
-def test_each_number_is_separate_device() -> None:
+def test_each_device_number_has_own_arrays_streams_and_uuid() -> None:
     run("""
         assert PyGPU.device_count() >= 2
         first, second = PyGPU.zeros(3), PyGPU.zeros(3, device=1)
@@ -45,7 +45,7 @@ def test_each_number_is_separate_device() -> None:
     """)
 
 
-def test_copies_between_devices_in_any_layout() -> None:
+def test_copies_of_any_layout_between_devices_match_numpy() -> None:
     run("""
         host = np.arange(120, dtype="f4").reshape(10, 12)
         for take in (lambda a: a, lambda a: a.T, lambda a: a[::-1, ::2], lambda a: a[:, 3], lambda a: a[:0]):
@@ -63,7 +63,7 @@ def test_copies_between_devices_in_any_layout() -> None:
     """)
 
 
-def test_thread_without_choice_uses_default_device() -> None:
+def test_thread_without_set_device_uses_default_device() -> None:
     run("""
         def of_new_thread():
             seen = []
@@ -87,7 +87,7 @@ def test_environment_selects_default_device() -> None:
 
 
 @pytest.mark.parametrize("value", ["99", "-1", "first", "metal:0"])
-def test_rejects_missing_default_device(value: str) -> None:
+def test_missing_default_device_raises_error_naming_variable(value: str) -> None:
     said = run(
         """
         try:

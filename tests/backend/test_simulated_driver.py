@@ -1,6 +1,6 @@
-"""Test the simulated driver: simulated functions, requested faults, detected errors.
+"""Test the simulated driver: the functions that it simulates, the faults that it injects, the misuse that it reports.
 
-Each test runs in a separate process, because the driver is chosen when the process starts.
+Each test runs in a separate process, because a process loads only one driver.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ pytestmark = [
     ),
 ]
 
-# Work of another library uses the driver's own functions, as it would with a real driver.
+# Imports and functions at the start of each script. `sim.call` calls a driver function directly, as another library
+# would.
 PRELUDE = """
 import ctypes, numpy, PyGPU, simulated
 PyGPU.zeros(1)
@@ -44,7 +45,9 @@ def raises(kind, function, *arguments):
 def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
     settings = {name: value for name, value in os.environ.items() if not name.startswith(("PYGPU_", "CUDA_"))}
     settings |= {"PYGPU_BACKEND": "cuda", "LD_LIBRARY_PATH": str(FOLDER), "PYTHONPATH": str(ROOT / "tests" / "helpers")}
-    settings |= {"PYGPU_RECYCLE": "0"}  # With this setting the driver observes the free of each block.
+    settings |= {
+        "PYGPU_RECYCLE": "0"
+    }  # Return each freed block to the driver at once, instead of keeping it for reuse.
     command = [sys.executable, "-c", PRELUDE + textwrap.dedent(script)]
     return subprocess.run(command, capture_output=True, text=True, timeout=100, env=settings | environment)
 
@@ -76,11 +79,11 @@ def test_device_address_is_not_readable_by_host() -> None:
     assert run("ctypes.string_at(PyGPU.zeros(4).ptr, 4)").returncode == -signal.SIGSEGV
 
 
-def test_fresh_memory_is_poisoned() -> None:
+def test_new_memory_is_filled_with_pattern() -> None:
     assert clean("print(set(PyGPU.empty(100, 'uint8').get().tolist()))") == str({0xA5})
 
 
-def test_call_fails_requested_number_of_times() -> None:
+def test_injected_fault_fails_only_requested_calls() -> None:
     script = """
         sim.fault("cuMemcpyHtoD_v2", 999, nth=2, times=2)
         a = PyGPU.to_gpu(numpy.ones(3))
@@ -105,7 +108,7 @@ def test_out_of_memory_is_retried_once() -> None:
     clean(script)
 
 
-def test_lost_context_fails_every_call_until_revived() -> None:
+def test_lost_context_fails_every_call_until_state_is_reset() -> None:
     script = """
         sim.fault("cuMemcpyDtoH_v2", 700, times=simulated.STICKY)
         a = PyGPU.zeros(3)
@@ -130,7 +133,7 @@ def test_asynchronous_failure_is_raised_at_next_wait() -> None:
     clean(script)
 
 
-def test_delayed_work_runs_later() -> None:
+def test_delayed_work_is_pending_until_synchronization() -> None:
     script = """
         stream = PyGPU.Stream(non_blocking=True)
         sim.delay(50_000, stream.handle)
@@ -153,7 +156,7 @@ def test_unordered_foreign_work_is_reported_as_race() -> None:
     clean(script)
 
 
-def test_tracked_foreign_work_is_waited_for() -> None:
+def test_recorded_foreign_work_is_waited_for() -> None:
     script = """
         stream = PyGPU.Stream(non_blocking=True)
         sim.delay(20_000, stream.handle)
@@ -237,7 +240,7 @@ def test_environment_configures_simulated_driver() -> None:
     assert "PYGPU_SIM_DEVICES=many is not understood" in run("", PYGPU_SIM_DEVICES="many").stderr
 
 
-def test_missing_device_is_reported_without_crash() -> None:
+def test_driver_without_devices_raises_backend_unavailable_error() -> None:
     done = run("", PYGPU_SIM_DEVICES="0")
     assert "BackendUnavailableError" in done.stderr
     assert "CUDA_ERROR_NO_DEVICE" in done.stderr

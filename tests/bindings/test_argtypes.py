@@ -1,4 +1,4 @@
-"""Test arrays, memory, streams and events as arguments of ctypes functions: full addresses, and errors."""
+"""Test arrays, memory, streams and events as arguments of ctypes functions: 64-bit addresses, type checks, errors."""
 
 import ctypes
 
@@ -17,7 +17,7 @@ def address_of(parameter: object) -> int:
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64", "float32", "float64", "complex64"])
-def test_array_argument_is_full_address(dtype: str) -> None:
+def test_array_argument_is_passed_as_64_bit_address(dtype: str) -> None:
     a = PyGPU.zeros((4, 3), dtype)
     for view in (a, a[1:, ::-1], a[:0]):
         assert address_of(view._as_parameter_) == view.ptr
@@ -69,7 +69,7 @@ def test_c_function_writes_array() -> None:
     assert a.tolist() == [1, 1, 7, 7, 7, 7, 1, 1]
 
 
-def refused(argtype: object, value: object) -> str:
+def message_of_rejected_argument(argtype: object, value: object) -> str:
     called = []
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(called.append)
     pointer = ctypes.cast(function, ctypes.c_void_p)
@@ -95,14 +95,14 @@ def test_mismatch_raises_argument_error_with_actual_value() -> None:
         (PyGPU.as_argtype(), None, ("GPUArray", "NoneType")),
         (PyGPU.as_argtype(), a.ptr, ("GPUArray", "int")),
     ):
-        text = refused(argtype, value)
+        text = message_of_rejected_argument(argtype, value)
         assert "argument 1" in text
         assert not [word for word in words if word not in text], text
     if PyGPU.backend_name() != "cpu":
-        assert "device" in refused(PyGPU.as_argtype(device="cpu"), a)
+        assert "device" in message_of_rejected_argument(PyGPU.as_argtype(device="cpu"), a)
 
 
-def test_same_request_returns_same_type() -> None:
+def test_as_argtype_returns_same_object_for_equal_arguments() -> None:
     assert PyGPU.as_argtype("f4", 2, "C,W") is PyGPU.as_argtype(np.float32, ndim=2, flags=["C_CONTIGUOUS", "writeable"])
     assert PyGPU.as_argtype("f4") is not PyGPU.as_argtype("f8")
 

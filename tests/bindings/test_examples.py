@@ -1,4 +1,4 @@
-"""Test that each compiled binding builds by the commands of its example and matches NumPy."""
+"""Test each example in examples/bindings: its own commands build it, and its program gives correct results."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ import PyGPU
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples" / "bindings"
-# `make test` installs gfortran there if the machine has none.
+# `make test` installs gfortran into this folder if the machine has none.
 FORTRAN = ROOT / "build" / "fortran"
 HAS_HEADERS = (Path(sysconfig.get_path("include")) / "Python.h").is_file()
 
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.starts_processes, pytest.mark.enough_on("cpu")]
 
 
 def environment(out: Path) -> dict[str, str]:
-    """Paths in which ``python3`` is this Python; the GPU's library where there is one."""
+    """Return the environment for the commands of an example: the running Python first in PATH, and the backend."""
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", ""), str(FORTRAN / "bin")])
     here = {
         "PATH": programs,
@@ -45,9 +45,10 @@ def run(out: Path, *command: object) -> str:
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder with the foreign library, in which the modules are built too, once.
+    """Build the examples' C library once, and return its folder, into which the modules are built too.
 
-    It lies in a copy of the examples, as their page says, where nothing else of this repository is found.
+    The folder is in a copy of the examples without the rest of the repository, because the pages tell readers to copy
+    the examples.
     """
     compiler = {"cuda": os.environ.get("NVCC", "nvcc"), "cpu": "cc"}.get(PyGPU.backend_name())
     if compiler is None or shutil.which(compiler) is None:
@@ -76,7 +77,7 @@ def needs_c() -> None:
 
 
 def tool(name: str) -> str:
-    """Return a program of this Python's environment, or of the system."""
+    """Return the path of a program in the folder of this Python or in PATH; skip the test if it is in neither."""
     beside = Path(sys.executable).with_name(name)
     found = str(beside) if beside.is_file() else shutil.which(name)
     if found is None:
@@ -156,7 +157,7 @@ def test_cudarc_uses_arrays_in_place(out: Path) -> None:
 
 def test_f2py_accepts_addresses(out: Path) -> None:
     needs_fortran(out)
-    # f2py builds by itself up to Python 3.11.
+    # f2py builds with distutils up to Python 3.11, and with Meson and Ninja from Python 3.12 on.
     if sys.version_info >= (3, 12):
         tool("meson")
         tool("ninja")
@@ -170,7 +171,7 @@ def test_triton_kernel_accepts_arrays(out: Path) -> None:
     assert "as it should be" in run(out, sys.executable, "triton/use.py")
 
 
-def test_cython_setup_py_matches_page(out: Path, tmp_path: Path) -> None:
+def test_setup_py_of_cython_page_builds_module(out: Path, tmp_path: Path) -> None:
     needs_c()
     if find_spec("Cython") is None or find_spec("setuptools") is None:
         pytest.skip("needs Cython and setuptools")
@@ -180,7 +181,7 @@ def test_cython_setup_py_matches_page(out: Path, tmp_path: Path) -> None:
     lines = lines.replace("include_dirs=[PyGPU.get_include()]", here)
     names = "from Cython.Build import cythonize\nfrom setuptools import Extension, setup\nimport PyGPU\n"
     (tmp_path / "setup.py").write_text(names + lines)
-    # The source is short, because only the search for the header is tested.
+    # A short module is enough: the test checks only that the `setup.py` of the page finds header and library.
     (tmp_path / "heat_cython.pyx").write_text(
         "from pygpu cimport *\n"
         "def size(x):\n"

@@ -1,4 +1,4 @@
-"""Test arrays over memory of C code: values, rejected input, and exactly one deleter call on any thread."""
+"""Test `from_pointer`, which makes arrays of memory of C code: values, rejected input, exactly one deleter call."""
 
 import ctypes
 import gc
@@ -15,7 +15,7 @@ import PyGPU
 DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
-class Ended:
+class RecordingDeleter:
     """Provide a C deleter, and record the addresses with which it was called."""
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ def test_owner_lives_until_last_use_of_memory() -> None:
 
 
 def test_c_deleter_is_called_once_with_address(memory: PyGPU.GPUArray) -> None:
-    ended = Ended()
+    ended = RecordingDeleter()
     a = PyGPU.from_pointer(memory.ptr, 4, "float64", owner=ended.function)
     view, shared = a[::2], PyGPU.from_dlpack(a)
     del a
@@ -75,7 +75,7 @@ def test_c_deleter_is_called_once_with_address(memory: PyGPU.GPUArray) -> None:
 
 
 def test_deleter_object_is_released_once(memory: PyGPU.GPUArray) -> None:
-    ended = Ended()
+    ended = RecordingDeleter()
     held = sys.getrefcount(ended.function)
     a = PyGPU.from_pointer(memory.ptr, 4, owner=ended.function)
     while_used = sys.getrefcount(ended.function)
@@ -84,7 +84,7 @@ def test_deleter_object_is_released_once(memory: PyGPU.GPUArray) -> None:
     afterwards = sys.getrefcount(ended.function)
     assert (while_used, afterwards) == (held + 1, held)
 
-    # There is no other reference to the deleter, so it is released with the memory, after its call.
+    # Now the array has the only reference to the deleter. PyGPU must call the deleter before it drops the reference.
     a = PyGPU.from_pointer(memory.ptr, 4, owner=ended.function)
     function = weakref.ref(ended.function)
     del ended.function
@@ -96,8 +96,8 @@ def test_deleter_object_is_released_once(memory: PyGPU.GPUArray) -> None:
     assert ended.addresses == [memory.ptr] * 2
 
 
-def test_deleter_runs_on_thread_of_last_use(memory: PyGPU.GPUArray) -> None:
-    ended = Ended()
+def test_arrays_dropped_by_several_threads_call_deleter_once_each(memory: PyGPU.GPUArray) -> None:
+    ended = RecordingDeleter()
     held = [PyGPU.from_pointer(memory.ptr, 4, owner=ended.function) for _ in range(50)]
 
     def let_go() -> None:
@@ -145,10 +145,12 @@ def test_capsule_owner_is_released(memory: PyGPU.GPUArray) -> None:
         ({"address": 1.5}, "no address"),
     ],
 )
-def test_rejected_memory_stays_with_caller(memory: PyGPU.GPUArray, change: dict[str, Any], words: str) -> None:
+def test_rejected_from_pointer_does_not_call_deleter(
+    memory: PyGPU.GPUArray, change: dict[str, Any], words: str
+) -> None:
     if change == {"device": "cpu"} and PyGPU.backend_name() == "cpu":
         pytest.skip("all memory is on the device 'cpu'")
-    ended = Ended()
+    ended = RecordingDeleter()
     arguments: dict[str, Any] = {"address": memory.ptr, "shape": 4, "owner": ended.function, **change}
     with pytest.raises((ValueError, TypeError), match=words):
         PyGPU.from_pointer(arguments.pop("address"), arguments.pop("shape"), **arguments)
@@ -156,7 +158,7 @@ def test_rejected_memory_stays_with_caller(memory: PyGPU.GPUArray, change: dict[
     assert not ended.addresses
 
 
-def test_rejects_freed_memory() -> None:
+def test_from_pointer_rejects_freed_memory() -> None:
     from PyGPU import driver
 
     block = driver.mem_alloc(64)
@@ -166,12 +168,12 @@ def test_rejects_freed_memory() -> None:
         PyGPU.from_pointer(address, 4)
 
 
-def test_null_function_is_no_deleter(memory: PyGPU.GPUArray) -> None:
+def test_null_function_as_deleter_raises_value_error(memory: PyGPU.GPUArray) -> None:
     with pytest.raises(ValueError, match="null function pointer"):
         PyGPU.from_pointer(memory.ptr, 4, owner=DELETER())
 
 
-def test_readonly_memory_is_not_written(memory: PyGPU.GPUArray) -> None:
+def test_write_to_readonly_array_of_pointer_raises(memory: PyGPU.GPUArray) -> None:
     a = PyGPU.from_pointer(memory.ptr, 4, owner=memory, readonly=True)
     with pytest.raises(ValueError, match="read-only"):
         a.fill(1.0)
@@ -180,7 +182,7 @@ def test_readonly_memory_is_not_written(memory: PyGPU.GPUArray) -> None:
 
 def test_from_pointer_follows_order_of_given_stream(memory: PyGPU.GPUArray) -> None:
     stream = PyGPU.Stream(non_blocking=True)
-    ended = Ended()
+    ended = RecordingDeleter()
     with stream:
         made = PyGPU.full(1000, 3.0)
     a = PyGPU.from_pointer(made.ptr, 1000, "float64", owner=ended.function, stream=stream, device=made.device)

@@ -1,4 +1,4 @@
-"""Test that the packaged headers are self-contained and found by build tools for C and C++."""
+"""Test the C and C++ headers in the package: build tools find them, each compiles alone, and C code can use arrays."""
 
 import ctypes
 import shutil
@@ -17,18 +17,18 @@ HAS_HEADERS = (Path(sysconfig.get_path("include")) / "Python.h").is_file()
 pytestmark = [pytest.mark.starts_processes, pytest.mark.enough_on("cpu")]
 
 
-def told(option: str) -> str:
+def output_of_option(option: str) -> str:
     command = [sys.executable, "-m", "PyGPU", option]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def test_command_prints_header_directory() -> None:
-    assert told("--includes") == f"-I{INCLUDE}"
-    assert (Path(told("--cmakedir")) / "PyGPUConfig.cmake").is_file()
-    assert (Path(told("--pkgconfigdir")) / "pygpu.pc").is_file()
+    assert output_of_option("--includes") == f"-I{INCLUDE}"
+    assert (Path(output_of_option("--cmakedir")) / "PyGPUConfig.cmake").is_file()
+    assert (Path(output_of_option("--pkgconfigdir")) / "pygpu.pc").is_file()
 
 
-def test_pybindgpu_header_has_separate_name() -> None:
+def test_pybindgpu_header_is_in_both_include_directories() -> None:
     assert (INCLUDE / "ptr_wrapper.h").is_file()
     assert (INCLUDE / "pygpu" / "ptr_wrapper.h").is_file()
 
@@ -38,13 +38,13 @@ def test_pkg_config_finds_the_headers() -> None:
         pytest.skip("needs pkg-config")
     flags = subprocess.run(
         ["pkg-config", "--cflags", "pygpu"],
-        env={"PKG_CONFIG_PATH": told("--pkgconfigdir"), "PATH": "/usr/bin:/bin"},
+        env={"PKG_CONFIG_PATH": output_of_option("--pkgconfigdir"), "PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,
         check=True,
     ).stdout
     assert Path(flags.strip().removeprefix("-I")).resolve() == INCLUDE.resolve()
-    version = (Path(told("--pkgconfigdir")) / "pygpu.pc").read_text()
+    version = (Path(output_of_option("--pkgconfigdir")) / "pygpu.pc").read_text()
     assert f"Version: {PyGPU.__version__}\n" in version
 
 
@@ -58,7 +58,9 @@ def test_cmake_finds_the_headers(tmp_path: Path) -> None:
         "cmake_minimum_required(VERSION 3.15)\nproject(a C)\nfind_package(PyGPU CONFIG REQUIRED)\n"
         "add_executable(a a.c)\ntarget_link_libraries(a PRIVATE PyGPU::headers)\n"
     )
-    subprocess.run([cmake, "-S", tmp_path, "-B", tmp_path / "b", f"-DPyGPU_DIR={told('--cmakedir')}"], check=True)
+    subprocess.run(
+        [cmake, "-S", tmp_path, "-B", tmp_path / "b", f"-DPyGPU_DIR={output_of_option('--cmakedir')}"], check=True
+    )
     subprocess.run([cmake, "--build", tmp_path / "b"], check=True)
 
 
@@ -93,7 +95,7 @@ def test_each_header_compiles_alone_without_warning(command: list[str], with_pyt
     subprocess.run([*command, *STRICT, *python, f"-I{INCLUDE}", str(tmp_path / "a.c")], check=True)
 
 
-def test_c_types_may_be_included_before_python(tmp_path: Path) -> None:
+def test_array_view_header_may_be_included_before_python_in_c_not_in_cpp(tmp_path: Path) -> None:
     if shutil.which("cc") is None or not HAS_HEADERS:
         pytest.skip("needs a C compiler and the headers of Python")
     include = "#include <pygpu/array_view.h>\n"
@@ -101,7 +103,7 @@ def test_c_types_may_be_included_before_python(tmp_path: Path) -> None:
     (tmp_path / "a.c").write_text(f"{include}#include <Python.h>\n{include}{use}")
     python = ["-isystem", sysconfig.get_path("include")]
     subprocess.run(["cc", *STRICT, *python, f"-I{INCLUDE}", str(tmp_path / "a.c")], check=True)
-    # C++ rejects an incomplete template with a clear message.
+    # In C++ this include order is an error, because the template `array_view` would be incomplete.
     if shutil.which("c++") is not None:
         command = ["c++", "-x", "c++", "-std=c++17", "-fsyntax-only", *python, f"-I{INCLUDE}", str(tmp_path / "a.c")]
         assert (
@@ -135,7 +137,7 @@ FLOAT32, ANY, WRITE, C_CONTIGUOUS, F_CONTIGUOUS, ON_HOST, ON_GPU = 2 * 256 + 32,
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.PyDLL:
-    """Return a library that takes views, with the GIL held."""
+    """Compile `VIEW` and load it with `ctypes.PyDLL`, which holds the GIL during calls."""
     if shutil.which("cc") is None or not HAS_HEADERS:
         pytest.skip("needs a C compiler and the headers of Python")
     folder = tmp_path_factory.mktemp("view")
@@ -160,7 +162,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.PyDLL:
 
 
 @pytest.mark.enough_on("cpu", "cuda", "hip")
-def test_c_view_is_same_memory(library: ctypes.PyDLL) -> None:
+def test_c_view_of_array_has_same_address(library: ctypes.PyDLL) -> None:
     a = PyGPU.zeros((4, 6), "float32")
     for view in (a, a[1:, ::-2], a.T, a[2, 3], a[:0]):
         assert library.view(view, FLOAT32, view.ndim, WRITE) == view.ptr
@@ -169,7 +171,7 @@ def test_c_view_is_same_memory(library: ctypes.PyDLL) -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda", "hip")
-def test_mismatch_is_reported_with_actual_value(library: ctypes.PyDLL) -> None:
+def test_c_view_of_wrong_array_raises_error_with_actual_value(library: ctypes.PyDLL) -> None:
     a = PyGPU.zeros((4, 6), "float32")
     locked = PyGPU.from_pointer(a.ptr, (4, 6), "float32", owner=a, readonly=True)
     with pytest.raises(
@@ -198,7 +200,7 @@ def test_mismatch_is_reported_with_actual_value(library: ctypes.PyDLL) -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda", "hip")
-def test_view_reports_stream_of_array(library: ctypes.PyDLL) -> None:
+def test_c_function_gets_current_stream_of_array_device(library: ctypes.PyDLL) -> None:
     stream = PyGPU.Stream()
     a = PyGPU.zeros(3)
     with stream:
@@ -207,7 +209,7 @@ def test_view_reports_stream_of_array(library: ctypes.PyDLL) -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda", "hip")
-def test_subclass_is_accepted_as_array(library: ctypes.PyDLL) -> None:
-    for number in range(12):  # These are more types than the header caches.
+def test_c_view_accepts_arrays_of_12_subclasses(library: ctypes.PyDLL) -> None:
+    for number in range(12):  # The header caches the check of fewer types than 12.
         own = type(f"Own{number}", (PyGPU.GPUArray,), {})
         assert library.view(own(3, "float32"), FLOAT32, 1, WRITE) != -1

@@ -1,4 +1,4 @@
-"""Test that the code on the pages of docs/bindings equals that of the examples, which other tests build and run."""
+"""Test that all code on the pages of docs/bindings is from examples/bindings, which other tests build and run."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Test the attributes that Triton reads of an argument: `data_ptr()`, and a `dtype` with a known name."""
+"""Test the attributes of an array that Triton reads: `data_ptr()`, and a `dtype` whose name Triton accepts."""
 
 from importlib.util import find_spec
 
@@ -19,10 +19,11 @@ NAMES = {
 
 
 @pytest.mark.parametrize("dtype", NAMES)
-def test_array_argument_is_pointer_to_elements(dtype: str) -> None:
+def test_array_has_address_and_dtype_name_for_triton(dtype: str) -> None:
     a = PyGPU.zeros(64, dtype)
     assert type(a.data_ptr()) is int
-    # Triton takes the name behind the last point of torch's `torch.float32`, and asks whether 16 divides the address.
+    # Triton uses the part of `str(dtype)` after the last point (for PyTorch's `torch.float32`), and specializes a
+    # kernel if the address is a multiple of 16.
     assert str(a.dtype).rpartition(".")[2] in NAMES
     assert a.data_ptr() % 16 == 0
     assert a[1:].data_ptr() == a.ptr + a.itemsize

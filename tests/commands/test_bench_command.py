@@ -22,7 +22,7 @@ def bench(*arguments: str, program: tuple[str, ...] = ("-m", "PyGPU")) -> subpro
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_command_prints_rates_and_times_without_progress_bar_off_terminal() -> None:
+def test_bench_prints_rates_and_times_without_progress_bar() -> None:
     done = bench("1M")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(PyGPU.device_properties(PyGPU.current_device())["name"])
@@ -33,7 +33,7 @@ def test_command_prints_rates_and_times_without_progress_bar_off_terminal() -> N
 
 
 @pytest.mark.enough_on("cpu")
-def test_saved_figures_include_machine(tmp_path: Path) -> None:
+def test_bench_saves_times_and_machine_to_file(tmp_path: Path) -> None:
     path = tmp_path / "figures.json"
     assert bench("--save", str(path)).returncode == 0
     content = json.loads(path.read_text())
@@ -47,7 +47,9 @@ def test_saved_figures_include_machine(tmp_path: Path) -> None:
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("size", ["3", "0", "much", "1.5M", "4T"])
-def test_rejects_invalid_size(size: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bench_rejects_invalid_size(
+    size: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(sys, "argv", ["PyGPU", "bench", "--size", size])
     with pytest.raises(SystemExit) as ended:
         main()
@@ -57,7 +59,7 @@ def test_rejects_invalid_size(size: str, monkeypatch: pytest.MonkeyPatch, capsys
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("text", [None, "no json", "{}", '{"rows": [1]}'])
-def test_rejects_file_without_figures_before_measuring(
+def test_bench_rejects_file_without_figures_before_measuring(
     text: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "figures.json"
@@ -71,7 +73,7 @@ def test_rejects_file_without_figures_before_measuring(
 
 
 @pytest.mark.enough_on("cpu")
-def test_rejects_plot_without_matplotlib_before_measuring(tmp_path: Path) -> None:
+def test_bench_rejects_plot_without_matplotlib_before_measuring(tmp_path: Path) -> None:
     done = bench("--plot", str(tmp_path / "plot.svg"), program=("-c", WITHOUT_MATPLOTLIB))
     assert (done.returncode, done.stdout) == (2, "")
     assert "pip install matplotlib" in done.stderr

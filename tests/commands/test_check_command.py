@@ -1,4 +1,4 @@
-"""Test `python -m PyGPU check program.py`: defects of kernels are reported with line, correct kernels are not."""
+"""Test `python -m PyGPU check program.py`: it reports defects of kernels, and nothing for correct kernels."""
 
 import subprocess
 import sys
@@ -72,7 +72,7 @@ def test_correct_program_has_no_findings(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout[:13]) == (0, "nothing found"), done.stdout + done.stderr
 
 
-def test_finds_result_depending_on_thread_order(tmp_path: Path) -> None:
+def test_output_depending_on_thread_order_is_reported(tmp_path: Path) -> None:
     done = check(tmp_path, "--no-sanitizer", "without_a_barrier")
     assert done.returncode == 1
     assert "1. the result depends on the order in which blocks and threads run" in done.stdout
@@ -91,7 +91,7 @@ def test_array_depending_on_thread_order_is_detected_without_output(tmp_path: Pa
     assert "noise" not in done.stdout
 
 
-def test_line_writing_beyond_array_is_shown(tmp_path: Path) -> None:
+def test_write_beyond_array_is_reported_with_source_line(tmp_path: Path) -> None:
     if checking.sanitizer() is None:
         pytest.skip("the compiler has no sanitizer of addresses")
     done = check(tmp_path, "beyond")
@@ -100,7 +100,7 @@ def test_line_writing_beyond_array_is_shown(tmp_path: Path) -> None:
     assert "0 bytes behind the end of an array of 128 bytes, in beyond at kernel.cu:15\n      o[i] = 1;" in done.stdout
 
 
-def test_fault_is_reported_once_with_line(tmp_path: Path) -> None:
+def test_null_pointer_fault_is_reported_once_with_source_line(tmp_path: Path) -> None:
     done = check(tmp_path, "--no-sanitizer", "null")
     assert done.returncode == 1
     assert "kernel null, block (0,0,0), thread (" in done.stdout
@@ -108,14 +108,14 @@ def test_fault_is_reported_once_with_line(tmp_path: Path) -> None:
     assert "\n2. " not in done.stdout
 
 
-def test_rejects_missing_program() -> None:
+def test_check_command_reports_missing_program() -> None:
     command = [sys.executable, "-m", "PyGPU", "check", "no_such_program.py"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=110)
     assert done.returncode == 2
     assert "there is no file 'no_such_program.py'" in done.stderr
 
 
-def test_all_lines_of_error_are_reported() -> None:
+def test_last_message_has_all_lines_of_error() -> None:
     errors = [
         "Traceback (most recent call last):",
         '  File "program.py", line 1, in <module>',
@@ -128,7 +128,7 @@ def test_all_lines_of_error_are_reported() -> None:
     assert checking.last_message(["a program that ends itself", ""]) == "a program that ends itself"
 
 
-def test_error_text_does_not_name_check_command() -> None:
+def test_last_message_omits_hint_to_check_command() -> None:
     errors = [
         "Traceback (most recent call last):",
         "  File",

@@ -1,4 +1,4 @@
-"""Test `python -m PyGPU warm`: kernels compiled once ahead of time, and rejected arguments."""
+"""Test `python -m PyGPU warm`, which compiles kernels ahead of time: cached kernels, and rejected arguments."""
 
 import os
 import subprocess
@@ -12,14 +12,14 @@ from PyGPU.__main__ import main
 
 
 def warm(cache: Path, *arguments: str) -> subprocess.CompletedProcess:
-    """Run the command in a separate process with a separate cache."""
+    """Run the command in a separate process with `cache` as the kernel cache."""
     command = [sys.executable, "-m", "PyGPU", "warm", "--threads", "2", *arguments]
     environment = os.environ | {"PYGPU_CACHE_DIR": str(cache)}
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
 
 @pytest.mark.starts_processes
-def test_kernels_are_compiled_once_and_kept(tmp_path: Path) -> None:
+def test_second_warm_finds_all_kernels_in_cache(tmp_path: Path) -> None:
     done = warm(tmp_path, "--functions", "add", "--dtypes", "float32")
     assert (done.returncode, done.stderr) == (0, "")
     if PyGPU.backend_name() == "cpu":
@@ -56,7 +56,7 @@ def test_warmed_kernels_are_not_compiled_again(tmp_path: Path) -> None:
         (["--dtypes", "U3"], "'U3' is no dtype that PyGPU computes with"),
     ],
 )
-def test_rejects_unknown_functions_and_dtypes(
+def test_warm_rejects_unknown_functions_and_dtypes(
     arguments: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["PyGPU", "warm", *arguments])

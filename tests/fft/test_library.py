@@ -1,4 +1,4 @@
-"""Test the library of the transforms: plans, memory, captures, and the error if it is missing."""
+"""Test the use of the vendor's FFT library: plans, captures, threads, and errors if it is missing or too old."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from support import on_cpu
 
 PyGPU.device_count()
 pytestmark = pytest.mark.skipif(on_cpu(), reason="a library of a GPU's vendor")
-on_simulated = pytest.mark.skipif(simulated.driver() is None, reason="asks the stand-in of a library")
+simulated_only = pytest.mark.skipif(simulated.driver() is None, reason="asks the stand-in of a library")
 LIBRARY = {"cuda": "libcufft.so.11", "hip": "libhipfft.so.0"}
 VARIABLE = "PYGPU_CUFFT"
 
 
 @pytest.fixture
-def stand_in() -> ctypes.CDLL:
+def simulated_library() -> ctypes.CDLL:
     PyGPU.fft.fft(PyGPU.ones(2, "complex64"))
     library = ctypes.CDLL(LIBRARY[PyGPU.backend_name()])
     library.simulated_fft_plans.restype = library.sim_mathematics_calls.restype = ctypes.c_uint64
@@ -31,7 +31,7 @@ def stand_in() -> ctypes.CDLL:
     return library
 
 
-def named(function: str) -> bytes:
+def vendor_name(function: str) -> bytes:
     return ({"cuda": "cufft", "hip": "hipfft"}[PyGPU.backend_name()] + function).encode()
 
 
@@ -39,22 +39,22 @@ def check(host: np.ndarray, got: PyGPU.GPUArray) -> None:
     np.testing.assert_allclose(got.get(), np.fft.fft(host), rtol=1e-5, atol=1e-4)
 
 
-@on_simulated
-def test_plan_is_cached_and_old_plans_are_evicted(stand_in: ctypes.CDLL) -> None:
+@simulated_only
+def test_plan_is_cached_and_old_plans_are_evicted(simulated_library: ctypes.CDLL) -> None:
     array = PyGPU.ones((3, 20), "complex64")
     PyGPU.fft.fft(array)
-    ever = stand_in.sim_mathematics_calls(named("Create"))
+    ever = simulated_library.sim_mathematics_calls(vendor_name("Create"))
     for _ in range(3):
         check(np.ones((3, 20), "complex64"), PyGPU.fft.fft(array))
         PyGPU.fft.ifft(array)
-    assert stand_in.sim_mathematics_calls(named("Create")) == ever
+    assert simulated_library.sim_mathematics_calls(vendor_name("Create")) == ever
     for length in range(2, 80):
         PyGPU.fft.fft(PyGPU.ones(length, "complex64"))
-    assert stand_in.sim_mathematics_calls(named("Create")) > ever + 64
-    assert stand_in.simulated_fft_plans() <= 64
+    assert simulated_library.sim_mathematics_calls(vendor_name("Create")) > ever + 64
+    assert simulated_library.simulated_fft_plans() <= 64
 
 
-def test_graph_transforms_values_at_launch() -> None:
+def test_graph_with_transforms_uses_values_at_launch() -> None:
     rng = np.random.default_rng(3)
     array, out = PyGPU.empty((4, 30), "complex64"), PyGPU.empty((4, 30), "complex64")
     real = PyGPU.empty((4, 30), "float32")
@@ -68,7 +68,7 @@ def test_graph_transforms_values_at_launch() -> None:
         half = PyGPU.fft.rfft(real, norm="ortho")
         back = PyGPU.fft.irfft(half, 30, norm="ortho")
         graph = stream.end_capture()
-    for length in range(2, 70):  # Afterwards the plans of the graph are no longer the latest ones.
+    for length in range(2, 70):  # More than 64 other plans evict the plans of the graph from the cache.
         PyGPU.fft.fft(PyGPU.ones((length, 2), "complex64"))
     for _ in range(2):
         host = rng.random((4, 30)).astype("complex64")
@@ -80,7 +80,7 @@ def test_graph_transforms_values_at_launch() -> None:
     del graph
 
 
-def test_capture_without_plan_is_rejected_and_continues() -> None:
+def test_transform_without_plan_is_rejected_in_capture_that_continues() -> None:
     array = PyGPU.ones((3, 89), "complex64")
     made = PyGPU.zeros(3)
     stream = PyGPU.Stream()
@@ -95,7 +95,7 @@ def test_capture_without_plan_is_rejected_and_continues() -> None:
     check(array.get(), PyGPU.fft.fft(array))
 
 
-def test_threads_and_streams_transform_concurrently() -> None:
+def test_transforms_in_four_threads_and_streams_match_numpy() -> None:
     rng = np.random.default_rng(4)
     hosts = [rng.random((5, 40)).astype("complex64") for _ in range(4)]
     results: list[PyGPU.GPUArray | None] = [None] * 4
@@ -117,15 +117,15 @@ def test_threads_and_streams_transform_concurrently() -> None:
         check(host, got)
 
 
-@on_simulated
-def test_library_errors_are_reported(stand_in: ctypes.CDLL) -> None:
+@simulated_only
+def test_error_of_fft_library_raises_cuda_error_with_code(simulated_library: ctypes.CDLL) -> None:
     array = PyGPU.ones((2, 23), "complex64")
-    before = stand_in.simulated_fft_plans()
-    stand_in.sim_mathematics_fault(named("MakePlanMany64"), 1, 8)
+    before = simulated_library.simulated_fft_plans()
+    simulated_library.sim_mathematics_fault(vendor_name("MakePlanMany64"), 1, 8)
     with pytest.raises(PyGPU.CudaError, match=r"MakePlanMany64 failed: INVALID_SIZE.*code 8 of (cu|hip)FFT"):
         PyGPU.fft.fft(array)
-    assert stand_in.simulated_fft_plans() == before
-    stand_in.sim_mathematics_fault(named("ExecC2C"), 1, 6)
+    assert simulated_library.simulated_fft_plans() == before
+    simulated_library.sim_mathematics_fault(vendor_name("ExecC2C"), 1, 6)
     with pytest.raises(PyGPU.CudaError, match="ExecC2C failed: EXEC_FAILED"):
         PyGPU.fft.fft(array)
     check(np.ones((2, 23), "complex64"), PyGPU.fft.fft(array))
@@ -148,17 +148,17 @@ def output(library: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.starts_processes
-def test_error_without_library_names_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_fft_library_raises_error_naming_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = output(str(tmp_path / "none.so"), monkeypatch)
     assert text.startswith("None\n")
     assert {"cuda": "-math]", "hip": "ROCM_PATH"}[PyGPU.backend_name()] in text
     assert text.count(f"searched {tmp_path / 'none.so'}") == 1
-    # The file exists but is another library.
+    # The file libc.so.6 exists, but is no FFT library.
     assert "is no" in output("libc.so.6", monkeypatch)
 
 
 @pytest.mark.starts_processes
-def test_rejects_too_old_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_old_fft_library_raises_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, library = tmp_path / "old.c", tmp_path / "old.so"
     prefix = {"cuda": "cufft", "hip": "hipfft"}[PyGPU.backend_name()]
     source.write_text(f"int {prefix}GetVersion(int *version) {{ *version = 5000; return 0; }}")

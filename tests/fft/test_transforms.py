@@ -26,7 +26,7 @@ def numbers(dtype: str, *shape: int) -> np.ndarray:
 def same(got: PyGPU.GPUArray, wanted: Any, about: object = "", loose: bool = False) -> None:
     assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape), about
     few = {"float16": 2e-3, "float32": 1e-5, "complex64": 1e-5}.get(wanted.dtype.name, 1e-12)
-    few = 2e-3 if loose else few  # For half precision NumPy rounds the scale factor to 16 bits too.
+    few = 2e-3 if loose else few  # For float16 input, NumPy also rounds the scale factor to 16 bits.
     most = np.abs(wanted).max(initial=1.0)
     np.testing.assert_allclose(got.get(), wanted, rtol=few, atol=few * most, err_msg=str(about))
 
@@ -79,10 +79,10 @@ def test_fft_accepts_any_layout(layout: str) -> None:
                 same(PyGPU.fft.rfft(array, axis=axis), np.fft.rfft(host, axis=axis))
         if host.size:
             same(PyGPU.fft.fftn(array), np.fft.fftn(host))
-        np.testing.assert_array_equal(array.get(), host)  # The input is unchanged.
+        np.testing.assert_array_equal(array.get(), host)  # The transforms have not changed their input.
 
 
-def test_inner_axes_are_moved_to_end() -> None:
+def test_fft_of_inner_axes_matches_numpy() -> None:
     host = numbers("complex64", 12, 4, 10)
     compare("fft", host, axis=1)
     compare("irfft", host, axis=1)
@@ -93,7 +93,7 @@ def test_inner_axes_are_moved_to_end() -> None:
     same(PyGPU.fft.rfft(PyGPU.to_gpu(numbers("float32", 5, 7))[:, 1:6]), np.fft.rfft(wide))
 
 
-def test_out_receives_transform() -> None:
+def test_out_of_any_dtype_and_layout_receives_transform() -> None:
     host = numbers("complex64", 4, 6)
     wanted = np.fft.fft(host)
     array = PyGPU.to_gpu(host)
@@ -118,14 +118,14 @@ def test_out_receives_transform() -> None:
     same(half, np.fft.ihfft(real.get()))
 
 
-def test_padded_input_may_be_output() -> None:
+def test_out_may_overlap_padded_input() -> None:
     memory = PyGPU.to_gpu(numbers("complex128", 10))
     host = memory.get()
     PyGPU.fft.fft(memory[:4], 8, out=memory[2:])
     same(memory[2:], np.fft.fft(host[:4], 8))
 
 
-def test_empty_arrays_and_axes_of_one_element() -> None:
+def test_fft_of_empty_arrays_and_axes_of_one_element_matches_numpy() -> None:
     compare("fft", np.zeros((0, 4)))
     compare("rfftn", np.zeros((3, 0, 4), "float32"), axes=(0, 2))
     compare("fft", np.zeros(0), 3)
@@ -161,7 +161,7 @@ CALLS: list[Callable[[Any, Any], Any]] = [
 
 
 @pytest.mark.parametrize("place", range(len(CALLS)))
-def test_errors_match_numpy(place: int) -> None:
+def test_bad_arguments_raise_same_message_as_numpy(place: int) -> None:
     host = numbers("float64", 2, 4)
     with pytest.raises(Exception) as theirs:  # noqa: PT011 - whichever it is
         CALLS[place](np.fft, host)
@@ -171,7 +171,7 @@ def test_errors_match_numpy(place: int) -> None:
     assert str(ours.value) == str(theirs.value)
 
 
-def test_rejects_untransformable_input() -> None:
+def test_fft_rejects_host_arrays_bad_arguments_and_read_only_out() -> None:
     with pytest.raises(TypeError, match="to_gpu"):
         PyGPU.fft.fft(np.ones(3))
     array = PyGPU.ones(4, "complex64")
@@ -203,7 +203,7 @@ def test_frequencies_and_shifts_match_numpy() -> None:
         compare("ifftshift", host, axes=axes)
 
 
-def test_numpy_functions_and_namespace_dispatch() -> None:
+def test_numpy_fft_functions_dispatch_device_arrays_to_pygpu() -> None:
     host = numbers("float32", 4, 6)
     array = PyGPU.to_gpu(host)
     assert "fft" in dir(PyGPU)
@@ -219,11 +219,11 @@ def test_numpy_functions_and_namespace_dispatch() -> None:
 
 
 class Own(PyGPU.GPUArray):
-    """Define a user's array class."""
+    """Define a subclass without additions, whose class the results must have."""
 
 
 @pytest.mark.skipif(not IS_GPU, reason="NumPy's results are wrapped as they are")
-def test_results_have_class_of_array() -> None:
+def test_fft_of_subclass_array_has_same_class() -> None:
     made = Own((4,), "complex64")
     made.fill(1)
     assert type(PyGPU.fft.fft(made)) is Own

@@ -15,8 +15,7 @@ da = pytest.importorskip("dask.array")
 
 Operation = Callable[[Any], Any]
 
-# Operations that a first Dask program uses. Each is tested separately, because a result that is an ndarray is a
-# failure.
+# Common operations of Dask arrays. Each must return a GPUArray by itself, not an ndarray.
 CORE: dict[str, Operation] = {
     "compute": lambda x: x,
     "a number is added": lambda x: x + 1,
@@ -55,7 +54,7 @@ CORE: dict[str, Operation] = {
     "full_like": lambda x: da.full_like(x, 3),
 }
 
-# Operations that are used less often. Testing each on every backend would compile too many kernels.
+# Rare operations of Dask arrays. Simulated GPUs omit these tests, because they would compile many kernels.
 MORE: dict[str, Operation] = {
     "mean, axes kept": lambda x: x.mean(axis=-1, keepdims=True),
     "prod": lambda x: (x / 4).prod(axis=0),
@@ -99,7 +98,7 @@ MORE: dict[str, Operation] = {
 
 
 @pytest.fixture(autouse=True)
-def in_this_thread() -> Any:
+def synchronous_scheduler() -> Any:
     with dask.config.set(scheduler="synchronous"):
         yield
 
@@ -127,7 +126,7 @@ def test_dask_result_matches_numpy_on_device(name: str, host: np.ndarray) -> Non
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("name", MORE)
-def test_rare_operations_stay_on_device(name: str, host: np.ndarray) -> None:
+def test_rare_dask_operation_matches_numpy_on_device(name: str, host: np.ndarray) -> None:
     assert_same(MORE[name], host)
 
 
@@ -142,14 +141,14 @@ def test_dask_array_and_array_are_added_from_either_side(host: np.ndarray) -> No
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_rejects_mix_of_host_and_device_chunks(host: np.ndarray) -> None:
+def test_sum_of_host_and_device_chunks_raises_type_error(host: np.ndarray) -> None:
     x = da.from_array(PyGPU.to_gpu(host), chunks=(3, 4))
     with pytest.raises(TypeError, match="in host memory"):
         (da.from_array(host, chunks=(3, 4)) + x).compute()
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_file_array_is_uploaded_chunk_by_chunk(host: np.ndarray, tmp_path: Any) -> None:
+def test_chunks_of_file_array_are_uploaded_by_map_blocks(host: np.ndarray, tmp_path: Any) -> None:
     np.save(tmp_path / "values.npy", host)
     x = da.from_array(np.load(tmp_path / "values.npy", mmap_mode="r"), chunks=(3, 4))
     meta = PyGPU.empty((0, 0), host.dtype)
@@ -159,7 +158,7 @@ def test_file_array_is_uploaded_chunk_by_chunk(host: np.ndarray, tmp_path: Any) 
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_dask_threads_compute_concurrently(host: np.ndarray) -> None:
+def test_dask_threads_scheduler_gives_correct_sum(host: np.ndarray) -> None:
     x = da.from_array(PyGPU.to_gpu(host), chunks=(2, 2))
     total = (x * x).sum().compute(scheduler="threads", num_workers=4)
     assert type(total) is PyGPU.GPUArray
@@ -167,7 +166,7 @@ def test_dask_threads_compute_concurrently(host: np.ndarray) -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_to_backend_roundtrips_to_device(host: np.ndarray) -> None:
+def test_to_backend_moves_chunks_to_device_and_back(host: np.ndarray) -> None:
     x = da.from_array(host, chunks=(3, 4)).to_backend("pygpu")
     assert type(x._meta) is PyGPU.GPUArray
     assert x.to_backend("pygpu") is x
@@ -204,7 +203,7 @@ def test_pygpu_backend_creates_arrays_on_device() -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_kernels_may_write_arrays_of_backend() -> None:
+def test_arrays_created_by_dask_backend_are_writeable() -> None:
     def count_up(chunk: PyGPU.GPUArray) -> PyGPU.GPUArray:
         chunk[0, 0] = 5
         return chunk

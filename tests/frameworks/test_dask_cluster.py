@@ -1,4 +1,4 @@
-"""Test Dask workers, one process for each device; all tests share one cluster, which takes seconds to start."""
+"""Test a Dask cluster of two worker processes with one device each; the tests share it, because its start is slow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ import PyGPU
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
-# Resources that `distributed` leaves open when it ends a process are no failures of these tests.
+# `distributed` leaves resources open when it ends a process. The filter keeps these ResourceWarnings from failing a
+# test.
 pytestmark = [
     pytest.mark.enough_on("cpu", "cuda"),
     pytest.mark.starts_processes,
@@ -24,7 +25,8 @@ pytestmark = [
 
 MEGABYTE = 1_000_000
 SETTINGS = {
-    # Workers spill by the size that Dask counts, not by the memory of the process, which depends on the system.
+    # Workers spill when the sizes of their arrays, as Dask counts them, reach half of the limit. The rules that depend
+    # on the memory of the process are off, because that memory depends on the system.
     "distributed.worker.memory.target": 0.5,
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
@@ -64,11 +66,11 @@ def doubled(values: np.ndarray) -> PyGPU.GPUArray:
     return PyGPU.to_gpu(values) * 2
 
 
-def place(array: PyGPU.GPUArray) -> tuple[str, int, int]:
+def class_device_and_process(array: PyGPU.GPUArray) -> tuple[str, int, int]:
     return type(array).__name__, array.device.index, os.getpid()
 
 
-def test_each_worker_has_its_device(client: Any) -> None:
+def test_each_dask_worker_uses_device_of_its_environment(client: Any) -> None:
     places = client.run(lambda: (PyGPU.zeros(1).device.index, PyGPU.current_device()))
     wanted = {(number % PyGPU.device_count(),) * 2 for number in range(2)}
     assert set(places.values()) == wanted
@@ -86,7 +88,10 @@ def test_array_is_computed_by_two_workers_and_returned(client: Any) -> None:
 def test_futures_keep_arrays_on_device_until_transferred(client: Any) -> None:
     first, second = client.scheduler_info()["workers"]
     made = client.submit(doubled, np.arange(3.0), workers=[first], pure=False)
-    places = [client.submit(place, made, workers=[worker], pure=False).result() for worker in (first, second)]
+    places = [
+        client.submit(class_device_and_process, made, workers=[worker], pure=False).result()
+        for worker in (first, second)
+    ]
     assert [name for name, *_ in places] == ["GPUArray"] * 2
     assert len({process for *_, process in places}) == 2
     assert {device for _, device, _ in places} == {number % PyGPU.device_count() for number in range(2)}
@@ -96,7 +101,7 @@ def test_futures_keep_arrays_on_device_until_transferred(client: Any) -> None:
 def test_sent_array_arrives_on_device_of_receiver(client: Any) -> None:
     for worker in client.scheduler_info()["workers"]:
         sent = client.scatter(PyGPU.arange(6.0), workers=[worker], hash=False)
-        _, device, _ = client.submit(place, sent, workers=[worker], pure=False).result()
+        _, device, _ = client.submit(class_device_and_process, sent, workers=[worker], pure=False).result()
         assert device == client.run(PyGPU.current_device, workers=[worker])[worker]
 
 
@@ -117,7 +122,7 @@ def test_kernel_is_sent_with_function_and_built_once_per_worker(client: Any) -> 
     assert len(set(seen)) <= 2
 
 
-def test_worker_spills_arrays_by_size(client: Any) -> None:
+def test_worker_spills_arrays_beyond_memory_target(client: Any) -> None:
     (first, *_) = client.scheduler_info()["workers"]
     futures = client.map(lambda n: PyGPU.full(MEGABYTE // 8, n, "f8"), range(8), workers=[first], pure=False)
     distributed.wait(futures)
@@ -137,7 +142,7 @@ def test_killed_worker_raises_and_cluster_continues(client: Any) -> None:
 
 
 def test_results_of_killed_worker_are_recomputed_and_others_kept(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    # A task sent to the worker that is being killed is retried.
+    # Retry a task that was sent to the worker while the worker was being killed.
     monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 3)
     client.wait_for_workers(2, timeout=60)
     first, second = client.scheduler_info()["workers"]

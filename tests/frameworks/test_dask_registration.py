@@ -1,4 +1,4 @@
-"""Test the automatic registration with Dask and the purpose of each registered function."""
+"""Test the automatic registration of PyGPU with Dask, and that Dask fails without each registered function."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ assert sizeof(PyGPU.zeros(1000)) == 8000
 
 @contextlib.contextmanager
 def without(registry: Any) -> Iterator[None]:
-    """Remove one registration from Dask during a block."""
+    """Remove PyGPU's function from one of Dask's registries during a `with` block."""
     known = registry._lookup.pop(PyGPU.GPUArray)
     try:
         yield
@@ -66,7 +66,7 @@ def test_registration_is_automatic_for_any_import_order(imports: str) -> None:
 
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cpu")
-def test_package_and_dask_arrays_import_independently() -> None:
+def test_registration_imports_dask_array_only_when_user_does() -> None:
     program = (
         "import sys, PyGPU.dask; assert 'dask' not in sys.modules\n"
         "import importlib.util, dask; assert 'dask.array' not in sys.modules\n"
@@ -115,7 +115,7 @@ def test_mixed_operands_require_registered_chunk_type(x: Any) -> None:
     assert type((x + PyGPU.arange(6.0)).compute(scheduler="synchronous")) is PyGPU.GPUArray
 
 
-def test_sizeof_is_size_of_elements() -> None:
+def test_dask_sizeof_counts_stored_elements_in_bytes() -> None:
     from dask.sizeof import sizeof
 
     assert sizeof(PyGPU.zeros((100, 100))) == 80_000
@@ -125,7 +125,7 @@ def test_sizeof_is_size_of_elements() -> None:
     assert sizeof(PyGPU.zeros(())) == 8
 
 
-def test_token_is_unique_and_fetches_no_value() -> None:
+def test_dask_token_is_different_for_each_call() -> None:
     from dask.base import tokenize
 
     a = PyGPU.zeros(3)
@@ -134,7 +134,7 @@ def test_token_is_unique_and_fetches_no_value() -> None:
 
 
 def of_all_layouts() -> dict[str, PyGPU.GPUArray]:
-    """Return arrays in each layout that a message must describe."""
+    """Return named arrays of every layout and of unusual dtypes, which messages between processes must preserve."""
     base = PyGPU.to_gpu(np.arange(24.0).reshape(4, 6))
     record = np.zeros(3, support.RECORD)
     record["id"] = [1, 2, 3]
@@ -158,7 +158,7 @@ def test_message_keeps_every_layout_and_dtype(serializers: tuple[str, ...]) -> N
     for name, array in of_all_layouts().items():
         header, frames = protocol.serialize(array, serializers=serializers)
         assert header["serializer"] == serializers[0], name
-        # A connection joins frames and returns read-only data.
+        # Like a connection between processes, pass read-only bytes instead of the original frames.
         got = protocol.deserialize(header, [bytes(frame) for frame in frames])
         assert type(got) is PyGPU.GPUArray, name
         support.assert_same(got, array.get())
@@ -166,7 +166,7 @@ def test_message_keeps_every_layout_and_dtype(serializers: tuple[str, ...]) -> N
     assert protocol.deserialize(*protocol.serialize(f_order, serializers=["dask"])).flags.f_contiguous
 
 
-def test_message_contains_repeated_element_once() -> None:
+def test_message_of_broadcast_array_contains_each_element_once() -> None:
     protocol = pytest.importorskip("distributed.protocol")
     _, frames = protocol.serialize(PyGPU.broadcast_to(PyGPU.zeros(6), (1000, 6)), serializers=["dask"])
     assert sum(memoryview(frame).nbytes for frame in frames) == 48
@@ -182,7 +182,7 @@ def test_device_frame_restores_array() -> None:
         support.assert_same(serialization.from_device_frames(header, frames), array.get())
 
 
-def test_array_returns_to_its_device_or_current_one_in_other_process() -> None:
+def test_deserialized_array_is_on_original_or_else_current_device() -> None:
     pytest.importorskip("distributed")
     from PyGPU._dask import serialization
 
@@ -193,12 +193,12 @@ def test_array_returns_to_its_device_or_current_one_in_other_process() -> None:
     assert serialization.from_frames(header, frames).device.index == PyGPU.current_device()
 
 
-def test_pickled_array_needs_no_registration() -> None:
+def test_pickle_roundtrip_returns_equal_array() -> None:
     a = PyGPU.arange(6.0)
     assert pickle.loads(pickle.dumps(a)).get().tolist() == a.get().tolist()
 
 
-def test_overflow_is_spilled_and_restored(tmp_path: Any) -> None:
+def test_spill_buffer_writes_arrays_to_disk_and_restores_them(tmp_path: Any) -> None:
     spill = pytest.importorskip("distributed.spill")
     buffer = spill.SpillBuffer(str(tmp_path), target=2_500_000)
     for number in range(6):

@@ -1,4 +1,4 @@
-"""Test engines that accept arrays by a protocol, if installed: docs/howto/frameworks.md."""
+"""Test the recipes of docs/howto/frameworks.md for xarray, Zarr, KvikIO and Ray, if these are installed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def host() -> np.ndarray:
     return np.arange(12.0).reshape(3, 4)
 
 
-def test_xarray_stays_on_device(host: np.ndarray) -> None:
+def test_xarray_operations_keep_data_on_device(host: np.ndarray) -> None:
     xr = pytest.importorskip("xarray")
 
     def labelled(values: Any) -> Any:
@@ -41,7 +41,7 @@ def test_xarray_stays_on_device(host: np.ndarray) -> None:
         np.testing.assert_allclose(got.data.get(), wanted.data, err_msg=name)
 
 
-def test_chunked_xarray_stays_on_device(host: np.ndarray) -> None:
+def test_xarray_with_dask_chunks_keeps_data_on_device(host: np.ndarray) -> None:
     xr = pytest.importorskip("xarray")
     pytest.importorskip("dask.array")
     a = xr.DataArray(PyGPU.to_gpu(host), dims=("time", "place")).chunk({"place": 2})
@@ -50,7 +50,7 @@ def test_chunked_xarray_stays_on_device(host: np.ndarray) -> None:
     np.testing.assert_allclose(mean.data.get(), (host + 1).mean(0))
 
 
-def test_zarr_part_is_read_to_device(host: np.ndarray) -> None:
+def test_part_of_zarr_array_is_uploaded_and_written_back(host: np.ndarray) -> None:
     zarr = pytest.importorskip("zarr")
     z = zarr.create_array(store={}, shape=host.shape, chunks=(1, 4), dtype=host.dtype)
     z[:] = host
@@ -75,7 +75,7 @@ def test_kvikio_reads_and_writes_arrays(tmp_path: Path) -> None:
     assert (b.get()[500:] == np.arange(100.0, 600.0)).all()
 
 
-def test_ray_passes_arrays_to_tasks_and_back() -> None:
+def test_ray_serialization_returns_equal_array() -> None:
     serialization = pytest.importorskip("ray.cloudpickle")
     a = PyGPU.arange(6.0)[::2]
     assert serialization.loads(serialization.dumps(a)).get().tolist() == [0, 2, 4]

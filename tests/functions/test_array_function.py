@@ -1,4 +1,4 @@
-"""Test NumPy's functions on device arrays (NEP 18): every entry of the table, and errors for all others."""
+"""Test NumPy functions with device arrays (NEP 18): results of all functions in PyGPU's table, errors of all others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ HOST: dict[str, Any] = {
     "z": np.array([1 + 2j, 3 + 0j]),
 }
 
-# One call for each name in the table. Its arrays are those of HOST, on the device or on the host.
+# One call for each function in PyGPU's table. The names of arrays are the keys of `HOST`; each call is evaluated with
+# device arrays and with host arrays.
 CALLS = """
 np.all(m, 0)                            np.allclose(a, b)                       np.amax(a, axis=1)
 np.amin(a, axis=1, keepdims=True)       np.angle(z, deg=True)                   np.any(m, axis=1)
@@ -111,7 +112,7 @@ PROGRAMS = {
     for call in CALLS.replace("\nnp.", "  np.").split("  np.")
     if call.strip()
 }
-# Functions that Dask uses first. On other backends the simulated driver would compile a kernel for each.
+# Functions that Dask uses most. Only these are tested on a GPU, because the simulated driver compiles kernels for each.
 FIRST = [
     "concatenate", "stack", "transpose", "where", "sum", "min", "max", "argmin", "argmax", "cumsum", "full_like",
     "zeros_like", "empty_like", "asarray", "array", "save", "array2string", "shares_memory", "may_share_memory",
@@ -148,7 +149,7 @@ def test_dispatched_function_matches_numpy_on_same_device(name: str, tmp_path: P
     (tmp_path / "bytes").write_bytes(b"1 2\n3 4\n")
     program = PROGRAMS[name]
     ours, numpys = ({**arrays(is_host), "path": str(tmp_path / "bytes")} for is_host in (False, True))
-    # NumPy's ``like=`` requires an array with the protocol; on the host the call is the same without it.
+    # `like=` accepts only arrays that implement `__array_function__`. The call with host arrays omits the argument.
     host_program = program.replace(", like=a", "")
     same(eval(program, ours), eval(host_program, numpys))
     if name in CHANGING:
@@ -156,7 +157,7 @@ def test_dispatched_function_matches_numpy_on_same_device(name: str, tmp_path: P
         same(ours["v"], numpys["v"])
 
 
-def test_table_has_call_for_each_name() -> None:
+def test_table_of_calls_has_every_dispatched_function() -> None:
     names = {name for name in function_table.names() if hasattr(getattr(np, name, None), "_implementation")}
     of_numbers = {"linspace", "logspace", "geomspace"}
     assert set(PROGRAMS) == (names - of_numbers) | function_table.names_with_like() | {"can_cast", "result_type"}
@@ -173,13 +174,13 @@ def test_every_numpy_function_is_dispatched_or_rejected() -> None:
 
 
 class Stranger:
-    """Represent an array of another library, which implements `__array_function__`."""
+    """Imitate an array of another library that implements `__array_function__`."""
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return NotImplemented if func is np.ravel else ("the stranger's", func.__name__)
 
 
-def test_arrays_of_another_library_use_its_dispatch() -> None:
+def test_call_with_array_of_other_library_uses_dispatch_of_library() -> None:
     array, other = PyGPU.zeros(3), Stranger()
     assert np.concatenate([array, other]) == ("the stranger's", "concatenate")
     assert np.unwrap(other) == ("the stranger's", "unwrap")
@@ -199,12 +200,12 @@ MIXED: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", MIXED)
-def test_rejects_host_arrays_like_operators(name: str) -> None:
+def test_numpy_function_rejects_host_operand_next_to_device_array(name: str) -> None:
     with pytest.raises(TypeError, match=rf"numpy\.{name}: the ndarray of shape \(3,\) is in host memory.*to_gpu"):
         MIXED[name](PyGPU.zeros(3), np.ones(3))
 
 
-def test_indices_may_be_in_host_memory_and_scalars_too() -> None:
+def test_indices_scalars_and_copied_values_may_be_in_host_memory() -> None:
     array = PyGPU.to_gpu(np.array([5, 6, 7]))
     assert np.take(array, np.array([2, 0])).tolist() == [7, 5]
     assert np.repeat(array, np.array([0, 1, 2])).tolist() == [6, 7, 7]
@@ -234,7 +235,7 @@ def test_file_and_text_functions_match_numpy() -> None:
     assert np.array2string(array, precision=1) == "[0. 1. 2.]"
 
 
-def test_like_creates_arrays_on_same_device() -> None:
+def test_like_argument_creates_array_on_same_device() -> None:
     array = PyGPU.to_gpu(np.arange(3.0))
     for made in (
         np.asarray(array, like=array),
@@ -249,7 +250,7 @@ def test_like_creates_arrays_on_same_device() -> None:
     assert np.asfortranarray(np.ones((2, 2)), like=array).flags.f_contiguous
 
 
-def test_arrays_share_memory_if_bytes_overlap() -> None:
+def test_shares_memory_is_true_only_if_bytes_overlap() -> None:
     array = PyGPU.zeros(10)
     assert np.shares_memory(array[:6], array[5:])
     assert not np.shares_memory(array[::2], array[1::2])

@@ -1,4 +1,4 @@
-"""Test composed functions: each expression with PyGPU matches NumPy."""
+"""Test functions that PyGPU composes of other functions: each expression gives the same result as with NumPy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ HOST: dict[str, Any] = {
     "one": np.array(3.0),
 }
 
-# Expressions that use nearly the same kernels are on one line.
+# Expressions, separated by `;`. Names are the keys of `HOST`, and `xp` is NumPy or PyGPU. Expressions on one line use
+# nearly the same kernels.
 CALCULUS = """
 xp.gradient(a); xp.gradient(a[0], 2.0); xp.gradient(a[::-1, ::2], 0.5, 2, edge_order=2); xp.gradient(u, axis=1)
 xp.gradient(a, s, axis=1); xp.gradient(a, [0, 1, 2, 3], s, edge_order=2); xp.gradient(c); xp.gradient(b, axis=(1, 0))
@@ -128,7 +129,7 @@ def check(ours: Any, numpys: Any) -> None:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("expression", of_few(ALL, FEW))
-def test_expression_matches_numpy(expression: str) -> None:
+def test_composed_function_expression_matches_numpy(expression: str) -> None:
     def compute(xp: Any) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
@@ -156,7 +157,7 @@ def test_fill_diagonal_matches_numpy() -> None:
             PyGPU.fill_diagonal(wrong, 1)
 
 
-def test_in_tests_equality_of_elements() -> None:
+def test_in_operator_compares_value_with_elements() -> None:
     array = PyGPU.to_gpu(np.array([[1, 2], [3, 4]]))
     assert 3 in array
     assert np.int8(2) in array
@@ -165,7 +166,7 @@ def test_in_tests_equality_of_elements() -> None:
     assert 1 not in array[:0]
 
 
-def test_reduction_signature_has_parameters() -> None:
+def test_signature_of_mean_has_numpy_parameters() -> None:
     parameters = inspect.signature(PyGPU.mean).parameters
     assert next(iter(parameters)) == "a"
     assert {"axis", "keepdims", "dtype"} <= set(parameters)

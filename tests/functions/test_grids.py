@@ -1,4 +1,4 @@
-"""Test flat indices and their coordinates along each axis: results match NumPy."""
+"""Test `unravel_index`, `ravel_multi_index`, `isposinf` and `isneginf`: results match NumPy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_unravel_index_matches_numpy(order: str) -> None:
     assert back.tolist() == array.tolist()
 
 
-def test_out_of_range_indices_raise_wrap_or_clip() -> None:
+def test_ravel_multi_index_raises_wraps_or_clips_by_mode() -> None:
     rows, columns = np.array([0, 3, -1]), np.array([1, 5, 2])
     ours = (PyGPU.to_gpu(rows), PyGPU.to_gpu(columns))
     for mode in ("wrap", "clip", ("clip", "wrap")):
@@ -37,7 +37,7 @@ def test_out_of_range_indices_raise_wrap_or_clip() -> None:
         PyGPU.ravel_multi_index(ours, (2, 4, 5))
 
 
-def test_rejects_non_indices() -> None:
+def test_unravel_index_rejects_floats_and_order_k() -> None:
     with pytest.raises(TypeError, match="indices are integers, not float64"):
         PyGPU.unravel_index(PyGPU.zeros(2), (2, 3))
     with pytest.raises(ValueError, match="only 'C' or 'F' order is permitted, not 'K'"):

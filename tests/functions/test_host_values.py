@@ -1,4 +1,4 @@
-"""Test errors for host values: they name the value and the way to upload it."""
+"""Test the errors of functions that are called with host values: they describe the value and name `PyGPU.to_gpu`."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ pytestmark = pytest.mark.enough_on("cpu")
 ROWS = [[1.0, 2.0], [3.0, 4.0]]
 TRUTH = [True, False]
 
-# Functions that create an array from values of the host.
-MAKES = (
+# Functions that accept host values because they create arrays from them.
+CREATING = (
     "arange array asanyarray asarray asarray_chkfinite ascontiguousarray asfortranarray bartlett blackman block "
     "diag_indices empty empty_like eye fftfreq from_dlpack frombuffer fromfile fromfunction fromiter fromstring full "
     "full_like genfromtxt geomspace hamming hanning identity indices ix_ kaiser linspace load loadtxt logspace "
     "mask_indices ones ones_like require rfftfreq tri tril_indices triu_indices zeros zeros_like"
 )
-# Functions that query types, shapes and memory, or print values or write them to files. They accept any value, as
-# NumPy's do.
-ASKS = (
+# Functions that accept any value, like NumPy's: they query types, shapes and memory, print values or write them to
+# files.
+ACCEPTING_ANY_VALUE = (
     "array2string array_repr array_str base_repr binary_repr broadcast_shapes can_cast common_type finfo "
     "format_float_positional format_float_scientific get_include get_printoptions iinfo iscomplexobj isdtype "
     "isfortran isrealobj isscalar issubdtype iterable may_share_memory min_scalar_type ndim printoptions "
     "promote_types result_type save savetxt savez savez_compressed set_printoptions shape shares_memory show_config "
     "size"
 )
-# The coefficients of polynomials may be a list.
+# Functions of polynomials, which accept a list of coefficients.
 POLYNOMIALS = {name for name in dir(np) if name.startswith("poly")}
 
-# Arguments of functions for which one array does not suffice.
+# Arguments for functions that need other arguments than one to three arrays.
 GIVEN: dict[str, tuple[Any, ...]] = {
     "apply_along_axis": (PyGPU.sum, 0, ROWS),
     "apply_over_axes": (PyGPU.sum, ROWS, [0]),
@@ -89,9 +89,9 @@ GIVEN: dict[str, tuple[Any, ...]] = {
 
 
 def functions() -> Iterator[Any]:
-    """Return every function that NumPy has too, except for those above."""
+    """Yield each function that PyGPU and NumPy have, with its arguments in `GIVEN`, except those in the lists above."""
     for module, numpys in ((PyGPU, np), (PyGPU.linalg, np.linalg), (PyGPU.fft, np.fft)):
-        left_out = {*MAKES.split(), *ASKS.split(), *POLYNOMIALS}
+        left_out = {*CREATING.split(), *ACCEPTING_ANY_VALUE.split(), *POLYNOMIALS}
         for name in sorted({*dir(module)} & {*dir(numpys)} - left_out):
             function = getattr(module, name)
             if callable(function) and not name.startswith("_") and not isinstance(function, type):
@@ -101,7 +101,8 @@ def functions() -> Iterator[Any]:
 def error_of(function: Callable[..., Any], given: tuple[Any, ...], *, is_exact: bool) -> str:
     """Return the text of the `TypeError` that a call raises.
 
-    If the number of operands is unknown, several numbers are tried.
+    Unless `is_exact` is set, the function's number of operands is unknown: it is called with 1, 2, ... arguments until
+    the error is no longer about their number.
     """
     text = "no error"
     for count in range(len(given) if is_exact else 1, len(given) + 1):
@@ -114,7 +115,7 @@ def error_of(function: Callable[..., Any], given: tuple[Any, ...], *, is_exact: 
 
 
 @pytest.mark.parametrize(("function", "given"), [*functions()])
-def test_function_with_host_values_names_upload(function: Any, given: Any) -> None:
+def test_error_of_function_with_host_values_names_to_gpu(function: Any, given: Any) -> None:
     rows = given or (ROWS,) * 3
     for arguments in (rows, tuple(np.array(one) if isinstance(one, list) else one for one in rows)):
         assert "PyGPU.to_gpu(x)" in error_of(function, arguments, is_exact=given is not None)
@@ -135,13 +136,13 @@ def test_function_with_host_values_names_upload(function: Any, given: Any) -> No
         (lambda: PyGPU.where([1, 0]), "the list of shape (2,)"),
     ],
 )
-def test_error_names_values_in_host_memory(call: Callable[[], Any], what: str) -> None:
+def test_error_describes_type_and_shape_of_host_value(call: Callable[[], Any], what: str) -> None:
     with pytest.raises(TypeError) as caught:
         call()
     assert str(caught.value) == f"{what} is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
 
 
-def test_error_names_constructor_for_other_objects() -> None:
+def test_error_names_asarray_for_lists_of_arrays_and_other_objects() -> None:
     with pytest.raises(
         TypeError, match=r"the list holds arrays, and is none; PyGPU.asarray\(x\) joins those of one shape"
     ):
@@ -153,7 +154,7 @@ def test_error_names_constructor_for_other_objects() -> None:
             PyGPU.sum(given)
 
 
-def test_advice_of_error_works() -> None:
+def test_calls_that_errors_recommend_return_result() -> None:
     assert PyGPU.sum(PyGPU.to_gpu([1, 2])).item() == 3
     assert PyGPU.max(PyGPU.asarray([PyGPU.zeros(2), PyGPU.ones(2)]), axis=0).tolist() == [1.0, 1.0]
     assert PyGPU.sum(PyGPU.asarray(range(3))).item() == 3

@@ -27,7 +27,7 @@ def views(shape: tuple[int, ...], dtype: str = "float32") -> list[np.ndarray]:
 
 
 def given(host: np.ndarray) -> PyGPU.GPUArray:
-    """Return a device array with the layout of an ndarray."""
+    """Return a device array with the values and the layout of one of the arrays from `views`."""
     if host.base is None or not host.size or not all(host.strides):
         return (
             PyGPU.broadcast_to(PyGPU.to_gpu(host[:1, :1, :1]), host.shape) if 0 in host.strides else PyGPU.to_gpu(host)
@@ -40,7 +40,7 @@ def given(host: np.ndarray) -> PyGPU.GPUArray:
 
 
 @pytest.mark.parametrize("name", JOINING)
-def test_concatenate_accepts_any_layout(name: str) -> None:
+def test_joining_function_accepts_any_layout(name: str) -> None:
     for first, second in itertools.combinations(views((2, 3, 4)), 2):
         expected = getattr(np, name)([first, second, first])
         assert_same(getattr(PyGPU, name)([given(first), given(second), given(first)]), expected)
@@ -72,7 +72,7 @@ def test_stack_accepts_any_axis() -> None:
     assert_same(PyGPU.hstack(scalars), np.hstack([np.float32(3), np.float32(4)]))
 
 
-def test_joined_types_are_promoted_like_numpy() -> None:
+def test_concatenate_promotes_dtypes_like_numpy() -> None:
     kinds = of_few(
         ["bool", "int8", "uint16", "int64", "float16", "float32", "complex64"], ["bool", "uint16", "float32"]
     )
@@ -89,7 +89,7 @@ def test_joined_types_are_promoted_like_numpy() -> None:
                 assert_same_refusal(ours, numpys)
 
 
-def test_joined_layout_follows_arrays() -> None:
+def test_memory_order_of_concatenated_arrays_matches_numpy() -> None:
     host = np.zeros((2, 3, 4), "float32")
     for hosts in ([host] * 2, [host.T] * 2, [host.T, host.T.copy("C")], [host.swapaxes(0, 1)] * 2):
         arrays = [PyGPU.to_gpu(one) if one.flags.forc else PyGPU.to_gpu(host).swapaxes(0, 1) for one in hosts]
@@ -110,7 +110,7 @@ def test_joined_layout_follows_arrays() -> None:
         (([np.zeros(2), np.zeros(2)],), {"out": np.zeros(4, "int32")}),
     ],
 )
-def test_rejects_same_arguments_as_numpy(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+def test_concatenate_rejects_same_arguments_as_numpy(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
     def on_device(value: Any) -> Any:
         if isinstance(value, list):
             return [on_device(one) for one in value]
@@ -124,7 +124,7 @@ def test_rejects_same_arguments_as_numpy(arguments: tuple[Any, ...], keywords: d
 
 
 @pytest.mark.parametrize("name", JOINING)
-def test_rejects_mix_of_host_and_device_values(name: str) -> None:
+def test_joining_function_rejects_mix_of_host_and_device_values(name: str) -> None:
     device = PyGPU.zeros((2, 3, 4))
     for host in (np.zeros((2, 3, 4)), np.zeros((2, 3, 4)).tolist()):
         for module in (PyGPU, np):
@@ -133,7 +133,7 @@ def test_rejects_mix_of_host_and_device_values(name: str) -> None:
 
 
 class Foreign:
-    """Represent an array of another library."""
+    """Imitate an array of another library that exports its memory by DLPack."""
 
     def __init__(self, array: PyGPU.GPUArray) -> None:
         self.__array = array
@@ -145,20 +145,20 @@ class Foreign:
         return self.__array.__dlpack__(**keywords)
 
 
-def test_arrays_of_other_libraries_are_joined() -> None:
+def test_joining_function_accepts_arrays_of_other_libraries() -> None:
     a = PyGPU.arange(3)
     for name in JOINING:
         assert_same(getattr(PyGPU, name)([Foreign(a), a]), getattr(np, name)([a.get(), a.get()]))
 
 
-def test_rejects_arrays_of_several_devices() -> None:
+def test_concatenate_rejects_arrays_of_several_devices() -> None:
     if PyGPU.backend_name() == "cpu":
         pytest.skip("there is one device")
     with pytest.raises(ValueError, match="copy them to one device first"):
         PyGPU.concatenate([PyGPU.zeros(2), PyGPU.zeros(2, device="cpu")])
 
 
-def test_captured_join_runs_at_launch() -> None:
+def test_captured_concatenate_uses_values_at_launch() -> None:
     a, b, out = PyGPU.zeros(2), PyGPU.ones(3), PyGPU.zeros(5)
     graph = PyGPU.Graph()
     with graph:
@@ -173,7 +173,7 @@ def test_concatenate_is_correct_if_out_overlaps_operand() -> None:
     assert PyGPU.concatenate([a[3:], a[:3]], out=a).tolist() == [3, 4, 5, 0, 1, 2]
 
 
-def test_append_adds_values() -> None:
+def test_append_matches_numpy_with_and_without_axis() -> None:
     host = np.arange(6, dtype="int64").reshape(2, 3)
     a = PyGPU.to_gpu(host)
     assert_same(PyGPU.append(a, a), np.append(host, host))
@@ -181,7 +181,7 @@ def test_append_adds_values() -> None:
     assert_same(PyGPU.append(a, a[:, :1], 1), np.append(host, host[:, :1], 1))
 
 
-def test_block_builds_matrix() -> None:
+def test_block_joins_nested_lists_like_numpy() -> None:
     a, b = np.ones((2, 2), "float32"), np.zeros((2, 1), "float32")
     c, d = PyGPU.to_gpu(a), PyGPU.to_gpu(b)
     assert_same(PyGPU.block([[c, d], [d, c]]), np.block([[a, b], [b, a]]))
@@ -212,7 +212,7 @@ def test_split_matches_numpy(name: str, sections: Any) -> None:
             assert part.base is a
 
 
-def test_unstack_returns_views() -> None:
+def test_unstack_returns_views_like_numpy() -> None:
     host = np.arange(24, dtype="float32").reshape(2, 3, 4)
     a = PyGPU.to_gpu(host)
     for axis in range(-3, 3):
@@ -222,7 +222,7 @@ def test_unstack_returns_views() -> None:
     assert_same_refusal(outcome(lambda: PyGPU.unstack(a[0, 0, 0])), outcome(lambda: np.unstack(host[0, 0, 0])))
 
 
-def test_random_joins_match_numpy() -> None:
+def test_concatenate_of_random_layouts_matches_numpy() -> None:
     seed = int(np.random.default_rng().integers(2**32))
     print("seed", seed)
     random = np.random.default_rng(seed)
@@ -242,13 +242,13 @@ def test_random_joins_match_numpy() -> None:
 
 
 @pytest.mark.parametrize(("dtype", "axis"), [("int8", 0), ("float32", 0), ("complex128", 1), ("int16", 1)])
-def test_many_small_arrays_are_joined(dtype: str, axis: int) -> None:
+def test_concatenation_of_70_arrays_matches_numpy(dtype: str, axis: int) -> None:
     hosts = [np.arange(3 * count).reshape((count, 3) if axis == 0 else (3, count)).astype(dtype) for count in range(70)]
     joined = PyGPU.concatenate([PyGPU.to_gpu(host) for host in hosts], axis=axis)
     np.testing.assert_array_equal(joined.get(), np.concatenate(hosts, axis=axis))
 
 
-def test_arrays_at_odd_addresses_are_joined() -> None:
+def test_concatenation_of_views_at_odd_addresses_matches_numpy() -> None:
     bytes_ = PyGPU.to_gpu(np.arange(200, dtype="uint8"))
     parts = [bytes_[start : start + 7] for start in (0, 1, 9, 50)]
     np.testing.assert_array_equal(PyGPU.concatenate(parts).get(), np.concatenate([part.get() for part in parts]))

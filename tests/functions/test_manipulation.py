@@ -1,4 +1,4 @@
-"""Test changes of shape and order: results match NumPy."""
+"""Test rotation, flip, roll, tile, resize and copy: results match NumPy."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_tile_repeats_array_like_numpy(reps: Any) -> None:
     ("shape", "reps"),
     [((40000,), 4), ((40003,), 3), ((6, 5000), (2, 2)), ((3, 2, 4100), (2, 3, 1)), ((300, 12), (3, 2, 1))],
 )
-def test_repeat_of_long_rows(shape: tuple[int, ...], reps: Any) -> None:
+def test_tile_and_broadcast_assignment_of_long_rows_match_numpy(shape: tuple[int, ...], reps: Any) -> None:
     host = np.arange(np.prod(shape), dtype="float32").reshape(shape)
     assert_same(PyGPU.tile(PyGPU.to_gpu(host), reps), np.tile(host, reps))
     target = PyGPU.zeros((3, *shape), "float32")
@@ -87,7 +87,7 @@ def test_resize_repeats_array_to_shape(shape: Any) -> None:
             assert_same(ours[1], numpys[1])
 
 
-def test_copy_is_separate_array() -> None:
+def test_copy_function_owns_memory_and_keeps_requested_order() -> None:
     a = PyGPU.to_gpu(HOST).T
     for order in "KCFA":
         copied = PyGPU.copy(a, order)

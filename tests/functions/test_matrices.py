@@ -1,4 +1,4 @@
-"""Test matrices, diagonals, differences, grids and comparisons: results match NumPy."""
+"""Test functions that make matrices, diagonals, differences, grids and comparisons: results match NumPy."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_matrix_functions_match_numpy(k: int) -> None:
     compare("trace", np.arange(24, dtype="int8").reshape(2, 3, 4), k, 2, 0, "float32")
 
 
-def test_rejects_non_matrices_like_numpy() -> None:
+def test_matrix_functions_handle_wrong_ranks_like_numpy() -> None:
     compare("diag", np.zeros((2, 2, 2), "float32"))
     compare("diag", np.float32(3))
     compare("trace", np.zeros(2, "float32"))
@@ -123,7 +123,7 @@ def test_type_functions_match_numpy() -> None:
     compare("can_cast", np.zeros(2, "float32"), "int32", "unsafe")
 
 
-def test_arrays_have_numpy_methods() -> None:
+def test_array_methods_trace_round_clip_and_flatten_match_numpy() -> None:
     host = (np.arange(12, dtype="float64") / 8).reshape(3, 4)
     for view, a in ((host, PyGPU.to_gpu(host)), (host.T, PyGPU.to_gpu(host).T)):
         assert_same(a.trace(1), view.trace(1))

@@ -1,4 +1,4 @@
-"""Test that the functions of ``PyGPU._functions`` are names of the package, and are there only."""
+"""Test that each function of `PyGPU._functions` is a name of the package `PyGPU`, and not of `PyGPU._core`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_function_is_defined_once_in_package(name: str) -> None:
     assert not hasattr(PyGPU._core, name)
 
 
-def test_numpy_function_dispatches_to_same_name() -> None:
+def test_numpy_rot90_of_device_array_dispatches_to_pygpu() -> None:
     host = np.arange(6).reshape(2, 3)
     turned = np.rot90(PyGPU.to_gpu(host), k=3)
     assert isinstance(turned, PyGPU.GPUArray)

@@ -1,4 +1,4 @@
-"""Test padding: results match NumPy."""
+"""Test `pad`: results and errors match NumPy."""
 
 from __future__ import annotations
 
@@ -59,22 +59,22 @@ def test_every_pad_mode_matches_numpy(mode: str, dtype: str) -> None:
         (1, "wrap", {"stat_length": 3}),
     ],
 )
-def test_rejects_same_arguments_as_numpy(width: Any, mode: str, keywords: dict[str, Any]) -> None:
+def test_pad_rejects_same_arguments_as_numpy(width: Any, mode: str, keywords: dict[str, Any]) -> None:
     compare(np.zeros((2, 3), "float32"), width, mode, **keywords)
 
 
-def test_pad_of_0d_array_and_empty_pad() -> None:
+def test_pad_accepts_0d_array_and_mode_empty() -> None:
     compare(np.float32(3).reshape(()), 1)
     padded = PyGPU.pad(PyGPU.ones(3, "float32"), 2, "empty")
     assert padded.shape == (7,)
     assert padded[2:5].tolist() == [1, 1, 1]
 
 
-def test_rejects_none_as_axis() -> None:
+def test_pad_rejects_dictionary_with_missing_axis() -> None:
     with pytest.raises(IndexError):
         PyGPU.pad(PyGPU.ones(3), {1: 1})
 
 
-def test_rejects_function_as_pad_mode() -> None:
+def test_pad_rejects_function_as_mode() -> None:
     with pytest.raises(NotImplementedError, match="function as the mode"):
         PyGPU.pad(PyGPU.ones(3), 1, lambda *_: None)  # type: ignore[arg-type]

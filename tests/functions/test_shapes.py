@@ -1,4 +1,4 @@
-"""Test views with other axes: results match NumPy."""
+"""Test functions that return views with other shapes or axes, and shape queries: results match NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Test weighted averages and norms: results match NumPy."""
+"""Test `average` and `norm`: results and errors match NumPy."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_average_with_weights_matches_numpy(dtype: str) -> None:
         check(got, wanted)
 
 
-def test_rejects_weights_of_wrong_shape() -> None:
+def test_average_rejects_weights_of_wrong_shape_sum_or_type() -> None:
     array, weights = PyGPU.ones((2, 3)), PyGPU.ones(3)
     with pytest.raises(TypeError, match="Axis must be specified"):
         PyGPU.average(array, weights=weights)
@@ -70,7 +70,7 @@ def test_norm_matches_numpy(dtype: str) -> None:
     check(PyGPU.norm(PyGPU.to_gpu(host.reshape(2, 2, 5))), norm(host.reshape(2, 2, 5)))
 
 
-def test_rejects_unknown_norms() -> None:
+def test_norm_rejects_unknown_order_and_axes() -> None:
     array = PyGPU.ones((2, 3, 4))
     for order, axis, error in (
         (1, None, ValueError),

@@ -1,4 +1,4 @@
-"""Begin and end every test of this folder without pending operations, with default limits and fusion mode "auto"."""
+"""Start every test of this folder without pending operations, with default limits, in the fusion mode "auto"."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from PyGPU import _core
 
 
 @pytest.fixture(autouse=True)
-def nothing_waits() -> Iterator[None]:
-    """Set up the fusion settings, and skip the tests on the CPU, because operations are deferred only on GPUs."""
+def fusion_settings() -> Iterator[None]:
+    """Set and restore the fusion settings. Skip the test on the CPU, where no operation is deferred."""
     if PyGPU.backend_name() == "cpu":
         pytest.skip("operations on arrays of the host are never put off")
     before = _core._set_fusion("auto")
-    _core._bound_fusion_age(0)  # With this setting, pending operations stay pending until the test flushes them.
+    _core._bound_fusion_age(0)  # Without this, a helper thread would launch operations that are pending for 200 us.
     _core._limit_fusion()
     PyGPU.flush()
     yield
@@ -29,5 +29,5 @@ def nothing_waits() -> Iterator[None]:
 
 @pytest.fixture
 def counted() -> Counted:
-    """Return the counts of operations since the beginning of the test."""
+    """Count deferred operations, launches and flushes from the start of the test."""
     return Counted()

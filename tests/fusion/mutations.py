@@ -1,4 +1,4 @@
-"""Remove each flush call from the sources in turn, and report whether a test of this folder fails.
+"""Disable each flush call in the sources, one at a time, and report whether a test of tests/fusion then fails.
 
 
     python tests/fusion/mutations.py [--backend cuda] [--markdown FILE] [part of a location ...]
@@ -25,19 +25,21 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build/fusion_mutated"
 LEFT_OUT, FOUND = "FUSION_LEFT_OUT", "FUSION_FOUND"
-# Calls that flush or that query whether operations are pending. The folder of `flush` itself calls them without the
-# module's name.
+# Calls that flush or that query whether operations are pending. Files in `FOLDER` call these functions without the
+# module's name; `INSIDE` matches such calls.
 CALLS = re.compile(r"\b(?:flush|hooks|deferral)::(?:flush|flush_all|close|close_all|has_pending)\(")
 INSIDE = re.compile(r"(?<![\w:.])(?<!fn )close(?:_all)?\((?:py, )?\w")
-# The pattern for calls would not find a call under another name, or one that does not go through `flush`.
+# Imports and calls that are errors, because `CALLS` does not match them: the functions imported by name, and
+# `fusion::flush`.
 RENAMED = r"^ *(?:pub\S* )?use [^;]*\bflush::(?:\{[^}]*\b)?(?:flush|flush_all|has_pending)\b"
 HIDDEN = re.compile(rf"{RENAMED}|\bfusion::flush\(", re.MULTILINE)
 FUNCTION = re.compile(r"^\s*(?:pub(?:\([\w ]+\))? )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)")
-# The source file of the flush function, and the folder that calls it without the module's name.
+# The source file that defines the flush functions, and the folder that calls them without the module's name.
 GATE, FOLDER = "src/base/flush.rs", "src/python/fusion"
-# A test that never ends may hold the GIL, so faulthandler terminates it. The first run has compiled all kernels before.
+# Options that let faulthandler end a test after 30 s, even if the test holds the GIL. The time suffices, because the
+# first run has compiled all kernels.
 NEVER = ("-ofaulthandler_timeout=30", "-ofaulthandler_exit_on_timeout=true")
-# Random programs and the tests of each public name reach many calls and take long, so they run last.
+# Tests that `--quick` omits, because they are slow.
 RANDOM = "tests/fusion/test_random_programs.py"
 
 LOOK = """
@@ -81,7 +83,7 @@ which finds the calls in the sources, and fails where no test does.
 
 
 class Place(NamedTuple):
-    """Describe a source location that flushes, or queries whether operations are pending."""
+    """Store the location of a source line that flushes, or that queries whether operations are pending."""
 
     file: str
     line: int
@@ -94,7 +96,7 @@ class Place(NamedTuple):
 
 
 def places() -> Iterator[Place]:
-    """Yield each source line that flushes pending operations or queries whether there are any."""
+    """Yield each source line that flushes pending operations, or that queries whether operations are pending."""
     for path in sorted((ROOT / "src").rglob("*.rs")):
         file, text = str(path.relative_to(ROOT)), path.read_text()
         if file == GATE:
@@ -107,7 +109,7 @@ def places() -> Iterator[Place]:
                 function = begun[1]
             code = line.split("//")[0]
             if function in ("close", "close_all"):
-                continue  # This is the definition itself.
+                continue  # The line belongs to the definition of the flush function.
             if CALLS.search(code) or (file.startswith(FOLDER) and INSIDE.search(code)):
                 yield Place(file, number, function, code.strip())
 
@@ -119,9 +121,9 @@ def replaced(text: str, before: str, after: str) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file of the copy with the modification time of its original or of this tool.
+    """Write a file of the copied sources, with the modification time of its original or of this tool, if that is newer.
 
-    Thereby unchanged files are not built again.
+    The time is constant as long as neither changes, so cargo does not build the file again.
     """
     path.write_text(text)
     newest = max(Path(__file__).stat().st_mtime, (ROOT / path.relative_to(BUILD / "source")).stat().st_mtime)
@@ -129,7 +131,7 @@ def write(path: Path, text: str) -> None:
 
 
 def build() -> None:
-    """Build the extension, and copy it into a copy of the package."""
+    """Copy the sources, add the check for disabled calls, build the extension, and put it into the copied package."""
     folder = BUILD / "source"
     shutil.rmtree(folder, ignore_errors=True)
     for name in ("src", "python"):
@@ -159,7 +161,7 @@ def build() -> None:
 
 
 def failing(backend: str, tests: list[str], *options: str, **variables: str) -> str | None:
-    """Return the first test that fails; None if all pass."""
+    """Run tests with the built extension; return the name of the first that fails, or None if all pass."""
     environment = {
         **os.environ,
         **variables,
@@ -174,15 +176,15 @@ def failing(backend: str, tests: list[str], *options: str, **variables: str) -> 
         return None
     if failed := re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", done.stdout, re.MULTILINE):
         return failed[1]
-    # If the process crashed, the last test that began is the one that failed.
+    # Without a report of a failure the process has crashed: the last test that began has failed.
     begun = re.findall(r"^(tests/\S+::.+?)(?: (?:PASSED|SKIPPED|XFAIL).*)?$", done.stdout, re.MULTILINE)
     return begun[-1].strip() if begun else f"a process that ends with {done.returncode}"
 
 
 def visits(backend: str, tests: list[str]) -> dict[str, list[str]]:
-    """Return, for each location, the tests that reach it while operations are pending.
+    """Run all tests, and return for each source location the tests that reach it while operations are pending.
 
-    Tests that reach the fewest other locations come first.
+    The tests of a location are sorted by the number of locations that they reach.
     """
     path = BUILD / "found.txt"
     path.unlink(missing_ok=True)
@@ -198,7 +200,7 @@ def visits(backend: str, tests: list[str]) -> dict[str, list[str]]:
 
 
 def page(seen: list[tuple[Place, str | None]]) -> str:
-    """Return the Markdown page, without line numbers, because these change."""
+    """Return the Markdown page of results. It has no line numbers, because these change too often."""
     rows = [PROSE, "| file below `src` | in | first test below `tests/fusion` that fails |", "|---|---|---|"]
     for place, test in seen:
         noticed = f"`{test.removeprefix('tests/fusion/')}`" if test else "**none**"

@@ -1,4 +1,4 @@
-"""Test the helper thread, which launches operations that are older than 200 us without needing the interpreter."""
+"""Test the helper thread, which launches operations that are pending for more than 200 us, without taking the GIL."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ NAME = "PyGPU flush"
 
 @pytest.fixture(autouse=True)
 def aging() -> Iterator[None]:
-    _core._bound_fusion_age(100)  # This is the default interval; it applies to work of any size here.
+    _core._bound_fusion_age(100)  # Check at the default interval; unlike by default, also for small operations.
     yield
     _core._bound_fusion_age(0)
 
 
-def until(holds: Any, seconds: float = 5.0) -> bool:
+def is_true_within(holds: Any, seconds: float = 5.0) -> bool:
     end = time.perf_counter() + seconds
     while not holds():
         if time.perf_counter() > end:
@@ -56,7 +56,7 @@ def test_pending_operation_is_launched_while_python_sleeps() -> None:
     (x + 1).get()
     counted = Counted()
     y = x + 1
-    assert until(lambda: counted["closed"] == {"age": 1})
+    assert is_true_within(lambda: counted["closed"] == {"age": 1})
     assert waiting() == 0
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
@@ -68,20 +68,20 @@ def test_pending_operation_is_launched_while_the_interpreter_is_busy() -> None:
     y = x + 1
     end = time.perf_counter() + 5
     while not counted["closed"] and time.perf_counter() < end:
-        pass  # This loop holds the GIL.
+        pass  # The loop holds the GIL almost all the time.
     assert counted["closed"] == {"age": 1}
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
-def test_helper_neither_compiles_nor_counts_uses() -> None:
+def test_launches_by_helper_compile_no_fused_kernel_and_count_no_use() -> None:
     x = PyGPU.to_gpu(HOST)
     (x + 1).get()
     counted = Counted()
     with limits(meetings=2):
         for _ in range(3):
-            # The kernel of each single operation is compiled, that of the whole expression is not.
+            # Only the kernels of the single operations are compiled, not the fused kernel of the whole expression.
             y = ((x + 1) + 1) + 1 + x
-            until(lambda: waiting() == 0, 0.5)
+            is_true_within(lambda: waiting() == 0, 0.5)
             np.testing.assert_array_equal(y.get(), ((HOST + 1) + 1) + 1 + HOST)
     assert counted["fused"] <= 1
 
@@ -90,7 +90,7 @@ def test_helper_sleeps_while_nothing_is_pending() -> None:
     x = PyGPU.to_gpu(HOST)
     (x + 1).get()
     y = x + 1
-    until(lambda: waiting() == 0)
+    is_true_within(lambda: waiting() == 0)
     time.sleep(0.05)
     assert len(helpers()) == 1
     before = switches()
@@ -117,7 +117,7 @@ def test_large_operation_wakes_the_sleeping_helper() -> None:
     _core._bound_fusion_age()
     time.sleep(0.05)
     y = x + 1
-    assert until(lambda: waiting() == 0)
+    assert is_true_within(lambda: waiting() == 0)
     assert (y == 2).all()
 
 
@@ -129,10 +129,10 @@ def test_refused_launch_in_helper_raises_when_result_is_used() -> None:
     (x + 1).get()
     driver.fault("hipModuleLaunchKernel" if driver.is_hip else "cuLaunchKernel", 1)
     y = x + 1
-    until(lambda: waiting() == 0)
+    is_true_within(lambda: waiting() == 0)
     with pytest.raises(PyGPU.CudaError, match="add of float64"):
         y.get()
-    PyGPU.flush()  # This flush reports the error.
+    PyGPU.flush()  # The error has been raised above: this flush does not raise it again.
     driver.clear_faults()
 
 
@@ -161,7 +161,7 @@ def test_results_of_threads_are_correct_while_helper_launches() -> None:
 
 
 @pytest.mark.starts_processes
-def test_process_with_running_helper_forks_and_exits() -> None:
+def test_process_with_running_helper_can_fork_and_exit() -> None:
     script = """
 import os, numpy as np, PyGPU, time
 from PyGPU import _core
@@ -217,11 +217,11 @@ def test_flush_by_age_does_not_launch_into_capture_of_another_library(non_blocki
     graph = ctypes.c_void_p()
     with limits():
         _core._bound_fusion_age(0)
-        y = x + 1  # This operation is pending on the legacy default stream.
-        # This begins a capture in the global mode, which affects all threads.
+        y = x + 1  # The addition is pending on the legacy default stream.
+        # Begin a capture in the global mode, during which unsafe calls of any thread would end the capture.
         assert driver.call(begin, handle, 0) == 0
         _core._bound_fusion_age(100)
-        time.sleep(0.02)  # During this time the helper checks the queue many times.
+        time.sleep(0.02)  # Meanwhile the helper checks the queue many times.
         code = driver.call(end, handle, ctypes.addressof(graph))
     assert (code, bool(graph)) == (0, True)
     np.testing.assert_array_equal(y.get(), HOST + 1)

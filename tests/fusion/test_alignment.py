@@ -28,13 +28,13 @@ DTYPES = (
     "complex64",
     "complex128",
 )
-# Bytes that one vector instruction of a thread moves. Offsets of a whole vector are tested too.
+# Number of bytes that one vector instruction loads. Offsets up to a whole vector are tested.
 PACK = 16
 COUNT = 64
 
 
 def twice(x: Any) -> Any:
-    """Compute a result by an operation that every dtype supports."""
+    """Compute a pending result, by `|` for bool and `+` for other dtypes."""
     return x | x if x.dtype == bool else x + x
 
 
@@ -54,7 +54,7 @@ FORMS: dict[str, Callable[[Any], Any]] = {
 
 
 def in_place(part: Any) -> Any:
-    """Write a pending expression into an existing array."""
+    """Assign a pending expression to an existing array, and return that array."""
     target = PyGPU.zeros(part.shape, part.dtype) if isinstance(part, PyGPU.GPUArray) else np.zeros_like(part)
     target[...] = squared(part)
     return target
@@ -64,20 +64,20 @@ FORMS["in place"] = in_place
 
 
 def several(part: Any) -> Any:
-    """Compute three results in one kernel, which stores two in addition to the last one."""
+    """Compute three results in one kernel: two intermediate results, which stay alive, and a last one."""
     first = squared(part)
     second = squared(first)
     return [first, second, first | part if part.dtype == bool else first - part]
 
 
 def chosen(part: Any) -> Any:
-    """Select between two views by a third one, where all offsets differ."""
+    """Select between two views by a third view; the three views have different offsets."""
     xp = PyGPU if isinstance(part, PyGPU.GPUArray) else np
     return xp.where(squared(part)[:-2] != 0, part[1:-1], squared(part[2:]))
 
 
 def rows(part: Any) -> Any:
-    """Combine a matrix with one of its rows, which is broadcast to each row."""
+    """Combine each row of a matrix with its second row, by broadcasting."""
     matrix = part[: part.size // 4 * 4].reshape(4, -1)
     return squared(matrix) | matrix[1] if part.dtype == bool else squared(matrix) - matrix[1]
 
@@ -87,7 +87,7 @@ def reduced_rows(part: Any) -> Any:
     return [(squared(matrix[:, 1:]) != 0).sum(axis=0), (squared(matrix[1:]) != 0).sum(axis=1)]
 
 
-# More expressions, for views at any byte offset, for which the dtype does not determine the alignment.
+# All expressions for views at any byte offset.
 ANYWHERE: dict[str, Callable[[Any], Any]] = FORMS | {
     "several results": several,
     "choice": chosen,
@@ -103,7 +103,7 @@ def host_of(dtype: str) -> np.ndarray:
 
 
 def offsets(dtype: str) -> list[int]:
-    """Return the element offsets whose byte offsets are from 1 to 16, as far as the dtype has such offsets."""
+    """Return the offsets, in elements, that are 1 to 16 bytes, or the offset 1 if an element has more than 16 bytes."""
     itemsize = np.dtype(dtype).itemsize
     return [byte // itemsize for byte in range(1, PACK + 1) if byte % itemsize == 0] or [1]
 
@@ -131,7 +131,7 @@ def parts(made: Any) -> list[Any]:
 
 
 def computed(compute: Callable[[Any], Any], part: Any) -> list[Any]:
-    """Compute an expression and flush while all its results are alive."""
+    """Compute an expression, flush while all its results are alive, and return them as a list."""
     made = parts(compute(part))
     PyGPU.flush()
     return made
@@ -143,7 +143,7 @@ def computed(compute: Callable[[Any], Any], part: Any) -> list[Any]:
 @pytest.mark.sampled(on="cuda")
 def test_views_of_pending_results_at_each_byte_match_numpy(dtype: str, form: str, settings: dict[str, int]) -> None:
     compute = ANYWHERE[form]
-    # The bytes are doubled as integers, which gives a pending result in which an element can begin at every byte.
+    # The pending result `y` has dtype uint8. A view with another dtype can begin at each of its bytes.
     itemsize = np.dtype(dtype).itemsize
     plain = host_of(dtype)
     with limits(**settings):
@@ -158,13 +158,13 @@ def test_views_of_pending_results_at_each_byte_match_numpy(dtype: str, form: str
             if offset % itemsize == 0:
                 for got, host in zip(computed(compute, part), parts(compute(plain)), strict=True):
                     np.testing.assert_array_equal(values(got), host, f"{offset=}")
-                # This result has the dtype itself; its elements begin `offset` bytes into the values.
+                # `pending` is a view of a pending result with the dtype `dtype`, and begins `offset` bytes into it.
                 shifted = PyGPU.to_gpu(np.concatenate([plain[: offset // itemsize], plain]))
                 pending = twice(shifted)[offset // itemsize :]
                 for got, host in zip(computed(compute, pending), parts(compute(twice(plain))), strict=True):
                     np.testing.assert_array_equal(values(got), host, f"{offset=}")
             else:
-                # A device cannot read an unaligned element, whether the view is pending or not.
+                # A device cannot read unaligned elements. The operation is rejected, as it is for eager operands.
                 with pytest.raises(ValueError, match="not aligned"):
                     computed(compute, part)
             np.testing.assert_array_equal(y.get(), raw)

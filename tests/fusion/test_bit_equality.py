@@ -23,7 +23,7 @@ HOSTS = {
 
 
 def ufuncs() -> list[str]:
-    """Return each function once, by its main name."""
+    """Return one name for each ufunc with one result, without aliases."""
     found = {}
     for name in PyGPU.__all__:
         value = getattr(PyGPU, name)
@@ -32,8 +32,8 @@ def ufuncs() -> list[str]:
     return sorted(found.values())
 
 
-def around(function: Any, x: Any, y: Any) -> Any:
-    """Call the function between other functions that compute its operands and read its result."""
+def apply_between_functions(function: Any, x: Any, y: Any) -> Any:
+    """Apply the function to a computed operand, and compute further with its result, so that all can be fused."""
     operands = (x + x, y)[: function.nin]
     made = function(*operands)
     return [made, PyGPU.where(made == made, made, 0) + made]
@@ -50,12 +50,12 @@ def test_function_in_fused_kernel_is_bitwise_equal_to_own_kernel(dtype: str, par
         function = getattr(PyGPU, name)
         try:
             with mode("off"):
-                wanted = [array.get() for array in around(function, first, second)]
+                wanted = [array.get() for array in apply_between_functions(function, first, second)]
         except TypeError:
             continue  # The function has no loop for this dtype.
         with limits(meetings=1):
             counted = Counted()
-            got = around(function, first, second)
+            got = apply_between_functions(function, first, second)
             _core.flush()
             fused += counted["fused"]
         for one, other in zip(got, wanted, strict=True):
@@ -69,7 +69,7 @@ REDUCTIONS = ["sum", "prod", "max", "min", "mean", "var", "std", "any", "all", "
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
 @pytest.mark.parametrize("shape", [(7,), (1000,), (37, 65), (5, 6, 7)])
-def test_reductions_of_pending_results_are_bitwise_equal(dtype: str, shape: tuple[int, ...]) -> None:
+def test_reductions_of_pending_results_equal_eager_ones_bitwise(dtype: str, shape: tuple[int, ...]) -> None:
     x = PyGPU.to_gpu((RANDOM.normal(size=shape) * 9).astype(dtype))
     for name in told(REDUCTIONS):
         for axis in told([None, 0, -1] if len(shape) > 1 else [None]):

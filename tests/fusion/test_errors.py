@@ -1,6 +1,6 @@
 """Test errors of deferred operations.
 
-The flush and each use of the result raise the error; other operations continue.
+The flush and each later use of the result raise the error of a failed operation. Other operations are not affected.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ def failing_next(driver: simulated.Driver, times: int = 1, nth: int = 1) -> None
 
 
 def warm(*expressions: Callable[[], Any]) -> None:
-    """Compile the kernels of expressions, both fused and separate."""
+    """Compile the fused kernel and the separate kernels of each expression, by evaluating it three times."""
     for _ in range(3):
         kept = [expression() for expression in expressions]
         _core.flush()
         del kept
 
 
-def test_error_names_operation_and_is_raised_by_flushing_call(driver: simulated.Driver) -> None:
+def test_flush_raises_error_naming_failed_operation(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(lambda: x + 1)
     y = x + 1
@@ -67,7 +67,7 @@ def test_error_reports_number_of_failed_operations(driver: simulated.Driver) -> 
     warm(lambda: (x + 1) * 2)
     counted = Counted()
     y = (x + 1) * 2
-    failing_next(driver, times=3)  # The fault affects the kernel of both operations, and then the kernel of each.
+    failing_next(driver, times=3)  # Three launches fail: the fused kernel, and then the kernel of each operation.
     with pytest.raises(PyGPU.CudaError, match="2 deferred operations, among them add of float64"):
         _core.flush()
     assert counted["failures"] == 2
@@ -100,7 +100,7 @@ USES: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("use", USES)
-def test_each_later_use_of_result_raises(driver: simulated.Driver, use: str) -> None:
+def test_each_later_use_of_failed_result_raises(driver: simulated.Driver, use: str) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(lambda: x + 1)
     y = x + 1
@@ -114,7 +114,7 @@ def test_each_later_use_of_result_raises(driver: simulated.Driver, use: str) -> 
     np.testing.assert_array_equal(x.get(), HOST)
 
 
-def test_shape_and_metadata_do_not_raise(driver: simulated.Driver) -> None:
+def test_shape_and_metadata_of_failed_result_do_not_raise(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(lambda: x + 1)
     y = x + 1
@@ -127,7 +127,7 @@ def test_shape_and_metadata_do_not_raise(driver: simulated.Driver) -> None:
 def test_other_operations_continue_after_failed_operation(driver: simulated.Driver) -> None:
     x, row = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST[0])
     warm(lambda: x + 1, lambda: row * 2)
-    bad, good = x + 1, row * 2  # The two shapes require two kernels.
+    bad, good = x + 1, row * 2  # The shapes differ, so the operations are launched as two kernels.
     failing_next(driver)
     counted = Counted()
     with pytest.raises(PyGPU.CudaError, match="add of float64"):
@@ -138,11 +138,11 @@ def test_other_operations_continue_after_failed_operation(driver: simulated.Driv
     np.testing.assert_array_equal((x + 1).get(), HOST + 1)
 
 
-def test_operations_on_failed_result_fail(driver: simulated.Driver) -> None:
+def test_operation_on_result_of_failed_operation_fails_too(driver: simulated.Driver) -> None:
     x, cube = PyGPU.to_gpu(HOST), PyGPU.to_gpu(np.ones((2, 3, 4)))
     warm(lambda: (x + 1) * cube)
     first = x + 1
-    second = first * cube  # This has another shape, and hence a separate kernel.
+    second = first * cube  # The shape differs from that of `first`, so the product has a separate kernel.
     failing_next(driver)
     with pytest.raises(PyGPU.CudaError, match="2 deferred operations, among them add"):
         _core.flush()
@@ -169,7 +169,7 @@ def test_operands_of_failed_operation_are_released(driver: simulated.Driver) -> 
     assert PyGPU.memory_statistics()["bytes"] == before
 
 
-def test_failure_is_dropped_with_its_result(driver: simulated.Driver) -> None:
+def test_later_operations_succeed_after_failed_result_is_dropped(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(lambda: x + 1)
     for _ in range(20):
@@ -188,7 +188,9 @@ def test_compile_error_names_operation(driver: simulated.Driver) -> None:
     with limits(meetings=1):
         y = (x ^ 3) << x
         for name in names:
-            driver.fault(name, INVALID, times=10)  # If the driver rejects a cached image, the kernel is compiled again.
+            driver.fault(
+                name, INVALID, times=10
+            )  # Repeat the fault: PyGPU recompiles a kernel whose image is rejected.
         try:
             with pytest.raises(PyGPU.CudaError, match="deferred operation"):
                 y.get()
@@ -198,16 +200,16 @@ def test_compile_error_names_operation(driver: simulated.Driver) -> None:
         y.get()
 
 
-def leave(extra: int) -> None:
-    """Limit the device's memory to `extra` bytes more than are in use."""
+def limit_memory_to_use_plus(extra: int) -> None:
+    """Set the memory limit to the memory in use plus `extra` bytes."""
     PyGPU.synchronize()
     PyGPU.trim_memory()
     PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + extra)
 
 
-def test_results_without_available_memory_raise(driver: simulated.Driver) -> None:
+def test_result_beyond_memory_limit_raises_at_each_use(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(64 * KIB))
-    leave(100 * KIB)
+    limit_memory_to_use_plus(100 * KIB)
     y = x + 1
     with pytest.raises(PyGPU.OutOfMemoryError, match="deferred operation: add of float64") as caught:
         _core.flush()
@@ -220,10 +222,10 @@ def test_results_without_available_memory_raise(driver: simulated.Driver) -> Non
     np.testing.assert_array_equal((x + 1).get(), np.full(64 * KIB, 2.0))
 
 
-def test_results_with_memory_are_valid_if_others_have_none(driver: simulated.Driver) -> None:
+def test_result_with_memory_is_valid_if_other_result_has_none(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(64 * KIB))
     warm(lambda: x + 1, lambda: x * 2)
-    leave(800 * KIB)
+    limit_memory_to_use_plus(800 * KIB)
     first, second = x + 1, x * 2
     with pytest.raises(PyGPU.OutOfMemoryError, match="multiply of float64"):
         _core.flush()
@@ -233,9 +235,9 @@ def test_results_with_memory_are_valid_if_others_have_none(driver: simulated.Dri
     PyGPU.set_memory_limit(None)
 
 
-def test_memory_of_operands_is_reused_for_later_results(driver: simulated.Driver) -> None:
+def test_memory_of_dropped_operand_is_reused_for_later_result(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(64 * KIB))
-    leave(700 * KIB)
+    limit_memory_to_use_plus(700 * KIB)
     mask = x > 1
     y = x * 2
     del x
@@ -243,7 +245,7 @@ def test_memory_of_operands_is_reused_for_later_results(driver: simulated.Driver
     assert not mask.get().any()
 
 
-def test_refused_driver_call_is_retried_once(driver: simulated.Driver) -> None:
+def test_out_of_memory_of_driver_in_flush_is_retried_once(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(64 * KIB))
     y = x + 1
     name = "hipMallocFromPoolAsync" if driver.is_hip else "cuMemAllocFromPoolAsync"
@@ -251,13 +253,13 @@ def test_refused_driver_call_is_retried_once(driver: simulated.Driver) -> None:
     np.testing.assert_array_equal(y.get(), np.full(64 * KIB, 2.0))
 
 
-def test_failed_operations_leave_no_resources(driver: simulated.Driver) -> None:
+def test_failed_operations_leak_no_memory(driver: simulated.Driver) -> None:
     gc.collect()
     PyGPU.synchronize()
     before = PyGPU.memory_statistics()["bytes"]
     x = PyGPU.to_gpu(np.ones(64 * KIB))
     for _ in range(5):
-        leave(100 * KIB)
+        limit_memory_to_use_plus(100 * KIB)
         kept = [x + 1, x * 2, x - 3]
         with pytest.raises(MemoryError):
             _core.flush()

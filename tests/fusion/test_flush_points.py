@@ -1,6 +1,6 @@
-"""Test calls of streams, events, graphs, devices and raw functions.
+"""Test methods of streams, events, graphs and devices, and functions of `driver` and of CUDA's and NVML's interfaces.
 
-Each call either leaves no pending operations or is listed as harmless.
+Each of them launches all pending operations, or is listed as harmless in helpers/fusion_support/entry_points.py.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from PyGPU import driver
 HOST = np.arange(4.0)
 
 
-def check(call: entry_points.Call) -> None:
+def check_call_flushes(call: entry_points.Call) -> None:
     place = entry_points.Place()
     x = PyGPU.to_gpu(HOST)
     kept = x + 1
@@ -43,19 +43,19 @@ def test_every_class_attribute_is_flush_point_or_listed_as_harmless(name: str) -
 @pytest.mark.parametrize(
     ("of", "name"), [(of, name) for of, (_, closing, _) in entry_points.CLASSES.items() for name in closing]
 )
-def test_flush_points_leave_no_pending_operations(of: str, name: str) -> None:
-    check(entry_points.CLASSES[of][1][name])
+def test_class_attribute_that_is_flush_point_launches_pending_operations(of: str, name: str) -> None:
+    check_call_flushes(entry_points.CLASSES[of][1][name])
 
 
-def test_every_raw_function_is_flush_point_or_listed_as_harmless() -> None:
+def test_every_cuda_and_nvml_function_is_flush_point_or_harmless() -> None:
     raw = {name for name in PyGPU.__all__ if name.startswith(("cuda", "nvml"))}
     functions = {name for name in raw if isinstance(getattr(PyGPU, name), types.FunctionType)}
     assert functions == set(entry_points.RAW) | entry_points.RAW_QUIET
 
 
 @pytest.mark.parametrize("name", entry_points.RAW)
-def test_raw_call_leaves_no_pending_operations(name: str) -> None:
-    check(lambda place: entry_points.status(entry_points.RAW[name](place)))
+def test_cuda_or_nvml_function_launches_pending_operations(name: str) -> None:
+    check_call_flushes(lambda place: entry_points.status(entry_points.RAW[name](place)))
 
 
 def test_every_driver_function_is_flush_point_or_listed_as_harmless() -> None:
@@ -67,5 +67,5 @@ def test_every_driver_function_is_flush_point_or_listed_as_harmless() -> None:
 
 
 @pytest.mark.parametrize("name", entry_points.DRIVER)
-def test_driver_call_leaves_no_pending_operations(name: str) -> None:
-    check(entry_points.DRIVER[name])
+def test_driver_function_launches_pending_operations(name: str) -> None:
+    check_call_flushes(entry_points.DRIVER[name])

@@ -1,4 +1,4 @@
-"""Test how the pending queue defers and groups operations: the memory of results and the number of kernels."""
+"""Test which operations are deferred, how many kernels compute them, and which results get memory."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_deferred_addition_launches_nothing(x: PyGPU.GPUArray) -> None:
     assert (waiting(), counted["kernels"], counted["outputs"]) == (0, 1, 1)
 
 
-def test_repeated_expression_is_launched_as_one_kernel(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
+def test_expression_evaluated_for_third_time_is_launched_as_one_kernel(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
     expression(x, y).get()
     expression(x, y).get()
     counted = Counted()
@@ -49,9 +49,9 @@ def test_repeated_expression_is_launched_as_one_kernel(x: PyGPU.GPUArray, y: PyG
     np.testing.assert_array_equal(got.get(), expression(HOST, OTHER))
 
 
-def test_first_use_of_structure_launches_operations_separately(x: PyGPU.GPUArray) -> None:
+def test_first_use_of_expression_launches_each_operation_separately(x: PyGPU.GPUArray) -> None:
     counted = Counted()
-    got = ((x + 7) * 11 - 13) * (x + 17) - 19  # No other test contains this expression, so it is not compiled yet.
+    got = ((x + 7) * 11 - 13) * (x + 17) - 19  # The expression occurs in no other test, so it is not compiled yet.
     _core.flush()
     assert (counted["kernels"], counted["first_meetings"], counted["fused"]) == (6, 1, 0)
     np.testing.assert_array_equal(got.get(), ((HOST + 7) * 11 - 13) * (HOST + 17) - 19)
@@ -66,7 +66,7 @@ def test_compile_threshold_of_one_compiles_at_first_use(x: PyGPU.GPUArray) -> No
     np.testing.assert_array_equal(got.get(), (HOST - 3) * (HOST - 5))
 
 
-def test_temporaries_with_names_are_stored_by_same_launch(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
+def test_live_temporary_is_stored_by_kernel_of_whole_expression(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
     with limits(meetings=1):
         counted = Counted()
         t = 0.9 * x
@@ -175,7 +175,7 @@ def test_number_of_arrays_per_kernel_is_limited() -> None:
     np.testing.assert_array_equal(total.get(), twin)
 
 
-def test_long_chain_is_split_into_repeated_kernel(x: PyGPU.GPUArray) -> None:
+def test_chain_of_200_operations_is_flushed_by_node_limit(x: PyGPU.GPUArray) -> None:
     y, twin = x, HOST
     counted = Counted()
     for _ in range(200):
@@ -185,7 +185,7 @@ def test_long_chain_is_split_into_repeated_kernel(x: PyGPU.GPUArray) -> None:
     np.testing.assert_array_equal(y.get(), twin)
 
 
-def test_half_precision_rounds_after_each_operation() -> None:
+def test_fused_float16_operations_round_after_each_operation() -> None:
     host = (np.arange(100) / 7).astype("float16")
     x = PyGPU.to_gpu(host)
     with limits(meetings=1):
@@ -197,7 +197,7 @@ def test_half_precision_rounds_after_each_operation() -> None:
     assert got.get().tobytes() == wanted.tobytes()
 
 
-def test_product_and_sum_are_not_contracted_to_fma() -> None:
+def test_fused_product_and_sum_are_not_contracted_to_fma() -> None:
     host = np.random.default_rng(5).random(1000, np.float32)
     x, y = PyGPU.to_gpu(host), PyGPU.to_gpu(host[::-1].copy())
     with limits(meetings=1):
@@ -216,7 +216,7 @@ def test_mode_off_launches_each_operation_immediately(x: PyGPU.GPUArray) -> None
     np.testing.assert_array_equal(y.get(), (HOST + 1) * 2)
 
 
-def test_leaving_fusion_mode_flushes(x: PyGPU.GPUArray) -> None:
+def test_change_of_fusion_mode_flushes_pending_operations(x: PyGPU.GPUArray) -> None:
     kept = x + 1
     counted = Counted()
     assert _core._set_fusion("off") == "auto"
@@ -225,7 +225,7 @@ def test_leaving_fusion_mode_flushes(x: PyGPU.GPUArray) -> None:
     np.testing.assert_array_equal(kept.get(), HOST + 1)
 
 
-def test_rejects_unknown_fusion_mode() -> None:
+def test_set_fusion_rejects_unknown_mode() -> None:
     with pytest.raises(ValueError, match="'auto' or 'off'"):
         _core._set_fusion("on")
 

@@ -1,4 +1,4 @@
-"""Test that a later write does not change the result of a pending operation."""
+"""Test writes into operands and results of pending operations: the results are as if each operation ran at once."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def other_stream(x: Any) -> None:
         x.fill(7)
 
 
-# Functions that write into the operand `x`. Their first argument is the module that provides the functions.
+# Writes into the array `x`. The first argument of each is the module, PyGPU or NumPy, that provides the functions.
 WRITES: dict[str, Callable[[Any, Any], Any]] = {
     "+=": lambda _, x: x.__iadd__(1),
     "+= itself": lambda _, x: x.__iadd__(x),
@@ -127,7 +127,7 @@ def test_write_into_operand_keeps_earlier_pending_results(write: str) -> None:
 
 
 @pytest.mark.parametrize("write", WRITES)
-def test_pending_result_can_be_written(write: str) -> None:
+def test_write_into_pending_result_matches_numpy(write: str) -> None:
     first = PyGPU.to_gpu(HOST)
     x, twin = first + 1, HOST + 1
     y, wanted = x * 3, twin * 3
@@ -155,7 +155,7 @@ def test_alternating_writes_and_reads_keep_program_order() -> None:
     np.testing.assert_array_equal(x.get(), twin)
 
 
-def test_overlapping_reads_and_writes_match_numpy() -> None:
+def test_pending_writes_overlapping_their_operands_match_numpy() -> None:
     twin = np.arange(20.0)
     x = PyGPU.to_gpu(twin)
     x[1:] += x[:-1] * 2
@@ -169,7 +169,7 @@ def test_overlapping_reads_and_writes_match_numpy() -> None:
     np.testing.assert_array_equal(x.get(), twin)
 
 
-def test_kernel_reads_pending_result() -> None:
+def test_user_kernel_reads_and_writes_pending_result() -> None:
     x = PyGPU.to_gpu(HOST)
     y = x + 1
     DOUBLED(y)
@@ -189,4 +189,4 @@ def test_kernel_with_raw_address_leaves_no_pending_operations() -> None:
     np.testing.assert_array_equal(kept.get(), HOST + 1)
     np.testing.assert_array_equal(y.get(), HOST * 3)
     if driver is not None:
-        driver.forget_reports()  # The driver cannot determine that this integer is an address.
+        driver.forget_reports()  # The simulated driver reports the integer, because it does not recognize the address.

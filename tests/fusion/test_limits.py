@@ -1,4 +1,4 @@
-"""Test the limits of the pending queue: each one flushes, and the report counts its reason."""
+"""Test the limits of the pending queue: exceeding a limit flushes, and the report counts the flush by its reason."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_discarded_operations_do_not_count_for_limit() -> None:
     np.testing.assert_array_equal(last.get(), LARGE + 99)
 
 
-def test_number_of_operations_per_launch_batch_is_limited() -> None:
+def test_chain_of_300_operations_is_flushed_in_batches_by_node_limit() -> None:
     x = PyGPU.to_gpu(np.arange(5.0))
     counted = Counted()
     last = x
@@ -70,7 +70,7 @@ def test_bytes_of_pending_results_are_limited() -> None:
         np.testing.assert_array_equal(got.get(), LARGE + number)
 
 
-def test_operands_held_only_by_queue_are_released_by_launch() -> None:
+def test_bytes_of_operands_held_only_by_queue_are_limited() -> None:
     x = PyGPU.to_gpu(LARGE)
     with limits(held=MIB // 2):
         counted = Counted()
@@ -81,7 +81,7 @@ def test_operands_held_only_by_queue_are_released_by_launch() -> None:
     np.testing.assert_array_equal(mask.get(), LARGE > 5)
 
 
-def test_operands_beyond_limit_are_detected_at_next_operation() -> None:
+def test_bytes_of_held_operands_are_checked_at_next_operation() -> None:
     with limits(held=3 * MIB // 2):
         counted = Counted()
         first = PyGPU.to_gpu(LARGE) > 5
@@ -94,7 +94,7 @@ def test_operands_beyond_limit_are_detected_at_next_operation() -> None:
     np.testing.assert_array_equal(third.get(), (LARGE > 5) != (LARGE > 6))
 
 
-def test_result_of_same_size_reuses_operand_memory() -> None:
+def test_replaced_operand_of_same_size_as_result_does_not_flush() -> None:
     x = PyGPU.to_gpu(LARGE)
     with limits(held=MIB // 2):
         counted = Counted()
@@ -105,7 +105,7 @@ def test_result_of_same_size_reuses_operand_memory() -> None:
     np.testing.assert_array_equal(x.get(), LARGE * 2 + 1 - 3)
 
 
-def test_views_keep_memory_alive_like_arrays() -> None:
+def test_operand_with_live_view_does_not_count_as_held_only_by_queue() -> None:
     x = PyGPU.to_gpu(LARGE)
     half = x[::2]
     with limits(held=MIB // 2):
@@ -132,7 +132,7 @@ def test_peak_memory_does_not_exceed_that_of_eager_mode() -> None:
     assert np.isfinite(x.get()).any()
 
 
-def test_refused_memory_flushes_operations_holding_memory() -> None:
+def test_allocation_beyond_memory_limit_flushes_and_succeeds() -> None:
     x = PyGPU.to_gpu(LARGE)
     PyGPU.synchronize()
     PyGPU.trim_memory()
@@ -150,7 +150,7 @@ def test_refused_memory_flushes_operations_holding_memory() -> None:
     np.testing.assert_array_equal(mask.get(), LARGE > 5)
 
 
-def test_memory_limit_applies_to_later_operations() -> None:
+def test_set_memory_limit_launches_pending_operations_first() -> None:
     x = PyGPU.to_gpu(LARGE)
     before = PyGPU.memory_statistics()["bytes"]
     kept = x + 1
@@ -162,7 +162,7 @@ def test_memory_limit_applies_to_later_operations() -> None:
 
 
 @pytest.mark.provokes_errors
-def test_memory_refused_by_driver_flushes_too() -> None:
+def test_out_of_memory_of_driver_flushes_and_allocation_succeeds() -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("faults are planted in a simulated driver only")

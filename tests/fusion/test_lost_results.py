@@ -1,4 +1,4 @@
-"""Test errors of deferred operations: a lost result raises at each use, a failed write raises once."""
+"""Test failed deferred operations: each use of a lost result raises, and a failed write to an array raises once."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def warm(x: Any) -> None:
         (x * 2).get()
 
 
-def quiet_flush() -> None:
-    """Flush and ignore errors, like other code that handles its own errors."""
+def flush_ignoring_errors() -> None:
+    """Flush and ignore errors, so that only later uses of the results raise them."""
     with contextlib.suppress(PyGPU.CudaError, MemoryError):
         _core.flush()
 
@@ -96,7 +96,7 @@ def test_unrelated_call_of_same_thread_does_not_raise_deferred_error(driver: sim
 
 
 @pytest.mark.parametrize("report", ["flush", "synchronize"])
-def test_thread_that_deferred_gets_one_error(driver: simulated.Driver, report: str) -> None:
+def test_first_flush_or_synchronize_of_deferring_thread_raises_error(driver: simulated.Driver, report: str) -> None:
     x, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     warm(x)
     y = x + 1
@@ -110,7 +110,7 @@ def test_thread_that_deferred_gets_one_error(driver: simulated.Driver, report: s
         y.get()
 
 
-def test_thread_that_did_not_defer_gets_no_error(driver: simulated.Driver) -> None:
+def test_flush_and_synchronize_of_other_thread_do_not_raise_error(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(x)
     y = x + 1
@@ -132,7 +132,7 @@ def test_existing_array_keeps_values_if_operand_of_its_write_is_lost(driver: sim
     assert waiting() == 2
     for call in allocation_calls():
         driver.fault(call, OUT_OF_MEMORY, times=1000)
-    quiet_flush()
+    flush_ignoring_errors()
     driver.clear_faults()
     with pytest.raises(MemoryError):
         a.get()
@@ -161,7 +161,7 @@ def test_failed_write_raises_once_and_keeps_old_values(driver: simulated.Driver,
         if waiting() == 0:
             pytest.skip("this write is not deferred")
         driver.fault(launch_call(), INVALID, times=20)
-        quiet_flush()
+        flush_ignoring_errors()
         driver.clear_faults()
         with pytest.raises(PyGPU.CudaError):
             a.get()
@@ -169,7 +169,7 @@ def test_failed_write_raises_once_and_keeps_old_values(driver: simulated.Driver,
 
 
 class Calls:
-    """Run a function when a call of the library converts this object."""
+    """Run a function when PyGPU converts this object to an index."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self.work = work
@@ -180,7 +180,7 @@ class Calls:
 
 
 class Exports:
-    """Represent an array of another library, whose interface runs code when it is read."""
+    """Imitate an array of another library that runs a function when PyGPU reads its memory interface."""
 
     def __init__(self, work: Callable[[], Any], array: Any) -> None:
         self.work, self.array = work, array
@@ -198,7 +198,8 @@ class Exports:
         return self.array.__dlpack__(**keywords)
 
 
-# Each call inspects the pending `y` before it runs user code, and needs the values of `y` after that code.
+# Calls with the pending operand `y` that first inspect `y`, then run user code (`key` or `other`), and finally use the
+# values of `y`.
 INSPECTED: dict[str, Callable[[Any, Calls, Any], Any]] = {
     "assignment of a number": lambda y, key, _: y.__setitem__(slice(key, None), 5),
     "assignment of an array": lambda y, key, _: y.__setitem__(slice(key, None), np.zeros((2, 4))),
@@ -229,7 +230,7 @@ def test_call_raises_if_its_operand_is_lost_during_the_call(driver: simulated.Dr
     def nothing() -> None:
         pass
 
-    INSPECTED[use](x + 1, Calls(nothing), Exports(nothing, plain))  # This first call compiles the kernels.
+    INSPECTED[use](x + 1, Calls(nothing), Exports(nothing, plain))  # Compile the kernels before the fault is injected.
     y = x + 1
     done: list[int] = []
 
@@ -238,7 +239,7 @@ def test_call_raises_if_its_operand_is_lost_during_the_call(driver: simulated.Dr
             return
         done.append(1)
         driver.fault(launch_call(), INVALID, times=5)
-        quiet_flush() if thread == "same thread" else in_a_thread(lambda: quiet_get(y))
+        flush_ignoring_errors() if thread == "same thread" else in_a_thread(lambda: get_ignoring_errors(y))
         driver.clear_faults()
 
     with pytest.raises(PyGPU.CudaError, match=r"(add|greater) of float64"):
@@ -250,13 +251,13 @@ def test_call_raises_if_its_operand_is_lost_during_the_call(driver: simulated.Dr
     np.testing.assert_array_equal(plain.get(), HOST)
 
 
-def quiet_get(y: Any) -> None:
+def get_ignoring_errors(y: Any) -> None:
     with contextlib.suppress(PyGPU.CudaError, MemoryError):
         y.get()
 
 
 def program(x: Any, row: Any, a: Any) -> list[Any]:
-    """Run several fusion groups, a reduction, and a write into an existing array."""
+    """Defer operations of several fusion groups: elementwise functions, a reduction, and a write into the array `a`."""
     first = x + 1
     second = first * x
     total = (second - 3).sum()
@@ -284,7 +285,7 @@ def run_with_fault(driver: simulated.Driver, name: str, nth: int, code: int) -> 
     bystander = PyGPU.to_gpu(HOST)
     made = program(x, row, a)
     driver.fault(name, code, nth=nth)
-    quiet_flush()
+    flush_ignoring_errors()
     driver.clear_faults()
     bystander.fill(3)
     np.testing.assert_array_equal(bystander.get(), np.full_like(HOST, 3))
@@ -307,10 +308,9 @@ def run_with_fault(driver: simulated.Driver, name: str, nth: int, code: int) -> 
     assert waiting() == 0
 
 
-# Error codes that report a permanently failed device are excluded, because the process could not use the device any
-# more.
+# Fatal error codes are not tested, because the process could not use the device after them.
 @pytest.mark.parametrize("code", [INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES])
-def test_fault_at_each_driver_call_of_a_flush_gives_no_wrong_value(driver: simulated.Driver, code: int) -> None:
+def test_fault_in_each_driver_call_of_flush_gives_no_wrong_value(driver: simulated.Driver, code: int) -> None:
     x, row = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST[0])
     for _ in range(4):
         program(x, row, PyGPU.to_gpu(HOST))
@@ -325,7 +325,7 @@ def test_fault_at_each_driver_call_of_a_flush_gives_no_wrong_value(driver: simul
             run_with_fault(driver, name, nth, code)
 
 
-def test_memory_refused_once_causes_no_error(driver: simulated.Driver) -> None:
+def test_out_of_memory_of_driver_once_in_flush_causes_no_error(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(LONG))
     for name in allocation_calls():
         y = x + 1

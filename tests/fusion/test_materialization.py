@@ -1,6 +1,6 @@
-"""Test that values and addresses are those of computed results.
+"""Test uses of pending results: each use of values or addresses flushes first.
 
-Operations on escaped memory are not deferred.
+Also test that operations on escaped memory, whose address is visible outside PyGPU, are not deferred.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from PyGPU import _core
 HOST = np.linspace(-1, 2, 12).reshape(3, 4)
 ONE = np.array(41.0)
 
-# Ways to use `x + 1`, each with the expected result in NumPy.
-ASKED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+# Uses of the pending result `x + 1`, each with the function that gives the expected result with NumPy.
+USES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "get": (lambda a: a.get(), lambda n: n),
     "tolist": (lambda a: a.tolist(), lambda n: n.tolist()),
     "item": (lambda a: a.item(3), lambda n: n.item(3)),
@@ -58,12 +58,12 @@ ASKED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("name", USES)
 def test_use_of_pending_result_returns_computed_values(name: str) -> None:
     if name == "the interface" and PyGPU.backend_name() != "cuda":
         pytest.skip("the interface is CUDA's")
     x = PyGPU.to_gpu(HOST)
-    ours, numpys = ASKED[name]
+    ours, numpys = USES[name]
     y = x + 1
     assert waiting() == 1
     got = ours(y)
@@ -99,7 +99,7 @@ def test_address_of_pending_result_points_to_its_values() -> None:
     np.testing.assert_array_equal(got, HOST + 1)
 
 
-# Ways by which code outside of PyGPU obtains the address of an array.
+# Ways in which code outside PyGPU obtains the address of an array.
 EXPOSING: dict[str, Callable[[Any], Any]] = {
     "ptr": lambda a: a.ptr,
     "data_ptr": lambda a: a.data_ptr(),
@@ -129,7 +129,7 @@ def test_request_for_address_of_operand_leaves_no_pending_operations(name: str) 
     np.testing.assert_array_equal(kept.get(), HOST + 1)
 
 
-def test_memory_with_previously_requested_address_counts_as_escaped() -> None:
+def test_operations_are_eager_after_gpudata_is_converted_to_integer() -> None:
     x = PyGPU.to_gpu(HOST)
     memory = x.gpudata
     kept = x + 1
@@ -164,7 +164,7 @@ def test_operations_on_views_of_escaped_memory_are_eager(name: str) -> None:
     del shown, kept
 
 
-def test_exported_view_marks_whole_block_as_escaped() -> None:
+def test_address_of_view_makes_operations_on_whole_block_eager() -> None:
     x = PyGPU.to_gpu(HOST)
     assert x[1:].ptr > 0
     kept = x + 1
@@ -172,7 +172,7 @@ def test_exported_view_marks_whole_block_as_escaped() -> None:
     del kept
 
 
-def test_report_names_reason_of_eager_operation() -> None:
+def test_report_counts_flush_by_eager_operation() -> None:
     x, shown = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     assert shown.ptr > 0
     kept = [x + 1]
@@ -181,7 +181,7 @@ def test_report_names_reason_of_eager_operation() -> None:
     assert counted["closed"] == {"operation": 1}
 
 
-def test_memory_returned_by_consumer_is_private_again() -> None:
+def test_operations_are_correct_after_consumer_returns_dlpack_export() -> None:
     x = PyGPU.to_gpu(HOST)
     capsule = x.__dlpack__()
     taken = PyGPU.from_dlpack(capsule)
@@ -190,7 +190,9 @@ def test_memory_returned_by_consumer_is_private_again() -> None:
     del taken, capsule
     PyGPU.synchronize()
     kept.append(x + 1)
-    assert waiting() <= 1  # The memory may also stay escaped, because the consumer named no stream.
+    assert (
+        waiting() <= 1
+    )  # It is 0 if the memory stays escaped, which is allowed because the consumer passed no stream.
     np.testing.assert_array_equal(kept[1].get(), HOST + 1)
 
 
@@ -199,7 +201,7 @@ def by_pointer() -> PyGPU.GPUArray:
     return PyGPU.from_pointer(x.ptr, x.shape, x.dtype, owner=x)
 
 
-# Memory that is not from PyGPU's pool, or whose address has escaped.
+# Arrays over memory that is not from PyGPU's pool, or whose address has escaped.
 OTHERS: dict[str, Callable[[], Any]] = {
     "a pointer": by_pointer,
     "shared": lambda: PyGPU.empty(HOST.shape, HOST.dtype, shared=True),
@@ -230,7 +232,7 @@ def test_later_write_by_another_library_does_not_change_result(name: str) -> Non
     shown = exposed_by(name, x)
     during = x * 2
     zeros = np.zeros_like(HOST)
-    stream = PyGPU.Stream()  # This stream waits for the default stream, as streams of other libraries do.
+    stream = PyGPU.Stream()  # A blocking stream: like streams of other libraries, it waits for the default stream.
     driver.foreign_upload(x.ptr, zeros.ctypes.data, zeros.nbytes, stream.handle)
     stream.synchronize()
     after = x + 3
@@ -240,10 +242,10 @@ def test_later_write_by_another_library_does_not_change_result(name: str) -> Non
     del shown
 
 
-def test_copies_by_address_run_after_pending_operations() -> None:
+def test_copy_to_raw_address_launches_pending_operations_first() -> None:
     x = PyGPU.to_gpu(HOST)
     y = x + 1
-    address = int(PyGPU.zeros(3).ptr)  # Any address will do, because PyGPU cannot derive an array from the number.
+    address = int(PyGPU.zeros(3).ptr)  # The request for an address flushes, whatever array the address belongs to.
     assert waiting() == 0
     kept = y * 2
     assert waiting() == 1
@@ -255,7 +257,7 @@ def test_copies_by_address_run_after_pending_operations() -> None:
     del address
 
 
-def test_c_struct_that_contains_array_receives_its_computed_values() -> None:
+def test_address_of_pending_result_for_ctypes_flushes() -> None:
     x = PyGPU.to_gpu(HOST)
     y = x + 1
     parameter = ctypes.c_void_p(y.ptr)
@@ -277,7 +279,7 @@ def test_custom_allocator_does_not_prevent_deferral_for_other_arrays() -> None:
         np.testing.assert_array_equal(got.get(), wanted)
 
 
-def test_numpy_functions_are_deferred() -> None:
+def test_numpy_add_of_device_array_is_deferred() -> None:
     x = PyGPU.to_gpu(HOST)
     y = np.add(x, 1)
     assert waiting() == 1

@@ -1,4 +1,4 @@
-"""Test the fusion mode of a thread and the report of deferred operations."""
+"""Test the fusion mode of a thread (`PyGPU.fusion`) and the report of deferred operations (`PyGPU.fusion_report`)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import pytest
 import PyGPU
 from PyGPU import _core
 
-on_a_gpu = pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="NumPy computes at once")
+gpu_only = pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="NumPy computes at once")
 
 
 @pytest.fixture(autouse=True)
 def auto() -> Iterator[None]:
-    """Set fusion mode "auto" whatever the environment is, with kernels compiled at the second use."""
+    """Set the fusion mode "auto" and the compile threshold 2, independent of the environment, and restore them."""
     before = _core._set_fusion("auto")
     _core._limit_fusion(meetings=2)
     yield
@@ -126,7 +126,7 @@ def test_mode_off_defers_nothing() -> None:
     np.testing.assert_array_equal(y.get(), 2 * np.arange(6, dtype=np.float32) + 1)
 
 
-@on_a_gpu
+@gpu_only
 def test_entering_other_mode_flushes_and_same_mode_does_not() -> None:
     x = an_array()
     y = 2 * x
@@ -138,7 +138,7 @@ def test_entering_other_mode_flushes_and_same_mode_does_not() -> None:
     np.testing.assert_array_equal(y.get(), 2 * np.arange(6, dtype=np.float32))
 
 
-@on_a_gpu
+@gpu_only
 def test_flush_launches_pending_operations() -> None:
     x = an_array()
     with PyGPU.fusion_report() as report:
@@ -150,7 +150,7 @@ def test_flush_launches_pending_operations() -> None:
     del y
 
 
-@on_a_gpu
+@gpu_only
 def test_report_counts_fused_operations() -> None:
     x = an_array()
     for _ in range(2):  # The expression is compiled at its second use.
@@ -165,18 +165,18 @@ def test_report_counts_fused_operations() -> None:
     np.testing.assert_array_equal(y.get(), 2 * np.arange(6, dtype=np.float32) + 1)
 
 
-@on_a_gpu
+@gpu_only
 def test_report_counts_first_uses_and_compile_threshold() -> None:
     x = an_array()
     with PyGPU.fusion_report() as report:
         y = (x - 3) * (x + 7) - x
-    if report.first_meetings:  # Another test may already have used the expression.
+    if report.first_meetings:  # This is 0 if another test has already used the expression.
         assert report.kernels == report.operations == 4
         assert "PYGPU_FUSION_COMPILE=first" in repr(report)
     del y
 
 
-@on_a_gpu
+@gpu_only
 def test_report_counts_discarded_operations() -> None:
     x = an_array()
     with PyGPU.fusion_report() as report:
@@ -186,7 +186,7 @@ def test_report_counts_discarded_operations() -> None:
     assert "1 never computed" in repr(report)
 
 
-@on_a_gpu
+@gpu_only
 def test_escaped_array_is_computed_eagerly() -> None:
     x = an_array()
     assert x.ptr
@@ -197,8 +197,8 @@ def test_escaped_array_is_computed_eagerly() -> None:
     np.testing.assert_array_equal(y.get(), 2 * x.get())
 
 
-@on_a_gpu
-def test_report_names_flush_reasons() -> None:
+@gpu_only
+def test_report_counts_flushes_by_reason() -> None:
     x = an_array()
     with PyGPU.fusion_report() as report:
         (2 * x).get()
@@ -208,7 +208,7 @@ def test_report_names_flush_reasons() -> None:
     assert "  values      1  values or an address were asked for" in repr(report)
 
 
-@on_a_gpu
+@gpu_only
 def test_deferred_in_place_operator_is_not_counted_as_eager() -> None:
     x, y = an_array(), an_array()
     with PyGPU.fusion_report() as report:
@@ -275,15 +275,15 @@ def test_unknown_mode_in_environment_raises_error_naming_variable(variable: str,
     assert f"ValueError: {variable} must be {known}, and is 'fast'" in done.stderr
 
 
-@on_a_gpu
+@gpu_only
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cuda")
-def test_operation_raises_for_unknown_mode_in_environment_variable() -> None:
+def test_first_operation_with_unknown_mode_in_environment_raises() -> None:
     done = in_a_process("x = PyGPU.zeros(3)\nx + 1", PYGPU_FUSION="fast")
     assert "ValueError: PYGPU_FUSION must be" in done.stderr
 
 
-@on_a_gpu
+@gpu_only
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cuda")
 @pytest.mark.parametrize(("value", "kernels"), [("first", 1), ("second", 2), ("", 2)])
@@ -295,6 +295,6 @@ with PyGPU.fusion_report() as report:
     y = 2 * x + 1
 print(report.kernels)
 """
-    # The kernel cache is disabled, because images that an earlier process compiled would be used at once.
+    # The kernel cache is off, because with a cached image PyGPU launches a fused kernel already at the first use.
     done = in_a_process(program, PYGPU_FUSION="auto", PYGPU_FUSION_COMPILE=value, PYGPU_CACHE="0")
     assert done.stdout == f"{kernels}\n", done.stderr

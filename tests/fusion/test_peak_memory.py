@@ -1,4 +1,4 @@
-"""Test that deferral needs at most the memory of eager mode plus the bound on operands held only by the queue."""
+"""Test that deferral needs at most as much memory as eager mode, plus the limit for operands held only by the queue."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_pending_results_count_for_memory_limit() -> None:
     try:
         first = x + 1
         del x
-        other = PyGPU.to_gpu(host)  # At this point `first` is already launched, as in eager mode.
+        other = PyGPU.to_gpu(host)  # `first` has been launched by now, as in eager mode.
         second = other * 2
         del other
         np.testing.assert_array_equal(second.get(), host * 2)

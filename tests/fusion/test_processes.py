@@ -1,4 +1,4 @@
-"""Test processes that exit, fork or reset their device with pending operations."""
+"""Test processes that exit, fork or reset their device while operations are pending."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ thread.join()
     support.ended_well(support.run_script(script))
 
 
-def test_pending_operations_are_computed_before_device_reset() -> None:
+def test_device_reset_with_pending_operations_leaves_device_usable() -> None:
     script = (
         BEGIN
         + """

@@ -1,6 +1,6 @@
-"""Test that every public name flushes or is listed as harmless, and gives the same result as in mode "off".
+"""Test that every public name flushes or is listed as harmless, and gives the same result as in the mode "off".
 
-The test fails for a new name until the name can be called here, or is added to a list in `fusion_support/calls.py`.
+A new public name makes the tests fail until its call, or its entry in a list, is added to `fusion_support/calls.py`.
 """
 
 from __future__ import annotations
@@ -32,8 +32,11 @@ from support import told
 pytestmark = [pytest.mark.enough_on("cuda"), pytest.mark.filterwarnings("ignore")]
 
 
-def left_by(name: str, call: Callable[[Any], Any], wanted: Any) -> int:
-    """Return the number of operations pending after a call that uses the result of two pending operations."""
+def count_pending_after_call(name: str, call: Callable[[Any], Any], wanted: Any) -> int:
+    """Make a call with a pending operand, check its result, and return the number of operations that it left pending.
+
+    Before the call two operations are pending: the operand's and another one.
+    """
     base, other = PyGPU.to_gpu(HOST - 1), PyGPU.to_gpu(HOST)
     x, beside = base + 1, other * 2
     assert waiting() == 2
@@ -45,7 +48,7 @@ def left_by(name: str, call: Callable[[Any], Any], wanted: Any) -> int:
     return left
 
 
-def test_every_function_uses_pending_values() -> None:
+def test_every_public_function_flushes_or_is_harmless_for_pending_operand() -> None:
     base = PyGPU.to_gpu(HOST - 1)
     for name in told(public_functions()):
         if name in calls.NOT_CALLED:
@@ -54,18 +57,18 @@ def test_every_function_uses_pending_values() -> None:
         guesses = [calls.FUNCTIONS[name]] if name in calls.FUNCTIONS else calls.GUESSES
         with contextlib.redirect_stdout(io.StringIO()):
             call, wanted = first_that_works([functools.partial(one, function) for one in guesses], base)
-            left = left_by(name, call, wanted)
+            left = count_pending_after_call(name, call, wanted)
         if name in calls.QUIET:
             assert left == 2, name
         elif not isinstance(function, (PyGPU.Ufunc, PyGPU.Reduction)) and name not in calls.COMPOSED:
             assert left == 0, name
 
 
-def test_every_array_attribute_uses_pending_values() -> None:
+def test_every_array_attribute_flushes_or_is_harmless_if_array_is_pending() -> None:
     base = PyGPU.to_gpu(HOST - 1)
     for name in told(attributes()):
         call, wanted = first_that_works(ways_of(name), base)
-        left = left_by(name, call, wanted)
+        left = count_pending_after_call(name, call, wanted)
         if name in calls.QUIET_ATTRIBUTES:
             assert left == 2, name
         elif name not in calls.WAITING_ATTRIBUTES:

@@ -1,4 +1,4 @@
-"""Test that random programs give the same bits in every mode; `fusion_soak.py` runs longer ones."""
+"""Test that random programs give the same bits in every fusion mode; helpers/fusion_soak.py runs longer programs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def test_random_programs_of_fixed_seed_cover_every_flush_reason() -> None:
     }
 
 
-# A new seed gives new kernels, which a simulated GPU must compile; the kernels of the fixed seed are cached.
+# Programs of a new seed need new kernels, which a simulated GPU compiles slowly. The kernels of seed 1 are in its
+# cache.
 @pytest.mark.sampled(on="cuda", elsewhere=0)
 @pytest.mark.timeout(600)
 def test_random_program_of_new_seed_matches_eager_mode() -> None:
@@ -56,7 +57,7 @@ def test_random_programs_with_finalizers_refusals_threads_match_eager_mode(threa
     assert report["refusals"] > 0 or not report["simulated"]
 
 
-def test_same_seed_reproduces_random_program() -> None:
+def test_random_programs_of_same_seed_are_equal() -> None:
     def told(seed: int) -> str:
         program = state_machine.Program(seed, FRAGMENTS)
         return state_machine.told(program, len(program.steps) - 1)

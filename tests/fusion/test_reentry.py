@@ -1,6 +1,6 @@
-"""Test that a flush runs no Python code.
+"""Test Python code that runs in a call that flushes: compiler lookup, garbage collection, logging, allocators.
 
-Python code around the flush finds each operation either pending or launched.
+The flush itself runs no Python code, so this code finds each operation either pending or completely launched.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from PyGPU import _core
 HOST = (np.arange(12.0).reshape(3, 4) - 5) / 8
 
 
-def structure() -> Callable[[Any], Any]:
-    """Return an expression that was never compiled before."""
+def random_expression() -> Callable[[Any], Any]:
+    """Return a random expression, whose fused kernel has not been compiled before."""
     steps = SystemRandom().choices([operator.add, operator.sub, operator.mul], k=14)
 
     def of(x: Any) -> Any:
@@ -38,7 +38,7 @@ def structure() -> Callable[[Any], Any]:
 
 @pytest.fixture
 def collecting() -> Iterator[list[Callable[[], Any]]]:
-    """Run functions in each garbage collection, as finalisers of a program do."""
+    """Return a list of functions that run at the start of each garbage collection, like finalizers of a program."""
     work: list[Callable[[], Any]] = []
 
     def callback(phase: str, _: Any) -> None:
@@ -51,7 +51,7 @@ def collecting() -> Iterator[list[Callable[[], Any]]]:
     gc.callbacks.remove(callback)
 
 
-# Actions that Python code may perform with a pending result when a library call runs that code.
+# Actions with a pending result `y` and its operand `x`, which Python code performs during a call of PyGPU.
 ACTS: dict[str, Callable[[Any, Any], Any]] = {
     "get": lambda _, y: y.get(),
     "compute": lambda _, y: (y + 1).get(),
@@ -72,7 +72,7 @@ def test_compiler_lookup_during_flush_finds_computed_values(
     from PyGPU._native import library_files
 
     x = PyGPU.to_gpu(HOST)
-    found, expression = getattr(library_files, search), structure()
+    found, expression = getattr(library_files, search), random_expression()
     seen: list[Any] = []
     state: dict[str, Any] = {}
 
@@ -95,7 +95,7 @@ def test_compiler_lookup_during_flush_finds_computed_values(
 @pytest.mark.parametrize("act", ACTS)
 def test_garbage_collection_during_flush_finds_computed_values(collecting: list[Callable[[], Any]], act: str) -> None:
     x = PyGPU.to_gpu(HOST)
-    expression = structure()
+    expression = random_expression()
     seen: list[Any] = []
     with limits(meetings=1):
         y = expression(x)
@@ -116,7 +116,7 @@ def test_garbage_collection_during_flush_finds_computed_values(collecting: list[
 @pytest.mark.timeout(60)
 def test_logging_handler_during_flush_finds_computed_values(caplog: pytest.LogCaptureFixture) -> None:
     x = PyGPU.to_gpu(HOST)
-    expression = structure()
+    expression = random_expression()
     seen: list[Any] = []
 
     class Reads(logging.Handler):

@@ -1,4 +1,4 @@
-"""Test that stream and event calls launch all earlier deferred operations before they act."""
+"""Test that calls of streams, events, devices and graphs first launch all operations that were deferred earlier."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HOST = np.linspace(-1, 2, 12).reshape(3, 4)
 
 
 class Place:
-    """Hold the objects that stream and event calls use, created before any operation is pending."""
+    """Store streams, events and other objects for the calls in `MARKS`, created before any operation is pending."""
 
     def __init__(self) -> None:
         self.stream = PyGPU.Stream()
@@ -111,7 +111,7 @@ def test_event_waits_for_deferred_writes_before_it() -> None:
     np.testing.assert_array_equal(kept.get(), HOST + 1)
 
 
-def test_deferred_operation_uses_stream_that_was_current_at_its_call() -> None:
+def test_deferred_operation_runs_on_stream_that_was_current_at_its_call() -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("the device is made slow")
@@ -134,7 +134,7 @@ def test_deferred_operation_uses_stream_that_was_current_at_its_call() -> None:
 
 
 @pytest.mark.usefixtures("late")
-def test_results_of_one_stream_are_valid_on_another() -> None:
+def test_result_deferred_on_one_stream_is_valid_on_other_streams() -> None:
     streams = [PyGPU.Stream(non_blocking=True) for _ in range(3)]
     x, twin = PyGPU.to_gpu(HOST), HOST
     kept = []
@@ -183,7 +183,7 @@ def test_capture_contains_exactly_operations_deferred_during_it() -> None:
     np.testing.assert_array_equal(waits.get(), np.full_like(HOST, 12))
 
 
-def test_allocations_of_deferred_operations_are_in_captured_graph() -> None:
+def test_operation_with_new_result_is_eager_during_capture() -> None:
     x = PyGPU.to_gpu(HOST)
     (x + 1).get()
     stream = PyGPU.Stream()

@@ -48,7 +48,7 @@ def test_another_thread_computes_with_pending_results() -> None:
     x = PyGPU.to_gpu(HOST)
     y = x + 1
     z = in_a_thread(lambda: y * 2)
-    assert waiting() == 1  # The other thread's use has already launched it.
+    assert waiting() == 1  # Only `y * 2` is pending: its use of `y` in the other thread has launched `x + 1`.
     np.testing.assert_array_equal(z.get(), (HOST + 1) * 2)
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
@@ -98,8 +98,8 @@ def discard_all_and_defer_one(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> list[PyGP
 def test_discarded_reader_does_not_block_a_write_by_another_thread(
     discard: Callable[..., list[PyGPU.GPUArray]],
 ) -> None:
-    # In a former defect, the marker of a discarded operation stayed pending, and the other thread flushed an empty
-    # queue repeatedly.
+    # A former defect: after an operation was discarded, its operands stayed marked as used by a pending operation. The
+    # thread that wrote to them flushed an empty queue again and again.
     x, y = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     PyGPU.flush()
     kept = discard(x, y)
@@ -118,7 +118,7 @@ def test_discarded_reader_does_not_block_a_write_by_another_thread(
     assert waiting() == 0
 
 
-def test_another_thread_may_drop_pending_result() -> None:
+def test_pending_result_dropped_by_other_thread_is_discarded() -> None:
     box = [PyGPU.to_gpu(HOST) + 1]
     in_a_thread(box.clear)
     assert waiting() == 0
@@ -131,8 +131,8 @@ def test_fusion_mode_is_separate_for_each_thread() -> None:
     _core._set_fusion("auto")
 
 
-def structure() -> Callable[[Any], Any]:
-    """Return an expression that was never used before, so its compilation takes a while."""
+def random_expression() -> Callable[[Any], Any]:
+    """Return a random expression, whose fused kernel must be compiled, so that its flush takes long."""
     steps = SystemRandom().choices([operator.add, operator.sub, operator.mul], k=14)
 
     def of(x: Any) -> Any:
@@ -158,7 +158,7 @@ MEANWHILE: dict[str, Callable[[Any, Any], Any]] = {
 
 @pytest.fixture
 def delayed() -> Iterator[simulated.Driver]:
-    """Delay each launch, so that other threads arrive while a batch is being launched."""
+    """Delay the work of launches at random, so that other threads use arrays while a batch is being launched."""
     PyGPU.zeros(1)
     driver = simulated.driver()
     if driver is None:
@@ -169,11 +169,11 @@ def delayed() -> Iterator[simulated.Driver]:
 
 
 @pytest.mark.parametrize("name", MEANWHILE)
-def test_thread_using_batch_of_another_thread_waits_for_it(name: str, delayed: simulated.Driver) -> None:
+def test_use_of_array_during_launch_by_other_thread_is_correct(name: str, delayed: simulated.Driver) -> None:
     twin = (np.arange(12.0).reshape(3, 4) - 5) / 8
     for _ in range(10):
         x = PyGPU.to_gpu(twin)
-        kept = [in_a_thread(lambda x=x: (x + 1) * x)]  # This is pending in the queue of a thread that has terminated.
+        kept = [in_a_thread(lambda x=x: (x + 1) * x)]  # The result is pending in the queue of a terminated thread.
         launching = threading.Thread(target=kept[0].get)
         launching.start()
         MEANWHILE[name](x, kept[0])
@@ -181,7 +181,7 @@ def test_thread_using_batch_of_another_thread_waits_for_it(name: str, delayed: s
         np.testing.assert_array_equal(kept[0].get(), (twin + 1) * twin)
 
 
-def test_thread_computing_with_batch_of_another_thread_gets_its_values(delayed: simulated.Driver) -> None:
+def test_operation_on_result_during_launch_by_other_thread_is_correct(delayed: simulated.Driver) -> None:
     twin = (np.arange(12.0).reshape(3, 4) - 5) / 8
     for _ in range(10):
         x = PyGPU.to_gpu(twin)
@@ -216,24 +216,25 @@ def test_no_operation_is_pending_on_array_escaping_in_another_thread(name: str) 
         showing.start()
         z = x + 1
         showing.join()
-        # The operation was pending when the array escaped, which launched it, or it was launched immediately.
+        # If `x + 1` came before the escape, the escape has launched it. If it came after the escape, it was eager.
         assert waiting() == 0
         np.testing.assert_array_equal(z.get(), x.get() + 1)
         shown.clear()
 
 
 @pytest.mark.parametrize("name", ["ptr", "gpudata", "interface"])
-def test_thread_that_finds_escape_in_progress_waits_for_its_flush(name: str) -> None:
+def test_second_request_for_address_waits_for_flush_of_first_request(name: str) -> None:
     PyGPU.zeros(1)
     driver = simulated.driver()
     if driver is None or (name == "interface" and driver.is_hip):
         pytest.skip("the other library is a simulated driver's caller; the interface is CUDA's")
     twin = (np.arange(12.0).reshape(3, 4) - 5) / 8
     x, host = PyGPU.to_gpu(twin), np.zeros_like(twin)
-    view, expression = x[:], structure()
+    view, expression = x[:], random_expression()
     PyGPU.synchronize()
     with limits(meetings=1):
-        # This is pending in this thread's queue. The first thread below launches it, and compiles during the launch.
+        # `y` is pending in the queue of this thread. The thread `showing` flushes the queue and compiles the kernel
+        # meanwhile.
         y = expression(x)
         showing = threading.Thread(target=lambda: SHOWN[name](x))
         showing.start()
@@ -262,7 +263,7 @@ def test_no_operation_is_pending_on_array_escaping_in_garbage_collection() -> No
     try:
         gc.set_threshold(1)
         gc.enable()
-        y = x + 1  # On Python 3.11 allocating the result starts the collection; later versions collect after it.
+        y = x + 1  # Python 3.11 collects garbage when the result is allocated, later versions after the operation.
         assert waiting() == 0
     finally:
         gc.set_threshold(*before)
@@ -317,12 +318,12 @@ def test_threads_with_separate_streams_pass_results_to_each_other() -> None:
     with ThreadPoolExecutor(2) as pool:
         consumer = pool.submit(consume)
         pool.submit(produce).result()
-        # `x += 1; x -= 1` rounds, so only the result with number 0, which is computed before, must equal NumPy's.
+        # `x += 1; x -= 1` changes `x` by rounding. Only number 0 is computed earlier, so only its result must be exact.
         assert [number for number in consumer.result() if number <= 0] == []
 
 
 def compiled(work: Callable[[], Any]) -> int:
-    """Count the modules that `work` loads into a simulated driver."""
+    """Run `work`, and return the number of modules that it loads into the simulated driver."""
     driver = simulated.driver()
     assert driver is not None
     calls = [call for call in driver.calls() if "LoadData" in call]
@@ -347,16 +348,18 @@ def test_threads_with_same_loop_compile_as_often_as_one_thread(threads: int) -> 
             if turn % 2:
                 total.get()
 
-    alone, together, apart = structure(), structure(), [structure() for _ in range(threads)]
-    loop(structure())  # This compiles the kernels that all threads share.
+    alone, together, apart = random_expression(), random_expression(), [random_expression() for _ in range(threads)]
+    loop(
+        random_expression()
+    )  # Compile the kernels of single operations, which all expressions use at their first evaluation.
     one = compiled(lambda: loop(alone))
     assert one >= 1
     assert compiled(lambda: at_once(threads, lambda _: loop(together))) == one
-    # Threads that each run another program compile as many kernels as the same programs run one after the other.
+    # Each thread evaluates its own expression: the number of kernels is the same as if one thread evaluated them all.
     assert compiled(lambda: at_once(threads, lambda number: loop(apart[number]))) == one * threads
 
 
-def test_terminated_thread_leaves_its_operations_pending() -> None:
+def test_operations_of_terminated_thread_stay_pending_and_are_computed() -> None:
     x = PyGPU.to_gpu(HOST)
     kept = in_a_thread(lambda: [x + number for number in range(3)])
     assert waiting() == 3

@@ -1,8 +1,8 @@
-"""Set up the tests on a device. Each file skips itself if no device suits it (`support.require_*`)."""
+"""Configure JAX for the tests on a GPU. Each file skips its tests if no suitable GPU exists (`support.require_*`)."""
 
 from __future__ import annotations
 
 import os
 
-# Without this setting JAX reserves three quarters of the GPU's memory, and too little is left for the tests of memory.
+# Otherwise JAX reserves three quarters of the GPU's memory, which leaves too little for the tests of memory.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")

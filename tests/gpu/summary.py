@@ -1,4 +1,4 @@
-"""Summarize a JUnit file: counts, failures, reasons of skips, slowest tests, and versions.
+"""Summarize a JUnit file of pytest: counts, failures, reasons for skips, slowest tests, and versions.
 
 
     python tests/gpu/summary.py FOLDER/gpu-tests.xml
@@ -21,7 +21,7 @@ import machine
 
 
 def outcome(case: ElementTree.Element) -> tuple[str, str]:
-    """Return "passed", "failed", "error", "skipped" or "xfailed", and the first line of the reason."""
+    """Return the outcome of a test case ("passed", "failed", "error", "skipped", "xfailed") and why, in one line."""
     for kind in ("failure", "error", "skipped"):
         found = case.find(kind)
         if found is not None:
@@ -33,7 +33,7 @@ def outcome(case: ElementTree.Element) -> tuple[str, str]:
 
 
 def summarise(report: Path) -> dict[str, Any]:
-    """Summarize a JUnit file, for each test file and in total."""
+    """Return the summary of a JUnit file, with counts for each test file and in total."""
     files: dict[str, Counter[str]] = {}
     failures, reasons, seconds = [], Counter[str](), []
     for case in ElementTree.parse(report).iter("testcase"):

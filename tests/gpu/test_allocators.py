@@ -1,4 +1,4 @@
-"""Test arrays in memory of torch's, CuPy's and RMM's allocators."""
+"""Test `using_allocator` with the allocators of PyTorch, CuPy and RMM."""
 
 import gc
 
@@ -57,7 +57,7 @@ def test_rmm_allocator_provides_memory_and_gets_it_back() -> None:
     assert resource.allocation_counts.current_bytes == 0
 
 
-def test_memory_returned_while_another_library_reads_is_not_overwritten() -> None:
+def test_memory_freed_to_torch_during_copy_is_not_overwritten() -> None:
     torch = pytest.importorskip("torch")
     host = np.arange(1 << 24, dtype=np.int32)
     side = PyGPU.Stream(non_blocking=True)
@@ -67,7 +67,7 @@ def test_memory_returned_while_another_library_reads_is_not_overwritten() -> Non
         with side:
             copied = array.copy()
         del array
-        # torch reuses the freed block for the first request of the same size.
+        # PyTorch's allocator gives the freed block to the next request of the same size.
         overwritten = torch.full((1 << 24,), -1, dtype=torch.int32, device="cuda")
         np.testing.assert_array_equal(copied.get(), host)
         del overwritten

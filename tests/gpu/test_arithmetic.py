@@ -1,4 +1,4 @@
-"""Test every elementwise function with every dtype and every pair of layouts on a GPU against NumPy."""
+"""Test every elementwise function with every dtype and every pair of operand layouts on a real GPU against NumPy."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def package_of(array: Any) -> Any:
 
 
 def judge_of(name: str) -> Any:
-    """Return NumPy's function, or else SciPy's or Python's, which computes the expected result in the widest type."""
+    """Return a function that computes expected results: NumPy's, or else SciPy's or `math`'s, in float64."""
     if hasattr(np, name):
         return getattr(np, name)
     try:
@@ -60,7 +60,7 @@ def judge_of(name: str) -> Any:
         wide = np.vectorize(lambda x: math.inf if x == 0 and "gamma" in name else getattr(math, name)(x), otypes=["d"])
 
     def judge(array: np.ndarray) -> Any:
-        kind = np.sqrt(np.zeros(0, array.dtype)).dtype  # This is the result dtype of every function of real numbers.
+        kind = np.sqrt(np.zeros(0, array.dtype)).dtype  # `sqrt` has the same result dtypes as these functions.
         if kind.kind == "c":
             raise TypeError(f"{name} of {array.dtype}")
         return np.asarray(wide(array.astype("float64"))).astype(kind)
@@ -84,7 +84,8 @@ def assert_alike(ours: Any, theirs: Any, what: Any) -> None:
     if what[0] in ULPS:
         is_finite = np.isfinite(theirs)
         np.testing.assert_array_equal(ours.get()[~is_finite], theirs[~is_finite], err_msg=str(what))
-        # The expected result is rounded too, and near its zeros its error exceeds one unit in the last place.
+        # The expected result is rounded, too. Near zeros of the function its error can exceed one unit in the last
+        # place, so errors below 1 are measured in units of the spacing at 1.
         place = np.spacing(np.maximum(np.abs(theirs[is_finite]), theirs.dtype.type(1))).astype("float64")
         apart = np.abs(ours.get()[is_finite].astype("float64") - theirs[is_finite])
         assert (apart <= (ULPS[what[0]] + 1) * place).all(), what
@@ -100,7 +101,7 @@ def results(function: Any, operands: list[Any]) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", UFUNCS)
-def test_every_pair_of_layouts_matches_numpy(name: str, kind: str) -> None:
+def test_ufunc_with_every_pair_of_layouts_matches_numpy(name: str, kind: str) -> None:
     ufunc, judge = UFUNCS[name], judge_of(name)
     host = values(kind)
     array = PyGPU.to_gpu(host)

@@ -1,4 +1,4 @@
-"""Test that PyGPU uses only the shared primary context, creates it on first use, and restores the current context."""
+"""Test that PyGPU uses only a device's primary context, creates it at the first use, and restores the current one."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ print("ended")
 @pytest.mark.starts_processes
 @pytest.mark.skipif(not hasattr(support.driver(), "cuCtxCreate_v2"), reason="this driver has primary contexts only")
 def test_context_of_another_library_stays_current() -> None:
-    # Like PyCUDA, the script creates a separate context on the same device and makes it current on this thread.
+    # Like PyCUDA, the script creates another context on the device and makes it current.
     body = """
 import PyGPU
 context = ctypes.c_void_p()
@@ -103,7 +103,7 @@ print("ended")
     assert run(body) == "ended"
 
 
-def test_call_keeps_context_of_thread() -> None:
+def test_thread_without_context_has_none_or_primary_after_pygpu_call() -> None:
     seen: list[tuple[int, int]] = []
 
     def work() -> None:
@@ -123,9 +123,9 @@ def test_call_keeps_context_of_thread() -> None:
     assert after in (0, primary.value)
 
 
-def test_guard_restores_device() -> None:
+def test_with_device_restores_current_device_and_context() -> None:
     before = PyGPU.current_device()
-    PyGPU.set_device(before)  # A thread without a context is on device 0; a guard restores device 0, with a context.
+    PyGPU.set_device(before)  # Make a context current: without one, `with` would leave a context of device 0 current.
     context = support.current_context()
     with PyGPU.Device(0):
         PyGPU.zeros(3)
@@ -154,7 +154,7 @@ def test_current_device_matches_torch() -> None:
 
 
 @pytest.mark.starts_processes
-def test_process_uses_no_other_device() -> None:
+def test_array_on_device_0_uses_no_other_device() -> None:
     script = """
         import os, pynvml
         import PyGPU

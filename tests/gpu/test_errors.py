@@ -1,7 +1,4 @@
-"""Test the state of a process after a kernel fault.
-
-Every call reports the unusable context, no call hangs, and the process exits.
-"""
+"""Test a process after a fault in a kernel: each call raises an error, no call hangs, and the process exits cleanly."""
 
 from __future__ import annotations
 
@@ -45,7 +42,7 @@ def run(kernels: Kernels, body: str) -> str:
 
 
 @pytest.mark.starts_processes
-def test_error_names_fault(kernels: Kernels) -> None:
+def test_first_error_after_fault_names_its_kind(kernels: Kernels) -> None:
     output = run(kernels, "")
     assert any(name in output for name in ("ILLEGAL_ADDRESS", "LAUNCH_FAILED", "IllegalAddress", "LaunchFailure")), (
         output
@@ -53,7 +50,7 @@ def test_error_names_fault(kernels: Kernels) -> None:
 
 
 @pytest.mark.starts_processes
-def test_every_later_call_reports_dead_context(kernels: Kernels) -> None:
+def test_every_driver_call_after_fault_reports_unusable_context(kernels: Kernels) -> None:
     output = run(
         kernels,
         """
@@ -84,7 +81,7 @@ for call in (
 
 
 @pytest.mark.starts_processes
-def test_functions_without_driver_still_work(kernels: Kernels) -> None:
+def test_functions_without_driver_work_after_fault(kernels: Kernels) -> None:
     run(
         kernels,
         """
@@ -98,7 +95,7 @@ gc.collect()
 
 
 @pytest.mark.starts_processes
-def test_status_codes_report_fault(kernels: Kernels) -> None:
+def test_functions_with_status_code_report_fault(kernels: Kernels) -> None:
     run(
         kernels,
         """
@@ -111,7 +108,7 @@ assert status != 0, status
 
 
 @pytest.mark.provokes_errors
-def test_harmless_error_keeps_context_alive() -> None:
+def test_context_stays_usable_after_out_of_memory_and_bad_event() -> None:
     array = PyGPU.arange(5)
     with pytest.raises(MemoryError):
         PyGPU.empty(1 << 50, "uint8")
@@ -125,7 +122,7 @@ def test_harmless_error_keeps_context_alive() -> None:
 
 
 @pytest.mark.provokes_errors
-def test_bad_arguments_raise_python_errors_not_driver_errors() -> None:
+def test_bad_arguments_raise_python_errors_before_driver_call() -> None:
     array = PyGPU.arange(5)
     for call, error in [
         (lambda: PyGPU.zeros(3, device=99), ValueError),

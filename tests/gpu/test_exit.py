@@ -1,4 +1,4 @@
-"""Test that a process exits cleanly with any live objects."""
+"""Test that a process exits cleanly while arrays, streams, events and other objects are alive."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpu.kernel_library import Kernels
 support.require_gpu()
 pytestmark = pytest.mark.starts_processes
 
-# These scripts complement those of `test_lifetime.py` and the regression tests of process exit.
+# Scripts that end with live objects. `test_lifetime.py` and the regression tests of process exit test other objects.
 SCRIPTS = {
     "arrays on streams": """
         streams = [PyGPU.Stream(), PyGPU.Stream(non_blocking=True)]

@@ -1,4 +1,4 @@
-"""Test a process forked after the driver was opened: one clear error, and host arrays continue to work."""
+"""Test a child process forked after its parent used a GPU: GPU calls raise `ForkError`, and host arrays work."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def run(in_child: str, before: str = USE, after: str = USE) -> None:
     assert support.ended_well(result).splitlines()[-1] == "ended"
 
 
-def test_every_gpu_call_in_child_names_remedy() -> None:
+def test_every_gpu_call_in_forked_child_raises_error_naming_spawn() -> None:
     run(
         """
 for call in (
@@ -68,7 +68,7 @@ for call in (
     )
 
 
-def test_host_arrays_work_in_child() -> None:
+def test_host_arrays_work_in_forked_child() -> None:
     run(
         """
 mine = PyGPU.to_gpu(numpy.arange(6).reshape(2, 3), device="cpu")
@@ -79,11 +79,11 @@ assert numpy.from_dlpack(mine).tolist() == [[7, 7, 7], [3, 4, 5]]
     )
 
 
-def test_functions_without_driver_work_in_child() -> None:
+def test_attributes_of_gpu_array_are_readable_in_forked_child() -> None:
     run("assert array.shape == (5,) and array[1:3].ptr == array.ptr + array.itemsize and array.device.index == 0")
 
 
-def test_arrays_of_parent_are_dropped_in_child_without_driver_call() -> None:
+def test_gpu_objects_dropped_in_forked_child_stay_valid_in_parent() -> None:
     run(
         """
 import gc
@@ -95,7 +95,7 @@ gc.collect()
     )
 
 
-def test_exiting_child_does_not_hang() -> None:
+def test_child_of_multiprocessing_fork_exits_without_hang() -> None:
     script = """
         import multiprocessing, warnings
         warnings.simplefilter("ignore")
@@ -120,11 +120,11 @@ def test_exiting_child_does_not_hang() -> None:
     assert support.ended_well(support.run_script(script)) == "ended"
 
 
-def test_child_forked_before_driver_was_opened_may_use_it() -> None:
+def test_child_forked_before_first_gpu_call_can_use_gpu() -> None:
     run(USE, before="assert PyGPU.zeros(2, device='cpu').tolist() == [0, 0]", after="")
 
 
-def test_process_started_by_spawn_can_use_gpu() -> None:
+def test_process_started_by_subprocess_can_use_gpu() -> None:
     script = """
         import subprocess, sys
         import PyGPU

@@ -1,4 +1,4 @@
-"""Test captures begun by another library, and PyGPU's graphs with a real driver."""
+"""Test captures of PyGPU's work by PyTorch and CuPy, and PyGPU's own graphs, with a real driver."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_torch_captures_launches_copies_and_fills(increment: PyGPU.Kernel) -> No
         assert (temporary.get() == turn + 1).all()
 
 
-def test_block_in_use_by_another_stream_is_settled_before_torch_capture(increment: PyGPU.Kernel) -> None:
+def test_torch_captures_launch_on_array_in_use_by_another_stream(increment: PyGPU.Kernel) -> None:
     torch = pytest.importorskip("torch")
     other = PyGPU.Stream(non_blocking=True)
     x = PyGPU.zeros(COUNT, np.int32)
@@ -64,7 +64,7 @@ def test_block_in_use_by_another_stream_is_settled_before_torch_capture(incremen
     assert (x.get() == 201).all()
 
 
-def test_cupy_captures_launches(increment: PyGPU.Kernel) -> None:
+def test_cupy_captures_launch_and_graph_repeats_it(increment: PyGPU.Kernel) -> None:
     cupy = pytest.importorskip("cupy")
     x = PyGPU.zeros(COUNT, np.int32)
     theirs = cupy.cuda.Stream(non_blocking=True)
@@ -108,12 +108,12 @@ def test_graph_of_many_kernels_runs_in_order_on_any_stream(increment: PyGPU.Kern
     assert (doubled.get() == 900).all()
 
 
-def test_strided_copy_and_reduction_are_captured() -> None:
+def test_captured_strided_copy_and_reduction_are_correct() -> None:
     from PyGPU.reduction import ReductionKernel
 
     total = ReductionKernel(np.int64, "0", "a + b", arguments="const long long *in")
     a = PyGPU.to_gpu(np.arange(600 * 700).reshape(600, 700))
-    total(a)  # This compiles the kernels before the capture.
+    total(a)  # Compile the kernels before the capture begins.
     a.T.copy("C")
     with PyGPU.Graph() as graph:
         turned = a.T.copy("C")
@@ -123,7 +123,7 @@ def test_strided_copy_and_reduction_are_captured() -> None:
     assert found.get() == np.arange(600 * 700).sum()
 
 
-def test_graph_may_be_dropped_while_running(increment: PyGPU.Kernel) -> None:
+def test_graph_dropped_during_its_launch_completes_its_work(increment: PyGPU.Kernel) -> None:
     x = PyGPU.zeros(COUNT, np.int32)
     with PyGPU.Graph() as graph:
         for _ in range(500):
@@ -134,8 +134,7 @@ def test_graph_may_be_dropped_while_running(increment: PyGPU.Kernel) -> None:
 
 
 def test_torch_captures_fills_of_any_item_and_rejects_uploads() -> None:
-    # Interop regression A1: captured fills of 8 and 16 bytes copied from host memory that was already freed. The
-    # kernels are loaded before torch captures.
+    # Interop regression A1: captured fills of items of 8 and 16 bytes copied from host memory that was already freed.
     torch = pytest.importorskip("torch")
     sizes = [*range(1, 17), 24, 40]
     item = {size: np.frombuffer(bytes(range(1, size + 1)), f"V{size}")[0] for size in sizes}
@@ -169,7 +168,7 @@ def test_torch_captures_fills_of_any_item_and_rejects_uploads() -> None:
     del junk
 
 
-def test_large_fill_reaches_every_part() -> None:
+def test_fill_of_large_array_sets_elements_everywhere() -> None:
     rows = 1 << (10 if support.is_simulated() else 13)
     for dtype, value in (("float64", 1.5), ("complex128", 1 - 2j), ("V12", np.frombuffer(b"abcdefghijkl", "V12")[0])):
         a = PyGPU.empty((rows, 3000), dtype)
@@ -189,7 +188,7 @@ __global__ void spin(int *x, long long turns) {
 }"""
 
 
-def test_each_node_kind_accepts_other_parameters() -> None:
+def test_update_changes_parameters_of_each_kind_of_graph_node() -> None:
     add = PyGPU.Kernel(ADD, "add")
     x, y, z = PyGPU.zeros(1000, "int32"), PyGPU.zeros(1000, "int32"), PyGPU.full(1000, 3, "int32")
     pinned, other = PyGPU.empty_pinned(1000, "int32"), PyGPU.empty_pinned(1000, "int32")
@@ -223,7 +222,7 @@ def test_each_node_kind_accepts_other_parameters() -> None:
     np.testing.assert_array_equal(y.get(), np.where(np.arange(1000) < 10, 14, 7))
 
 
-def test_fill_of_rows_is_updatable_node() -> None:
+def test_graph_node_that_fills_rows_can_be_updated() -> None:
     a, b = PyGPU.zeros((64, 64), "uint8"), PyGPU.full((64, 64), 5, "uint8")
     with PyGPU.Graph() as graph:
         a[:, :32].fill(1)
@@ -235,7 +234,7 @@ def test_fill_of_rows_is_updatable_node() -> None:
     assert (b.get()[:, 32:] == 5).all()
 
 
-def test_graph_update_replaces_all_or_reports_driver_reason() -> None:
+def test_update_by_whole_graph_replaces_all_nodes_or_raises_error_910() -> None:
     add = PyGPU.Kernel(ADD, "add")
     x, y = PyGPU.zeros(1000, "int32"), PyGPU.zeros(1000, "int32")
 
@@ -253,13 +252,13 @@ def test_graph_update_replaces_all_or_reports_driver_reason() -> None:
     assert (y.get() == 10).all()
     with pytest.raises(PyGPU.CudaError, match=r"\(910\)"):
         graph.update(captured(x, 100, 2))
-    graph.update(graph.nodes[0], y, 5, 1000)  # The graph still accepts its own nodes after all of them were replaced.
+    graph.update(graph.nodes[0], y, 5, 1000)  # Nodes can still be updated after the update of the whole graph failed.
     graph.launch()
     assert (x.get() == 10).all()
-    assert (y.get() == 10).all()  # The fill runs after the kernel.
+    assert (y.get() == 10).all()  # The fill with 10 runs after the kernel that adds 5.
 
 
-def test_active_launch_keeps_its_parameters_and_memory() -> None:
+def test_update_during_launch_does_not_affect_that_launch() -> None:
     spin = PyGPU.Kernel(ADD, "spin")
     stream = PyGPU.Stream(non_blocking=True)
     x, y = PyGPU.zeros(1, "int32"), PyGPU.zeros(1, "int32")
@@ -275,7 +274,7 @@ def test_active_launch_keeps_its_parameters_and_memory() -> None:
     assert int(y.get()[0]) == 10
 
 
-def test_many_updates_hold_no_more_memory_than_one() -> None:
+def test_repeated_updates_of_graph_node_leak_no_memory() -> None:
     target = PyGPU.zeros(1 << 20, "uint8")
     with PyGPU.Graph() as graph:
         target.fill(1)

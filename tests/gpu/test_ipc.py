@@ -1,4 +1,4 @@
-"""Test memory shared between processes, and memory shared by host and device."""
+"""Test memory and events shared between processes, managed memory, and pitched memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ print("ended")
 
 
 @pytest.mark.starts_processes
-def test_another_process_reads_and_writes_shared_memory():
+def test_memory_opened_by_ipc_handle_is_readable_and_writable():
     values = numpy.arange(1000, dtype=numpy.float32)
     memory = _driver_memory.to_device(values)
     handle = _driver_memory.mem_get_ipc_handle(memory)
@@ -53,27 +53,27 @@ print("ended")
 
 
 @pytest.mark.starts_processes
-def test_another_process_waits_for_a_shared_event():
+def test_event_opened_by_ipc_handle_can_be_waited_for():
     event = PyGPU.Event(timing=False, interprocess=True).record()
     command = [sys.executable, "-c", WAITER, event.ipc_handle().hex()]
     result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert result.stdout.strip() == "ended", result.stderr
 
 
-def test_sharing_pool_memory_raises_error_with_remedy():
+def test_ipc_handle_of_pool_memory_raises_error_naming_mem_alloc():
     array = PyGPU.zeros(1000)
     with pytest.raises(PyGPU.CudaError, match="mem_alloc"):
         _driver_memory.mem_get_ipc_handle(array.ptr)
 
 
-def test_device_writes_managed_memory_read_by_host():
+def test_managed_memory_written_by_device_is_readable_by_host():
     values = _driver_host_memory.managed_zeros(1000, "f4")
     PyGPU.GPUArray(1000, "f4", gpudata=values.base).fill(7)
     PyGPU.synchronize()
     assert numpy.array_equal(values, numpy.full(1000, 7, "f4"))
 
 
-def test_pitched_rows_have_pitch_of_driver():
+def test_mem_alloc_pitch_returns_aligned_pitch():
     _, pitch = _driver_memory.mem_alloc_pitch(100, 10, 4)
     assert pitch >= 100
     assert pitch % 32 == 0

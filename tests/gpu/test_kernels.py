@@ -1,6 +1,6 @@
-"""Test user-written kernels on a device: compilation, loading, launches, and errors.
+"""Test user-written kernels on a real GPU: compilation, loading, launches, order of work, and errors.
 
-The tests run on HIP too, whose device may be AMD's or, through the library in hip_on_cuda, NVIDIA's.
+The tests also run on HIP: on an AMD GPU, or on an NVIDIA GPU through the library in tests/gpu/hip_on_cuda.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def module() -> PyGPU.Module:
     return PyGPU.Module(SOURCE, instances=["times<float, 3>", "times<long long, 5>"])
 
 
-def test_source_becomes_kernel_and_scalars_are_converted(module: PyGPU.Module) -> None:
+def test_launch_converts_python_and_numpy_scalars_to_parameter_types(module: PyGPU.Module) -> None:
     x = PyGPU.to_gpu(numpy.arange(1000, dtype="f4"))
     kernel = module.get_function("scale")
     assert kernel.parameters == ("float* x", "float factor", "int n")
@@ -103,12 +103,12 @@ def test_template_instances_are_found_by_name(module: PyGPU.Module) -> None:
     module.get_function("times<long long, 5>")[1, 32](y)
     assert (x.get() == 3).all()
     assert (y.get() == 5).all()
-    module.get_function("times<float, 2>")[1, 32](x)  # The kernel is compiled at this call.
+    module.get_function("times<float, 2>")[1, 32](x)  # `module` has no such instance yet; `get_function` compiles it.
     assert (x.get() == 6).all()
 
 
 @pytest.mark.parametrize("form", ["structured scalar", "ctypes", "0-d", "1 item"])
-def test_struct_is_passed_by_value(module: PyGPU.Module, form: str) -> None:
+def test_struct_argument_in_each_form_is_passed_by_value(module: PyGPU.Module, form: str) -> None:
     out = PyGPU.zeros(5, "float64")
     dtype = numpy.dtype([("mass", "f8"), ("position", "f4", 3), ("id", "i4")], align=True)
 
@@ -142,7 +142,7 @@ def test_dynamic_shared_memory_above_48_kib_is_automatic(module: PyGPU.Module) -
         kernel[1, 1024, None, 1 << 20](x, y)
 
 
-def test_globals_are_found_and_written_by_address(module: PyGPU.Module) -> None:
+def test_constant_written_by_address_of_get_global_is_used_by_kernel(module: PyGPU.Module) -> None:
     address, nbytes = module.get_global("factor")
     assert nbytes == 4
     PyGPU.GPUArray((1,), "float32", gpudata=address).set(numpy.array([4], "f4"))
@@ -153,7 +153,7 @@ def test_globals_are_found_and_written_by_address(module: PyGPU.Module) -> None:
         module.get_global("absent")
 
 
-def test_none_is_a_null_pointer(module: PyGPU.Module) -> None:
+def test_none_as_argument_is_passed_as_null_pointer(module: PyGPU.Module) -> None:
     kernel, answer = module.get_function("null"), PyGPU.zeros(1, "int32")
     kernel[1, 1](answer, None)
     assert answer.get()[0] == 1
@@ -161,7 +161,7 @@ def test_none_is_a_null_pointer(module: PyGPU.Module) -> None:
     assert answer.get()[0] == 0
 
 
-def test_host_arrays_are_copied_in_and_out_around_launch(module: PyGPU.Module) -> None:
+def test_in_out_and_inout_copy_host_arrays_around_launch(module: PyGPU.Module) -> None:
     a, b = numpy.arange(100, dtype="f4"), numpy.arange(200, dtype="f4")[::2]
     out = numpy.zeros(100, "f4")
     module.get_function("add")[1, 128](PyGPU.In(a), PyGPU.In(b), PyGPU.Out(out), 100)
@@ -174,7 +174,7 @@ def test_host_arrays_are_copied_in_and_out_around_launch(module: PyGPU.Module) -
         PyGPU.Out(fixed)
 
 
-def test_attributes_and_occupancy_match_driver(module: PyGPU.Module) -> None:
+def test_kernel_attributes_and_occupancy_are_plausible(module: PyGPU.Module) -> None:
     kernel = module.get_function("add")
     major, minor = PyGPU.device_properties(0)["compute_capability"]
     if not ON_AMD:
@@ -198,17 +198,17 @@ def test_carveout_is_stored_by_driver(module: PyGPU.Module) -> None:
     assert kernel.preferred_shared_memory_carveout == 50
 
 
-# Order
+# Tests of asynchronous launches and of the order of work.
 
 
-def test_launch_does_not_synchronize(module: PyGPU.Module, slow: PyGPU.Stream) -> None:
+def test_launch_returns_before_kernel_is_complete(module: PyGPU.Module, slow: PyGPU.Stream) -> None:
     with no_wait():
         module.get_function("spin")[1, 1, slow](int(SECONDS * 1e9))
     assert not slow.query()
     slow.synchronize()
 
 
-def test_kernel_on_another_stream_waits_for_late_write(
+def test_kernel_on_other_stream_waits_for_unfinished_write(
     module: PyGPU.Module, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     out = PyGPU.zeros(COUNT, "float32")
@@ -221,7 +221,7 @@ def test_kernel_on_another_stream_waits_for_late_write(
     assert (copied.get() == 10).all()
 
 
-def test_write_waits_for_late_reader_and_readers_do_not_wait(
+def test_write_waits_for_unfinished_read_and_reads_run_concurrently(
     module: PyGPU.Module, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     out, quick = PyGPU.zeros(COUNT, "float32"), PyGPU.zeros(COUNT, "float32")
@@ -251,7 +251,7 @@ def test_dropped_memory_is_not_reused_before_kernel_is_complete(module: PyGPU.Mo
     del others
 
 
-def test_foreign_arrays_are_kept_until_kernel_is_complete(module: PyGPU.Module, slow: PyGPU.Stream) -> None:
+def test_arrays_of_other_libraries_are_kept_until_kernel_is_complete(module: PyGPU.Module, slow: PyGPU.Stream) -> None:
     a = PyGPU.full(COUNT, 7, "float32")
     out = PyGPU.zeros(COUNT, "float32")
     PyGPU.synchronize()
@@ -264,7 +264,7 @@ def test_foreign_arrays_are_kept_until_kernel_is_complete(module: PyGPU.Module, 
     assert (out.get() == 14).all()
 
 
-def test_torch_tensor_is_argument(module: PyGPU.Module) -> None:
+def test_kernel_accepts_torch_tensor_of_matching_dtype_only(module: PyGPU.Module) -> None:
     support.require_peers()
     torch = pytest.importorskip("torch")
     x = torch.ones(100, device="cuda")
@@ -275,7 +275,7 @@ def test_torch_tensor_is_argument(module: PyGPU.Module) -> None:
         module.get_function("scale")[1, 128](x.double(), 3, 100)
 
 
-def test_object_with_gpudata_is_argument(module: PyGPU.Module) -> None:
+def test_kernel_accepts_object_with_gpudata_and_address(module: PyGPU.Module) -> None:
     array = PyGPU.ones(10, "float32")
 
     class Like:
@@ -286,10 +286,10 @@ def test_object_with_gpudata_is_argument(module: PyGPU.Module) -> None:
     assert (array.get() == 6).all()
 
 
-# Images
+# Tests of compiled images, PTX and nvcc.
 
 
-def test_image_is_loaded_from_bytes_and_file(module: PyGPU.Module, tmp_path: Path) -> None:
+def test_kernel_image_from_bytes_or_file_runs(module: PyGPU.Module, tmp_path: Path) -> None:
     kernel = PyGPU.Kernel('extern "C" __global__ void one(int *x) { *x = 1; }')
     assert kernel.name == "one"
     path = tmp_path / "all.cubin"
@@ -299,7 +299,7 @@ def test_image_is_loaded_from_bytes_and_file(module: PyGPU.Module, tmp_path: Pat
         loaded = PyGPU.Kernel(source, "scale")
         loaded[1, 32](x, numpy.float32(3), numpy.int32(4))
         assert (x.get() == 3).all()
-        if not support.on_hip():  # HIP cannot report the number of parameters of a kernel in an image.
+        if not support.on_hip():  # HIP does not report the number of parameters of a kernel without source.
             with pytest.raises(TypeError, match="3 arguments"):
                 loaded[1, 32](x)
         with pytest.raises(TypeError, match=r"numpy\.float32"):
@@ -311,7 +311,7 @@ def test_image_is_loaded_from_bytes_and_file(module: PyGPU.Module, tmp_path: Pat
 
 
 @on_cuda_only
-def test_ptx_is_compiled_by_the_driver() -> None:
+def test_module_compiled_for_virtual_architecture_has_ptx_and_runs() -> None:
     ptx = PyGPU.Module("__global__ void one(int *x) { *x = 1; }", ["-arch=compute_80"])
     assert b".version" in ptx.image
     x = PyGPU.zeros(1, "int32")
@@ -320,7 +320,7 @@ def test_ptx_is_compiled_by_the_driver() -> None:
 
 
 @on_cuda_only
-def test_nvcc_compiles_if_requested() -> None:
+def test_source_with_toolkit_headers_compiles_by_nvcc_and_by_default() -> None:
     headers = "#include <cuda_fp16.h>\n#include <stdio.h>\n"
     source = headers + "__global__ void one(int *x) { *x = __half2int_rn(__float2half(1)); }"
     try:
@@ -333,7 +333,7 @@ def test_nvcc_compiles_if_requested() -> None:
         assert x.get()[0] == 1
 
 
-# What goes wrong
+# Tests of errors, and of processes, threads and unloaded modules.
 
 
 def test_compile_error_has_line_numbers_of_user() -> None:
@@ -352,12 +352,12 @@ def test_compiler_warning_is_python_warning() -> None:
         PyGPU.Kernel("__global__ void k(int *x) { int unused; *x = 1; }", "k", cache=False)
 
 
-def test_unknown_option_is_reported() -> None:
+def test_unknown_compiler_option_raises_value_error_naming_it() -> None:
     with pytest.raises(ValueError, match="--no-such-option"):
         PyGPU.Kernel("__global__ void k() {}", "k", ["--no-such-option"])
 
 
-def test_rejects_shapes_beyond_device_limits(module: PyGPU.Module) -> None:
+def test_launch_rejects_shapes_beyond_device_limits(module: PyGPU.Module) -> None:
     x = PyGPU.ones(4, "float32")
     kernel = module.get_function("scale")
     for key, text in [
@@ -403,7 +403,7 @@ def test_faulting_kernel_is_reported_by_later_calls_with_clean_exit() -> None:
 
 
 @pytest.mark.starts_processes
-def test_cached_kernel_starts_fast_in_new_process(tmp_path: Path) -> None:
+def test_cached_kernel_starts_faster_and_without_compiler_library(tmp_path: Path) -> None:
     library = "libhiprtc" if support.on_hip() else "libnvrtc"
     script = f"""
         import os, sys, time
@@ -424,7 +424,7 @@ def test_cached_kernel_starts_fast_in_new_process(tmp_path: Path) -> None:
     assert float(quick) < float(slow)
 
 
-def test_launches_from_many_threads_complete(module: PyGPU.Module) -> None:
+def test_launches_from_eight_threads_give_correct_results(module: PyGPU.Module) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     kernel = module.get_function("scale")
@@ -439,7 +439,7 @@ def test_launches_from_many_threads_complete(module: PyGPU.Module) -> None:
         assert all(pool.map(work, range(32)))
 
 
-def test_module_is_unloaded_after_its_kernels(slow: PyGPU.Stream) -> None:
+def test_dropping_running_kernel_does_not_wait_for_it(slow: PyGPU.Stream) -> None:
     with no_wait():
         kernel = PyGPU.Kernel(SOURCE, "spin", ["-DTAG=1"], cache=True)
         kernel[1, 1, slow](int(SECONDS * 1e9))
@@ -458,6 +458,6 @@ def test_launch_does_not_wait_for_unloading_of_another_module(module: PyGPU.Modu
     slow.synchronize()
     with no_wait():
         module.get_function("spin")[1, 1, slow](int(SECONDS * 1e9))
-        # A launch that keeps arrays of other libraries alive also checks whether earlier ones can be released.
+        # A launch with arrays of other libraries also checks whether arrays of earlier launches can be released.
         module.get_function("add")[256, 256, slow](foreign, foreign, out, COUNT)
     assert (out.get() == 14).all()

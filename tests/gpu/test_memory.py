@@ -1,4 +1,4 @@
-"""Test the memory pool, its statistics, and exhausted device memory."""
+"""Test the memory pool, the memory statistics, and allocations that exceed the free device memory."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from gpu import support
 support.require_gpu()
 
 MIB = 1 << 20
-# More bytes than a pool keeps by chance. The value is smaller on a simulated device, which fills all new and freed
-# memory.
+# A size in bytes above all that the pool has cached before. It is smaller on a simulated GPU, which fills all new and
+# freed memory with a pattern.
 MUCH = 64 * MIB if support.is_simulated() else 1 << 30
 
 
 @pytest.fixture(autouse=True)
-def _clean() -> None:
+def release_cached_memory() -> None:
     gc.collect()
     PyGPU.synchronize()
     PyGPU.trim_memory()
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _little() -> Iterator[None]:
-    """Reduce the memory of a simulated device, because these tests fill it."""
+def limit_simulated_memory() -> Iterator[None]:
+    """Set the memory of a simulated GPU to four times `MUCH` above the memory in use, because these tests fill it."""
     driver = simulated.driver()
     if driver is None:
         yield
@@ -54,7 +54,7 @@ def has_pool() -> bool:
     return bool(PyGPU.device_properties(PyGPU.current_device())["memory_pools"])
 
 
-def test_memory_statistics_rise_and_fall() -> None:
+def test_memory_statistics_follow_allocation_and_last_release() -> None:
     before = figures()
     array = PyGPU.empty(MUCH // 16, "uint8")
     during = figures()
@@ -72,7 +72,7 @@ def test_memory_statistics_rise_and_fall() -> None:
     assert after["peak"] >= before["bytes"] + MUCH // 16
 
 
-def test_each_new_array_is_one_allocation_and_empty_is_none() -> None:
+def test_new_array_counts_as_one_allocation_and_empty_array_as_none() -> None:
     before = figures()["count"]
     arrays = [PyGPU.zeros(3), PyGPU.to_gpu(numpy.ones(5)), PyGPU.arange(7), PyGPU.full((2, 2), 1.5)]
     assert figures()["count"] == before + len(arrays)
@@ -99,7 +99,7 @@ def test_pool_keeps_memory_and_trim_releases_it() -> None:
     assert trimmed["pool_reserved_peak"] >= MUCH
 
 
-def test_freed_memory_is_reused() -> None:
+def test_freed_memory_is_reused_by_arrays_of_same_size() -> None:
     if not has_pool():
         pytest.skip("the driver has no pools here")
     for _ in range(50):
@@ -118,7 +118,7 @@ def test_pinned_memory_is_reused_after_synchronization() -> None:
     assert len(addresses) == 1
 
 
-def test_threshold_of_zero_caches_nothing() -> None:
+def test_release_threshold_of_zero_disables_caching() -> None:
     if not has_pool():
         pytest.skip("the driver has no pools here")
     before = PyGPU.memory_release_threshold()
@@ -158,7 +158,7 @@ def test_allocation_beyond_device_raises_memory_error_with_sizes() -> None:
 
 @pytest.mark.provokes_errors
 @pytest.mark.parametrize("shape", [(1 << 62,), (1 << 40, 1 << 40), (1 << 31, 1 << 31, 4)], ids=str)
-def test_rejects_impossible_shape_without_side_effects(shape: tuple[int, ...]) -> None:
+def test_empty_of_impossible_shape_raises_without_side_effects(shape: tuple[int, ...]) -> None:
     before = figures()
     with pytest.raises((ValueError, MemoryError)):
         PyGPU.empty(shape, "float64")
@@ -179,7 +179,7 @@ def test_device_memory_is_filled_freed_and_filled_again() -> None:
             PyGPU.empty(6 * size, "uint8")
         assert [int(array[0]) for array in arrays] == [number + turn for number in range(8)]
         del arrays
-    # One large array must fit now, so the pool must not keep the memory in separate pieces.
+    # An array as large as all eight must fit now: the pool must not cache the freed memory as separate blocks.
     whole = PyGPU.empty(8 * size, "uint8")
     whole[-1] = 3
     assert int(whole[-1]) == 3
@@ -207,7 +207,7 @@ def test_allocation_waits_for_busy_memory_before_failing() -> None:
     assert int(array[size // 2]) == 9
 
 
-def test_threads_share_the_pool_safely() -> None:
+def test_allocations_of_six_threads_keep_values_and_leak_nothing() -> None:
     before = figures()
     failures: list[str] = []
 
@@ -244,7 +244,7 @@ def test_arrays_in_reference_cycles_are_collected() -> None:
     assert figures()["count"] == before
 
 
-def test_pinned_memory_is_not_device_memory() -> None:
+def test_pinned_memory_is_ndarray_and_not_counted_as_device_memory() -> None:
     before = figures()["bytes"]
     pinned = PyGPU.empty_pinned((1000, 1000), "float32")
     assert isinstance(pinned, numpy.ndarray)

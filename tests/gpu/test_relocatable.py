@@ -1,6 +1,6 @@
-"""Test relocatable device code on a device: linked parts, and kernels that launch kernels.
+"""Test relocatable device code on a real GPU: linking of several sources, and kernels that launch kernels.
 
-The tests contain the two cases in which PyCUDA's own tests link code, and the options that a single source may have.
+Among the tests are the two cases of PyCUDA's own tests, and a single source with the options of relocatable code.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if kernel_library.simulated() is not None:
 if support.on_hip():
     pytest.skip("relocatable device code is CUDA's", allow_module_level=True)
 
-needs_the_runtime = pytest.mark.skipif(
+needs_device_runtime = pytest.mark.skipif(
     library_files.device_library("cudadevrt") is None, reason="libcudadevrt.a is not installed"
 )
 LAUNCHING = """
@@ -34,20 +34,20 @@ PARTS = [
 
 
 def doubled(module: SourceModule | DynamicModule, name: str, *arguments: object, block: int) -> list[int]:
-    """Return the kernel's results for 0, 1, ..., 7."""
+    """Launch a kernel on an array of 0, 1, ..., 7 and return the array's values afterwards."""
     x = PyGPU.to_gpu(np.arange(8, dtype=np.int32))
     module.get_function(name)(x.gpudata, *arguments, block=(block, 1, 1), grid=(1, 1))
     drv.Context.synchronize()
     return x.get().tolist()
 
 
-@needs_the_runtime
+@needs_device_runtime
 def test_kernel_can_launch_another_kernel() -> None:
     module = DynamicSourceModule(LAUNCHING)
     assert doubled(module, "outer", np.int32(8), block=1) == list(range(0, 16, 2))
 
 
-@needs_the_runtime
+@needs_device_runtime
 def test_outer_and_inner_kernel_of_two_sources_are_linked() -> None:
     module = DynamicModule()
     outer = """#include <cstdio>
@@ -60,7 +60,7 @@ def test_outer_and_inner_kernel_of_two_sources_are_linked() -> None:
     assert doubled(module, "outer", block=1) == list(range(0, 16, 2))
 
 
-def test_function_of_another_source_is_found_by_linking() -> None:
+def test_linked_kernel_calls_function_of_another_source() -> None:
     module = DynamicModule()
     for source in PARTS:
         module.add_source(source)
@@ -73,12 +73,12 @@ def test_link_error_names_undefined_function() -> None:
         module.link()
 
 
-def test_single_source_can_be_compiled_as_relocatable() -> None:
+def test_single_source_with_option_rdc_runs() -> None:
     module = SourceModule("\n".join(PARTS[::-1]), options=["-rdc=true"])
     assert doubled(module, "f", block=8) == list(range(0, 16, 2))
 
 
-@needs_the_runtime
+@needs_device_runtime
 def test_single_source_with_launches_links_device_runtime() -> None:
     module = SourceModule(LAUNCHING, options=["-rdc=true", "-lcudadevrt"])
     assert doubled(module, "outer", np.int32(8), block=1) == list(range(0, 16, 2))

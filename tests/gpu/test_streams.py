@@ -1,4 +1,4 @@
-"""Test hazard tracking: streams are delayed, and all values must still be correct."""
+"""Test hazard tracking with delayed streams: the values must be as if all work ran in program order."""
 
 from __future__ import annotations
 
@@ -20,53 +20,53 @@ support.require_gpu()
 
 @pytest.fixture
 def result() -> PyGPU.GPUArray:
-    """Return the array into which kernels copy the values they read."""
+    """Return an array of zeros, into which kernels copy the values that they read."""
     array = PyGPU.zeros(COUNT, "float32")
     PyGPU.synchronize()
     return array
 
 
 def late_write(kernels: Kernels, stream: PyGPU.Stream, array: PyGPU.GPUArray, value: float) -> None:
-    """Write an array by PyGPU on a stream that is busy at first."""
+    """Fill an array on a stream that is first busy for `SECONDS`, so that the write is unfinished on return."""
     with stream, no_wait():
         kernels.spin(SECONDS, stream.handle)
         array.fill(value)
 
 
-def holds(array: PyGPU.GPUArray, value: float) -> bool:
+def has_values(array: PyGPU.GPUArray, value: float) -> bool:
     return bool((array.get() == value).all())
 
 
-# Between PyGPU's own operations
+# Tests of the order between PyGPU's own operations.
 
 
-def test_copy_on_another_stream_waits_for_late_write(
+def test_copy_on_other_stream_waits_for_unfinished_write(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 2)
     with other, no_wait():
         copied = block.copy()
     assert not slow.query(), "the write was not late: this test shows nothing"
-    assert holds(copied, 2)
+    assert has_values(copied, 2)
 
 
-def test_get_on_default_stream_waits_for_late_write(
+def test_get_on_default_stream_waits_for_unfinished_write(
     kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 3)
-    assert holds(block, 3)
+    assert has_values(block, 3)
 
 
-def test_view_shares_hazards_of_its_memory(
+def test_copy_of_view_waits_for_unfinished_write_to_same_view(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block[: COUNT // 2], 4)
     with other:
         copied = block[: COUNT // 2].copy()
-    assert holds(copied, 4)
+    assert has_values(copied, 4)
 
 
-def test_write_waits_for_late_read(
+def test_write_waits_for_unfinished_read(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     with slow:
@@ -74,31 +74,31 @@ def test_write_waits_for_late_read(
         copied = block.copy()
     with other, no_wait():
         block.fill(5)
-    assert holds(copied, 1)
-    assert holds(block, 5)
+    assert has_values(copied, 1)
+    assert has_values(block, 5)
 
 
-def test_write_waits_for_reads_on_many_streams(kernels: Kernels, block: PyGPU.GPUArray) -> None:
+def test_write_waits_for_unfinished_reads_on_three_streams(kernels: Kernels, block: PyGPU.GPUArray) -> None:
     copies = []
     for delay in (SECONDS, SECONDS / 2, 0.0):
         with PyGPU.Stream(non_blocking=True) as stream:
             kernels.spin(delay, stream.handle)
             copies.append(block.copy())
     block.fill(6)
-    assert all(holds(copied, 1) for copied in copies)
-    assert holds(block, 6)
+    assert all(has_values(copied, 1) for copied in copies)
+    assert has_values(block, 6)
 
 
-def test_upload_waits_for_late_read(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
+def test_upload_waits_for_unfinished_read(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
     with slow:
         kernels.spin(SECONDS, slow.handle)
         copied = block.copy()
     block.set(numpy.full(COUNT, 7, numpy.float32))
-    assert holds(copied, 1)
-    assert holds(block, 7)
+    assert has_values(copied, 1)
+    assert has_values(block, 7)
 
 
-# Raw pointers
+# Tests of kernels of other libraries with raw addresses, whose uses `record_stream` records.
 
 
 def test_read_waits_for_raw_write_recorded_by_user(
@@ -109,7 +109,7 @@ def test_read_waits_for_raw_write_recorded_by_user(
     block.record_stream(slow)
     with other, no_wait():
         copied = block.copy()
-    assert holds(copied, 8)
+    assert has_values(copied, 8)
 
 
 @pytest.mark.parametrize("as_argument", [lambda stream: stream, lambda stream: stream.handle], ids=["object", "handle"])
@@ -125,23 +125,23 @@ def test_memory_is_not_reused_before_recorded_raw_read_ends(
         del values
         overwriting = [PyGPU.full(COUNT, -1, "float32") for _ in range(8)]
     result.record_stream(slow)
-    assert holds(result, 9)
+    assert has_values(result, 9)
     del overwriting
 
 
-def test_dropped_stream_object_does_not_end_its_work(kernels: Kernels, block: PyGPU.GPUArray) -> None:
+def test_read_waits_for_work_of_dropped_stream(kernels: Kernels, block: PyGPU.GPUArray) -> None:
     stream = PyGPU.Stream(non_blocking=True)
     late_write(kernels, stream, block, 2)
     del stream
     gc.collect()
-    assert holds(block, 2)
+    assert has_values(block, 2)
 
 
-# Export
+# Tests of the export by DLPack and by the interface dictionary.
 
 
 @pytest.mark.parametrize("version", [None, (1, 0), (1, 3)])
-def test_dlpack_export_makes_consumer_stream_wait_and_not_host(
+def test_dlpack_export_makes_consumer_stream_wait_without_host_wait(
     kernels: Kernels,
     slow: PyGPU.Stream,
     other: PyGPU.Stream,
@@ -155,7 +155,7 @@ def test_dlpack_export_makes_consumer_stream_wait_and_not_host(
         kernels.read(result.ptr, block.ptr, COUNT, other.handle)
     assert not slow.query(), "the write was not late: this test shows nothing"
     other.synchronize()
-    assert holds(result, 3)
+    assert has_values(result, 3)
     del capsule
 
 
@@ -163,7 +163,7 @@ DEFAULT_STREAMS = [(None, 0), (0, 0)] if support.on_hip() else [(None, 0), (1, 1
 
 
 @pytest.mark.parametrize(("stream", "handle"), DEFAULT_STREAMS)
-def test_dlpack_export_to_default_stream_makes_it_wait(
+def test_dlpack_export_to_default_stream_makes_that_stream_wait(
     kernels: Kernels,
     slow: PyGPU.Stream,
     block: PyGPU.GPUArray,
@@ -176,11 +176,11 @@ def test_dlpack_export_to_default_stream_makes_it_wait(
         capsule = block.__dlpack__(stream=stream)
         kernels.read(result.ptr, block.ptr, COUNT, handle)
     PyGPU.synchronize()
-    assert holds(result, 4)
+    assert has_values(result, 4)
     del capsule
 
 
-def test_dlpack_export_without_ordering_does_not_wait(
+def test_dlpack_export_with_stream_minus_1_makes_no_stream_wait(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 5)
@@ -198,16 +198,18 @@ def test_dlpack_copy_follows_order_of_consumer_stream(
     copied = PyGPU.from_dlpack(capsule)
     assert copied.ptr != block.ptr
     other.synchronize()
-    assert holds(copied, 6)
+    assert has_values(copied, 6)
 
 
-def test_dlpack_export_to_host_has_late_values(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
+def test_dlpack_export_to_host_has_values_of_unfinished_write(
+    kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
+) -> None:
     late_write(kernels, slow, block, 7)
     assert (numpy.from_dlpack(block, device="cpu") == 7).all()
 
 
 @pytest.mark.parametrize("stream", [1 if support.on_hip() else -3, -2, "1", 1.0, True])
-def test_rejects_stream_forbidden_by_dlpack(block: PyGPU.GPUArray, stream: Any) -> None:
+def test_dlpack_export_rejects_stream_forbidden_by_standard(block: PyGPU.GPUArray, stream: Any) -> None:
     with pytest.raises((ValueError, TypeError, BufferError)):
         block.__dlpack__(stream=stream)
 
@@ -218,7 +220,7 @@ needs_named_streams = pytest.mark.skipif(
 
 
 @needs_named_streams
-def test_interface_dictionary_names_stream_after_late_write(
+def test_interface_dictionary_names_stream_of_unfinished_write(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray, result: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 8)
@@ -229,11 +231,11 @@ def test_interface_dictionary_names_stream_after_late_write(
         other.wait_stream(PyGPU.Stream.from_handle(named))
         kernels.read(result.ptr, block.ptr, COUNT, other.handle)
     other.synchronize()
-    assert holds(result, 8)
+    assert has_values(result, 8)
 
 
 @needs_named_streams
-def test_interface_dictionary_names_stream_of_writer_after_read_elsewhere(
+def test_interface_dictionary_names_writing_stream_after_read_on_other(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray, result: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 9)
@@ -244,11 +246,11 @@ def test_interface_dictionary_names_stream_of_writer_after_read_elsewhere(
     consumer.wait_stream(named)
     kernels.read(result.ptr, block.ptr, COUNT, consumer.handle)
     consumer.synchronize()
-    assert holds(result, 9)
-    assert holds(copied, 9)
+    assert has_values(result, 9)
+    assert has_values(copied, 9)
 
 
-def test_stream_in_dictionary_lives_as_long_as_array(kernels: Kernels) -> None:
+def test_stream_in_interface_dictionary_is_valid_after_stream_is_dropped(kernels: Kernels) -> None:
     stream = PyGPU.Stream(non_blocking=True)
     with stream:
         array = PyGPU.zeros(5, "float32")
@@ -260,10 +262,10 @@ def test_stream_in_dictionary_lives_as_long_as_array(kernels: Kernels) -> None:
     assert array.tolist() == [0] * 5
 
 
-# Import
+# Tests of the import by the interface dictionary and by DLPack.
 
 
-def test_stream_of_imported_dictionary_is_waited_for_on_device_not_on_host(
+def test_import_of_interface_dictionary_waits_for_its_stream_on_device(
     kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     kernels.spin(SECONDS, slow.handle)
@@ -271,10 +273,10 @@ def test_stream_of_imported_dictionary_is_waited_for_on_device_not_on_host(
     with no_wait():
         shared = PyGPU.asarray(Interface(block, stream=slow.handle))
     assert shared.ptr == block.ptr
-    assert holds(shared, 2)
+    assert has_values(shared, 2)
 
 
-def test_producer_receives_current_stream(other: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
+def test_dlpack_import_passes_current_stream_to_producer(other: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
     producer = Producer(block)
     shared = PyGPU.from_dlpack(producer)
     assert shared.ptr == block.ptr
@@ -285,17 +287,17 @@ def test_producer_receives_current_stream(other: PyGPU.Stream, block: PyGPU.GPUA
     assert type(producer.asked["stream"]) is int
 
 
-def test_dlpack_import_waits_for_late_write(
+def test_dlpack_import_waits_for_unfinished_write_of_producer(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 3)
     with other, no_wait():
         shared = PyGPU.from_dlpack(Producer(block))
         copied = shared.copy()
-    assert holds(copied, 3)
+    assert has_values(copied, 3)
 
 
-def test_dlpack_consumer_keeps_memory_until_its_work_ends(
+def test_memory_released_by_dlpack_consumer_is_not_reused_during_its_work(
     kernels: Kernels, slow: PyGPU.Stream, result: PyGPU.GPUArray
 ) -> None:
     values = PyGPU.full(COUNT, 4, "float32")
@@ -303,31 +305,33 @@ def test_dlpack_consumer_keeps_memory_until_its_work_ends(
     capsule = values.__dlpack__(stream=slow.handle)
     kernels.spin(SECONDS, slow.handle)
     kernels.read(result.ptr, values.ptr, COUNT, slow.handle)
-    # The consumer releases its capsule while its kernel still runs, as PyTorch's allocator does. HIP has no event that
-    # covers all streams, so the host waits there.
+    # The consumer drops its capsule while its kernel still runs, as PyTorch's allocator does. On HIP the host waits for
+    # the device then, because HIP has no event that covers all streams.
     with contextlib.nullcontext() if support.on_hip() else no_wait():
         del values, capsule
         gc.collect()
         overwriting = [PyGPU.full(COUNT, -1, "float32") for _ in range(8)]
     slow.synchronize()
-    assert holds(result, 4)
+    assert has_values(result, 4)
     del overwriting
 
 
-# Copies from and to the host
+# Tests of copies from and to the host.
 
 
 @pytest.mark.parametrize("count", [5, 1000, COUNT])
-def test_pageable_memory_may_change_after_async_upload(kernels: Kernels, slow: PyGPU.Stream, count: int) -> None:
+def test_pageable_memory_changed_after_async_upload_has_no_effect(
+    kernels: Kernels, slow: PyGPU.Stream, count: int
+) -> None:
     host = numpy.full(count, 5, numpy.float32)
     kernels.spin(SECONDS, slow.handle)
     array = PyGPU.to_gpu_async(host, stream=slow)
     host[:] = -1
     del host
-    assert holds(array, 5)
+    assert has_values(array, 5)
 
 
-def test_pinned_memory_is_kept_until_async_upload_ends(kernels: Kernels, slow: PyGPU.Stream) -> None:
+def test_pinned_memory_dropped_during_async_upload_is_not_reused(kernels: Kernels, slow: PyGPU.Stream) -> None:
     host = PyGPU.empty_pinned(COUNT, "float32")
     host[:] = 6
     with no_wait():
@@ -336,10 +340,12 @@ def test_pinned_memory_is_kept_until_async_upload_ends(kernels: Kernels, slow: P
         del host
     for _ in range(4):
         PyGPU.empty_pinned(COUNT, "float32")[:] = -1
-    assert holds(array, 6)
+    assert has_values(array, 6)
 
 
-def test_async_download_has_values_after_stream(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
+def test_async_download_is_complete_after_stream_synchronization(
+    kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
+) -> None:
     late_write(kernels, slow, block, 7)
     host = PyGPU.empty_pinned(COUNT, "float32")
     with no_wait():
@@ -348,10 +354,10 @@ def test_async_download_has_values_after_stream(kernels: Kernels, slow: PyGPU.St
     assert (host == 7).all()
 
 
-# Streams and events themselves
+# Tests of streams and events.
 
 
-def test_events_measure_time_on_a_stream(kernels: Kernels, slow: PyGPU.Stream) -> None:
+def test_events_measure_duration_of_kernel(kernels: Kernels, slow: PyGPU.Stream) -> None:
     start, end = PyGPU.Event(), PyGPU.Event()
     start.record(slow)
     kernels.spin(SECONDS, slow.handle)
@@ -363,7 +369,7 @@ def test_events_measure_time_on_a_stream(kernels: Kernels, slow: PyGPU.Stream) -
     assert 0.99 * SECONDS <= start.elapsed_time(end) / 1000 <= 2 * SECONDS
 
 
-def test_stream_waits_for_event_of_another(
+def test_wait_event_makes_stream_wait_for_other_stream(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray, result: PyGPU.GPUArray
 ) -> None:
     kernels.spin(SECONDS, slow.handle)
@@ -372,7 +378,7 @@ def test_stream_waits_for_event_of_another(
         other.wait_event(slow.record())
         kernels.read(result.ptr, block.ptr, COUNT, other.handle)
     other.synchronize()
-    assert holds(result, 8)
+    assert has_values(result, 8)
 
 
 def test_blocking_and_default_stream_wait_for_each_other(
@@ -383,10 +389,10 @@ def test_blocking_and_default_stream_wait_for_each_other(
     kernels.fill(block.ptr, 9, COUNT, stream.handle)
     kernels.read(result.ptr, block.ptr, COUNT)
     PyGPU.default_stream().synchronize()
-    assert holds(result, 9)
+    assert has_values(result, 9)
 
 
-def test_current_stream_is_per_thread(slow: PyGPU.Stream) -> None:
+def test_current_stream_is_separate_for_each_thread(slow: PyGPU.Stream) -> None:
     seen: list[PyGPU.Stream] = []
     with slow:
         thread = threading.Thread(target=lambda: seen.append(PyGPU.current_stream()))
@@ -417,7 +423,7 @@ def test_threads_with_separate_streams_keep_values_separate() -> None:
     assert failures == []
 
 
-def test_driver_waits_release_gil(kernels: Kernels, slow: PyGPU.Stream) -> None:
+def test_stream_synchronize_releases_gil(kernels: Kernels, slow: PyGPU.Stream) -> None:
     kernels.spin(SECONDS, slow.handle)
     waiting = threading.Thread(target=slow.synchronize)
     waiting.start()

@@ -1,4 +1,4 @@
-"""Test copies of every layout against NumPy: host to device, device to host and on the device."""
+"""Test copies of arrays with any layout against NumPy: from host to device, from device to host, within a device."""
 
 from __future__ import annotations
 
@@ -22,10 +22,7 @@ def random_shape(generator: random.Random, ndim: int, most: int) -> tuple[int, .
 
 
 def random_key(generator: random.Random, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """Return a slice of any sign and step for each axis.
-
-    The ellipsis prevents NumPy from converting a 0-d array to a scalar.
-    """
+    """Return a random key with a slice for each axis, and an ellipsis so that NumPy returns no scalar."""
     key: list[slice] = []
     for length in shape:
         step = generator.choice([1, 1, 2, 3, -1, -1, -2])
@@ -55,7 +52,7 @@ def generator(request: pytest.FixtureRequest, hypothesis_or_own_seed: int) -> ra
 
 @pytest.fixture(scope="session")
 def hypothesis_or_own_seed(request: pytest.FixtureRequest) -> int:
-    """Return the seed that pytest's header shows, so that one option repeats the run."""
+    """Return the value of the option `--hypothesis-seed`, or a random seed, so that the option repeats a run."""
     given = getattr(request.config.option, "hypothesis_seed", None)
     try:
         return int(given)
@@ -124,14 +121,14 @@ def test_overlapping_assignments_read_before_writing(generator: random.Random) -
         same(array.get(), host)
 
 
-def test_square_is_transposed_in_place() -> None:
+def test_assignment_of_transpose_to_square_array_matches_numpy() -> None:
     host = numpy.arange(64 * 64, dtype=numpy.float64).reshape(64, 64)
     array = PyGPU.to_gpu(host)
     array[...] = array.T
     same(array.get(), host.T)
 
 
-def test_values_are_broadcast_to_device_view() -> None:
+def test_assigned_values_are_broadcast_to_device_view() -> None:
     host = numpy.zeros((5, 6, 7), numpy.int32)
     array = PyGPU.to_gpu(host)
     for key, value in [
@@ -148,8 +145,8 @@ def test_values_are_broadcast_to_device_view() -> None:
     same(array.get(), host)
 
 
-# The array is larger than one chunk of the ring of pinned buffers. It is largest on a real device, whose caches are
-# larger.
+# Lengths of axes that make arrays larger than one pinned buffer of the ring. On a real GPU the arrays are also larger
+# than its caches.
 SIDE, EDGE = (1024, 80) if support.is_simulated() else (4096, 220)
 LARGE = {
     "rows of a matrix": ((SIDE, SIDE), lambda a: a[100:-100]),
@@ -166,7 +163,7 @@ LARGE = {
 
 
 @pytest.mark.parametrize("name", LARGE)
-def test_large_view_is_copied_by_every_path(name: str) -> None:
+def test_copies_of_large_view_in_every_direction_match_numpy(name: str) -> None:
     shape, view = LARGE[name]
     host = numpy.arange(int(numpy.prod(shape)), dtype=numpy.float32).reshape(shape)
     array = PyGPU.to_gpu(host)
@@ -178,7 +175,7 @@ def test_large_view_is_copied_by_every_path(name: str) -> None:
     same(array.get(), host)
 
 
-def test_more_than_four_gigabytes_are_copied() -> None:
+def test_copy_of_array_above_4_gib_is_correct() -> None:
     count = (1 << 32) + 5
     free, _ = PyGPU.memory_info()
     if free < 2 * count:

@@ -1,4 +1,4 @@
-"""Test two devices: the current device, copies between devices, and sharing memory of the other device."""
+"""Test programs with two GPUs: the current device, copies between the GPUs, and sharing memory of the second GPU."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _on_the_first() -> Iterator[None]:
         PyGPU.synchronize(device)
 
 
-def test_array_is_on_device_of_creation() -> None:
+def test_array_is_on_requested_or_else_current_device() -> None:
     second = PyGPU.zeros(3, device=1)
     assert second.device.index == 1
     assert second.__dlpack_device__() == (10 if support.on_hip() else 2, 1)
@@ -38,7 +38,7 @@ def test_array_is_on_device_of_creation() -> None:
     assert second.tolist() == [0, 0, 0]
 
 
-def test_set_device_is_per_thread() -> None:
+def test_set_device_affects_calling_thread_only() -> None:
     import threading
 
     seen: list[int] = []
@@ -54,7 +54,7 @@ def test_set_device_is_per_thread() -> None:
 
 @pytest.mark.parametrize("take", [lambda a: a, lambda a: a.T, lambda a: a[::-1, ::2]], ids=["whole", "T", "strided"])
 @pytest.mark.parametrize(("source", "target"), [(0, 1), (1, 0)])
-def test_values_are_copied_between_devices(take: Any, source: int, target: int) -> None:
+def test_array_copied_to_other_device_has_same_values(take: Any, source: int, target: int) -> None:
     host = values((50, 60))
     there = take(PyGPU.to_gpu(host, device=source))
     here = PyGPU.asarray(there, device=target)
@@ -63,7 +63,7 @@ def test_values_are_copied_between_devices(take: Any, source: int, target: int) 
     same(here.get(), take(host))
 
 
-def test_copy_between_devices_waits_for_late_write(kernels: Kernels) -> None:
+def test_copy_between_devices_waits_for_unfinished_write(kernels: Kernels) -> None:
     array = PyGPU.full(COUNT, 1, "float32")
     target = PyGPU.zeros(COUNT, "float32", device=1)
     PyGPU.synchronize(0)
@@ -86,7 +86,7 @@ def test_peer_access_can_be_enabled_more_than_once() -> None:
     PyGPU.enable_peer_access(0, 1)
 
 
-def test_streams_belong_to_their_device() -> None:
+def test_stream_of_device_1_is_current_for_device_1_only() -> None:
     stream = PyGPU.Stream(device=1)
     assert stream.device.index == 1
     with stream:
@@ -108,14 +108,14 @@ def test_stream_waits_for_stream_of_other_device(kernels: Kernels) -> None:
     assert first.query()
 
 
-def test_memory_statistics_are_per_device() -> None:
+def test_memory_statistics_are_separate_for_each_device() -> None:
     before = [PyGPU.memory_statistics(device)["bytes"] for device in (0, 1)]
     array = PyGPU.empty(1 << 20, "uint8", device=1)
     after = [PyGPU.memory_statistics(device)["bytes"] for device in (0, 1)]
     assert after == [before[0], before[1] + array.nbytes]
 
 
-def test_array_of_noncurrent_device_is_shared() -> None:
+def test_torch_shares_memory_of_array_on_noncurrent_device() -> None:
     support.require_peers()
     torch = pytest.importorskip("torch")
     host = values()
@@ -130,7 +130,7 @@ def test_array_of_noncurrent_device_is_shared() -> None:
     assert torch.cuda.current_device() == 0
 
 
-def test_tensor_of_noncurrent_device_is_imported() -> None:
+def test_pygpu_shares_memory_of_tensor_on_noncurrent_device() -> None:
     support.require_peers()
     torch = pytest.importorskip("torch")
     host = values()
@@ -143,7 +143,7 @@ def test_tensor_of_noncurrent_device_is_imported() -> None:
     assert torch.cuda.current_device() == 0
 
 
-def test_interface_dictionary_device_is_found_by_pointer() -> None:
+def test_import_of_interface_dictionary_finds_device_by_address() -> None:
     owner = PyGPU.to_gpu(values(), device=1)
     PyGPU.synchronize(1)
     shared = PyGPU.asarray(Interface(owner))
@@ -151,7 +151,7 @@ def test_interface_dictionary_device_is_found_by_pointer() -> None:
     same(shared.get(), values())
 
 
-def test_array_from_another_device_is_shared_on_stream_of_its_device() -> None:
+def test_array_copied_from_other_device_is_shared_with_correct_values() -> None:
     for stream in (PyGPU.Stream(), PyGPU.default_stream()):
         with stream:
             there = PyGPU.asarray(PyGPU.to_gpu(values()), device=1)
@@ -162,7 +162,7 @@ def test_array_from_another_device_is_shared_on_stream_of_its_device() -> None:
                 same(shared.get(), values())
 
 
-def test_empty_interface_of_another_device_is_imported() -> None:
+def test_empty_array_of_other_device_is_imported_by_interface_dictionary() -> None:
     with PyGPU.Stream(device=1):
         empty = PyGPU.zeros((0, 2), "float32", device=1)
     shared = PyGPU.asarray(Interface(empty, **empty.__cuda_array_interface__))
@@ -170,14 +170,14 @@ def test_empty_interface_of_another_device_is_imported() -> None:
     assert shared.tolist() == []
 
 
-def test_cupy_imports_from_noncurrent_device() -> None:
+def test_cupy_and_pygpu_exchange_arrays_of_noncurrent_device() -> None:
     support.require_peers()
     cupy = pytest.importorskip("cupy")
     array = PyGPU.to_gpu(values(), device=1)
     shared = cupy.from_dlpack(array)
     assert shared.device.id == 1
     assert shared.data.ptr == array.ptr
-    copied = cupy.asarray(array)  # CuPy copies to the device that is current.
+    copied = cupy.asarray(array)  # `cupy.asarray` copies the array to CuPy's current device 0.
     assert copied.device.id == 0
     same(cupy.asnumpy(copied), values())
     with cupy.cuda.Device(1):
@@ -187,7 +187,7 @@ def test_cupy_imports_from_noncurrent_device() -> None:
     same(taken.get(), values())
 
 
-def test_device_of_foreign_stream_is_found() -> None:
+def test_stream_from_handle_of_torch_stream_has_its_device() -> None:
     support.require_peers()
     torch = pytest.importorskip("torch")
     theirs = torch.cuda.Stream(device=1)
@@ -196,7 +196,7 @@ def test_device_of_foreign_stream_is_found() -> None:
         PyGPU.zeros(3).record_stream(theirs.cuda_stream)
 
 
-def test_numpy_fetches_values_of_either_device() -> None:
+def test_numpy_from_dlpack_copies_array_of_either_device_to_host() -> None:
     for device in (0, 1):
         array = PyGPU.to_gpu(values(), device=device)
         same(numpy.from_dlpack(array, device="cpu"), values())

@@ -1,4 +1,4 @@
-"""Test user code that runs in each callback of a call that uses a pending result."""
+"""Test calls of PyGPU that use a pending result and, during the call, run user code that uses arrays too."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WANTED = HOST * 2 + 1
 
 
 class Case:
-    """Hold a pending result, its operand, other pending results, and the action of the user code."""
+    """Store a pending result `y`, its operand `x`, other pending results, and the action that user code performs."""
 
     def __init__(self, act: Callable[[Case], Any]) -> None:
         self.x = PyGPU.to_gpu(HOST)
@@ -34,7 +34,7 @@ class Case:
         self.runs = 0
 
     def act(self, *_: Any) -> None:
-        """Run the action once, because calls of the action may run the same callback again."""
+        """Run the action at the first call only, because the action itself may run the same callback again."""
         self.runs += 1
         if self.runs == 1:
             self._act(self)
@@ -58,7 +58,7 @@ def in_a_thread(function: Callable[[], Any]) -> None:
 
 
 def exchange(case: Case) -> None:
-    """Import the result and its operand as another library would."""
+    """Export the operand and the pending result by DLPack, and import them again."""
     case.held += [PyGPU.from_dlpack(array.__dlpack__()) for array in (case.x, case.y)]
     check_values(case.held[-1], WANTED)
 
@@ -121,7 +121,7 @@ class Number:
 
 
 class Exports:
-    """Represent an array of another library, whose interfaces run user code."""
+    """Imitate an array of another library whose DLPack methods run the action."""
 
     def __init__(self, case: Case) -> None:
         self.case, self.array = case, case.other
@@ -146,7 +146,7 @@ class Interface:
 
 
 class Sequence:
-    """Represent a sequence from which NumPy reads the host operand of a call."""
+    """Define a host value whose conversion to an ndarray runs the action."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -157,7 +157,7 @@ class Sequence:
 
 
 class Defers:
-    """Represent an operand that defers operations when it is used."""
+    """Define an operand that runs the action and then computes with PyGPU arrays when an operator is applied to it."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -175,14 +175,14 @@ class Defers:
 
 
 def dropped(case: Case) -> None:
-    """Drop a pending result with a finaliser."""
+    """Drop a pending result whose finalizer runs the action."""
     result = case.y + 5
     weakref.finalize(result, case.act)
     del result
 
 
 def dropped_owner(case: Case) -> None:
-    """Drop memory of another library, whose owner has a finalizer."""
+    """Drop an array imported from another library whose finalizer runs the action."""
 
     class Owner:
         def __init__(self, array: Any) -> None:
@@ -203,7 +203,7 @@ def dropped_owner(case: Case) -> None:
 
 
 def cyclic(case: Case) -> None:
-    """Make the garbage collector run during the call."""
+    """Create a reference cycle whose `__del__` runs the action when the garbage collector runs during the call."""
 
     class Cycle:
         def __del__(self) -> None:
@@ -319,7 +319,7 @@ def nothing_left() -> Iterator[None]:
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.sampled(on="cuda")
-def test_user_code_in_callback_of_call_keeps_pending_values_correct(call: str, act: str) -> None:
+def test_pending_values_stay_correct_if_callback_of_call_uses_arrays(call: str, act: str) -> None:
     if PyGPU.backend_name() != "cuda" and "Interface" in CALLS[call].__code__.co_names:
         pytest.skip("the interface is CUDA's")
     with limits(meetings=1):

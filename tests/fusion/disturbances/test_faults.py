@@ -1,6 +1,6 @@
-"""Test a fault in each driver call of a flush.
+"""Test flushes in which a driver call fails: each driver call of a flush fails in turn.
 
-The fault causes no wrong value, no unexpected error, and no lost work or memory.
+A fault must cause no wrong value, no unexpected error, no lost operation and no memory leak.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from PyGPU import _core
 INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES = 1, 2, 701
 ALWAYS = 1 << 30
 REFUSED = (PyGPU.CudaError, MemoryError)
-# One row has 64 KiB of float64, so that each result is allocated from the driver's memory pool.
+# Repetitions of the operands, which give results of at least 64 KiB: these are allocated from the driver's memory pool.
 REPEATS = 1 << 10
 
 pytestmark = pytest.mark.provokes_errors
@@ -43,7 +43,7 @@ def driver() -> Iterator[simulated.Driver]:
 
 
 def in_use(driver: simulated.Driver) -> dict[str, int]:
-    """Count PyGPU's live blocks and the driver's objects of each kind, except for pool memory."""
+    """Count PyGPU's live blocks and bytes, and the driver's live objects of each kind, after all caches are emptied."""
     gc.collect()
     PyGPU.synchronize()
     PyGPU.trim_memory()
@@ -52,22 +52,22 @@ def in_use(driver: simulated.Driver) -> dict[str, int]:
     return {"bytes": statistics["bytes"], "count": statistics["count"], **made}
 
 
-def check_named(error: BaseException) -> None:
+def assert_names_deferred_operation(error: BaseException) -> None:
     assert "deferred operation" in str(error)
 
 
-def flush_told() -> bool:
-    """Flush, and return whether the flush raised an error."""
+def flush_raises() -> bool:
+    """Flush, and return whether that raised an error; check that the error names a deferred operation."""
     try:
         PyGPU.flush()
     except REFUSED as error:
-        check_named(error)
+        assert_names_deferred_operation(error)
         return True
     return False
 
 
 class Run:
-    """Run a program with a fault in its flush, and check the arrays afterwards."""
+    """Run a program of deferred operations repeatedly, and check its arrays after each run."""
 
     def __init__(self, program: Program, operands: Operands) -> None:
         self.program, self.operands = program, operands
@@ -76,7 +76,7 @@ class Run:
         self.made: list[Any] = []
 
     def begin(self) -> None:
-        """Make the arrays that exist before the program."""
+        """Create the arrays that exist before the program runs, after the arrays of the last run are dropped."""
         self.end()
         self.arrays = self.operands.on_device()
         self.bystander = PyGPU.to_gpu(self.operands.old[0])
@@ -84,47 +84,47 @@ class Run:
         PyGPU.trim_memory()
 
     def flush(self, by: Callable[[], Any] = lambda: None) -> bool:
-        """Defer the operations and flush; return whether the flush raised.
+        """Run the program and flush; return whether the final flush raised an error.
 
-        A line that flushes and then uses a lost result raises; the rest of the program is skipped in that case. `by`
-        may launch the operations before this thread flushes.
+        An operation of the program may flush by itself and raise an error; the rest of the program is then skipped.
+        `by` may launch the pending operations, for example in another thread, before this thread flushes.
         """
         self.has_stopped = False
         try:
             self.program.run(self.arrays, self.made)
         except REFUSED as error:
-            check_named(error)
+            assert_names_deferred_operation(error)
             self.has_stopped = True
         by()
-        return flush_told()
+        return flush_raises()
 
     def end(self) -> None:
-        """Drop all arrays."""
+        """Drop all arrays of the run."""
         self.made = []
         self.arrays = self.bystander = None
 
     def check(self) -> int:
-        """Check each array, and return the number of arrays that raise an error."""
+        """Check the values of each array; return the number of arrays that raised an error instead."""
         self.bystander.fill(3)
         np.testing.assert_array_equal(self.bystander.get(), np.full_like(self.operands.old[0], 3))
         made = zip(self.made, self.results, strict=not self.has_stopped)
         failed = sum(self.check_result(*pair) for pair in made)
         writes = zip(self.arrays.targets, self.operands.old, self.targets, strict=True)
         failed += sum(self.check_target(*one) for one in writes)
-        # The operands are unchanged, and the same operations can be deferred again.
+        # The operands are unchanged, and can be used in new operations.
         for array, host in ((self.arrays.x, self.operands.x), (self.arrays.row, self.operands.row)):
             np.testing.assert_array_equal(array.get(), host)
         np.testing.assert_array_equal((self.arrays.x + 1).get(), self.operands.x + 1)
-        PyGPU.flush()  # An error that a use of an array raised is not raised again.
+        PyGPU.flush()  # Each error has been raised above, by a use of its array, and must not be raised again.
         assert waiting() == 0
         return failed
 
     def check_result(self, array: Any, wanted: np.ndarray) -> bool:
-        """Check that a new array has its values, or raises an error at each use."""
+        """Check that a result has correct values, or raises an error at each use; return whether it raised."""
         try:
             got = array.get()
         except REFUSED as error:
-            check_named(error)
+            assert_names_deferred_operation(error)
             for use in (array.get, lambda: array + 1, lambda: array.ptr):
                 with pytest.raises(REFUSED, match="deferred operation"):
                     use()
@@ -133,11 +133,14 @@ class Run:
         return False
 
     def check_target(self, array: Any, old: np.ndarray, wanted: np.ndarray) -> bool:
-        """Check that an existing array has its new values, or raises one error and keeps its old values."""
+        """Check that an assigned array has its new values, or raises one error and has its old values.
+
+        Return whether it raised.
+        """
         try:
             got = array.get()
         except REFUSED as error:
-            check_named(error)
+            assert_names_deferred_operation(error)
             np.testing.assert_array_equal(array.get(), old)
             return True
         is_left_out = self.has_stopped and np.array_equal(got, old)
@@ -146,7 +149,7 @@ class Run:
 
 
 def calls_of_flush(run: Run, driver: simulated.Driver, by: Callable[[], Any] = lambda: None) -> dict[str, int]:
-    """Count each driver call in the flushes of a program."""
+    """Run a program without faults, and count how often it makes each driver call."""
     run.begin()
     before = {name: driver.call_count(name) for name in driver.calls()}
     assert not run.flush(by)
@@ -156,9 +159,9 @@ def calls_of_flush(run: Run, driver: simulated.Driver, by: Callable[[], Any] = l
 def check_each_call(
     driver: simulated.Driver, program: Program, code: int, times: int, by: Callable[[], Any] = lambda: None
 ) -> int:
-    """Make each driver call in the flushes of a program fail in turn.
+    """Run a program once for each driver call that it makes, with a fault in that call, and check arrays and memory.
 
-    Return the largest number of arrays that failed at once.
+    Return the largest number of arrays that raised an error after one fault.
     """
     operands = Operands()
     operands.warm(program)
@@ -185,27 +188,30 @@ def check_each_call(
     return most
 
 
-# Faults that make the context unusable are excluded, because the process could not use the device any more.
+# Fatal error codes are not tested, because the process could not use the device after them.
 @pytest.mark.parametrize("times", [1, ALWAYS], ids=["once", "from then on"])
 @pytest.mark.parametrize("code", [INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES])
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.sampled(on="cuda")
-def test_fault_at_each_driver_call_of_a_flush(driver: simulated.Driver, name: str, code: int, times: int) -> None:
+def test_fault_in_each_driver_call_of_flush_raises_without_wrong_values(
+    driver: simulated.Driver, name: str, code: int, times: int
+) -> None:
     most = check_each_call(driver, PROGRAMS[name], code, times)
     assert most > 0 or times == 1
 
 
-def by_another_thread() -> None:
+def flush_in_another_thread() -> None:
     def launch() -> None:
-        assert not flush_told(), "another thread is told"
+        assert not flush_raises(), "another thread is told"
         PyGPU.synchronize()
 
-    # The flush ignores errors of another thread's deferred operations, but raises the error of its own driver call.
+    # This flush must not raise errors of operations that another thread deferred. An error of one of its own driver
+    # calls, such as `synchronize`, may be raised and is suppressed.
     with ThreadPoolExecutor(1) as pool, contextlib.suppress(*REFUSED):
         pool.submit(launch).result()
 
 
-def by_the_helper() -> None:
+def wait_for_helper() -> None:
     end = time.perf_counter() + 10
     while waiting() > 0 and time.perf_counter() < end:
         _core._bound_fusion_age(100)
@@ -214,11 +220,11 @@ def by_the_helper() -> None:
     assert waiting() == 0
 
 
-@pytest.mark.parametrize("by", [by_another_thread, by_the_helper], ids=["another thread", "helper"])
+@pytest.mark.parametrize("by", [flush_in_another_thread, wait_for_helper], ids=["another thread", "helper"])
 @pytest.mark.parametrize("code", [INVALID, OUT_OF_MEMORY])
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.sampled(on="cuda")
-def test_fault_at_each_driver_call_of_a_flush_by_another_thread(
+def test_fault_in_flush_by_other_thread_raises_without_wrong_values(
     driver: simulated.Driver, name: str, code: int, by: Callable[[], Any]
 ) -> None:
     check_each_call(driver, PROGRAMS[name], code, 1, by)
@@ -226,7 +232,7 @@ def test_fault_at_each_driver_call_of_a_flush_by_another_thread(
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.sampled(on="cuda")
-def test_flush_handles_refused_memory_of_each_result_in_turn(driver: simulated.Driver, name: str) -> None:
+def test_flush_with_memory_limit_raises_only_for_results_without_memory(driver: simulated.Driver, name: str) -> None:
     program, operands = PROGRAMS[name], Operands(REPEATS)
     operands.warm(program)
     run = Run(program, operands)
@@ -255,7 +261,7 @@ def test_flush_handles_refused_memory_of_each_result_in_turn(driver: simulated.D
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.sampled(on="cuda")
-def test_flush_handles_driver_that_refuses_memory_from_nth_request_on(driver: simulated.Driver, name: str) -> None:
+def test_flush_raises_if_driver_rejects_memory_from_nth_request_on(driver: simulated.Driver, name: str) -> None:
     program, operands = PROGRAMS[name], Operands(REPEATS)
     operands.warm(program)
     run = Run(program, operands)
@@ -273,7 +279,7 @@ def test_flush_handles_driver_that_refuses_memory_from_nth_request_on(driver: si
             assert run.check() > 0, nth
 
 
-def test_flush_handles_user_allocator_refusing_each_request_in_turn(driver: simulated.Driver) -> None:
+def test_flush_with_failing_user_allocator_keeps_other_results_correct(driver: simulated.Driver) -> None:
     host = np.arange(5000.0)
     asked = 0
 
@@ -291,7 +297,7 @@ def test_flush_handles_user_allocator_refusing_each_request_in_turn(driver: simu
     for bound in range(6):
         asked = 0
         x = PyGPU.to_gpu(host)
-        y = x * 2 + 1  # This operation is pending.
+        y = x * 2 + 1  # The operations are pending, so the allocator below is also called at a flush of them.
         made: list[Any] = []
         with PyGPU.using_allocator(allocate(bound)), contextlib.suppress(MemoryError):
             for number in range(5):
@@ -320,7 +326,7 @@ def test_fault_in_flush_by_another_thread_is_reported_to_deferring_thread(driver
             array = pool.submit(PyGPU.to_gpu, operands.x).result()
             with pytest.raises(REFUSED, match="deferred operation"):
                 pool.submit(run.made[0].get).result()
-            assert not pool.submit(flush_told).result()
+            assert not pool.submit(flush_raises).result()
             np.testing.assert_array_equal(pool.submit(array.get).result(), operands.x)
         driver.clear_faults()
         assert run.check() == 2

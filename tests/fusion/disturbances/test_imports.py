@@ -1,4 +1,4 @@
-"""Test import hooks of a program that use and drop arrays: no hook runs during a flush."""
+"""Test import hooks of a user's program that use and drop arrays: PyGPU imports no module during a flush."""
 
 from __future__ import annotations
 
@@ -107,5 +107,5 @@ assert _core._count_waiting() == 0
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("act", ["all_acts", "flush", "drop"])
 @pytest.mark.sampled(on="cuda")
-def test_import_hook_finds_each_operation_either_pending_or_launched(act: str) -> None:
+def test_import_hook_that_uses_arrays_keeps_results_correct(act: str) -> None:
     support.ended_well(support.run_script(SCRIPT, act))

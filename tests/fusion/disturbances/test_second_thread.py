@@ -1,4 +1,4 @@
-"""Test a second thread that launches, overwrites, exports or drops a pending operand during a public call."""
+"""Test public calls with a pending operand that a second thread launches, overwrites, exports or drops meanwhile."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from fusion_support.names import (
 from PyGPU import _core
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-# The results of these calls legitimately depend on what another thread does with the device.
+# Calls that are not tested, because their results depend on other threads by design.
 OF_ALL_THREADS = {"memory_statistics", "fusion_report", "trim_memory"}
 PARTS = 8
 
 
 class Operands:
-    """Hold a pending result, its operand, and a second result of the same queue."""
+    """Store a pending result `x`, its operand `base`, and a second result that is pending in the same queue."""
 
     def __init__(self) -> None:
         self.base, self.other = PyGPU.to_gpu(HOST - 1), PyGPU.to_gpu(HOST)
@@ -58,7 +58,7 @@ ACTS: dict[str, Callable[[Operands], Any]] = {
 
 
 class Second:
-    """Run a thread that performs one action during each call, always at the same point of it."""
+    """Run a thread that performs one action during each `with` block of `beside`, starting together with the block."""
 
     def __init__(self) -> None:
         self._barrier = threading.Barrier(2, timeout=30)
@@ -114,8 +114,8 @@ def second() -> Iterator[Second]:
         driver.delay(0)
 
 
-def guesses_of(name: str) -> list[Callable[[Any], Any]]:
-    """Return candidate calls of a function of the package, of which at least one succeeds."""
+def possible_calls(name: str) -> list[Callable[[Any], Any]]:
+    """Return possible calls of a function of PyGPU, with different arguments; at least one must succeed."""
     function = getattr(PyGPU, name)
     guesses = [calls.FUNCTIONS[name]] if name in calls.FUNCTIONS else calls.GUESSES
     return [functools.partial(one, function) for one in guesses]
@@ -123,9 +123,9 @@ def guesses_of(name: str) -> list[Callable[[Any], Any]]:
 
 @functools.cache
 def cases(part: int) -> tuple[tuple[str, Callable[[Any], Any], Any], ...]:
-    """Return the public names of one part of the package, each with a call and its result without deferral."""
+    """Return every eighth public name, beginning with number `part`, with a call and its expected result."""
     functions = [name for name in public_functions() if name not in {*calls.NOT_CALLED, *OF_ALL_THREADS}]
-    tried = [(name, functools.partial(guesses_of, name)) for name in functions]
+    tried = [(name, functools.partial(possible_calls, name)) for name in functions]
     tried += [(name, functools.partial(ways_of, name)) for name in attributes()]
     base = PyGPU.to_gpu(HOST - 1)
     with contextlib.redirect_stdout(io.StringIO()):

@@ -1,7 +1,6 @@
-"""Test structs and pointer arrays as kernel arguments on a device.
+"""Test on a real GPU that a launch with structs and pointer arrays waits for hazards of the arrays they point to.
 
-A launch waits for the hazards of the arrays to which they point. tests/kernels/test_arguments.py tests their values,
-and runs on a device too.
+tests/kernels/test_arguments.py tests the values of such arguments, also on a real GPU.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ extern "C" __global__ void late_fill(long long cycles, float *x, float value) {
 }
 """
 ROWS = numpy.dtype([("target", "u8"), ("rows", "u8", 2), ("n", "i4")], align=True)
-# Number of clock cycles for SECONDS at 2 GHz; a slower device takes longer.
+# Number of clock cycles that a kernel waits: `SECONDS` at 2 GHz, and longer if the clock is slower.
 CYCLES = int(SECONDS * 2e9)
 
 
@@ -59,7 +58,7 @@ def test_launch_waits_for_writes_to_arrays_of_struct(module: PyGPU.Module) -> No
     assert (rows[1].get() == 1).all()
 
 
-def test_launch_with_pointer_array_is_ordered_with_uses_of_its_arrays(module: PyGPU.Module) -> None:
+def test_launch_with_pointer_array_waits_for_uses_of_its_arrays(module: PyGPU.Module) -> None:
     slow, other = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     arrays = [PyGPU.zeros(64, "float32") for _ in range(3)]
     pointers = PyGPU.pointers(arrays)
@@ -74,7 +73,7 @@ def test_launch_with_pointer_array_is_ordered_with_uses_of_its_arrays(module: Py
     assert (arrays[2].get() == 7).all()
 
 
-def test_kernel_calls_function_pointers_of_table(module: PyGPU.Module) -> None:
+def test_kernel_accepts_device_function_pointer_as_argument(module: PyGPU.Module) -> None:
     address, nbytes = module.get_global("functions")
     cube, half = PyGPU.from_pointer(address, nbytes // 8, "uint64", owner=module).get()
     x = PyGPU.arange(8, dtype="float32")

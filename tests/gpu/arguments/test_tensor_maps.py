@@ -1,4 +1,4 @@
-"""Test copies of boxes between an array and shared memory by the tensor memory accelerator."""
+"""Test tensor maps on a GPU with a tensor memory accelerator, which copies boxes between arrays and shared memory."""
 
 from __future__ import annotations
 
@@ -89,8 +89,10 @@ def module() -> PyGPU.Module:
     return PyGPU.Module(SOURCE)
 
 
-def loaded(module: PyGPU.Module, tensor_map: PyGPU.TensorMap, at: Sequence[int], shape: Sequence[int]) -> numpy.ndarray:
-    """Return a box with its layout in shared memory; `at` is in the order of the array's axes."""
+def load_box(
+    module: PyGPU.Module, tensor_map: PyGPU.TensorMap, at: Sequence[int], shape: Sequence[int]
+) -> numpy.ndarray:
+    """Load the box that begins at the index `at` of the array; return its elements as they lie in shared memory."""
     dtype = tensor_map.array.dtype
     nbytes = int(numpy.prod(shape)) * dtype.itemsize
     out = PyGPU.zeros(nbytes, "uint8")
@@ -100,7 +102,7 @@ def loaded(module: PyGPU.Module, tensor_map: PyGPU.TensorMap, at: Sequence[int],
 
 
 def beyond(values: numpy.ndarray, at: Sequence[int], shape: Sequence[int], fill: Any) -> numpy.ndarray:
-    """Return the elements of a box that may reach beyond the edges of the array."""
+    """Return the expected elements of a box; those beyond the edges of the array have the value `fill`."""
     result = numpy.full(shape, fill, values.dtype)
     for index in numpy.ndindex(*shape):
         place = tuple(first + one for first, one in zip(at, index, strict=True))
@@ -114,7 +116,7 @@ def test_tensor_map_loads_box_of_two_axes(module: PyGPU.Module, dtype: str) -> N
     values = (numpy.arange(64 * 128) % 251).reshape(64, 128).astype(dtype)
     tensor_map = PyGPU.TensorMap(PyGPU.to_gpu(values), (8, 32), readonly=True)
     for row, column in [(0, 0), (3, 16), (56, 96), (17, 48)]:
-        found = loaded(module, tensor_map, (row, column), (8, 32))
+        found = load_box(module, tensor_map, (row, column), (8, 32))
         numpy.testing.assert_array_equal(found, values[row : row + 8, column : column + 32])
 
 
@@ -123,7 +125,7 @@ def test_box_elements_outside_of_array_are_filled(module: PyGPU.Module, words: s
     values = numpy.arange(20 * 36, dtype="float32").reshape(20, 36) + 1
     tensor_map = PyGPU.TensorMap(PyGPU.to_gpu(values), (8, 16), oob_fill=words)
     for at in [(16, 28), (-3, -4), (0, 32), (40, 0), (-100, 100)]:
-        numpy.testing.assert_array_equal(loaded(module, tensor_map, at, (8, 16)), beyond(values, at, (8, 16), fill))
+        numpy.testing.assert_array_equal(load_box(module, tensor_map, at, (8, 16)), beyond(values, at, (8, 16), fill))
 
 
 def test_tensor_map_follows_strides_of_view(module: PyGPU.Module) -> None:
@@ -133,29 +135,31 @@ def test_tensor_map_follows_strides_of_view(module: PyGPU.Module) -> None:
         part = values[key]
         tensor_map = PyGPU.TensorMap(whole[key], (2, 3, 8))
         for at in [(0, 0, 0), (2, 1, 4), (part.shape[0] - 1, -1, part.shape[2] - 4)]:
-            numpy.testing.assert_array_equal(loaded(module, tensor_map, at, (2, 3, 8)), beyond(part, at, (2, 3, 8), 0))
+            numpy.testing.assert_array_equal(
+                load_box(module, tensor_map, at, (2, 3, 8)), beyond(part, at, (2, 3, 8), 0)
+            )
     rows = PyGPU.TensorMap(whole.T.T[3, 5], 8)
-    numpy.testing.assert_array_equal(loaded(module, rows, (28,), (8,)), beyond(values[3, 5], (28,), (8,), 0))
+    numpy.testing.assert_array_equal(load_box(module, rows, (28,), (8,)), beyond(values[3, 5], (28,), (8,), 0))
 
 
 @pytest.mark.parametrize("swizzle", ["32B", "64B", "128B"])
-def test_rows_are_swizzled_in_pieces_of_16_bytes(module: PyGPU.Module, swizzle: str) -> None:
+def test_swizzled_box_has_permuted_pieces_of_16_bytes(module: PyGPU.Module, swizzle: str) -> None:
     width = int(swizzle[:-1])
     values = numpy.arange(64 * 64, dtype="float32").reshape(64, 64)
     tensor_map = PyGPU.TensorMap(PyGPU.to_gpu(values), (16, width // 4), swizzle=swizzle, l2_promotion="128B")
-    found = loaded(module, tensor_map, (8, 16), (16, width // 4)).reshape(-1, 4)
+    found = load_box(module, tensor_map, (8, 16), (16, width // 4)).reshape(-1, 4)
     pieces = numpy.arange(len(found))
-    # Swizzling combines bits 4 and higher of a byte's offset with the bits that count lines of 128 bytes, by exclusive
-    # or.
+    # Swizzling replaces the number of a 16-byte piece by its exclusive or with the number of its 128-byte line, of
+    # which only the lowest 1, 2 or 3 bits are used.
     turned = pieces ^ ((pieces >> 3) & (width // 16 - 1))
     expected = values[8:24, 16 : 16 + width // 4].reshape(-1, 4)
     numpy.testing.assert_array_equal(found[turned], expected)
 
 
-def test_element_strides_skip_rows(module: PyGPU.Module) -> None:
+def test_box_with_element_stride_of_two_skips_every_other_row(module: PyGPU.Module) -> None:
     values = numpy.arange(32 * 32, dtype="float32").reshape(32, 32)
     tensor_map = PyGPU.TensorMap(PyGPU.to_gpu(values), (8, 16), element_strides=(2, 1))
-    numpy.testing.assert_array_equal(loaded(module, tensor_map, (4, 8), (4, 16)), values[4:12:2, 8:24])
+    numpy.testing.assert_array_equal(load_box(module, tensor_map, (4, 8), (4, 16)), values[4:12:2, 8:24])
 
 
 def test_box_is_stored_and_memory_outside_is_unchanged(module: PyGPU.Module) -> None:
@@ -188,7 +192,7 @@ def test_launch_with_tensor_map_is_ordered_after_earlier_work_on_array(module: P
     numpy.testing.assert_array_equal(a[8:, :16].get().ravel(), numpy.arange(128) + 1)
 
 
-def test_captured_launch_keeps_its_tensor_map(module: PyGPU.Module) -> None:
+def test_captured_launch_works_after_its_tensor_map_is_dropped(module: PyGPU.Module) -> None:
     a, out = PyGPU.zeros((8, 16), "float32"), PyGPU.zeros(8 * 16 * 4, "uint8")
     stream = PyGPU.Stream(non_blocking=True)
     tensor_map = PyGPU.TensorMap(a, (8, 16))

@@ -1,4 +1,4 @@
-"""Test compiler output on a device: text, attributes, template instances, fatbins and nvcc libraries."""
+"""Test compiled kernels on a real GPU: PTX and SASS, attributes, template instances, fatbins and nvcc libraries."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def nvcc(folder: Path, text: str, name: str, *options: str) -> Path:
     return made
 
 
-def test_templates_are_instantiated_and_attributes_match_device(module: PyGPU.Module) -> None:
+def test_template_instances_run_and_kernel_attributes_are_correct(module: PyGPU.Module) -> None:
     assert run(module["add<float, 4>"]) == [5, 5, 5]
     assert run(module.template("add", np.float64, 6), "float64") == [7, 7, 7]
     assert run(PyGPU.Kernel("template <int N> __global__ void k(float *x) { x[threadIdx.x] = N; }")["k<5>"]) == [
@@ -85,7 +85,7 @@ def test_templates_are_instantiated_and_attributes_match_device(module: PyGPU.Mo
 
 
 @on_cuda_only
-def test_ptx_and_sass_are_text(module: PyGPU.Module) -> None:
+def test_module_has_ptx_and_sass_as_text(module: PyGPU.Module) -> None:
     assert module["one"].binary_version == int(re.sub(r"\D", "", architecture()))
     ptx = module.ptx
     assert ".entry one(" in ptx

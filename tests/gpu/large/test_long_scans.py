@@ -1,4 +1,4 @@
-"""Test scans of so many elements that several kernel launches, called leagues, process them."""
+"""Test scans of more elements than one kernel launch processes. The elements of one launch are called a league."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import pytest
 
 import PyGPU
 
-# CUDA and HIP share this source, and tests/reductions/test_chained_scans.py runs on both, so one backend suffices.
+# CUDA suffices: HIP uses the same kernel source, and tests/reductions/test_chained_scans.py tests scans on both
+# backends.
 pytestmark = pytest.mark.enough_on("cuda")
 
 
-def test_scan_of_several_leagues_matches_numpy() -> None:
-    # A league is 2^16 tiles of 4096 elements.
+def test_scan_of_more_elements_than_one_launch_matches_numpy() -> None:
+    # A league is 2^16 tiles of 4096 elements, that is 2^28 elements. The array is longer than one league.
     host = np.random.default_rng(3).integers(-3, 4, (1 << 28) + (1 << 20) + 77, dtype=np.int8)
     sums = PyGPU.cumsum(PyGPU.to_gpu(host), dtype=np.int32)
     wanted = np.cumsum(host, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Test random numbers of large arrays on a GPU: NumPy's bits, and distributions of large samples."""
+"""Test random numbers of large arrays on a GPU: bits equal NumPy's, and normal numbers have a normal distribution."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import PyGPU
 
-# CUDA and HIP share this source, and tests/random tests smaller draws on both, so one backend suffices.
+# CUDA suffices: HIP uses the same kernel source, and tests/random tests smaller draws on both backends.
 pytestmark = pytest.mark.enough_on("cuda")
 
 SEED = random.randrange(1 << 32)
@@ -34,21 +34,21 @@ def test_long_draws_match_numpy(dtype: str) -> None:
 def test_many_normal_numbers_have_normal_distribution(dtype: str) -> None:
     print("seed", SEED)
     values = np.sort(PyGPU.random.default_rng(SEED).standard_normal(COUNT, dtype).get().astype(np.float64))
-    # The comparison uses Kolmogorov's distance at every 256th value.
+    # The Kolmogorov-Smirnov distance, evaluated at every 256th value, must be small.
     part = values[::256]
     cumulative = 0.5 * (1 + np.vectorize(math.erf)(part / math.sqrt(2)))
     assert abs(cumulative - np.arange(0, COUNT, 256) / COUNT).max() < 3 / math.sqrt(COUNT)
     for power, moment in ((1, 0), (2, 1), (3, 0), (4, 3), (6, 15)):
         spread = math.prod(range(2 * power - 1, 0, -2)) - moment**2
         assert abs((values**power).mean() - moment) < 6 * math.sqrt(spread / COUNT)
-    # The limits select values far from the mean, and values near 0.
+    # Count values beyond 5 standard deviations, and values within 0.001 of zero.
     for limit in (5.0, 0.001):
         expected = COUNT * (math.erfc(5 / math.sqrt(2)) if limit == 5 else math.erf(limit / math.sqrt(2)))
         found = (abs(values) > limit).sum() if limit == 5 else (abs(values) < limit).sum()
         assert abs(found - expected) < 6 * math.sqrt(expected) + 6
 
 
-def test_radii_near_0_have_expected_frequency() -> None:
+def test_pairs_of_normal_numbers_near_zero_have_expected_frequency() -> None:
     print("seed", SEED)
     pairs = PyGPU.random.default_rng(SEED).standard_normal((COUNT, 2), "float32").get().astype(np.float64)
     squares = (pairs**2).sum(axis=1)

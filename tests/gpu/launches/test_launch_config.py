@@ -1,7 +1,8 @@
-"""Test launch attributes on a device: clusters, cooperative grids and dependent launches.
+"""Test launch attributes on a real GPU: clusters, cooperative grids and programmatic dependent launches.
 
-Clusters and programmatic dependent launches need compute capability 9.0. Most kernels contain inline PTX, because NVRTC
-compiles it without the headers of a toolkit. Kernels that need cooperative_groups.h are skipped if it is missing.
+Clusters and programmatic dependent launches need compute capability 9.0. Most kernels use inline PTX, because NVRTC
+compiles that without the CUDA toolkit's headers. Tests of kernels that include cooperative_groups.h are skipped if this
+header is missing.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from PyGPU._core import device_attribute
 support.require_gpu()
 if support.on_hip() or kernel_library.simulated() is not None:
     pytest.skip("clusters and dependent launches of a real CUDA device", allow_module_level=True)
-if device_attribute(120) == 0:  # Attribute 120 is the support of cluster launches.
+if device_attribute(120) == 0:  # CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH
     pytest.skip("the device has no clusters of blocks", allow_module_level=True)
 
 SOURCE = r"""
@@ -143,7 +144,7 @@ def groups() -> PyGPU.Module:
 
 
 def shifted(blocks: int, cluster: int) -> np.ndarray:
-    """Return the values that the blocks of a cluster read from their neighbours."""
+    """Return the expected output of `neighbour`: each block reads the values of the next block of its cluster."""
     ranks = np.arange(blocks)
     of = ranks // cluster * cluster + (ranks + 1) % cluster
     return (of[:, None] * 1000 + np.arange(64)).reshape(-1).astype(np.int32)
@@ -200,7 +201,7 @@ def test_kernel_with_declared_cluster_needs_no_attribute(module: PyGPU.Module) -
     np.testing.assert_array_equal(out.get(), shifted(16, 4))
 
 
-def test_reported_number_of_clusters_can_run_simultaneously(module: PyGPU.Module) -> None:
+def test_number_of_simultaneous_clusters_decreases_with_cluster_size(module: PyGPU.Module) -> None:
     kernel = module.get_function("neighbour")
     clusters = {size: kernel.max_active_clusters(LaunchConfig(16, 64, cluster=size)) for size in (1, 2, 4, 8)}
     print("clusters at once:", clusters)
@@ -213,7 +214,7 @@ def test_cooperative_groups_map_shared_memory_of_neighbours(groups: PyGPU.Module
     np.testing.assert_array_equal(out.get(), shifted(16, 8))
 
 
-def test_grid_synchronizes_and_reduces_in_one_launch(groups: PyGPU.Module) -> None:
+def test_cooperative_grid_synchronizes_and_reduces_in_one_launch(groups: PyGPU.Module) -> None:
     total = groups.get_function("total")
     n = 1_000_003
     x = np.arange(n, dtype=np.float32) % 17
@@ -242,7 +243,7 @@ def test_dependent_launches_match_plain_ones(module: PyGPU.Module, on: str) -> N
     np.testing.assert_array_equal(x.get(), np.full(64 * 128, expected))
 
 
-def test_another_stream_waits_for_whole_chain(module: PyGPU.Module) -> None:
+def test_launch_on_other_stream_waits_for_chain_of_dependent_launches(module: PyGPU.Module) -> None:
     first, second = module.get_function("first"), module.get_function("second")
     one, other = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     config = LaunchConfig(64, 128, stream=one, programmatic_dependent_launch=True)
@@ -254,7 +255,7 @@ def test_another_stream_waits_for_whole_chain(module: PyGPU.Module) -> None:
     np.testing.assert_array_equal(z.get(), np.full(64 * 128, 4 * 50 * 51 // 2))
 
 
-def test_dynamic_shared_memory_can_be_as_large_as_device_limit(module: PyGPU.Module) -> None:
+def test_launch_with_200000_bytes_of_dynamic_shared_memory_is_correct(module: PyGPU.Module) -> None:
     kernel = module.get_function("much_shared")
     out = PyGPU.zeros(128, np.int32)
     kernel[LaunchConfig(1, 128, 200_000, preferred_shared_memory_carveout=100)](out)
@@ -263,7 +264,7 @@ def test_dynamic_shared_memory_can_be_as_large_as_device_limit(module: PyGPU.Mod
         kernel[LaunchConfig(1, 128, 1_000_000, cluster=1)](out)
 
 
-def test_graph_keeps_launch_attributes(module: PyGPU.Module, groups: PyGPU.Module) -> None:
+def test_graph_launches_kernels_with_captured_launch_attributes(module: PyGPU.Module, groups: PyGPU.Module) -> None:
     stream = PyGPU.Stream(non_blocking=True)
     out, x, y = (PyGPU.zeros(16 * 64, np.int32) for _ in range(3))
     n = 10_000
@@ -284,7 +285,7 @@ def test_graph_keeps_launch_attributes(module: PyGPU.Module, groups: PyGPU.Modul
     assert total.get()[0] == n
 
 
-def test_cluster_has_as_many_axes_as_grid() -> None:
+def test_cluster_of_one_to_three_axes_reaches_kernel() -> None:
     kernel = PyGPU.Kernel(
         r"""
 extern "C" __global__ void axes(int *out)

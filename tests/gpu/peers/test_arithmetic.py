@@ -1,4 +1,4 @@
-"""Test arrays of other libraries as operands: without a copy, and after the work of their streams."""
+"""Test arrays of PyTorch, CuPy and JAX as operands of PyGPU: values, conversions and waits for their streams."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def jaxs() -> Any:
 
 
 @pytest.mark.parametrize("theirs", [torchs, cupys, jaxs])
-def test_arrays_of_other_libraries_are_operands(theirs: Any) -> None:
+def test_arrays_of_other_libraries_as_operands_give_correct_results(theirs: Any) -> None:
     host = np.arange(COUNT, dtype="float32")
     array, other = PyGPU.to_gpu(host), theirs()
     np.testing.assert_array_equal((array * other).get(), host * host)
@@ -38,7 +38,7 @@ def test_arrays_of_other_libraries_are_operands(theirs: Any) -> None:
 
 
 @pytest.mark.parametrize("theirs", [torchs, cupys, jaxs])
-def test_arrays_of_other_libraries_are_assigned_with_conversion(theirs: Any) -> None:
+def test_assigned_arrays_of_other_libraries_are_converted_to_dtype(theirs: Any) -> None:
     wanted, other = np.arange(COUNT, dtype="int16"), theirs()
     array = PyGPU.zeros((2, COUNT), "int16")
     array[0] = other
@@ -46,7 +46,7 @@ def test_arrays_of_other_libraries_are_assigned_with_conversion(theirs: Any) -> 
     np.testing.assert_array_equal(array.get(), [wanted, np.where(wanted > 5, wanted, 0)])
 
 
-def test_operation_waits_for_late_write_of_kernel() -> None:
+def test_operation_waits_for_unfinished_write_of_torch_to_operand() -> None:
     torch = pytest.importorskip("torch")
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
@@ -57,7 +57,7 @@ def test_operation_waits_for_late_write_of_kernel() -> None:
     np.testing.assert_array_equal(result.get(), np.full(COUNT, 2, "float32"))
 
 
-def test_results_are_exported_to_other_libraries() -> None:
+def test_torch_imports_result_of_pygpu_operation_by_dlpack() -> None:
     torch = pytest.importorskip("torch")
     array = PyGPU.arange(COUNT, dtype="float32")
     tensor = torch.from_dlpack(array * 2 + 1)

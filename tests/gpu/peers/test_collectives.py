@@ -1,4 +1,4 @@
-"""Test two processes with one GPU each: torch.distributed, nccl4py, MPI, and an array shared by both."""
+"""Test programs of two processes with one GPU each: torch.distributed, nccl4py, MPI, and shared device memory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def require(*modules: str) -> None:
 
 
 @pytest.mark.parametrize("device_order", ["0,1", "1,0"])
-def test_torch_sums_in_memory_of_arrays(device_order: str) -> None:
+def test_torch_all_reduce_sums_in_memory_of_pygpu_arrays(device_order: str) -> None:
     require("torch")
     process_group.run(
         """
@@ -62,7 +62,7 @@ def test_torch_sums_in_memory_of_arrays(device_order: str) -> None:
     )
 
 
-def test_torch_all_reduce_uses_memory_of_pygpu_arrays() -> None:
+def test_nccl4py_all_reduce_runs_on_given_pygpu_streams() -> None:
     require("nccl", "cuda")
     process_group.run("""
         import os, pathlib, pickle, tempfile, time, PyGPU
@@ -98,7 +98,7 @@ def test_torch_all_reduce_uses_memory_of_pygpu_arrays() -> None:
 
 
 @pytest.mark.parametrize("way", ["", "--device-pointers"], ids=["buffers", "pointers"])
-def test_nccl4py_all_reduce_runs_on_pygpu_stream(way: str) -> None:
+def test_mpi_device_example_runs_in_two_processes(way: str) -> None:
     require("mpi4py")
     if way and not os.environ.get("PYGPU_TEST_CUDA_AWARE_MPI"):
         pytest.skip("needs an MPI that reads device memory (PYGPU_TEST_CUDA_AWARE_MPI=1 says there is one)")
@@ -109,7 +109,7 @@ def test_nccl4py_all_reduce_runs_on_pygpu_stream(way: str) -> None:
 
 
 @pytest.mark.parametrize("device", [0, 1])
-def test_arrays_of_both_gpus_are_opened_under_other_device_numbers(device: int) -> None:
+def test_shared_array_opens_in_process_with_other_device_numbers(device: int) -> None:
     if support.is_simulated():
         pytest.skip("a simulated driver shows all its devices")
     array = PyGPU.full((1000, 10), 2.0, "float32", device=device, shared=True)
@@ -144,7 +144,7 @@ def test_arrays_of_both_gpus_are_opened_under_other_device_numbers(device: int) 
         )
 
 
-def test_rejects_handle_of_ended_process() -> None:
+def test_shared_memory_handle_of_ended_process_is_rejected() -> None:
     said = process_group.run(
         """
         import pickle, PyGPU

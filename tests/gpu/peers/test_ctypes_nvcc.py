@@ -1,4 +1,4 @@
-"""Test a library built by nvcc without PyGPU, called through ctypes with `.ptr` and `.handle`."""
+"""Test kernels of a library that nvcc builds without PyGPU: ctypes calls pass `array.ptr` and `stream.handle`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_kernel_runs_on_pygpu_stream(kernels: Kernels, slow: PyGPU.Stream) -> No
         x, y = PyGPU.full(COUNT, 2, "float32"), PyGPU.full(COUNT, 3, "float32")
         kernels.spin(support.SECONDS, slow.handle)
         kernels.axpy(y.ptr, x.ptr, 4.0, COUNT, slow.handle)
-        # The copy runs on the same stream as the kernel, so the raw pointers need no explicit ordering.
+        # `get` copies on the current stream, `slow`, on which the kernel runs. No explicit order is needed.
         assert (y.get() == 11).all()
 
 
@@ -63,7 +63,7 @@ def test_kernel_writes_into_view(kernels: Kernels) -> None:
     support.same(array.get(), expected)
 
 
-def test_memory_of_kernel_library_is_imported_by_address(kernels: Kernels) -> None:
+def test_array_over_existing_address_shares_memory_with_kernel(kernels: Kernels) -> None:
     owner = PyGPU.zeros(12, "float32")
     shared = PyGPU.GPUArray((3, 4), "float32", gpudata=owner.ptr, base=owner)
     assert shared.ptr == owner.ptr
@@ -73,9 +73,9 @@ def test_memory_of_kernel_library_is_imported_by_address(kernels: Kernels) -> No
 
 
 @pytest.mark.starts_processes
-def test_deleter_needs_neither_python_thread_nor_gil(kernels: Kernels) -> None:
-    # PyDLL holds the GIL during the call, so a deleter that requests the GIL would never return. Therefore the test
-    # uses a separate process.
+def test_dlpack_deleter_runs_in_foreign_thread_without_gil(kernels: Kernels) -> None:
+    # The script calls the deleter in a thread without Python state, while `PyDLL` holds the GIL. A deleter that
+    # requests the GIL would hang, so the script runs in a separate process.
     script = """
         import ctypes, sys
         import PyGPU

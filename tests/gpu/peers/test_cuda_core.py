@@ -1,4 +1,4 @@
-"""Test cuda.core: views of PyGPU's arrays, streams both ways, and kernels compiled by NVRTC."""
+"""Test cuda.core: its views of PyGPU arrays, streams of each library in the other, and kernels that it compiles."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def device() -> Any:
 
 
 def strides_of(view: Any, array: PyGPU.GPUArray) -> tuple[int, ...]:
-    """Return the strides in elements, which a view of a dense block may omit."""
+    """Return the strides of a cuda.core view in elements; the view has none if the array is C-contiguous."""
     if view.strides is None:
         assert array.flags.c_contiguous
         return element_strides(array)
@@ -45,7 +45,7 @@ def strides_of(view: Any, array: PyGPU.GPUArray) -> tuple[int, ...]:
 
 @pytest.mark.parametrize("make", [StridedMemoryView.from_dlpack, StridedMemoryView.from_cuda_array_interface])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_cuda_core_view_shows_same_memory(device: Any, make: Any, dtype: str) -> None:
+def test_cuda_core_view_has_address_dtype_and_shape_of_array(device: Any, make: Any, dtype: str) -> None:
     array = PyGPU.to_gpu(values(dtype=dtype))
     view = make(array, stream_ptr=-1)
     assert view.ptr == array.ptr
@@ -58,7 +58,7 @@ def test_cuda_core_view_shows_same_memory(device: Any, make: Any, dtype: str) ->
 
 @pytest.mark.parametrize("make", [StridedMemoryView.from_dlpack, StridedMemoryView.from_cuda_array_interface])
 @pytest.mark.parametrize("name", [*VIEWS, *REVERSED])
-def test_view_of_view_has_its_strides(device: Any, make: Any, name: str) -> None:
+def test_cuda_core_view_of_pygpu_view_has_same_strides(device: Any, make: Any, name: str) -> None:
     array = {**VIEWS, **REVERSED}[name](PyGPU.to_gpu(values()))
     view = make(array, stream_ptr=-1)
     assert tuple(view.shape) == array.shape
@@ -76,14 +76,14 @@ def test_cuda_core_view_supports_every_shape(device: Any, shape: tuple[int, ...]
     assert view.ptr == array.ptr
 
 
-def test_readonly_array_gives_readonly_view(device: Any) -> None:
+def test_cuda_core_view_of_readonly_array_is_readonly(device: Any) -> None:
     array = PyGPU.zeros(3, "float32")
     readonly = PyGPU.asarray(Interface(array, data=(array.ptr, True)))
     for make in (StridedMemoryView.from_dlpack, StridedMemoryView.from_cuda_array_interface):
         assert make(readonly, stream_ptr=-1).readonly
 
 
-def test_readonly_numpy_array_stays_readonly(device: Any) -> None:
+def test_cuda_core_view_of_readonly_host_array_is_readonly(device: Any) -> None:
     host = values()
     host.flags.writeable = False
     array = PyGPU.asarray(host, device="cpu")
@@ -93,7 +93,7 @@ def test_readonly_numpy_array_stays_readonly(device: Any) -> None:
     assert view.ptr == array.ptr == host.ctypes.data
 
 
-def test_cuda_core_buffer_is_imported(device: Any) -> None:
+def test_buffer_of_cuda_core_is_imported_without_copy(device: Any) -> None:
     stream = device.create_stream()
     buffer = device.allocate(1024, stream=stream)
     stream.sync()
@@ -106,7 +106,9 @@ def test_cuda_core_buffer_is_imported(device: Any) -> None:
     assert (array.get() == 7).all()
 
 
-def test_streams_are_exchanged_both_ways(device: Any, kernels: Kernels, block: PyGPU.GPUArray) -> None:
+def test_streams_of_pygpu_and_cuda_core_work_in_each_other(
+    device: Any, kernels: Kernels, block: PyGPU.GPUArray
+) -> None:
     own = PyGPU.Stream(non_blocking=True)
     theirs = device.create_stream(own)
     assert int(theirs.handle) == own.handle
@@ -123,13 +125,13 @@ def test_streams_are_exchanged_both_ways(device: Any, kernels: Kernels, block: P
     event.synchronize()
 
 
-def test_default_stream_has_unambiguous_name(device: Any) -> None:
+def test_default_stream_is_passed_as_legacy_stream_handle_1(device: Any) -> None:
     assert PyGPU.default_stream().__cuda_stream__() == (0, 1)
     assert int(device.create_stream(PyGPU.default_stream()).handle) == 1
 
 
 @pytest.mark.parametrize("make", [StridedMemoryView.from_dlpack, StridedMemoryView.from_cuda_array_interface])
-def test_cuda_core_view_waits_for_late_write(
+def test_cuda_core_stream_waits_for_unfinished_write_of_pygpu(
     device: Any, make: Any, kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     result = PyGPU.zeros(COUNT, "float32")
@@ -147,7 +149,7 @@ def test_cuda_core_view_waits_for_late_write(
     assert (result.get() == 6).all()
 
 
-def test_kernel_accepts_pygpu_pointer_and_stream(device: Any, slow: PyGPU.Stream) -> None:
+def test_cuda_core_kernel_runs_on_pygpu_memory_and_stream(device: Any, slow: PyGPU.Stream) -> None:
     options = core.ProgramOptions(arch=f"sm_{device.arch}")
     try:
         kernel = core.Program(SOURCE, "c++", options=options).compile("cubin").get_kernel("add")

@@ -1,4 +1,4 @@
-"""Test CuPy: shared memory both ways."""
+"""Test CuPy: CuPy arrays over PyGPU's memory, PyGPU arrays over CuPy's memory, streams, and the order of work."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FROM_CUPY: dict[str, Callable[[Any], Any]] = {
 
 
 class Dictionary:
-    """Present only the interface dictionary of a CuPy array."""
+    """Wrap a CuPy array so that only its `__cuda_array_interface__` is available, not its DLPack methods."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -46,7 +46,7 @@ class Dictionary:
 
 @pytest.mark.parametrize("way", TO_CUPY)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_cupy_shares_memory(way: str, dtype: str) -> None:
+def test_cupy_array_of_pygpu_array_shares_memory_for_every_dtype(way: str, dtype: str) -> None:
     host = values(dtype=dtype)
     array = PyGPU.to_gpu(host)
     shared = TO_CUPY[way](array)
@@ -59,7 +59,7 @@ def test_cupy_shares_memory(way: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("way", TO_CUPY)
 @pytest.mark.parametrize("view", [*VIEWS, *REVERSED])
-def test_cupy_imports_views(way: str, view: str) -> None:
+def test_cupy_array_of_pygpu_view_has_same_layout_and_values(way: str, view: str) -> None:
     take = {**VIEWS, **REVERSED}[view]
     host = values()
     array = PyGPU.to_gpu(host)
@@ -78,7 +78,7 @@ def test_cupy_imports_views(way: str, view: str) -> None:
 
 @pytest.mark.parametrize("way", TO_CUPY)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_cupy_imports_every_shape(way: str, shape: tuple[int, ...]) -> None:
+def test_cupy_array_of_pygpu_array_has_same_shape_and_values(way: str, shape: tuple[int, ...]) -> None:
     host = values(shape)
     array = PyGPU.to_gpu(host)
     shared = TO_CUPY[way](array)
@@ -88,7 +88,7 @@ def test_cupy_imports_every_shape(way: str, shape: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("way", FROM_CUPY)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_cupy_memory_is_imported(way: str, dtype: str) -> None:
+def test_pygpu_array_of_cupy_array_shares_memory_for_every_dtype(way: str, dtype: str) -> None:
     host = values(dtype=dtype)
     theirs = cupy.asarray(host)
     array = FROM_CUPY[way](theirs)
@@ -100,7 +100,7 @@ def test_cupy_memory_is_imported(way: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("way", FROM_CUPY)
 @pytest.mark.parametrize("view", VIEWS)
-def test_cupy_views_are_imported(way: str, view: str) -> None:
+def test_pygpu_array_of_cupy_view_has_same_values(way: str, view: str) -> None:
     host = values()
     theirs = VIEWS[view](cupy.asarray(host))
     array = FROM_CUPY[way](theirs)
@@ -110,7 +110,7 @@ def test_cupy_views_are_imported(way: str, view: str) -> None:
 
 
 @pytest.mark.parametrize("view", REVERSED)
-def test_reversed_cupy_views_are_imported_by_interface_dictionary(view: str) -> None:
+def test_pygpu_imports_reversed_cupy_view_by_interface_dictionary(view: str) -> None:
     host = values()
     theirs = REVERSED[view](cupy.asarray(host))
     array = PyGPU.asarray(Dictionary(theirs))
@@ -120,9 +120,9 @@ def test_reversed_cupy_views_are_imported_by_interface_dictionary(view: str) -> 
 
 
 @pytest.mark.starts_processes
-def test_negative_stride_corrupted_by_cupy_export_is_not_used() -> None:
-    # CuPy's DLPack export divides negative strides as unsigned numbers (cupy#10172). The test uses a separate process,
-    # because an access by such strides would make the context unusable.
+def test_cupy_export_with_negative_strides_is_rejected_or_correct() -> None:
+    # CuPy's DLPack export gives wrong values for negative strides (cupy#10172: an unsigned division). The script runs
+    # in a separate process, because an access with wrong strides would make the CUDA context unusable.
     script = """
         import cupy, PyGPU
         theirs = cupy.arange(12, dtype="float32").reshape(3, 4)[::-1]
@@ -142,13 +142,13 @@ def test_negative_stride_corrupted_by_cupy_export_is_not_used() -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_cupy_shapes_are_imported(shape: tuple[int, ...]) -> None:
+def test_pygpu_array_of_cupy_array_has_same_shape_and_values(shape: tuple[int, ...]) -> None:
     host = values(shape)
     for take in FROM_CUPY.values():
         same(take(cupy.asarray(host)).get(), host)
 
 
-def test_structured_items_are_shared_by_interface_dictionary() -> None:
+def test_structured_array_is_imported_by_interface_dictionary() -> None:
     dtype = numpy.dtype([("x", "f4"), ("n", "i4")])
     host = numpy.array([(1.5, 2), (2.5, 3)], dtype)
     array = PyGPU.to_gpu(host)
@@ -168,7 +168,7 @@ def test_writes_by_either_library_are_visible_to_both() -> None:
     assert shared.get().tolist() == [3, 7, 7, 3]
 
 
-def test_cupy_kernels_accept_arrays_shared_from_pygpu() -> None:
+def test_cupy_raw_kernel_writes_memory_of_pygpu_array() -> None:
     kernel = cupy.RawKernel(
         'extern "C" __global__ void add(float* x, float y, int n) { int i = threadIdx.x; if (i < n) x[i] += y; }', "add"
     )
@@ -178,7 +178,9 @@ def test_cupy_kernels_accept_arrays_shared_from_pygpu() -> None:
     assert array.tolist() == [2] * 5
 
 
-def test_cupy_waits_for_late_write_of_pygpu(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
+def test_cupy_stream_waits_for_unfinished_write_of_pygpu(
+    kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
+) -> None:
     with slow:
         kernels.spin(SECONDS, slow.handle)
         block.fill(2)
@@ -191,7 +193,7 @@ def test_cupy_waits_for_late_write_of_pygpu(kernels: Kernels, slow: PyGPU.Stream
     with slow:
         kernels.spin(SECONDS, slow.handle)
         block.fill(3)
-    # CuPy waits on the host for the stream in the dictionary, which is slow but correct.
+    # `cupy.asarray` reads the interface dictionary and waits on the host for the stream in it.
     with cupy.cuda.Stream(non_blocking=True) as stream:
         result = cupy.asarray(block) * 2
         stream.synchronize()
@@ -199,7 +201,7 @@ def test_cupy_waits_for_late_write_of_pygpu(kernels: Kernels, slow: PyGPU.Stream
 
 
 @pytest.mark.parametrize("way", FROM_CUPY)
-def test_pygpu_read_waits_for_pending_cupy_write(kernels: Kernels, way: str) -> None:
+def test_pygpu_read_waits_for_unfinished_cupy_write(kernels: Kernels, way: str) -> None:
     theirs = cupy.zeros(COUNT, "float32")
     cupy.cuda.Stream.null.synchronize()
     with cupy.cuda.Stream(non_blocking=True) as stream:
@@ -210,7 +212,7 @@ def test_pygpu_read_waits_for_pending_cupy_write(kernels: Kernels, way: str) -> 
     assert (array.get() == 4).all()
 
 
-def test_cupy_streams_are_accepted(kernels: Kernels, block: PyGPU.GPUArray) -> None:
+def test_streams_of_cupy_and_pygpu_work_in_each_other(kernels: Kernels, block: PyGPU.GPUArray) -> None:
     stream = cupy.cuda.Stream(non_blocking=True)
     kernels.spin(SECONDS, stream.ptr)
     kernels.fill(block.ptr, 5, COUNT, stream.ptr)
@@ -239,7 +241,7 @@ def test_shared_memory_stays_allocated_while_cupy_or_pygpu_holds_it() -> None:
     del overwriting
 
 
-def test_cupy_memory_can_serve_as_allocator() -> None:
+def test_cupy_allocation_function_can_be_used_as_allocator() -> None:
     array = PyGPU.GPUArray((3, 4), "float32", allocator=lambda nbytes: cupy.cuda.alloc(nbytes))
     array.fill(8)
     gc.collect()

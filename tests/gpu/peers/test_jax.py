@@ -1,4 +1,7 @@
-"""Test JAX: shared memory both ways, within JAX's limits (compact layouts, unversioned DLPack)."""
+"""Test JAX: JAX arrays over PyGPU's memory, PyGPU arrays over JAX's memory, and the order of work.
+
+JAX imports only arrays without gaps, and uses unversioned DLPack.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ def on_device(host: Any) -> Any:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_jax_shares_memory(dtype: str) -> None:
+def test_jax_array_of_pygpu_array_shares_memory_for_every_dtype(dtype: str) -> None:
     host = values(dtype=dtype)
     array = PyGPU.to_gpu(host)
     shared = jnp.from_dlpack(array)
@@ -43,7 +46,7 @@ def test_jax_shares_memory(dtype: str) -> None:
     same(numpy.asarray(shared), host)
 
 
-def test_jax_imports_values_by_interface_dictionary() -> None:
+def test_jax_imports_pygpu_array_by_interface_dictionary() -> None:
     host = values()
     array = PyGPU.to_gpu(host)
     PyGPU.synchronize()
@@ -52,7 +55,7 @@ def test_jax_imports_values_by_interface_dictionary() -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_shapes_are_exchanged_both_ways(shape: tuple[int, ...]) -> None:
+def test_arrays_of_every_shape_are_exchanged_between_jax_and_pygpu(shape: tuple[int, ...]) -> None:
     host = values(shape)
     same(numpy.asarray(jnp.from_dlpack(PyGPU.to_gpu(host))), host)
     same(PyGPU.from_dlpack(on_device(host)).get(), host)
@@ -65,26 +68,26 @@ def test_jax_imports_transposed_array() -> None:
 
 
 @pytest.mark.parametrize("take", [lambda a: a[:, ::2], lambda a: a[::-1]], ids=["every second", "backwards"])
-def test_arrays_unsupported_by_jax_must_be_copied_first(take: Any) -> None:
+def test_jax_import_of_strided_array_raises_or_has_correct_values(take: Any) -> None:
     host = values()
     view = take(PyGPU.to_gpu(host))
     same(numpy.asarray(jnp.from_dlpack(view.copy())), take(host))
     try:
         shared = jnp.from_dlpack(view)
     except (RuntimeError, ValueError, BufferError, NotImplementedError):
-        pass  # JAX may raise an error or give a correct result.
+        pass  # An error of JAX is allowed; a result must be correct.
     else:
         same(numpy.asarray(shared), take(host))
 
 
-def test_jax_rejects_readonly_array() -> None:
+def test_jax_import_of_readonly_array_raises_buffer_error() -> None:
     array = PyGPU.zeros(3, "float32")
     readonly = PyGPU.asarray(Interface(array, data=(array.ptr, True)))
     with pytest.raises(BufferError):
         jnp.from_dlpack(readonly)
 
 
-def test_small_floats_are_exchanged_both_ways() -> None:
+def test_bfloat16_arrays_are_exchanged_between_jax_and_pygpu() -> None:
     host = numpy.arange(8).astype(jnp.bfloat16)
     array = PyGPU.to_gpu(host)
     shared = jnp.from_dlpack(array)
@@ -95,7 +98,7 @@ def test_small_floats_are_exchanged_both_ways() -> None:
 
 @pytest.mark.parametrize("take", [PyGPU.asarray, PyGPU.from_dlpack], ids=["asarray", "from_dlpack"])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_jax_memory_is_imported(take: Any, dtype: str) -> None:
+def test_pygpu_array_of_jax_array_shares_memory_for_every_dtype(take: Any, dtype: str) -> None:
     host = values(dtype=dtype)
     theirs = on_device(host)
     array = take(theirs)
@@ -104,7 +107,9 @@ def test_jax_memory_is_imported(take: Any, dtype: str) -> None:
     same(array.get(), host)
 
 
-def test_jax_waits_for_late_write_of_pygpu(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
+def test_jax_computation_waits_for_unfinished_write_of_pygpu(
+    kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
+) -> None:
     with slow:
         kernels.spin(SECONDS, slow.handle)
         block.fill(2)
@@ -112,7 +117,7 @@ def test_jax_waits_for_late_write_of_pygpu(kernels: Kernels, slow: PyGPU.Stream,
     assert (numpy.asarray(shared * 2) == 4).all()
 
 
-def test_pygpu_waits_for_computation_of_jax() -> None:
+def test_pygpu_read_waits_for_unfinished_computation_of_jax() -> None:
     @jax.jit
     def work(x: Any) -> Any:
         return jax.lax.fori_loop(0, 200, lambda _, y: (y @ x) / 2048, x)

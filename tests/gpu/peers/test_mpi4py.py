@@ -1,7 +1,7 @@
-"""Test mpi4py: the attributes that it reads of an array, and messages within one or between two processes.
+"""Test mpi4py: address and size of arrays as message buffers, and messages within one process and between two.
 
-Sending device memory needs an MPI library that supports CUDA; other libraries may crash. Therefore separate processes
-send messages, and the same messages from CuPy show whether MPI itself fails.
+Only MPI libraries with CUDA support can send device memory; others may crash. Messages are therefore sent in separate
+processes. If a message of a PyGPU array fails, the test sends a CuPy array: if that fails too, the cause is MPI.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def mpi_reads_device_memory() -> str | None:
     return f"{MPI.Get_library_version().splitlines()[0]} cannot send CuPy's memory either ({result.returncode}: {last})"
 
 
-def test_mpi_receives_pointer_and_size() -> None:
+def test_mpi_buffer_of_array_has_its_address_and_size() -> None:
     buffer = getattr(MPI, "buffer", None) or MPI.memory
     array = PyGPU.to_gpu(values())
     seen = buffer(array)
@@ -96,7 +96,7 @@ def test_mpi_receives_pointer_and_size() -> None:
     assert inner.nbytes == 2 * array.strides[0]
 
 
-def test_mpi_rejects_view_with_gaps() -> None:
+def test_mpi_buffer_of_view_with_gaps_raises() -> None:
     buffer = getattr(MPI, "buffer", None) or MPI.memory
     array = PyGPU.to_gpu(values())
     for view in (array[:, ::2], array[::-1]):
@@ -104,7 +104,7 @@ def test_mpi_rejects_view_with_gaps() -> None:
             buffer(view)
 
 
-def test_pinned_memory_is_sent_to_self() -> None:
+def test_mpi_message_of_pinned_memory_to_same_process_arrives() -> None:
     source, target = PyGPU.empty_pinned(1000, "float32"), PyGPU.empty_pinned(1000, "float32")
     source[:] = numpy.arange(1000)
     target[:] = 0
@@ -112,18 +112,17 @@ def test_pinned_memory_is_sent_to_self() -> None:
     assert (target == source).all()
 
 
-def test_device_memory_is_sent_to_self() -> None:
+def test_mpi_message_of_device_memory_to_same_process_arrives() -> None:
     result = support.run_script(SEND_TO_SELF.format(**PYGPU))
     if result.returncode != 0 and (reason := mpi_reads_device_memory()):
         pytest.skip(reason)
     assert support.ended_well(result) == "sent"
 
 
-def test_two_processes_exchange_messages() -> None:
+def test_mpi_messages_between_two_processes_arrive() -> None:
     device = mpi_reads_device_memory() is None
     script = textwrap.dedent(SEND_TO_OTHER.format(device=device))
-    # The processes start with the original environment, because MPI was initialized here and has added variables for
-    # this process.
+    # `mpi.run` starts the processes without the variables that MPI has added to the environment of this process.
     try:
         result = mpi.run(2, "-m", "mpi4py", "-c", script)
     except subprocess.TimeoutExpired as error:

@@ -1,4 +1,4 @@
-"""Test numba-cuda: its kernels on PyGPU's memory, and its device arrays in PyGPU."""
+"""Test numba-cuda: its kernels with PyGPU arrays, PyGPU arrays over numba's memory, and the order of work."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gpu.kernel_library import Kernels
 from gpu.support import COUNT, REVERSED, SECONDS, SHAPES, VIEWS, no_wait, same, values
 
 support.require_peers()
-# Before numba compiles anything, it accesses `numpy.row_stack`, which NumPy 2.5 removed.
+# Before its first compilation numba accesses `numpy.row_stack`, which NumPy 2.5 removed.
 if not hasattr(numpy, "row_stack"):
     numpy.row_stack = numpy.vstack
 pytest.importorskip("numba")
@@ -47,7 +47,7 @@ def address(array: Any) -> int:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_numba_shares_memory(dtype: str) -> None:
+def test_numba_array_of_pygpu_array_shares_memory_for_every_dtype(dtype: str) -> None:
     host = values(dtype=dtype)
     array = PyGPU.to_gpu(host)
     shared = cuda.as_cuda_array(array)
@@ -58,7 +58,7 @@ def test_numba_shares_memory(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("view", [*VIEWS, *REVERSED])
-def test_numba_imports_views(view: str) -> None:
+def test_numba_array_of_pygpu_view_has_same_layout(view: str) -> None:
     shown = {**VIEWS, **REVERSED}[view](PyGPU.to_gpu(values()))
     shared = cuda.as_cuda_array(shown)
     assert shared.shape == shown.shape
@@ -69,7 +69,7 @@ def test_numba_imports_views(view: str) -> None:
 
 
 @pytest.mark.parametrize("view", [*(name for name in VIEWS if VIEWS[name](values()).ndim == 2), *REVERSED])
-def test_numba_kernel_reads_views(view: str) -> None:
+def test_numba_kernel_reads_pygpu_view_of_any_strides(view: str) -> None:
     take = {**VIEWS, **REVERSED}[view]
     host = values()
     expected = take(host)
@@ -81,7 +81,7 @@ def test_numba_kernel_reads_views(view: str) -> None:
     same(out.get(), expected)
 
 
-def test_numba_kernel_accepts_array() -> None:
+def test_numba_kernel_accepts_pygpu_array_directly() -> None:
     array = PyGPU.to_gpu(numpy.arange(1000, dtype=numpy.float32))
     scale[8, 128](array, 2.0)
     cuda.synchronize()
@@ -97,17 +97,17 @@ def test_numba_kernel_runs_on_pygpu_stream(kernels: Kernels, slow: PyGPU.Stream)
         assert (array.get() == 6).all()
 
 
-def test_numba_waits_for_late_write_of_pygpu(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
+def test_numba_waits_for_unfinished_write_of_pygpu(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
     with slow:
         kernels.spin(SECONDS, slow.handle)
         block.fill(4)
-    # Numba waits on the host for the stream in the dictionary, which is slow but correct.
+    # `as_cuda_array` reads the interface dictionary and waits on the host for the stream in it.
     assert (cuda.as_cuda_array(block).copy_to_host() == 4).all()
 
 
 @pytest.mark.parametrize("take", [PyGPU.asarray, PyGPU.from_dlpack], ids=["asarray", "from_dlpack"])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_numba_memory_is_imported(take: Any, dtype: str) -> None:
+def test_pygpu_array_of_numba_array_shares_memory_for_every_dtype(take: Any, dtype: str) -> None:
     host = values(dtype=dtype)
     theirs = cuda.to_device(host)
     if take is PyGPU.from_dlpack and not hasattr(theirs, "__dlpack__"):
@@ -118,7 +118,7 @@ def test_numba_memory_is_imported(take: Any, dtype: str) -> None:
     same(array.get(), host)
 
 
-def test_numba_views_are_imported() -> None:
+def test_pygpu_array_of_numba_view_has_same_strides_and_values() -> None:
     host = values()
     theirs = cuda.to_device(host)[1:5, ::2]
     array = PyGPU.asarray(theirs)
@@ -128,16 +128,16 @@ def test_numba_views_are_imported() -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_shapes_are_exchanged_both_ways(shape: tuple[int, ...]) -> None:
+def test_arrays_of_every_shape_are_exchanged_between_numba_and_pygpu(shape: tuple[int, ...]) -> None:
     host = values(shape)
     array = PyGPU.to_gpu(host)
     assert cuda.as_cuda_array(array).shape == shape
     if 0 in shape or shape == ():
-        return  # numba does not copy either of them to the device by itself.
+        return  # `cuda.to_device` does not support arrays without axes or without elements.
     same(PyGPU.asarray(cuda.to_device(host)).get(), host)
 
 
-def test_pygpu_waits_for_late_write_of_numba(kernels: Kernels) -> None:
+def test_pygpu_read_waits_for_unfinished_write_of_numba(kernels: Kernels) -> None:
     stream = cuda.stream()
     theirs = cuda.device_array(COUNT, "float32", stream=stream)
     stream.synchronize()

@@ -1,4 +1,4 @@
-"""Test PyTorch: shared memory both ways, synchronization, and the time of frees."""
+"""Test PyTorch: tensors over PyGPU's memory, PyGPU arrays over tensors, order of work, and lifetime of memory."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ FROM_TORCH: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def synchronized(array: Any) -> Any:
-    """Export to PyTorch after completing all work, because consumers of the interface do not wait for it."""
+def after_synchronization(array: Any) -> Any:
+    """Complete all work and return the array: PyTorch does not wait for the stream in the interface dictionary."""
     PyGPU.synchronize()
     return array
 
@@ -48,16 +48,16 @@ def torch_dtype(name: str) -> Any:
     return getattr(torch, name)
 
 
-# To PyTorch
+# Tests of tensors over PyGPU's memory.
 
 
 @pytest.mark.parametrize("way", TO_TORCH)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_torch_shares_memory(way: str, dtype: str) -> None:
+def test_tensor_of_pygpu_array_shares_memory_for_every_dtype(way: str, dtype: str) -> None:
     if way != "from_dlpack" and dtype in ("uint16", "uint32", "uint64"):
         pytest.skip("PyTorch reads no unsigned type but uint8 from the interface dictionary")
     host = values(dtype=dtype)
-    array = synchronized(PyGPU.to_gpu(host))
+    array = after_synchronization(PyGPU.to_gpu(host))
     tensor = TO_TORCH[way](array)
     assert tensor.data_ptr() == array.ptr
     assert tensor.dtype == torch_dtype(dtype)
@@ -69,9 +69,9 @@ def test_torch_shares_memory(way: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("way", TO_TORCH)
 @pytest.mark.parametrize("view", VIEWS)
-def test_torch_imports_views(way: str, view: str) -> None:
+def test_tensor_of_pygpu_view_has_same_shape_and_values(way: str, view: str) -> None:
     host = values()
-    array = synchronized(PyGPU.to_gpu(host))
+    array = after_synchronization(PyGPU.to_gpu(host))
     shown = VIEWS[view](array)
     tensor = TO_TORCH[way](shown)
     if shown.size:
@@ -81,11 +81,11 @@ def test_torch_imports_views(way: str, view: str) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_torch_imports_every_shape(shape: tuple[int, ...]) -> None:
+def test_tensor_of_pygpu_array_has_same_shape_and_values(shape: tuple[int, ...]) -> None:
     host = values(shape)
     array = PyGPU.to_gpu(host)
     for way in TO_TORCH.values():
-        tensor = way(synchronized(array))
+        tensor = way(after_synchronization(array))
         assert tuple(tensor.shape) == shape
         assert tensor.device.type == "cuda"
         assert tensor.data_ptr() == array.ptr
@@ -94,7 +94,7 @@ def test_torch_imports_every_shape(shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("name", ML_DTYPES)
-def test_torch_imports_small_floats_by_dlpack(name: str) -> None:
+def test_bfloat16_and_float8_arrays_are_exchanged_by_dlpack(name: str) -> None:
     ml_dtypes = pytest.importorskip("ml_dtypes")
     dtype = numpy.dtype(getattr(ml_dtypes, name))
     host = numpy.arange(8).astype(dtype)
@@ -114,7 +114,7 @@ def test_torch_imports_small_floats_by_dlpack(name: str) -> None:
     assert not hasattr(array, "__cuda_array_interface__")
 
 
-def test_writes_are_visible_to_both() -> None:
+def test_writes_of_torch_and_pygpu_are_visible_to_both() -> None:
     array = PyGPU.zeros((2, 3), "float32")
     tensor = torch.from_dlpack(array)
     tensor += 1
@@ -125,7 +125,7 @@ def test_writes_are_visible_to_both() -> None:
     assert tensor.tolist() == [[5] * 3, [1] * 3]
 
 
-def test_torch_computes_on_a_view_in_place() -> None:
+def test_torch_in_place_operation_writes_into_pygpu_view() -> None:
     host = values()
     array = PyGPU.to_gpu(host)
     torch.from_dlpack(array[:, ::2]).mul_(10)
@@ -137,7 +137,8 @@ def test_torch_computes_on_a_view_in_place() -> None:
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("key", ["::-1", ":, ::-1", "::-2, ::-2"])
 def test_reversed_views_are_shared_correctly_or_rejected_by_torch(key: str) -> None:
-    # Versions up to 2.12 abort the process for reversed views (pytorch#188023), so the test uses a separate process.
+    # PyTorch up to 2.12 aborts the process for reversed views (pytorch#188023), so the script runs in a separate
+    # process.
     script = f"""
         import numpy, torch, PyGPU
         host = numpy.arange(48, dtype=numpy.float32).reshape(6, 8)
@@ -186,12 +187,12 @@ def test_readonly_array_is_exported_readonly() -> None:
         readonly.__dlpack__()
 
 
-# From PyTorch
+# Tests of PyGPU arrays over the memory of tensors.
 
 
 @pytest.mark.parametrize("way", FROM_TORCH)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_torch_memory_is_imported(way: str, dtype: str) -> None:
+def test_pygpu_array_of_tensor_shares_memory_for_every_dtype(way: str, dtype: str) -> None:
     host = values(dtype=dtype)
     tensor = torch.from_numpy(host).cuda()
     array = FROM_TORCH[way](tensor)
@@ -204,7 +205,7 @@ def test_torch_memory_is_imported(way: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("way", FROM_TORCH)
 @pytest.mark.parametrize("view", VIEWS)
-def test_torch_views_are_imported(way: str, view: str) -> None:
+def test_pygpu_array_of_tensor_view_has_same_values(way: str, view: str) -> None:
     host = values()
     tensor = VIEWS[view](torch.from_numpy(host).cuda()) if view != "transposed" else torch.from_numpy(host).cuda().t()
     array = FROM_TORCH[way](tensor)
@@ -214,7 +215,7 @@ def test_torch_views_are_imported(way: str, view: str) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_torch_shapes_are_imported(shape: tuple[int, ...]) -> None:
+def test_pygpu_array_of_tensor_has_same_shape_and_values(shape: tuple[int, ...]) -> None:
     host = values(shape)
     tensor = torch.from_numpy(host).cuda()
     for way in FROM_TORCH.values():
@@ -223,14 +224,14 @@ def test_torch_shapes_are_imported(shape: tuple[int, ...]) -> None:
         same(array.get(), host)
 
 
-def test_broadcast_tensor_keeps_zero_strides() -> None:
+def test_pygpu_array_of_broadcast_tensor_has_zero_strides() -> None:
     tensor = torch.arange(3, dtype=torch.float32, device="cuda").expand(4, 3)
     array = PyGPU.from_dlpack(tensor)
     assert array.strides == (0, 4)
     same(array.get(), numpy.broadcast_to(numpy.arange(3, dtype=numpy.float32), (4, 3)))
 
 
-def test_import_keeps_current_device() -> None:
+def test_import_of_tensor_does_not_change_current_device() -> None:
     before = torch.cuda.current_device()
     PyGPU.asarray(torch.zeros(3, device="cuda"))
     assert torch.cuda.current_device() == before
@@ -245,22 +246,24 @@ def test_import_keeps_current_device() -> None:
     ],
     ids=["requires grad", "conjugated", "sparse"],
 )
-def test_rejects_tensors_torch_does_not_export(tensor: Callable[[], Any]) -> None:
+def test_import_of_tensor_that_torch_does_not_export_raises(tensor: Callable[[], Any]) -> None:
     with pytest.raises((BufferError, ValueError, RuntimeError, TypeError)):
         PyGPU.from_dlpack(tensor())
 
 
-def test_host_tensor_stays_on_host_unless_requested() -> None:
+def test_array_of_host_tensor_shares_host_memory() -> None:
     tensor = torch.arange(3, dtype=torch.float32)
     array = PyGPU.from_dlpack(tensor)
     assert array.device.kind == "cpu"
     assert array.ptr == tensor.data_ptr()
 
 
-# Streams
+# Tests of streams and of the order of work.
 
 
-def test_torch_waits_for_late_write_of_pygpu(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
+def test_torch_stream_waits_for_unfinished_write_of_pygpu(
+    kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
+) -> None:
     with slow:
         kernels.spin(SECONDS, slow.handle)
         block.fill(2)
@@ -272,7 +275,7 @@ def test_torch_waits_for_late_write_of_pygpu(kernels: Kernels, slow: PyGPU.Strea
     assert (doubled.cpu() == 4).all()
 
 
-def test_pygpu_waits_for_late_write_of_torch(kernels: Kernels, other: PyGPU.Stream) -> None:
+def test_pygpu_stream_waits_for_unfinished_write_of_torch(kernels: Kernels, other: PyGPU.Stream) -> None:
     tensor = torch.zeros(COUNT, device="cuda")
     torch.cuda.synchronize()
     stream = torch.cuda.Stream()
@@ -286,7 +289,7 @@ def test_pygpu_waits_for_late_write_of_torch(kernels: Kernels, other: PyGPU.Stre
     assert (array.get() == 3).all()
 
 
-def test_streams_are_accepted_both_ways(kernels: Kernels, block: PyGPU.GPUArray) -> None:
+def test_streams_of_torch_and_pygpu_work_in_each_other(kernels: Kernels, block: PyGPU.GPUArray) -> None:
     own, theirs = PyGPU.Stream(non_blocking=True), torch.cuda.Stream()
     with torch.cuda.stream(torch.cuda.ExternalStream(own.handle)):
         kernels.spin(SECONDS, own.handle)
@@ -305,10 +308,10 @@ def test_streams_are_accepted_both_ways(kernels: Kernels, block: PyGPU.GPUArray)
         assert PyGPU.Event().record(theirs).query() in (True, False)
 
 
-# Lifetime
+# Tests of the lifetime of shared memory.
 
 
-def test_torch_keeps_memory_of_dropped_array() -> None:
+def test_tensor_keeps_memory_of_dropped_array_allocated() -> None:
     array = PyGPU.full(COUNT, 4, "float32")
     tensor = torch.from_dlpack(array)
     del array
@@ -318,7 +321,7 @@ def test_torch_keeps_memory_of_dropped_array() -> None:
     del overwriting
 
 
-def test_array_keeps_memory_of_dropped_tensor() -> None:
+def test_array_keeps_memory_of_dropped_tensor_allocated() -> None:
     tensor = torch.full((COUNT,), 5.0, device="cuda")
     array = PyGPU.asarray(tensor)[10:]
     del tensor
@@ -328,7 +331,7 @@ def test_array_keeps_memory_of_dropped_tensor() -> None:
     del overwriting
 
 
-def test_memory_is_not_reused_while_torch_reads_it(kernels: Kernels) -> None:
+def test_dropped_memory_is_not_reused_while_torch_reads_it(kernels: Kernels) -> None:
     array = PyGPU.full(COUNT, 6, "float32")
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
@@ -344,7 +347,7 @@ def test_memory_is_not_reused_while_torch_reads_it(kernels: Kernels) -> None:
     del overwriting
 
 
-def test_repeated_exchanges_do_not_leak() -> None:
+def test_repeated_exchanges_with_torch_leak_no_memory() -> None:
     PyGPU.synchronize()
     before = PyGPU.memory_statistics()["count"]
     for _ in range(200):

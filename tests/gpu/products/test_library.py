@@ -1,6 +1,6 @@
-"""Test products by cuBLAS on a device: every type, sizes at tile edges, batches, and lengths beyond 31 bits.
+"""Test matrix products that PyGPU computes with cuBLAS, on a real GPU: dtypes, layouts, batches and very long arrays.
 
-PYGPU_BACKEND=cuda python -m pytest -q tests/gpu/products
+`PYGPU_BACKEND=cuda python -m pytest -q tests/gpu/products` runs these tests.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def library() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_products_of_every_type_and_layout_match_numpy(kind: str) -> None:
+def test_products_of_every_dtype_and_layout_match_numpy(kind: str) -> None:
     host = numbers(kind, 700, 650)
     array = PyGPU.to_gpu(host)
     ways: list[Callable[[Any], Any]] = [
@@ -49,7 +49,7 @@ def test_products_of_every_type_and_layout_match_numpy(kind: str) -> None:
     assert "refuses" not in PyGPU.config()["products"]
 
 
-def test_products_of_bfloat16_match_float32() -> None:
+def test_bfloat16_product_matches_float32_product() -> None:
     check_bfloat16((600, 700), (700, 500))
 
 
@@ -70,8 +70,8 @@ def test_batched_products_match_numpy(kind: str) -> None:
     check(PyGPU.vecmat(PyGPU.to_gpu(vectors), PyGPU.to_gpu(matrix)), product(vectors.conj(), matrix))
 
 
-def test_floats_are_multiplied_in_full_precision() -> None:
-    # The fraction of these values has 11 bits, and TF32 keeps only 10.
+def test_float32_product_is_not_rounded_to_tf32() -> None:
+    # 1 + 2^-11 needs 11 fraction bits. TF32 has only 10, so a product in TF32 would return another value.
     a = PyGPU.empty((1024, 1024), "float32")
     a.fill(1 + 2.0**-11)
     b = PyGPU.eye(1024, dtype="float32")
@@ -87,7 +87,7 @@ def test_products_are_bitwise_reproducible_on_any_stream(kind: str) -> None:
             assert (a @ b).get().tobytes() == first
 
 
-def test_products_can_be_captured() -> None:
+def test_captured_product_uses_values_at_launch() -> None:
     host = numbers("float32", 600, 600)
     a, out = PyGPU.to_gpu(host), PyGPU.empty((600, 600), "float32")
     stream = PyGPU.Stream()
@@ -101,8 +101,8 @@ def test_products_can_be_captured() -> None:
         check(out, (host + turn) @ (host + turn).T)
 
 
-def test_products_with_lengths_beyond_31_bits_are_correct() -> None:
-    """Multiply arrays with more elements than 32 bits can count, and with strides beyond that."""
+def test_product_of_array_with_more_than_2_to_31_elements_is_correct() -> None:
+    """Multiply an array with more than 2^31 elements, whose offsets do not fit into a signed 32-bit integer."""
     rows = (1 << 31) // 64 + 5
     try:
         tall = PyGPU.ones((rows, 64), "float16")

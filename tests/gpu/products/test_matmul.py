@@ -1,6 +1,6 @@
-"""Test products on a device: every type, shapes at tile edges, batches, and operands of any layout.
+"""Test matrix products on a real GPU: every dtype, shapes at the edges of tiles, batches, and any layout.
 
-PYGPU_BACKEND=cuda python -m pytest -q tests/gpu/products
+`PYGPU_BACKEND=cuda python -m pytest -q tests/gpu/products` runs these tests.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ KINDS = [
 EDGES = [1, 2, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 257]
 
 
-def test_bfloat16_is_accumulated_in_float32() -> None:
+def test_bfloat16_product_is_accumulated_in_float32() -> None:
     check_bfloat16((300, 400), (400, 200))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_products_of_every_type_match_numpy(kind: str) -> None:
+def test_products_of_every_dtype_match_numpy(kind: str) -> None:
     for m, k, n in (
         (3, 3, 3),
         (65, 70, 66),
@@ -76,7 +76,7 @@ LYING: dict[str, Any] = {
 
 @pytest.mark.parametrize("kind", ["int8", "float16", "float32", "complex128"])
 @pytest.mark.parametrize("left", LYING)
-def test_operands_and_results_of_any_layout_match_numpy(left: str, kind: str) -> None:
+def test_products_of_operands_in_any_layout_match_numpy(left: str, kind: str) -> None:
     host = numbers(kind, 300, 300)
     array = PyGPU.to_gpu(host)
     for right in LYING:
@@ -99,7 +99,7 @@ def test_large_products_and_long_sums_match_numpy() -> None:
     np.testing.assert_allclose((PyGPU.to_gpu(tall).T @ PyGPU.to_gpu(tall)).get(), tall.T @ tall, rtol=1e-3)
 
 
-def test_results_are_bitwise_reproducible() -> None:
+def test_repeated_products_are_bitwise_equal() -> None:
     a = PyGPU.to_gpu(numbers("float32", 100, 50_000))
     first = (a @ a.T).get().tobytes()
     assert all((a @ a.T).get().tobytes() == first for _ in range(20))
