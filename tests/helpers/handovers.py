@@ -6,8 +6,8 @@
 A baton is a piece of memory with known values. An operation passes a baton to another library, writes a part of it,
 compares it with the expected values, passes it to another thread, or drops a holder early or late. It is passed by
 DLPack, by DLPack's C exchange table, by an array interface, or by its address. Writes run on a busy stream. The peers
-are NumPy, the installed ones of PyTorch, CuPy and numba-cuda, and `hostile_peer`, whose deleters release the GIL before
-they call PyGPU's. No value may be read too early, and no process may crash.
+are NumPy, those of PyTorch, CuPy, numba-cuda, JAX and cuda.core that are installed, and `hostile_peer`, whose deleters
+release the GIL before they call PyGPU's. No value may be read too early, and no process may crash.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import sys
 import threading
 import traceback
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -163,7 +163,7 @@ def stream_of(library: Library, stream: Any) -> Iterator[None]:
 class Run:
     """Hold the libraries, threads and failures of one process."""
 
-    def __init__(self, seed: int, threads: int) -> None:
+    def __init__(self, seed: int, threads: int, names: Sequence[str] | None) -> None:
         self.seed = seed
         self.libraries: dict[str, list[Library]] = {"cpu": [Own("cpu"), Host()]}
         self.between: queue.Queue[Baton] = queue.Queue()
@@ -171,7 +171,7 @@ class Run:
         backend = PyGPU.backend_name()
         if backend != "cpu":
             name = str(PyGPU.zeros(1).device)
-            self.libraries[name] = [Own(name), *peers()]
+            self.libraries[name] = [Own(name), *peers(names)]
         self.threads = [Thread(self, number) for number in range(threads)]
 
     def work(self, thread: Thread, operations: int) -> None:
@@ -189,11 +189,11 @@ class Run:
             thread.batons.clear()
 
 
-def hand_over(operations: int, seed: int, threads: int = 3) -> dict[str, Any]:
-    """Run the operations in this process, and return a report."""
+def hand_over(operations: int, seed: int, threads: int = 3, names: Sequence[str] | None = None) -> dict[str, Any]:
+    """Run the operations with the named peers, or with all, in this process; return a report."""
     driver = simulated.driver()
     before = len(driver.reports()) if driver else 0
-    run = Run(seed, threads)
+    run = Run(seed, threads, names)
     if driver:
         driver.delay(0, most=DELAY_US)
     try:
@@ -245,6 +245,7 @@ def in_processes(arguments: argparse.Namespace) -> list[dict[str, Any]]:
             str(arguments.threads),
         ]
         command += ["--seed", str(arguments.seed + number)]
+        command += [] if arguments.peers is None else ["--peers", *arguments.peers]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         running.append((arguments.seed + number, subprocess.Popen(command, **pipes)))
     return [_report_of(seed, share, process) for seed, process in running]
@@ -267,6 +268,7 @@ def main() -> int:
     parser.add_argument("--operations", type=int, default=2000, help="of all processes together")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--threads", type=int, default=3, help="of each process")
+    parser.add_argument("--peers", nargs="*", metavar="NAME", help="torch, CuPy, numba, JAX, cuda.core; default: all")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(3), "big"))
     parser.add_argument("--json", type=Path)
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
@@ -274,7 +276,7 @@ def main() -> int:
     if arguments.worker:
         faulthandler.enable()
         faulthandler.dump_traceback_later(500, exit=True)
-        report = hand_over(arguments.operations, arguments.seed, arguments.threads)
+        report = hand_over(arguments.operations, arguments.seed, arguments.threads, arguments.peers)
         print(json.dumps(report))
         return bool(report["failures"])
     hostile_peer.library()  # The library is built once, before all processes need it.

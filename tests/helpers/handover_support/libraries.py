@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
+import os
+import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -20,6 +21,12 @@ SPIN = """
 extern "C" __global__ void spin(long long ticks) {
     long long start = clock64();
     while (clock64() - start < ticks) {}
+}
+"""
+FILL = """
+extern "C" __global__ void fill(float* out, int count, float value) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) out[i] = value;
 }
 """
 TICKS = 400_000  # This takes a few tenths of a millisecond.
@@ -80,6 +87,8 @@ class Own(Library):
         with baton.stream or contextlib.nullcontext():
             if self.spin and baton.stream:
                 self.spin(baton.stream)
+            if not baton.holder.flags.writeable:  # The interface of a JAX array declares the memory read-only.
+                baton.holder = baton.holder.copy()
             baton.holder[part].fill(np.float32(value))
 
     def read(self, baton: Baton) -> np.ndarray:
@@ -170,6 +179,84 @@ class Numba(Library):
         return baton.holder.copy_to_host()
 
 
+class Jax(Library):
+    """JAX, whose arrays are constant: a write makes a new array, on a stream that JAX chooses."""
+
+    name = "JAX"
+
+    def __init__(self, jax: Any) -> None:
+        self.jax = jax
+        numpy = jax.numpy
+
+        @jax.jit
+        def replaced(array: Any, start: Any, stop: Any, value: Any) -> Any:
+            index = numpy.arange(array.shape[0])
+            return numpy.where((index >= start) & (index < stop), value, array)
+
+        self.replaced = replaced
+
+    def write(self, baton: Baton, part: slice, value: float) -> None:
+        baton.holder = self.replaced(baton.holder, part.start, part.stop, np.float32(value))
+
+    def read(self, baton: Baton) -> np.ndarray:
+        return np.array(baton.holder)
+
+
+class CoreView:
+    """A view of cuda.core with the stream on which it is used, as an array interface for other libraries."""
+
+    def __init__(self, view: Any, stream: Any) -> None:
+        self.view, self.stream = view, stream
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        handle = int(self.stream.handle)
+        return {
+            "shape": tuple(self.view.shape),
+            "typestr": "<f4",
+            "data": (self.view.ptr, False),
+            "version": 3,
+            "stream": handle,
+        }
+
+
+class CudaCore(Library):
+    """cuda.core; each holder is used on one of its streams."""
+
+    name = "cuda.core"
+
+    def __init__(self, core: Any) -> None:
+        self.core = core
+        self.device = core.Device()
+        self.device.set_current()
+        self.streams = [self.device.create_stream() for _ in range(3)]
+        options = core.ProgramOptions(arch=f"sm_{self.device.arch}")
+        self.fill = core.Program(FILL, "c++", options).compile("cubin").get_kernel("fill")
+        self.spin = spinner()
+        self.current = threading.local()
+
+    def stream(self, choices: Random) -> Any:
+        return choices.choice(self.streams)
+
+    @contextlib.contextmanager
+    def working(self, baton: Baton) -> Iterator[None]:
+        self.device.set_current()
+        self.current.stream = baton.stream
+        yield
+
+    def write(self, baton: Baton, part: slice, value: float) -> None:
+        if self.spin:
+            self.spin(PyGPU.Stream.from_handle(int(baton.stream.handle)))
+        count = part.stop - part.start
+        config = self.core.LaunchConfig(grid=-(-count // 256), block=256)
+        address = baton.holder.view.ptr + 4 * part.start
+        self.core.launch(baton.stream, config, self.fill, address, np.int32(count), np.float32(value))
+
+    def read(self, baton: Baton) -> np.ndarray:
+        baton.stream.sync()
+        return PyGPU.GPUArray(baton.expected.shape, np.float32, gpudata=baton.holder.view.ptr, base=baton.holder).get()
+
+
 def spinner() -> Callable[[Any], None] | None:
     """Return a function that keeps a stream busy; None on a simulated driver or without a compiler."""
     if simulated.driver() is not None or PyGPU.backend_name() != "cuda":
@@ -181,23 +268,48 @@ def spinner() -> Callable[[Any], None] | None:
     return lambda stream: kernel[1, 1, stream](np.int64(TICKS))
 
 
-def peers() -> list[Library]:
-    """Return the other installed libraries that work on the same device."""
+def torch_peer() -> Library | None:
+    import torch
+
+    return Torch(torch) if torch.cuda.is_available() else None
+
+
+def cupy_peer() -> Library | None:
+    import cupy
+
+    return CuPy(cupy)
+
+
+def numba_peer() -> Library | None:
+    from numba import cuda
+
+    return Numba(cuda) if cuda.is_available() else None
+
+
+def jax_peer() -> Library | None:
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    import jax
+
+    return Jax(jax) if jax.default_backend() == "gpu" else None
+
+
+def cuda_core_peer() -> Library | None:
+    from cuda import core
+
+    return CudaCore(core)
+
+
+PEERS = {"torch": torch_peer, "CuPy": cupy_peer, "numba": numba_peer, "JAX": jax_peer, "cuda.core": cuda_core_peer}
+
+
+def peers(names: Sequence[str] | None = None) -> list[Library]:
+    """Return the named libraries, or all, that are installed and work on the same device."""
     found: list[Library] = []
     if simulated.driver() is not None or PyGPU.backend_name() != "cuda":
         return found
-    if importlib.util.find_spec("torch"):
-        import torch
-
-        if torch.cuda.is_available():
-            found.append(Torch(torch))
-    if importlib.util.find_spec("cupy"):
-        import cupy
-
-        found.append(CuPy(cupy))
-    with contextlib.suppress(Exception):
-        from numba import cuda
-
-        if cuda.is_available():
-            found.append(Numba(cuda))
+    for name, create in PEERS.items():
+        if names is None or name in names:
+            with contextlib.suppress(ImportError):
+                library = create()
+                found += [] if library is None else [library]
     return found

@@ -15,7 +15,7 @@ import numpy as np
 
 import hostile_peer
 import PyGPU
-from handover_support.libraries import Baton, CuPy, Host, Library, Numba, Own, Torch
+from handover_support.libraries import Baton, CoreView, CudaCore, CuPy, Host, Jax, Library, Numba, Own, Torch
 
 
 class Tensor:
@@ -77,7 +77,7 @@ def through_table(holder: Any, baton: Baton, choices: Random) -> Any:
 def by_address(holder: Any, baton: Baton, choices: Random) -> Any:
     """Pass only an address: the caller waits for the work and keeps the owner alive."""
     if baton.device != "cpu":
-        PyGPU.synchronize()
+        synchronized(holder)
         if hasattr(holder, "synchronize"):
             holder.synchronize()
     if isinstance(holder, PyGPU.GPUArray):
@@ -124,8 +124,22 @@ def to_pygpu(device: str) -> dict[str, Way]:
 
 def synchronized(holder: Any) -> Any:
     """Return the holder after its work, for a consumer that does not wait by itself."""
+    if hasattr(holder, "block_until_ready"):  # JAX's threads may not have enqueued the work yet.
+        holder.block_until_ready()
     PyGPU.synchronize()
     return holder
+
+
+def core_view(holder: Any, target: CudaCore) -> CoreView:
+    """Return a view of cuda.core on its current stream, by DLPack or else by the array interface."""
+    from cuda.core.utils import StridedMemoryView
+
+    stream = target.current.stream
+    has_stream = hasattr(holder, "__dlpack__") or "stream" in holder.__cuda_array_interface__
+    view = StridedMemoryView.from_any_interface(
+        holder if has_stream else synchronized(holder), stream_ptr=int(stream.handle)
+    )
+    return CoreView(view, stream)
 
 
 def ways_to(baton: Baton, target: Library) -> dict[str, Way]:
@@ -145,9 +159,22 @@ def ways_to(baton: Baton, target: Library) -> dict[str, Way]:
         return ways
     if source is target:
         return {}
+    if isinstance(target, Jax):
+        from_dlpack = target.jax.numpy.from_dlpack
+        return (
+            {"from_dlpack": lambda holder, baton, choices: from_dlpack(holder)}
+            if hasattr(baton.holder, "__dlpack__")
+            else {}
+        )
+    if isinstance(target, CudaCore):
+        return {"view": lambda holder, baton, choices: core_view(holder, target)}
+    if isinstance(source, Jax) and isinstance(target, Numba):
+        return {}  # numba would write to memory that JAX's array interface declares read-only.
     if isinstance(target, Torch):
         torch = target.torch
-        ways = {"as_tensor": lambda holder, baton, choices: torch.as_tensor(synchronized(holder), device="cuda")}
+        ways = {}
+        if not isinstance(source, Jax):
+            ways["as_tensor"] = lambda holder, baton, choices: torch.as_tensor(synchronized(holder), device="cuda")
         if hasattr(baton.holder, "__dlpack__"):
             ways["from_dlpack"] = lambda holder, baton, choices: torch.from_dlpack(holder)
             ways["hostile"] = lambda holder, baton, choices: torch.from_dlpack(
@@ -156,12 +183,9 @@ def ways_to(baton: Baton, target: Library) -> dict[str, Way]:
         return ways
     if isinstance(target, CuPy):
         cupy = target.cupy
-        # CuPy prefers PyTorch's array interface, which has no stream, to DLPack.
-        ways = {
-            "asarray": lambda holder, baton, choices: cupy.asarray(
-                synchronized(holder) if isinstance(source, Torch) else holder
-            )
-        }
+        # CuPy prefers the array interface to DLPack. Those of PyTorch and JAX have no stream.
+        has_stream = not isinstance(source, Torch | Jax)
+        ways = {"asarray": lambda holder, baton, choices: cupy.asarray(holder if has_stream else synchronized(holder))}
         if hasattr(baton.holder, "__dlpack__"):
             ways["from_dlpack"] = lambda holder, baton, choices: cupy.from_dlpack(holder)
         return ways

@@ -14,10 +14,14 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import threading
 from pathlib import Path
 from types import ModuleType
 
 SOURCE = Path(__file__).with_name("hostile.c")
+# Threads call `library` at once. In Python 3.11, `sysconfig.get_config_var` returns None while another thread is in its
+# first call.
+LOCK = threading.Lock()
 
 
 def compiler() -> str | None:
@@ -57,11 +61,12 @@ def folder() -> Path:
 
 def library() -> ModuleType:
     """Import the extension as a module."""
-    if "hostile" not in sys.modules:
-        specification = importlib.util.spec_from_file_location("hostile", build(folder()))
-        assert specification
-        assert specification.loader
-        module = importlib.util.module_from_spec(specification)
-        specification.loader.exec_module(module)
-        sys.modules["hostile"] = module
-    return sys.modules["hostile"]
+    with LOCK:
+        if "hostile" not in sys.modules:
+            specification = importlib.util.spec_from_file_location("hostile", build(folder()))
+            assert specification
+            assert specification.loader
+            module = importlib.util.module_from_spec(specification)
+            specification.loader.exec_module(module)
+            sys.modules["hostile"] = module
+        return sys.modules["hostile"]
