@@ -45,7 +45,7 @@ unsafe fn enqueue(stream: &Stream, function: HostFunction, data: *mut c_void) ->
 /// Enqueues a call on a stream, and drops it after it has run.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 pub(crate) fn call_once<C: HostCall>(stream: &Stream, call: Box<C>) -> Result<()> {
     let data = Box::into_raw(call);
     // SAFETY: the stream calls the function once, and the function then takes ownership of `data`.
@@ -60,7 +60,7 @@ pub(crate) fn call_once<C: HostCall>(stream: &Stream, call: Box<C>) -> Result<()
 /// Records a call in a stream capture, for each launch of the captured graph.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 ///
 /// # Safety
 /// The call stays at its address while the graph may be launched.

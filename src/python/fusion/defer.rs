@@ -105,7 +105,8 @@ pub(crate) fn is_pending(array: &DeferredArray) -> bool {
 /// Defers an operation into an existing array of the same shape; `false` if the operation has to be launched eagerly.
 ///
 /// At least one operand must be pending. An operand that is not pending may overlap the result only if both have the
-/// same memory layout. Python may drop the pending operand after the call, so that this operand never needs memory.
+/// same address, shape and strides. Python may drop the pending operand after the call, so that this operand never
+/// needs memory.
 ///
 /// # Errors
 /// Driver errors from pending operations.

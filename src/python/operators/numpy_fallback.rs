@@ -27,7 +27,7 @@ pub(super) struct NumpyCall<'a> {
 /// Computes the results with NumPy.
 ///
 /// # Errors
-/// NumPy's.
+/// The errors of NumPy.
 #[inline(always)] // as in `result`
 pub(super) fn run(
     py: Python<'_>,
