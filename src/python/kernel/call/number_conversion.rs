@@ -1,4 +1,4 @@
-//! Python scalars as arguments of a kernel, if they do not match the parameter directly.
+//! Conversion of Python scalars whose type does not match the kernel's parameter directly.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -9,7 +9,7 @@ use pygpu_base::dtype::DType;
 use pygpu_kernel::{Parameter, ParameterKind};
 
 impl CallContext<'_, '_> {
-    /// Converts a number, or reports why it does not fit.
+    /// Adds a number, converted to the parameter's type, or returns an error that contains the reason of the mismatch.
     pub(super) fn add_python_number(
         &mut self,
         position: usize,
