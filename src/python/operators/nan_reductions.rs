@@ -13,7 +13,8 @@ use crate::names::names;
 use pygpu_base::dtype::ScalarType;
 use pygpu_ops::reductions::ReductionEntry;
 
-/// Returns the index of an extreme. The smallest index is fetched; it is negative if a row has none.
+/// Returns the indices of extreme elements. Floats require a synchronization, because a negative index marks a slice
+/// with NaN only, which is an error.
 fn index<'py>(
     entry: &'static ReductionEntry,
     a: &Bound<'py, GpuArray>,
@@ -33,7 +34,7 @@ fn index<'py>(
     Ok(result)
 }
 
-/// Subtracts the smallest element from the largest one. Booleans are rejected.
+/// Subtracts the smallest element from the largest element. Boolean arrays are rejected.
 fn extent<'py>(
     entry: &'static ReductionEntry,
     a: &Bound<'py, GpuArray>,
@@ -126,11 +127,11 @@ reductions! {
 /// a : GPUArray
 ///     In the memory of a GPU.
 /// order : int
-///     1 for the sum of absolute values, 2 for the root.
+///     1 sums the absolute values; 2 computes the square root of the sum of squares.
 /// axis : int, tuple of ints or None
-///     The axes that are reduced; all for None.
+///     The axes that are reduced; None reduces all axes.
 /// keepdims : bool
-///     Whether reduced axes stay, with length 1.
+///     Whether reduced axes remain in the result, with length 1.
 #[pyfunction]
 #[pyo3(signature = (a: "GPUArray", order: "int", axis: "ShapeLike | None", keepdims: "bool") -> "GPUArray")]
 fn _norm<'py>(a: &Bound<'py, GpuArray>, order: u8, axis: OptionalArg<'_, 'py>, keepdims: bool) -> ArrayResult<'py> {
