@@ -34,7 +34,7 @@ use pygpu_ops::{Reduce, ReductionSpec, reduction_kernel};
 /// neutral : str or number
 ///     The result for arrays without elements, as a C expression: ``'0'``.
 /// reduce_expr : str
-///     Combines ``a`` and ``b``: ``'a + b'``. It must be associative and commutative.
+///     Combines ``a`` and ``b``: ``'a + b'``. The expression must be associative and commutative.
 /// map_expr : str, optional
 ///     The value of element ``i``; ``'in[i]'`` by default.
 /// arguments : str or sequence, optional
@@ -54,10 +54,10 @@ use pygpu_ops::{Reduce, ReductionSpec, reduction_kernel};
 ///     For declarations without a type, and invalid names.
 ///
 /// Notes
-/// -----
-/// ``kernel(*arguments, stream=None, out=None, allocator=None)`` returns a new zero-dimensional array, or `out` with
-/// the result as its first element. Arrays are broadcast as for `ElementwiseKernel`. The order in which elements are
-/// combined depends only on the number of elements and on the device, so repeated calls return identical results.
+/// ----- ``kernel(*arguments, stream=None, out=None, allocator=None)`` returns a new zero-dimensional array, or `out`
+/// with the result as its first element. Arrays are broadcast as in a call of an `ElementwiseKernel`. The order in
+/// which elements are combined depends only on the number of elements and on the device, so repeated calls return
+/// identical results.
 ///
 /// Examples
 /// --------

@@ -157,7 +157,7 @@ macro_rules! scan_kernels {
             /// dtype : data-type
             ///     Type of the elements; a registered structured dtype is allowed.
             /// scan_expr : str
-            ///     Combines ``a`` and the following ``b``: ``'a + b'``. It must be associative.
+            ///     Combines ``a`` and the following ``b``: ``'a + b'``. The expression must be associative.
             $($neutral)*
             /// name_prefix : str, optional
             ///     Prefix of the kernels' names.
@@ -244,13 +244,12 @@ scan_kernels! {
     /// A kernel that computes the inclusive scan of an array: each element combined with all preceding ones.
     PyInclusiveScan "InclusiveScanKernel" (
         /// neutral : str or number, optional
-        ///     Ignored; accepted because `ExclusiveScanKernel` needs it.
+        ///     Ignored. It is accepted because `ExclusiveScanKernel` has the same parameter.
     ) no_neutral {
         /// Notes
-        /// -----
-        /// ``kernel(input, output_ary=None, allocator=None, stream=None)`` scans a one-dimensional array with any
+        /// ----- ``kernel(input, output_ary=None, allocator=None, stream=None)`` scans a one-dimensional array with any
         /// stride. The call overwrites `input` by default, fills `output_ary`, or creates an array for
-        /// ``output_ary='new'``. It returns the array with the result.
+        /// ``output_ary='new'``. The call returns the array that contains the result.
         ///
         /// Examples
         /// --------

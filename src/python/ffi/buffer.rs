@@ -38,8 +38,8 @@ pub(crate) fn with_bytes<T>(object: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) 
     Ok(read(bytes))
 }
 
-/// Returns a writable `memoryview` at an address, for Python code that passes it to C functions. Creating it reads no
-/// memory.
+/// Returns a writable `memoryview` at an address, for Python code that passes it to C functions. Creating the
+/// `memoryview` reads no memory.
 ///
 /// # Errors
 /// `ValueError` if `bytes` exceeds the maximum size of a buffer.

@@ -51,7 +51,7 @@ pub(crate) trait ManagedTensor: Sized {
     /// Capsule names of an available tensor and of a consumed tensor.
     const NAMES: (&'static CStr, &'static CStr);
 
-    /// Calls the deleter of a tensor, if it has one.
+    /// Calls the deleter of a tensor, if the tensor has a deleter.
     ///
     /// # Safety
     /// The tensor is alive and is not used afterwards.

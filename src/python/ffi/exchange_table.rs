@@ -80,8 +80,8 @@ unsafe extern "C" fn from_object<E: Exchange>(object: *mut c_void, out: *mut *mu
 }
 
 unsafe extern "C" fn to_object<E: Exchange>(tensor: *mut DLManagedTensorVersioned, out: *mut *mut c_void) -> c_int {
-    // SAFETY: the table's contract requires a live tensor, and memory for the result. PyGPU owns the tensor even if the
-    // import fails.
+    // SAFETY: the table's contract requires a live tensor, and memory for the result; a null tensor is rejected. PyGPU
+    // owns the tensor even if the import fails.
     unsafe {
         run_as_c_function(|py| {
             let tensor = NonNull::new(tensor).ok_or_else(|| PyBufferError::new_err("the DLPack tensor is null"))?;

@@ -48,8 +48,8 @@ pub(crate) fn index<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAn
     unsafe { Bound::from_owned_ptr_or_err(object.py(), ffi::PyNumber_Index(object.as_ptr())) }
 }
 
-/// Returns the value of an exact int. For -1, for other objects and for larger ints it returns -1, and an exception may
-/// be set.
+/// Returns the value of an exact int. For -1, for other objects and for larger ints the result is -1, and an exception
+/// may be set.
 #[inline]
 pub(crate) fn fast_integer(object: &Bound<'_, PyAny>) -> isize {
     // SAFETY: the object is alive, and its value is read only if it is an int.
@@ -68,8 +68,8 @@ pub(crate) enum TooLarge {
     Overflow,
 }
 
-/// Returns the value of an object's `__index__`. It is called after [`fast_integer`] returned -1, and drops the
-/// exception of that call.
+/// Returns the value of an object's `__index__`. Callers use this function after [`fast_integer`] returned -1. The
+/// exception of that call is dropped.
 ///
 /// # Errors
 /// The error of the object's `__index__`; the exception `too_large` for an integer that exceeds the address size.

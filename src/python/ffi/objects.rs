@@ -41,8 +41,8 @@ pub(crate) fn value_of<'a, T: Frozen>(object: Borrowed<'a, '_, T>) -> &'a T {
     unsafe { &*std::ptr::from_ref(T::value(&object)) }
 }
 
-/// Returns whether an object is of a class or a derived class. It checks only the type; `isinstance` also calls the
-/// metaclass.
+/// Returns whether an object is of a class or a derived class. Only the type is checked; `isinstance` would also call
+/// the metaclass.
 #[inline]
 pub(crate) fn has_class(object: &Bound<'_, PyAny>, class: &Bound<'_, PyType>) -> bool {
     // SAFETY: the call checks the type of a live object against a live class.
@@ -97,7 +97,7 @@ impl Reference {
         Self(unsafe { NonNull::new_unchecked(object.into_ptr()) })
     }
 
-    /// Returns whether other references to the object exist besides this one.
+    /// Returns whether other references to the object exist besides this reference.
     #[inline]
     pub(crate) fn is_shared(&self, _: &impl HasGil) -> bool {
         // SAFETY: the object is alive, and the token proves that the thread holds the GIL.

@@ -1,4 +1,5 @@
-//! Flushes that Python code causes. They release the GIL, because a launch may wait for a function that needs it.
+//! Flushes that Python code causes. A flush releases the GIL, because a launch may wait for a function that needs the
+//! GIL.
 
 pub(crate) mod defer;
 
@@ -24,7 +25,7 @@ pub(crate) fn set_hooks() {
 }
 
 /// Flushes without the GIL in any state of the thread. The function never requests the GIL, because callers such as the
-/// helper thread do not hold it.
+/// helper thread do not hold the GIL.
 fn flush_from_anywhere(scope: Scope, cause: FlushReason) {
     let flush = || fusion::flush(scope, cause);
     if shutdown::exiting() || with_held_gil(|py| py.without_gil(flush)).is_none() {

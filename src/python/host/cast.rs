@@ -29,8 +29,8 @@ pub(crate) enum CastValues<'a> {
     Item(&'a [u8]),
 }
 
-/// Returns whether NumPy can read and write an array's memory in place. It cannot during a capture, which only records
-/// kernels.
+/// Returns whether NumPy can read and write an array's memory in place. The result is false during a capture, because a
+/// capture only records kernels.
 ///
 /// # Errors
 /// Driver errors.

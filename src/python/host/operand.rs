@@ -36,8 +36,8 @@ impl HostOperand {
         &self.buffer.layout
     }
 
-    /// Enqueues an upload. It waits for the copy if `wait` is true; otherwise the stream keeps a pinned ndarray alive
-    /// until the copy is complete.
+    /// Enqueues an upload. If `wait` is true, the call waits for the copy; otherwise the stream keeps a pinned ndarray
+    /// alive until the copy is complete.
     ///
     /// # Errors
     /// Driver errors.
@@ -55,8 +55,8 @@ impl HostOperand {
     }
 
     fn copy(&mut self, array: &Array, stream: &Stream, wait: bool, to_device: bool) -> Result<()> {
-        // SAFETY: `owner` keeps the ndarray alive; if the stream uses it longer, `retain_pinned` makes the stream keep
-        // it alive.
+        // SAFETY: `owner` keeps the ndarray alive. If the stream uses the ndarray longer, `retain_pinned` transfers the
+        // owner to the stream.
         unsafe {
             match (to_device, wait) {
                 (true, true) => return copy::to_device_and_wait(array, &self.buffer, stream),
@@ -69,7 +69,7 @@ impl HostOperand {
     }
 
     /// Keeps a pinned ndarray alive until the stream has completed the copy. Pageable memory needs no owner, because
-    /// the copy no longer uses it after the call returns.
+    /// the copy no longer uses that memory after the call returns.
     fn retain_pinned(&mut self, stream: &Stream) -> Result<()> {
         if copy::is_pinned(stream.device(), &self.buffer)?
             && let Some(owner) = self.owner.take()

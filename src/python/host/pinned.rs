@@ -152,7 +152,7 @@ fn new_of_shape<'py>(
 /// OutOfMemoryError
 ///     If the host has no memory to pin.
 /// TypeError, ValueError
-///     The same as :func:`numpy.empty` raises.
+///     For the same arguments as in :func:`numpy.empty`.
 ///
 /// Notes
 /// -----

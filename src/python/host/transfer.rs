@@ -88,8 +88,9 @@ fn get_target<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntyped
     Ok((result_arrays::empty_like(py, source.layout(), source.dtype())?, false))
 }
 
-/// Returns the target of an asynchronous `get`. The target is pinned memory, within the limit and if the system can pin
-/// it, because a copy to other memory is synchronous.
+/// Returns the target of an asynchronous `get`. The target is pinned memory, because a copy to other memory is
+/// synchronous. If the array exceeds the limit, or if the system cannot pin more memory, the target is the same as for
+/// `get`.
 fn async_get_target<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntypedArray>, bool)> {
     let source = slf.get().array(slf.py())?;
     if source.layout().nbytes() as u64 <= ring::limit()? as u64
@@ -248,12 +249,12 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// ary : numpy.ndarray, optional
-    ///     Target that is filled and returned instead of a new ndarray. It has the same dtype and number of elements as
-    ///     the array. A bool is interpreted as PybindGPU's `copy`.
+    ///     Target that is filled and returned instead of a new ndarray. The target has the same dtype and number of
+    ///     elements as the array. A bool is interpreted as PybindGPU's `copy`.
     /// pagelocked : bool, optional
     ///     Return pinned memory, which makes later copies faster.
     /// async_ : bool, optional
-    ///     Do not wait for the copy: the values are available after the stream has completed it.
+    ///     Do not wait for the copy: the values are available after the stream has completed the copy.
     /// stream : Stream, optional
     ///     The stream of the copy; the thread's current stream by default.
     /// copy : bool, optional
@@ -262,8 +263,8 @@ impl GpuArray {
     /// Returns
     /// -------
     /// numpy.ndarray
-    ///     Its axes have the array's memory order. While it exists, it is the array's host mirror: `to_device()`
-    ///     uploads changes of its values.
+    ///     Its axes have the array's memory order. While the ndarray exists, it is the array's host mirror:
+    ///     `to_device()` uploads changes of its values.
     ///
     /// Raises
     /// ------
@@ -308,7 +309,8 @@ impl GpuArray {
     /// stream : Stream, optional
     ///     The stream of the copy; the thread's current stream by default.
     /// ary : numpy.ndarray, optional
-    ///     Target that is filled and returned. The copy is asynchronous only if it is pinned; otherwise the call waits.
+    ///     Target that is filled and returned. The copy is asynchronous only if the target is pinned; otherwise the
+    ///     call waits.
     ///
     /// Returns
     /// -------

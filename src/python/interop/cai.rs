@@ -22,8 +22,8 @@ use pygpu_interop::cai;
 use pygpu_interop::imported_memory::ImportedMemory;
 use pygpu_layout::Dims;
 
-/// Dictionaries that an export copies, one per dtype. Inserting six keys into an empty dictionary would resize it,
-/// which costs time.
+/// Dictionaries that an export copies, one per dtype. Inserting six keys into an empty dictionary would resize that
+/// dictionary, which costs time.
 static TEMPLATES: [PyOnce<Py<PyDict>>; TABLE.len()] = [const { PyOnce::new() }; TABLE.len()];
 
 /// The CUDA array interface and NumPy's array interface, which differ in one key.

@@ -1,7 +1,7 @@
 //! `__dlpack__` and `__dlpack_device__`: export of arrays as DLPack capsules.
 //!
-//! The export is optimized, because every exchange uses it. It creates no string, no Python object except the capsule,
-//! and only one heap block for the data that the consumer owns.
+//! The export is optimized, because every exchange contains an export. An export creates no string, no Python object
+//! except the capsule, and only one heap block for the data that the consumer owns.
 
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;

@@ -47,8 +47,8 @@ fn expect_array(object: Option<Bound<'_, PyAny>>) -> PyResult<Bound<'_, GpuArray
 }
 
 /// Makes the stream returned by `current_work_stream` wait for the array's last use on other streams, and records a use
-/// on it. The record is needed because the consumer works on that stream, or after it. With a single stream in use the
-/// function is one comparison.
+/// on that stream. The record is needed because the consumer works on that stream, or after it. With a single stream in
+/// use the function is one comparison.
 fn order_current_stream(py: Python<'_>, array: &Array) -> PyResult<()> {
     let (device, allocation) = (array.device(), array.allocation());
     if device.is_cpu() {

@@ -18,8 +18,8 @@ impl GpuArray {
     /// Returns
     /// -------
     /// SharedHandle
-    ///     Can be pickled: put it into a queue, or pass it to a process. The process that opens the handle waits for
-    ///     all earlier work on the array.
+    ///     Handle that can be pickled: put the handle into a queue, or pass the handle to a process. The process that
+    ///     opens the handle waits for all earlier work on the array.
     ///
     /// Raises
     /// ------

@@ -19,12 +19,11 @@ use pygpu_kernel::{Element, Function, Parameter, ParameterKind, signature};
 /// Parameters
 /// ----------
 /// source : str, bytes, path, or a sequence of texts and paths
-///     CUDA C++ source; an image (cubin, PTX, fatbin); or the path of a file with a source or an image. A file ``.cu``
-///     contains source code.
-///     Several sources are compiled together, in their order.
+///     CUDA C++ source; an image (cubin, PTX, fatbin); or the path of a file with a source or an image. A file whose
+///     name ends in ``.cu`` contains source code. Several sources are compiled together, in their order.
 /// name : str, optional
 ///     The kernel's name in the source: ``'scale'``, ``'space::scale'``, or with the arguments of a template,
-///     ``'scale<float>'``. It may be omitted if the source has a single kernel. A template without arguments is
+///     ``'scale<float>'``. The name may be omitted if the source has a single kernel. A template without arguments is
 ///     compiled when an instance is requested: ``kernel['scale<float>']`` or ``kernel.template(np.float32)``.
 /// options : sequence of str or str, optional
 ///     Options of nvcc, which PyGPU accepts for every compiler: ``'-DN=3'``, ``'-I/folder'``, ``'-std=c++17'``,
@@ -34,7 +33,7 @@ use pygpu_kernel::{Element, Function, Parameter, ParameterKind, signature};
 /// extern_c : bool, optional
 ///     Wrap the whole source in ``extern "C"``.
 /// cache : bool, optional
-///     Store the image in the user's cache folder and load it from there.
+///     Store the compiled image in the user's cache folder, and load the image from that folder in later calls.
 /// device : int, str or Device, optional
 ///     The kernel's device; the current device by default.
 /// lineinfo : bool, optional

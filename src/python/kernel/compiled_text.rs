@@ -111,8 +111,8 @@ impl PyKernelModule {
     /// Returns
     /// -------
     /// Kernel
-    ///     The instance. If it is not one of the module's `instances`, it is compiled on first use, as a separate
-    ///     module with its own ``__device__`` and ``__constant__`` variables.
+    ///     The instance of the template. An instance that is not in the module's `instances` is compiled on first use,
+    ///     as a separate module with its own ``__device__`` and ``__constant__`` variables.
     ///
     /// Raises
     /// ------
@@ -151,8 +151,8 @@ impl PyKernelModule {
         Ok(String::from_utf8_lossy(&ptx).into_owned())
     }
 
-    /// Machine code as text, on NVIDIA devices: by nvdisasm or cuobjdump from the CUDA toolkit. They are searched on
-    /// ``PATH``, in ``CUDA_HOME`` and in the installed packages.
+    /// Machine code as text, on NVIDIA devices: by nvdisasm or cuobjdump from the CUDA toolkit. Both programs are
+    /// searched on ``PATH``, in ``CUDA_HOME`` and in the installed packages.
     #[getter]
     fn sass(&self, py: Python<'_>) -> PyResult<String> {
         self.disassembled(py, "sass")

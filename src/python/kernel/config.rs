@@ -33,12 +33,12 @@ use pygpu_layout::tuple_text;
 ///     ``kernel.non_portable_cluster_size_allowed = True``. A kernel compiled with ``__cluster_dims__`` has a fixed
 ///     cluster.
 /// cluster_scheduling_policy : {'spread', 'load_balancing'}, optional
-///     Distribution of a cluster's blocks over multiprocessors; by default the driver chooses it.
+///     Distribution of a cluster's blocks over multiprocessors; by default the driver chooses the distribution.
 /// cooperative : bool, optional
 ///     Run all blocks concurrently, so that they may wait for one another (``cooperative_groups::this_grid().sync()``).
 /// programmatic_dependent_launch : bool, optional
-///     The kernel may begin before the preceding kernel on the stream has ended. It must call
-///     ``cudaGridDependencySynchronize()`` (``griddepcontrol.wait``) before it reads or writes global memory.
+///     The kernel may begin before the preceding kernel on the stream has ended. The kernel must call
+///     ``cudaGridDependencySynchronize()`` (``griddepcontrol.wait``) before accesses to global memory.
 /// priority : int, optional
 ///     Priority of the launch; lower numbers run first. The stream's priority by default.
 /// preferred_shared_memory_carveout : int, optional

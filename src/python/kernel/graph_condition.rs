@@ -107,7 +107,8 @@ impl PyGraph {
     /// Returns
     /// -------
     /// GraphCondition
-    ///     Kernels take it as ``cudaGraphConditionalHandle`` and call ``cudaGraphSetConditional(handle, number)``.
+    ///     The number. Kernels take a condition as ``cudaGraphConditionalHandle`` and call
+    ///     ``cudaGraphSetConditional(handle, number)``.
     ///
     /// Raises
     /// ------

@@ -224,7 +224,7 @@ fn node_index(graph: &Bound<'_, PyGraph>, what: &Bound<'_, PyAny>) -> PyResult<(
     }
 }
 
-/// New parameters of a node. Their operation is captured when it is enqueued on a stream.
+/// New parameters of a node. The operation that has these parameters is captured when it is enqueued on a stream.
 enum NodeParameters<'a, 'py> {
     /// A function that enqueues one operation, whose parameters the node receives.
     Function(Bound<'py, PyAny>),

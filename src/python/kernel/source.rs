@@ -1,4 +1,5 @@
-//! Source argument of kernels: source code, an image, or a file. Also the compiler options that accompany it.
+//! Source argument of kernels: source code, an image, or a file. Also the compiler options that are passed with the
+//! source.
 
 use std::path::{Path, PathBuf};
 

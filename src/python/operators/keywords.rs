@@ -16,7 +16,7 @@ pub(crate) enum ResultOrder {
     F,
     /// F order if all operands are in F order, otherwise C order.
     A,
-    /// The memory order of the operands.
+    /// The memory order of the operands' axes.
     #[default]
     K,
 }

@@ -202,8 +202,8 @@ pub(super) fn convert_numbers(entry: &UfuncEntry, values: &mut OperandValues<'_,
     }
 }
 
-/// Replaces an integer that the other operand's type cannot represent by an infinity. Comparisons return the same
-/// result, because no element equals that integer.
+/// Replaces an integer that the other operand's type cannot represent by an infinity. The comparison returns the same
+/// result, because no element of that type equals the integer.
 fn replace_unrepresentable_integers(values: &mut [UfuncOperand<'_, '_>]) -> PyResult<()> {
     let other = values.iter().find_map(|value| match value.operand() {
         PromotionOperand::Strong(kind) => Some(kind),

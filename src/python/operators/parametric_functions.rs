@@ -81,7 +81,7 @@ fn choose<'py>(
     compute(&table::WHERE, &[condition, x, y], &UfuncKeywords::default())
 }
 
-/// Returns a limit of `clip`. It is absent if it includes every value of the array's type, such as a large Python int.
+/// Returns a limit of `clip`; `None` if every value of the array's type is within the limit, as for a large Python int.
 fn limit<'a, 'py>(
     a: &Bound<'py, PyAny>,
     bound: Option<&'a Bound<'py, PyAny>>,

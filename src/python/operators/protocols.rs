@@ -308,8 +308,8 @@ fn copy_attributes(from: &Bound<'_, GpuArray>, to: &Bound<'_, GpuArray>) -> PyRe
 
 /// Unpickles an array on the current device.
 ///
-/// In a forked child, which has no device, the function returns an object that raises the error when it is used. An
-/// error during unpickling would be lost in the worker of a pool, and the parent process would wait forever.
+/// In a forked child, which has no device, the function returns an object that raises the error when a program uses the
+/// object. An error during unpickling would be lost in the worker of a pool, and the parent process would wait forever.
 #[pyfunction]
 #[pyo3(signature = (class, values, device=None))]
 // stub: def _restore(

@@ -1,5 +1,5 @@
-//! Native part of `PyGPU.random`: the position of a generator in its random stream, and the random elements that follow
-//! it.
+//! Native part of `PyGPU.random`: the position of a generator in its random stream, and the random elements from that
+//! position on.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -24,7 +24,8 @@ use pygpu_ops::random::{self, Distribution, NUMBERS, PositionSource, RandomFill,
 
 /// Position of a generator in its random stream, which the host counts.
 ///
-/// From the first stream capture on, the position is in device memory. The methods that draw return this.
+/// From the first stream capture on, the position is in device memory. The results of the methods that draw elements
+/// indicate this.
 #[pyclass(frozen, name = "_RandomPlace", module = "PyGPU")]
 struct PyStreamPosition {
     device: Device,
@@ -103,8 +104,8 @@ impl PyStreamPosition {
 
     /// Write random elements into an array, in the order of the current stream, and advance the position.
     ///
-    /// The position is the position of this object, or the one in the array `there`. Returns False, without drawing, if
-    /// `there` is required and missing.
+    /// The elements begin at the position of this object, or at the position that the array `there` contains. Returns
+    /// False, without drawing, if `there` is required and missing.
     #[pyo3(signature = (
         target: "GPUArray", distribution: "str", bounds: "tuple[int, int, int]", scale: "tuple[float, float]",
         means: "GPUArray | None", there: "GPUArray | None"
@@ -163,7 +164,7 @@ impl PyStreamPosition {
     }
 
     /// Draws elements at the position on the host. A range of the random stream is reserved first, so that no other
-    /// thread receives it. No lock is held during the launch.
+    /// thread receives this range. No lock is held during the launch.
     fn draw_at_host_position(
         &self,
         target: &Array,

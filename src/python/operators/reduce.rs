@@ -104,7 +104,7 @@ fn shapes(layout: &Layout, reduced: u64) -> (Dims, Dims) {
     (keepdims_shape, lens().filter(|(axis, _)| reduced >> axis & 1 == 0).map(|(_, len)| len).collect())
 }
 
-/// Returns the output array that the user passed. It is checked to be writable and on the operand's device.
+/// Returns the output array that the user passed. The array must be writable and on the operand's device.
 pub(super) fn output_argument<'py>(
     entry: &ReductionEntry,
     array: &Array,
@@ -331,7 +331,7 @@ pub(super) fn call<'py>(
     Ok(out)
 }
 
-/// Defers a reduction of a pending operand, so that the operand may need no memory; `None` if it is launched eagerly.
+/// Defers a reduction of a pending operand, so that it may need no memory; `None` if the reduction is launched eagerly.
 fn defer_if_pending<'py>(
     operand: &Bound<'py, GpuArray>,
     resolved: &ResolvedReduction,

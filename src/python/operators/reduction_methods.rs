@@ -114,7 +114,7 @@ macro_rules! reduction_entry {
             {
                 $(#[$summary])*
                 ///
-                /// The result stays on the device. Without `axis` it has no axes. Repeated calls return bitwise
+                /// The result stays on the device. Without `axis` the result has no axes. Repeated calls return bitwise
                 /// identical results.
             }
             {$(#[$example])*} $run, $first }
@@ -265,8 +265,8 @@ impl PyReductionFunction {
     }
 }
 
-/// The line below the heading of a method's parameters. `A` is the text that replaces it in a function, whose first
-/// parameter is the array.
+/// The line below the heading of a method's parameters. In the docstring of a function `A` replaces this line, because
+/// the first parameter of a function is the array.
 const RULE: &str = "----------\n";
 const A: &str = "----------\na : GPUArray\n    The operand; ``function(a, ...)`` is ``a.function(...)``.\n";
 

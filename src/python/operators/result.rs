@@ -95,8 +95,8 @@ pub(super) struct ResultLayout<'a> {
 }
 
 impl ResultLayout<'_> {
-    /// Creates a dense array for a result, in the order of the current stream. Its memory order follows NumPy's rule
-    /// for operands and mask.
+    /// Creates a dense array for a result, in the order of the current stream. NumPy's rule for operands and mask
+    /// determines the memory order of the array.
     #[inline]
     pub(super) fn new_array<'py>(
         self,
@@ -152,8 +152,8 @@ impl ResultLayout<'_> {
 
 /// Checks that an output array can contain a result.
 ///
-/// # Errors
-/// `ValueError` for a read-only array or a different shape; `TypeError` for a type that the result cannot be cast to.
+/// # Errors `ValueError` for a read-only array or a different shape; `TypeError` if the casting rule does not allow the
+/// output array's type.
 pub(super) fn check_out(
     entry: &UfuncEntry,
     index: usize,

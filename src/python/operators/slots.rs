@@ -140,8 +140,8 @@ macro_rules! table_entry {
     };
 }
 
-/// Returns the function that replaces a power with this scalar exponent, as in NumPy's operator; `None` if there is
-/// none.
+/// Returns the function that replaces a power with this scalar exponent (square, square root or reciprocal), as in
+/// NumPy's operator; `None` for other exponents.
 fn power_shortcut(base: &Bound<'_, GpuArray>, exponent: &Bound<'_, PyAny>) -> Option<&'static UfuncEntry> {
     let kind = base.get().dtype().kind();
     let is_int = exponent.is_exact_instance_of::<PyInt>();
@@ -213,8 +213,8 @@ mod methods {
 
 #[pymethods]
 impl GpuArray {
-    /// Priority of the array in mixed operators. It exceeds that of NumPy's arrays and scalars, so an array as right
-    /// operand takes precedence.
+    /// Priority of the array in mixed operators. The priority exceeds that of NumPy's arrays and scalars, so an array
+    /// as right operand takes precedence.
     #[classattr]
     fn __array_priority__() -> f64 {
         100.0

@@ -29,7 +29,8 @@ struct SortOptions<'a, 'py> {
 }
 
 impl SortOptions<'_, '_> {
-    /// Checks NumPy's keywords. It rejects other algorithms, because the only algorithm is stable.
+    /// Checks NumPy's keywords. All names of NumPy's algorithms are accepted, although the only algorithm is a stable
+    /// one.
     fn check(&self) -> PyResult<()> {
         let Self { kind, order, stable, .. } = *self;
         if order.is_some_and(|order| !order.is_none()) {

@@ -110,7 +110,8 @@ impl<'a, 'py> CallContext<'a, 'py> {
         Err(PyTypeError::new_err(format!("{label}: {class} ({excerpt}) cannot be passed; give {expected}")))
     }
 
-    /// Adds an ndarray. Its memory is on the host, so only a struct or a zero-dimensional value is passed, as bytes.
+    /// Adds an ndarray as bytes. Its memory is on the host, so only a struct or a zero-dimensional array is accepted.
+    /// With PyCUDA's rules an ndarray over managed memory is passed as an address.
     fn add_ndarray(
         &mut self,
         position: usize,
@@ -144,7 +145,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
         )))
     }
 
-    /// Adds a value as bytes. `dtype` is checked against a scalar parameter if it is known.
+    /// Adds a value as bytes. If `dtype` is known and the parameter is a scalar, both types must match.
     fn add_bytes(
         &mut self,
         position: usize,

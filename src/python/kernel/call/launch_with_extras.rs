@@ -68,8 +68,8 @@ impl<'py> CallContext<'_, 'py> {
         extras.handlers.iter().try_for_each(|handler| handler.leave(&stream_object))
     }
 
-    /// Cleans up after a rejected argument. It waits for the stream, because the copy of an earlier argument may still
-    /// be running.
+    /// Cleans up after a rejected argument. The cleanup waits for the stream, because the copy of an earlier argument
+    /// may still be running.
     #[cold]
     pub(super) fn abandon(&mut self, py: Python<'_>) {
         if let Some(extras) = self.extras.take() {

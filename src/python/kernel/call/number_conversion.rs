@@ -1,4 +1,4 @@
-//! Conversion of Python scalars whose type does not match the kernel's parameter directly.
+//! Errors for Python scalars that do not match the kernel's parameter.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -9,7 +9,7 @@ use pygpu_base::dtype::DType;
 use pygpu_kernel::{Parameter, ParameterKind};
 
 impl CallContext<'_, '_> {
-    /// Adds a number, converted to the parameter's type, or returns an error that contains the reason of the mismatch.
+    /// Rejects a Python scalar that does not match the parameter. The error contains the reason and a remedy.
     pub(super) fn add_python_number(
         &mut self,
         position: usize,

@@ -10,13 +10,13 @@ use crate::runtime::stream::PyStream;
 use pygpu_backend::StreamHandle;
 use pygpu_device::stream::Stream;
 
-/// An object with PyCUDA's interface `ArgumentHandler`. It allocates memory for a launch, and has hooks before and
-/// after the launch.
+/// An object with PyCUDA's interface `ArgumentHandler`. The handler allocates memory for a launch, and has hooks before
+/// and after the launch.
 pub(super) struct HolderHandler<'py>(Bound<'py, PyAny>);
 
 impl<'py> HolderHandler<'py> {
-    /// Returns an object as a handler, with the memory that it allocated; `None` for objects without the handler
-    /// interface.
+    /// Returns an object as a handler, with the memory that the object allocated; `None` for objects without the
+    /// handler interface.
     pub(super) fn from_python(value: &Bound<'py, PyAny>) -> PyResult<Option<(Self, MemoryArgument)>> {
         let Some(get_device_alloc) = value.getattr_opt(intern!(value.py(), "get_device_alloc"))? else {
             return Ok(None);

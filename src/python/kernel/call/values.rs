@@ -147,7 +147,7 @@ fn unsigned_range(kind: ScalarType) -> u64 {
     }
 }
 
-/// Returns the value of an int; `None` if it does not fit into an unsigned 64-bit integer.
+/// Returns the value of an int; `None` if the value does not fit into an unsigned 64-bit integer.
 #[inline]
 fn unsigned(value: &Bound<'_, PyAny>) -> Option<u64> {
     let (number, overflow) = ffi::numbers::signed(value);

@@ -93,8 +93,7 @@ pub(super) fn run(
     let launched: Result<()> = py.without_gil(|| {
         let stream = stream::current(ufunc_loop.device);
         let plan = kernel.plan(&arrays, false)?;
-        // SAFETY: the kernel was compiled for operands of these types and access patterns, and the plan describes these
-        // operands.
+        // SAFETY: the kernel was compiled for operands of these types, and the plan was made for these arrays.
         unsafe { kernel.run(&plan, &arrays, &mut arguments, None, &stream) }
     });
     launched?;
