@@ -54,7 +54,8 @@ use pygpu_ops::{Reduce, ReductionSpec, reduction_kernel};
 ///     For declarations without a type, and invalid names.
 ///
 /// Notes
-/// ----- ``kernel(*arguments, stream=None, out=None, allocator=None)`` returns a new zero-dimensional array, or `out`
+/// -----
+/// ``kernel(*arguments, stream=None, out=None, allocator=None)`` returns a new zero-dimensional array, or `out`
 /// with the result as its first element. Arrays are broadcast as in a call of an `ElementwiseKernel`. The order in
 /// which elements are combined depends only on the number of elements and on the device, so repeated calls return
 /// identical results.

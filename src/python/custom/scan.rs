@@ -247,7 +247,8 @@ scan_kernels! {
         ///     Ignored. It is accepted because `ExclusiveScanKernel` has the same parameter.
     ) no_neutral {
         /// Notes
-        /// ----- ``kernel(input, output_ary=None, allocator=None, stream=None)`` scans a one-dimensional array with any
+        /// -----
+        /// ``kernel(input, output_ary=None, allocator=None, stream=None)`` scans a one-dimensional array with any
         /// stride. The call overwrites `input` by default, fills `output_ary`, or creates an array for
         /// ``output_ary='new'``. The call returns the array that contains the result.
         ///

@@ -67,7 +67,8 @@ pub(crate) fn new_exact<T: Collected>(py: Python<'_>, value: T) -> PyResult<Boun
 /// # Errors
 /// `MemoryError`, and the error of `set`.
 ///
-/// # Safety `write` stores a complete value at the address that `write` receives.
+/// # Safety
+/// `write` stores a complete value at the address that `write` receives.
 #[inline(always)]
 pub(crate) unsafe fn new_in_place<'py, T: Collected>(
     py: Python<'py>,

@@ -152,7 +152,7 @@ fn new_of_shape<'py>(
 /// OutOfMemoryError
 ///     If the host has no memory to pin.
 /// TypeError, ValueError
-///     For the same arguments as in :func:`numpy.empty`.
+///     For arguments that :func:`numpy.empty` rejects.
 ///
 /// Notes
 /// -----

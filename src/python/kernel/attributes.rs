@@ -86,7 +86,7 @@ impl PyKernel {
     }
 
     /// Maximum dynamic shared memory of a launch in bytes. A launch that needs more raises it automatically, within the
-    /// device's limit. This attribute can be set.
+    /// device's limit. It can be set.
     #[getter]
     fn max_dynamic_shared_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.max_dynamic_shared_bytes)
@@ -99,8 +99,7 @@ impl PyKernel {
         self.set(value.py(), FunctionSetting::MaxDynamicSharedBytes(bytes))
     }
 
-    /// Percentage of the L1 cache preferred as shared memory; -1, the default, is the driver's choice. This attribute
-    /// can be set.
+    /// Percentage of the L1 cache preferred as shared memory; -1, the default, is the driver's choice. It can be set.
     #[getter]
     fn preferred_shared_memory_carveout(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.preferred_carveout)
@@ -113,8 +112,8 @@ impl PyKernel {
         self.set(value.py(), FunctionSetting::PreferredCarveout(percent))
     }
 
-    /// Whether clusters may exceed the portable size of 8 blocks, which every device with clusters supports. This
-    /// attribute can be set.
+    /// Whether clusters may exceed the portable size of 8 blocks, which every device with clusters supports. It can be
+    /// set.
     #[getter]
     fn non_portable_cluster_size_allowed(&self) -> PyResult<bool> {
         Ok(self.function().allows_large_clusters())

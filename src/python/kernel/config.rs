@@ -38,7 +38,7 @@ use pygpu_layout::tuple_text;
 ///     Run all blocks concurrently, so that they may wait for one another (``cooperative_groups::this_grid().sync()``).
 /// programmatic_dependent_launch : bool, optional
 ///     The kernel may begin before the preceding kernel on the stream has ended. The kernel must call
-///     ``cudaGridDependencySynchronize()`` (``griddepcontrol.wait``) before accesses to global memory.
+///     ``cudaGridDependencySynchronize()`` (``griddepcontrol.wait``) before the kernel reads or writes global memory.
 /// priority : int, optional
 ///     Priority of the launch; lower numbers run first. The stream's priority by default.
 /// preferred_shared_memory_carveout : int, optional

@@ -27,8 +27,8 @@ const OOB_FILL: &[&str] = &["zero", "nan"];
 ///     An array of integers or floats with one to five axes. Its address must be a multiple of 16 bytes, its last axis
 ///     must be contiguous, and the other strides must be multiples of 16 bytes.
 /// box : int or sequence of int
-///     Number of elements of a box along each axis of the array, at most 256. Along the last axis a box must be a
-///     multiple of 16 bytes.
+///     Number of elements of a box along each axis of the array, at most 256. Along the last axis the size of a box
+///     must be a multiple of 16 bytes.
 /// swizzle : str, optional
 ///     Permutation of a box's rows in shared memory that avoids bank conflicts: ``'32B'``, ``'64B'`` or ``'128B'``. A
 ///     row of the box then has at most this number of bytes. Newer devices also support ``'128B_atom_32B'``,

@@ -331,7 +331,7 @@ pub(super) fn call<'py>(
     Ok(out)
 }
 
-/// Defers a reduction of a pending operand, so that it may need no memory; `None` if the reduction is launched eagerly.
+/// Defers a reduction of a pending operand, which then may need no memory; `None` if the reduction is launched eagerly.
 fn defer_if_pending<'py>(
     operand: &Bound<'py, GpuArray>,
     resolved: &ResolvedReduction,

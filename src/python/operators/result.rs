@@ -152,7 +152,8 @@ impl ResultLayout<'_> {
 
 /// Checks that an output array can contain a result.
 ///
-/// # Errors `ValueError` for a read-only array or a different shape; `TypeError` if the casting rule does not allow the
+/// # Errors
+/// `ValueError` for a read-only array or a different shape; `TypeError` if the casting rule does not allow the
 /// output array's type.
 pub(super) fn check_out(
     entry: &UfuncEntry,
