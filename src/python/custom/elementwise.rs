@@ -33,14 +33,14 @@ use pygpu_ops::{Elementwise, IndexRange};
 /// options : sequence of str or str, optional
 ///     Options for the compiler, as for `Kernel`.
 /// preamble : str, optional
-///     Code before the kernel: functions, types, macros.
+///     Code that is inserted before the kernel: functions, types, macros.
 /// loop_prep, after_loop : str, optional
 ///     Code that a thread executes before its first and after its last element.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     For declarations without a type, and invalid names.
+///     If a declaration has no type, or if a name is invalid.
 ///
 /// Notes
 /// -----

@@ -54,7 +54,7 @@ impl KernelOptions<'_, '_> {
     /// Reads PyCUDA's argument `keep`. A string at the position of `keep` indicates CuPy's argument order.
     ///
     /// # Errors
-    /// `TypeError` for a string.
+    /// `TypeError` if `keep` is a string.
     pub(crate) fn keep(&self) -> PyResult<bool> {
         let Some(argument) = self.keep else { return Ok(false) };
         if argument.is_instance_of::<PyString>() {

@@ -46,12 +46,12 @@ use pygpu_ops::{Reduce, ReductionSpec, reduction_kernel};
 /// options : sequence of str or str, optional
 ///     Options for the compiler, as for `Kernel`.
 /// preamble : str, optional
-///     Code before the kernel: functions, types, macros.
+///     Code that is inserted before the kernel: functions, types, macros.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     For declarations without a type, and invalid names.
+///     If a declaration has no type, or if a name is invalid.
 ///
 /// Notes
 /// -----

@@ -164,7 +164,7 @@ macro_rules! scan_kernels {
             /// options : sequence of str or str, optional
             ///     Options for the compiler, as for `Kernel`.
             /// preamble : str, optional
-            ///     Code before the kernels: functions, types, macros.
+            ///     Code that is inserted before the kernels: functions, types, macros.
             /// devices : optional
             ///     Ignored, because kernels are compiled for each device in use.
             ///

@@ -22,7 +22,7 @@ extern "C" fn run_once<C: HostCall>(data: *mut c_void) {
     });
 }
 
-/// Runs a call at each launch of a graph. The call stays valid afterwards, because the graph owns it.
+/// Runs a call at each launch of a graph. The call stays valid afterwards, because the graph owns the call.
 extern "C" fn run_each_launch<C: HostCall>(data: *mut c_void) {
     catch_panic((), || {
         // SAFETY: the call is alive while the graph exists, and is only read.
@@ -42,7 +42,7 @@ unsafe fn enqueue(stream: &Stream, function: HostFunction, data: *mut c_void) ->
     unsafe { device.backend().call_host(device.index(), stream.handle(), function, data) }
 }
 
-/// Enqueues a call on a stream, and drops it after it has run.
+/// Enqueues a call on a stream. The call is dropped after it has run.
 ///
 /// # Errors
 /// Driver errors.

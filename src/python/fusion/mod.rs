@@ -120,7 +120,8 @@ fn _get_fusion() -> PyResult<&'static str> {
 /// Raises
 /// ------
 /// DriverError
-///     If a launch is refused. The message names an operation, its dtype and shape, and the number of operations of the launch.
+///     If the driver refuses a launch. The message names an operation, its dtype and shape, and the number of
+///     operations of the launch.
 /// OutOfMemoryError
 ///     If memory for a result is exhausted.
 ///

@@ -28,7 +28,7 @@ use pygpu_memory::{Access, Allocation};
 /// Raises
 /// ------
 /// TypeError
-///     If an owner has memory that a launch cannot track.
+///     If a launch cannot track the memory of an owner.
 #[pyclass(frozen, subclass, weakref, name = "KernelArgument", module = "PyGPU._core")]
 pub(crate) struct KernelArgument {
     bytes: Vec<u8>,

@@ -151,8 +151,8 @@ impl PyKernelModule {
         Ok(String::from_utf8_lossy(&ptx).into_owned())
     }
 
-    /// Machine code as text, on NVIDIA devices: by nvdisasm or cuobjdump from the CUDA toolkit. Both programs are
-    /// searched on ``PATH``, in ``CUDA_HOME`` and in the installed packages.
+    /// Machine code as text, on NVIDIA devices: by nvdisasm or cuobjdump from the CUDA toolkit. They are searched on
+    /// ``PATH``, in ``CUDA_HOME`` and in the installed packages.
     #[getter]
     fn sass(&self, py: Python<'_>) -> PyResult<String> {
         self.disassembled(py, "sass")

@@ -71,7 +71,7 @@ impl GpuArray {
     /// axis1, axis2 : int, optional
     ///     The two axes that contain the diagonal.
     /// dtype : dtype-like, optional
-    ///     Type in which the elements are summed; the same default as for `sum`.
+    ///     Type in which the elements are summed. The default is the same as for `sum`.
     /// out : GPUArray, optional
     ///     Array for the result.
     ///

@@ -61,49 +61,54 @@ reductions! {
     }
     /// Return the smallest element that is not NaN.
     ///
-    /// The result is NaN if all elements are. On a device this gives no warning, because the call does not synchronize.
+    /// The result is NaN if all elements are NaN. On a device no warning is issued then, because the call does not
+    /// synchronize.
     extreme function nanmin => reduce::call, "nanmin" {
         /// >>> PyGPU.nanmin(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
         /// 1.0
     }
     /// Return the largest element that is not NaN.
     ///
-    /// The result is NaN if all elements are. On a device this gives no warning, because the call does not synchronize.
+    /// The result is NaN if all elements are NaN. On a device no warning is issued then, because the call does not
+    /// synchronize.
     extreme function nanmax => reduce::call, "nanmax" {
         /// >>> PyGPU.nanmax(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
         /// 2.0
     }
     /// Return the mean of the elements that are not NaN.
     ///
-    /// The result is NaN if all elements are. On a device this gives no warning, because the call does not synchronize.
+    /// The result is NaN if all elements are NaN. On a device no warning is issued then, because the call does not
+    /// synchronize.
     average function nanmean => reduce::call, "nanmean" {
         /// >>> PyGPU.nanmean(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
         /// 1.5
     }
     /// Return the variance of the elements that are not NaN.
     ///
-    /// The result is NaN if all elements are. On a device this gives no warning, because the call does not synchronize.
+    /// The result is NaN if all elements are NaN. On a device no warning is issued then, because the call does not
+    /// synchronize.
     variance function nanvar => reduce::call, "nanvar" {
         /// >>> PyGPU.nanvar(PyGPU.to_gpu([1.0, float("nan"), 3.0])).item()
         /// 1.0
     }
     /// Return the standard deviation of the elements that are not NaN.
     ///
-    /// The result is NaN if all elements are. On a device this gives no warning, because the call does not synchronize.
+    /// The result is NaN if all elements are NaN. On a device no warning is issued then, because the call does not
+    /// synchronize.
     variance function nanstd => reduce::standard_deviation, "nanvar" {
         /// >>> PyGPU.nanstd(PyGPU.to_gpu([1.0, float("nan"), 3.0])).item()
         /// 1.0
     }
     /// Return the index of the smallest element that is not NaN; the first of equal ones.
     ///
-    /// Waits for the device, to report rows of NaN only.
+    /// The call waits for the device, because a slice that contains only NaN is an error.
     index function nanargmin => index, "nanargmin" {
         /// >>> PyGPU.nanargmin(PyGPU.to_gpu([3.0, float("nan"), 2.0])).item()
         /// 2
     }
     /// Return the index of the largest element that is not NaN; the first of equal ones.
     ///
-    /// Waits for the device, to report rows of NaN only.
+    /// The call waits for the device, because a slice that contains only NaN is an error.
     index function nanargmax => index, "nanargmax" {
         /// >>> PyGPU.nanargmax(PyGPU.to_gpu([3.0, float("nan"), 2.0])).item()
         /// 0
@@ -125,7 +130,7 @@ reductions! {
 /// Parameters
 /// ----------
 /// a : GPUArray
-///     In the memory of a GPU.
+///     Array in the memory of a GPU.
 /// order : int
 ///     1 sums the absolute values; 2 computes the square root of the sum of squares.
 /// axis : int, tuple of ints or None

@@ -210,7 +210,7 @@ impl Ufunc {
     /// axis : int, tuple of ints or None, optional
     ///     The axes that are reduced; None reduces all axes.
     /// **keywords
-    ///     `dtype`, `out`, `keepdims`, `initial` and `where`, as for `sum`.
+    ///     The keywords `dtype`, `out`, `keepdims`, `initial` and `where`, with the same meaning as for `sum`.
     ///
     /// Examples
     /// --------
