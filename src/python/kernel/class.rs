@@ -65,7 +65,7 @@ use pygpu_kernel::{Element, Function, Parameter, ParameterKind, signature};
 /// * `In`, `Out` and `InOut` of host arrays;
 /// * None for a null pointer.
 ///
-/// All arguments are checked against the source's declaration before anything is launched. The kernel waits, on the device, for
+/// All arguments are checked against the source's declaration before the launch. The kernel waits, on the device, for
 /// other streams that use the arrays. With ``strided=True`` non-contiguous arrays are accepted, and with
 /// ``cooperative=True`` all blocks run concurrently. ``kernel[LaunchConfig(...)](*arguments)`` launches with
 /// attributes: clusters, programmatic dependence, a priority. The call accepts these attributes as keywords, too.
@@ -175,7 +175,7 @@ impl PyKernel {
     /// Raises
     /// ------
     /// ValueError
-    ///     For an unknown type code.
+    ///     If a type code is unknown.
     /// TypeError
     ///     If the driver reports different parameters.
     ///

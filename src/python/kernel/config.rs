@@ -48,7 +48,7 @@ use pygpu_layout::tuple_text;
 /// Raises
 /// ------
 /// TypeError, ValueError
-///     For an invalid shape, number or policy. Attributes that the device or the kernel does not support are rejected
+///     If a shape, number or policy is invalid. Attributes that the device or the kernel does not support are rejected
 ///     by the launch.
 ///
 /// Notes

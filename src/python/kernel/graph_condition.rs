@@ -115,7 +115,7 @@ impl PyGraph {
     /// ValueError
     ///     Outside of the graph's ``with`` statement.
     /// NotSupportedError
-    ///     On HIP, which has no conditional nodes, and with CUDA drivers before 12.4.
+    ///     On HIP, which has no conditional nodes, and if the CUDA driver is older than 12.4.
     ///
     /// Examples
     /// --------
@@ -185,7 +185,7 @@ impl PyGraph {
     /// ValueError
     ///     The same errors as for `if_then`.
     /// CudaError
-    ///     With CUDA drivers before 12.8.
+    ///     If the CUDA driver is older than 12.8.
     ///
     /// Examples
     /// --------
@@ -264,7 +264,7 @@ impl PyGraph {
     /// ValueError
     ///     The same errors as for `if_then`; also if `count` is 0.
     /// CudaError
-    ///     With CUDA drivers before 12.8.
+    ///     If the CUDA driver is older than 12.8.
     ///
     /// Examples
     /// --------

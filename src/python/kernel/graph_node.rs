@@ -103,13 +103,13 @@ impl PyGraph {
     /// Raises
     /// ------
     /// ValueError
-    ///     For a node of another graph, and for parameters that result in another kind of operation or in several
+    ///     If the node belongs to another graph, or if the parameters result in another kind of operation or in several
     ///     operations.
     /// CudaError
-    ///     With the driver's reason, if the graphs differ in more than their parameters. No parameter is changed in
-    ///     this case.
+    ///     If the graphs differ in more than their parameters. The error contains the driver's reason. No parameter is
+    ///     changed in this case.
     /// NotSupportedError
-    ///     For kinds of nodes without replaceable parameters, and drivers without support.
+    ///     If a node of this kind has no replaceable parameters, or if the driver does not support replacing them.
     ///
     /// Notes
     /// -----
