@@ -1,4 +1,4 @@
-//! Declared arguments of generated kernels, and the values of a call.
+//! Arguments that generated kernels declare, and the values that one call passes for them.
 
 use pyo3::Borrowed;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -51,13 +51,13 @@ pub(crate) fn arguments(declared: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> 
     Ok(list)
 }
 
-/// The values of one call.
+/// Values that a caller passes in one call of a generated kernel.
 pub(crate) struct BoundArguments<'a> {
     /// One entry per array argument: a PyGPU array is borrowed from the caller's tuple, and an array of another library is
     /// an index into `foreign`.
     slots: SmallVec<[ArgumentArray<'a>; 6]>,
     foreign: Vec<Array>,
-    /// Values of the scalar arguments, in order.
+    /// Values of the scalar arguments, in the order of the declaration.
     pub(crate) scalars: Arguments,
 }
 
@@ -67,7 +67,7 @@ enum ArgumentArray<'a> {
 }
 
 impl<'a> BoundArguments<'a> {
-    /// Checks a call's arguments against the declared ones.
+    /// Checks the arguments of a call against the declared arguments.
     ///
     /// # Errors
     /// `TypeError` and `ValueError` that name the kernel, the position and the declaration.
@@ -127,7 +127,7 @@ impl<'a> BoundArguments<'a> {
         }
     }
 
-    /// The arrays, in order.
+    /// Returns the arrays of the call, in the order of the declaration.
     #[inline]
     pub(crate) fn arrays(&self) -> impl Iterator<Item = &Array> {
         self.slots.iter().map(|slot| match slot {
@@ -136,7 +136,7 @@ impl<'a> BoundArguments<'a> {
         })
     }
 
-    /// Keeps arrays of other libraries until the stream has passed the kernel.
+    /// Keeps arrays of other libraries alive until the stream has completed the kernel.
     pub(crate) fn retain_foreign(&mut self, py: Python<'_>, stream: &Stream) -> PyResult<()> {
         if self.foreign.is_empty() {
             return Ok(());
@@ -147,7 +147,7 @@ impl<'a> BoundArguments<'a> {
     }
 }
 
-/// Appends a value in the declared type. NumPy scalars of another type are converted like Python scalars.
+/// Appends a scalar in its declared type. NumPy scalars of another type are converted like Python scalars.
 #[inline]
 fn push_scalar(arguments: &mut Arguments, argument: &Argument, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let kind = argument.dtype.kind();
@@ -169,7 +169,7 @@ fn push_scalar(arguments: &mut Arguments, argument: &Argument, value: &Bound<'_,
     push_converted(arguments, argument, value)
 }
 
-/// Appends a NumPy scalar of another type.
+/// Appends a Python scalar, or a NumPy scalar whose type differs from the declared type.
 #[cold]
 fn push_converted(arguments: &mut Arguments, argument: &Argument, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let scalar = match values::numpy_scalar(value) {
@@ -209,7 +209,7 @@ fn array_error(argument: &Argument, array: &Array) -> PyErr {
     ))
 }
 
-/// Adds the kernel, the position and the declaration to an error.
+/// Adds the kernel's name, the argument's position and its declaration to an error.
 #[cold]
 fn with_label(name: &str, position: usize, argument: &Argument, error: &PyErr, value: &Bound<'_, PyAny>) -> PyErr {
     let py = value.py();
@@ -219,7 +219,7 @@ fn with_label(name: &str, position: usize, argument: &Argument, error: &PyErr, v
     labelled
 }
 
-/// `keep=True`: writes the source to a new folder and prints its path.
+/// Writes the source to a new folder and prints its path, for ``keep=True``.
 pub(crate) fn keep_source(py: Python<'_>, name: &str, text: &str) -> PyResult<()> {
     let folder = tempfile::Builder::new().prefix("pygpu-kernel-").tempdir_in(settings::get().temporary())?.keep();
     let path = folder.join(format!("{name}.cu"));

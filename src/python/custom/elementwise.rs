@@ -29,28 +29,29 @@ use pygpu_ops::{Elementwise, IndexRange};
 /// name : str, optional
 ///     The kernel's name in messages and profilers.
 /// keep : bool, optional
-///     Print the path of the source.
+///     Print the path of the file that contains the generated source.
 /// options : sequence of str or str, optional
-///     For the compiler, as for `Kernel`.
+///     Options for the compiler, as for `Kernel`.
 /// preamble : str, optional
-///     Code before the kernel: functions, types, macros.
+///     Code that is inserted before the kernel: functions, types, macros.
 /// loop_prep, after_loop : str, optional
 ///     Code that a thread executes before its first and after its last element.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     For declarations without a type, and invalid names.
+///     If a declaration has no type, or if a name is invalid.
 ///
 /// Notes
 /// -----
-/// ``kernel(*arguments, range=None, slice=None, stream=None)`` launches it. Arrays indexed by ``i`` are broadcast to one shape as
-/// in NumPy; a written array must have that shape. ``i`` counts the elements in C order for any strides, ``n`` is their number.
-/// ``tid``, ``total_threads`` and ``cta_start`` are the thread, the number of threads, and the first thread of the block. Arrays
-/// that are indexed otherwise only, as in ``table[x[i]]``, keep their own shape. `slice` and `range` select a part of the indices.
-/// Numbers are converted to the declared type.
+/// ``kernel(*arguments, range=None, slice=None, stream=None)`` launches the kernel. Arrays indexed by ``i`` are
+/// broadcast to one shape as in NumPy; a written array must have that shape. ``i`` counts the elements in C order for
+/// any strides, and ``n`` is the number of elements. ``tid``, ``total_threads`` and ``cta_start`` are the index of the
+/// thread, the number of threads, and the index of the first thread of the block. An array that is never indexed by
+/// ``i`` alone, as in ``table[x[i]]``, keeps its own shape. `slice` and `range` select a part of the indices. Numbers
+/// are converted to the declared type.
 ///
-/// The code is compiled at the first call for each kind of layout, and stored in the cache folder.
+/// The code is compiled at the first call for each kind of memory layout, and stored in the cache folder.
 ///
 /// Examples
 /// --------
@@ -72,13 +73,13 @@ impl PyElementwise {
     }
 }
 
-/// Expected order of the arguments, for messages.
+/// Order of the constructor's arguments, for error messages.
 const ORDER: &str = "ElementwiseKernel(arguments, operation, name), where one text declares inputs and outputs as C does, \
                      'float *x, float *z', and the operation says what is done for element i, 'z[i] = x[i] * x[i]'";
 
 #[pymethods]
 impl PyElementwise {
-    // The arguments may be those of a subclass' `__init__`.
+    // Python passes the arguments of a subclass' `__init__` to `__new__` too, so any arguments are accepted.
     #[new]
     #[pyo3(signature = (*_args, **_kwargs),
            text_signature = "(arguments, operation, name='kernel', keep=False, options=None, preamble='', loop_prep='', \
@@ -155,7 +156,8 @@ impl PyElementwise {
         if *keep && !kernel.is_compiled(first.device(), &plan, is_ranged) {
             arguments::keep_source(py, kernel.name(), &kernel.source(&plan, is_ranged).text)?;
         }
-        // SAFETY: planned for these arrays; `BoundArguments` has checked arrays and values against the declaration.
+        // SAFETY: the plan was made for these arrays; `BoundArguments` has checked arrays and values against the
+        // declaration.
         py.without_gil(|| unsafe { kernel.run(&plan, &arrays, &mut scalars, range, &stream) })?;
         warn_untrusted_cache(py)?;
         drop(arrays);
@@ -188,7 +190,7 @@ impl PyElementwise {
     }
 }
 
-/// The keywords of a call.
+/// Keyword arguments of a call.
 #[derive(Default)]
 struct ElementwiseKeywords<'py> {
     range: Option<Bound<'py, PyAny>>,
@@ -218,7 +220,7 @@ impl<'py> ElementwiseKeywords<'py> {
         Ok(keywords)
     }
 
-    /// Returns the selected indices, of `size`.
+    /// Returns the indices that `slice` or `range` selects among `size` elements; `None` if neither is set.
     fn indices(&self, name: &str, size: i64) -> PyResult<Option<IndexRange>> {
         if let Some(slice) = &self.slice {
             let (start, stop, step): (i64, i64, i64) = slice.call_method1("indices", (size,))?.extract()?;

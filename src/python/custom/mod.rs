@@ -1,4 +1,4 @@
-//! Kernels from C expressions of the user: elementwise, reduction, scan.
+//! Kernels that are generated from C expressions of the user: elementwise, reduction, scan.
 
 use pyo3::prelude::*;
 
@@ -8,7 +8,7 @@ mod pickle_state;
 pub(crate) mod reduction;
 pub(crate) mod scan;
 
-/// Adds classes and functions to the module.
+/// Adds the kernel classes to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     elementwise::register(module)?;
     reduction::register(module)?;

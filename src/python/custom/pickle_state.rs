@@ -1,4 +1,4 @@
-//! Constructor arguments of generated kernels: parsed, and stored for pickling.
+//! Constructor arguments of generated kernels, parsed and stored for pickling.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -10,7 +10,7 @@ use crate::kernel::source;
 use crate::py_once::intern;
 use pygpu_ops::Argument;
 
-/// The arguments of `__init__`, in order.
+/// Arguments of `__init__` in order, from which an unpickled kernel is constructed.
 pub(crate) struct PickleState(Py<PyTuple>);
 
 impl From<Bound<'_, PyTuple>> for PickleState {
@@ -23,7 +23,7 @@ impl PickleState {
     /// Returns the result of `__reduce__` for a kernel of the class `T` or of a derived class.
     ///
     /// # Errors
-    /// The errors of pickling the arguments.
+    /// The errors of the Python function that creates the result.
     pub(crate) fn reduce<'py, T: PyTypeInfo>(&self, kernel: &Bound<'py, T>) -> PyResult<Bound<'py, PyAny>> {
         let py = kernel.py();
         let module = py.import(intern!(py, "PyGPU._native.pickled_kernels"))?;
@@ -31,7 +31,7 @@ impl PickleState {
     }
 }
 
-/// A generated kernel, and its constructor arguments.
+/// A generated kernel with its constructor arguments.
 pub(crate) struct KernelState<K: DriverObject> {
     pub(crate) kernel: Detached<K>,
     pub(crate) keep: bool,
@@ -40,7 +40,7 @@ pub(crate) struct KernelState<K: DriverObject> {
 
 /// Arguments that the constructors of generated kernels share.
 pub(crate) struct KernelOptions<'a, 'py> {
-    /// The class, and the expected order of its arguments.
+    /// Name of the class, for error messages; `order` is the order of its arguments.
     pub(crate) class: &'static str,
     pub(crate) order: &'static str,
     pub(crate) noun: &'static str,
@@ -51,10 +51,10 @@ pub(crate) struct KernelOptions<'a, 'py> {
 }
 
 impl KernelOptions<'_, '_> {
-    /// Reads PyCUDA's `keep`. A string at its position indicates CuPy's argument order.
+    /// Reads PyCUDA's argument `keep`. A string at the position of `keep` indicates CuPy's argument order.
     ///
     /// # Errors
-    /// `TypeError` for a string.
+    /// `TypeError` if `keep` is a string.
     pub(crate) fn keep(&self) -> PyResult<bool> {
         let Some(argument) = self.keep else { return Ok(false) };
         if argument.is_instance_of::<PyString>() {
@@ -66,10 +66,10 @@ impl KernelOptions<'_, '_> {
         argument.is_truthy()
     }
 
-    /// Requires an array among the declared arguments.
+    /// Checks that at least one declared argument is an array.
     ///
     /// # Errors
-    /// `ValueError` if there is none.
+    /// `ValueError` if no declared argument is an array.
     pub(crate) fn require_array(&self, arguments: Vec<Argument>) -> PyResult<Vec<Argument>> {
         if arguments.iter().any(Argument::is_vector) {
             return Ok(arguments);
@@ -77,7 +77,8 @@ impl KernelOptions<'_, '_> {
         Err(PyValueError::new_err(format!("{}: {} needs an array among its arguments", self.name, self.noun)))
     }
 
-    /// Returns options and preamble of the kernel. PyGPU's headers are found, and macros apply to the user's code only.
+    /// Returns the compiler options and the preamble of the kernel. The compiler finds PyGPU's headers, and macros
+    /// apply to the user's code only.
     ///
     /// # Errors
     /// `TypeError` for options that are no strings.

@@ -32,9 +32,9 @@ use pygpu_ops::{Reduce, ReductionSpec, reduction_kernel};
 /// dtype_out : data-type
 ///     Type of the result; a registered structured dtype is allowed.
 /// neutral : str or number
-///     The result of no elements, as a C expression: ``'0'``.
+///     The result for arrays without elements, as a C expression: ``'0'``.
 /// reduce_expr : str
-///     Combines ``a`` and ``b``: ``'a + b'``. It must be associative and commutative.
+///     Combines ``a`` and ``b``: ``'a + b'``. The expression must be associative and commutative.
 /// map_expr : str, optional
 ///     The value of element ``i``; ``'in[i]'`` by default.
 /// arguments : str or sequence, optional
@@ -42,22 +42,23 @@ use pygpu_ops::{Reduce, ReductionSpec, reduction_kernel};
 /// name : str, optional
 ///     The kernel's name in messages and profilers.
 /// keep : bool, optional
-///     Print the path of the source.
+///     Print the path of the file that contains the generated source.
 /// options : sequence of str or str, optional
-///     For the compiler, as for `Kernel`.
+///     Options for the compiler, as for `Kernel`.
 /// preamble : str, optional
-///     Code before the kernel: functions, types, macros.
+///     Code that is inserted before the kernel: functions, types, macros.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     For declarations without a type, and invalid names.
+///     If a declaration has no type, or if a name is invalid.
 ///
 /// Notes
 /// -----
-/// ``kernel(*arguments, stream=None, out=None, allocator=None)`` returns a new array of no axes, or `out` with the result as its
-/// first element. Arrays are broadcast as for `ElementwiseKernel`. The order of combination depends only on the number of elements
-/// and on the device: a result is the same each time.
+/// ``kernel(*arguments, stream=None, out=None, allocator=None)`` returns a new zero-dimensional array, or `out`
+/// with the result as its first element. Arrays are broadcast as in a call of an `ElementwiseKernel`. The order in
+/// which elements are combined depends only on the number of elements and on the device, so repeated calls return
+/// identical results.
 ///
 /// Examples
 /// --------
@@ -77,7 +78,7 @@ impl PyReduction {
     }
 }
 
-/// Returns a C expression: a string, or a number in C's syntax.
+/// Returns the C expression for a value: a string unchanged, or a number in C's syntax.
 pub(crate) fn expression(value: &Bound<'_, PyAny>) -> PyResult<String> {
     match value.cast::<PyString>() {
         Ok(text) => Ok(text.to_str()?.to_owned()),
@@ -86,7 +87,7 @@ pub(crate) fn expression(value: &Bound<'_, PyAny>) -> PyResult<String> {
                 Some(item) => item.call0()?,
                 None => value.clone(),
             };
-            // `True`, `inf` and `nan` are no C tokens, and the headers that define them are not included.
+            // C has no tokens `True`, `inf` and `nan`, and the headers with C's equivalents are not included.
             if value.is_instance_of::<PyBool>() {
                 return Ok(value.is_truthy()?.to_string());
             }
@@ -107,13 +108,13 @@ pub(crate) fn c_type(dtype: &Bound<'_, PyAny>) -> PyResult<String> {
     py.import(intern!(py, "PyGPU._native.c_types"))?.getattr("dtype_to_ctype")?.call1((dtype,))?.extract()
 }
 
-/// Expected order of the arguments, for messages.
+/// Order of the constructor's arguments, for error messages.
 const ORDER: &str = "ReductionKernel(dtype_out, neutral, reduce_expr, map_expr, arguments, name), such as \
                      ReductionKernel('float32', '0', 'a + b', 'x[i] * x[i]', 'float *x')";
 
 #[pymethods]
 impl PyReduction {
-    // The arguments may be those of a subclass' `__init__`.
+    // Python passes the arguments of a subclass' `__init__` to `__new__` too, so any arguments are accepted.
     #[new]
     #[pyo3(signature = (*_args, **_kwargs),
            text_signature = "(dtype_out, neutral, reduce_expr, map_expr=None, arguments=None, name='reduce_kernel', keep=False, \
@@ -223,11 +224,12 @@ impl PyReduction {
         let out = result.get().array(py)?;
         kernel.check_out(out, device)?;
         let parts = match ready.parts() {
-            0 => result.clone(), // not needed
+            0 => result.clone(), // the kernel needs no array of partial results
             count => new_exact(py, new_array(py, allocator, &[count], dtype, stream)?)?,
         };
         let outputs = [out, parts.get().array(py)?];
-        // SAFETY: planned for these arrays; `BoundArguments` has checked arrays and values against the declaration.
+        // SAFETY: the plan was made for these arrays; `BoundArguments` has checked arrays and values against the
+        // declaration.
         py.without_gil(|| unsafe { kernel.run(&ready, &arrays, scalars, outputs, stream) })?;
         drop(arrays);
         bound.retain_foreign(py, stream)?;
@@ -261,7 +263,7 @@ impl PyReduction {
     }
 }
 
-/// Allocates an array, from an allocator of the caller if given.
+/// Allocates an array, through the caller's allocator if the caller passed one.
 pub(crate) fn new_array(
     py: Python<'_>,
     allocator: Option<&Bound<'_, PyAny>>,
@@ -281,7 +283,7 @@ pub(crate) fn new_array(
     }
 }
 
-/// The keywords of a call.
+/// Keyword arguments of a call.
 #[derive(Default)]
 struct ReductionKeywords<'py> {
     stream: Option<Bound<'py, PyAny>>,
@@ -306,7 +308,8 @@ impl<'py> ReductionKeywords<'py> {
                         .transpose()?;
                 }
                 "allocator" => keywords.allocator = value,
-                // PyCUDA's hook for its compiled functions, which do not exist here.
+                // PyCUDA calls this hook with its compiled functions. PyGPU has no such functions, so only None is
+                // accepted.
                 "kernel_wrapper" if value.is_none() => {}
                 other => {
                     return Err(PyTypeError::new_err(format!(

@@ -21,14 +21,14 @@ use pygpu_array::Array;
 use pygpu_layout::Dims;
 use pygpu_ops::{Scan, Scanning};
 
-/// State of both classes.
+/// State of `InclusiveScanKernel` and `ExclusiveScanKernel`.
 #[derive(Default)]
 struct ScanDefinition(InitCell<Detached<Scan>>);
 
-/// Name of an object of either class in messages.
+/// Name of a scan kernel in error messages.
 const NOUN: &str = "scan kernel";
 
-/// Arguments of the constructors.
+/// Constructor arguments of both scan classes.
 struct ScanInit<'a, 'py> {
     dtype: &'a Bound<'py, PyAny>,
     scan_expr: String,
@@ -103,7 +103,7 @@ impl ScanDefinition {
         Ok(output.into_any())
     }
 
-    /// Scans a converted copy of an array of another dtype, and converts the result back.
+    /// Converts an array of another dtype to the kernel's dtype, scans the copy, and converts the result back.
     #[cold]
     fn call_converted<'py>(
         &self,
@@ -145,8 +145,8 @@ impl ScanDefinition {
     }
 }
 
-/// Declares both classes: documentation, Rust and Python names, documentation of `neutral`, the function that returns it, sections
-/// after the parameters.
+/// Declares both scan classes. The macro's arguments are the documentation, the Rust and Python names, the
+/// documentation of `neutral`, the function that checks `neutral`, and the docstring sections after the parameters.
 macro_rules! scan_kernels {
     ($($(#[$summary:meta])* $class:ident $name:literal ($($neutral:tt)*) $check:path { $(#[$rest:meta])* })*) => {
         $(
@@ -157,16 +157,16 @@ macro_rules! scan_kernels {
             /// dtype : data-type
             ///     Type of the elements; a registered structured dtype is allowed.
             /// scan_expr : str
-            ///     Combines ``a`` and the following ``b``: ``'a + b'``. It must be associative.
+            ///     Combines ``a`` and the following ``b``: ``'a + b'``. The expression must be associative.
             $($neutral)*
             /// name_prefix : str, optional
             ///     Prefix of the kernels' names.
             /// options : sequence of str or str, optional
-            ///     For the compiler, as for `Kernel`.
+            ///     Options for the compiler, as for `Kernel`.
             /// preamble : str, optional
-            ///     Code before the kernels: functions, types, macros.
+            ///     Code that is inserted before the kernels: functions, types, macros.
             /// devices : optional
-            ///     Ignored: kernels are compiled for each device in use.
+            ///     Ignored, because kernels are compiled for each device in use.
             ///
             $(#[$rest])*
             #[pyclass(frozen, subclass, weakref, dict, name = $name, module = "PyGPU.scan")]
@@ -174,7 +174,8 @@ macro_rules! scan_kernels {
 
             #[pymethods]
             impl $class {
-                // The arguments may be those of a subclass' `__init__`.
+                // Python passes the arguments of a subclass' `__init__` to `__new__` too, so any arguments are
+                // accepted.
                 #[new]
                 #[pyo3(signature = (*_args, **_kwargs),
                        text_signature = "(dtype, scan_expr, neutral=None, name_prefix='scan', options=None, preamble='', \
@@ -243,12 +244,13 @@ scan_kernels! {
     /// A kernel that computes the inclusive scan of an array: each element combined with all preceding ones.
     PyInclusiveScan "InclusiveScanKernel" (
         /// neutral : str or number, optional
-        ///     Ignored; accepted because `ExclusiveScanKernel` needs it.
+        ///     Ignored. It is accepted because `ExclusiveScanKernel` has the same parameter.
     ) no_neutral {
         /// Notes
         /// -----
-        /// ``kernel(input, output_ary=None, allocator=None, stream=None)`` scans an array of one axis and any stride. The result is
-        /// in place, in `output_ary`, or in a new array for ``output_ary='new'``, and its array is returned.
+        /// ``kernel(input, output_ary=None, allocator=None, stream=None)`` scans a one-dimensional array with any
+        /// stride. The call overwrites `input` by default, fills `output_ary`, or creates an array for
+        /// ``output_ary='new'``. The call returns the array that contains the result.
         ///
         /// Examples
         /// --------
@@ -268,11 +270,11 @@ scan_kernels! {
         /// Raises
         /// ------
         /// ValueError
-        ///     Without `neutral`.
+        ///     If `neutral` is missing.
         ///
         /// Notes
         /// -----
-        /// Its calls are those of `InclusiveScanKernel`.
+        /// A kernel is called like an `InclusiveScanKernel`.
         ///
         /// Examples
         /// --------

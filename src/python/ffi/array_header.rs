@@ -1,4 +1,4 @@
-//! The function table of `pygpu/array_view.h`.
+//! The C function table that the header `pygpu/array_view.h` uses.
 
 use std::ffi::{CStr, c_int, c_void};
 
@@ -7,19 +7,19 @@ use pyo3::prelude::*;
 
 use pygpu_base::ffi_guard::catch_panic;
 
-/// The name of the table's capsule.
+/// Name of the capsule that contains the table.
 pub(crate) const NAME: &CStr = c"pygpu_c_api";
 
-/// `pygpu_c_api` of the header. New fields are only added at the end, with a new version.
+/// The struct `pygpu_c_api` of the header. New fields are only added at the end, with a new version number.
 #[repr(C)]
 pub(crate) struct CHeaderTable {
     version: u32,
     is_readonly: unsafe extern "C" fn(*mut c_void) -> c_int,
 }
 
-/// The functions of the table.
+/// Implementations of the table's functions.
 pub(crate) trait ArrayHeader {
-    /// Whether an object must not be written; true for objects other than arrays.
+    /// Returns whether an object must not be written; true for objects other than arrays.
     fn is_readonly(object: &Bound<'_, PyAny>) -> bool;
 }
 
@@ -29,10 +29,10 @@ impl CHeaderTable {
     }
 }
 
-/// Returns 1 for an array that must not be written, and for other objects.
+/// Returns 1 for an array that must not be written and for objects that are no arrays; otherwise 0.
 unsafe extern "C" fn is_readonly<T: ArrayHeader>(object: *mut c_void) -> c_int {
     catch_panic(1, || {
-        // SAFETY: the header requires a live object, and a thread that holds the GIL.
+        // SAFETY: the header requires that the object is alive and that the calling thread holds the GIL.
         let object = unsafe { Borrowed::from_ptr(Python::assume_attached(), object.cast()) };
         c_int::from(T::is_readonly(&object))
     })

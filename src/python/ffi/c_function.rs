@@ -1,4 +1,4 @@
-//! C functions that a user supplies as ctypes objects.
+//! C functions that a user passes as ctypes objects.
 
 use std::ffi::c_void;
 
@@ -9,7 +9,7 @@ use super::buffer;
 use super::objects::has_class;
 use crate::py_once::{PyOnce, intern};
 
-/// A C function that takes an address, `void (*)(void *)`.
+/// A C function with one parameter, an address: `void (*)(void *)`.
 #[derive(Clone, Copy)]
 pub(crate) struct CFunction(unsafe extern "C" fn(*mut c_void));
 
@@ -23,13 +23,13 @@ fn function_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     Ok(CLASS.get_or_try_init(py, find)?.bind(py))
 }
 
-/// Reads the pointer in the buffer of a ctypes function; 0 for null.
+/// Reads the function pointer in the buffer of a ctypes function; 0 for a null pointer.
 fn function_pointer(function: &Bound<'_, PyAny>) -> PyResult<usize> {
     buffer::with_bytes(function, |bytes| bytes.first_chunk().map_or(0, |first| usize::from_ne_bytes(*first)))
 }
 
 impl CFunction {
-    /// Whether an object is a ctypes function.
+    /// Returns whether an object is a ctypes function.
     ///
     /// # Errors
     /// The errors of importing `_ctypes`.
@@ -37,25 +37,25 @@ impl CFunction {
         Ok(has_class(object, function_class(object.py())?))
     }
 
-    /// Returns the function of a ctypes object; `None` for a null pointer.
+    /// Returns the C function of a ctypes object; `None` for a null pointer.
     ///
     /// # Errors
     /// The errors of reading the object's buffer.
     ///
     /// # Safety
-    /// The function takes an address, and may be called with any address passed to [`Self::call`].
+    /// The C function takes one address, and may be called with any address that is passed to [`Self::call`].
     pub(crate) unsafe fn from_ctypes(object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
         let function = function_pointer(object)?;
         if function == 0 {
             return Ok(None);
         }
-        // SAFETY: a non-null pointer to a function of that type, as the caller guarantees.
+        // SAFETY: the pointer is not null and refers to a function of this type, as the caller guarantees.
         Ok(Some(Self(unsafe { std::mem::transmute::<usize, unsafe extern "C" fn(*mut c_void)>(function) })))
     }
 
-    /// Calls the function.
+    /// Calls the C function with an address.
     pub(crate) fn call(self, address: usize) {
-        // SAFETY: guaranteed by the caller of `from_ctypes`.
+        // SAFETY: the caller of `from_ctypes` guaranteed that the function accepts this address.
         unsafe { (self.0)(std::ptr::with_exposed_provenance_mut(address)) }
     }
 }

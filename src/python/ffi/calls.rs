@@ -1,4 +1,4 @@
-//! Calls without a tuple of arguments, if the interpreter supports them.
+//! Calls of Python functions without a tuple of arguments (vectorcall), if the interpreter supports them.
 
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -8,24 +8,25 @@ use smallvec::SmallVec;
 use super::capi_optional;
 use crate::finalization;
 
-/// Permits the callee to use the slot before the arguments.
+/// Flag that permits the callee to use the slot before the arguments.
 const ARGUMENTS_OFFSET: usize = 1 << (usize::BITS - 1);
 
 /// Calls a function with positional arguments only.
 ///
 /// # Errors
-/// The callee's.
+/// The errors of the called function.
 pub(crate) fn call<'py>(function: &Bound<'py, PyAny>, args: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
     let Some(vectorcall) = capi_optional::vectorcall() else {
         return function.call1(PyTuple::new(function.py(), args)?);
     };
-    // One free slot in front, which the callee may use.
+    // The callee may use one free slot before the arguments.
     let mut arguments: SmallVec<[*mut ffi::PyObject; 8]> = SmallVec::new();
     arguments.push(std::ptr::null_mut());
     for argument in args {
         arguments.push(argument.as_ptr());
     }
-    // SAFETY: the count is that of the arguments, all borrowed for the call; the result is owned, or null with an exception set.
+    // SAFETY: the count is the number of arguments, which are borrowed for the call. The result is an owned reference,
+    // or null if an exception is set.
     unsafe {
         let first = arguments.as_ptr().add(1);
         let result = vectorcall(function.as_ptr(), first, args.len() | ARGUMENTS_OFFSET, std::ptr::null_mut());
@@ -33,10 +34,10 @@ pub(crate) fn call<'py>(function: &Bound<'py, PyAny>, args: &[Bound<'py, PyAny>]
     }
 }
 
-/// Calls a method, possibly implemented in Python, with up to two keyword arguments only.
+/// Calls a method, possibly implemented in Python, with up to two arguments, all passed by keyword.
 ///
 /// # Errors
-/// The callee's.
+/// The errors of the called method.
 #[inline]
 pub(crate) fn call_method<'py, const N: usize>(
     object: &Bound<'py, PyAny>,
@@ -49,19 +50,20 @@ pub(crate) fn call_method<'py, const N: usize>(
     let Some(vectorcall_method) = capi_optional::vectorcall_method() else {
         return call_without_vectorcall(object, name, keywords, values);
     };
-    // One free slot in front, which the callee may use, then the object.
+    // The callee may use the free slot 0; slot 1 contains the object.
     let mut arguments = [std::ptr::null_mut(); 4];
     arguments[1] = object.as_ptr();
     arguments[2..2 + N].copy_from_slice(&values.map(|value| value.as_ptr()));
     let keywords = keywords.map_or(std::ptr::null_mut(), |keywords| keywords.as_ptr());
-    // SAFETY: one positional argument, the object, and one value per keyword; all are borrowed for the call.
+    // SAFETY: the call has one positional argument, the object, and one value for each keyword; all are borrowed for
+    // the call.
     finalization::run_python(object.py(), || unsafe {
         let result = vectorcall_method(name.as_ptr(), arguments.as_ptr().add(1), 1 | ARGUMENTS_OFFSET, keywords);
         Bound::from_owned_ptr_or_err(object.py(), result)
     })
 }
 
-/// Calls the method on an interpreter without that function.
+/// Calls a method on an interpreter without `PyObject_VectorcallMethod`.
 #[cold]
 fn call_without_vectorcall<'py, const N: usize>(
     object: &Bound<'py, PyAny>,

@@ -1,5 +1,6 @@
-//! CPython functions outside the limited API of 3.11, the only one that a wheel for all versions may link against. They are looked
-//! up in the process, with a fallback if missing. `make check` verifies the wheel (`abi3audit`).
+//! CPython functions outside the limited API of Python 3.11. A wheel for all versions may link against that API only.
+//! Therefore these functions are looked up in the process, with a fallback for missing ones. `make check` verifies the
+//! wheel (`abi3audit`).
 
 use std::ffi::{CStr, c_int, c_void};
 
@@ -7,7 +8,8 @@ use pyo3::ffi;
 
 use pygpu_base::fork_safe::ForkSafeOnce;
 
-/// In the limited API from 3.12 on, in every CPython from 3.9 on: its replacement costs as much as the whole import of an array.
+/// `PyObject_VectorcallMethod`: in the limited API since 3.12, and in every CPython since 3.9. Its replacement costs as
+/// much as the whole import of an array.
 pub(super) type VectorcallMethod = unsafe extern "C" fn(
     name: *mut ffi::PyObject,
     args: *const *mut ffi::PyObject,
@@ -15,7 +17,8 @@ pub(super) type VectorcallMethod = unsafe extern "C" fn(
     kwnames: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject;
 
-/// In the limited API from 3.12 on, in every CPython from 3.9 on: without it each call creates a tuple of its arguments.
+/// `PyObject_Vectorcall`: in the limited API since 3.12, and in every CPython since 3.9. Without this function each
+/// call creates a tuple of its arguments.
 pub(super) type Vectorcall = unsafe extern "C" fn(
     callable: *mut ffi::PyObject,
     args: *const *mut ffi::PyObject,
@@ -23,11 +26,13 @@ pub(super) type Vectorcall = unsafe extern "C" fn(
     kwnames: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject;
 
-/// `PyGILState_Check`. No limited API contains it, or another way to query whether this thread holds the GIL.
+/// `PyGILState_Check`: in no limited API. A limited API has no other function that reports whether this thread holds
+/// the GIL.
 type GilStateCheck = unsafe extern "C" fn() -> c_int;
 
 fn address(name: &CStr) -> Option<*mut c_void> {
-    // SAFETY: a C string; the interpreter that imports this module is visible to it.
+    // SAFETY: `name` is a C string, and the symbols of the interpreter that imported this module are visible in the
+    // process.
     #[cfg(unix)]
     let symbol = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     #[cfg(not(unix))]
@@ -38,31 +43,32 @@ fn address(name: &CStr) -> Option<*mut c_void> {
     (!symbol.is_null()).then_some(symbol)
 }
 
-/// `PyObject_VectorcallMethod`.
+/// Returns `PyObject_VectorcallMethod`; `None` if the interpreter lacks it.
 #[inline]
 pub(super) fn vectorcall_method() -> Option<VectorcallMethod> {
     static SYMBOL: ForkSafeOnce<Option<VectorcallMethod>> = ForkSafeOnce::new();
-    // SAFETY: CPython's function of that name has this type in every version that has it.
+    // SAFETY: `PyObject_VectorcallMethod` has this type in every CPython version that contains it.
     *SYMBOL.get_or_init(|| address(c"PyObject_VectorcallMethod").map(|symbol| unsafe { std::mem::transmute(symbol) }))
 }
 
-/// `PyObject_Vectorcall`.
+/// Returns `PyObject_Vectorcall`; `None` if the interpreter lacks it.
 #[inline]
 pub(super) fn vectorcall() -> Option<Vectorcall> {
     static SYMBOL: ForkSafeOnce<Option<Vectorcall>> = ForkSafeOnce::new();
-    // SAFETY: as in `vectorcall_method`.
+    // SAFETY: `PyObject_Vectorcall` has this type in every CPython version that contains it.
     *SYMBOL.get_or_init(|| address(c"PyObject_Vectorcall").map(|symbol| unsafe { std::mem::transmute(symbol) }))
 }
 
-/// Whether this thread holds the GIL, by `PyGILState_Check`; false if that is missing.
+/// Returns whether `PyGILState_Check` reports that this thread holds the GIL; false if the interpreter lacks that
+/// function.
 ///
 /// # Safety
 /// The interpreter is initialized, and has a state for the thread.
 pub(super) unsafe fn holds_gil() -> bool {
     static SYMBOL: ForkSafeOnce<Option<GilStateCheck>> = ForkSafeOnce::new();
-    // SAFETY: as above.
+    // SAFETY: `PyGILState_Check` has this type in every CPython version that contains it.
     let symbol =
         SYMBOL.get_or_init(|| address(c"PyGILState_Check").map(|symbol| unsafe { std::mem::transmute(symbol) }));
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees an initialized interpreter with a state for the thread.
     symbol.is_some_and(|check| unsafe { check() } == 1)
 }

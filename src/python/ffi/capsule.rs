@@ -1,4 +1,5 @@
-//! Capsules of static tables and of DLPack tensors; a consumer takes a tensor out and renames its capsule.
+//! Capsules of static tables and of DLPack tensors. A consumer takes the tensor out of a capsule and renames the
+//! capsule.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
@@ -11,7 +12,7 @@ use pyo3::types::PyCapsule;
 use pygpu_base::ffi_guard::catch_panic;
 use pygpu_interop::dlpack::ffi::{DLManagedTensor, DLManagedTensorVersioned};
 
-/// Creates a capsule of a static table.
+/// Creates a capsule that points to a static table.
 ///
 /// # Errors
 /// `MemoryError`.
@@ -21,19 +22,22 @@ pub(crate) fn from_static<T: Sync>(py: Python<'_>, table: &'static T, name: &'st
     unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyCapsule_New(table, name.as_ptr(), None)).map(Bound::unbind) }
 }
 
-/// Returns the pointer of a capsule with a name; `None` for other names, and for objects other than capsules.
+/// Returns the pointer of a capsule named `name`; `None` for capsules with other names and for other objects.
 pub(crate) fn pointer(object: &Bound<'_, PyAny>, name: &CStr) -> Option<NonNull<c_void>> {
     if !object.is_instance_of::<PyCapsule>() {
         return None;
     }
-    // SAFETY: a live capsule. The type check first preserves an exception that may be set.
+    // SAFETY: the object is a live capsule. The type check comes first because it preserves an exception that may be
+    // set.
     unsafe { valid_pointer(object.as_ptr(), name) }
 }
 
+/// Returns the pointer of a capsule named `name`; `None` for other names.
+///
 /// # Safety
-/// A live capsule, or one that is being destroyed.
+/// `capsule` is a live capsule, or a capsule that is being destroyed.
 unsafe fn valid_pointer(capsule: *mut ffi::PyObject, name: &CStr) -> Option<NonNull<c_void>> {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees the conditions of `# Safety`.
     unsafe {
         if ffi::PyCapsule_IsValid(capsule, name.as_ptr()) == 0 {
             return None;
@@ -42,15 +46,15 @@ unsafe fn valid_pointer(capsule: *mut ffi::PyObject, name: &CStr) -> Option<NonN
     }
 }
 
-/// A version of DLPack's managed tensor.
+/// One of the two struct versions of DLPack's managed tensor.
 pub(crate) trait ManagedTensor: Sized {
-    /// Capsule name of an available tensor, and of a consumed one.
+    /// Capsule names of an available tensor and of a consumed tensor.
     const NAMES: (&'static CStr, &'static CStr);
 
-    /// Deletes a tensor.
+    /// Calls the deleter of a tensor, if the tensor has a deleter.
     ///
     /// # Safety
-    /// A live tensor, which is not used afterwards.
+    /// The tensor is alive and is not used afterwards.
     unsafe fn delete(tensor: NonNull<Self>);
 }
 
@@ -58,7 +62,7 @@ impl ManagedTensor for DLManagedTensor {
     const NAMES: (&'static CStr, &'static CStr) = (c"dltensor", c"used_dltensor");
 
     unsafe fn delete(tensor: NonNull<Self>) {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees the conditions of `# Safety`.
         unsafe { tensor.as_ref().deleter.into_iter().for_each(|deleter| deleter(tensor.as_ptr())) };
     }
 }
@@ -67,20 +71,20 @@ impl ManagedTensor for DLManagedTensorVersioned {
     const NAMES: (&'static CStr, &'static CStr) = (c"dltensor_versioned", c"used_dltensor_versioned");
 
     unsafe fn delete(tensor: NonNull<Self>) {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees the conditions of `# Safety`.
         unsafe { tensor.as_ref().deleter.into_iter().for_each(|deleter| deleter(tensor.as_ptr())) };
     }
 }
 
-/// Creates a capsule of a tensor. The capsule deletes the tensor unless it is consumed.
+/// Creates a capsule that owns a tensor. The capsule deletes the tensor unless a consumer takes it.
 ///
 /// # Safety
-/// A live tensor, whose ownership is transferred.
+/// The tensor is alive, and the caller transfers its ownership.
 ///
 /// # Errors
-/// `MemoryError`; the tensor is leaked then, because memory is exhausted.
+/// `MemoryError`. The tensor is then leaked, because memory is exhausted.
 pub(crate) unsafe fn from_tensor<T: ManagedTensor>(py: Python<'_>, tensor: NonNull<T>) -> PyResult<Bound<'_, PyAny>> {
-    // SAFETY: the name and the destructor are those of the tensor's form; null means an exception.
+    // SAFETY: the name and the destructor match the tensor's version; a null result means that an exception is set.
     unsafe {
         let capsule = ffi::PyCapsule_New(tensor.as_ptr().cast(), T::NAMES.0.as_ptr(), Some(drop_tensor::<T>));
         Bound::from_owned_ptr_or_err(py, capsule)
@@ -89,7 +93,8 @@ pub(crate) unsafe fn from_tensor<T: ManagedTensor>(py: Python<'_>, tensor: NonNu
 
 unsafe extern "C" fn drop_tensor<T: ManagedTensor>(capsule: *mut ffi::PyObject) {
     catch_panic((), || {
-        // SAFETY: PyGPU's capsule, which is being destroyed; it owns its tensor while it has its first name.
+        // SAFETY: PyGPU created the capsule, which is being destroyed. The capsule owns its tensor while it has its
+        // first name.
         unsafe {
             if let Some(tensor) = valid_pointer(capsule, T::NAMES.0) {
                 T::delete(tensor.cast());
@@ -98,12 +103,13 @@ unsafe extern "C" fn drop_tensor<T: ManagedTensor>(capsule: *mut ffi::PyObject) 
     });
 }
 
-/// Takes a tensor out of a capsule, and renames the capsule; `None` for a capsule of another name. The caller owns the tensor.
+/// Takes a tensor out of a capsule and renames the capsule; `None` for a capsule with another name. The caller owns the
+/// tensor.
 ///
 /// # Errors
-/// Python's; `BufferError` for an empty capsule.
+/// Errors of Python's capsule functions; `BufferError` for an empty capsule.
 pub(crate) fn take_tensor<T: ManagedTensor>(capsule: &Bound<'_, PyAny>) -> PyResult<Option<NonNull<T>>> {
-    // SAFETY: a type check, then a live capsule, whose new name is static.
+    // SAFETY: the name check precedes the access to the live capsule, and the new name is static.
     unsafe {
         if ffi::PyCapsule_IsValid(capsule.as_ptr(), T::NAMES.0.as_ptr()) == 0 {
             return Ok(None);
@@ -116,14 +122,14 @@ pub(crate) fn take_tensor<T: ManagedTensor>(capsule: &Bound<'_, PyAny>) -> PyRes
     }
 }
 
-/// Returns the name of a capsule, if it has one.
+/// Returns the name of a capsule, or `None` if it has no name.
 pub(crate) fn capsule_name(capsule: &Bound<'_, PyCapsule>) -> Option<String> {
-    // SAFETY: a live capsule; its name, if any, lives as long.
+    // SAFETY: the capsule is alive, and its name lives as long as the capsule.
     let name = unsafe {
         let name = ffi::PyCapsule_GetName(capsule.as_ptr());
         if name.is_null() { None } else { Some(CStr::from_ptr(name).to_string_lossy().into_owned()) }
     };
-    // A capsule without a name is no error; the query leaves no exception.
+    // A capsule without a name is not an error, so an exception of the query is dropped.
     drop(PyErr::take(capsule.py()));
     name
 }

@@ -1,4 +1,4 @@
-//! DLPack's C exchange table: C functions over a trait, and the tables of other types.
+//! DLPack's C exchange table: PyGPU's table, generated from a trait, and tables of other libraries.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::NonNull;
@@ -16,41 +16,41 @@ use pygpu_interop::dlpack::ffi::{
 };
 use pygpu_interop::dlpack::import::{ImportedTensor, allocate_like};
 
-/// The name of a table's capsule.
+/// Name of the capsule that contains a table.
 pub(crate) const NAME: &CStr = c"dlpack_exchange_api";
 
-/// The functions of a table. Python code may pass objects of other types.
+/// Implementations of the table's functions. Python code may pass objects of other types than arrays.
 pub(crate) trait Exchange {
-    /// Exports a tensor of an object; the consumer owns the tensor.
+    /// Exports the tensor of an object; the consumer owns the tensor.
     ///
     /// # Errors
-    /// For an object that is no array, and the driver's.
+    /// An error for an object that is no array; driver errors.
     fn export(py: Python<'_>, object: Option<Bound<'_, PyAny>>) -> PyResult<NonNull<DLManagedTensorVersioned>>;
 
-    /// Creates an object over a tensor.
+    /// Creates a Python object from a tensor.
     ///
     /// # Errors
-    /// For a tensor that cannot be imported.
+    /// An error for a tensor that cannot be imported.
     fn import(py: Python<'_>, tensor: ImportedTensor) -> PyResult<Bound<'_, PyAny>>;
 
-    /// Returns the tensor of an object, valid while the object lives.
+    /// Returns the tensor of an object. The tensor is valid while the object lives.
     ///
     /// # Errors
-    /// Those of [`Self::export`].
+    /// The errors of [`Self::export`].
     fn borrow_tensor(py: Python<'_>, object: Option<Bound<'_, PyAny>>) -> PyResult<DLTensor>;
 
-    /// Returns the handle of the thread's current stream.
+    /// Returns the driver handle of the thread's current stream on a device.
     ///
     /// # Errors
-    /// For an unknown device.
+    /// An error for an unknown device.
     fn current_stream(py: Python<'_>, device_type: DLDeviceType, id: i32) -> PyResult<usize>;
 }
 
-/// The static table, shared by all threads and never written.
+/// PyGPU's exchange table. It is static, shared by all threads and never written.
 #[repr(transparent)]
 pub(crate) struct OwnExchangeTable(DLPackExchangeAPI);
 
-// SAFETY: it holds functions and a null pointer.
+// SAFETY: the table contains only functions and a null pointer.
 unsafe impl Sync for OwnExchangeTable {}
 
 impl OwnExchangeTable {
@@ -67,11 +67,12 @@ impl OwnExchangeTable {
 }
 
 unsafe extern "C" fn from_object<E: Exchange>(object: *mut c_void, out: *mut *mut DLManagedTensorVersioned) -> c_int {
-    // SAFETY: the table's contract: a live object, and memory for the result.
+    // SAFETY: the table's contract requires a live object, and memory for the result.
     unsafe {
         run_as_c_function(|py| {
             out.write(E::export(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?.as_ptr());
-            // Operations that another thread recorded while this one waited. The tensor is valid even if they fail.
+            // Another thread may have recorded operations while this thread waited. The tensor is valid even if these
+            // operations fail.
             pygpu_base::flush::flush(pygpu_base::flush::FlushReason::Values);
             Ok(())
         })
@@ -79,7 +80,8 @@ unsafe extern "C" fn from_object<E: Exchange>(object: *mut c_void, out: *mut *mu
 }
 
 unsafe extern "C" fn to_object<E: Exchange>(tensor: *mut DLManagedTensorVersioned, out: *mut *mut c_void) -> c_int {
-    // SAFETY: as above; PyGPU owns the tensor, also if this fails.
+    // SAFETY: the table's contract requires a live tensor, and memory for the result; a null tensor is rejected. PyGPU
+    // owns the tensor even if the import fails.
     unsafe {
         run_as_c_function(|py| {
             let tensor = NonNull::new(tensor).ok_or_else(|| PyBufferError::new_err("the DLPack tensor is null"))?;
@@ -90,11 +92,12 @@ unsafe extern "C" fn to_object<E: Exchange>(tensor: *mut DLManagedTensorVersione
 }
 
 unsafe extern "C" fn borrow_tensor<E: Exchange>(object: *mut c_void, out: *mut DLTensor) -> c_int {
-    // SAFETY: as above. The dimensions live as long as the array object, which exceeds the table's requirement.
+    // SAFETY: the table's contract requires a live object, and memory for the result. The dimensions live as long as
+    // the array object, which is longer than the table requires.
     unsafe {
         run_as_c_function(|py| {
             out.write(E::borrow_tensor(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?);
-            pygpu_base::flush::flush(pygpu_base::flush::FlushReason::Values); // operations that another thread recorded while this one waited
+            pygpu_base::flush::flush(pygpu_base::flush::FlushReason::Values); // another thread may have recorded operations meanwhile
             Ok(())
         })
     }
@@ -105,7 +108,7 @@ unsafe extern "C" fn current_work_stream<E: Exchange>(
     id: i32,
     out: *mut *mut c_void,
 ) -> c_int {
-    // SAFETY: as above.
+    // SAFETY: the table's contract requires memory for the result.
     unsafe {
         run_as_c_function(|py| {
             out.write(E::current_stream(py, device_type, id)? as *mut c_void);
@@ -123,14 +126,14 @@ unsafe extern "C" fn allocate(
     set_error: SetError,
 ) -> c_int {
     let make = || {
-        // SAFETY: the table's contract: a readable prototype, or null. Python runs only in a user's allocator, through the FFI
-        // guard for it: the caller need not hold the GIL.
+        // SAFETY: the table's contract requires a prototype that is readable or null. Python code runs only in a user's
+        // allocator, and the FFI guard of that allocator acquires the GIL. So the caller need not hold the GIL.
         unsafe { NonNull::new(prototype).map_or_else(null_prototype, |prototype| allocate_like(prototype.as_ref())) }
     };
     let result = catch_panic(None, || Some(make()));
     let error = match result {
         Some(Ok(tensor)) => {
-            // SAFETY: the table's contract: memory for the result.
+            // SAFETY: the table's contract requires memory for the result.
             unsafe { out.write(tensor.as_ptr()) };
             return 0;
         }
@@ -140,10 +143,10 @@ unsafe extern "C" fn allocate(
     let kind = if matches!(error, Error::OutOfMemory(_)) { c"MemoryError" } else { c"BufferError" };
     let text = CString::new(error.to_string()).unwrap_or_default();
     if let Some(set_error) = set_error {
-        // SAFETY: the caller's function and context; both strings live during the call.
+        // SAFETY: the function and its context come from the caller; both strings live during the call.
         unsafe { set_error(context, kind.as_ptr(), text.as_ptr()) };
     }
-    // SAFETY: as above.
+    // SAFETY: the table's contract requires memory for the result.
     unsafe { out.write(std::ptr::null_mut()) };
     -1
 }
@@ -152,23 +155,23 @@ fn null_prototype() -> Result<NonNull<DLManagedTensorVersioned>> {
     Err(Error::buffer("managed_tensor_allocator: the prototype is null"))
 }
 
-/// The table of another type, which lives as long as the process.
+/// Exchange table of a type of another library. The table lives as long as the process.
 #[derive(Clone, Copy)]
 pub(crate) struct ForeignExchangeTable(&'static DLPackExchangeAPI);
 
 impl ForeignExchangeTable {
-    /// Reads the table of a capsule, in the newest supported version. `None` for other objects.
+    /// Returns the table in a capsule, in the newest version that PyGPU supports; `None` for other objects.
     pub(crate) fn from_capsule(attribute: &Bound<'_, PyAny>) -> Option<Self> {
         const LONGEST_CHAIN: usize = 16;
         let header = capsule::pointer(attribute, NAME)?;
         let mut header: *mut DLPackExchangeAPIHeader = header.as_ptr().cast();
         for _ in 0..LONGEST_CHAIN {
-            // SAFETY: a capsule of that name contains a table, which lives as long as the process; every version begins with this
-            // header.
+            // SAFETY: a capsule with this name contains a table, which lives as long as the process. Every version of
+            // the table begins with this header.
             let Some(api) = (unsafe { header.as_ref() }) else { break };
             if api.version.major == VERSION.major {
                 let table = NonNull::from(api).cast::<DLPackExchangeAPI>();
-                // SAFETY: a table of the supported major version.
+                // SAFETY: the header reports the supported major version, so the complete table has this type.
                 let complete: &'static DLPackExchangeAPI = unsafe { table.as_ref() };
                 let usable =
                     complete.managed_tensor_from_py_object_no_sync.is_some() && complete.current_work_stream.is_some();
@@ -179,31 +182,33 @@ impl ForeignExchangeTable {
         None
     }
 
-    /// Returns the table's address, which [`Self::from_address`] accepts.
+    /// Returns the address of the table, which [`Self::from_address`] accepts.
     pub(crate) fn address(self) -> usize {
         std::ptr::from_ref(self.0).expose_provenance()
     }
 
+    /// Returns the table at an address.
+    ///
     /// # Safety
     /// `address` is a result of [`Self::address`].
     pub(crate) unsafe fn from_address(address: usize) -> Self {
-        // SAFETY: guaranteed by the caller; tables live as long as the process.
+        // SAFETY: the caller passes the address of a table, and tables live as long as the process.
         Self(unsafe { &*std::ptr::with_exposed_provenance(address) })
     }
 
-    /// Exports the tensor of an object, whose type the table belongs to.
+    /// Exports the tensor of an object. The table belongs to the object's type.
     ///
     /// # Errors
-    /// The producer's; `BufferError` for a tensor that cannot be imported.
+    /// The producer's error; `BufferError` for a tensor that cannot be imported.
     pub(crate) fn take(self, object: &Bound<'_, PyAny>) -> PyResult<ImportedTensor> {
         let mut out = std::ptr::null_mut();
         let status = match self.0.managed_tensor_from_py_object_no_sync {
-            // SAFETY: the object is of the type that the table belongs to, and the GIL is held.
+            // SAFETY: the object is of the type to which the table belongs, and the GIL is held.
             Some(export) => unsafe { export(object.as_ptr().cast(), &raw mut out) },
             None => -1,
         };
         match NonNull::new(out) {
-            // SAFETY: the producer transferred the tensor.
+            // SAFETY: the producer transferred the ownership of the tensor.
             Some(tensor) if status == 0 => Ok(unsafe { ImportedTensor::versioned(tensor) }?),
             _ => Err(producer_error(object.py(), "managed_tensor_from_py_object_no_sync")),
         }
@@ -212,11 +217,11 @@ impl ForeignExchangeTable {
     /// Returns the handle of the producer's stream on a device.
     ///
     /// # Errors
-    /// The producer's.
+    /// The producer's error.
     pub(crate) fn current_stream(self, py: Python<'_>, (device_type, id): (u32, i32)) -> PyResult<usize> {
         let mut work = std::ptr::null_mut();
         let status = match self.0.current_work_stream {
-            // SAFETY: a function of the table's type and memory for the result, with the GIL.
+            // SAFETY: the function belongs to the table's type, `work` has memory for the result, and the GIL is held.
             Some(function) => unsafe { function(DLDeviceType(device_type), id, &raw mut work) },
             None => -1,
         };

@@ -1,4 +1,4 @@
-//! PyGPU functions that a stream calls.
+//! Host functions of PyGPU that a stream calls.
 
 use std::ffi::c_void;
 
@@ -7,64 +7,65 @@ use pygpu_base::error::Result;
 use pygpu_base::ffi_guard::catch_panic;
 use pygpu_device::stream::Stream;
 
-/// A value that a stream calls, on any thread.
+/// A value whose `run` a stream calls on any thread.
 pub(crate) trait HostCall: Send + Sync + 'static {
-    /// Runs the call.
+    /// Performs the work of the call.
     fn run(&self);
 }
 
-/// Runs a call once, and drops it.
+/// Runs a call once, and then drops it.
 extern "C" fn run_once<C: HostCall>(data: *mut c_void) {
     catch_panic((), || {
-        // SAFETY: `call_once` created it for this single call.
+        // SAFETY: `call_once` created the box for this single call.
         let call = unsafe { Box::from_raw(data.cast::<C>()) };
         call.run();
     });
 }
 
-/// Runs a call at each launch of a graph, which owns it.
+/// Runs a call at each launch of a graph. The call stays valid afterwards, because the graph owns the call.
 extern "C" fn run_each_launch<C: HostCall>(data: *mut c_void) {
     catch_panic((), || {
-        // SAFETY: alive while the graph exists, and only shared.
+        // SAFETY: the call is alive while the graph exists, and is only read.
         let call = unsafe { &*data.cast::<C>() };
         call.run();
     });
 }
 
-/// Enqueues a call on a stream.
+/// Enqueues a C function on a stream.
 ///
 /// # Safety
-/// `function` may be called with `data` once the driver has accepted it.
+/// `function` may be called with `data` after the driver has accepted the call.
 unsafe fn enqueue(stream: &Stream, function: HostFunction, data: *mut c_void) -> Result<()> {
     let device = stream.device();
-    // SAFETY: the stream is borrowed, and so alive; the caller guarantees the rest.
+    // SAFETY: the stream is borrowed and therefore alive; the caller guarantees that `function` may be called with
+    // `data`.
     unsafe { device.backend().call_host(device.index(), stream.handle(), function, data) }
 }
 
-/// Enqueues a call on a stream, and drops it after it has run.
+/// Enqueues a call on a stream. The call is dropped after it has run.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 pub(crate) fn call_once<C: HostCall>(stream: &Stream, call: Box<C>) -> Result<()> {
     let data = Box::into_raw(call);
-    // SAFETY: the function is called once, and takes ownership then.
+    // SAFETY: the stream calls the function once, and the function then takes ownership of `data`.
     let result = unsafe { enqueue(stream, run_once::<C>, data.cast()) };
     if result.is_err() {
-        // SAFETY: the driver rejected it, so no other owner exists.
+        // SAFETY: the driver rejected the call, so the box has no other owner.
         drop(unsafe { Box::from_raw(data) });
     }
     result
 }
 
-/// Records a call in the capture of a stream.
+/// Records a call in a stream capture, for each launch of the captured graph.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 ///
 /// # Safety
 /// The call stays at its address while the graph may be launched.
 pub(crate) unsafe fn call_on_each_launch<C: HostCall>(stream: &Stream, call: &C) -> Result<()> {
     let data = std::ptr::from_ref(call).cast_mut().cast();
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that the call stays at its address while the graph may be launched.
     unsafe { enqueue(stream, run_each_launch::<C>, data) }
 }

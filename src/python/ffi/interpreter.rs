@@ -1,8 +1,8 @@
-//! The state of the interpreter and of the GIL, for functions that other libraries call.
+//! The state of the interpreter and of the GIL, for PyGPU functions that other libraries call.
 //!
-//! Why the interpreter is queried: pyo3 trusts its own count of each thread's attachments. A library called from PyGPU may have
-//! released the GIL since (PyTorch does while it frees a tensor) and then call back. By that count the thread is still attached,
-//! and its access to an object races with the thread that holds the GIL.
+//! Why the interpreter is queried: pyo3 relies on its own count of each thread's attachments. A library that PyGPU
+//! calls may release the GIL (PyTorch does while it frees a tensor) and then call back. According to pyo3's count the
+//! thread is still attached, and its access to an object races with the thread that holds the GIL.
 
 use std::ffi::{c_int, c_void};
 
@@ -16,39 +16,41 @@ use crate::finalization;
 use pygpu_base::ffi_guard::catch_panic;
 use pygpu_base::flush::PythonAccess;
 
-/// Whether the interpreter reports that this thread holds the GIL. With several interpreters the report may be wrong. The thread
-/// then waits for the GIL unnecessarily, and performs nothing without it.
+/// Returns whether the interpreter reports that this thread holds the GIL. With several interpreters the report may be
+/// a wrong false. The thread then waits for the GIL unnecessarily, but never works without the GIL.
 pub(crate) fn holds_gil() -> bool {
-    // SAFETY: the functions may be called on any thread. After finalization the last one returns 1, so the first is called first.
-    // A thread unknown to Python has no state.
+    // SAFETY: any thread may call these functions. `PyGILState_Check` returns 1 after finalization, so
+    // `Py_IsInitialized` is called first. A thread unknown to Python has no thread state.
     unsafe {
         ffi::Py_IsInitialized() != 0 && !ffi::PyGILState_GetThisThreadState().is_null() && capi_optional::holds_gil()
     }
 }
 
-/// Runs `work` if this thread holds the GIL. pyo3's count may not include it, which does not affect work with objects.
+/// Runs `work` if this thread holds the GIL. pyo3's count of attachments may be 0 here, which does not affect work with
+/// objects.
 pub(crate) fn with_held_gil<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     // SAFETY: the interpreter reports that the thread holds the GIL.
     holds_gil().then(|| work(unsafe { Python::assume_attached() }))
 }
 
-/// Runs `work` with the GIL in any state of the thread, and waits for the GIL if necessary.
+/// Runs `work` with the GIL in any state of the thread. The call waits for the GIL if necessary.
 ///
-/// Returns `None` without a call of `work` if the interpreter is missing, about to end, or inside its collector's callback.
+/// Returns `None` without a call of `work` if the interpreter is missing, about to end, or inside the callback of its
+/// garbage collector.
 pub(crate) fn with_interpreter<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     let _access = PythonAccess::expected()?;
     let _gil_request = finalization::try_gil_request()?;
-    // SAFETY: may be called at any time.
+    // SAFETY: `Py_IsInitialized` may be called at any time.
     if unsafe { ffi::Py_IsInitialized() } == 0 {
         return None;
     }
     let _ensured = GilEnsured::new();
-    // The thread holds the GIL now. This updates pyo3's count.
+    // The thread holds the GIL now. `try_attach` updates pyo3's count.
     Python::try_attach(work)
 }
 
-/// Runs the body of a C function that reports errors like Python: an error or panic sets the thread's exception and returns -1. The
-/// caller holds the GIL by contract; then only the check costs time.
+/// Runs the body of a C function that reports errors in Python's way: an error or panic sets the thread's exception and
+/// returns -1. If the caller holds the GIL, as its contract requires, the call costs only the check of the GIL.
 pub(crate) fn run_as_c_function(work: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_int {
     catch_panic(-1, || {
         if holds_gil() {
@@ -60,7 +62,7 @@ pub(crate) fn run_as_c_function(work: impl FnOnce(Python<'_>) -> PyResult<()>) -
 }
 
 fn restore(py: Python<'_>, work: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_int {
-    // Caught here, while the interpreter exists and can store the exception.
+    // Panics are caught here, while the interpreter exists and can store the exception.
     let result = catch_panic(None, || Some(work(py)));
     match result.unwrap_or_else(|| Err(PySystemError::new_err("a defect of PyGPU; see the text on stderr"))) {
         Ok(()) => 0,
@@ -71,11 +73,11 @@ fn restore(py: Python<'_>, work: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_i
     }
 }
 
-/// The GIL, acquired through the interpreter's own count.
+/// The GIL, acquired with `PyGILState_Ensure`, which uses the interpreter's count instead of pyo3's.
 pub(crate) struct GilEnsured(ffi::PyGILState_STATE);
 
 impl GilEnsured {
-    /// Acquires the GIL on a thread that holds the guard of [`finalization::try_gil_request`] meanwhile.
+    /// Acquires the GIL. The thread holds the guard of [`finalization::try_gil_request`] meanwhile.
     pub(crate) fn new() -> Self {
         // SAFETY: the interpreter exists, and does not end while `shutdown::ForeignCallGuard` counts this thread.
         Self(unsafe { ffi::PyGILState_Ensure() })
@@ -86,13 +88,14 @@ impl HasGil for GilEnsured {}
 
 impl Drop for GilEnsured {
     fn drop(&mut self) {
-        // SAFETY: pairs with the call in `new`, on the same thread, innermost first.
+        // SAFETY: this call pairs with the call in `new` on the same thread; nested pairs end innermost first.
         unsafe { ffi::PyGILState_Release(self.0) };
     }
 }
 
-/// Schedules a function on the main thread as a pending call; refused if the list of pending calls is full.
+/// Schedules a function on the main thread as a pending call. Python ignores the call if its list of pending calls is
+/// full.
 pub(crate) fn add_pending_call(function: extern "C" fn(*mut c_void) -> c_int) {
-    // SAFETY: needs no GIL; the function takes no data.
+    // SAFETY: the call needs no GIL, and the function uses no data.
     unsafe { ffi::Py_AddPendingCall(Some(function), std::ptr::null_mut()) };
 }

@@ -1,7 +1,7 @@
-//! The C APIs of Python, NumPy and DLPack behind functions that are safe to call.
+//! Safe functions around the C APIs of Python, NumPy and DLPack.
 //!
-//! A function takes borrowed references and a GIL token, and returns owned or borrowed references. `unsafe` code elsewhere in the
-//! crate concerns device memory and fields of PyGPU's classes.
+//! A function takes borrowed references and a GIL token, and returns owned or borrowed references. `unsafe` code
+//! outside this module concerns device memory and fields of PyGPU's classes.
 
 pub(crate) mod array_header;
 pub(crate) mod buffer;

@@ -1,4 +1,4 @@
-//! ndarrays and NumPy's scalars through NumPy's C API.
+//! Access to ndarrays and NumPy scalars through NumPy's C API.
 
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
@@ -13,28 +13,28 @@ use crate::py_once::PyOnce;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_layout::Dims;
 
-/// Returns the address of an ndarray's element zero.
+/// Returns the address of element zero of an ndarray.
 pub(crate) fn address(array: &Bound<'_, PyUntypedArray>) -> usize {
-    // SAFETY: a live ndarray.
+    // SAFETY: the ndarray is alive.
     unsafe { (*array.as_array_ptr()).fields.data as usize }
 }
 
 fn flags(array: &Bound<'_, PyUntypedArray>) -> c_int {
-    // SAFETY: a live ndarray.
+    // SAFETY: the ndarray is alive.
     unsafe { (*array.as_array_ptr()).fields.flags }
 }
 
-/// Whether an ndarray may be written.
+/// Returns whether an ndarray may be written.
 pub(crate) fn is_writable(array: &Bound<'_, PyUntypedArray>) -> bool {
     flags(array) & NPY_ARRAY_WRITEABLE != 0
 }
 
-/// Whether an ndarray owns its memory, so that every access goes through it.
+/// Returns whether an ndarray owns its memory, so that every access goes through this ndarray.
 pub(crate) fn owns_memory(array: &Bound<'_, PyUntypedArray>) -> bool {
     flags(array) & NPY_ARRAY_OWNDATA != 0
 }
 
-/// Reads the bytes of a dense ndarray; an empty slice for other ndarrays.
+/// Calls `read` with the bytes of a dense ndarray, or with an empty slice for other ndarrays.
 pub(crate) fn with_dense_bytes<T>(
     array: &Bound<'_, PyUntypedArray>,
     itemsize: usize,
@@ -42,24 +42,24 @@ pub(crate) fn with_dense_bytes<T>(
 ) -> T {
     let is_dense = array.is_c_contiguous() || array.is_fortran_contiguous();
     let bytes = if is_dense { array.len() * itemsize } else { 0 };
-    // SAFETY: a live, dense ndarray of `bytes` bytes.
+    // SAFETY: the ndarray is alive and dense, and has `bytes` bytes.
     read(unsafe { std::slice::from_raw_parts(address(array) as *const u8, bytes) })
 }
 
-/// Writes the first bytes of a new ndarray of one element, up to the shorter of `bytes` and the element.
+/// Writes `bytes` to the beginning of a new ndarray of one element. Bytes beyond the element's size are ignored.
 pub(crate) fn write_item(array: &Bound<'_, PyUntypedArray>, bytes: &[u8], itemsize: usize) {
     let length = bytes.len().min(itemsize * array.len());
-    // SAFETY: a live ndarray of at least `length` bytes, not yet visible to other code.
+    // SAFETY: the ndarray is alive, has at least `length` bytes, and is not yet visible to other code.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), address(array) as *mut u8, length) };
 }
 
-/// Creates an ndarray over memory; without strides in C order.
+/// Creates an ndarray over existing memory; in C order if no strides are passed.
 ///
 /// # Errors
-/// NumPy's.
+/// The errors of NumPy.
 ///
 /// # Safety
-/// Shape and strides stay inside of the memory, which lives as long as the ndarray.
+/// All elements are inside of the memory, which lives as long as the ndarray.
 #[inline]
 pub(crate) unsafe fn over<'py>(
     py: Python<'py>,
@@ -69,7 +69,7 @@ pub(crate) unsafe fn over<'py>(
     descr: Bound<'py, PyAny>,
     is_writable: bool,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
-    // SAFETY: shape and strides have the given length; the reference to the dtype is consumed.
+    // SAFETY: shape and strides have the passed number of axes; NumPy consumes the reference to the dtype.
     unsafe {
         let array = PY_ARRAY_API.PyArray_NewFromDescr(
             py,
@@ -86,13 +86,13 @@ pub(crate) unsafe fn over<'py>(
     }
 }
 
-/// Sets the `base` of a new ndarray.
+/// Sets the `base` of a new ndarray to the owner of its memory.
 ///
 /// # Errors
-/// NumPy's.
+/// The errors of NumPy.
 pub(crate) fn set_base<'py>(array: &Bound<'py, PyUntypedArray>, owner: Bound<'py, PyAny>) -> PyResult<()> {
     let py = array.py();
-    // SAFETY: a live ndarray; the reference to the owner is consumed.
+    // SAFETY: the ndarray is alive, and NumPy consumes the reference to the owner.
     match unsafe { PY_ARRAY_API.PyArray_SetBaseObject(py, array.as_ptr().cast(), owner.into_ptr()) } < 0 {
         true => Err(PyErr::fetch(py)),
         false => Ok(()),
@@ -110,7 +110,8 @@ pub(crate) fn empty<'py>(
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = descr.py();
     let shape_pointer = shape.as_mut_ptr().cast::<npyffi::npy_intp>();
-    // SAFETY: the shape has the given length; `PyArray_Empty` consumes the reference to the dtype; null means an exception.
+    // SAFETY: the shape has the passed number of axes. `PyArray_Empty` consumes the reference to the dtype. A null
+    // result means that an exception is set.
     unsafe {
         let array = PY_ARRAY_API.PyArray_Empty(
             py,
@@ -123,12 +124,12 @@ pub(crate) fn empty<'py>(
     }
 }
 
-/// Offset of the value in a NumPy scalar.
+/// Offset of the value from the start of a NumPy scalar object.
 const VALUE_OFFSET: usize = size_of::<ffi::PyObject>();
 
 type Scalars = [(usize, ScalarType); 16];
 
-/// Classes of NumPy's scalars by address.
+/// Returns the addresses of NumPy's scalar classes, each with its scalar type.
 fn scalars(py: Python<'_>) -> &'static Scalars {
     static SCALARS: PyOnce<Scalars> = PyOnce::new();
     SCALARS.get_or_init(py, || {
@@ -161,8 +162,8 @@ fn scalars(py: Python<'_>) -> &'static Scalars {
     })
 }
 
-/// Returns the type and the bytes of a NumPy scalar of exactly one of the named classes. The value is read behind the object's
-/// header, because a call of NumPy costs more than the rest of an argument's conversion.
+/// Returns the type and the bytes of a NumPy scalar whose class is exactly one of [`scalars`]. The bytes are read
+/// directly behind the object's header, because a call of NumPy costs more than the rest of an argument's conversion.
 #[inline]
 pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(ScalarType, &'a [u8])> {
     let class = class_of(value) as usize;
@@ -175,9 +176,9 @@ pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(ScalarTyp
     Some((*kind, bytes))
 }
 
-/// Whether an object is a NumPy scalar of any type.
+/// Returns whether an object is a NumPy scalar of any type.
 pub(crate) fn is_numpy_scalar(value: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: a type check of a live object against a class that NumPy keeps alive.
+    // SAFETY: the call checks the type of a live object against a class that NumPy keeps alive.
     unsafe {
         let generic = npyffi::get_type_object(value.py(), NpyTypes::PyGenericArrType_Type);
         ffi::PyObject_TypeCheck(value.as_ptr(), generic) != 0

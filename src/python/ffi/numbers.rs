@@ -1,57 +1,58 @@
-//! Python's numbers: type checks, and values read without an exception if possible.
+//! Python numbers: type checks, and conversions that avoid exceptions if possible.
 
 use std::ffi::c_int;
 
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// Whether an object is an int or of a derived class.
+/// Returns whether an object is an instance of int or of a derived class.
 #[inline]
 pub(crate) fn is_int(object: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: a type check of a live object.
+    // SAFETY: the call only checks the type of a live object.
     unsafe { ffi::PyLong_Check(object.as_ptr()) != 0 }
 }
 
-/// Whether an object is an int, excluding derived classes.
+/// Returns whether an object is an int, excluding derived classes.
 #[inline]
 pub(crate) fn is_exact_int(object: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: a type check of a live object.
+    // SAFETY: the call only checks the type of a live object.
     unsafe { ffi::PyLong_CheckExact(object.as_ptr()) != 0 }
 }
 
-/// Whether an object is a float or of a derived class.
+/// Returns whether an object is an instance of float or of a derived class.
 #[inline]
 pub(crate) fn is_float(object: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: a type check of a live object.
+    // SAFETY: the call only checks the type of a live object.
     unsafe { ffi::PyFloat_Check(object.as_ptr()) != 0 }
 }
 
-/// Whether an object has `__index__`.
+/// Returns whether an object has `__index__`.
 #[inline]
 pub(crate) fn is_index(object: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: a type check of a live object.
+    // SAFETY: the call only checks the type of a live object.
     unsafe { ffi::PyIndex_Check(object.as_ptr()) != 0 }
 }
 
-/// Whether an object has a numeric conversion method.
+/// Returns whether an object has a numeric conversion method.
 pub(crate) fn is_number(object: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: a type check of a live object.
+    // SAFETY: the call only checks the type of a live object.
     unsafe { ffi::PyNumber_Check(object.as_ptr()) != 0 }
 }
 
-/// Returns the result of `__index__`.
+/// Returns the result of an object's `__index__`.
 ///
 /// # Errors
-/// The object's error.
+/// The error of the object's `__index__`.
 pub(crate) fn index<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: a live object; null means an exception.
+    // SAFETY: the object is alive; a null result means that an exception is set.
     unsafe { Bound::from_owned_ptr_or_err(object.py(), ffi::PyNumber_Index(object.as_ptr())) }
 }
 
-/// Returns the value of an exact int, or -1 for -1, other objects, and larger ints, after which an exception may be set.
+/// Returns the value of an exact int. For -1, for other objects and for larger ints the result is -1, and an exception
+/// may be set.
 #[inline]
 pub(crate) fn fast_integer(object: &Bound<'_, PyAny>) -> isize {
-    // SAFETY: a live object, whose value is read only if it is an int.
+    // SAFETY: the object is alive, and its value is read only if it is an int.
     unsafe {
         match ffi::PyLong_CheckExact(object.as_ptr()) {
             0 => -1,
@@ -60,19 +61,20 @@ pub(crate) fn fast_integer(object: &Bound<'_, PyAny>) -> isize {
     }
 }
 
-/// Exceptions for an integer of more bits than an address.
+/// Exception to raise for an integer that exceeds the address size.
 #[derive(Clone, Copy)]
 pub(crate) enum TooLarge {
     Index,
     Overflow,
 }
 
-/// Returns the value of `__index__`, after [`fast_integer`] has returned -1: its exception is dropped.
+/// Returns the value of an object's `__index__`. Callers use this function after [`fast_integer`] returned -1. The
+/// exception of that call is dropped.
 ///
 /// # Errors
-/// The object's error; the given one for an integer of more bits than an address.
+/// The error of the object's `__index__`; the exception `too_large` for an integer that exceeds the address size.
 pub(crate) fn integer(object: &Bound<'_, PyAny>, too_large: TooLarge) -> PyResult<isize> {
-    // SAFETY: a live object, and exception classes, which are static.
+    // SAFETY: the object is alive, and the exception classes are static.
     let value = unsafe {
         let class = match too_large {
             TooLarge::Index => ffi::PyExc_IndexError,
@@ -87,10 +89,12 @@ pub(crate) fn integer(object: &Bound<'_, PyAny>, too_large: TooLarge) -> PyResul
     }
 }
 
-/// Returns the value of an exact int as an address, without an exception; `None` for other objects.
+/// Returns the value of an exact int as an address; `None` for other objects and for ints outside the address range. No
+/// exception is set.
 #[inline]
 pub(crate) fn exact_address(object: &Bound<'_, PyAny>) -> Option<usize> {
-    // SAFETY: a live object, whose value is read only if it is an int; the largest number may mean an error, which is cleared.
+    // SAFETY: the object is alive, and its value is read only if it is an int. The result `usize::MAX` may indicate an
+    // exception, which is cleared.
     unsafe {
         if ffi::PyLong_CheckExact(object.as_ptr()) == 0 {
             return None;
@@ -104,19 +108,20 @@ pub(crate) fn exact_address(object: &Bound<'_, PyAny>) -> Option<usize> {
     }
 }
 
-/// Returns the value of an int, and whether it exceeds 64 signed bits; an undefined 0 or -1 for other objects.
+/// Returns the value of an int and whether it exceeds 64 signed bits. For other objects the value is an undefined 0 or
+/// -1.
 #[inline]
 pub(crate) fn signed(object: &Bound<'_, PyAny>) -> (i64, bool) {
     let mut overflow: c_int = 0;
-    // SAFETY: a live object and memory for the result.
+    // SAFETY: the object is alive, and `overflow` has memory for the result.
     let number = unsafe { ffi::PyLong_AsLongLongAndOverflow(object.as_ptr(), &mut overflow) };
     (number, overflow != 0)
 }
 
-/// Returns the value of an object as 64 signed bits; `None`, without an exception, if it has none.
+/// Returns the value of an object as a signed 64-bit integer; `None` if it has no such value. No exception is set.
 #[inline]
 pub(crate) fn long(object: &Bound<'_, PyAny>) -> Option<i64> {
-    // SAFETY: a live object; -1 may mean an exception, which is taken.
+    // SAFETY: the object is alive. The result -1 may indicate an exception, which is taken.
     let value = unsafe { ffi::PyLong_AsLongLong(object.as_ptr()) };
     if value == -1 && PyErr::take(object.py()).is_some() { None } else { Some(value) }
 }
@@ -124,10 +129,10 @@ pub(crate) fn long(object: &Bound<'_, PyAny>) -> Option<i64> {
 /// Returns the value of a float or an int.
 ///
 /// # Errors
-/// `OverflowError` for an int beyond all floats.
+/// `OverflowError` for an int outside the range of float.
 #[inline]
 pub(crate) fn real(object: &Bound<'_, PyAny>) -> PyResult<f64> {
-    // SAFETY: a live object; -1 may mean an error, which is then set.
+    // SAFETY: the object is alive. The result -1 may indicate an error, and then an exception is set.
     let number = unsafe { ffi::PyFloat_AsDouble(object.as_ptr()) };
     if number == -1.0
         && let Some(error) = PyErr::take(object.py())

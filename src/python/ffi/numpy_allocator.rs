@@ -1,4 +1,4 @@
-//! PyGPU's allocator for NumPy's arrays (NEP 49): memory is reused after its last reference.
+//! PyGPU's allocator for NumPy arrays (NEP 49), which reuses the memory of an array after its last reference.
 
 use std::ffi::{c_char, c_void};
 
@@ -22,7 +22,7 @@ struct DataMemHandler {
     free: unsafe extern "C" fn(*mut c_void, *mut c_void, usize),
 }
 
-// SAFETY: the context is null and the functions may be called by any thread.
+// SAFETY: the context is null, and any thread may call the functions.
 unsafe impl Sync for DataMemHandler {}
 
 static HANDLER: DataMemHandler = DataMemHandler {
@@ -54,7 +54,7 @@ unsafe extern "C" fn allocate(_: *mut c_void, bytes: usize) -> *mut c_void {
 unsafe extern "C" fn allocate_zeroed(context: *mut c_void, count: usize, size: usize) -> *mut c_void {
     catch_panic(std::ptr::null_mut(), || {
         let Some(bytes) = count.checked_mul(size) else { return std::ptr::null_mut() };
-        // SAFETY: the requirements are the caller's; the memory has that many bytes.
+        // SAFETY: the caller passes the arguments that `allocate` requires, and the memory has that many bytes.
         unsafe {
             let memory = allocate(context, bytes);
             if !memory.is_null() {
@@ -71,7 +71,7 @@ unsafe extern "C" fn reallocate(context: *mut c_void, old: *mut c_void, bytes: u
         if bytes <= size && bytes > size / 2 {
             return old;
         }
-        // SAFETY: NumPy passes a result of `allocate`, and does not use it again if this succeeds.
+        // SAFETY: NumPy passes a result of `allocate`, and does not use it again if the reallocation succeeds.
         unsafe {
             let new = allocate(context, bytes);
             if !new.is_null() {
@@ -84,25 +84,26 @@ unsafe extern "C" fn reallocate(context: *mut c_void, old: *mut c_void, bytes: u
 }
 
 unsafe extern "C" fn release(_: *mut c_void, memory: *mut c_void, _: usize) {
-    // Possibly without the GIL, which is not needed.
-    // SAFETY: NumPy passes a result of `allocate`, once.
+    // NumPy may call this function without the GIL, which is not needed.
+    // SAFETY: NumPy passes each result of `allocate` only once.
     catch_panic((), || unsafe { host_block_cache::free(memory.expose_provenance()) });
 }
 
-/// `PyDataMem_SetHandler`: takes the handler of the thread's new arrays, and returns the previous one.
+/// Type of `PyDataMem_SetHandler`, which sets the handler for new arrays of the thread and returns the previous
+/// handler.
 type SetHandler = unsafe extern "C" fn(*mut ffi::PyObject) -> *mut ffi::PyObject;
 
-/// Returns NumPy's function and PyGPU's handler as its argument.
+/// Returns `PyDataMem_SetHandler`, and PyGPU's handler as its argument.
 fn handler(py: Python<'_>) -> PyResult<&(SetHandler, Py<PyAny>)> {
-    /// Its index in NumPy's table, since 1.22.
+    /// Index of `PyDataMem_SetHandler` in NumPy's function table, since NumPy 1.22.
     const SET_HANDLER: usize = 304;
     static HANDLER_FUNCTION: PyOnce<(SetHandler, Py<PyAny>)> = PyOnce::new();
     HANDLER_FUNCTION.get_or_try_init(py, || {
         let module =
             py.import("numpy._core._multiarray_umath").or_else(|_| py.import("numpy.core._multiarray_umath"))?;
         let table = module.getattr("_ARRAY_API")?.cast_into::<PyCapsule>()?;
-        // SAFETY: NumPy's static table has this function there in every supported version. The handler's capsule has the name that
-        // NumPy requires, and points to a static.
+        // SAFETY: NumPy's static table contains `PyDataMem_SetHandler` at this index in every supported version. The
+        // handler's capsule has the name that NumPy requires, and points to a static.
         unsafe {
             let table = ffi::PyCapsule_GetPointer(table.as_ptr(), std::ptr::null()).cast::<*const c_void>();
             if table.is_null() {
@@ -116,13 +117,14 @@ fn handler(py: Python<'_>) -> PyResult<&(SetHandler, Py<PyAny>)> {
     })
 }
 
-/// Runs `make`, whose new ndarrays use this allocator.
+/// Runs `make`. Ndarrays that `make` creates use this allocator.
 ///
 /// # Errors
-/// NumPy's.
+/// The errors of NumPy.
 pub(crate) fn with_allocator<T>(py: Python<'_>, make: impl FnOnce() -> T) -> PyResult<T> {
     let (set, handler_object) = handler(py)?;
-    // SAFETY: the capsule is a handler; NumPy returns a new reference to the previous one, which is passed back.
+    // SAFETY: the capsule contains a handler. NumPy returns a new reference to the previous handler, which is set again
+    // afterwards.
     unsafe {
         let previous = Bound::from_owned_ptr_or_err(py, set(handler_object.as_ptr()))?;
         let result = make();

@@ -1,9 +1,9 @@
-//! The singletons and slices of a key.
+//! Classification of the items of an indexing key, and unpacking of slices.
 
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// A plain item of a key.
+/// Kind of an item of an indexing key that has an exact built-in type.
 pub(crate) enum PlainItem {
     Integer,
     Slice,
@@ -11,11 +11,11 @@ pub(crate) enum PlainItem {
     Ellipsis,
 }
 
-/// Classifies an item by its exact type or identity.
+/// Classifies an item of a key by its exact type or identity; `None` for all other items.
 #[inline]
 pub(crate) fn plain_item(item: &Bound<'_, PyAny>) -> Option<PlainItem> {
     let pointer = item.as_ptr();
-    // SAFETY: type checks and identity comparisons of a live object.
+    // SAFETY: the calls check the type and the identity of a live object.
     unsafe {
         if ffi::PyLong_CheckExact(pointer) != 0 {
             return Some(PlainItem::Integer);
@@ -33,15 +33,15 @@ pub(crate) fn plain_item(item: &Bound<'_, PyAny>) -> Option<PlainItem> {
     None
 }
 
-/// Returns start, step and count of a slice of an axis.
+/// Returns start, step and number of elements of a slice of an axis with `length` elements.
 ///
 /// # Errors
-/// `TypeError` for members that are no integers; `ValueError` for a step of zero.
+/// `TypeError` for slice members that are no integers; `ValueError` for a step of zero.
 #[inline]
 pub(crate) fn unpack(slice: &Bound<'_, PyAny>, length: i64) -> PyResult<(i64, i64, i64)> {
     let (mut start, mut stop, mut step) = (0, 0, 0);
-    // SAFETY: a live object, whose members are read only if it is a slice; the three outputs are local, and the second call is
-    // arithmetic on values of the first.
+    // SAFETY: the object is alive, and its members are read only if it is a slice. The three outputs are local
+    // variables, and the second call only computes with values of the first call.
     unsafe {
         if ffi::Py_TYPE(slice.as_ptr()) != &raw mut ffi::PySlice_Type
             || ffi::PySlice_Unpack(slice.as_ptr(), &raw mut start, &raw mut stop, &raw mut step) < 0

@@ -1,4 +1,4 @@
-//! Deferral of an operation: the check of its operands, and its record.
+//! Deferral of an operation: checks its operands, and records a node.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use pygpu_kernel as kernel;
 use pygpu_memory::Allocation;
 use pygpu_ops::fusion::{self, DeferredNode, DeferredOp, EagerReason, FusionMode, Obstacle, Operands, Visibility};
 
-/// Returns the reason why a node cannot read this operand later or in its form; `None` if the operation can be deferred.
+/// Returns the reason why a deferred node cannot read this operand; `None` if the operation can be deferred.
 #[inline]
 pub(crate) fn eager_reason(array: &DeferredArray) -> Option<EagerReason> {
     let block = array.allocation();
@@ -25,21 +25,23 @@ pub(crate) fn eager_reason(array: &DeferredArray) -> Option<EagerReason> {
     (!is_aligned(array)).then_some(EagerReason::UnsupportedForm)
 }
 
-/// Whether a device can address the elements of the array directly. True for an array whose memory is deferred.
+/// Returns whether a device can address the elements of an array directly; true for an array whose memory is not
+/// allocated yet.
 #[inline]
 fn is_aligned(array: &DeferredArray) -> bool {
     let layout = array.layout();
     let first = array.phase();
     let is_multiple = |bits: i64| bits & (layout.itemsize() - 1) == 0;
-    // The stride of an axis of length 1 is irrelevant: no access steps along it.
+    // The stride of an axis of length 1 is irrelevant, because no access steps along that axis.
     is_multiple(layout.strides().fold(first, |bits, stride| bits | stride))
         || (layout.is_c_contiguous() && is_multiple(first))
 }
 
-/// Returns the stream in whose order an operation on one array is deferred; `None` if it is launched eagerly.
+/// Returns the stream in whose order an operation on one array is deferred; `None` if the operation is launched
+/// eagerly.
 ///
 /// # Errors
-/// An invalid mode in the environment.
+/// An error for an invalid fusion mode in the environment.
 pub(crate) fn deferral_stream(array: &DeferredArray) -> PyResult<Option<Stream>> {
     let (mode, stream) = (fusion::current()?, stream::current(array.device()));
     let can_wait = mode != FusionMode::Off
@@ -52,17 +54,17 @@ pub(crate) fn deferral_stream(array: &DeferredArray) -> PyResult<Option<Stream>>
     Ok(can_wait.then_some(stream))
 }
 
-/// Prepares what a flush must not search for, before the first node is queued: compiler files and the helper thread.
+/// Loads compiler files and starts the helper thread before the first node is queued, so that a flush need not.
 #[inline]
 pub(crate) fn prepare(stream: &Stream) {
     kernel::resolve(stream.device().kind());
     fusion::start_helper();
 }
 
-/// Queues an operation.
+/// Appends a node to the pending queue.
 ///
 /// # Errors
-/// The errors of operations that compute its operands.
+/// The errors of operations that compute the node's operands.
 #[inline]
 pub(crate) fn push(node: Box<DeferredNode>, block: &Allocation) -> PyResult<()> {
     let visibility = match fusion::push(node, block) {
@@ -70,14 +72,14 @@ pub(crate) fn push(node: Box<DeferredNode>, block: &Allocation) -> PyResult<()> 
         Err(returned) => push_after_flush(returned, block)?,
     };
     if visibility == Visibility::Shared {
-        // An operand escaped after its check, through code that ran meanwhile: a later write elsewhere would be visible to the
-        // node.
+        // Code that ran after the check of the operands made an operand's address visible outside PyGPU. A later write
+        // through that address would change the node's result.
         flush::flush(FlushReason::EagerOperation);
     }
     Ok(())
 }
 
-/// The operation follows the pending and the launching ones.
+/// Queues a node after a flush, so that its operation follows the pending and the launching operations.
 #[cold]
 fn push_after_flush(
     (mut node, mut obstacle): (Box<DeferredNode>, Obstacle),
@@ -86,7 +88,7 @@ fn push_after_flush(
     loop {
         flush::flush_now(obstacle.scope, obstacle.cause);
         for array in node.arrays().iter().chain(node.target.as_deref().map(DeferredArray::of)) {
-            array.allocation().check()?; // may be lost meanwhile, and would never have values
+            array.allocation().check()?; // a block lost in the meantime never gets values
         }
         match fusion::push(node, block) {
             Ok(visibility) => return Ok(visibility),
@@ -95,18 +97,19 @@ fn push_after_flush(
     }
 }
 
-/// Whether the values of an operand are pending.
+/// Returns whether the values of an operand are pending.
 pub(crate) fn is_pending(array: &DeferredArray) -> bool {
     array.allocation().is_pending()
 }
 
-/// Defers an operation into an existing array of the same shape; `false` if it has to be launched eagerly.
+/// Defers an operation into an existing array of the same shape; `false` if the operation has to be launched eagerly.
 ///
-/// An operand must be pending, and no operand may overlap the result other than element by element. Python may drop the operand
-/// after the call, so that it never needs memory.
+/// At least one operand must be pending. An operand that is not pending may overlap the result only if both have the
+/// same address, shape and strides. Python may drop the pending operand after the call, so that this operand never
+/// needs memory.
 ///
 /// # Errors
-/// The driver's, from pending operations.
+/// Driver errors from pending operations.
 pub(crate) fn defer_into(work: DeferredOp, operands: Operands, target: &DeferredArray) -> PyResult<bool> {
     let Some(stream) = deferral_stream(target)?.filter(|_| !is_pending(target)) else { return Ok(false) };
     let target = target.materialized()?;

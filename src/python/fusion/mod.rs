@@ -1,4 +1,5 @@
-//! Flushes from Python, with the GIL released: a launch may wait for a function that needs the GIL.
+//! Flushes that Python code causes. A flush releases the GIL, because a launch may wait for a function that needs the
+//! GIL.
 
 pub(crate) mod defer;
 
@@ -18,12 +19,13 @@ use pygpu_device::shutdown;
 use pygpu_memory::{Access, Allocation};
 use pygpu_ops::fusion::{self, EagerReason, FusionMode};
 
-/// Registers the flush with the layers below.
+/// Registers the function that flushes with the layers below.
 pub(crate) fn set_hooks() {
     fusion::install_hooks(flush_from_anywhere);
 }
 
-/// Flushes without the GIL in any state of the thread. It never requests the GIL, which the helper thread and others lack.
+/// Flushes without the GIL in any state of the thread. The function never requests the GIL, because callers such as the
+/// helper thread do not hold the GIL.
 fn flush_from_anywhere(scope: Scope, cause: FlushReason) {
     let flush = || fusion::flush(scope, cause);
     if shutdown::exiting() || with_held_gil(|py| py.without_gil(flush)).is_none() {
@@ -31,36 +33,36 @@ fn flush_from_anywhere(scope: Scope, cause: FlushReason) {
     }
 }
 
-/// Launches pending operations.
+/// Launches pending operations through the flush hook.
 #[inline(always)]
 pub(crate) fn flush_pending(_: Python<'_>, cause: FlushReason) {
     hooks::flush(cause);
 }
 
-/// Launches the pending operations of all threads, before a wait, a capture or a reset.
+/// Launches the pending operations of all threads; called before a wait, a capture or a reset.
 #[inline]
 pub(crate) fn flush_all_pending(_: Python<'_>, cause: FlushReason) {
     hooks::flush_all(cause);
 }
 
-/// Launches the operation that computes an operand, on whichever thread it was deferred.
+/// Launches the operation that computes an operand. The operation may have been deferred on any thread.
 ///
 /// # Errors
-/// The error of the operation.
+/// The error of the launched operation.
 #[inline]
 pub(crate) fn materialize(array: &DeferredArray) -> PyResult<()> {
     if hooks::has_pending() { require_values(array.allocation()) } else { Ok(()) }
 }
 
-/// Launches the operation that computes a block, and its predecessors.
+/// Launches the operation that computes a block, and the operations before it.
 ///
 /// # Errors
-/// The error of the operation.
+/// The error of the launched operation.
 #[cold]
 #[inline(never)]
 pub(crate) fn require_values(block: &Arc<Allocation>) -> PyResult<()> {
     if block.device().is_cpu() {
-        return Ok(()); // no deferred operation uses it
+        return Ok(()); // no deferred operation uses CPU memory
     }
     hooks::flush(FlushReason::Values);
     block.flush(Access::Read, FlushReason::Values);
@@ -68,7 +70,7 @@ pub(crate) fn require_values(block: &Arc<Allocation>) -> PyResult<()> {
     if !block.is_pending() {
         return Ok(());
     }
-    // In a function that a stream calls, or during process exit.
+    // The launch was impossible because this code runs in a function that a stream calls, or during process exit.
     Err(PyRuntimeError::new_err(
         "the array's values wait for their operation, which cannot be launched here: a function that a stream calls may call no \
          driver; launch it before, with PyGPU.flush()",
@@ -111,14 +113,15 @@ fn _get_fusion() -> PyResult<&'static str> {
 
 /// Launch this thread's deferred operations, and raise an error of theirs that was not raised before.
 ///
-/// Operations on arrays of a GPU are deferred, so that one kernel computes several of them. Any access that could observe it
-/// launches
-/// them first. An error is raised where a lost result is used. Call this function inside a `try` to receive the errors there.
+/// Operations on arrays of a GPU are deferred, so that one kernel computes several of them. Any access that could
+/// observe a pending result launches the operations first. An error is raised where a lost result is used. Call this
+/// function inside a `try` to receive the errors there.
 ///
 /// Raises
 /// ------
 /// DriverError
-///     If a launch is refused. The message names an operation, its dtype and shape, and the number of operations of the launch.
+///     If the driver refuses a launch. The message names an operation, its dtype and shape, and the number of
+///     operations of the launch.
 /// OutOfMemoryError
 ///     If memory for a result is exhausted.
 ///
@@ -203,15 +206,15 @@ fn _count_waiting() -> usize {
 /// Parameters
 /// ----------
 /// nodes : int, optional
-///     Pending operations.
+///     Maximum number of pending operations.
 /// results : int, optional
-///     Bytes of their results.
+///     Maximum bytes of the results of pending operations.
 /// held : int, optional
-///     Bytes of operands that only pending operations reference, in addition to their results.
+///     Maximum bytes of operands that only pending operations reference, in addition to their results.
 /// arrays : int, optional
-///     Arrays of one kernel.
+///     Maximum number of arrays of one kernel.
 /// outputs : int, optional
-///     Results of one kernel.
+///     Maximum number of results of one kernel.
 /// meetings : int, optional
 ///     Number of uses before an expression is compiled.
 #[pyfunction]

@@ -1,4 +1,4 @@
-//! Conversion between dtypes: by a kernel on a device, by NumPy in host memory.
+//! Conversion between dtypes: by a kernel on a device, or by NumPy in host memory.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyTypeError;
@@ -20,16 +20,17 @@ use pygpu_memory::capture;
 use pygpu_ops::Elementwise;
 use pygpu_ops::ufunc::{self, CastSource};
 
-/// Source of a cast.
+/// Values that a cast converts.
 #[derive(Clone, Copy)]
 pub(crate) enum CastValues<'a> {
     /// The elements of an array on the same device, broadcast to the target's shape.
     Array(&'a Array),
-    /// One element, as bytes of the target's dtype.
+    /// One element for the whole target, as bytes of the target's dtype.
     Item(&'a [u8]),
 }
 
-/// Whether NumPy can work on an array's memory in place. Not during a capture, which only records kernels.
+/// Returns whether NumPy can read and write an array's memory in place. The result is false during a capture, because a
+/// capture only records kernels.
 ///
 /// # Errors
 /// Driver errors.
@@ -37,7 +38,7 @@ pub(crate) fn uses_numpy(array: &Array, stream: &Stream) -> PyResult<bool> {
     Ok(array.device().is_cpu() && !capture::is_capturing(stream)?)
 }
 
-/// Writes values into an array, converted to its dtype, where a boolean mask is true.
+/// Writes values into an array, converted to the array's dtype. With a mask, writes only where the mask is true.
 ///
 /// # Errors
 /// `ComplexWarning`, if it is configured as an error; `ValueError` for shapes that do not broadcast; driver errors.
@@ -62,7 +63,7 @@ pub(crate) fn cast_into(
     if ufunc::is_castable(from, target.dtype()) {
         warn_dropped_imaginary(py, from, target.dtype())?;
         match py.without_gil(|| ufunc::cast(target, source, mask, stream)) {
-            Err(Error::Unavailable(_)) => {} // no compiler
+            Err(Error::Unavailable(_)) => {} // no compiler, so the host casts
             other => return Ok(other?),
         }
     }
@@ -72,7 +73,7 @@ pub(crate) fn cast_into(
 /// Casts an array to a new one with the given dtype and layout, on the same device.
 ///
 /// # Errors
-/// As [`cast_into`]; `OutOfMemoryError`.
+/// The errors of [`cast_into`]; `OutOfMemoryError`.
 pub(crate) fn cast(py: Python<'_>, source: &Array, dtype: DType, layout: Layout, stream: &Stream) -> PyResult<Array> {
     let _inherited = allocator_inheritance::inherit(py, std::iter::once(source))?;
     let is_castable = source.dtype() != dtype && ufunc::is_castable(source.dtype(), dtype);
@@ -85,7 +86,7 @@ pub(crate) fn cast(py: Python<'_>, source: &Array, dtype: DType, layout: Layout,
         let result = Array::on_new_memory(layout, dtype, stream.clone())?;
         if uses_kernel {
             is_cast = match ufunc::cast(&result, CastSource::Array(source), None, stream) {
-                Err(Error::Unavailable(_)) => false, // no compiler
+                Err(Error::Unavailable(_)) => false, // no compiler, so the host casts
                 other => other.map(|()| true)?,
             };
         }
@@ -97,17 +98,18 @@ pub(crate) fn cast(py: Python<'_>, source: &Array, dtype: DType, layout: Layout,
     Ok(result)
 }
 
-/// Casts like [`cast`], on the thread's current stream, and keeps the memory order of the axes.
+/// Casts an array to a new array with the given dtype and the same memory order of axes, on the thread's current
+/// stream.
 ///
 /// # Errors
-/// As [`cast`].
+/// The errors of [`cast`].
 pub(crate) fn cast_like(py: Python<'_>, source: &Array, dtype: DType) -> PyResult<Array> {
     let layout = source.layout().with_itemsize(dtype.itemsize() as i64)?;
     cast(py, source, dtype, layout, &stream::current(source.device()))
 }
 
-/// Whether a cast issues no warning and is done by a kernel. A device that has never run a kernel may lack a compiler;
-/// the host then converts.
+/// Returns whether a kernel performs a cast, without a warning. The result is false before the first kernel ran on a
+/// device, because a compiler may be missing. The host casts in that case.
 pub(crate) fn is_silent(from: DType, to: DType) -> bool {
     ufunc::is_castable(from, to) && !drops_imaginary(from, to) && Elementwise::was_run()
 }
@@ -119,7 +121,7 @@ fn drops_imaginary(from: DType, to: DType) -> bool {
 /// Issues NumPy's warning about discarded imaginary parts.
 ///
 /// # Errors
-/// The warning, if it is configured as an error.
+/// `ComplexWarning`, if it is configured as an error.
 pub(crate) fn warn_dropped_imaginary(py: Python<'_>, from: DType, to: DType) -> PyResult<()> {
     if !drops_imaginary(from, to) {
         return Ok(());
@@ -128,7 +130,7 @@ pub(crate) fn warn_dropped_imaginary(py: Python<'_>, from: DType, to: DType) -> 
     PyErr::warn(py, &class, c"Casting complex values to real discards the imaginary part", 1)
 }
 
-/// Calls `numpy.copyto` on views of the same memory.
+/// Calls `numpy.copyto` on ndarrays over the memory of the arrays.
 fn copy_with_numpy(py: Python<'_>, target: &Array, values: CastValues<'_>, mask: Option<&Array>) -> PyResult<()> {
     let view = |array: &Array| cpu_view::borrowed(py, array);
     let source = match values {
@@ -138,7 +140,7 @@ fn copy_with_numpy(py: Python<'_>, target: &Array, values: CastValues<'_>, mask:
     call_copyto(py, view(target)?.as_any(), source.as_any(), mask.map(view).transpose()?.as_ref().map(Bound::as_any))
 }
 
-/// One element as a 0-d ndarray.
+/// Creates a zero-dimensional ndarray that contains one element.
 fn item<'py>(py: Python<'py>, dtype: DType, bytes: &[u8]) -> PyResult<Bound<'py, PyUntypedArray>> {
     let result = ndarray::numpy(py)?.getattr(intern!(py, "empty"))?.call1(((), dtype::to_python(py, dtype)?))?;
     let result = result.cast_into::<PyUntypedArray>()?;
@@ -162,7 +164,7 @@ fn call_copyto(
     Ok(())
 }
 
-/// Casts on the host: for types without kernels (structured items, 8-bit floats), and without a compiler.
+/// Casts on the host, for types without kernels (structured items, 8-bit floats) and if no compiler is available.
 #[cold]
 fn through_the_host(
     py: Python<'_>,
@@ -186,7 +188,7 @@ fn through_the_host(
 /// Checks a cast against one of NumPy's casting rules.
 ///
 /// # Errors
-/// `TypeError`; NumPy's error for an unknown rule.
+/// `TypeError` if the rule forbids the cast; NumPy's error for an unknown rule.
 pub(crate) fn check_casting(py: Python<'_>, from: DType, to: DType, casting: &str) -> PyResult<()> {
     if casting == "unsafe" {
         return Ok(());

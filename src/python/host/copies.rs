@@ -1,4 +1,4 @@
-//! Copies to new memory, on the same device or another.
+//! Copies of arrays to new memory, on the same device or on another one.
 
 use pyo3::prelude::*;
 
@@ -11,10 +11,10 @@ use pygpu_device::Device;
 use pygpu_device::stream;
 use pygpu_layout::{Dims, Layout, MemoryOrder};
 
-/// A dense layout with an array's shape.
+/// Returns a dense layout with an array's shape.
 ///
 /// # Errors
-/// `ValueError` for more bytes than can be addressed.
+/// `ValueError` if the layout has more bytes than can be addressed.
 pub(crate) fn dense_in(array: &Array, order: MemoryOrder) -> Result<Layout> {
     let shape: Dims = array.layout().shape().collect();
     Layout::contiguous(&shape, array.layout().itemsize(), order)
@@ -25,7 +25,7 @@ pub(crate) fn dense_in(array: &Array, order: MemoryOrder) -> Result<Layout> {
 /// # Errors
 /// `OutOfMemoryError`; driver errors.
 pub(crate) fn copy_to(py: Python<'_>, source: &Array, device: Device, dense: Layout) -> PyResult<Array> {
-    // The source's allocator may not support another device.
+    // The allocator of the source may not support another device.
     let _inherited = allocator_inheritance::inherit(py, (device == source.device()).then_some(source).into_iter())?;
     let copied: Result<Array> = py.without_gil(|| {
         let target = Array::on_new_memory(dense, source.dtype(), stream::current(device))?;

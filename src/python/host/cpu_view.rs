@@ -10,7 +10,7 @@ use crate::convert::ndarray::{over_borrowed, over_memory};
 use pygpu_array::Array;
 use pygpu_base::error::Error;
 
-/// Creates an ndarray over the memory of a CPU array and keeps the array alive.
+/// Creates an ndarray over the memory of a CPU array. The ndarray keeps the array alive.
 ///
 /// # Errors
 /// `TypeError` for an array of another device.
@@ -19,7 +19,7 @@ pub(crate) fn view<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyU
     view_with_owner(array.py(), array.get().array(array.py())?, owner)
 }
 
-/// Creates a view like `view`, with another Python object as the owner.
+/// Creates a view like [`view`], whose owner is another Python object than the array.
 fn view_with_owner<'py>(
     py: Python<'py>,
     array: &Array,
@@ -30,15 +30,15 @@ fn view_with_owner<'py>(
     over_memory(py, array.address(), array.layout(), descr, !array.readonly(), owner)
 }
 
-/// Creates a view like `view`, for an array without a Python object. The view may outlive the call, e.g. in a
-/// traceback, and keeps the memory alive.
+/// Creates a view like [`view`], for an array without a Python object. The view keeps the memory alive, because it may
+/// exist longer than the call, e.g. in a traceback.
 pub(crate) fn owning<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyUntypedArray>> {
     let capsule = PyCapsule::new_with_value(py, array.clone(), c"PyGPU.Array")?;
     view_with_owner(py, array, capsule.into_any())
 }
 
-/// Creates a view like `view`, for a single call of a C function during which the caller keeps the array alive. The
-/// view keeps nothing alive, and costs half as much as `view`.
+/// Creates a view like [`view`], for a single call of a C function. The caller keeps the array alive during that call,
+/// because the view does not. Such a view costs half as much as [`view`].
 pub(crate) fn borrowed<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyUntypedArray>> {
     check_device(array)?;
     let descr = dtype::to_python(py, array.dtype())?;

@@ -1,4 +1,4 @@
-//! New arrays on a device: empty, or with the values of an ndarray.
+//! Creation of arrays on a device, uninitialized or with the values of an ndarray.
 
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
@@ -15,8 +15,8 @@ use pygpu_device::stream::{self, Stream};
 use pygpu_layout::{Layout, MemoryOrder};
 use pygpu_memory::{Allocation, custom_allocator};
 
-/// Whether an allocation needs no driver call. The GIL is then kept, because releasing it costs more than the
-/// allocation.
+/// Returns whether allocating on a device needs no driver call. The caller then keeps the GIL, because releasing the
+/// GIL costs more than the allocation.
 #[inline]
 pub(crate) fn is_process_memory(device: Device) -> bool {
     device.is_cpu() && !custom_allocator::is_in_use()
@@ -54,7 +54,7 @@ pub(crate) fn new_dense(py: Python<'_>, layout: Layout, dtype: DType, device: De
     Ok(py.without_gil(|| Array::on_new_memory(layout, dtype, stream::current(device)))?)
 }
 
-/// Creates an array with the values of an ndarray of the given dtype, with the same memory order of axes.
+/// Creates an array with the values of an ndarray, which has the given dtype. The axes keep their memory order.
 ///
 /// # Errors
 /// `OutOfMemoryError`; driver errors.
@@ -70,7 +70,7 @@ pub(crate) fn upload_new(
     Ok(array)
 }
 
-/// Uploads like `upload_new`, on a stream, and optionally waits.
+/// Uploads like [`upload_new`] on a given stream, and waits for the copy if requested.
 pub(crate) fn upload_new_on(
     py: Python<'_>,
     source: Bound<'_, PyUntypedArray>,

@@ -1,5 +1,5 @@
-//! PybindGPU's `to_device` and `to_host`. They use the host mirror: the ndarray over which an array was created, or the
-//! last result of `get`.
+//! PybindGPU's methods `to_device` and `to_host`. They use the host mirror of an array. This is the ndarray over which
+//! the array was created, or the last result of `get`.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -17,11 +17,12 @@ use pygpu_device::stream;
 impl GpuArray {
     fn set_host(&self, host: HostMirror) {
         let previous = std::mem::replace(&mut *self.host_mut(), host);
-        // Not under the lock: dropping an ndarray may run Python code.
+        // The lock is not held here, because dropping an ndarray may run Python code.
         drop(previous);
     }
 
-    /// The last result of `get`, for reuse if only the caller's reference and one more exist.
+    /// Returns the ndarray over which the array was created, or the cached last result of `get`; `None` if neither is
+    /// available.
     #[inline]
     pub(crate) fn last_result<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         match &*self.host()? {
@@ -41,7 +42,7 @@ impl GpuArray {
         Ok(())
     }
 
-    /// Uploads the host mirror.
+    /// Uploads the host mirror to the device.
     fn upload(slf: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
         match slf.get().live_mirror(py) {
@@ -56,7 +57,7 @@ impl GpuArray {
         }
     }
 
-    /// The host mirror, if there is one and it is still alive.
+    /// Returns the host mirror; `None` if there is none or if it was freed.
     fn live_mirror<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         self.host()?.live_ndarray(py)
     }
@@ -72,7 +73,7 @@ impl GpuArray {
     /// ----------
     /// device : Device, str or int, optional
     ///     Target device, as in the array API. PybindGPU's method has no argument and uploads.
-    /// stream : Stream or int, optional
+    /// The stream of the copy; the thread's current stream by default.
     ///     The stream of the copy; the current one by default.
     ///
     /// Returns
@@ -83,8 +84,8 @@ impl GpuArray {
     /// Raises
     /// ------
     /// ValueError
-    ///     For an upload without a host mirror: nothing was returned yet, or the result is no longer referenced. Only
-    ///     an array created over an ndarray keeps its host mirror alive.
+    ///     For an upload without a host mirror. This is the case if `get` was never called, or if its result is no
+    ///     longer referenced. Only an array that was created over an ndarray keeps its host mirror alive.
     ///
     /// Examples
     /// --------

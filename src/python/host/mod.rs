@@ -1,4 +1,4 @@
-//! Between arrays and ndarrays: views, pinned memory, copies in both directions.
+//! Transfers between arrays and ndarrays: views, pinned memory, and copies in both directions.
 
 use pyo3::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The host endpoint of a copy, and the ndarray that owns its memory.
+//! The host side of a copy, and the ndarray that owns its memory.
 
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
@@ -12,20 +12,22 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::Layout;
 use pygpu_memory::retired;
 
-/// The memory of an ndarray as an endpoint of a copy, and the ndarray, which keeps it alive.
+/// Memory of an ndarray as an endpoint of a copy. The operand keeps the ndarray alive.
 pub(crate) struct HostOperand {
     buffer: HostBuffer,
     owner: Option<Py<PyAny>>,
 }
 
 impl HostOperand {
+    /// Creates an operand over the memory of an ndarray.
+    ///
     /// # Errors
     /// `ValueError` for a shape that no array has.
     pub(crate) fn new(array: Bound<'_, PyUntypedArray>, itemsize: usize) -> Result<Self> {
         Ok(Self::from_buffer(ndarray::host_buffer(&array, itemsize)?, array.into_any()))
     }
 
-    /// Combines a buffer with the ndarray that owns it.
+    /// Creates an operand from a buffer and the ndarray that owns the buffer.
     pub(super) fn from_buffer(buffer: HostBuffer, owner: Bound<'_, PyAny>) -> Self {
         Self { buffer, owner: Some(owner.unbind()) }
     }
@@ -34,24 +36,27 @@ impl HostOperand {
         &self.buffer.layout
     }
 
-    /// Enqueues an upload, and waits for it or lets the stream keep the ndarray as long as it needs it.
+    /// Enqueues an upload. If `wait` is true, the call waits for the copy; otherwise the stream keeps a pinned ndarray
+    /// alive until the copy is complete.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     pub(crate) fn upload(&mut self, target: &Array, stream: &Stream, wait: bool) -> Result<()> {
         self.copy(target, stream, wait, true)
     }
 
-    /// Enqueues a download into an ndarray whose elements do not overlap; see [`Self::upload`].
+    /// Enqueues a download into an ndarray whose elements do not overlap. `wait` has the same effect as in
+    /// [`Self::upload`].
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     pub(super) fn download(&mut self, source: &Array, stream: &Stream, wait: bool) -> Result<()> {
         self.copy(source, stream, wait, false)
     }
 
     fn copy(&mut self, array: &Array, stream: &Stream, wait: bool, to_device: bool) -> Result<()> {
-        // SAFETY: the ndarray is held by `owner`, by the stream if that uses it longer.
+        // SAFETY: `owner` keeps the ndarray alive. If the stream uses the ndarray longer, `retain_pinned` transfers the
+        // owner to the stream.
         unsafe {
             match (to_device, wait) {
                 (true, true) => return copy::to_device_and_wait(array, &self.buffer, stream),
@@ -63,8 +68,8 @@ impl HostOperand {
         self.retain_pinned(stream)
     }
 
-    /// Keeps a pinned ndarray alive until the stream has passed. Not needed for pageable memory, which a copy no longer
-    /// uses after it returns.
+    /// Keeps a pinned ndarray alive until the stream has completed the copy. Pageable memory needs no owner, because
+    /// the copy no longer uses that memory after the call returns.
     fn retain_pinned(&mut self, stream: &Stream) -> Result<()> {
         if copy::is_pinned(stream.device(), &self.buffer)?
             && let Some(owner) = self.owner.take()

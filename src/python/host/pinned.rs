@@ -1,4 +1,4 @@
-//! ndarrays over pinned host memory, which a device's copy engines access directly.
+//! Ndarrays over pinned host memory, which the copy engines of a device access directly.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ use pygpu_memory::address_registry::{self, AddressedMemory};
 #[pyclass(frozen, weakref, name = "PinnedMemory", module = "PyGPU")]
 pub(crate) struct PinnedMemory {
     allocation: Detached<Arc<Allocation>>,
-    /// The address for ctypes.
+    /// Cached address object for ctypes.
     pub(crate) parameter: CtypesPointerCache,
 }
 
@@ -70,7 +70,7 @@ impl PinnedMemory {
     }
 }
 
-/// Creates an ndarray over a new block.
+/// Creates an ndarray over a new block of pinned memory.
 fn new_ndarray<'py>(
     py: Python<'py>,
     layout: &Layout,
@@ -85,7 +85,7 @@ fn new_ndarray<'py>(
         let allocation = Allocation::pinned(device, bytes, flags)?;
         if zeroed && bytes > 0 {
             let first: *mut u8 = std::ptr::with_exposed_provenance_mut(allocation.address());
-            // SAFETY: the new block has this size and no other user yet.
+            // SAFETY: the new block has this size, and no other code uses it yet.
             unsafe { first.write_bytes(0, bytes) };
         }
         Ok::<_, pygpu_base::error::Error>(Arc::new(allocation))
@@ -99,7 +99,7 @@ fn new_ndarray<'py>(
     ndarray::over_memory(py, address, layout, descr, true, owner.into_any())
 }
 
-/// Creates an uninitialized ndarray over pinned memory for the values of an array, with the same memory order of axes.
+/// Creates an uninitialized ndarray over pinned memory with the shape, dtype and memory order of axes of an array.
 ///
 /// # Errors
 /// `OutOfMemoryError`; driver errors.
@@ -133,18 +133,18 @@ fn new_of_shape<'py>(
 /// order : {'C', 'F'}, optional
 ///     Memory order.
 /// portable : bool, optional
-///     Pin for every device, not only this one.
+///     Pin the memory for every device, not only for `device`.
 /// mapped : bool, optional
-///     Map into the device's address space.
+///     Map the memory into the device's address space.
 /// write_combined : bool, optional
-///     Fast device reads, but very slow host reads.
+///     Make device reads fast, and host reads very slow.
 /// device : int, str or Device, optional
-///     The device that accesses it; the current device by default.
+///     The device that accesses the memory; the current device by default.
 ///
 /// Returns
 /// -------
 /// numpy.ndarray
-///     Its `base` owns the memory, which is freed with the last view. Copies between it and its device can be
+///     Its `base` owns the memory, which is freed with the last view. Copies between the ndarray and its device can be
 ///     asynchronous.
 ///
 /// Raises
@@ -152,11 +152,11 @@ fn new_of_shape<'py>(
 /// OutOfMemoryError
 ///     If the host has no memory to pin.
 /// TypeError, ValueError
-///     As for :func:`numpy.empty`.
+///     For arguments that :func:`numpy.empty` rejects.
 ///
 /// Notes
 /// -----
-/// On the CPU backend it is ordinary memory.
+/// On the CPU backend the result is ordinary memory.
 ///
 /// Examples
 /// --------
@@ -196,14 +196,14 @@ fn empty_pinned<'py>(
 /// order : {'C', 'F'}, optional
 ///     Memory order.
 /// portable, mapped, write_combined : bool, optional
-///     As for `empty_pinned`.
+///     The same as in `empty_pinned`.
 /// device : int, str or Device, optional
-///     The device that accesses it; the current device by default.
+///     The device that accesses the memory; the current device by default.
 ///
 /// Returns
 /// -------
 /// numpy.ndarray
-///     As from `empty_pinned`.
+///     An ndarray over pinned memory, as `empty_pinned` returns.
 ///
 /// Examples
 /// --------
@@ -235,16 +235,17 @@ fn zeros_pinned<'py>(
 /// Parameters
 /// ----------
 /// ary : numpy.ndarray or GPUArray
-///     The array; its values are not copied.
+///     The array whose shape, dtype and axis order are used; its values are not copied.
 /// portable, mapped, write_combined : bool, optional
-///     As for `empty_pinned`.
+///     The same as in `empty_pinned`.
 /// device : int, str or Device, optional
-///     The device that accesses it; by default that of a `GPUArray`, and the current device for an ndarray.
+///     The device that accesses the memory. It defaults to the device of a `GPUArray`, and to the current device for an
+///     ndarray.
 ///
 /// Returns
 /// -------
 /// numpy.ndarray
-///     As from `empty_pinned`, contiguous.
+///     A contiguous ndarray over pinned memory, as `empty_pinned` returns.
 ///
 /// Examples
 /// --------

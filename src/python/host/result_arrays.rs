@@ -1,7 +1,7 @@
-//! Result ndarrays over cached memory.
+//! Creation of result ndarrays over cached memory.
 //!
-//! NumPy supports custom allocators (NEP 49). Such an array owns its memory like any other (`OWNDATA`, no `base`,
-//! `resize`), and returns it to `memory::host_block_cache` when it is freed.
+//! NumPy supports custom allocators (NEP 49). An ndarray with cached memory owns its memory like any other ndarray
+//! (`OWNDATA`, no `base`, `resize`). It returns the memory to `memory::host_block_cache` when it is freed.
 
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
@@ -15,7 +15,7 @@ use pygpu_base::small_sort;
 use pygpu_layout::{Dims, Layout};
 use pygpu_memory::host_block_cache;
 
-/// Creates an uninitialized ndarray in C or F order; large ones over cached memory.
+/// Creates an uninitialized ndarray in C or F order; a large one uses cached memory.
 ///
 /// # Errors
 /// `MemoryError`.
@@ -46,7 +46,7 @@ pub(crate) fn empty_like<'py>(py: Python<'py>, like: &Layout, dtype: DType) -> P
     if dense.is_c_contiguous() || dense.is_f_contiguous() {
         return new_dense(py, &mut shape, dtype, !dense.is_c_contiguous());
     }
-    // NumPy can only allocate C and F order: the axes are created in memory order and then permuted.
+    // NumPy can only allocate C and F order. Therefore the axes are created in memory order and then permuted.
     let mut order: Vec<usize> = (0..dense.ndim()).collect();
     small_sort::sort_by_key(&mut order, |&axis| std::cmp::Reverse(dense.axes()[axis].stride));
     let mut sorted: Dims = order.iter().map(|&axis| shape[axis]).collect();

@@ -1,4 +1,4 @@
-//! Transfers between host and device: `get`, `set`, and the copies for the host mirror.
+//! Transfers between host and device: `get`, `set`, and the copies of the host mirror.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -19,7 +19,7 @@ use pygpu_copy::{self as copy, HostBuffer, ring};
 use pygpu_device::stream::{self, Stream};
 use pygpu_layout::{MemoryOrder, tuple_text};
 
-/// Uploads an ndarray with the array's dtype and shape, and waits until its memory is no longer needed.
+/// Uploads an ndarray with the array's dtype and shape, and waits until the copy no longer needs the ndarray's memory.
 ///
 /// # Errors
 /// Driver errors.
@@ -47,7 +47,7 @@ pub(crate) fn download(py: Python<'_>, target: &Bound<'_, PyUntypedArray>, sourc
     Ok(())
 }
 
-/// Downloads an array to a new ndarray with the same memory order of axes.
+/// Downloads an array to a new ndarray, which keeps the memory order of axes.
 ///
 /// # Errors
 /// Driver errors; `MemoryError`.
@@ -57,7 +57,7 @@ pub(crate) fn to_ndarray<'py>(py: Python<'py>, source: &Array) -> PyResult<Bound
     Ok(target)
 }
 
-/// Copies an array on its device, in C or F order.
+/// Copies an array to new memory on its device, in C or F order.
 ///
 /// # Errors
 /// `OutOfMemoryError`; driver errors.
@@ -65,7 +65,7 @@ pub(crate) fn device_copy(py: Python<'_>, source: &Array, order: MemoryOrder) ->
     copy_to(py, source, source.device(), dense_in(source, order)?)
 }
 
-/// Copies an array on its device, with the memory order of its axes.
+/// Copies an array to new memory on its device, and keeps the memory order of its axes.
 ///
 /// # Errors
 /// `OutOfMemoryError`; driver errors.
@@ -73,13 +73,13 @@ pub(crate) fn device_copy_like(py: Python<'_>, source: &Array) -> PyResult<Array
     copy_to(py, source, source.device(), source.layout().dense_like())
 }
 
-/// The target of `get`: the cached ndarray if it is not referenced elsewhere, otherwise a new one; and whether it is
-/// the cached one.
+/// Returns the target of `get`, and whether it is the cached ndarray. The cached ndarray is used if it is not
+/// referenced elsewhere; otherwise a new one is created.
 fn get_target<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntypedArray>, bool)> {
     let (py, source) = (slf.py(), slf.get().array(slf.py())?);
     if let Some(last) = slf.get().last_result(py)
         && let Ok(array) = last.cast_exact::<PyUntypedArray>()
-        // Two references: the cache's and this one.
+        // The two references are the cache and `last`.
         && ndarray::is_unshared(array, 2)
         && has_result_layout(array, source)?
     {
@@ -88,8 +88,9 @@ fn get_target<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntyped
     Ok((result_arrays::empty_like(py, source.layout(), source.dtype())?, false))
 }
 
-/// The target of an asynchronous `get`: pinned memory, within the limit and if the system allows it, because a copy to
-/// other memory is synchronous.
+/// Returns the target of an asynchronous `get`. The target is pinned memory, because a copy to other memory is
+/// synchronous. If the array exceeds the limit, or if the system cannot pin more memory, the target is the same as for
+/// `get`.
 fn async_get_target<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntypedArray>, bool)> {
     let source = slf.get().array(slf.py())?;
     if source.layout().nbytes() as u64 <= ring::limit()? as u64
@@ -100,7 +101,7 @@ fn async_get_target<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyU
     get_target(slf)
 }
 
-/// Whether an ndarray has the layout that a new result of `get` would have.
+/// Returns whether an ndarray has the dtype, shape and strides that a new result of `get` would have.
 fn has_result_layout(array: &Bound<'_, PyUntypedArray>, source: &Array) -> PyResult<bool> {
     let same_dtype = dtype::from_numpy(array.dtype().as_any())? == source.dtype();
     let dense = source.layout().dense_like();
@@ -108,7 +109,7 @@ fn has_result_layout(array: &Bound<'_, PyUntypedArray>, source: &Array) -> PyRes
     Ok(same_dtype && same_shape && array.strides().iter().map(|&stride| stride as i64).eq(dense.strides()))
 }
 
-/// Checks the caller's ndarray against the array.
+/// Checks that the caller's ndarray can receive the values of the array.
 fn check_get_target<'py>(source: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
     let array = ary
         .cast::<PyUntypedArray>()
@@ -138,7 +139,7 @@ fn check_get_target<'py>(source: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bo
     Ok(array.clone())
 }
 
-/// The ndarray's memory, with the array's shape if PyCUDA allows a different shape of equal size.
+/// Returns the memory of an ndarray with the shape of the array `like`. PyCUDA allows a different shape of equal size.
 fn buffer_shaped_like(array: &Bound<'_, PyUntypedArray>, like: &Array, operation: &str) -> PyResult<HostBuffer> {
     let buffer = ndarray::host_buffer(array, like.dtype().itemsize())?;
     if buffer.layout.shape().eq(like.layout().shape()) {
@@ -155,7 +156,7 @@ fn buffer_shaped_like(array: &Bound<'_, PyUntypedArray>, like: &Array, operation
     }
 }
 
-/// The source of `set` and `to_gpu`: the value as an ndarray with the array's dtype, or an error.
+/// Returns the source of `set` and `to_gpu`: the value as an ndarray with the array's dtype, or an error.
 fn set_source<'py>(target: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
     let array = ndarray::as_ndarray(ary, None)?;
     let array_dtype = dtype::from_numpy(array.dtype().as_any())?;
@@ -176,7 +177,7 @@ fn set_source<'py>(target: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bound<'p
     Ok(array)
 }
 
-/// Enqueues an upload and keeps the ndarray alive until the stream has passed it.
+/// Enqueues an upload, and keeps the ndarray alive until the stream has completed the copy.
 pub(crate) fn set_on(
     py: Python<'_>,
     target: &Array,
@@ -191,7 +192,7 @@ pub(crate) fn set_on(
     Ok(py.without_gil(|| host_operand.upload(target, stream, wait))?)
 }
 
-/// Implements `set` for the values of another device array, without a copy through the host.
+/// Implements `set` for the values of another device array. The copy does not pass through the host.
 fn set_from_device(
     target: &Bound<'_, GpuArray>,
     source: &Bound<'_, GpuArray>,
@@ -248,12 +249,12 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// ary : numpy.ndarray, optional
-    ///     Filled and returned instead; of the same dtype and number of elements. A bool is interpreted as PybindGPU's
-    ///     `copy`.
+    ///     Target that is filled and returned instead of a new ndarray. The target has the same dtype and number of
+    ///     elements as the array. A bool is interpreted as PybindGPU's `copy`.
     /// pagelocked : bool, optional
-    ///     Return pinned memory, which is faster in later copies.
+    ///     Return pinned memory, which makes later copies faster.
     /// async_ : bool, optional
-    ///     Do not wait: the values are available once the stream has passed the copy.
+    ///     Do not wait for the copy: the values are available after the stream has completed the copy.
     /// stream : Stream, optional
     ///     The stream of the copy; the thread's current stream by default.
     /// copy : bool, optional
@@ -262,8 +263,8 @@ impl GpuArray {
     /// Returns
     /// -------
     /// numpy.ndarray
-    ///     Its axes have the array's memory order. While it is alive it is the array's host mirror: `to_device()`
-    ///     uploads changes to it.
+    ///     Its axes have the array's memory order. While the ndarray exists, it is the array's host mirror:
+    ///     `to_device()` uploads changes of its values.
     ///
     /// Raises
     /// ------
@@ -308,13 +309,14 @@ impl GpuArray {
     /// stream : Stream, optional
     ///     The stream of the copy; the thread's current stream by default.
     /// ary : numpy.ndarray, optional
-    ///     Filled and returned; asynchronous only if it is pinned, otherwise the call waits.
+    ///     Target that is filled and returned. The copy is asynchronous only if the target is pinned; otherwise the
+    ///     call waits.
     ///
     /// Returns
     /// -------
     /// numpy.ndarray
-    ///     Over pinned memory, unless `ary` was given, the array is larger than :func:`pinned_limit`, or the system
-    ///     cannot pin more memory. In the last two cases the call waits, too.
+    ///     An ndarray over pinned memory. Exceptions: `ary` was passed, the array is larger than :func:`pinned_limit`,
+    ///     or the system cannot pin more memory. In the last two cases the call waits for the copy.
     ///
     /// Examples
     /// --------
@@ -345,16 +347,16 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// ary : array_like
-    ///     Of the same dtype and number of elements, with any strides. It may be changed after the call.
+    ///     Values with the array's dtype and number of elements, with any strides. `ary` may be changed after the call.
     /// async_ : bool, optional
-    ///     Do not wait for the copy; a pinned `ary` must then stay unchanged until the stream has passed.
+    ///     Do not wait for the copy; a pinned `ary` must then stay unchanged until the stream has completed the copy.
     /// stream : Stream, optional
     ///     The stream of the copy; the thread's current stream by default.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     For another dtype or number of elements, and for a read-only array.
+    ///     If `ary` has another dtype or number of elements, or if the array is read-only.
     ///
     /// Examples
     /// --------
@@ -383,8 +385,8 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// ary : array_like
-    ///     As in `set`. A pinned ndarray must stay unchanged until the stream has passed; others may be changed
-    ///     immediately.
+    ///     Values as in `set`. A pinned ndarray must stay unchanged until the stream has completed the copy; other
+    ///     ndarrays may be changed immediately.
     /// stream : Stream, optional
     ///     The stream of the copy; the thread's current stream by default.
     #[pyo3(signature = (ary: "ArrayLike", stream: "StreamLike" = None) -> "None")]
@@ -403,7 +405,7 @@ impl GpuArray {
     /// order : {'C', 'F', 'A', 'K'}, optional
     ///     Memory order; 'K', the default, keeps the memory order of the axes.
     /// device : Device, int or str, optional
-    ///     Device of the copy; that of the array by default.
+    ///     Device of the copy; the device of the array by default.
     ///
     /// Returns
     /// -------

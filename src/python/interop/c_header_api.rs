@@ -1,5 +1,5 @@
-//! Function that `pygpu/array_view.h` needs in addition to DLPack's table: whether an exported tensor is read-only,
-//! which the table does not contain.
+//! Function that `pygpu/array_view.h` needs in addition to DLPack's exchange table. The function reports whether an
+//! exported tensor is read-only. The exchange table does not contain this information.
 
 use pyo3::prelude::*;
 
@@ -19,7 +19,7 @@ impl ArrayHeader for HeaderFunctions {
 
 #[pymethods]
 impl GpuArray {
-    /// Returns the functions for the headers of `PyGPU.get_include()`.
+    /// Returns the C functions for the headers in the folder `PyGPU.get_include()`.
     #[classattr]
     fn __pygpu_c_api__(py: Python<'_>) -> PyResult<Py<PyAny>> {
         capsule::from_static(py, &API, NAME)

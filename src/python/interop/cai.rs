@@ -1,4 +1,5 @@
-//! `__cuda_array_interface__` in both directions, and its host counterparts `__array_interface__` and `__array__`.
+//! Import and export through `__cuda_array_interface__`, and export through its host counterparts `__array_interface__`
+//! and `__array__`.
 
 use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -21,10 +22,11 @@ use pygpu_interop::cai;
 use pygpu_interop::imported_memory::ImportedMemory;
 use pygpu_layout::Dims;
 
-/// Dictionaries to copy, one per dtype: inserting six keys into an empty dictionary would resize it.
+/// Dictionaries that an export copies, one per dtype. Inserting six keys into an empty dictionary would resize that
+/// dictionary, which costs time.
 static TEMPLATES: [PyOnce<Py<PyDict>>; TABLE.len()] = [const { PyOnce::new() }; TABLE.len()];
 
-/// The two interfaces, which differ in one key.
+/// The CUDA array interface and NumPy's array interface, which differ in one key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Interface {
     Cuda,
@@ -73,19 +75,19 @@ fn opaque_template<'py>(py: Python<'py>, dtype: DType) -> PyResult<Bound<'py, Py
     Ok(template)
 }
 
-/// Returns the keys common to both interfaces, in a new dictionary.
+/// Returns a new dictionary with the keys that both interfaces have.
 fn describe<'py>(py: Python<'py>, owner: &GpuArray, interface: Interface) -> PyResult<Bound<'py, PyDict>> {
     let array = owner.array(py)?;
     let entries = template(py, array.dtype(), interface.name())?;
     let layout = array.layout();
     entries.set_item(intern!(py, "shape"), shape::integers(py, layout.shape())?)?;
     let address = match (interface, owner.escaping_address(py)?) {
-        // NumPy before 2.0 rejects null, even for arrays without elements.
+        // NumPy before 2.0 rejects a null address, even for arrays without elements.
         (Interface::Host, 0) => std::mem::align_of::<u128>(),
         (_, address) => address,
     };
     entries.set_item(intern!(py, "data"), (address, array.readonly()))?;
-    // Many consumers accept only None for a contiguous array.
+    // Many consumers accept only None as the strides of a contiguous array.
     if !layout.is_c_contiguous() {
         entries.set_item(intern!(py, "strides"), shape::integers(py, layout.strides())?)?;
     }
@@ -104,13 +106,13 @@ impl GpuArray {
     /// Returns
     /// -------
     /// dict
-    ///     Contains the stream on which all work on the array is ordered. On ROCm, where the interface has no
-    ///     streams, the call waits for that work instead.
+    ///     Contains the stream in whose order all work on the array runs. On ROCm, where the interface has no streams,
+    ///     the call waits for that work instead.
     ///
     /// Raises
     /// ------
     /// AttributeError
-    ///     For an array in host memory, and for dtypes without an agreed typestr (bfloat16, float8).
+    ///     If the array is in host memory, or if its dtype has no agreed typestr (bfloat16, float8).
     #[getter]
     fn __cuda_array_interface__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         let py = slf.py();
@@ -135,7 +137,7 @@ impl GpuArray {
     /// Raises
     /// ------
     /// AttributeError
-    ///     For an array on a GPU, and with `PYGPU_STRICT=1`.
+    ///     If the array is on a GPU, or with `PYGPU_STRICT=1`.
     ///
     /// Examples
     /// --------
@@ -162,9 +164,9 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// dtype : data-type, optional
-    ///     A different dtype requires a copy.
+    ///     Dtype of the result; a dtype other than the array's requires a copy.
     /// copy : bool, optional
-    ///     True always copies, False never, None only if the dtype differs.
+    ///     True always copies, False never copies, None copies only if the dtype differs.
     ///
     /// Returns
     /// -------
@@ -173,9 +175,9 @@ impl GpuArray {
     /// Raises
     /// ------
     /// TypeError
-    ///     For an array on a GPU, because transfers are never implicit. With `PYGPU_STRICT=1` for every array.
+    ///     If the array is on a GPU, because transfers are never implicit. With `PYGPU_STRICT=1` for every array.
     /// ValueError
-    ///     For a copy that is needed and forbidden.
+    ///     If a copy is needed and `copy` is False.
     #[pyo3(signature = (dtype: "DTypeLike | None" = None, copy: "bool | None" = None) -> "NDArray[Any]")]
     fn __array__<'py>(
         slf: &Bound<'py, Self>,
@@ -209,7 +211,7 @@ impl GpuArray {
     }
 }
 
-/// Dictionary of a producer.
+/// Interface dictionary that a producer returned.
 struct InterfaceDict<'py>(Bound<'py, PyDict>);
 
 impl<'py> InterfaceDict<'py> {
@@ -221,7 +223,7 @@ impl<'py> InterfaceDict<'py> {
         self.get(key)?.ok_or_else(|| wrong_value(format_args!("'{key}' is missing")))
     }
 
-    /// Reads a tuple of integers.
+    /// Reads a tuple or list of integers from an entry of the dictionary.
     fn integers(&self, key: &str, entry: &Bound<'py, PyAny>) -> PyResult<Dims> {
         if !entry.is_instance_of::<PyTuple>() && !entry.is_instance_of::<PyList>() {
             return Err(wrong_type(format_args!("'{key}' is a tuple of integers, not {entry:?}")));
@@ -237,7 +239,7 @@ impl<'py> InterfaceDict<'py> {
             return Err(wrong());
         }
         let pointer = integer_pair.get_item(0)?;
-        // Some producers use None for arrays without elements.
+        // Some producers use None as the address of arrays without elements.
         let address = if pointer.is_none() { 0 } else { number::size(&pointer, "the pointer in 'data'")? };
         Ok((address, integer_pair.get_item(1)?.is_truthy()?))
     }
@@ -322,7 +324,7 @@ pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let description = dict.description()?;
     let stream = dict.stream()?;
     let owner = Box::new(SendPyObject::new(object.clone().unbind()));
-    // SAFETY: the memory description of the object cannot be verified; the object is kept alive.
+    // SAFETY: the object's description of its memory cannot be verified; `owner` keeps the object alive.
     let imported: Result<Array, Error> = py.without_gil(|| unsafe { cai::import(&description, stream, owner) });
     Ok(Some(imported?))
 }

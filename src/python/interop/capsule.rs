@@ -19,7 +19,7 @@ pub(crate) fn capsule<'py>(
     flags: DlpackFlags,
     consumer: Option<Stream>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: each tensor is new.
+    // SAFETY: each tensor is newly created, and its ownership is transferred to the capsule.
     let capsule = unsafe {
         if versioned {
             from_tensor(py, export::versioned(array, flags, consumer)?)
@@ -27,11 +27,11 @@ pub(crate) fn capsule<'py>(
             from_tensor(py, export::legacy(array, consumer)?)
         }
     }?;
-    fusion::flush_pending(py, FlushReason::Values); // operations that another thread deferred while this one waited
+    fusion::flush_pending(py, FlushReason::Values); // another thread may have deferred operations meanwhile
     Ok(capsule)
 }
 
-/// Reads a tuple of two integers.
+/// Converts a tuple of two integers.
 ///
 /// # Errors
 /// `TypeError` for any other object.

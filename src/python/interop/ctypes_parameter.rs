@@ -1,6 +1,7 @@
-//! `_as_parameter_`: conversion of arrays, memory, streams and events for `ctypes` functions.
+//! `_as_parameter_`: conversion of arrays, memory, streams and events to arguments of `ctypes` functions.
 //!
-//! An array becomes a pointer to its element type. `c_void_p` accepts it too, and pointers to other types reject it.
+//! An array becomes a pointer to its element type. `ctypes` accepts this pointer for `c_void_p` parameters, and rejects
+//! this pointer for parameters that are pointers to other types.
 
 use pyo3::prelude::*;
 
@@ -65,7 +66,7 @@ impl PyStream {
     /// Driver handle for a function of `ctypes`.
     #[getter]
     fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        fusion::flush_pending(py, FlushReason::StreamSync); // as for its address
+        fusion::flush_pending(py, FlushReason::StreamSync); // the receiver of the handle may wait for the stream or use it
         void_pointer(py, self.stream()?.handle().0)
     }
 }

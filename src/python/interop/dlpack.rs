@@ -1,7 +1,7 @@
-//! `__dlpack__` and `__dlpack_device__`: export of arrays as capsules.
+//! `__dlpack__` and `__dlpack_device__`: export of arrays as DLPack capsules.
 //!
-//! Optimized, because every exchange pays for it: no string is created, no Python object except the capsule, and one
-//! heap block for the data that the consumer owns.
+//! The export is optimized, because every exchange contains an export. An export creates no string, no Python object
+//! except the capsule, and only one heap block for the data that the consumer owns.
 
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;
@@ -27,29 +27,30 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// stream : int, optional
-    ///     The consumer's stream, which waits for the data through an event; the host does not wait. None is the
-    ///     legacy default stream, -1 disables synchronization. On CUDA 1 is the legacy default stream, 2 the
-    ///     per-thread one and 0 an error; on ROCm 0 is the default stream, and 1 and 2 are errors. Greater numbers
-    ///     are handles. For host memory only None and -1 are allowed.
+    ///     The consumer's stream. The stream waits for the data through an event, and the host does not wait. None is
+    ///     the legacy default stream, -1 disables synchronization. On CUDA 1 is the legacy default stream, 2 is the
+    ///     per-thread default stream, and 0 is an error. On ROCm 0 is the default stream, and 1 and 2 are errors.
+    ///     Greater numbers are handles. For host memory only None and -1 are allowed.
     /// max_version : tuple of int, optional
-    ///     Newest DLPack version that the consumer supports. Without it the capsule has the format used before 1.0.
+    ///     Newest DLPack version that the consumer supports. Without `max_version` the capsule has the format used
+    ///     before DLPack 1.0.
     /// dl_device : tuple of int, optional
-    ///     Requested device: the array's own, or ``(1, 0)`` for the host.
+    ///     Requested device: the array's own device, or ``(1, 0)`` for the host.
     /// copy : bool, optional
-    ///     True always copies, in C order; False never; None only for another device.
+    ///     True always copies, in C order. False never copies. None copies only to another device.
     ///
     /// Returns
     /// -------
     /// capsule
-    ///     Keeps the memory alive, not the array object. Its deleter does not need the GIL.
+    ///     Keeps the memory alive, but not the array object. Its deleter does not need the GIL.
     ///
     /// Raises
     /// ------
     /// BufferError
-    ///     For structured dtypes, for another device, for a read-only array without `max_version`, and for a copy that is
-    ///     needed and forbidden.
+    ///     If the dtype is structured, if another device is requested, if a read-only array is exported without
+    ///     `max_version`, or if a copy is needed and `copy` is False.
     /// ValueError
-    ///     For a stream that the device does not have.
+    ///     If the device does not have the stream.
     ///
     /// Examples
     /// --------
@@ -102,7 +103,7 @@ impl GpuArray {
     /// Returns
     /// -------
     /// tuple of int
-    ///     Type 1 is the host, 2 CUDA, 10 ROCm.
+    ///     Type 1 is the host, 2 is CUDA, 10 is ROCm.
     ///
     /// Examples
     /// --------
@@ -129,7 +130,7 @@ fn is_for_host(array_device: Device, requested: (i64, i64)) -> PyResult<bool> {
     )))
 }
 
-/// Copies the values to new host memory in C order; the copy is complete when this returns.
+/// Copies the values to new host memory in C order. The copy is complete when the function returns.
 fn copy_to_host(py: Python<'_>, array: &Array, stream: Option<i64>, copy: Option<bool>) -> PyResult<Array> {
     if let Some(stream) = stream.filter(|&stream| stream != -1) {
         return Err(PyValueError::new_err(format!(
@@ -148,14 +149,14 @@ fn copy_to_host(py: Python<'_>, array: &Array, stream: Option<i64>, copy: Option
     copies::copy_to(py, array, Device::cpu()?, dense)
 }
 
-/// Copies in C order on the same device; the copy is usable on the consumer's stream.
+/// Copies an array in C order on its device. The copy is usable on the consumer's stream.
 fn copy_on_stream(py: Python<'_>, array: &Array, consumer: Option<&Stream>) -> PyResult<Array> {
     let stream = consumer.cloned().unwrap_or_else(|| stream::current(array.device()));
     Ok(py.without_gil(|| copy::duplicate(array, MemoryOrder::C, &stream))?)
 }
 
-/// Drops an array in any state of the thread. The free may wait for the driver, and the thread inside the driver may
-/// wait for the GIL. Therefore the GIL is released meanwhile, if this thread holds it.
+/// Drops an array in any state of the thread. Freeing the memory may wait for the driver, and a thread inside the
+/// driver may wait for the GIL. Therefore the GIL is released during the drop if this thread holds it.
 fn release(array: Array) {
     if array.device().is_cpu() || !holds_gil() {
         drop(array);
@@ -165,7 +166,7 @@ fn release(array: Array) {
     with_interpreter(|py| py.without_gil(|| drop(array.take())));
 }
 
-/// Registers the function by which lower layers drop arrays.
+/// Registers the function with which lower layers drop arrays.
 pub(crate) fn register() {
     export::set_release(release);
 }

@@ -1,7 +1,8 @@
-//! DLPack's C exchange table: PyGPU's, as the class attribute `__dlpack_c_exchange_api__`, and those of other types.
+//! DLPack's C exchange table: PyGPU's own table, which is the class attribute `__dlpack_c_exchange_api__`, and the
+//! tables of other libraries.
 //!
-//! The table of a type allows exchanging tensors without calling Python. None of its functions synchronizes: a
-//! consumer orders its work after `current_work_stream`, as `import` does below.
+//! The table of a type allows exchanging tensors without calling Python. Its functions do not synchronize. Therefore a
+//! consumer orders its work after the stream that `current_work_stream` returns, as `import` does below.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -45,8 +46,9 @@ fn expect_array(object: Option<Bound<'_, PyAny>>) -> PyResult<Bound<'_, GpuArray
     }
 }
 
-/// Makes the stream returned by `current_work_stream` wait for the array's last use on other streams, and records a
-/// use on it: the consumer works on that stream, or after it. With a single stream in use this is one comparison.
+/// Makes the stream returned by `current_work_stream` wait for the array's last use on other streams, and records a use
+/// on that stream. The record is needed because the consumer works on that stream, or after it. With a single stream in
+/// use the function is one comparison.
 fn order_current_stream(py: Python<'_>, array: &Array) -> PyResult<()> {
     let (device, allocation) = (array.device(), array.allocation());
     if device.is_cpu() {
@@ -59,7 +61,7 @@ fn order_current_stream(py: Python<'_>, array: &Array) -> PyResult<()> {
     Ok(py.without_gil(|| allocation.order_before(array.exported_access(), &current))?)
 }
 
-/// The exchange of `GPUArray` objects.
+/// PyGPU's implementation of the table for `GPUArray` objects.
 struct ArrayExchange;
 
 impl Exchange for ArrayExchange {
@@ -84,18 +86,18 @@ impl Exchange for ArrayExchange {
     }
 
     fn current_stream(py: Python<'_>, device_type: DLDeviceType, id: i32) -> PyResult<usize> {
-        fusion::flush_pending(py, FlushReason::StreamSync); // the holder of the handle may wait for the stream, or time it
+        fusion::flush_pending(py, FlushReason::StreamSync); // the receiver of the handle may wait for the stream or time it
         let device = dlpack::device_of(device_type.0.into(), id.into())?;
         Ok(stream::current(device).handle().0)
     }
 }
 
-/// Cached result for a type, by its address. The types are kept alive forever (there are at most `SLOTS`), so that
-/// the address of a type is never reused.
+/// Cached exchange support of a type, found by the type's address. The types are kept alive forever (there are at most
+/// `SLOTS` of them), so that the address of a type is never reused.
 struct TypeCacheSlot {
     class: AtomicPtr<ffi::PyTypeObject>,
-    /// 0 while it is being filled, `NO_TABLE`, `PLAIN`, or the address of the type's table, plus `LAZY` if the values
-    /// of its objects can differ from the content of their memory.
+    /// 0 while the slot is being filled; otherwise `NO_TABLE`, `PLAIN`, or the address of the type's table. `LAZY` is
+    /// added to the address if the values of the type's objects can differ from the content of their memory.
     support: AtomicUsize,
 }
 
@@ -110,19 +112,19 @@ static TYPE_CACHE: [TypeCacheSlot; SLOTS] =
 /// Exchange support of a type.
 #[derive(Clone, Copy)]
 pub(crate) enum ExchangeOffer {
-    /// Its values are on the host, and it has no device protocol.
+    /// Values of the type are on the host, and the type has no device protocol.
     Plain,
-    /// Exchange table.
+    /// The type has an exchange table.
     Table(ForeignExchangeTable),
-    /// Possibly another protocol.
+    /// The type has no exchange table, and possibly another protocol.
     Unknown,
 }
 
 /// Returns the exchange support of an object's type.
 ///
 /// # Errors
-/// Errors of reading the attribute, other than a missing attribute; `BufferError` for a tensor whose values differ
-/// from the content of its memory.
+/// Errors of reading the attribute, except for a missing attribute; `BufferError` for a tensor whose values differ from
+/// the content of its memory.
 #[inline]
 pub(crate) fn exchange_offer(object: &Bound<'_, PyAny>) -> PyResult<ExchangeOffer> {
     let class = class_of(object);
@@ -147,12 +149,13 @@ fn decode(object: &Bound<'_, PyAny>, support: usize) -> PyResult<ExchangeOffer> 
     }
 }
 
-/// PyTorch's table exports tensors that its `__dlpack__` rejects: tensors that require gradients, and tensors with a
-/// lazy conjugation or negation. The former are left to `__dlpack__`.
+/// Returns whether a PyTorch tensor must be imported through `__dlpack__` although its type has a table. PyTorch's
+/// table exports tensors that its `__dlpack__` rejects: tensors that require gradients, and tensors with a lazy
+/// conjugation or negation. Tensors that require gradients are left to `__dlpack__`.
 ///
 /// # Errors
-/// `BufferError` for the latter: neither `__dlpack__` nor the CUDA array interface checks both flags, and the
-/// imported values would be wrong.
+/// `BufferError` for a tensor with a lazy conjugation or negation. Neither `__dlpack__` nor the CUDA array interface
+/// checks both flags, so the imported values would be wrong.
 fn rejects_its_table(tensor: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = tensor.py();
     if tensor.call_method0(intern!(py, "is_conj"))?.is_truthy()? {
@@ -192,7 +195,7 @@ fn lookup(class: &Bound<'_, PyType>, slot: &TypeCacheSlot) -> PyResult<usize> {
     Ok(support)
 }
 
-/// Returns whether a class is one of Python's numbers, strings and containers, or of NumPy's.
+/// Returns whether a class is one of the number, string and container classes of Python or NumPy.
 fn is_plain(class: &Bound<'_, PyType>) -> PyResult<bool> {
     let py = class.py();
     let module = class.getattr(intern!(py, "__module__"))?;
@@ -200,7 +203,7 @@ fn is_plain(class: &Bound<'_, PyType>) -> PyResult<bool> {
         return Ok(true);
     }
     let modules = py.import(intern!(py, "sys"))?.getattr(intern!(py, "modules"))?;
-    // If NumPy was never imported, no object is of its types, and importing it here would be expensive.
+    // If NumPy was never imported, no object has a NumPy type, and importing NumPy here would be expensive.
     let Ok(numpy) = modules.get_item(intern!(py, "numpy")) else { return Ok(false) };
     for name in [intern!(py, "ndarray"), intern!(py, "generic")] {
         if class.is_subclass(&numpy.getattr(name)?)? {
@@ -210,17 +213,17 @@ fn is_plain(class: &Bound<'_, PyType>) -> PyResult<bool> {
     Ok(false)
 }
 
-/// Returns the table of a type, in the newest supported version. An invalid table is ignored, because `__dlpack__`
-/// may work.
+/// Returns the exchange table of a type, in the newest supported version. An invalid table is ignored, because
+/// importing through `__dlpack__` may work.
 fn find_table(class: &Bound<'_, PyType>) -> PyResult<Option<ForeignExchangeTable>> {
     let attribute = class.getattr_opt(intern!(class.py(), "__dlpack_c_exchange_api__"))?;
     Ok(attribute.and_then(|attribute| ForeignExchangeTable::from_capsule(&attribute)))
 }
 
-/// Makes a stream wait for the work of the producer with this table.
+/// Makes a stream wait for the work of the producer to which an exchange table belongs.
 ///
 /// # Errors
-/// The producer's errors; errors of the driver.
+/// Errors of the producer and of the driver.
 pub(crate) fn order_after(py: Python<'_>, table: ForeignExchangeTable, ready: &stream::Stream) -> PyResult<()> {
     let device = ready.device();
     if device.is_cpu() {

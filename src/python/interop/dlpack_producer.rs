@@ -1,4 +1,4 @@
-//! DLPack import: requests a capsule in a format that the producer supports, and takes the tensor out.
+//! DLPack import: requests a capsule in a format that the producer supports, and takes the tensor out of the capsule.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ use crate::py_once::{PyOnce, intern};
 use pygpu_interop::dlpack::import::ImportedTensor;
 use pygpu_interop::dlpack::{HOST, VERSION};
 
-/// Request to a producer.
+/// Arguments of a request to a producer's `__dlpack__`.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct DlpackRequest {
     /// Number of the stream on which the data must be usable; `None` for host memory.
@@ -23,17 +23,17 @@ pub(crate) struct DlpackRequest {
     pub(crate) to_host: bool,
 }
 
-/// Answer of a producer.
+/// Tensor that a producer returned.
 pub(crate) struct ProducerAnswer {
     pub(crate) tensor: ImportedTensor,
-    /// Whether it supports `stream`; otherwise the data is usable on the legacy default stream.
+    /// Whether the producer supports the keyword `stream`; otherwise the data is usable on the legacy default stream.
     pub(crate) accepts_stream: bool,
 }
 
-/// Returns the device that a producer reports: DLPack's type and number.
+/// Returns the device that a producer reports, as DLPack's device type and number.
 ///
 /// # Errors
-/// The producer's errors; `TypeError` for a value that is not a pair of integers.
+/// The producer's errors; `TypeError` for a result that is not a pair of integers.
 #[inline]
 pub(crate) fn device_code(producer: &Bound<'_, PyAny>) -> PyResult<(i64, i64)> {
     let answer = call_method(producer, intern!(producer.py(), "__dlpack_device__"), None, [])?;
@@ -43,14 +43,14 @@ pub(crate) fn device_code(producer: &Bound<'_, PyAny>) -> PyResult<(i64, i64)> {
 /// Requests the tensor of a producer and takes ownership of it.
 ///
 /// # Errors
-/// The producer's errors; `TypeError` for an answer that is not a capsule; `BufferError` for an unsupported version.
+/// The producer's errors; `TypeError` for a result that is not a capsule; `BufferError` for an unsupported version.
 pub(crate) fn request_tensor(producer: &Bound<'_, PyAny>, request: DlpackRequest) -> PyResult<ProducerAnswer> {
     let py = producer.py();
     let newest = max_version(py)?;
     let plain = !request.no_copy && !request.to_host;
     let answer = match request.stream {
         None if plain => {
-            // Interned, so that the callee compares addresses instead of characters.
+            // The names are interned, so that the callee compares addresses instead of characters.
             static NAMES: PyOnce<Py<PyTuple>> = PyOnce::new();
             let names =
                 NAMES.get_or_try_init(py, || PyTuple::new(py, [intern!(py, "max_version")]).map(Bound::unbind))?;
@@ -74,8 +74,8 @@ pub(crate) fn request_tensor(producer: &Bound<'_, PyAny>, request: DlpackRequest
     }
 }
 
-/// Drops one keyword after another, the newest first, until the producer accepts the rest. This order works with
-/// every producer in use.
+/// Repeats the request with one keyword less, the newest first, until the producer accepts the remaining keywords. This
+/// order works with every producer in use.
 #[cold]
 fn query_stepwise(producer: &Bound<'_, PyAny>, request: DlpackRequest) -> PyResult<ProducerAnswer> {
     let py = producer.py();
@@ -117,8 +117,8 @@ fn max_version(py: Python<'_>) -> PyResult<&Bound<'_, PyTuple>> {
 /// Takes the tensor out of a capsule and renames the capsule, so that it is taken only once.
 ///
 /// # Errors
-/// `TypeError` for an object that is not a capsule; `ValueError` for a used capsule, or one with another name;
-/// `BufferError` for an unsupported version.
+/// `TypeError` for an object that is not a capsule; `ValueError` for a capsule that was already used or has another
+/// name; `BufferError` for an unsupported version.
 pub(crate) fn take(capsule: &Bound<'_, PyAny>) -> PyResult<ImportedTensor> {
     let Ok(capsule_object) = capsule.cast::<PyCapsule>() else {
         return Err(PyTypeError::new_err(format!(
@@ -126,7 +126,8 @@ pub(crate) fn take(capsule: &Bound<'_, PyAny>) -> PyResult<ImportedTensor> {
             capsule.get_type().fully_qualified_name()?
         )));
     };
-    // SAFETY: a capsule of that name contains a tensor of that format, which this function owns after the renaming.
+    // SAFETY: a capsule with this name contains a tensor of this format, which this function owns after renaming the
+    // capsule.
     unsafe {
         if let Some(tensor) = take_tensor(capsule)? {
             return Ok(ImportedTensor::versioned(tensor)?);

@@ -1,4 +1,4 @@
-//! The memory of an array as an object, as PyCUDA programs use it.
+//! The attribute `gpudata`, which PyCUDA programs use: the memory of an array as an object.
 
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
@@ -34,7 +34,7 @@ impl GpuArray {
     }
 }
 
-/// Returns the object that an allocator created for an array, otherwise an object for the array's memory.
+/// Returns the object that the array's allocator created; for other arrays creates an object for the array's memory.
 #[cold]
 fn memory_of(py: Python<'_>, gpu_array: &GpuArray) -> PyResult<Py<PyAny>> {
     let array = gpu_array.array(py)?;
@@ -50,8 +50,8 @@ fn memory_of(py: Python<'_>, gpu_array: &GpuArray) -> PyResult<Py<PyAny>> {
     Ok(Py::new(py, DeviceAllocation::over(array.clone()))?.into_any())
 }
 
-/// Returns whether an object can be an array's `gpudata`: it has an integer address, and is neither a number nor an
-/// array.
+/// Returns whether an object can be an array's `gpudata`. Such an object has an integer address, and is neither a
+/// number nor an array.
 pub(crate) fn is_memory_argument(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = object.py();
     let is_plain = object.is_instance_of::<PyInt>() || object.hasattr(intern!(py, "dtype"))?;

@@ -1,8 +1,9 @@
-//! Import of arrays of other libraries: tries one protocol after another, and fails with the reasons of all.
+//! Import of arrays of other libraries. The import tries one protocol after another, and fails with the errors of all
+//! protocols.
 //!
-//! The order: PyGPU's type, DLPack's exchange table, `__dlpack__`, `__cuda_array_interface__`; then, if host data is
-//! requested, NumPy. An object that reports a device is never read through the host: that would be an implicit
-//! transfer.
+//! The protocols are tried in this order: PyGPU's type, DLPack's exchange table, `__dlpack__`,
+//! `__cuda_array_interface__`, and NumPy if host data is requested. An object that reports a device is never read
+//! through the host, because that would be an implicit transfer.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -22,10 +23,10 @@ use pygpu_device::stream::Stream;
 use pygpu_interop::dlpack::import::ImportedTensor;
 use pygpu_interop::{dlpack, stream_numbers};
 
-/// Imports an object whose data is on a device; `None` for host data of any kind.
+/// Imports an object whose data is on a device; `None` for all host data.
 ///
 /// # Errors
-/// The producer's errors, if it reports a device.
+/// The producer's errors, if the object reports a device.
 #[inline]
 pub(crate) fn device_array(value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     if let Ok(array_object) = value.cast::<GpuArray>() {
@@ -40,11 +41,11 @@ pub(crate) fn device_array(value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> 
     }
 }
 
-/// Result of the device protocols.
+/// Result of trying the device protocols on an object.
 pub(crate) enum ImportOutcome {
     /// An array, possibly in host memory.
     Array(Array),
-    /// No array, and the error of each protocol: the object is on the host, or is not an array.
+    /// No array was imported: the object is on the host, or is not an array. Contains the error of each protocol.
     Nothing(ImportErrors),
 }
 
@@ -57,7 +58,7 @@ impl ImportErrors {
         self.0.push(error);
     }
 
-    /// Returns the last error, with the earlier ones as its causes.
+    /// Returns the error `last`, with the earlier errors as its causes.
     pub(crate) fn chain_before(self, py: Python<'_>, last: PyErr) -> PyErr {
         let mut earlier: Option<PyErr> = None;
         for error in self.0.into_iter().chain([last.clone_ref(py)]) {
@@ -75,7 +76,7 @@ impl ImportErrors {
     }
 }
 
-/// Returns the root cause of an error. The search is bounded, because causes can form a cycle.
+/// Returns the root cause of an error. The search has a maximum length, because causes can form a cycle.
 fn first_cause(py: Python<'_>, error: &PyErr) -> PyErr {
     const LONGEST_CHAIN: usize = 64;
     let mut first = error.clone_ref(py);
@@ -91,7 +92,7 @@ fn first_cause(py: Python<'_>, error: &PyErr) -> PyErr {
 /// Tries the device protocols on an object. Host data is imported through DLPack only if requested.
 ///
 /// # Errors
-/// All errors, if the object reports a device.
+/// The errors of all protocols, if the object reports a device.
 pub(crate) fn try_protocols(
     value: &Bound<'_, PyAny>,
     offer: ExchangeOffer,
@@ -135,16 +136,16 @@ pub(crate) fn try_protocols(
     }
 }
 
-/// Returns whether an object has both methods of DLPack.
+/// Returns whether an object has both DLPack methods.
 pub(crate) fn has_dlpack(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = value.py();
-    // Looked up on the type, as Python does with special methods; instances rarely differ.
+    // The methods are looked up on the type, as Python does with special methods; instances rarely have their own.
     let class = value.get_type();
     Ok(class.hasattr(intern!(py, "__dlpack__"))? && class.hasattr(intern!(py, "__dlpack_device__"))?)
 }
 
-/// Imports through a DLPack exchange table of the producer. Returns the array, and whether the producer copied the data.
-/// The array can be used on the stream `requested`, or else on the current stream.
+/// Imports through the producer's DLPack exchange table. Returns the array, and whether the producer copied the data.
+/// The array can be used on the stream that [`ready_stream`] returns for `requested`.
 pub(crate) fn through_table(
     value: &Bound<'_, PyAny>,
     table: ForeignExchangeTable,
@@ -156,7 +157,7 @@ pub(crate) fn through_table(
     finish(tensor, ready)
 }
 
-/// Imports through `__dlpack__`, for data on the DLPack device `code`.
+/// Imports an array through `__dlpack__`, for data on the DLPack device `code`.
 pub(crate) fn through_method(
     value: &Bound<'_, PyAny>,
     code: (i64, i64),
@@ -171,7 +172,7 @@ pub(crate) fn through_method(
     }
     let device = py.without_gil(|| dlpack::device_of(code.0, code.1))?;
     let (number, ready) = stream_numbers::as_dlpack_consumer(&ready_stream(py, device, requested)?);
-    // Some producers fail unless their device is the current one.
+    // Some producers fail unless the device of their data is the current device.
     let guard = device.guard().map_err(PyErr::from)?;
     let answer = dlpack_producer::request_tensor(value, DlpackRequest { stream: number, no_copy, to_host: false })?;
     drop(guard);
@@ -188,7 +189,7 @@ pub(crate) fn through_method(
     finish(answer.tensor, ready)
 }
 
-/// Returns the stream on which data must be usable: the requested one, or the thread's current one.
+/// Returns the stream on which the imported data must be usable: the requested stream, or the thread's current stream.
 pub(crate) fn ready_stream(py: Python<'_>, device: Device, requested: Option<&Bound<'_, PyAny>>) -> PyResult<Stream> {
     let stream = stream_argument::from_argument(py, requested, device)?;
     if !stream.is_foreign() {
@@ -202,7 +203,7 @@ pub(crate) fn finish(tensor: ImportedTensor, ready: Stream) -> PyResult<(Array, 
     Ok((tensor.into_array(ready)?, copied))
 }
 
-/// Creates the error for a copy that is needed and forbidden.
+/// Creates the error for a copy that is needed although `copy=False` forbids it.
 pub(crate) fn forbidden(reason: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(format!("{reason}, and copy=False forbids the copy"))
 }

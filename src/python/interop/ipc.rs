@@ -1,4 +1,4 @@
-//! Arrays shared with other processes; the Python part is in `PyGPU._sharing`.
+//! Sharing of arrays with other processes. The Python part is in `PyGPU._sharing`.
 
 use pyo3::prelude::*;
 
@@ -18,8 +18,8 @@ impl GpuArray {
     /// Returns
     /// -------
     /// SharedHandle
-    ///     Can be pickled: put it into a queue, or pass it to a process. The process that opens it waits for all
-    ///     earlier work on the array.
+    ///     Handle that can be pickled: put the handle into a queue, or pass the handle to a process. The process that
+    ///     opens the handle waits for all earlier work on the array.
     ///
     /// Raises
     /// ------
@@ -28,7 +28,7 @@ impl GpuArray {
     ///
     /// Notes
     /// -----
-    /// This process must keep an array over the memory alive as long as any other process uses it.
+    /// This process must keep an array over the memory alive while any other process uses the memory.
     ///
     /// Examples
     /// --------
@@ -54,11 +54,11 @@ impl GpuArray {
 /// Parameters
 /// ----------
 /// array : GPUArray
-///     Array with the memory.
+///     Array whose memory is ordered by the event.
 /// event : Event
 ///     Event of the array's device.
 /// record : bool
-///     True records the event, False waits for it; both on the current stream.
+///     True records the event, False makes the next use wait for the event; both on the current stream.
 #[pyfunction]
 #[pyo3(signature = (array: "GPUArray", event: "Event", record: "bool") -> "None")]
 fn _order_by_event(array: &Bound<'_, GpuArray>, event: &Bound<'_, PyEvent>, record: bool) -> PyResult<()> {

@@ -1,8 +1,9 @@
-//! Converts a memory argument (array, `DeviceAllocation`, integer, or object with an address) to an address, with all
-//! properties that PyGPU tracks.
+//! Conversion of a memory argument (array, `DeviceAllocation`, integer, or object with an address) to an address with
+//! all properties that PyGPU tracks.
 //!
-//! All code that accepts an address from Python uses this module. It returns the containing block with its uses, the
-//! extent, and whether the memory is writable. The user is responsible for untracked addresses.
+//! All code that accepts an address from Python uses this module. A converted argument has the block that contains the
+//! address, with the block's uses, the extent of the memory, and whether the memory is writable. The user is
+//! responsible for addresses that PyGPU does not track.
 
 use std::sync::Arc;
 
@@ -29,11 +30,11 @@ use pygpu_layout::Layout;
 use pygpu_memory::address_registry::{self, AddressLookup, AddressedMemory, ContainingBlocks};
 use pygpu_memory::{Allocation, OwnerBox};
 
-/// Owner that is kept alive while arrays refer to its memory.
+/// An owner that is kept alive while arrays refer to its memory.
 pub(crate) trait IntoOwner {
-    /// Converts the owner for memory in a block that is freed separately.
+    /// Converts the owner, for memory in a block that is freed independently of the owner.
     fn for_existing_block(self) -> OwnerBox;
-    /// Converts the owner for memory that is freed with it.
+    /// Converts the owner, for memory that is freed together with the owner.
     fn for_owned_memory(self) -> OwnerBox;
 }
 
@@ -47,24 +48,25 @@ impl IntoOwner for MemoryOwner {
     }
 }
 
-/// Converted memory argument.
+/// A memory argument after its conversion.
 pub(crate) struct MemoryArgument {
     address: Address,
     /// Registered blocks that contain the address, innermost first.
     blocks: ContainingBlocks,
-    /// Start and end (exclusive) of the memory, as reported by the object that has the address.
+    /// Start and end (exclusive) of the memory, as reported by the object with the address.
     reported_extent: Option<(Address, Address)>,
     readonly: bool,
 }
 
 impl MemoryArgument {
-    /// Converts an object.
+    /// Converts a Python object to a memory argument.
     ///
     /// # Errors
     /// `TypeError` for an object without an address, including arrays of values; `ValueError` for an address that
     /// exceeds 64 bits; `CudaError` for freed memory; exceptions of the object.
     pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        // Before the classes, whose questions cost more than all else about a number.
+        // Exact integers are checked first, because the class checks below cost more than the whole conversion of an
+        // integer.
         if numbers::is_exact_int(object) {
             return Self::from_address(integer_address(object)?);
         }
@@ -81,7 +83,8 @@ impl MemoryArgument {
         match address_of(object)? {
             Some(address) => {
                 let argument = Self::from_address(address)?;
-                // A NumPy integer has `nbytes` too, but for itself.
+                // A NumPy integer has `nbytes` too, which is the size of the integer itself and not of the memory at
+                // the address.
                 Ok(if argument.blocks.is_empty() && !is_integer(object) {
                     argument.reported_by(object)?
                 } else {
@@ -95,7 +98,7 @@ impl MemoryArgument {
         }
     }
 
-    /// Converts an address.
+    /// Converts an address to a memory argument.
     ///
     /// # Errors
     /// `CudaError` for freed memory.
@@ -111,7 +114,7 @@ impl MemoryArgument {
 
     fn from_array(array: &Array) -> Self {
         let block = Arc::clone(array.allocation());
-        // An empty array has a block but no element; the block determines its address.
+        // An empty array has a block but no element, so the block determines the address.
         let address = if array.layout().size() == 0 { block.address() } else { array.address() };
         Self::from_block(address, block, array.readonly())
     }
@@ -120,8 +123,8 @@ impl MemoryArgument {
         Self { address, blocks: smallvec![(block, AddressedMemory::Own)], reported_extent: None, readonly }
     }
 
-    /// Adds the extent that the object reports: `nbytes` or `size` of itself, of its `_block` (PyGPU's pointer
-    /// wrappers) or of its `mem` (CuPy's pointers).
+    /// Adds the extent that the object reports. The extent is `nbytes` or `size` of the object, of its `_block`
+    /// (PyGPU's pointer wrappers), or of its `mem` (CuPy's pointers).
     fn reported_by(mut self, object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = object.py();
         let attribute = |holder: &Bound<'_, PyAny>, name| -> PyResult<Option<usize>> {
@@ -138,7 +141,7 @@ impl MemoryArgument {
         let inner = object.getattr_opt(intern!(py, "_block"))?.filter(|block| !block.is_none());
         let source = inner.as_ref().unwrap_or(object);
         let bytes = match attribute(source, intern!(py, "nbytes"))? {
-            // The size of an array is a number of elements, not bytes.
+            // The attribute `size` of an array is a number of elements, not of bytes.
             None if !source.hasattr(intern!(py, "dtype"))? => attribute(source, intern!(py, "size"))?,
             reported_extent => reported_extent,
         };
@@ -160,13 +163,13 @@ impl MemoryArgument {
         self.readonly
     }
 
-    /// Returns the block of a device that contains the address, for synchronization with its uses.
+    /// Returns the device block that contains the address, so that a use can be synchronized with the block's other
+    /// uses.
     pub(crate) fn block(&self) -> Option<&Arc<Allocation>> {
         self.blocks.iter().find(|(_, kind)| *kind != AddressedMemory::Pinned).map(|(block, _)| block)
     }
 
-    /// Returns an array of all bytes from the address to the end of the block, for a kernel that receives the
-    /// address.
+    /// Returns an array of all bytes from the address to the end of the block, for a kernel that receives the address.
     pub(crate) fn remaining_block(&self) -> Option<Array> {
         let block = self.block()?;
         let offset = self.address.wrapping_sub(block.address()) as i64;
@@ -185,10 +188,10 @@ impl MemoryArgument {
         }
     }
 
-    /// Checks that bytes `low` to `high`, relative to the address, are within the known extent.
+    /// Checks that the bytes from `low` to `high`, relative to the address, are within the known extent.
     ///
     /// # Errors
-    /// `ValueError` that names the required and the available range.
+    /// `ValueError` that contains the required and the available range.
     pub(crate) fn check(&self, low: i64, high: i64) -> PyResult<()> {
         let Some((first, end)) = self.extent() else { return Ok(()) };
         let start = self.address as i128;
@@ -206,7 +209,7 @@ impl MemoryArgument {
         )))
     }
 
-    /// Returns the known extent. Imported memory may be part of a larger block.
+    /// Returns the known extent of the memory. Imported memory is excluded, because it may be part of a larger block.
     fn extent(&self) -> Option<(Address, Address)> {
         let owned = self.blocks.iter().filter(|(_, kind)| !matches!(kind, AddressedMemory::Lent { .. }));
         let largest = owned.max_by_key(|(block, _)| block.bytes());
@@ -222,12 +225,12 @@ impl MemoryArgument {
         })
     }
 
-    /// Returns an array whose element zero is at this address: over the tracked block, or over memory that `owner`
-    /// keeps alive. `stream` is the stream on which untracked memory is usable; by default the default stream of its
-    /// device.
+    /// Returns an array whose element zero is at this address. The array refers to the tracked block, or to memory that
+    /// `owner` keeps alive. `stream` is the stream on which untracked memory is usable; it defaults to the default
+    /// stream of the memory's device.
     ///
     /// # Errors
-    /// `ValueError` beyond the known extent and for address 0; errors of the driver.
+    /// `ValueError` for elements outside of the known extent and for address 0; driver errors.
     pub(crate) fn array(
         self,
         py: Python<'_>,
@@ -239,10 +242,10 @@ impl MemoryArgument {
         Ok(self.placement(py, &layout, stream, owner)?.array(layout, dtype)?)
     }
 
-    /// Like [`Self::array`], for a caller that constructs the array in place.
+    /// Computes the arguments of [`Self::array`], for a caller that constructs the array in place.
     ///
     /// # Errors
-    /// As [`Self::array`].
+    /// The errors of [`Self::array`].
     pub(crate) fn placement(
         self,
         py: Python<'_>,
@@ -267,13 +270,15 @@ impl MemoryArgument {
         let (address, readonly) = (self.address, self.readonly);
         let stream = stream(device);
         let owner: Option<OwnerBox> = match pinned {
-            // New arrays over pinned memory own it only through this value.
+            // The block of pinned memory is stored in the owner, because new arrays over that memory keep it alive only
+            // through the owner.
             Some(pinned) => Some(Box::new((owner.map(IntoOwner::for_owned_memory), pinned))),
             None => owner.map(IntoOwner::for_owned_memory),
         };
-        // SAFETY: the user guarantees the memory, and the owner keeps it alive; as in C, this cannot be verified.
+        // SAFETY: the user guarantees that the memory is valid, and `owner` keeps it alive. As in C, this cannot be
+        // verified.
         let import_memory = || unsafe { ArrayPlacement::lent(address, extent, readonly, stream, owner) };
-        // Only a driver call can block other threads.
+        // The GIL is released only for a driver call, because only that can block other threads.
         Ok(if device.is_cpu() { import_memory()? } else { py.without_gil(import_memory)? })
     }
 }
@@ -282,7 +287,7 @@ fn reaches(start: i128, offset: i64) -> i128 {
     start + i128::from(offset)
 }
 
-/// Creates the driver's error for the address of freed memory.
+/// Creates the driver error for an address in freed memory.
 pub(crate) fn freed(address: Address) -> pygpu_base::error::Error {
     raw_memory::invalid_value("address", format!("the memory at {address:#x} was freed"))
 }
@@ -290,14 +295,14 @@ pub(crate) fn freed(address: Address) -> pygpu_base::error::Error {
 /// Returns the device of the memory at an address with at least `nbytes` bytes.
 ///
 /// # Errors
-/// `ValueError` for address 0; errors of the driver.
+/// `ValueError` for address 0; driver errors.
 fn device_of(address: Address, nbytes: i64) -> PyResult<Device> {
     if address == 0 && nbytes > 0 {
         return Err(PyValueError::new_err(format!("address 0 cannot hold {nbytes} bytes")));
     }
     let device = Device::current()?;
     if device.is_cpu() {
-        return Ok(device); // the CPU backend owns all host memory
+        return Ok(device); // all host memory belongs to the CPU backend
     }
     Ok(match device.backend().pointer_kind(address)? {
         PointerKind::Device(index) => Device::new(device.backend(), index)?,
@@ -312,7 +317,7 @@ fn no_address(object: &Bound<'_, PyAny>) -> PyErr {
     ))
 }
 
-/// Returns whether an object is a plain integer: NumPy integers are, bools and arrays are not.
+/// Returns whether an object is a plain integer. NumPy integers are plain integers; bools and arrays are not.
 fn is_integer(object: &Bound<'_, PyAny>) -> bool {
     numbers::is_index(object) && !object.is_instance_of::<PyBool>() && object.cast::<PyUntypedArray>().is_err()
 }
@@ -328,8 +333,8 @@ fn integer_address(object: &Bound<'_, PyAny>) -> PyResult<Address> {
     number.extract().map_err(|_| PyValueError::new_err(format!("{number} is no address")))
 }
 
-/// Returns the address of an object: an integer, `__int__` of an object that is not a number, the attribute `ptr`, a
-/// ctypes pointer.
+/// Returns the address of an object: the value of an integer, the result of `__int__` of an object that is not a
+/// number, the attribute `ptr`, or the address in a ctypes pointer.
 fn address_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Address>> {
     let py = object.py();
     if let Some(pointer) = object.getattr_opt(intern!(py, "ptr"))?
@@ -337,7 +342,7 @@ fn address_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Address>> {
     {
         return integer_address(&pointer).map(Some);
     }
-    // The values of an ndarray are not addresses.
+    // The values of an ndarray are data, not addresses.
     if object.cast::<PyUntypedArray>().is_ok() {
         return Err(no_address(object));
     }

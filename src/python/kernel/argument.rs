@@ -1,4 +1,4 @@
-//! The class `KernelArgument`: parameter bytes that contain addresses, with the owners of the addresses.
+//! The class `KernelArgument`: bytes of a kernel parameter that contain addresses, with the owners of these addresses.
 
 use std::sync::Arc;
 
@@ -22,13 +22,13 @@ use pygpu_memory::{Access, Allocation};
 /// data : bytes
 ///     The parameter's bytes.
 /// lenders : sequence of tuple of object and bool
-///     The owners of the addresses: arrays, `DeviceAllocation`, `Texture`, `Surface` and other objects of this class,
-///     each with whether a kernel may write to its memory.
+///     The owners of the addresses: arrays, `DeviceAllocation`, `Texture`, `Surface` and other `KernelArgument`
+///     objects. The bool of each owner is True if a kernel may write to the owner's memory.
 ///
 /// Raises
 /// ------
 /// TypeError
-///     For an owner whose memory a launch cannot track.
+///     If a launch cannot track the memory of an owner.
 #[pyclass(frozen, subclass, weakref, name = "KernelArgument", module = "PyGPU._core")]
 pub(crate) struct KernelArgument {
     bytes: Vec<u8>,
@@ -36,12 +36,12 @@ pub(crate) struct KernelArgument {
 }
 
 impl KernelArgument {
-    /// A value without addresses.
+    /// Creates a value that contains no addresses.
     pub(crate) fn plain(bytes: &[u8]) -> Self {
         Self { bytes: bytes.to_vec(), owners: Vec::new() }
     }
 
-    /// A value with the address of one array.
+    /// Creates a value that contains the address of one array.
     pub(crate) fn over(bytes: &[u8], array: &Bound<'_, GpuArray>, access: Access) -> Self {
         Self { bytes: bytes.to_vec(), owners: vec![(array.as_any().clone().unbind(), access)] }
     }
@@ -73,7 +73,7 @@ impl KernelArgument {
     /// Returns
     /// -------
     /// bytes
-    ///     A launch that reads them from there does not track the memory.
+    ///     The parameter's bytes. A launch whose kernel reads them from the variable does not track the memory.
     #[pyo3(signature = () -> "bytes")]
     fn tobytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.bytes)
@@ -89,11 +89,11 @@ fn owns_address(value: &Bound<'_, PyAny>) -> bool {
     is_array || is_memory || value.is_instance_of::<KernelArgument>() || object::from_python(value).is_some()
 }
 
-/// Adds the blocks whose addresses an argument contains: those of a `KernelArgument`, and those of an array of
-/// addresses, which has a `KernelArgument` as `_owners`.
+/// Adds the blocks whose addresses an argument contains to `blocks`. The argument is a `KernelArgument`, or an array of
+/// addresses with a `KernelArgument` as its attribute `_owners`.
 ///
 /// # Errors
-/// The driver's `INVALID_VALUE` for freed memory.
+/// The driver error `INVALID_VALUE` for freed memory.
 pub(crate) fn collect<A>(value: &Bound<'_, PyAny>, blocks: &mut SmallVec<A>) -> PyResult<()>
 where
     A: Array<Item = (Arc<Allocation>, Access)>,

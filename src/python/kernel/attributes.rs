@@ -192,7 +192,7 @@ impl PyKernel {
     /// Parameters
     /// ----------
     /// preference : int
-    ///     0 no preference, 1 shared memory, 2 cache, 3 equal.
+    ///     0 is no preference, 1 prefers shared memory, 2 prefers cache, 3 prefers equal sizes.
     ///
     /// Examples
     /// --------
@@ -250,7 +250,7 @@ impl PyKernel {
     ///     Blocks that run concurrently on one multiprocessor; 0 if none fits. On the CPU backend one block runs per
     ///     processor.
     /// fraction : float
-    ///     Their warps as a fraction of the multiprocessor's maximum.
+    ///     Warps of these blocks as a fraction of the multiprocessor's maximum.
     ///
     /// Examples
     /// --------

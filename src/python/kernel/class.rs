@@ -1,4 +1,5 @@
-//! The class `Kernel`: a compiled or loaded kernel. `launcher.rs` has `kernel[grid, block, stream, shared]`.
+//! The class `Kernel`: a compiled or loaded kernel. The file `launcher.rs` implements `kernel[grid, block, stream,
+//! shared]`.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -18,51 +19,56 @@ use pygpu_kernel::{Element, Function, Parameter, ParameterKind, signature};
 /// Parameters
 /// ----------
 /// source : str, bytes, path, or a sequence of texts and paths
-///     CUDA C++ source; an image (cubin, PTX, fatbin); or the path of a file with either, where ``.cu`` is source code.
-///     Several sources are compiled together, in their order.
+///     CUDA C++ source; an image (cubin, PTX, fatbin); or the path of a file with a source or an image. A file whose
+///     name ends in ``.cu`` contains source code. Several sources are compiled together, in their order.
 /// name : str, optional
 ///     The kernel's name in the source: ``'scale'``, ``'space::scale'``, or with the arguments of a template,
-///     ``'scale<float>'``. It may be omitted if the source has a single kernel. A template without arguments is
+///     ``'scale<float>'``. The name may be omitted if the source has a single kernel. A template without arguments is
 ///     compiled when an instance is requested: ``kernel['scale<float>']`` or ``kernel.template(np.float32)``.
 /// options : sequence of str or str, optional
-///     nvcc's options, for every compiler: ``'-DN=3'``, ``'-I/folder'``, ``'-std=c++17'``, ``'-use_fast_math'``,
-///     ``'--maxrregcount=32'``. Options for host code or the linker are rejected by name.
+///     Options of nvcc, which PyGPU accepts for every compiler: ``'-DN=3'``, ``'-I/folder'``, ``'-std=c++17'``,
+///     ``'-use_fast_math'``, ``'--maxrregcount=32'``. Options for host code or the linker are rejected by name.
 /// compiler : str, optional
 ///     ``'nvcc'`` or ``'hipcc'``, or the path of such a program. By default the vendor's compiler library is used.
 /// extern_c : bool, optional
 ///     Wrap the whole source in ``extern "C"``.
 /// cache : bool, optional
-///     Use the user's cache folder for the image.
+///     Store the compiled image in the user's cache folder, and load the image from that folder in later calls.
 /// device : int, str or Device, optional
 ///     The kernel's device; the current device by default.
 /// lineinfo : bool, optional
 ///     Keep the source's line numbers for profilers and debuggers, as the option ``-lineinfo``.
 /// headers : mapping of str to str, optional
-///     Contents of headers that the source may include, by name.
+///     Contents of headers that the source may include, by the name of the header.
 ///
 /// Raises
 /// ------
 /// CompileError
 ///     If the source does not compile; its `log` is the compiler's output with the source's line numbers.
 /// ValueError
-///     For an unknown name, and for rejected options.
+///     If no kernel has the name, or for rejected options.
 /// BackendUnavailableError
 ///     If there is no compiler; the message lists the searched locations and how to install one.
 ///
 /// Notes
 /// -----
-/// ``kernel[grid, block, stream, shared](*arguments)`` launches: `grid` blocks of `block` threads, each an int or a
-/// tuple of up to three; on `stream`, the thread's current stream by default; with `shared` bytes of dynamic shared
-/// memory. Launching is asynchronous, except with `Out` and `InOut`.
+/// ``kernel[grid, block, stream, shared](*arguments)`` launches `grid` blocks of `block` threads, each an int or a
+/// tuple of up to three ints. The launch is on `stream`, by default the thread's current stream, with `shared` bytes of
+/// dynamic shared memory per block. Launching is asynchronous, except with `Out` and `InOut`.
 ///
-/// Arguments are arrays on the kernel's device, also of other libraries; NumPy scalars; Python scalars if the type is
-/// known from the source or `prepare`; ctypes structs and records of structured dtypes, or a `Struct` of them if they
-/// contain pointers to arrays; arrays of `pointers`; `Texture`, `Surface` and `TensorMap`; `In`, `Out` and `InOut` of
-/// host arrays; and None, a null pointer. They are checked against the source's declaration before anything is
-/// launched. The kernel waits, on the device, for other streams that use the arrays. With ``strided=True``
-/// non-contiguous arrays are accepted, and with ``cooperative=True`` all blocks run concurrently.
-/// ``kernel[LaunchConfig(...)](*arguments)`` launches with attributes: clusters, programmatic dependence, a priority;
-/// the call accepts them as keywords, too.
+/// Arguments are:
+///
+/// * arrays on the kernel's device, also of other libraries, and arrays of `pointers`;
+/// * NumPy scalars, and Python scalars if the parameter's type is known from the source or from `prepare`;
+/// * ctypes structs and records of structured dtypes, or a `Struct` of them if they contain pointers to arrays;
+/// * `Texture`, `Surface` and `TensorMap`;
+/// * `In`, `Out` and `InOut` of host arrays;
+/// * None for a null pointer.
+///
+/// All arguments are checked against the source's declaration before the launch. The kernel waits, on the device, for
+/// other streams that use the arrays. With ``strided=True`` non-contiguous arrays are accepted, and with
+/// ``cooperative=True`` all blocks run concurrently. ``kernel[LaunchConfig(...)](*arguments)`` launches with
+/// attributes: clusters, programmatic dependence, a priority. The call accepts these attributes as keywords, too.
 ///
 /// Examples
 /// --------
@@ -94,7 +100,7 @@ impl PyKernel {
     }
 }
 
-/// The only kernel of a source.
+/// Returns the only kernel of a source.
 fn only_kernel_name(names: &[String]) -> PyResult<String> {
     match names {
         [name] if !name.contains('<') => Ok(name.clone()),
@@ -159,8 +165,8 @@ impl PyKernel {
     /// Parameters
     /// ----------
     /// types : str or sequence
-    ///     Type codes as in PyCUDA and `struct`: ``'PPif'`` is two pointers, an int and a float. Or one entry for each
-    ///     parameter: such codes, dtypes, or `GPUArray` for a pointer.
+    ///     Type codes as in PyCUDA and `struct`: ``'PPif'`` is two pointers, an int and a float. Alternatively a
+    ///     sequence with one entry for each parameter: type codes, a dtype, or `GPUArray` for a pointer.
     ///
     /// Returns
     /// -------
@@ -169,9 +175,9 @@ impl PyKernel {
     /// Raises
     /// ------
     /// ValueError
-    ///     For an unknown type code.
+    ///     If a type code is unknown.
     /// TypeError
-    ///     If the driver reports other parameters.
+    ///     If the driver reports different parameters.
     ///
     /// Examples
     /// --------
@@ -188,12 +194,13 @@ impl PyKernel {
     /// Parameters
     /// ----------
     /// *arguments
-    ///     Dtypes, integers, bools, and strings, which are inserted unchanged.
+    ///     Template arguments: dtypes, integers, bools, and strings, which are inserted unchanged.
     ///
     /// Returns
     /// -------
     /// Kernel
-    ///     Compiled on first use, as a separate module with its own ``__device__`` and ``__constant__`` variables.
+    ///     An instance that is compiled on first use, as a separate module with its own ``__device__`` and
+    ///     ``__constant__`` variables.
     ///
     /// Raises
     /// ------

@@ -23,10 +23,10 @@ impl PyKernelModule {
     /// Parameters
     /// ----------
     /// path : str or path
-    ///     A cubin, PTX, a fatbin, a code object; or a shared library with kernels, built by nvcc or hipcc. On the CPU
-    ///     backend a library from PyGPU's compiler (`Module.image`).
+    ///     A cubin, PTX, a fatbin, a code object, or a shared library with kernels that nvcc or hipcc built. On the CPU
+    ///     backend a library that PyGPU's compiler built (`Module.image`).
     /// device : int, str or Device, optional
-    ///     The current device by default.
+    ///     Device on which the module is loaded; the current device by default.
     ///
     /// Returns
     /// -------
@@ -37,7 +37,7 @@ impl PyKernelModule {
     /// OSError
     ///     If the file cannot be read.
     /// ValueError
-    ///     For a file that is not an image, or is for other devices.
+    ///     If the file is not an image, or is for other devices.
     ///
     /// Examples
     /// --------
@@ -66,9 +66,9 @@ impl PyKernelModule {
     /// Parameters
     /// ----------
     /// image : bytes-like
-    ///     Contents of a file as for `from_file`.
+    ///     Contents of a file that `from_file` accepts.
     /// device : int, str or Device, optional
-    ///     The current device by default.
+    ///     Device on which the module is loaded; the current device by default.
     ///
     /// Returns
     /// -------
@@ -77,7 +77,7 @@ impl PyKernelModule {
     /// Raises
     /// ------
     /// ValueError
-    ///     For bytes that are not an image, or are for other devices.
+    ///     If the bytes are not an image, or are for other devices.
     ///
     /// Examples
     /// --------
@@ -106,13 +106,13 @@ impl PyKernelModule {
     /// name : str
     ///     Name of the template.
     /// *arguments
-    ///     Dtypes, integers, bools, and strings, which are inserted unchanged.
+    ///     Template arguments: dtypes, integers, bools, and strings, which are inserted unchanged.
     ///
     /// Returns
     /// -------
     /// Kernel
-    ///     If it is not one of the module's `instances`, it is compiled on first use, as a separate module with its own
-    ///     ``__device__`` and ``__constant__`` variables.
+    ///     The instance of the template. An instance that is not in the module's `instances` is compiled on first use,
+    ///     as a separate module with its own ``__device__`` and ``__constant__`` variables.
     ///
     /// Raises
     /// ------

@@ -26,36 +26,37 @@ use pygpu_layout::tuple_text;
 /// shared : int, optional
 ///     Bytes of dynamic shared memory of a block, up to the device's limit; the launch raises the kernel's limit.
 /// stream : Stream, optional
-///     The stream; the thread's current one at the time of the launch by default.
+///     The stream of the launch; the thread's current stream at the time of the launch by default.
 /// cluster : int or tuple of int, optional
-///     Blocks of a thread-block cluster along x, y, z: blocks that run concurrently and access each other's shared
-///     memory. The grid must be a multiple of it. More than 8 blocks need
+///     Blocks of a thread-block cluster along x, y, z. The blocks of a cluster run concurrently and access each other's
+///     shared memory. The grid must be a multiple of the cluster. More than 8 blocks need
 ///     ``kernel.non_portable_cluster_size_allowed = True``. A kernel compiled with ``__cluster_dims__`` has a fixed
 ///     cluster.
 /// cluster_scheduling_policy : {'spread', 'load_balancing'}, optional
-///     Distribution of a cluster's blocks over multiprocessors; the driver's choice by default.
+///     Distribution of a cluster's blocks over multiprocessors; by default the driver chooses the distribution.
 /// cooperative : bool, optional
 ///     Run all blocks concurrently, so that they may wait for one another (``cooperative_groups::this_grid().sync()``).
 /// programmatic_dependent_launch : bool, optional
-///     The kernel may begin before the preceding kernel on the stream has ended. It must call
-///     ``cudaGridDependencySynchronize()`` (``griddepcontrol.wait``) before it reads or writes global memory.
+///     The kernel may begin before the preceding kernel on the stream has ended. The kernel must call
+///     ``cudaGridDependencySynchronize()`` (``griddepcontrol.wait``) before the kernel reads or writes global memory.
 /// priority : int, optional
-///     Lower numbers run first; the stream's by default.
+///     Priority of the launch; lower numbers run first. The stream's priority by default.
 /// preferred_shared_memory_carveout : int, optional
-///     Percentage of the L1 cache preferred as shared memory, -1 for the driver's choice; the kernel's setting by
+///     Percentage of the L1 cache preferred as shared memory; -1 lets the driver choose. The kernel's setting by
 ///     default.
 ///
 /// Raises
 /// ------
 /// TypeError, ValueError
-///     For an invalid shape, number or policy. Attributes that the device or the kernel does not support are rejected
+///     If a shape, number or policy is invalid. Attributes that the device or the kernel does not support are rejected
 ///     by the launch.
 ///
 /// Notes
 /// -----
 /// Clusters and programmatic dependence require CUDA devices of compute capability 9.0 or newer. On other devices a
-/// cluster of one block has no effect, a larger one raises `NotSupportedError`, and kernels run sequentially, as
-/// programmatic dependence allows. Priority and carveout are hints, ignored if unsupported.
+/// cluster of one block has no effect, and a larger cluster raises `NotSupportedError`. Without support of programmatic
+/// dependence kernels run sequentially, which that attribute permits. Priority and carveout are hints, which an
+/// unsupporting device ignores.
 ///
 /// Examples
 /// --------
@@ -75,7 +76,7 @@ pub(crate) struct PyLaunchConfig {
     stream: Option<Py<PyAny>>,
 }
 
-/// Sets an attribute from a keyword of a launch. Returns whether the keyword is an attribute.
+/// Sets an attribute of a launch from a keyword. Returns whether the keyword is the name of an attribute.
 pub(crate) fn set(config: &mut LaunchConfig, name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let LaunchConfig { shape, attributes } = config;
     let is_given = !value.is_none();
@@ -105,12 +106,12 @@ fn policy(value: &Bound<'_, PyAny>) -> PyResult<ClusterPolicy> {
 }
 
 impl PyLaunchConfig {
-    /// The launch configuration.
+    /// Returns the launch configuration.
     pub(crate) fn config(&self) -> &LaunchConfig {
         &self.config
     }
 
-    /// The stream of the configuration, for a kernel's device.
+    /// Returns the stream of the configuration for a kernel's device; `None` if the configuration has no stream.
     pub(crate) fn stream_for(&self, py: Python<'_>, kernel: &PyKernel) -> PyResult<Option<Stream>> {
         let device = kernel.function().device();
         let argument = self.stream.as_ref().map(|stream| stream.bind(py));
@@ -192,7 +193,7 @@ impl PyLaunchConfig {
     /// Parameters
     /// ----------
     /// **changes
-    ///     The keywords of `LaunchConfig`.
+    ///     Keywords of `LaunchConfig` with their new values.
     ///
     /// Returns
     /// -------
@@ -358,7 +359,8 @@ impl ConfiguredLauncher {
     }
 }
 
-/// Applies the keywords of a launch.
+/// Applies the keywords of a launch to a configuration. Returns the new configuration and the strictness of the
+/// argument checks.
 pub(crate) fn with_keywords(
     mut config: LaunchConfig,
     kwargs: &Bound<'_, PyDict>,

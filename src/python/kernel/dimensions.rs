@@ -1,4 +1,4 @@
-//! Conversion of launch shapes.
+//! Conversion of launch shapes from Python objects.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -7,7 +7,7 @@ use pyo3::types::PyTuple;
 use crate::convert::number;
 use crate::ffi::numbers;
 
-/// Parses a number of blocks or threads along each axis.
+/// Converts an int or a sequence of up to three ints to the number of blocks or threads along each axis.
 #[inline]
 pub(crate) fn extent(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]> {
     if numbers::is_exact_int(value) {
@@ -23,7 +23,7 @@ pub(crate) fn extent(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]>
         }
         return Ok(lengths);
     }
-    // An ndarray has `__index__`, but only for a single integer; as a sequence it is a shape.
+    // An ndarray has `__index__` only if it contains a single integer. As a sequence an ndarray is a shape.
     match value.try_iter() {
         Ok(items) => extent(PyTuple::new(value.py(), items.collect::<PyResult<Vec<_>>>()?)?.as_any(), name),
         Err(_) if numbers::is_index(value) => Ok([parse_u32(value, name)?, 1, 1]),
@@ -36,7 +36,7 @@ fn invalid_extent(value: &Bound<'_, PyAny>, name: &str) -> PyErr {
     PyTypeError::new_err(format!("{name} is an int or a tuple of one to three, not {value}"))
 }
 
-/// Parses an unsigned 32-bit number.
+/// Converts a Python integer to an unsigned 32-bit number.
 #[inline]
 pub(crate) fn parse_u32(value: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
     match u32::try_from(numbers::fast_integer(value)) {
@@ -47,7 +47,7 @@ pub(crate) fn parse_u32(value: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
 
 #[cold]
 fn parse_u32_checked(value: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
-    // An exception of the fast path is raised again with the argument's name.
+    // The exception of the fast path is dropped; the conversion below raises it again with the argument's name.
     drop(PyErr::take(value.py()));
     let parsed = number::unsigned(value, name)?;
     u32::try_from(parsed).map_err(|_| PyValueError::new_err(format!("{name} is {parsed}, more than any device takes")))

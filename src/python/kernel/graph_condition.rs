@@ -19,14 +19,14 @@ use pygpu_device::stream::{self, Stream};
 ///
 /// Notes
 /// -----
-/// A kernel takes it as ``cudaGraphConditionalHandle``, which is 64 bits wide, and calls
-/// ``cudaGraphSetConditional(handle, number)``. It belongs to the graph in which it was created: the handle is invalid
-/// elsewhere. It can be used by one conditional node.
+/// A kernel takes the condition as ``cudaGraphConditionalHandle``, which is 64 bits wide, and calls
+/// ``cudaGraphSetConditional(handle, number)``. The condition belongs to the graph in which it was created, and the
+/// handle is invalid in other graphs. One conditional node can use the condition.
 #[pyclass(frozen, weakref, extends = KernelArgument, name = "GraphCondition", module = "PyGPU")]
 pub(crate) struct PyGraphCondition {
     condition: Condition,
     default: Option<u32>,
-    /// Keeps the memory behind the handle alive.
+    /// Owner that keeps the memory of the handle alive.
     _owner: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -54,7 +54,7 @@ impl PyGraphCondition {
 ///
 /// Notes
 /// -----
-/// Inside ``with`` the thread's current stream captures the body.
+/// In the ``with`` statement the thread's current stream captures the body.
 #[pyclass(frozen, weakref, name = "GraphBody", module = "PyGPU")]
 pub(crate) struct PyGraphBody {
     body: ConditionalBody,
@@ -89,7 +89,7 @@ impl PyGraphBody {
         let ended = py.without_gil(|| conditional::end(&stream));
         match _exception.get_item(0)?.is_none() {
             true => Ok(ended.map(|()| false)?),
-            false => Ok(false), // the exception is more informative than a follow-up error
+            false => Ok(false), // the exception of the body is more informative than the error of an incomplete capture
         }
     }
 }
@@ -101,19 +101,21 @@ impl PyGraph {
     /// Parameters
     /// ----------
     /// default_value : int, optional
-    ///     Value at the beginning of each launch. By default the value of the previous launch is kept; initially 0.
+    ///     Value at the beginning of each launch. By default the value of the previous launch is kept, which is 0 for
+    ///     the first launch.
     ///
     /// Returns
     /// -------
     /// GraphCondition
-    ///     Kernels take it as ``cudaGraphConditionalHandle`` and call ``cudaGraphSetConditional(handle, number)``.
+    ///     The number. Kernels take a condition as ``cudaGraphConditionalHandle`` and call
+    ///     ``cudaGraphSetConditional(handle, number)``.
     ///
     /// Raises
     /// ------
     /// ValueError
     ///     Outside of the graph's ``with`` statement.
     /// NotSupportedError
-    ///     On HIP, which has no conditional nodes, and with CUDA drivers before 12.4.
+    ///     On HIP, which has no conditional nodes, and if the CUDA driver is older than 12.4.
     ///
     /// Examples
     /// --------
@@ -154,8 +156,8 @@ impl PyGraph {
     /// Raises
     /// ------
     /// ValueError
-    ///     Outside of the graph's ``with`` statement, for a condition of another graph, and while a body is being
-    ///     captured on another stream.
+    ///     Outside of the graph's ``with`` statement, for a condition of another graph, and while another stream
+    ///     captures a body.
     ///
     /// Examples
     /// --------
@@ -176,14 +178,14 @@ impl PyGraph {
     /// Returns
     /// -------
     /// tuple of GraphBody
-    ///     Two bodies, each for a ``with`` statement, in direct succession.
+    ///     Two bodies, for two ``with`` statements that directly follow one another.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     As for `if_then`.
+    ///     The same errors as for `if_then`.
     /// CudaError
-    ///     With CUDA drivers before 12.8.
+    ///     If the CUDA driver is older than 12.8.
     ///
     /// Examples
     /// --------
@@ -219,7 +221,7 @@ impl PyGraph {
     /// Raises
     /// ------
     /// ValueError
-    ///     As for `if_then`.
+    ///     The same errors as for `if_then`.
     ///
     /// Examples
     /// --------
@@ -254,15 +256,15 @@ impl PyGraph {
     /// Returns
     /// -------
     /// tuple of GraphBody
-    ///     One body per case, each for a ``with`` statement, in direct succession. A case that is not captured does
-    ///     nothing.
+    ///     One body per case, for ``with`` statements that directly follow one another. A case without a captured body
+    ///     does nothing.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     As for `if_then`, and for zero cases.
+    ///     The same errors as for `if_then`; also if `count` is 0.
     /// CudaError
-    ///     With CUDA drivers before 12.8.
+    ///     If the CUDA driver is older than 12.8.
     ///
     /// Examples
     /// --------

@@ -55,7 +55,7 @@ impl PyGraphNode {
     }
 }
 
-/// The launch from which a node was created.
+/// Returns the kernel launch from which a node was created; `None` for other nodes.
 fn launch_of(node: &GraphOperation) -> Option<Arc<Launched>> {
     node.part.clone()?.downcast::<Launched>().ok()
 }
@@ -87,14 +87,14 @@ impl PyGraph {
     /// Parameters
     /// ----------
     /// what : GraphNode or Graph
-    ///     A node of this graph whose parameters are replaced; or another graph with the same operations, all of whose
-    ///     parameters are adopted.
+    ///     A node of this graph whose parameters are replaced. Or another graph with the same operations, whose
+    ///     parameters replace all parameters of this graph.
     /// *arguments : object
-    ///     For a kernel its launch arguments; omit them to keep the current ones. For a memcpy the target and the
-    ///     source: arrays, or pinned memory. For a memset the array and the value. For any kind alternatively: a
+    ///     For a kernel its launch arguments; omit them to keep the current arguments. For a memcpy the target and the
+    ///     source, each an array or pinned memory. For a memset the array and the value. Alternatively, for any kind, a
     ///     function without parameters that enqueues a single operation, such as ``lambda: kernel[grid, block](x)``.
     /// grid, block : int or tuple of int, optional
-    ///     Launch shape of the kernel; the current one by default.
+    ///     Launch shape of the kernel; the current shape by default.
     /// shared : int, optional
     ///     Bytes of dynamic shared memory; the current number by default.
     /// strided : bool, optional
@@ -103,17 +103,19 @@ impl PyGraph {
     /// Raises
     /// ------
     /// ValueError
-    ///     For a node of another graph, and for parameters that result in another kind of operation, or in several.
+    ///     If the node belongs to another graph, or if the parameters result in another kind of operation or in several
+    ///     operations.
     /// CudaError
-    ///     With the driver's reason, if a graph differs by more than parameters. Nothing is changed then.
+    ///     If the graphs differ in more than their parameters. The error contains the driver's reason. No parameter is
+    ///     changed in this case.
     /// NotSupportedError
-    ///     For kinds of nodes without replaceable parameters, and drivers without support.
+    ///     If a node of this kind has no replaceable parameters, or if the driver does not support replacing them.
     ///
     /// Notes
     /// -----
-    /// Launches in progress keep their parameters. The graph keeps the new arguments alive, and releases replaced ones
-    /// once no launch uses them. Later launches wait for earlier work on the new arrays, and later work on them waits
-    /// for the launches.
+    /// Launches in progress keep their parameters. The graph keeps the new arguments alive, and releases replaced
+    /// arguments after all launches that use them. Later launches wait for earlier work on the new arrays, and later
+    /// work on these arrays waits for the launches.
     ///
     /// Examples
     /// --------
@@ -159,7 +161,7 @@ impl PyGraph {
     }
 }
 
-/// Parts of the shape of a kernel's launch that are exchanged.
+/// Parts of a kernel's launch shape that an update replaces; the other parts keep their values.
 struct ShapeChange<'a, 'py> {
     grid: Option<&'a Bound<'py, PyAny>>,
     block: Option<&'a Bound<'py, PyAny>>,
@@ -171,7 +173,7 @@ impl ShapeChange<'_, '_> {
         self.grid.is_some() || self.block.is_some() || self.shared.is_some()
     }
 
-    /// Refuses parts of a shape for a node that takes none.
+    /// Rejects a launch shape for a node that has none.
     fn check_kernel(&self, is_kernel: bool) -> PyResult<()> {
         if is_kernel || !self.has_any() {
             return Ok(());
@@ -193,7 +195,7 @@ impl ShapeChange<'_, '_> {
     }
 }
 
-/// Takes over all parameters of another graph.
+/// Replaces all parameters of a graph by the parameters of another graph.
 fn adopt_parameters(
     graph: &Bound<'_, PyGraph>,
     other: &Bound<'_, PyGraph>,
@@ -208,7 +210,7 @@ fn adopt_parameters(
     Ok(graph.py().without_gil(|| target.update(other))?)
 }
 
-/// The index and the kind of a node of the graph.
+/// Returns the index and the kind of a node, and rejects a node of another graph.
 fn node_index(graph: &Bound<'_, PyGraph>, what: &Bound<'_, PyAny>) -> PyResult<(usize, NodeKind)> {
     graph.get().graph()?;
     let node = what.cast::<PyGraphNode>().map_err(|_| {
@@ -222,26 +224,26 @@ fn node_index(graph: &Bound<'_, PyGraph>, what: &Bound<'_, PyAny>) -> PyResult<(
     }
 }
 
-/// New parameters of a node, which are captured when they are put on a stream.
+/// New parameters of a node. The operation that has these parameters is captured when it is enqueued on a stream.
 enum NodeParameters<'a, 'py> {
-    /// A function whose one operation is to be the node's.
+    /// A function that enqueues one operation, whose parameters the node receives.
     Function(Bound<'py, PyAny>),
-    /// The launch of the node once more, with another shape.
+    /// Repeats the launch of the node with another shape.
     Relaunch { launch: Arc<Launched>, node: GraphOperation, shape: ShapeChange<'a, 'py> },
-    /// A launch of the node's kernel.
+    /// Launches the node's kernel with new arguments.
     Kernel {
         launch: Arc<Launched>,
         shape: ShapeChange<'a, 'py>,
         arguments: &'a Bound<'py, PyTuple>,
         rules: ArgumentCheck,
     },
-    /// A target and a source.
+    /// Copies to a target from a source.
     Copy(&'a Bound<'py, PyTuple>),
-    /// An array and a value.
+    /// Fills an array with a value.
     Fill(&'a Bound<'py, PyTuple>),
-    /// A kernel that another library launched.
+    /// The node is a kernel that another library launched, so its parameters cannot be replaced.
     ForeignKernel,
-    /// A kind without parameters.
+    /// The node is of a kind without replaceable parameters.
     Other(NodeKind),
 }
 
@@ -275,7 +277,7 @@ impl<'a, 'py> NodeParameters<'a, 'py> {
         })
     }
 
-    /// Puts the operation on a stream that captures it.
+    /// Enqueues the operation on a capturing stream.
     fn enqueue(self, py: Python<'py>, stream: &Stream) -> PyResult<()> {
         match self {
             Self::Function(function) => with_current_stream(stream, || function.call0().map(drop)),
@@ -298,7 +300,7 @@ impl<'a, 'py> NodeParameters<'a, 'py> {
     }
 }
 
-/// Captures work on a stream as the new parameters of a node.
+/// Replaces the parameters of a node by those of the operation that `enqueue` adds to a capturing stream.
 fn replace(
     py: Python<'_>,
     graph: &graph::Graph,
@@ -315,7 +317,7 @@ fn replace(
     }
 }
 
-/// Calls a function with `stream` as the thread's current stream.
+/// Calls a function while `stream` is the thread's current stream.
 fn with_current_stream(stream: &Stream, call: impl FnOnce() -> PyResult<()>) -> PyResult<()> {
     stream::push_current(stream.clone());
     let outcome = call();
@@ -323,7 +325,7 @@ fn with_current_stream(stream: &Stream, call: impl FnOnce() -> PyResult<()>) -> 
     outcome
 }
 
-/// Repeats the launch of a node with another shape.
+/// Repeats the launch of a node with another launch shape.
 fn relaunch(
     py: Python<'_>,
     node: &GraphOperation,
@@ -333,11 +335,11 @@ fn relaunch(
 ) -> PyResult<()> {
     let uses: Vec<BlockUse<'_>> = node.uses.iter().map(|(block, access)| (block, *access)).collect();
     let mut arguments = launch_of.arguments.clone();
-    // SAFETY: the arguments are those of the original launch, whose memory the graph keeps alive.
+    // SAFETY: the arguments are the same as in the original launch, and the graph keeps their memory alive.
     Ok(py.without_gil(|| unsafe { launch::launch(&launch_of.function, shape, stream, &mut arguments, &uses) })?)
 }
 
-/// Copies from the second argument to the first.
+/// Copies the values of the second argument to the first argument.
 fn copy(arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
     let py = arguments.py();
     let Ok((target, source)) = arguments.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else {
@@ -354,7 +356,7 @@ fn copy(arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
     target.call_method1(intern!(py, "set_async"), (source,)).map(drop)
 }
 
-/// Fills the first argument with the second.
+/// Fills the array in the first argument with the value of the second argument.
 fn fill(arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
     let Ok((target, value)) = arguments.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else {
         return Err(PyTypeError::new_err("a memset takes an array and a value: update(node, array, value)"));

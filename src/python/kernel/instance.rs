@@ -1,5 +1,5 @@
-//! Lookup of a kernel by name: a kernel of the module, a template instance that is compiled on demand, or a function of
-//! a prebuilt library.
+//! Lookup of a kernel by its name. The kernel belongs to the module, is a template instance that is compiled on demand,
+//! or is a function of a prebuilt library.
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -9,7 +9,7 @@ use crate::py_once::intern;
 use crate::runtime::compiler::with_compiler;
 use pygpu_kernel::{Function, Module, mangled_names};
 
-/// The kernel of a module, or an instance of a template of its source.
+/// Returns a kernel of a module, or an instance of a template in the module's source.
 #[inline]
 pub(crate) fn function(py: Python<'_>, module: &Module, name: &str) -> PyResult<Function> {
     if module.lacks_instance(name)
@@ -23,7 +23,7 @@ pub(crate) fn function(py: Python<'_>, module: &Module, name: &str) -> PyResult<
     Ok(py.without_gil(|| module.function(name))?)
 }
 
-/// The kernel of an image with a given demangled name.
+/// Returns the kernel of an image with the given demangled name.
 #[cold]
 fn find_demangled(py: Python<'_>, module: &Module, name: &str) -> PyResult<Function> {
     if py.without_gil(|| module.names())?.iter().any(|exported| exported == name) {
@@ -35,7 +35,7 @@ fn find_demangled(py: Python<'_>, module: &Module, name: &str) -> PyResult<Funct
     Ok(py.without_gil(|| module.function(mangled.as_deref().unwrap_or(name)))?)
 }
 
-/// The instance of a template with the given arguments.
+/// Returns the instance of a template with the given template arguments.
 pub(crate) fn instantiate_template(module: &Module, name: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<Function> {
     let py = arguments.py();
     let backend = module.device().kind().name();

@@ -65,7 +65,7 @@ pub(crate) fn invalid_key(key: &Bound<'_, PyAny>) -> PyErr {
     ))
 }
 
-/// The result of ``kernel[config]``, or the kernel with a given name.
+/// Returns the result of ``kernel[config]`` for a `LaunchConfig`, or the kernel whose name is the string `key`.
 #[cold]
 fn configure<'py>(kernel: &Bound<'py, PyKernel>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     if let Ok(name) = key.cast::<PyString>() {

@@ -18,7 +18,7 @@ pub(crate) mod module;
 pub(crate) mod source;
 mod tensor_map;
 
-/// Adds classes and functions to the module.
+/// Adds the kernel classes to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     argument::register(module)?;
     tensor_map::register(module)?;

@@ -20,14 +20,14 @@ use pygpu_kernel::Module;
 /// Parameters
 /// ----------
 /// source : str, bytes, path, or a sequence of texts and paths
-///     As for `Kernel`.
+///     The same as for `Kernel`.
 /// options : sequence of str or str, optional
-///     As for `Kernel`.
+///     The same as for `Kernel`.
 /// instances : sequence of str, optional
-///     Template instances to compile in the module: ``['scale<float>', 'scale<double>']``. Others are compiled on first
-///     use, each as a separate module.
+///     Template instances to compile in the module: ``['scale<float>', 'scale<double>']``. Other instances are compiled
+///     on first use, each as a separate module.
 /// compiler, extern_c, cache, device, lineinfo, headers : optional
-///     As for `Kernel`.
+///     The same as for `Kernel`.
 ///
 /// Raises
 /// ------
@@ -36,8 +36,8 @@ use pygpu_kernel::Module;
 ///
 /// Notes
 /// -----
-/// Two modules of one source have separate variables. A module is unloaded after it and its kernels are no longer
-/// referenced and all launches have completed.
+/// Two modules of one source have separate variables. A module is unloaded when neither the module nor its kernels are
+/// referenced, and all launches have completed.
 ///
 /// Examples
 /// --------
@@ -109,7 +109,7 @@ impl PyKernelModule {
     /// Parameters
     /// ----------
     /// name : str
-    ///     The name in the source or in the image. For a prebuilt library the mangled name, or the demangled one as
+    ///     The name in the source or in the image. For a prebuilt library the mangled name, or the demangled name as
     ///     debuggers display it: ``'scale<float, 4>'``, ``'scale(float*, int)'``.
     ///
     /// Returns
@@ -119,7 +119,7 @@ impl PyKernelModule {
     /// Raises
     /// ------
     /// ValueError
-    ///     For an unknown name; the message lists the existing ones.
+    ///     If no kernel has the name; the message lists the existing names.
     ///
     /// Examples
     /// --------
@@ -150,12 +150,12 @@ impl PyKernelModule {
     /// Returns
     /// -------
     /// address, nbytes : int
-    ///     Valid while the module lives.
+    ///     Both are valid while the module exists.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     For an unknown name.
+    ///     If no variable has the name.
     ///
     /// Examples
     /// --------

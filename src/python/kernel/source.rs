@@ -1,4 +1,5 @@
-//! Source argument of kernels: source code, an image, or a file; and the accompanying options.
+//! Source argument of kernels: source code, an image, or a file. Also the compiler options that are passed with the
+//! source.
 
 use std::path::{Path, PathBuf};
 
@@ -17,13 +18,13 @@ use pygpu_kernel::{self as kernel, Cache, Declarations, KernelSource, Module};
 /// File name extensions of source code.
 const SOURCE_EXTENSIONS: [&str; 7] = ["cu", "cuh", "hip", "cpp", "cc", "c", "txt"];
 
-/// Source code or an image.
+/// Source code with its name, or an image.
 pub(crate) enum SourceOrImage {
     Text(String, String),
     Image(Vec<u8>),
 }
 
-/// Reads the first argument of `Kernel` and `Module`.
+/// Reads the argument `source` of `Kernel` and `Module`.
 pub(crate) fn read_argument(source: &Bound<'_, PyAny>) -> PyResult<SourceOrImage> {
     if let Ok(text) = source.cast::<PyString>() {
         let text = text.to_str()?;
@@ -51,7 +52,7 @@ pub(crate) fn read_argument(source: &Bound<'_, PyAny>) -> PyResult<SourceOrImage
     read(source.py(), &source.extract::<PathBuf>()?)
 }
 
-/// Reads the first argument, which may be a list of sources to be concatenated, and inserts the headers.
+/// Reads the argument `source`, which may be a list of sources to be concatenated, and inserts the headers.
 fn read_sources(source: &Bound<'_, PyAny>, headers: Option<&Bound<'_, PyAny>>) -> PyResult<SourceOrImage> {
     let is_list = source.is_instance_of::<PyList>() || source.is_instance_of::<PyTuple>();
     let parsed = if is_list { concatenate_sources(source)? } else { read_argument(source)? };
@@ -90,14 +91,14 @@ fn concatenate_sources(sources: &Bound<'_, PyAny>) -> PyResult<SourceOrImage> {
     }
 }
 
-/// Whether a string is a path: it contains no source code, and has a known file name extension.
+/// Returns whether a string is a path. A path contains no source code, and has a known file name extension.
 fn is_path(text: &str) -> bool {
     let suffix = text.rsplit_once('.').map_or("", |(_, suffix)| suffix);
     !text.contains(['\n', '{', '(', ';', '#', '"'])
         && (SOURCE_EXTENSIONS.contains(&suffix) || ["cubin", "ptx", "fatbin", "hsaco", "so"].contains(&suffix))
 }
 
-/// Whether a string is PTX, as returned by `module.ptx`.
+/// Returns whether a string is PTX code, as `module.ptx` contains it.
 fn is_ptx(text: &str) -> bool {
     let is_ptx = |word: &str| text.lines().any(|line| line.trim_start().starts_with(word));
     text.contains(".address_size") && is_ptx(".version") && is_ptx(".target")
@@ -131,7 +132,7 @@ pub(crate) fn options(options: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String
     texts.collect()
 }
 
-/// The common arguments of `Kernel` and `Module`.
+/// Arguments that the constructors of `Kernel` and `Module` share.
 pub(crate) struct SourceArgs<'a, 'py> {
     pub(crate) source: &'a Bound<'py, PyAny>,
     pub(crate) instances: Vec<String>,
@@ -157,7 +158,7 @@ enum LoadedSource {
 }
 
 impl SourceArgs<'_, '_> {
-    /// Reads the arguments without compiling.
+    /// Evaluates the arguments without compiling the source.
     pub(crate) fn read(self, py: Python<'_>) -> PyResult<LoadRequest> {
         let device = device_argument::from_argument(py, self.device)?;
         let mut options = options(self.options)?;
@@ -186,7 +187,7 @@ impl SourceArgs<'_, '_> {
 }
 
 impl LoadRequest {
-    /// Loads the module. Returns it with the names of the kernels that the source declares.
+    /// Loads the module. Returns the module and the names of the kernels that the source declares.
     pub(crate) fn load(self, py: Python<'_>) -> PyResult<(Module, Vec<String>)> {
         let module = match self.source {
             LoadedSource::Image(image, options) => load_image(py, self.device, image, &options)?,
@@ -195,7 +196,8 @@ impl LoadRequest {
         Ok((module, self.names))
     }
 
-    /// The requested template, if it is one without arguments: by its name, or as the only kernel of the source.
+    /// Returns the requested kernel if it is a template without template arguments. The template is selected by its
+    /// name, or is the only kernel of the source.
     pub(crate) fn template(&self, name: Option<&str>) -> Option<String> {
         let templates = self.names.iter().filter_map(|declared| declared.strip_suffix("<...>"));
         match (name, self.names.as_slice()) {
@@ -209,7 +211,7 @@ impl LoadRequest {
         }
     }
 
-    /// Creates a module that compiles nothing before an instance is requested.
+    /// Creates a module of templates, which compiles nothing before an instance is requested.
     pub(crate) fn templates(self) -> PyResult<Module> {
         match self.source {
             LoadedSource::Source(source) => Ok(Module::of_templates(self.device, *source)?),
@@ -228,7 +230,7 @@ pub(crate) fn load_image(py: Python<'_>, device: Device, image: Vec<u8>, options
     Ok(py.without_gil(|| Module::of_image(device, image, &LoadOptions::default()))?)
 }
 
-/// Compiles and loads a source without issuing the compilers' warnings, which stay in the log.
+/// Compiles and loads a source. The compilers' warnings are only stored in the log.
 pub(crate) fn load_quietly(py: Python<'_>, device: Device, source: KernelSource) -> PyResult<Module> {
     with_compiler(py, device, &source, |hints| kernel::load(device, &source, hints))
 }

@@ -13,7 +13,7 @@ use pygpu_kernel::tensor_map::{self, BoxSpec};
 use pygpu_layout::tuple_text;
 use pygpu_memory::Access;
 
-/// Public names, indexed by the driver's enumerators.
+/// Public names of the options, indexed by the driver's enumerators.
 const INTERLEAVE: &[&str] = &["none", "16B", "32B"];
 const SWIZZLE: &[&str] = &["none", "32B", "64B", "128B", "128B_atom_32B", "128B_atom_32B_flip_8B", "128B_atom_64B"];
 const L2_PROMOTION: &[&str] = &["none", "64B", "128B", "256B"];
@@ -24,40 +24,41 @@ const OOB_FILL: &[&str] = &["zero", "nan"];
 /// Parameters
 /// ----------
 /// array : GPUArray
-///     One to five axes of integers or floats. Its address must be a multiple of 16 bytes, its last axis contiguous,
-///     and the other strides multiples of 16 bytes.
+///     An array of integers or floats with one to five axes. Its address must be a multiple of 16 bytes, its last axis
+///     must be contiguous, and the other strides must be multiples of 16 bytes.
 /// box : int or sequence of int
-///     Elements of a box along each axis of the array, at most 256; along the last axis a multiple of 16 bytes.
+///     Number of elements of a box along each axis of the array, at most 256. Along the last axis the size of a box
+///     must be a multiple of 16 bytes.
 /// swizzle : str, optional
-///     Permutation of a box's rows in shared memory that avoids bank conflicts: ``'32B'``, ``'64B'``, ``'128B'``,
-///     within which a row then has to fit, and on newer devices ``'128B_atom_32B'``, ``'128B_atom_32B_flip_8B'``,
-///     ``'128B_atom_64B'``.
+///     Permutation of a box's rows in shared memory that avoids bank conflicts: ``'32B'``, ``'64B'`` or ``'128B'``. A
+///     row of the box then has at most this number of bytes. Newer devices also support ``'128B_atom_32B'``,
+///     ``'128B_atom_32B_flip_8B'`` and ``'128B_atom_64B'``.
 /// interleave : str, optional
-///     ``'16B'`` or ``'32B'``: channels are grouped in this number of bytes.
+///     ``'16B'`` or ``'32B'``: number of bytes in which channels are grouped.
 /// element_strides : int or sequence of int, optional
 ///     Step between the elements of a box along each axis, at most 8. The driver ignores the step of the last axis.
 /// l2_promotion : str, optional
-///     ``'64B'``, ``'128B'``, ``'256B'``: size of the L2 cache's reads.
+///     ``'64B'``, ``'128B'``, ``'256B'``: number of bytes of a read into the L2 cache.
 /// oob_fill : str, optional
-///     Value of elements outside of the array: ``'zero'``, or for floats ``'nan'``.
+///     Value of elements outside of the array: ``'zero'``, or ``'nan'`` for floats.
 /// readonly : bool, optional
-///     Whether kernels only read the array through it; otherwise a launch counts as writing it, unless the array is
-///     read-only.
+///     Whether kernels only read the array through the map. Otherwise a launch counts as a write to the array, unless
+///     the array is read-only.
 ///
 /// Raises
 /// ------
 /// NotSupportedError
 ///     On the CPU and on HIP, and on devices before compute capability 9.0.
 /// ValueError
-///     For an array, a box or options that the accelerator does not support.
+///     If the accelerator does not support the array, the box or an option.
 /// TypeError
-///     For unsupported element types.
+///     If the accelerator does not support the element type.
 ///
 /// Notes
 /// -----
-/// The kernel declares ``const __grid_constant__ CUtensorMap map``. Its coordinates begin with the array's last axis,
-/// along which a coordinate must be a multiple of 16 bytes. The map keeps the array alive, and a launch with it is
-/// ordered with other uses like one with the array itself.
+/// The kernel declares ``const __grid_constant__ CUtensorMap map``. Coordinates in the kernel begin with the array's
+/// last axis. A coordinate along that axis must be a multiple of 16 bytes. The map keeps the array alive. A launch with
+/// the map waits for other uses of the array like a launch with the array itself.
 ///
 /// Examples
 /// --------
@@ -73,7 +74,7 @@ pub(crate) struct TensorMap {
     boxes: BoxSpec,
 }
 
-/// The enumerator of a name; None is the first.
+/// Returns the driver's enumerator for the name of an option; the first enumerator for None.
 fn enumerator(word: Option<&str>, name: &str, words: &[&str]) -> PyResult<u32> {
     let Some(word) = word else { return Ok(0) };
     let position = words.iter().position(|known| known.eq_ignore_ascii_case(word));
@@ -83,7 +84,7 @@ fn enumerator(word: Option<&str>, name: &str, words: &[&str]) -> PyResult<u32> {
     })
 }
 
-/// Parses one number, or one for each axis.
+/// Converts one number, or a sequence with a number for each axis.
 fn lengths(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<u32>> {
     let parse = |value: &Bound<'_, PyAny>| {
         let length = number::unsigned(value, name)?;

@@ -1,11 +1,12 @@
-//! Declares methods of `GPUArray` and module functions by entries.
+//! Macros that declare methods of `GPUArray` and module functions in short entries.
 //!
-//! A parameter list is written once, with its documentation. Each entry adds a name, a summary, examples and the implementation.
-//! The text of `__doc__` is the same as in separate definitions.
+//! A parameter list is written once, with its documentation, for all functions that share it. Each entry adds a name, a
+//! summary, examples and the implementation. The text of `__doc__` is the same as with separate definitions.
 
 /// Defines one method (`method`) or function (`function`) of an array.
 ///
-/// `run` is called with its leading arguments, the array, and the options that the parameter list builds from its values.
+/// The expansion calls `run` with the leading arguments of the entry, the array, and the options. The parameter list of
+/// the entry builds the options from its values.
 macro_rules! entry {
     (method $name:ident {$($documentation:tt)*} ($($signature:tt)*) [$($text:tt)*] ($($parameter:ident: $type:ty),*)
      $result:ty, $run:path, [$($first:expr),*], $options:expr) => {

@@ -1,4 +1,4 @@
-//! The keywords of a call: `out`, `where`, `dtype`, `casting`, `order`.
+//! The keyword arguments of a ufunc call: `out`, `where`, `dtype`, `casting`, `order`.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -14,38 +14,38 @@ use pygpu_ops::ufunc::{Casting, UfuncEntry};
 pub(crate) enum ResultOrder {
     C,
     F,
-    /// F order if all operands have it.
+    /// F order if all operands are in F order, otherwise C order.
     A,
-    /// The order of the operands.
+    /// The memory order of the operands' axes.
     #[default]
     K,
 }
 
-/// The keywords of a call.
+/// Keyword arguments of a ufunc call.
 #[derive(Default)]
 pub(crate) struct UfuncKeywords<'py> {
-    /// Arrays for the results.
+    /// Output arrays that the caller passed, one entry per result.
     pub(crate) out: [Option<Bound<'py, GpuArray>>; 2],
-    /// Boolean mask of the elements to write.
+    /// Boolean mask of the elements that are written.
     pub(crate) mask: Option<Bound<'py, GpuArray>>,
-    /// The type of the results, which selects the loop.
+    /// Requested type of the results, which selects the loop.
     pub(crate) dtype: Option<ScalarType>,
-    /// The casting rule.
+    /// Rule for casting operands and results.
     pub(crate) casting: Casting,
-    /// Memory order of a new result.
+    /// Memory order of new results.
     pub(crate) order: ResultOrder,
 }
 
 impl<'py> UfuncKeywords<'py> {
-    /// Requests a result in an existing array.
+    /// Returns keywords that request the result in an existing array.
     pub(crate) fn into_array(out: &Bound<'py, GpuArray>) -> Self {
         Self { out: [Some(out.clone()), None], ..Self::default() }
     }
 
-    /// Reads the keywords of a call; `None` if they contain an array of another library.
+    /// Reads the keyword arguments of a call; `None` if a value is an array of another library.
     ///
     /// # Errors
-    /// `TypeError` and `ValueError` as NumPy's.
+    /// `TypeError` and `ValueError`, as in NumPy.
     pub(crate) fn read(entry: &UfuncEntry, keywords: &Bound<'py, PyDict>) -> PyResult<Option<Self>> {
         let mut parsed = Self::default();
         for (key, value) in keywords {
@@ -80,10 +80,10 @@ impl<'py> UfuncKeywords<'py> {
         Ok(Some(parsed))
     }
 
-    /// Reads an output array that follows the operands of a call.
+    /// Reads an output array that is passed by position, after the operands.
     ///
     /// # Errors
-    /// `TypeError` if the keyword is given too.
+    /// `TypeError` if `out` is passed by keyword too.
     pub(crate) fn read_positional(&mut self, index: usize, value: &Bound<'py, PyAny>) -> PyResult<bool> {
         if self.out.iter().any(Option::is_some) && index == 0 {
             return Err(PyTypeError::new_err("cannot specify 'out' as both a positional and keyword argument"));

@@ -1,4 +1,4 @@
-//! Functions that are also methods of NumPy's arrays.
+//! Methods of `GPUArray` that call the function of the same name.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -15,11 +15,11 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// min, max : GPUArray or number, optional
-    ///     The limits; an omitted one is not applied.
+    ///     The lower and the upper limit; an omitted limit is not applied.
     /// out : GPUArray, optional
     ///     Array for the result.
     /// **keywords
-    ///     As for a `Ufunc`.
+    ///     Keywords of a `Ufunc` call.
     ///
     /// Examples
     /// --------
@@ -44,7 +44,7 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// decimals : int, optional
-    ///     Digits after the decimal point; negative values round digits before it.
+    ///     Digits after the decimal point; a negative value rounds digits before the point.
     /// out : GPUArray, optional
     ///     Array for the result.
     ///
@@ -67,11 +67,11 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// offset : int, optional
-    ///     Offset of the diagonal; positive values are above the main one.
+    ///     Offset of the diagonal; a positive value selects a diagonal above the main diagonal.
     /// axis1, axis2 : int, optional
-    ///     The axes of the planes.
+    ///     The two axes that contain the diagonal.
     /// dtype : dtype-like, optional
-    ///     Type of the summation; as for `sum` by default.
+    ///     Type in which the elements are summed. The default is the same as for `sum`.
     /// out : GPUArray, optional
     ///     Array for the result.
     ///
@@ -99,7 +99,7 @@ impl GpuArray {
 
     /// The allocator of the memory and of results, if `allocator=` was given; else None.
     ///
-    /// Assign another one for later results.
+    /// Assign another allocator to use it for later results.
     ///
     /// Examples
     /// --------

@@ -13,7 +13,8 @@ use crate::names::names;
 use pygpu_base::dtype::ScalarType;
 use pygpu_ops::reductions::ReductionEntry;
 
-/// Returns the index of an extreme. The smallest index is fetched; it is negative if a row has none.
+/// Returns the indices of extreme elements. Floats require a synchronization, because a negative index marks a slice
+/// with NaN only, which is an error.
 fn index<'py>(
     entry: &'static ReductionEntry,
     a: &Bound<'py, GpuArray>,
@@ -33,7 +34,7 @@ fn index<'py>(
     Ok(result)
 }
 
-/// Subtracts the smallest element from the largest one. Booleans are rejected.
+/// Subtracts the smallest element from the largest element. Boolean arrays are rejected.
 fn extent<'py>(
     entry: &'static ReductionEntry,
     a: &Bound<'py, GpuArray>,
@@ -60,49 +61,54 @@ reductions! {
     }
     /// Return the smallest element that is not NaN.
     ///
-    /// The result is NaN if all elements are. On a device this gives no warning, because the call does not synchronize.
+    /// The result is NaN if all elements are NaN. On a device no warning is issued then, because the call does not
+    /// synchronize.
     extreme function nanmin => reduce::call, "nanmin" {
         /// >>> PyGPU.nanmin(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
         /// 1.0
     }
     /// Return the largest element that is not NaN.
     ///
-    /// The result is NaN if all elements are. On a device this gives no warning, because the call does not synchronize.
+    /// The result is NaN if all elements are NaN. On a device no warning is issued then, because the call does not
+    /// synchronize.
     extreme function nanmax => reduce::call, "nanmax" {
         /// >>> PyGPU.nanmax(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
         /// 2.0
     }
     /// Return the mean of the elements that are not NaN.
     ///
-    /// The result is NaN if all elements are. On a device this gives no warning, because the call does not synchronize.
+    /// The result is NaN if all elements are NaN. On a device no warning is issued then, because the call does not
+    /// synchronize.
     average function nanmean => reduce::call, "nanmean" {
         /// >>> PyGPU.nanmean(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
         /// 1.5
     }
     /// Return the variance of the elements that are not NaN.
     ///
-    /// The result is NaN if all elements are. On a device this gives no warning, because the call does not synchronize.
+    /// The result is NaN if all elements are NaN. On a device no warning is issued then, because the call does not
+    /// synchronize.
     variance function nanvar => reduce::call, "nanvar" {
         /// >>> PyGPU.nanvar(PyGPU.to_gpu([1.0, float("nan"), 3.0])).item()
         /// 1.0
     }
     /// Return the standard deviation of the elements that are not NaN.
     ///
-    /// The result is NaN if all elements are. On a device this gives no warning, because the call does not synchronize.
+    /// The result is NaN if all elements are NaN. On a device no warning is issued then, because the call does not
+    /// synchronize.
     variance function nanstd => reduce::standard_deviation, "nanvar" {
         /// >>> PyGPU.nanstd(PyGPU.to_gpu([1.0, float("nan"), 3.0])).item()
         /// 1.0
     }
     /// Return the index of the smallest element that is not NaN; the first of equal ones.
     ///
-    /// Waits for the device, to report rows of NaN only.
+    /// The call waits for the device, because a slice that contains only NaN is an error.
     index function nanargmin => index, "nanargmin" {
         /// >>> PyGPU.nanargmin(PyGPU.to_gpu([3.0, float("nan"), 2.0])).item()
         /// 2
     }
     /// Return the index of the largest element that is not NaN; the first of equal ones.
     ///
-    /// Waits for the device, to report rows of NaN only.
+    /// The call waits for the device, because a slice that contains only NaN is an error.
     index function nanargmax => index, "nanargmax" {
         /// >>> PyGPU.nanargmax(PyGPU.to_gpu([3.0, float("nan"), 2.0])).item()
         /// 0
@@ -124,13 +130,13 @@ reductions! {
 /// Parameters
 /// ----------
 /// a : GPUArray
-///     In the memory of a GPU.
+///     Array in the memory of a GPU.
 /// order : int
-///     1 for the sum of absolute values, 2 for the root.
+///     1 sums the absolute values; 2 computes the square root of the sum of squares.
 /// axis : int, tuple of ints or None
-///     The axes that are reduced; all for None.
+///     The axes that are reduced; None reduces all axes.
 /// keepdims : bool
-///     Whether reduced axes stay, with length 1.
+///     Whether reduced axes remain in the result, with length 1.
 #[pyfunction]
 #[pyo3(signature = (a: "GPUArray", order: "int", axis: "ShapeLike | None", keepdims: "bool") -> "GPUArray")]
 fn _norm<'py>(a: &Bound<'py, GpuArray>, order: u8, axis: OptionalArg<'_, 'py>, keepdims: bool) -> ArrayResult<'py> {

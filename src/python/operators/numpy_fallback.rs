@@ -1,4 +1,4 @@
-//! Calls on arrays in host memory: NumPy computes through views of the same memory.
+//! Calls on arrays in host memory, which NumPy computes through ndarrays over the same memory.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -15,10 +15,10 @@ use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_ops::ufunc::{Casting, HostEvaluation, TABLE, UfuncEntry};
 
-/// The computation that NumPy performs.
+/// A call that NumPy computes.
 pub(super) struct NumpyCall<'a> {
     pub(super) entry: &'static UfuncEntry,
-    /// The requested type of the results.
+    /// The type of the results that the caller requested.
     pub(super) dtype: Option<ScalarType>,
     pub(super) casting: Casting,
     pub(super) mask: Option<&'a Array>,
@@ -27,7 +27,7 @@ pub(super) struct NumpyCall<'a> {
 /// Computes the results with NumPy.
 ///
 /// # Errors
-/// NumPy's.
+/// The errors of NumPy.
 #[inline(always)] // as in `result`
 pub(super) fn run(
     py: Python<'_>,
@@ -39,7 +39,7 @@ pub(super) fn run(
         HostEvaluation::Ufunc => cpu_view::borrowed(py, array),
         HostEvaluation::Steps | HostEvaluation::Kernel => cpu_view::owning(py, array),
     };
-    // Positional, so that no keyword is looked up.
+    // The arguments are passed by position, because looking up keywords costs time.
     let mut arguments: SmallVec<[Bound<'_, PyAny>; 6]> = SmallVec::new();
     for value in values {
         arguments.push(match value {
@@ -52,7 +52,7 @@ pub(super) fn run(
         arguments.push(view(target)?.into_any());
     }
     let is_positional = call.mask.is_none() && call.dtype.is_none() && call.casting == Casting::SameKind;
-    // These two accept results as keywords only.
+    // NumPy's `maximum` and `minimum` accept output arrays as keywords only.
     let is_positional = is_positional && !matches!(call.entry.name, "maximum" | "minimum");
     if call.entry.host == HostEvaluation::Ufunc && is_positional {
         return calls::call(&ufunc(py, call.entry)?, &arguments).map(drop);
@@ -79,7 +79,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Returns NumPy's ufunc of a table entry.
+/// Returns NumPy's ufunc for an entry of PyGPU's function table.
 fn ufunc<'py>(py: Python<'py>, entry: &'static UfuncEntry) -> PyResult<Bound<'py, PyAny>> {
     static FUNCTIONS: PyOnce<Vec<Option<Py<PyAny>>>> = PyOnce::new();
     let find = |name: &str| ndarray::numpy(py)?.getattr(name);

@@ -1,4 +1,4 @@
-//! The operands of a call: arrays and numbers, and the conversion of numbers.
+//! Operands of a ufunc call: classification of arrays and numbers, and conversion of numbers.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
@@ -18,13 +18,13 @@ use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_kernel::Arguments;
 use pygpu_ops::ufunc::{Casting, PromotionOperand, ScalarRule, UfuncEntry};
 
-/// One operand.
+/// One operand of a ufunc call.
 pub(super) enum UfuncOperand<'a, 'py> {
     /// A PyGPU array.
     Array(&'a DeferredArray),
-    /// An array that exists for the call: an import from another library, or a copy.
+    /// An array that exists only during the call: an imported array of another library, or a copy.
     Temporary { array: Box<Array>, is_foreign: bool },
-    /// A number.
+    /// A number, with its kind in type promotion.
     Number { object: Bound<'py, PyAny>, kind: PromotionOperand },
 }
 
@@ -34,7 +34,7 @@ impl<'a, 'py> UfuncOperand<'a, 'py> {
     /// Classifies an operand that is not a `GPUArray`; `None` for types that NumPy does not compute with.
     ///
     /// # Errors
-    /// `TypeError` for an ndarray with axes, a list and a tuple, because their values are on the host.
+    /// `TypeError` for an ndarray with axes, a list or a tuple, because their values are on the host.
     #[inline]
     pub(super) fn read(object: &'a Bound<'py, PyAny>) -> PyResult<Option<Self>> {
         if let Ok(array) = object.cast::<GpuArray>() {
@@ -97,10 +97,11 @@ impl<'a, 'py> UfuncOperand<'a, 'py> {
         }
     }
 
-    /// Rejects an operand that the casting rule excludes from the loop's type, and Python integers out of range.
+    /// Checks that the casting rule permits converting an operand to the loop's type, and that Python integers are in
+    /// range.
     ///
     /// # Errors
-    /// `TypeError`, `OverflowError`, `ValueError`.
+    /// `TypeError`, `OverflowError` or `ValueError` for a rejected operand.
     #[inline]
     pub(super) fn check(&self, entry: &UfuncEntry, index: usize, kind: ScalarType, casting: Casting) -> PyResult<()> {
         match self.operand() {
@@ -143,7 +144,7 @@ impl<'a, 'py> UfuncOperand<'a, 'py> {
     }
 }
 
-/// Whether only the truth value of an operand is used.
+/// Returns whether the function uses only the truth value of an operand.
 fn is_truth_operand(entry: &UfuncEntry, index: usize) -> bool {
     entry.fixed == Some((index, ScalarType::Bool))
 }
@@ -163,18 +164,18 @@ fn cast_error(entry: &UfuncEntry, index: usize, from: ScalarType, to: ScalarType
 /// Appends an operand whose values may be pending; `false` for types that NumPy does not compute with.
 ///
 /// # Errors
-/// Those of [`UfuncOperand::read`].
+/// The errors of [`UfuncOperand::read`].
 #[inline]
 pub(super) fn read_without_flush<'a, 'py>(
     values: &mut OperandValues<'a, 'py>,
     object: &'a Bound<'py, PyAny>,
 ) -> PyResult<bool> {
-    // Usual operands other than arrays first; the full classification finds them last.
+    // Floats are checked first, because they are common operands and the full classification checks them last.
     if object.is_exact_instance_of::<PyFloat>() {
         values.push(UfuncOperand::Number { object: object.clone(), kind: PromotionOperand::Float });
         return Ok(true);
     }
-    // Written in place, because a move of a new value costs as much as the read.
+    // The operand is created in its final location, because moving a new value costs as much as reading the operand.
     if let Ok(array) = object.cast::<GpuArray>() {
         values.push(UfuncOperand::Array(array.get().without_flush()?));
         return Ok(true);
@@ -184,10 +185,11 @@ pub(super) fn read_without_flush<'a, 'py>(
     Ok(true)
 }
 
-/// Converts numbers for the function: comparisons use their position in the order, logical functions their truth value.
+/// Converts numbers as the function requires. A comparison needs only the order of its operands, a logical function
+/// only their truth value.
 ///
 /// # Errors
-/// The errors of the objects.
+/// The errors of converting the objects.
 #[inline]
 pub(super) fn convert_numbers(entry: &UfuncEntry, values: &mut OperandValues<'_, '_>) -> PyResult<()> {
     match entry.nature {
@@ -200,8 +202,8 @@ pub(super) fn convert_numbers(entry: &UfuncEntry, values: &mut OperandValues<'_,
     }
 }
 
-/// Replaces an integer that the other operand's type cannot represent by an infinity. Only equality would differ, and no element is
-/// equal.
+/// Replaces an integer that the other operand's type cannot represent by an infinity. The comparison returns the same
+/// result, because no element of that type equals the integer.
 fn replace_unrepresentable_integers(values: &mut [UfuncOperand<'_, '_>]) -> PyResult<()> {
     let other = values.iter().find_map(|value| match value.operand() {
         PromotionOperand::Strong(kind) => Some(kind),
@@ -229,10 +231,10 @@ fn convert_to_truth(values: &mut [UfuncOperand<'_, '_>]) -> PyResult<()> {
     Ok(())
 }
 
-/// Appends a number as a value of the loop's type.
+/// Appends a number, converted to the loop's type.
 ///
 /// # Errors
-/// `TypeError` for an object that is no such number.
+/// `TypeError` for an object that cannot be converted to this type.
 #[inline]
 pub(super) fn push(arguments: &mut Arguments, kind: ScalarType, object: &Bound<'_, PyAny>) -> PyResult<()> {
     if !object.is_instance_of::<PyBool>() && values::push_value(arguments, kind, object).unwrap_or(false) {
@@ -254,7 +256,7 @@ fn push_converted(arguments: &mut Arguments, kind: ScalarType, object: &Bound<'_
     if values::push_number(arguments, kind, &scalar)? {
         return Ok(());
     }
-    // NumPy performs an explicit cast.
+    // NumPy converts the number with an explicit cast.
     let name = DType::new(kind).name();
     let cast = py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "asarray"), (object,))?;
     let cast = cast.call_method1(intern!(py, "astype"), (name,))?.call_method0(intern!(py, "item"))?;

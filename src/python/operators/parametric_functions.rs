@@ -1,4 +1,4 @@
-//! Elementwise functions with parameters in addition to the arrays: `where`, `clip`, `round`, `angle`, `nan_to_num`.
+//! Elementwise functions with parameters in addition to their arrays: `where`, `clip`, `round`, `angle`, `nan_to_num`.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -15,12 +15,12 @@ use crate::py_once::intern;
 use pygpu_base::dtype::ScalarType;
 use pygpu_ops::ufunc::{UfuncEntry, builtin_row, table};
 
-/// Returns the entry of a ufunc that has no public name.
+/// Returns the table entry of a ufunc that has no public name.
 pub(super) fn entry_of_ufunc(name: &str) -> Option<&'static UfuncEntry> {
     (name == "clip").then_some(&table::CLIP)
 }
 
-/// Returns the type of an array; `None` for objects other than PyGPU arrays.
+/// Returns the scalar type of an array; `None` for objects other than PyGPU arrays.
 fn kind_of(object: &Bound<'_, PyAny>) -> Option<ScalarType> {
     object.cast::<GpuArray>().ok().map(|array| array.get().dtype().kind())
 }
@@ -29,7 +29,7 @@ fn has_integers(object: &Bound<'_, PyAny>) -> bool {
     kind_of(object).is_some_and(|kind| values::is_integer(kind) || kind == ScalarType::Bool)
 }
 
-/// Computes an entry that must have a result.
+/// Computes a function whose operands must be supported.
 fn compute<'py>(
     entry: &'static UfuncEntry,
     operands: &[&Bound<'py, PyAny>],
@@ -50,10 +50,10 @@ fn output_keywords<'py>(out: Option<&Bound<'py, GpuArray>>) -> UfuncKeywords<'py
 /// Parameters
 /// ----------
 /// condition : GPUArray or bool
-///     Nonzero elements are true.
+///     Condition whose nonzero elements are true.
 /// x, y : GPUArray or number, optional
-///     They are broadcast with the condition, and have one type in the result. Without both, the indices of true elements are
-///     returned, as by `nonzero`.
+///     Values where the condition is true and where it is false. They are broadcast with the condition and promoted to
+///     one type. Without `x` and `y`, the indices of true elements are returned, as by `nonzero`.
 ///
 /// Examples
 /// --------
@@ -81,7 +81,7 @@ fn choose<'py>(
     compute(&table::WHERE, &[condition, x, y], &UfuncKeywords::default())
 }
 
-/// Returns a limit of `clip`; none if it includes every value of the array's type, such as a large Python int.
+/// Returns a limit of `clip`; `None` if every value of the array's type is within the limit, as for a large Python int.
 fn limit<'a, 'py>(
     a: &Bound<'py, PyAny>,
     bound: Option<&'a Bound<'py, PyAny>>,
@@ -101,11 +101,11 @@ fn limit<'a, 'py>(
 /// ----------
 /// a : GPUArray
 /// min, max : GPUArray or number, optional
-///     The limits; an omitted one is not applied.
+///     The lower and the upper limit; an omitted limit is not applied.
 /// out : GPUArray, optional
 ///     Array for the result.
 /// **keywords
-///     As for a `Ufunc`.
+///     Keywords of a `Ufunc` call.
 ///
 /// Examples
 /// --------
@@ -144,7 +144,7 @@ pub(super) fn clip<'py>(
 /// ----------
 /// a : GPUArray
 /// decimals : int, optional
-///     Digits after the decimal point; negative values round digits before it.
+///     Digits after the decimal point; a negative value rounds digits before the point.
 /// out : GPUArray, optional
 ///     Array for the result.
 ///
@@ -187,7 +187,7 @@ pub(super) fn round<'py>(
 /// ----------
 /// z : GPUArray
 /// deg : bool, optional
-///     In degrees instead of radians.
+///     Return degrees instead of radians.
 ///
 /// Examples
 /// --------
@@ -206,11 +206,11 @@ fn angle<'py>(z: &Bound<'py, PyAny>, deg: bool) -> PyResult<Bound<'py, PyAny>> {
 /// ----------
 /// x : GPUArray
 /// copy : bool, optional
-///     False writes the result into the array itself.
+///     Whether to return a new array; False writes the result into `x`.
 /// nan : float, optional
 ///     Replacement for NaN.
 /// posinf, neginf : float, optional
-///     Replacements for the infinities. Defaults to the largest and the smallest number of the type.
+///     Replacements for the infinities; by default the largest and the smallest finite number of the type.
 ///
 /// Examples
 /// --------
@@ -247,10 +247,10 @@ fn nan_to_num<'py>(
     compute(&table::NAN_TO_NUM, &[x.as_any(), &nan, &above, &below], &keywords)
 }
 
-/// Computes ``x * a + y * b`` in one launch, for ``x, a, y, b``.
+/// Computes ``x * a + y * b`` in one launch. The operands are ``[x, a, y, b]``.
 ///
 /// # Errors
-/// Those of a `Ufunc`.
+/// The errors of a `Ufunc` call.
 pub(crate) fn weighted_sum<'py>(
     [x, a, y, b]: [&Bound<'py, PyAny>; 4],
     out: Option<&Bound<'py, GpuArray>>,

@@ -1,4 +1,4 @@
-//! Python's protocols of an array: iteration, truth, numbers, printing, copying, pickling.
+//! Python protocols of an array: iteration, truth value, conversion to numbers, printing, copying, pickling.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
@@ -18,7 +18,7 @@ use pygpu_device::shutdown;
 use pygpu_layout::tuple_text;
 use pygpu_layout::{Dims, Indexer, Layout};
 
-/// Fetches the value of an array of one element.
+/// Copies the value of an array with one element to the host.
 fn single_element<'py>(slf: &Bound<'py, GpuArray>, purpose: &str) -> PyResult<Bound<'py, PyUntypedArray>> {
     let array = slf.get().array(slf.py())?;
     if array.layout().size() != 1 {
@@ -30,12 +30,12 @@ fn single_element<'py>(slf: &Bound<'py, GpuArray>, purpose: &str) -> PyResult<Bo
     transfer::to_ndarray(slf.py(), array)
 }
 
-/// Returns the single value as the Python equivalent of a NumPy scalar.
+/// Returns the single value of an array as a Python scalar, which NumPy converts.
 fn single<'py>(slf: &Bound<'py, GpuArray>, purpose: &str) -> PyResult<Bound<'py, PyAny>> {
     single_element(slf, purpose)?.call_method0(intern!(slf.py(), "item"))
 }
 
-/// Converts the single value with a method of NumPy.
+/// Converts the single value of an array with a method of the NumPy array `element`.
 fn convert<'py>(slf: &Bound<'py, GpuArray>, method: &str) -> PyResult<Bound<'py, PyAny>> {
     let element = single_element(slf, "converted to Python scalars")?;
     let scalar = element.call_method1(intern!(slf.py(), "reshape"), (PyTuple::empty(slf.py()),))?;
@@ -104,7 +104,7 @@ impl GpuArray {
     /// ----------
     /// *args : int, or one tuple of int, optional
     ///     Index of the element; a single int counts in C order.
-    ///
+    /// Index of the element; a single int is an index in C order.
     /// Examples
     /// --------
     /// >>> import PyGPU
@@ -142,8 +142,8 @@ impl GpuArray {
         })
     }
 
-    /// Represents the array in notebooks: shape, dtype, device, bytes and layout, and the values or their edges if they are cheap
-    /// to fetch.
+    /// Represents the array in notebooks: shape, dtype, device, bytes and layout. If fetching values is cheap, shows
+    /// the values or their edges.
     #[pyo3(signature = () -> "str")]
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
@@ -181,7 +181,8 @@ impl GpuArray {
         let copy = new_like(slf, GpuArray::from_array(copied))?;
         let attributes = slf.getattr(intern!(slf.py(), "__dict__"))?.cast_into::<PyDict>()?;
         if !attributes.is_empty() {
-            // Registered before its attributes are copied, because they may refer to the array itself.
+            // The copy is registered before the attributes are copied, because an attribute may refer to the array
+            // itself.
             memo.set_item(slf.as_ptr() as usize, &copy)?;
             let deepcopy = slf.py().import("copy")?.getattr("deepcopy")?;
             let deep = finalization::run_python(slf.py(), || deepcopy.call1((attributes, memo)))?;
@@ -192,8 +193,8 @@ impl GpuArray {
         Ok(copy)
     }
 
-    /// Pickles the values, the class, the attributes, and the device. Without that device, the array is unpickled on the current
-    /// one.
+    /// Pickles the values, the class, the attributes, and the device. An array is unpickled on the current device if
+    /// its device does not exist.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
         let values = transfer::to_ndarray(py, slf.get().array(slf.py())?)?;
@@ -205,7 +206,7 @@ impl GpuArray {
         (restore, (slf.get_type(), values, device), state).into_pyobject(py)
     }
 
-    /// Returns a new name each time for Dask, because an array is mutable and its values are on the device.
+    /// Returns a new name for Dask in each call, because an array is mutable and its values are on the device.
     #[pyo3(signature = () -> "tuple[str, str]")]
     fn __dask_tokenize__<'py>(slf: &Bound<'py, Self>) -> PyResult<(&'static str, Bound<'py, PyAny>)> {
         let py = slf.py();
@@ -220,7 +221,7 @@ impl GpuArray {
 
     /// Record that work outside PyGPU uses the array's memory on a stream.
     ///
-    /// Later uses and the free wait for that work.
+    /// Later uses of the array, and the free of its memory, wait for that work.
     ///
     /// Parameters
     /// ----------
@@ -254,7 +255,8 @@ impl GpuArray {
     }
 }
 
-/// Returns the layout of the element for the arguments of `item`: one integer counts in C order, several are one for each axis.
+/// Returns the layout of the element that the arguments of `item` select. One integer is an index in C order; several
+/// integers are one index for each axis.
 fn element(layout: &Layout, args: &Bound<'_, PyTuple>) -> PyResult<Layout> {
     let mut indices = Dims::new();
     match args.get_item(0)?.cast_into::<PyTuple>() {
@@ -280,7 +282,7 @@ fn element(layout: &Layout, args: &Bound<'_, PyTuple>) -> PyResult<Layout> {
     Ok(view)
 }
 
-/// Converts an element number in C order to indices.
+/// Converts the index of an element in C order to one index for each axis.
 fn unravel(layout: &Layout, flat: i64) -> PyResult<Dims> {
     let size = layout.size();
     if flat < -size || flat >= size {
@@ -306,8 +308,8 @@ fn copy_attributes(from: &Bound<'_, GpuArray>, to: &Bound<'_, GpuArray>) -> PyRe
 
 /// Unpickles an array on the current device.
 ///
-/// In a forked child, which has no device, it returns an object that raises the error when it is used. An error here would be lost
-/// in the worker of a pool, and its parent would wait forever.
+/// In a forked child, which has no device, the function returns an object that raises the error when a program uses the
+/// object. An error during unpickling would be lost in the worker of a pool, and the parent process would wait forever.
 #[pyfunction]
 #[pyo3(signature = (class, values, device=None))]
 // stub: def _restore(
@@ -338,7 +340,7 @@ fn restore<'py>(
     use numpy::PyUntypedArrayMethods;
     let dtype = crate::convert::dtype::from_numpy(values.dtype().as_any())?;
     let backend = pygpu_backend::default_backend()?;
-    // Process launchers assign device numbers. With fewer devices, the current one is used.
+    // Process launchers assign device numbers. If the process has fewer devices, the current device is used.
     let matching_device =
         device.filter(|(kind, index)| kind == backend.kind().name() && *index < backend.device_count());
     let device = matching_device
@@ -350,7 +352,7 @@ fn restore<'py>(
 /// Iterator over the views of an array along its first axis.
 #[pyclass(frozen, module = "PyGPU", name = "_Views")]
 pub(crate) struct FirstAxisIter {
-    /// Present except while the object is created: the collector may visit it then.
+    /// The array, which is absent while the object is created, because the garbage collector may visit the object then.
     array: Option<Py<GpuArray>>,
     next: std::sync::atomic::AtomicI64,
 }

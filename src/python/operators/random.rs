@@ -1,4 +1,5 @@
-//! Native part of `PyGPU.random`: a position in a random stream, and the elements from there on.
+//! Native part of `PyGPU.random`: the position of a generator in its random stream, and the random elements from that
+//! position on.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -21,9 +22,10 @@ use pygpu_layout::{Dims, MemoryOrder};
 use pygpu_memory::capture;
 use pygpu_ops::random::{self, Distribution, NUMBERS, PositionSource, RandomFill, StreamPosition};
 
-/// The position of a generator, while the host counts it.
+/// Position of a generator in its random stream, which the host counts.
 ///
-/// From the first capture on it is in device memory, and the draw methods report that.
+/// From the first stream capture on, the position is in device memory. The results of the methods that draw elements
+/// indicate this.
 #[pyclass(frozen, name = "_RandomPlace", module = "PyGPU")]
 struct PyStreamPosition {
     device: Device,
@@ -52,14 +54,14 @@ impl PyStreamPosition {
         (host_position.key, host_position.position.numbers())
     }
 
-    /// Set the position.
+    /// Set the key and the counters of the position.
     #[pyo3(signature = (key: "Sequence[int]", numbers: "Sequence[int]") -> "None")]
     fn write(&self, key: [u64; 2], numbers: [u64; NUMBERS]) {
         let mut host_position = self.locked();
         (host_position.key, host_position.position) = (key, StreamPosition::read(numbers));
     }
 
-    /// Return the position like `read`, and end the counting by the host.
+    /// Return the position like `read`, and stop counting on the host.
     #[pyo3(signature = () -> "tuple[list[int], list[int]]")]
     fn leave(&self) -> ([u64; 2], [u64; NUMBERS]) {
         self.locked().is_on_device = true;
@@ -68,7 +70,7 @@ impl PyStreamPosition {
 
     /// Create an array of random elements, in the order of the current stream.
     ///
-    /// None if the position is in device memory, or has to move there.
+    /// Returns None if the position is in device memory, or has to move there.
     #[pyo3(signature = (
         size: "ShapeLike", dtype: "Any", distribution: "str", bounds: "tuple[int, int, int]",
         scale: "tuple[float, float]"
@@ -102,7 +104,8 @@ impl PyStreamPosition {
 
     /// Write random elements into an array, in the order of the current stream, and advance the position.
     ///
-    /// The position is this one, or the one in the given memory. False, without a draw, if that memory must be given.
+    /// The elements begin at the position of this object, or at the position that the array `there` contains. Returns
+    /// False, without drawing, if `there` is required and missing.
     #[pyo3(signature = (
         target: "GPUArray", distribution: "str", bounds: "tuple[int, int, int]", scale: "tuple[float, float]",
         means: "GPUArray | None", there: "GPUArray | None"
@@ -139,7 +142,7 @@ impl PyStreamPosition {
     }
 }
 
-/// The parameters of a draw.
+/// Parameters of the random elements to draw.
 #[derive(Clone, Copy)]
 struct DrawRequest<'a> {
     distribution: Distribution,
@@ -160,7 +163,8 @@ impl PyStreamPosition {
         self.host_position.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The range of the stream is reserved first. No other thread receives it, and no lock is held during a launch.
+    /// Draws elements at the position on the host. A range of the random stream is reserved first, so that no other
+    /// thread receives this range. No lock is held during the launch.
     fn draw_at_host_position(
         &self,
         target: &Array,
@@ -220,7 +224,7 @@ fn check_means(target: &Array, means: Option<&Array>) -> PyResult<()> {
     }
 }
 
-/// Return the four numbers of a counter.
+/// Return the four random numbers that belong to a counter and a key.
 #[pyfunction]
 #[pyo3(signature = (counter: "Sequence[int]", key: "Sequence[int]") -> "list[int]")]
 fn _philox(counter: [u64; 4], key: [u64; 2]) -> [u64; 4] {
@@ -233,7 +237,7 @@ fn library(search_paths: &SearchPaths) -> pygpu_base::error::Result<&'static Ran
     libraries::rand(backend.kind(), backend.driver_version(), search_paths)
 }
 
-/// Return the version of cuRAND or hipRAND; None if neither is found.
+/// Return the version of cuRAND or hipRAND; None if the library is not found.
 #[pyfunction]
 #[pyo3(signature = () -> "int | None")]
 fn _rand_library_version(py: Python<'_>) -> PyResult<Option<i32>> {

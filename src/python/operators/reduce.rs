@@ -1,4 +1,4 @@
-//! Reductions over axes: by kernels on the current stream, or by NumPy on views of arrays in host memory.
+//! Reductions over axes, by kernels on the current stream, or by NumPy on ndarrays over arrays in host memory.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -24,7 +24,7 @@ use pygpu_ops::fusion::{DeferredOp, DeferredReduction, Operands};
 use pygpu_ops::reductions::{self, AxisReduction, Elements, ReductionEntry};
 use pygpu_ops::ufunc::{self, Casting};
 
-/// The arguments of a reduction, without the array.
+/// Arguments of a reduction, without the array.
 #[derive(Default)]
 pub(super) struct ReductionArgs<'py> {
     pub(super) axis: Option<Bound<'py, PyAny>>,
@@ -37,7 +37,7 @@ pub(super) struct ReductionArgs<'py> {
     pub(super) ddof: f64,
 }
 
-/// Returns the reduced axes as bits, the first axis as the lowest one.
+/// Returns the reduced axes as bits; the first axis is the lowest bit.
 fn reduced_axes(args: &ReductionArgs<'_>, ndim: usize) -> PyResult<u64> {
     let Some(axis) = &args.axis else { return Ok(u64::MAX.checked_shr(64 - ndim as u32).unwrap_or(0)) };
     let mut axes = Dims::new();
@@ -64,7 +64,7 @@ fn has_kernels(kind: ScalarType) -> bool {
     ufunc::table::ORDER.contains(&kind)
 }
 
-/// Returns the type of the computation.
+/// Returns the type in which a reduction computes.
 fn computed(entry: &ReductionEntry, kind: ScalarType, args: &ReductionArgs<'_>) -> PyResult<ScalarType> {
     let compute_kind = match &args.dtype {
         Some(dtype) if !dtype.is_none() => dtype::from_python(dtype)?.kind(),
@@ -82,10 +82,10 @@ fn computed(entry: &ReductionEntry, kind: ScalarType, args: &ReductionArgs<'_>) 
     Ok(compute_kind)
 }
 
-/// Rejects element types and computation types without a loop.
+/// Checks that a reduction has a loop for the element type and the computation type.
 ///
 /// # Errors
-/// `TypeError`.
+/// `TypeError` if there is no loop.
 pub(super) fn check_kinds(entry: &ReductionEntry, kind: ScalarType, compute_kind: ScalarType) -> PyResult<()> {
     let is_integral = |kind: ScalarType| kind == ScalarType::Bool || values::is_integer(kind);
     let accepts = |kind: ScalarType| entry.of_floats || is_integral(kind);
@@ -97,14 +97,14 @@ pub(super) fn check_kinds(entry: &ReductionEntry, kind: ScalarType, compute_kind
     Err(PyTypeError::new_err(format!("{}: there is no reduction of {name}", entry.name)))
 }
 
-/// Returns the shapes of the results: with the reduced axes as length 1, and without them.
+/// Returns two shapes of the results: with the reduced axes as length 1, and without the reduced axes.
 fn shapes(layout: &Layout, reduced: u64) -> (Dims, Dims) {
     let lens = || layout.shape().enumerate();
     let keepdims_shape = lens().map(|(axis, len)| if reduced >> axis & 1 == 1 { 1 } else { len }).collect();
     (keepdims_shape, lens().filter(|(axis, _)| reduced >> axis & 1 == 0).map(|(_, len)| len).collect())
 }
 
-/// Returns the given output array in the user's shape: writable, on the operand's device.
+/// Returns the output array that the user passed. The array must be writable and on the operand's device.
 pub(super) fn output_argument<'py>(
     entry: &ReductionEntry,
     array: &Array,
@@ -131,7 +131,7 @@ pub(super) fn output_argument<'py>(
     Ok(Some(out))
 }
 
-/// Returns the given output array after a check of shape and type.
+/// Returns the output array that the user passed, after a check of its shape and type.
 fn checked_output<'py>(
     entry: &ReductionEntry,
     array: &Array,
@@ -160,7 +160,7 @@ fn checked_output<'py>(
     Ok(Some(out))
 }
 
-/// Returns the mask of included elements; `None` for all.
+/// Returns the mask of the included elements; `None` if all elements are included.
 fn mask_argument<'py>(
     entry: &ReductionEntry,
     array: &Array,
@@ -186,7 +186,7 @@ fn mask_argument<'py>(
     Ok(Some(mask.clone()))
 }
 
-/// Returns the function that combines an initial value with the result.
+/// Returns the binary function that combines an initial value with the result.
 fn combiner(entry: &ReductionEntry) -> Option<&'static ufunc::UfuncEntry> {
     ufunc::row(match entry.name {
         "sum" | "nansum" => "add",
@@ -200,12 +200,12 @@ fn combiner(entry: &ReductionEntry) -> Option<&'static ufunc::UfuncEntry> {
 /// Axes, types and shapes of one reduction.
 struct ResolvedReduction {
     entry: &'static ReductionEntry,
-    /// The reduced axes, as bits.
+    /// The reduced axes as bits.
     reduced: u64,
-    /// The types of the computation and of the results.
+    /// The type of the computation; `result` is the type of the results.
     computed: ScalarType,
     result: ScalarType,
-    /// The shapes of the results: with the reduced axes as length 1, and without them.
+    /// The shape of the results with the reduced axes as length 1; `squeezed_shape` is without the reduced axes.
     keepdims_shape: Dims,
     squeezed_shape: Dims,
 }
@@ -223,12 +223,12 @@ impl ResolvedReduction {
         Ok(Self { entry, reduced, computed, result: entry.output(computed), keepdims_shape, squeezed_shape })
     }
 
-    /// The shape of the results.
+    /// Returns the shape of the results, with or without the reduced axes.
     fn shape(&self, args: &ReductionArgs<'_>) -> &Dims {
         if args.keepdims { &self.keepdims_shape } else { &self.squeezed_shape }
     }
 
-    /// Rejects reductions of no elements without an identity.
+    /// Rejects a reduction of zero elements, and a mask, if the function has no identity and no initial value.
     fn check_identity(&self, array: &Array, has_mask: bool, initial: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let entry = self.entry;
         if entry.has_neutral() || initial.is_some() {
@@ -249,7 +249,7 @@ impl ResolvedReduction {
         Ok(())
     }
 
-    /// Returns the array for the results: the given one, or a new one.
+    /// Returns the array for the results: the caller's output array, or a new array.
     fn allocate<'py>(
         &self,
         operand: &Bound<'py, GpuArray>,
@@ -265,7 +265,7 @@ impl ResolvedReduction {
         new_like(operand, GpuArray::from_array(result))
     }
 
-    /// Computes the results by kernels.
+    /// Computes the results with kernels.
     fn run(
         &self,
         py: Python<'_>,
@@ -277,7 +277,7 @@ impl ResolvedReduction {
         let &Self { entry, reduced, computed, .. } = self;
         let view = if args.keepdims { target.clone() } else { keepdims_view(target, reduced, array.layout().ndim())? };
         let mask = mask.map(|mask| mask.get().array(py)).transpose()?;
-        // One block may write its results before another has read that memory.
+        // Overlaps are copied, because one block may write results where another block still has to read.
         let copy_if_overlapping = |read: &Array| match copy::may_overlap(target, read) {
             true => transfer::device_copy_like(py, read).map(Some),
             false => Ok(None),
@@ -293,7 +293,7 @@ impl ResolvedReduction {
 /// Reduces an array.
 ///
 /// # Errors
-/// `TypeError`, `ValueError` and `IndexError` as NumPy's; the driver's.
+/// `TypeError`, `ValueError` and `IndexError`, as in NumPy; driver errors.
 pub(super) fn call<'py>(
     entry: &'static ReductionEntry,
     operand: &Bound<'py, GpuArray>,
@@ -331,7 +331,7 @@ pub(super) fn call<'py>(
     Ok(out)
 }
 
-/// Defers a reduction of a pending operand, which then may need no memory; `None` if it is launched eagerly.
+/// Defers a reduction of a pending operand, which then may need no memory; `None` if the reduction is launched eagerly.
 fn defer_if_pending<'py>(
     operand: &Bound<'py, GpuArray>,
     resolved: &ResolvedReduction,
@@ -352,13 +352,13 @@ fn defer_if_pending<'py>(
     new_pending(operand.py(), op, Operands::of(array), (layout, dtype), stream).map(Some)
 }
 
-/// Returns a view of the results with the reduced axes as length 1.
+/// Returns a view of the results in which the reduced axes have length 1.
 fn keepdims_view(target: &Array, reduced: u64, ndim: usize) -> PyResult<Array> {
     let axes: Dims = (0..ndim).filter(|axis| reduced >> axis & 1 == 1).map(|axis| axis as i64).collect();
     Ok(target.view(target.layout().expand_dims(&axes)?)?)
 }
 
-/// Fills the results of no elements.
+/// Fills the results of a reduction over zero elements.
 fn fill_identity(
     py: Python<'_>,
     entry: &ReductionEntry,
@@ -378,7 +378,7 @@ fn fill_identity(
     Ok(())
 }
 
-/// Calls NumPy's function on views of the same memory.
+/// Calls NumPy's function on ndarrays over the memory of the arrays.
 fn reduce_with_numpy(
     py: Python<'_>,
     entry: &ReductionEntry,
@@ -419,12 +419,12 @@ fn reduce_with_numpy(
     Ok(())
 }
 
-/// Whether NumPy's function has the keyword `dtype`.
+/// Returns whether NumPy's function accepts the keyword `dtype`.
 fn takes_dtype(entry: &ReductionEntry) -> bool {
     matches!(entry.name.trim_start_matches("nan"), "sum" | "prod" | "mean" | "var") || entry.name.starts_with("bitwise")
 }
 
-/// Computes the standard deviation: the root of the variance.
+/// Computes the standard deviation, the root of the variance.
 pub(super) fn standard_deviation<'py>(
     var: &'static ReductionEntry,
     operand: &Bound<'py, GpuArray>,
@@ -437,7 +437,7 @@ pub(super) fn standard_deviation<'py>(
     Ok(out)
 }
 
-/// Binary functions, and the reductions that repeat them under another name.
+/// Names of binary functions, each with the name of the reduction that repeats it.
 const FUNCTIONS: [(&str, &str); 10] = [
     ("add", "sum"),
     ("multiply", "prod"),
@@ -456,21 +456,21 @@ pub(super) fn reduction_of_ufunc(name: &str) -> Option<&'static ReductionEntry> 
     FUNCTIONS.iter().find(|(function, _)| *function == name).and_then(|(_, entry)| reductions::row(entry))
 }
 
-/// Returns the binary function that a reduction repeats; the name itself if it repeats none.
+/// Returns the binary function that a reduction repeats, or the reduction's name if it repeats no such function.
 pub(super) fn ufunc_of_reduction(name: &'static str) -> &'static str {
     FUNCTIONS.iter().find(|(_, entry)| *entry == name).map_or(name, |(function, _)| function)
 }
 
-/// Returns the error of a method that a function lacks; it lists the functions that have it.
+/// Returns the error for a method that a function lacks. The message lists the functions that have the method.
 pub(super) fn unsupported_method(name: &str, method: &str) -> PyErr {
     let all: Vec<&str> = FUNCTIONS.iter().map(|(function, _)| *function).collect();
     PyTypeError::new_err(format!("{name}.{method}(): PyGPU does so with arrays of its own by {}", all.join(", ")))
 }
 
-/// Computes a function's `reduce`, along the first axis by default; `None` for a function without a reduction.
+/// Computes the `reduce` of a binary function, along axis 0 by default; `None` if the function has no reduction.
 ///
 /// # Errors
-/// As [`call`]; `TypeError` for unknown keywords.
+/// The errors of [`call`]; `TypeError` for unknown keywords.
 pub(super) fn call_ufunc_reduce<'py>(
     name: &str,
     operand: &Bound<'py, PyAny>,

@@ -1,4 +1,4 @@
-//! Reductions of arrays as methods and functions.
+//! Reductions of arrays, as methods and as functions.
 
 use crate::array::class::ArrayResult;
 use crate::convert::OptionalArg;
@@ -28,7 +28,7 @@ pub(super) fn reduction_args<'py>(
     ReductionArgs { axis, dtype, out, keepdims, initial, mask, ddof: 0.0 }
 }
 
-/// The documentation of one parameter.
+/// Returns the documentation of one parameter by its key.
 macro_rules! parameter {
     (a) => { "a : GPUArray" };
     (axes) => { "axis : int or tuple of ints, optional\n    The axes that are reduced; all by default." };
@@ -47,7 +47,7 @@ macro_rules! parameter {
 }
 pub(super) use parameter;
 
-/// Parameter lists of the families of reductions, for [`entry`].
+/// Declares one reduction through [`entry`], with the parameter list of its family.
 macro_rules! reduction_entry {
     (number $form:ident $name:ident $($rest:tt)*) => {
         reduction_entry! { @ $form $name [axes dtype out keepdims initial mask]
@@ -107,14 +107,15 @@ macro_rules! reduction_entry {
             (axis: OptionalArg<'_, 'py>, keepdims: bool)
             &reduction_args([axis, None, None, None, None], keepdims), $($rest)* }
     };
-    // A method has the array as `self`, and a note on the result in its documentation.
+    // A method has the array as `self`, and its documentation has a note on the result.
     (@ method $name:ident [$($documented:ident)*] $signature:tt $parameters:tt $options:expr,
      {$(#[$summary:meta])*} {$(#[$example:meta])*} $run:path, $first:tt) => {
         reduction_entry! { @@ method $name [$($documented)*] $signature $parameters $options,
             {
                 $(#[$summary])*
                 ///
-                /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
+                /// The result stays on the device. Without `axis` the result has no axes. Repeated calls return bitwise
+                /// identical results.
             }
             {$(#[$example])*} $run, $first }
     };
@@ -141,7 +142,8 @@ macro_rules! reduction_entry {
 }
 pub(super) use reduction_entry;
 
-/// Declares reductions: summary, parameter family, form, name, function with its table entry, examples.
+/// Declares reductions. An entry has a summary, the family of its parameters, the form, the name, the function with its
+/// table entry, and examples.
 macro_rules! reductions {
     ($($(#[$summary:meta])* $family:ident $form:ident $name:ident => $run:path, $entry:literal { $(#[$example:meta])* })*) => {
         $(reduction_entry! { $family $form $name {$(#[$summary])*} {$(#[$example])*} $run, [find_reduction($entry)?] })*
@@ -149,7 +151,7 @@ macro_rules! reductions {
 }
 pub(super) use reductions;
 
-/// Reduces with PyCUDA's keywords: a stream, and an allocator for the result.
+/// Reduces to truth values. The method accepts PyCUDA's keywords `stream`, and `allocator` for the result.
 fn truth<'py>(
     entry: &'static ReductionEntry,
     a: &Bound<'py, GpuArray>,
@@ -225,7 +227,7 @@ reductions! {
 /// >>> import PyGPU
 /// >>> PyGPU.sum(PyGPU.to_gpu([1, 2, 3])).item()
 /// 6
-// The `dict` is for `__doc__`, as in `Ufunc`.
+// The class has a `dict` for the `__doc__` of each object, as `Ufunc` has.
 // stub: @property
 // stub: def __doc__(self) -> str: ...  # type: ignore[override]
 #[pyclass(frozen, dict, name = "Reduction", module = "PyGPU")]
@@ -263,7 +265,8 @@ impl PyReductionFunction {
     }
 }
 
-/// The rule below a method's parameter title, and the function's parameter that precedes its list.
+/// The line below the heading of a method's parameters. In the docstring of a function `A` replaces this line, because
+/// the first parameter of a function is the array.
 const RULE: &str = "----------\n";
 const A: &str = "----------\na : GPUArray\n    The operand; ``function(a, ...)`` is ``a.function(...)``.\n";
 

@@ -1,4 +1,4 @@
-//! The results of a call: their device, their layout, and checks of given output arrays.
+//! Results of a ufunc call: their device, their layout, and checks of output arrays that the caller passed.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use pygpu_layout::{Dense, Dims, Layout, MemoryOrder, broadcast_shapes};
 use pygpu_memory::Allocation;
 use pygpu_ops::ufunc::UfuncEntry;
 
-/// The arrays for the results: new ones, and given ones. A new one is created as an object, because a move of an array costs more
-/// than its construction.
+/// Arrays for the results: new arrays, and output arrays of the caller. A new array is created as a Python object,
+/// because moving an array costs more than its construction.
 pub(super) type Results<'py> = SmallVec<[Bound<'py, GpuArray>; 2]>;
 
 /// Iterates over the layouts of the operands and of the mask.
@@ -65,14 +65,14 @@ fn devices_differ(entry: &UfuncEntry, first: Device, second: Device) -> PyErr {
     ))
 }
 
-/// Returns the shape of a result.
+/// Returns the shape of the results of a call.
 #[inline]
 pub(super) fn common_shape(values: &OperandValues<'_, '_>, keywords: &UfuncKeywords<'_>) -> PyResult<Dims> {
     let mut all = layouts(values, keywords);
     let Some(first) = all.next() else { return Ok(Dims::new()) };
     let mut shape = Dims::new();
     for len in first.shape() {
-        shape.push(len); // inlined, unlike `extend`
+        shape.push(len); // `push` is inlined, unlike `extend`
     }
     if all.all(|other| other.shape().eq(first.shape())) {
         return Ok(shape);
@@ -80,14 +80,14 @@ pub(super) fn common_shape(values: &OperandValues<'_, '_>, keywords: &UfuncKeywo
     broadcast(values, keywords)
 }
 
-#[inline(never)] // keeps the usual path short
+#[inline(never)] // keeps this rare path out of the inlined function
 fn broadcast(values: &OperandValues<'_, '_>, keywords: &UfuncKeywords<'_>) -> PyResult<Dims> {
     let shapes: SmallVec<[Dims; 4]> = layouts(values, keywords).map(|layout| layout.shape().collect()).collect();
     let views: SmallVec<[&[i64]; 4]> = shapes.iter().map(|shape| shape.as_slice()).collect();
     Ok(broadcast_shapes(&views)?)
 }
 
-/// Layout of new results.
+/// Shape and memory order of new results.
 #[derive(Clone, Copy)]
 pub(super) struct ResultLayout<'a> {
     pub(super) shape: &'a [i64],
@@ -95,7 +95,8 @@ pub(super) struct ResultLayout<'a> {
 }
 
 impl ResultLayout<'_> {
-    /// Creates a dense array for a result, in the order of the current stream and in NumPy's memory order of operands and mask.
+    /// Creates a dense array for a result, in the order of the current stream. NumPy's rule for operands and mask
+    /// determines the memory order of the array.
     #[inline]
     pub(super) fn new_array<'py>(
         self,
@@ -110,7 +111,7 @@ impl ResultLayout<'_> {
         self.on_block(py, values, keywords, (dtype, dense), Arc::new(block))
     }
 
-    /// Creates the same array over an existing block of a given size.
+    /// Creates such an array over an existing block.
     #[inline]
     pub(super) fn on_block<'py>(
         self,
@@ -149,10 +150,11 @@ impl ResultLayout<'_> {
     }
 }
 
-/// Rejects an array that cannot take a result.
+/// Checks that an output array can contain a result.
 ///
 /// # Errors
-/// `ValueError` for a read-only array and for another shape; `TypeError` for another type.
+/// `ValueError` for a read-only array or a different shape; `TypeError` if the casting rule does not allow the
+/// output array's type.
 pub(super) fn check_out(
     entry: &UfuncEntry,
     index: usize,
@@ -187,7 +189,7 @@ pub(super) fn check_out(
     )))
 }
 
-/// Wraps a new result in the class of the first operand that is a PyGPU array.
+/// Converts a new result to the class of the first operand that is a PyGPU array.
 #[inline]
 pub(super) fn into_class_of<'py>(
     operands: &[&Bound<'py, PyAny>],

@@ -1,5 +1,5 @@
-//! Scans along an axis: read operands and keywords, allocate the result, enqueue the kernel on the current stream. NumPy scans
-//! arrays in host memory through views of the same memory.
+//! Scans along an axis. A scan reads operands and keywords, allocates the result, and enqueues the kernel on the
+//! current stream. NumPy scans arrays in host memory through ndarrays over the same memory.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -23,10 +23,10 @@ use pygpu_layout::{Layout, MemoryOrder, normalize_axis};
 use pygpu_memory::capture;
 use pygpu_ops::reductions::{ReductionEntry, scan};
 
-/// The arguments of a scan, without the array.
+/// Arguments of a scan, without the array.
 #[derive(Default)]
 pub(super) struct ScanArgs<'py> {
-    /// Without an axis the elements are scanned in C order.
+    /// Axis of the scan. Without an axis all elements are scanned in C order.
     pub(super) axis: Option<i64>,
     pub(super) dtype: Option<Bound<'py, PyAny>>,
     pub(super) out: Option<Bound<'py, PyAny>>,
@@ -52,7 +52,7 @@ fn check_shape(entry: &ReductionEntry, out: &Layout, expected: &Layout) -> PyRes
     )))
 }
 
-/// Returns the type of the computation: the requested one, or the type of the results.
+/// Returns the type in which a scan computes: the requested type, the type of the output array, or the default type.
 fn computed(
     entry: &ReductionEntry,
     kind: ScalarType,
@@ -67,10 +67,10 @@ fn computed(
     Ok(compute_kind)
 }
 
-/// Scans an array.
+/// Scans an array along an axis.
 ///
 /// # Errors
-/// `TypeError`, `ValueError` and `IndexError` as NumPy's; the driver's.
+/// `TypeError`, `ValueError` and `IndexError`, as in NumPy; driver errors.
 pub(super) fn call<'py>(
     entry: &'static ReductionEntry,
     operand: &Bound<'py, GpuArray>,
@@ -109,7 +109,7 @@ pub(super) fn call<'py>(
         scan_with_numpy(py, entry, array, axis, computed, &out)?;
         return Ok(out);
     }
-    // One block may write its results before another has read that memory.
+    // Overlapping memory is copied, because one block may write results to memory that another block still has to read.
     let input_copy = match copy::may_overlap(target, array) && !copy::is_same_place(target, array) {
         true => Some(transfer::device_copy_like(py, array)?),
         false => None,
@@ -119,7 +119,7 @@ pub(super) fn call<'py>(
     Ok(out)
 }
 
-/// Returns the elements in C order along one axis.
+/// Returns all elements of an array in C order, as an array with one axis.
 fn raveled(py: Python<'_>, array: &Array) -> PyResult<Array> {
     if let Some(layout) = array.layout().ravel(MemoryOrder::C)? {
         return Ok(array.view(layout)?);
@@ -129,7 +129,7 @@ fn raveled(py: Python<'_>, array: &Array) -> PyResult<Array> {
     Ok(flat.map(|layout| copied.view(layout)).transpose()?.unwrap_or(copied))
 }
 
-/// Calls NumPy's function on views of the same memory.
+/// Calls NumPy's function on ndarrays over the memory of the arrays.
 fn scan_with_numpy(
     py: Python<'_>,
     entry: &ReductionEntry,
@@ -154,10 +154,10 @@ fn scan_with_numpy(
     Ok(())
 }
 
-/// Computes a function's `accumulate`, along the first axis by default; `None` for a function without a scan.
+/// Computes the `accumulate` of a binary function, along the first axis by default; `None` if the function has no scan.
 ///
 /// # Errors
-/// As [`call`]; `TypeError` for an array without axes.
+/// The errors of [`call`]; `TypeError` for an array without axes.
 pub(super) fn call_ufunc_accumulate<'py>(
     name: &str,
     operand: &Bound<'py, PyAny>,
@@ -189,7 +189,7 @@ pub(super) fn call_ufunc_accumulate<'py>(
     call(entry, operand, &args).map(Some)
 }
 
-/// Reads one axis, also from a tuple of one, and `None` for an array with one axis.
+/// Reads the axis of `accumulate`: an integer, a tuple of one integer, or `None` for an array with one axis.
 fn read_axis(axis: Option<Bound<'_, PyAny>>, ndim: usize) -> PyResult<i64> {
     let several = || PyValueError::new_err("accumulate does not allow multiple axes");
     match axis {
@@ -209,7 +209,7 @@ fn read_axis(axis: Option<Bound<'_, PyAny>>, ndim: usize) -> PyResult<i64> {
     }
 }
 
-/// Declares scans: summary, form, name, table entry, examples.
+/// Declares scans. An entry has a summary, the form, the name, the table entry and examples.
 macro_rules! scans {
     ($($(#[$summary:meta])* $form:ident $name:ident => $entry:literal { $(#[$example:meta])* })*) => {
         $(scans! { @ $form $name $entry {$(#[$summary])*} {$(#[$example])*} })*
@@ -219,7 +219,7 @@ macro_rules! scans {
             {
                 $($summary)*
                 ///
-                /// The result stays on the device. It is the same each time, bit for bit.
+                /// The result stays on the device. Repeated calls return bitwise identical results.
                 ///
                 /// Parameters
                 /// ----------
@@ -242,7 +242,7 @@ macro_rules! scans {
             {
                 $($head)*
                 /// axis : int, optional
-                ///     The axis of the scan; without one, all elements in C order.
+                ///     The axis of the scan; without an axis all elements are scanned in C order.
                 #[doc = parameter!(dtype)]
                 /// out : GPUArray, optional
                 #[doc = $out]

@@ -24,7 +24,8 @@ fn check_order(name: &str, array: &Array) -> PyResult<()> {
 
 /// Return the sorted unique values of an array with one axis, and the requested optional outputs.
 ///
-/// These are the start and length of each run of sorted elements, the elements' original positions, and each element's value index.
+/// The optional outputs are the start and length of each run of sorted elements, the elements' original positions, and
+/// each element's index in the unique values.
 #[pyfunction]
 #[pyo3(signature = (
     array: "GPUArray", starts: "bool", places: "bool", inverse: "bool", nan_apart: "bool"
@@ -61,7 +62,7 @@ fn _searchsorted<'py>(sorted: &BoundArray<'py>, values: &BoundArray<'py>, right:
     new_like(sorted, GpuArray::from_array(result))
 }
 
-/// Count the values between consecutive edges, or equal to each integer below a bound.
+/// Count the values between consecutive edges, or the values equal to each integer below a bound.
 #[pyfunction]
 #[pyo3(signature = (values: "GPUArray", bins: "int", edges: "GPUArray | None" = None) -> "GPUArray")]
 fn _counted<'py>(values: &BoundArray<'py>, bins: i64, edges: Option<&BoundArray<'py>>) -> PyResult<BoundArray<'py>> {
@@ -79,7 +80,7 @@ fn _counted<'py>(values: &BoundArray<'py>, bins: i64, edges: Option<&BoundArray<
     new_like(values, GpuArray::from_array(result))
 }
 
-/// Sum runs of weights selected by position; all in C order, prepared by the caller.
+/// Sum runs of the weights that `places` selects, each beginning at an element of `starts`; all arrays are in C order.
 #[pyfunction]
 #[pyo3(signature = (weights: "GPUArray", places: "GPUArray", starts: "GPUArray") -> "GPUArray")]
 fn _sums_of_runs<'py>(
@@ -110,16 +111,16 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// v : array_like
-    ///     Of any shape.
+    ///     Values of any shape.
     /// side : {'left', 'right'}, optional
-    ///     Before or after equal elements.
+    ///     Whether the insertion position is before (left) or after (right) equal elements.
     /// sorter : array_like of ints, optional
-    ///     The order of the elements, as returned by `argsort`, if they are not sorted.
+    ///     Indices that sort the elements, as returned by `argsort`, if the elements are not sorted.
     ///
     /// Returns
     /// -------
     /// GPUArray
-    ///     64-bit integers in the shape of the values.
+    ///     Positions as 64-bit integers, in the shape of `v`.
     ///
     /// Examples
     /// --------
@@ -141,13 +142,13 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// kth : int or sequence of ints
-    ///     The positions.
+    ///     The sorted positions that receive their elements.
     /// axis : int, optional
-    ///     The last one by default.
+    ///     Axis of the partition; the last axis by default.
     /// kind : {'introselect'}, optional
     ///     Accepted for NumPy compatibility; all elements are sorted.
     /// order : None, optional
-    ///     Arrays with fields do not exist.
+    ///     Accepted for NumPy compatibility; PyGPU has no arrays with fields.
     ///
     /// Examples
     /// --------
@@ -175,13 +176,13 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// kth : int or sequence of ints
-    ///     The positions in that order.
+    ///     The positions in the sorted order that receive their elements.
     /// axis : int or None, optional
-    ///     The last one by default; None takes all elements.
+    ///     Axis of the partition; the last axis by default. None takes all elements in C order.
     /// kind : {'introselect'}, optional
     ///     Accepted for NumPy compatibility; all elements are sorted.
     /// order : None, optional
-    ///     Arrays with fields do not exist.
+    ///     Accepted for NumPy compatibility; PyGPU has no arrays with fields.
     ///
     /// Examples
     /// --------

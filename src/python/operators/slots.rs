@@ -1,10 +1,11 @@
-//! Operators, comparisons and NumPy's protocols for arrays (NEP 13, NEP 18).
+//! Operators, comparisons and NumPy's protocols (NEP 13, NEP 18) of arrays.
 //!
-//! Functions of the table are computed on the device of the arrays. Other computations of NumPy are rejected with one message on
-//! every backend. Without the rejection another library may respond: NumPy reads an array in host memory as its own and would
-//! return an ndarray, and it rejects an array of a GPU.
+//! Functions of the table are computed on the device of the arrays. Other NumPy functions are rejected with one message
+//! on every backend. Without the rejection another library might compute: NumPy would read an array in host memory as
+//! its own and return an ndarray, and would reject an array of a GPU.
 //!
-//! An operand of another type receives `NotImplemented`, so that Python calls its own operator. Without one, no element equals it.
+//! For an operand of an unsupported type an operator returns `NotImplemented`, so that Python calls the operand's
+//! operator. If the operand has none, `==` is False for every element.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyTypeError;
@@ -37,7 +38,8 @@ fn unsupported_error(subject: impl std::fmt::Display) -> PyErr {
     ))
 }
 
-/// Returns the response to NumPy if an external array masks or takes a result: ndarrays are rejected, other types may respond.
+/// Returns the response to NumPy for a `where` or `out` of another type. Values on the host are rejected; other types
+/// may respond themselves.
 #[cold]
 fn foreign_argument_response(py: Python<'_>, name: &str, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
     let keyword = |key| kwargs.map_or(Ok(None), |kwargs| kwargs.get_item(key));
@@ -59,7 +61,7 @@ fn foreign_argument_response(py: Python<'_>, name: &str, kwargs: Option<&Bound<'
     Ok(py.NotImplemented())
 }
 
-/// Whether NumPy would compute with an object: arrays of any library, numbers, and nested sequences of them.
+/// Returns whether NumPy would compute with an object: arrays of any library, numbers, and nested sequences of these.
 fn is_operand(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = object.py();
     if object.is_instance_of::<GpuArray>()
@@ -73,7 +75,7 @@ fn is_operand(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     {
         return Ok(true);
     }
-    // Of the class, because an attribute of the object may require work.
+    // The attributes are looked up on the class, because an attribute of the object may require a computation.
     let class = object.get_type();
     for name in [
         intern!(py, "__dlpack__"),
@@ -97,10 +99,11 @@ fn compute_operator(py: Python<'_>, entry: &'static UfuncEntry, operands: &[&Bou
     }
 }
 
-/// Computes `==` and `!=` with an operand of an unsupported type: by its own operator, or no element is equal, as in NumPy.
+/// Computes `==` and `!=` with an operand of an unsupported type. The operand's own operator computes the result; if
+/// there is none, no element is equal, as in NumPy.
 ///
 /// # Errors
-/// The other operand's exception; `TypeError` for values of the host; the driver's.
+/// The exception of the other operand; `TypeError` for an operand with values on the host; driver errors.
 #[cold]
 fn compare_with_other_type(
     array: &Bound<'_, GpuArray>,
@@ -116,13 +119,13 @@ fn compare_with_other_type(
     }
     let is_text = other.is_instance_of::<PyString>() || other.is_instance_of::<PyBytes>();
     if is_operand(other)? || (!is_text && shape::is_sequence(other)) {
-        return Err(array_argument::type_error(other)); // NumPy would compare its elements
+        return Err(array_argument::type_error(other)); // NumPy would compare the elements of the operand
     }
     let like = if is_equality { zeros_like } else { ones_like };
     Ok(like(py, array.as_any(), Some(py.get_type::<PyBool>().as_any()), None, None, None)?.into_any().unbind())
 }
 
-/// Computes an in-place operator: the result is written into the array itself.
+/// Computes an in-place operator, which writes the result to the array itself.
 fn assign(entry: &'static UfuncEntry, array: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyResult<()> {
     match ufunc_call::call(array.py(), entry, &[array.as_any(), other], &UfuncKeywords::into_array(array))? {
         Some(_) => Ok(()),
@@ -130,14 +133,15 @@ fn assign(entry: &'static UfuncEntry, array: &Bound<'_, GpuArray>, other: &Bound
     }
 }
 
-/// Returns the entry of a table function.
+/// Returns the table entry of a function by its name.
 macro_rules! table_entry {
     ($name:literal) => {
         const { ufunc::builtin_row($name) }
     };
 }
 
-/// Returns the function that replaces a power with a Python scalar, if one exists, as in NumPy's operator.
+/// Returns the function that replaces a power with this scalar exponent (square, square root or reciprocal), as in
+/// NumPy's operator; `None` for other exponents.
 fn power_shortcut(base: &Bound<'_, GpuArray>, exponent: &Bound<'_, PyAny>) -> Option<&'static UfuncEntry> {
     let kind = base.get().dtype().kind();
     let is_int = exponent.is_exact_instance_of::<PyInt>();
@@ -155,7 +159,7 @@ fn power_shortcut(base: &Bound<'_, GpuArray>, exponent: &Bound<'_, PyAny>) -> Op
     }
 }
 
-/// Defines the operator slots.
+/// Defines the methods of the operators.
 macro_rules! slots {
     (binary: $($left:ident $right:ident $in_place:ident $name:literal),*; unary: $($unary:ident $function:literal),*) => {
         #[pymethods]
@@ -180,7 +184,8 @@ macro_rules! slots {
     };
 }
 
-/// pyo3's generated calls resolve here because a macro of this file supplies the names.
+/// Contains pyo3's generated calls, so that the lint exception applies to them. A macro of this file supplies the
+/// method names.
 #[allow(unsafe_op_in_unsafe_fn, reason = "written by pyo3, which has argued for it")]
 mod methods {
     use super::*;
@@ -208,7 +213,8 @@ mod methods {
 
 #[pymethods]
 impl GpuArray {
-    /// Above NumPy's arrays and scalars: an array as right operand takes precedence.
+    /// Priority of the array in mixed operators. The priority exceeds that of NumPy's arrays and scalars, so an array
+    /// as right operand takes precedence.
     #[classattr]
     fn __array_priority__() -> f64 {
         100.0
@@ -269,7 +275,7 @@ impl GpuArray {
         product::assign(slf, other)
     }
 
-    // With this method and without `__hash__` an array is not hashable, as in NumPy.
+    // The class defines this method and no `__hash__`, so an array is not hashable, as in NumPy.
     fn __richcmp__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, operator: CompareOp) -> PyResult<Py<PyAny>> {
         let entry = match operator {
             CompareOp::Lt => table_entry!("less"),
@@ -286,10 +292,10 @@ impl GpuArray {
         }
     }
 
-    /// Whether an element is equal, as in NumPy; synchronizes.
+    /// Returns whether any element equals `item`, as in NumPy; synchronizes with the device.
     fn __contains__(slf: &Bound<'_, Self>, item: &Bound<'_, PyAny>) -> PyResult<bool> {
         let equal = slf.as_any().rich_compare(item, CompareOp::Eq)?;
-        // The other operand may return its own result instead of an array.
+        // The comparison may return the item's own result instead of an array.
         let contains =
             if equal.is_instance_of::<Self>() { equal.call_method0(intern!(slf.py(), "any"))? } else { equal };
         contains.is_truthy()
@@ -300,8 +306,8 @@ impl GpuArray {
     /// Raises
     /// ------
     /// TypeError
-    ///     For functions and methods that are not implemented. It names alternatives: an ElementwiseKernel, a library that takes
-    ///     the array by DLPack, NumPy with `get()`.
+    ///     If the function or method is not implemented. The message names alternatives: an ElementwiseKernel, a
+    ///     library that imports the array by DLPack, and NumPy with `get()`.
     #[pyo3(signature = (ufunc: "Any", method: "str", *inputs: "Any", **kwargs: "Any") -> "Any")]
     fn __array_ufunc__(
         &self,
@@ -358,7 +364,7 @@ impl GpuArray {
     /// Raises
     /// ------
     /// TypeError
-    ///     For missing functions, unsupported parameters, and arrays in host memory.
+    ///     If the function is missing, if a parameter is unsupported, or if the array is in host memory.
     #[pyo3(signature = (func: "Any", types: "Any", args: "tuple[Any, ...]", kwargs: "dict[str, Any]") -> "Any")]
     fn __array_function__<'py>(
         slf: &Bound<'py, Self>,
@@ -380,12 +386,13 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// api_version : str, optional
-    ///     A version of the standard: ``'2021.12'`` to ``'2025.12'``, each of which the latest contains.
+    ///     A version of the standard from ``'2021.12'`` to ``'2025.12'``. The latest version contains the older
+    ///     versions.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     For a version that is not supported.
+    ///     If the version is not supported.
     ///
     /// Examples
     /// --------

@@ -1,4 +1,4 @@
-//! `sort` and `argsort`, as functions and as methods.
+//! `sort` and `argsort`, as functions and as methods of arrays.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -29,7 +29,8 @@ struct SortOptions<'a, 'py> {
 }
 
 impl SortOptions<'_, '_> {
-    /// Rejects NumPy's keywords for other algorithms; the only algorithm is stable.
+    /// Checks NumPy's keywords. All names of NumPy's algorithms are accepted, although the only algorithm is a stable
+    /// one.
     fn check(&self) -> PyResult<()> {
         let Self { kind, order, stable, .. } = *self;
         if order.is_some_and(|order| !order.is_none()) {
@@ -51,7 +52,7 @@ impl SortOptions<'_, '_> {
     }
 }
 
-/// Returns an array and its sorted axis; without an axis the elements in C order.
+/// Returns an array and the index of its sorted axis. Without an axis, returns the elements in C order as one axis.
 fn sort_operand(a: &Bound<'_, GpuArray>, axis: Option<i64>) -> PyResult<(Array, usize)> {
     let py = a.py();
     let array = a.get().array(py)?;
@@ -77,19 +78,19 @@ fn axis_to_last(array: &Array, axis: usize) -> pygpu_base::error::Result<Array> 
     array.view(array.layout().move_axis(&[axis as i64], &[-1])?)
 }
 
-/// Moves the last axis back to its position, in C order.
+/// Moves the last axis back to its original position, and copies the result to C order.
 fn axis_from_last(array: &Array, axis: usize, stream: &stream::Stream) -> pygpu_base::error::Result<Array> {
     let view = array.view(array.layout().move_axis(&[-1], &[axis as i64])?)?;
     if view.layout().is_c_contiguous() { Ok(view) } else { copy::duplicate(&view, MemoryOrder::C, stream) }
 }
 
-/// Whether NumPy sorts: in host memory, except in a capture.
+/// Returns whether NumPy sorts the array: if the array is in host memory and its stream is not captured.
 fn is_sorted_by_numpy(array: &Array) -> PyResult<bool> {
     let device = array.device();
     Ok(device.is_cpu() && !capture::is_capturing(&stream::current(device))?)
 }
 
-/// Returns the sorting permutation of an array in host memory.
+/// Returns the indices that sort an array in host memory.
 fn argsort_with_numpy(py: Python<'_>, array: &Array, axis: usize, descending: bool) -> PyResult<Array> {
     let functions = py.import(intern!(py, "PyGPU._native.host_sorting"))?;
     let view = cpu_view::owning(py, array)?;
@@ -140,7 +141,7 @@ fn argsorted<'py>(a: &Bound<'py, GpuArray>, options: SortOptions<'_, 'py>) -> Py
     new_like(a, GpuArray::from_array(result))
 }
 
-/// Sorts in the memory of the array.
+/// Sorts the elements of an array in its own memory.
 fn sort_in_place<'py>(a: &Bound<'py, GpuArray>, options: SortOptions<'_, 'py>) -> PyResult<()> {
     let descending = options.descending;
     options.check()?;
@@ -163,7 +164,8 @@ fn sort_in_place<'py>(a: &Bound<'py, GpuArray>, options: SortOptions<'_, 'py>) -
     })?)
 }
 
-/// Declares sorts: summary, form, name, function, sections after the parameters. `in_place` is a method without a result.
+/// Declares sorts. An entry has a summary, the form, the name, the function, and the sections after the parameters. The
+/// form `in_place` is a method without a result.
 macro_rules! sorts {
     ($($(#[$summary:meta])* $form:ident $name:ident => $run:path { $(#[$rest:meta])* })*) => {
         $(sorts! { @ $form $name $run {$(#[$summary])*} {$(#[$rest])*} })*
@@ -173,7 +175,7 @@ macro_rules! sorts {
             {
                 /// a : GPUArray
                 /// axis : int or None, optional
-                ///     The last one by default; None sorts all elements.
+                ///     Axis along which to sort; the last axis by default. None sorts all elements.
             }
             (axis: "int | None" = Some(-1)), Option<i64>,
             [-> "GPUArray", text_signature = "(a, axis=-1, kind=None, order=None, *, stable=None, descending=False)"] Bound<'py, GpuArray>, $($entry)* }
@@ -182,7 +184,7 @@ macro_rules! sorts {
         sorts! { @@ method
             {
                 /// axis : int or None, optional
-                ///     The last one by default; None sorts all elements.
+                ///     Axis along which to sort; the last axis by default. None sorts all elements.
             }
             (axis: "int | None" = Some(-1)), Option<i64>,
             [-> "GPUArray", text_signature = "($self, axis=-1, kind=None, order=None, *, stable=None, descending=False)"] Bound<'py, GpuArray>, $($entry)* }
@@ -191,7 +193,7 @@ macro_rules! sorts {
         sorts! { @@ method
             {
                 /// axis : int, optional
-                ///     The last one by default.
+                ///     Axis along which to sort; the last axis by default.
             }
             (axis: "int" = -1), i64,
             [-> "None", text_signature = "($self, axis=-1, kind=None, order=None, *, stable=None, descending=False)"] (), $($entry)* }
@@ -208,9 +210,9 @@ macro_rules! sorts {
                 /// kind : {'quicksort', 'mergesort', 'heapsort', 'stable'}, optional
                 ///     Accepted for NumPy compatibility; the only algorithm is stable.
                 /// order : None, optional
-                ///     Arrays with fields do not exist.
+                ///     Accepted for NumPy compatibility; PyGPU has no arrays with fields.
                 /// stable : bool, optional
-                ///     As `kind`.
+                ///     Accepted for NumPy compatibility, like `kind`.
                 /// descending : bool, optional
                 ///     Whether the greatest element comes first.
                 ///
@@ -232,14 +234,15 @@ sorts! {
         /// Returns
         /// -------
         /// GPUArray
-        ///     In C order. Complex numbers are ordered by their real parts, and then by their imaginary parts.
+        ///     The sorted elements in C order. Complex numbers are ordered by their real parts, and then by their
+        ///     imaginary parts.
         ///
         /// Raises
         /// ------
         /// IndexError
-        ///     If there is no such axis.
+        ///     If the array does not have this axis.
         /// TypeError
-        ///     For elements that have no order.
+        ///     If elements of this type have no order.
         ///
         /// Examples
         /// --------
@@ -254,14 +257,14 @@ sorts! {
         /// Returns
         /// -------
         /// GPUArray
-        ///     64-bit integers, in C order.
+        ///     Indices as 64-bit integers, in C order.
         ///
         /// Raises
         /// ------
         /// IndexError
-        ///     If there is no such axis.
+        ///     If the array does not have this axis.
         /// TypeError
-        ///     For elements that have no order.
+        ///     If elements of this type have no order.
         ///
         /// Examples
         /// --------
@@ -274,7 +277,7 @@ sorts! {
         /// Raises
         /// ------
         /// IndexError
-        ///     If there is no such axis.
+        ///     If the array does not have this axis.
         /// ValueError
         ///     If the array is read-only.
         ///
@@ -293,7 +296,7 @@ sorts! {
         /// Returns
         /// -------
         /// GPUArray
-        ///     64-bit integers, in C order.
+        ///     Indices as 64-bit integers, in C order.
         ///
         /// Examples
         /// --------

@@ -1,4 +1,4 @@
-//! The class `Ufunc`: a table function as a callable object.
+//! The class `Ufunc`: a function of the table as a callable object.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -17,15 +17,16 @@ use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_layout::{Dims, Layout};
 use pygpu_ops::ufunc::{self, UfuncEntry};
 
-/// One line per function, in the order of the table: its formula if it has one, a call and its result.
+/// Examples, one line per function in the order of the table: the formula if the function has one, a call, and its
+/// result.
 const EXAMPLES: &str = include_str!("examples.txt");
 
 /// An elementwise function, like NumPy's ufuncs.
 ///
-/// ``function(*operands, out=None, where=True, dtype=None, casting='same_kind', order='K')`` computes on the device of the arrays,
-/// in the order of the thread's current stream. Operands are numbers and arrays of that device, of PyGPU or exported by other
-/// libraries. They are broadcast, and their types promoted, as in NumPy (NEP 50). Functions with two results return a tuple, and
-/// take one as `out`.
+/// ``function(*operands, out=None, where=True, dtype=None, casting='same_kind', order='K')`` computes on the device of
+/// the arrays, in the order of the thread's current stream. Operands are numbers, PyGPU arrays of that device, and
+/// arrays of that device that other libraries export. Operands are broadcast, and their types are promoted, as in NumPy
+/// (NEP 50). Functions with two results return a tuple, and accept a tuple as `out`.
 ///
 /// Examples
 /// --------
@@ -35,18 +36,18 @@ const EXAMPLES: &str = include_str!("examples.txt");
 /// array([1., 2., 3.])
 /// >>> PyGPU.add(a, 1, out=a).get()
 /// array([ 2.,  5., 10.])
-// The `dict` serves `__doc__`: a class attribute of that name precedes a getter of its objects.
+// The class has a `dict` for the `__doc__` of each object, because a class attribute `__doc__` precedes a getter.
 // stub: < Generic[_Result_co]
 // stub: @property
 // stub: def __doc__(self) -> str: ...  # type: ignore[override]
 #[pyclass(frozen, dict, name = "Ufunc", module = "PyGPU")]
 pub(crate) struct Ufunc(&'static UfuncEntry);
 
-/// Calls the function with operands, optional results after them, and keywords; `None` if an argument is an array of another
-/// library.
+/// Calls the function with operands, optional output arrays after the operands, and keywords. Returns `None` if an
+/// argument is an array of another library.
 ///
 /// # Errors
-/// Those of [`ufunc_call::call`].
+/// The errors of [`ufunc_call::call`].
 pub(super) fn call(
     entry: &'static UfuncEntry,
     arguments: &Bound<'_, PyTuple>,
@@ -79,7 +80,7 @@ fn as_array(object: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     }
 }
 
-/// Returns keywords that include the positional arguments under their names.
+/// Returns the keywords, extended by the positional arguments under their parameter names.
 fn with_positional<'py>(
     names: &[&str],
     positional: &Bound<'py, PyTuple>,
@@ -107,10 +108,11 @@ fn unsupported_argument(entry: &UfuncEntry, operands: &Bound<'_, PyTuple>) -> Py
     ))
 }
 
-/// Calls the function with every pair of elements of two operands. The first operand gets an axis for each of the second's.
+/// Calls the function with every pair of elements of two operands. The first operand is extended by one axis for each
+/// axis of the second operand.
 ///
 /// # Errors
-/// `ValueError` for a function without two operands; as [`ufunc_call::call`].
+/// `ValueError` for a function without two operands; the errors of [`ufunc_call::call`].
 pub(super) fn outer(
     entry: &'static UfuncEntry,
     operands: &Bound<'_, PyTuple>,
@@ -160,9 +162,9 @@ impl Ufunc {
     /// Parameters
     /// ----------
     /// *operands : GPUArray or number
-    ///     Two of them. The result has the axes of the first and then those of the second.
+    ///     Two operands. The result has the axes of the first operand and then those of the second operand.
     /// **keywords
-    ///     As for a call.
+    ///     Keywords of a call of the function.
     ///
     /// Examples
     /// --------
@@ -179,13 +181,13 @@ impl Ufunc {
     /// Parameters
     /// ----------
     /// *operands : GPUArray, key, and array_like
-    ///     The array, which is modified; the indices, as in ``a[key]``; and second operands for a binary function, broadcast to
-    ///     the shape of ``a[key]``.
+    ///     The array, which is modified; the indices, as in ``a[key]``; and for a binary function the second operand,
+    ///     which is broadcast to the shape of ``a[key]``.
     ///
     /// Raises
     /// ------
     /// IndexError
-    ///     For an index out of range. Nothing is written then.
+    ///     If an index is out of range. The array is not modified in this case.
     ///
     /// Examples
     /// --------
@@ -206,9 +208,9 @@ impl Ufunc {
     /// array : GPUArray
     ///     The operand.
     /// axis : int, tuple of ints or None, optional
-    ///     The axes; all for None.
+    ///     The axes that are reduced; None reduces all axes.
     /// **keywords
-    ///     `dtype`, `out`, `keepdims`, `initial` and `where`, as for `sum`.
+    ///     The keywords `dtype`, `out`, `keepdims`, `initial` and `where`, with the same meaning as for `sum`.
     ///
     /// Examples
     /// --------
@@ -237,7 +239,7 @@ impl Ufunc {
     /// array : GPUArray
     ///     The operand.
     /// axis : int, optional
-    ///     The axis; the first one by default.
+    ///     The axis; the first axis by default.
     /// dtype : dtype-like, optional
     ///     The type of the computation and of the result.
     /// out : GPUArray, optional
@@ -268,7 +270,7 @@ impl Ufunc {
     /// Raises
     /// ------
     /// TypeError
-    ///     Always. It names alternatives.
+    ///     In every call. The message names alternatives.
     #[pyo3(signature = (*operands: "Any", **keywords: "Any") -> "GPUArray")]
     fn reduceat(&self, operands: &Bound<'_, PyTuple>, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
         let (name, _) = (self.0.name, (operands, keywords));
@@ -319,7 +321,7 @@ impl Ufunc {
     }
 }
 
-/// Returns the docstring of a function.
+/// Returns the docstring of a function, with its formula and example.
 fn docstring(entry: &UfuncEntry, [formula, call, result]: [&str; 3]) -> String {
     [
         entry.summary,
@@ -352,7 +354,7 @@ fn add_functions(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-// Its objects are the entries of `pygpu_ops::ufunc::TABLE`.
+// The objects of `Ufunc` are the entries of `pygpu_ops::ufunc::TABLE`.
 // stub: _Result_co = TypeVar("_Result_co", covariant=True, default=GPUArray)
 
 names! {

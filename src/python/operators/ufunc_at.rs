@@ -1,4 +1,4 @@
-//! `Ufunc.at`: applies a function at indices that may repeat.
+//! `Ufunc.at`, which applies a function at indices that may repeat.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -15,10 +15,10 @@ use pygpu_device::stream;
 use pygpu_ops::selection::{self, UfuncAt};
 use pygpu_ops::ufunc::{self, PromotionOperand, UfuncEntry};
 
-/// Runs a call with an array, a key, and a second operand for binary functions.
+/// Runs `at` with an array, a key, and a second operand for a binary function.
 ///
 /// # Errors
-/// `TypeError`, `ValueError` and `IndexError` as NumPy's; the driver's.
+/// `TypeError`, `ValueError` and `IndexError`, as in NumPy; driver errors.
 pub(super) fn call(entry: &'static UfuncEntry, arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
     let py = arguments.py();
     if entry.inputs > 2 || entry.outputs() > 1 {
@@ -35,7 +35,7 @@ pub(super) fn call(entry: &'static UfuncEntry, arguments: &Bound<'_, PyTuple>) -
     finalization::run_python(py, || function.call1(PyTuple::new(py, call_arguments)?).map(drop))
 }
 
-/// Applies a function at sorted positions of an array with one axis, prepared by the caller.
+/// Apply a function at sorted positions of an array with one axis. The caller sorts the positions.
 #[pyfunction]
 #[pyo3(signature = (
     name: "str", array: "GPUArray", places: "GPUArray", order: "GPUArray", values: "GPUArray | None"

@@ -1,5 +1,5 @@
-//! One call of a table function: reads operands, selects a loop, allocates the result, enqueues the kernel on the current stream.
-//! NumPy computes arrays in host memory through views of the same memory.
+//! One call of a ufunc. It reads operands, selects a loop, allocates the result, and enqueues the kernel on the current
+//! stream. NumPy computes arrays in host memory through ndarrays over the same memory.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -22,10 +22,10 @@ use pygpu_layout::Dims;
 use pygpu_memory::capture;
 use pygpu_ops::ufunc::{self, HostEvaluation, PromotionOperand, UfuncEntry};
 
-/// Computes the result of a function, or a tuple of two; `None` for an operand of an unsupported type.
+/// Computes the result of a function, or a tuple of two results; `None` if an operand has an unsupported type.
 ///
 /// # Errors
-/// `TypeError`, `ValueError` and `OverflowError` as NumPy's; the driver's.
+/// `TypeError`, `ValueError` and `OverflowError`, as in NumPy; driver errors.
 pub(crate) fn call<'py>(
     py: Python<'py>,
     entry: &'static UfuncEntry,
@@ -72,8 +72,8 @@ pub(crate) fn call<'py>(
     finish(py, results, operands, keywords)
 }
 
-/// Rejects output arrays that cannot take the results.
-#[inline(always)] // a stage of one caller
+/// Checks that the output arrays can contain the results.
+#[inline(always)] // has one caller
 fn check_outs(
     entry: &'static UfuncEntry,
     kind: ScalarType,
@@ -81,7 +81,7 @@ fn check_outs(
     keywords: &UfuncKeywords<'_>,
 ) -> PyResult<()> {
     if keywords.out.iter().all(Option::is_none) {
-        return Ok(()); // the usual call does not read the table of result types
+        return Ok(()); // most calls pass no output array, and skip the table of result types
     }
     for (index, (result, out)) in entry.results(kind).iter().zip(&keywords.out).enumerate() {
         if let Some(out) = out {
@@ -91,8 +91,8 @@ fn check_outs(
     Ok(())
 }
 
-/// Returns the arrays for the results: the given ones, and new ones.
-#[inline(always)] // a stage of one caller
+/// Returns the arrays for the results: output arrays of the caller, and new arrays.
+#[inline(always)] // has one caller
 fn allocate<'py>(
     py: Python<'py>,
     (entry, kind, device): (&'static UfuncEntry, ScalarType, Device),
@@ -111,8 +111,8 @@ fn allocate<'py>(
     Ok(results)
 }
 
-/// Returns the results to the caller: one, or a tuple of two.
-#[inline(always)] // a stage of one caller
+/// Returns the Python result of a call: one array, or a tuple of two arrays.
+#[inline(always)] // has one caller
 fn finish<'py>(
     py: Python<'py>,
     mut results: Results<'py>,
@@ -133,7 +133,7 @@ fn finish<'py>(
     Ok(Some(PyTuple::new(py, objects)?.into_any()))
 }
 
-/// Returns the type of the loop of a call.
+/// Returns the scalar type of the loop that a call selects.
 #[inline(always)] // two callers, each short
 pub(super) fn select_loop(
     entry: &'static UfuncEntry,
@@ -178,8 +178,8 @@ fn no_loop_error(entry: &UfuncEntry, values: &OperandValues<'_, '_>, keywords: &
     })
 }
 
-/// Computes the results on the device of the arrays.
-#[inline(always)] // a stage of one caller
+/// Computes the results on the device of the arrays, or with NumPy in host memory.
+#[inline(always)] // has one caller
 fn compute(
     py: Python<'_>,
     ufunc_loop: &UfuncLoop<'_>,
@@ -188,7 +188,7 @@ fn compute(
     keywords: &UfuncKeywords<'_>,
 ) -> PyResult<()> {
     let has_given_outs = keywords.out.iter().any(Option::is_some);
-    // NumPy computes immediately. A captured call is computed by a kernel when its graph is launched.
+    // NumPy computes during the call. In a stream capture a kernel computes the call when the graph is launched.
     if !ufunc_loop.device.is_cpu() || capture::is_capturing(&stream::current(ufunc_loop.device))? {
         return on_device::run(py, ufunc_loop, values, targets, has_given_outs);
     }
@@ -200,7 +200,7 @@ fn compute(
     numpy_fallback::run(py, &numpy_call, values, targets)
 }
 
-/// Whether a compiler for kernels on host memory is available.
+/// Returns whether a compiler of kernels for host memory is available.
 fn has_compiler(device: Device) -> bool {
     device.backend().programs().is_ok_and(|programs| programs.compiler(&[]).is_ok())
 }

@@ -1,4 +1,5 @@
-//! Error messages for rejected arguments: the kernel, the position, the parameter, and a remedy.
+//! Error messages for rejected arguments. They contain the kernel, the position of the argument, the parameter, and a
+//! remedy.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use pygpu_kernel::{Function, Parameter, ParameterKind};
 use pygpu_layout::tuple_text;
 use pygpu_memory::Allocation;
 
-/// The numbers of expected and given arguments.
+/// Formats the numbers of expected and passed arguments for an error message.
 pub(crate) fn counts(expected: usize, given: usize) -> String {
     let noun = if expected == 1 { "argument" } else { "arguments" };
     let verb = if given == 1 { "was" } else { "were" };
@@ -79,7 +80,7 @@ pub(crate) fn scalar(label: &str, parameter: Option<&Parameter>, given: DType, v
     ))
 }
 
-/// The error for a value of another size than the parameter.
+/// Creates the error for a value whose size differs from the parameter's size.
 #[cold]
 pub(crate) fn bytes(label: &str, value: &Bound<'_, PyAny>, given: usize, expected: usize) -> PyResult<PyErr> {
     let class = value.get_type().fully_qualified_name()?;
@@ -94,7 +95,7 @@ pub(crate) fn bytes(label: &str, value: &Bound<'_, PyAny>, given: usize, expecte
     Ok(PyTypeError::new_err(format!("{label}: {class} has {given} bytes, and the parameter {expected}{advice}")))
 }
 
-/// Describes the block past whose end a kernel wrote.
+/// Describes the argument of the block past whose end a kernel wrote.
 #[cold]
 pub(crate) fn describe_block(args: &Bound<'_, PyTuple>, block: &Arc<Allocation>) -> String {
     let describe_argument = |(position, value): (usize, Bound<'_, PyAny>)| {

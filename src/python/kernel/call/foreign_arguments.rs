@@ -1,4 +1,4 @@
-//! Less common arguments: structs, host memory, objects of other libraries.
+//! Less common arguments of kernels: structs, host memory, and objects of other libraries.
 
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::Borrowed;
@@ -19,7 +19,7 @@ use pygpu_base::dtype::DType;
 use pygpu_kernel::{Parameter, ParameterKind, fits};
 
 impl<'a, 'py> CallContext<'a, 'py> {
-    /// Adds any less common argument.
+    /// Adds an argument of a less common type.
     #[cold]
     pub(super) fn add_uncommon(
         &mut self,
@@ -110,7 +110,8 @@ impl<'a, 'py> CallContext<'a, 'py> {
         Err(PyTypeError::new_err(format!("{label}: {class} ({excerpt}) cannot be passed; give {expected}")))
     }
 
-    /// Adds an ndarray. It is host memory: only a struct, or a zero-dimensional value, is passed as bytes.
+    /// Adds an ndarray as bytes. Its memory is on the host, so only a struct or a zero-dimensional array is accepted.
+    /// With PyCUDA's rules an ndarray over managed memory is passed as an address.
     fn add_ndarray(
         &mut self,
         position: usize,
@@ -144,7 +145,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
         )))
     }
 
-    /// Adds a value with known bytes and an optional dtype.
+    /// Adds a value as bytes. If `dtype` is known and the parameter is a scalar, both types must match.
     fn add_bytes(
         &mut self,
         position: usize,
@@ -197,7 +198,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
         Ok(())
     }
 
-    /// Records the blocks whose addresses an argument contains.
+    /// Adds the blocks whose addresses an argument contains to the uses of the launch.
     fn use_imported(
         &mut self,
         position: usize,

@@ -1,4 +1,5 @@
-//! `In`, `Out` and `InOut`: host arrays that are copied to the device before a launch and back after it.
+//! `In`, `Out` and `InOut`: host arrays that are copied to the device before a launch or back after the launch, or
+//! both.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -21,7 +22,7 @@ use pygpu_memory::capture;
 /// Parameters
 /// ----------
 /// array : array_like
-///     Any strides; a writable ndarray if the kernel's values are copied back.
+///     An array with any strides. It must be a writable ndarray if the kernel's values are copied back.
 ///
 /// Examples
 /// --------
@@ -33,25 +34,25 @@ use pygpu_memory::capture;
 /// array([0., 0.])
 #[pyclass(subclass, weakref, name = "HostArgument", module = "PyGPU")]
 pub(crate) struct HostArgument {
-    /// Set by `__init__`.
+    /// The host array, which `__init__` sets.
     array: Option<Py<PyAny>>,
 }
 
-/// The device copy of a host array during a launch.
+/// Device copy of a host array during a launch.
 pub(crate) struct Temporary<'py> {
     host: Bound<'py, PyUntypedArray>,
     device: Array,
     is_written: bool,
 }
 
-/// The directions in which values are copied around a launch.
+/// Directions in which values are copied before and after a launch.
 #[derive(Clone, Copy)]
 pub(crate) struct CopyDirections {
     is_read: bool,
     is_written: bool,
 }
 
-/// The classes `In`, `Out` and `InOut`.
+/// Returns the Python classes `In`, `Out` and `InOut`, in this order.
 fn classes(py: Python<'_>) -> PyResult<&[Py<PyType>; 3]> {
     static CLASSES: PyOnce<[Py<PyType>; 3]> = PyOnce::new();
     CLASSES.get_or_try_init(py, || {
@@ -61,14 +62,16 @@ fn classes(py: Python<'_>) -> PyResult<&[Py<PyType>; 3]> {
     })
 }
 
-/// The copies that the launch makes for an object. None for an instance of a derived class, whose methods do it.
+/// Returns the directions in which a launch copies an object's values. Returns `None` for an instance of a derived
+/// class, whose own methods copy the values.
 fn directions(host: &Bound<'_, HostArgument>) -> PyResult<Option<CopyDirections>> {
     let class = host.get_type_ptr();
     let index = classes(host.py())?.iter().position(|candidate| candidate.as_ptr().cast() == class);
     Ok(index.map(|index| CopyDirections { is_read: index != 1, is_written: index != 0 }))
 }
 
-/// An object whose values the launch copies, and the directions.
+/// Returns an object as a host argument, with the directions in which the launch copies its values; `None` for other
+/// objects.
 pub(crate) fn host_argument<'a, 'py>(
     value: &'a Bound<'py, PyAny>,
 ) -> PyResult<Option<(&'a Bound<'py, HostArgument>, CopyDirections)>> {
@@ -78,7 +81,7 @@ pub(crate) fn host_argument<'a, 'py>(
 
 #[pymethods]
 impl HostArgument {
-    // The arguments are those of a subclass's `__init__`.
+    // Python passes the arguments of a subclass's `__init__` to `__new__` too, so any arguments are accepted.
     #[new]
     #[pyo3(signature = (*args, **kwargs), text_signature = "(array)")]
     // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
@@ -138,7 +141,7 @@ fn writable(array: &Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
 }
 
 impl CopyDirections {
-    /// Allocates memory on the stream's device, and uploads the host's values if the kernel reads them.
+    /// Allocates memory on the stream's device, and uploads the host array if the kernel reads its values.
     pub(crate) fn enter<'py>(self, host: &Bound<'py, HostArgument>, stream: &Stream) -> PyResult<Temporary<'py>> {
         let py = host.py();
         let host = host_array(host)?.cast_into::<PyUntypedArray>()?;
@@ -149,7 +152,8 @@ impl CopyDirections {
             capture::refuse("an argument of host memory (In, Out, InOut)", stream)?;
             let array = Array::on_new_memory(buffer.layout.dense_like(), dtype, stream.clone())?;
             if is_read {
-                // SAFETY: the caller keeps the ndarray alive, and pinned memory is waited for below.
+                // SAFETY: the caller keeps the ndarray alive. The launch waits for the stream, so a copy from pinned
+                // memory ends first.
                 unsafe { copy::to_device(&array, &buffer, stream)? };
             }
             Ok(array)
@@ -159,19 +163,20 @@ impl CopyDirections {
 }
 
 impl Temporary<'_> {
-    /// The device memory.
+    /// Returns the array in device memory.
     pub(crate) fn array(&self) -> &Array {
         &self.device
     }
 
-    /// Enqueues the download of the kernel's results. The caller must wait for the stream after the last one.
+    /// Enqueues the download of the kernel's results. The caller must wait for the stream after the last download.
     pub(crate) fn leave(&self, py: Python<'_>, stream: &Stream) -> PyResult<()> {
         if !self.is_written {
             return Ok(());
         }
         let buffer = ndarray::host_buffer(&self.host, self.device.dtype().itemsize())?;
         let device = &self.device;
-        // SAFETY: `self` keeps the ndarray alive until the stream was waited for; its elements do not overlap.
+        // SAFETY: `self` keeps the ndarray alive until the caller has waited for the stream. The ndarray's elements do
+        // not overlap.
         py.without_gil(|| unsafe { copy::to_host(&buffer, device, stream) })?;
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Launches with rarely used extras.
+//! Launches with arguments that need the rarely used [`LaunchExtras`].
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -13,12 +13,12 @@ use pygpu_kernel::{Configuration, check_ends};
 use pygpu_memory::{BlockUse, retired};
 
 impl<'py> CallContext<'_, 'py> {
-    /// The rarely used extras, allocated if necessary.
+    /// Returns the launch extras, which are allocated at the first use.
     pub(super) fn extras(&mut self) -> &mut LaunchExtras<'py> {
         self.extras.get_or_insert_default()
     }
 
-    /// Completes such a launch.
+    /// Launches the kernel with the extras, and keeps or releases their owners.
     #[cold]
     pub(super) fn finish<C: Configuration>(
         &mut self,
@@ -30,7 +30,7 @@ impl<'py> CallContext<'_, 'py> {
         let launched = self.launch(py, shape, args, &extras);
         let stream = self.stream;
         if launched.is_err() || !extras.host.is_empty() || stream.device().is_cpu() {
-            // The values of host arguments are available when the call returns.
+            // The call waits, because the values of host arguments must be available when it returns.
             let outcome = extras.wait(py, stream);
             return launched.and(outcome);
         }
@@ -60,18 +60,20 @@ impl<'py> CallContext<'_, 'py> {
         uses.extend(self.blocks.iter().map(|(block, access)| (block, *access)));
         uses.extend(extras.foreign.iter().map(|(array, access)| (array.allocation(), *access)));
         uses.extend(extras.host.iter().map(|(temporary, access)| (temporary.array().allocation(), *access)));
-        // SAFETY: as in `call`.
+        // SAFETY: the arguments were checked as in `pack::call_with_blocks`: their number and sizes match the known
+        // parameters.
         py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &uses) })?;
         check_ends(function, &uses, |block| argument_errors::describe_block(args, block))?;
         extras.host.iter().try_for_each(|(temporary, _)| temporary.leave(py, stream))?;
         extras.handlers.iter().try_for_each(|handler| handler.leave(&stream_object))
     }
 
-    /// Cleans up after a rejected argument: the copy of an earlier one may still be running.
+    /// Cleans up after a rejected argument. The cleanup waits for the stream, because the copy of an earlier argument
+    /// may still be running.
     #[cold]
     pub(super) fn abandon(&mut self, py: Python<'_>) {
         if let Some(extras) = self.extras.take() {
-            // The argument error takes precedence; a driver failure is also reported by the next call.
+            // The argument's error is reported. A driver failure is dropped here, because the next call reports it too.
             let _ = extras.wait(py, self.stream);
         }
     }

@@ -1,4 +1,4 @@
-//! Kernel calls: arguments are read, checked and packed.
+//! Kernel calls, which read, check and pack the arguments.
 
 use pyo3::prelude::*;
 
@@ -13,7 +13,7 @@ pub(crate) mod pointer_holders;
 mod texture;
 pub(crate) mod values;
 
-/// Adds classes and functions to the module.
+/// Adds the classes of kernel arguments to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     host_arguments::register(module)
 }

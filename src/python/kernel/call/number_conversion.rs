@@ -1,4 +1,4 @@
-//! Python scalars as arguments of a kernel, if they do not match the parameter directly.
+//! Errors for Python scalars that do not match the kernel's parameter.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -9,7 +9,7 @@ use pygpu_base::dtype::DType;
 use pygpu_kernel::{Parameter, ParameterKind};
 
 impl CallContext<'_, '_> {
-    /// Converts a number, or reports why it does not fit.
+    /// Rejects a Python scalar that does not match the parameter. The error contains the reason and a remedy.
     pub(super) fn add_python_number(
         &mut self,
         position: usize,

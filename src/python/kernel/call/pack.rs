@@ -1,7 +1,8 @@
-//! Packing of a kernel call: each argument is checked against its parameter, then the kernel is launched.
+//! Packing of the arguments of a kernel call. Each argument is checked against its parameter, and then the kernel is
+//! launched.
 //!
-//! The cheapest check comes first: the exact class of the object. Errors are raised before anything is launched, and
-//! contain the kernel, the position and the parameter.
+//! The exact class of an object is checked first, because that check costs least. Errors are raised before anything is
+//! launched, and contain the kernel, the position and the parameter.
 
 use std::sync::Arc;
 
@@ -30,25 +31,25 @@ use pygpu_memory::{Access, Allocation, BlockUse, address_registry};
 /// Strictness of the argument checks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ArgumentCheck {
-    /// Contiguous arrays of the declared type.
+    /// Accept contiguous arrays of the declared type.
     Strict,
-    /// Arrays of the declared type, with any strides.
+    /// Accept arrays of the declared type with any strides.
     Strided,
-    /// As PyCUDA: an array is passed as its address, an ndarray as its bytes.
+    /// Accept the arguments that PyCUDA accepts: an array is passed as its address, an ndarray as its bytes.
     Lenient,
 }
 
-/// State of a call that is common to all arguments.
+/// State that all arguments of a call share.
 pub(crate) struct CallContext<'a, 'py> {
     pub(crate) function: &'a Function,
     pub(super) stream: &'a Stream,
     pub(super) rules: ArgumentCheck,
     pub(super) arguments: Arguments,
-    /// Blocks of PyGPU arrays, which the argument tuple keeps alive.
+    /// Blocks of PyGPU arrays. The argument tuple keeps the arrays alive.
     pub(super) uses: SmallVec<[BlockUse<'a>; 8]>,
-    /// Explicitly allocated blocks, which another thread may free meanwhile.
+    /// Explicitly allocated blocks. They are referenced here, because another thread may free them during the call.
     pub(super) blocks: LaunchUses,
-    /// Rarely used extras.
+    /// Rarely used data of arguments, allocated at the first use.
     pub(super) extras: Option<Box<LaunchExtras<'py>>>,
 }
 
@@ -64,10 +65,10 @@ pub(crate) fn call<C: Configuration>(
     call_with_blocks(function, shape, stream, args, rules, SmallVec::new())
 }
 
-/// Blocks that a launch uses, with their access.
+/// Blocks that a launch uses, each with its access.
 pub(crate) type LaunchUses = SmallVec<[(Arc<Allocation>, Access); 8]>;
 
-/// Launches like [`call`], for a kernel that also uses other blocks than its arguments.
+/// Launches a kernel like [`call`]. The kernel also uses `blocks`, which are not arguments.
 #[inline]
 pub(crate) fn call_with_blocks<C: Configuration>(
     function: &Function,
@@ -108,7 +109,7 @@ pub(crate) fn call_with_blocks<C: Configuration>(
     if !blocks.is_empty() {
         let mut all_uses: SmallVec<[BlockUse<'_>; 8]> = uses.iter().copied().collect();
         all_uses.extend(blocks.iter().map(|(block, access)| (block, *access)));
-        // SAFETY: as below.
+        // SAFETY: number and sizes of the arguments match the parameters, as far as these are known.
         py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &all_uses) })?;
         return Ok(check_ends(function, &all_uses, |block| argument_errors::describe_block(args, block))?);
     }
@@ -117,7 +118,7 @@ pub(crate) fn call_with_blocks<C: Configuration>(
     Ok(check_ends(function, uses, |block| argument_errors::describe_block(args, block))?)
 }
 
-/// The access to an array passed for a parameter.
+/// Returns the access of a kernel to an array that is passed for a parameter.
 #[inline]
 pub(super) fn access_of(parameter: Option<&Parameter>) -> Access {
     match parameter.map(|parameter| parameter.kind) {
@@ -148,7 +149,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
                     Err(error) => Err(self.with_label(py, position, parameter, &error)),
                 }
             }
-            // An address as in `.ptr` and PyCUDA's `.gpudata`.
+            // The int is an address, such as the value of `.ptr` or of PyCUDA's `.gpudata`.
             Some(ParameterKind::Pointer { .. }) if is_exact_int(&value) => {
                 let address =
                     values::address(&value).map_err(|error| self.with_label(py, position, parameter, &error))?;
@@ -174,12 +175,12 @@ impl<'a, 'py> CallContext<'a, 'py> {
         Ok(())
     }
 
-    /// Adds memory without a dtype: explicitly allocated, or that of an array.
+    /// Adds memory without a dtype: an explicit allocation, or the memory of an array.
     fn add_memory(&mut self, position: usize, parameter: Option<&Parameter>, memory: AllocationTarget) -> PyResult<()> {
         let AllocationTarget { block, address, readonly } = memory;
         let is_address = match parameter.map(|parameter| parameter.kind) {
             None | Some(ParameterKind::Pointer { .. } | ParameterKind::Unknown | ParameterKind::Bytes(8)) => true,
-            // PyCUDA programs pass `numpy.intp` for a pointer.
+            // PyCUDA programs pass a `numpy.intp` for a pointer.
             Some(ParameterKind::Scalar(ScalarType::Int64 | ScalarType::UInt64)) => self.rules == ArgumentCheck::Lenient,
             Some(_) => false,
         };
@@ -206,7 +207,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
         Ok(())
     }
 
-    /// Adds a handle, with the memory that a kernel uses through it.
+    /// Adds the handle of an object, and the memory that a kernel uses through the handle.
     pub(super) fn push_object(&mut self, number: u64, uses: [(Arc<Allocation>, Access); 2]) {
         self.arguments.push_word(number);
         self.blocks.extend(uses);
@@ -249,7 +250,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
                 expected == kind || fits(expected, DType::new(kind))
             }
             Some(ParameterKind::Bytes(size)) => size == bytes.len(),
-            // An address computed with NumPy.
+            // A NumPy integer may be an address that was computed with NumPy.
             Some(ParameterKind::Pointer { .. }) => matches!(kind, ScalarType::Int64 | ScalarType::UInt64),
         };
         if !is_accepted {
@@ -269,7 +270,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
         Ok(())
     }
 
-    /// Adds the block of an integer address to the overrun check on the host, if it is known.
+    /// Adds the registered block of an integer address to the uses, for the overrun check on the CPU backend.
     #[inline]
     fn add_registered_block(&mut self, parameter: Option<&Parameter>, address: Address) {
         if self.function.device().is_cpu()
@@ -279,7 +280,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
         }
     }
 
-    /// The kernel, the position and the parameter, as the beginning of an error message.
+    /// Returns the beginning of an error message: the kernel, the position and the parameter.
     #[cold]
     pub(super) fn argument_label(&self, position: usize, parameter: Option<&Parameter>) -> String {
         let declaration = parameter.map(ToString::to_string).filter(|text| !text.is_empty());
@@ -287,7 +288,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
         format!("{}(): argument {}{declaration}", self.function.name(), position + 1)
     }
 
-    /// An error with this prefix.
+    /// Returns an error of the same type, whose message begins with [`Self::argument_label`].
     #[cold]
     pub(super) fn with_label(
         &self,

@@ -10,11 +10,13 @@ use crate::runtime::stream::PyStream;
 use pygpu_backend::StreamHandle;
 use pygpu_device::stream::Stream;
 
-/// PyCUDA's `ArgumentHandler`: an object that allocates memory for a launch, with hooks before and after it.
+/// An object with PyCUDA's interface `ArgumentHandler`. The handler allocates memory for a launch, and has hooks before
+/// and after the launch.
 pub(super) struct HolderHandler<'py>(Bound<'py, PyAny>);
 
 impl<'py> HolderHandler<'py> {
-    /// The handler interface of an object, and its memory.
+    /// Returns an object as a handler, with the memory that the object allocated; `None` for objects without the
+    /// handler interface.
     pub(super) fn from_python(value: &Bound<'py, PyAny>) -> PyResult<Option<(Self, MemoryArgument)>> {
         let Some(get_device_alloc) = value.getattr_opt(intern!(value.py(), "get_device_alloc"))? else {
             return Ok(None);
@@ -22,18 +24,18 @@ impl<'py> HolderHandler<'py> {
         Ok(Some((Self(value.clone()), MemoryArgument::from_python(&get_device_alloc.call0()?)?)))
     }
 
-    /// Calls the hook before the launch; `stream` is the launch's.
+    /// Calls the hook before the launch with the stream of the launch.
     pub(super) fn enter(&self, stream: &Bound<'py, PyAny>) -> PyResult<()> {
         self.0.call_method1(intern!(self.0.py(), "pre_call"), (stream,)).map(drop)
     }
 
-    /// Calls the hook after the launch.
+    /// Calls the hook after the launch with the stream of the launch.
     pub(super) fn leave(&self, stream: &Bound<'py, PyAny>) -> PyResult<()> {
         self.0.call_method1(intern!(self.0.py(), "post_call"), (stream,)).map(drop)
     }
 }
 
-/// The stream passed to a handler; None for the default stream, as in PyCUDA.
+/// Returns the Python object of a stream for a handler; None for the default stream, as in PyCUDA.
 pub(super) fn stream_or_none<'py>(py: Python<'py>, stream: &Stream) -> PyResult<Bound<'py, PyAny>> {
     match stream.handle() == StreamHandle::DEFAULT {
         true => Ok(py.None().into_bound(py)),
@@ -41,7 +43,7 @@ pub(super) fn stream_or_none<'py>(py: Python<'py>, stream: &Stream) -> PyResult<
     }
 }
 
-/// The address of an object of another library, from `gpudata` or `ptr`.
+/// Returns the memory of an object of another library, from `gpudata` or `ptr`; `None` for other objects.
 pub(super) fn foreign_pointer(value: &Bound<'_, PyAny>) -> PyResult<Option<MemoryArgument>> {
     let py = value.py();
     if let Some(memory) = value.getattr_opt(intern!(py, "gpudata"))? {
@@ -56,7 +58,7 @@ pub(super) fn foreign_pointer(value: &Bound<'_, PyAny>) -> PyResult<Option<Memor
     if has_pointer || is_number { MemoryArgument::from_python(value).map(Some) } else { Ok(None) }
 }
 
-/// The device address of an ndarray over managed memory.
+/// Returns the device address of an ndarray over managed memory; `None` for other ndarrays.
 pub(super) fn managed_pointer(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<usize>> {
     let py = array.py();
     let function =

@@ -1,4 +1,4 @@
-//! Values for a kernel's parameters: NumPy scalars, ctypes objects and Python's numbers as bytes.
+//! Conversion of NumPy scalars, ctypes objects and Python numbers to the bytes of kernel parameters.
 
 use std::ffi::c_void;
 
@@ -15,19 +15,20 @@ use crate::py_once::{PyOnce, intern};
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_kernel::Arguments;
 
-/// Type and bytes of a NumPy scalar, if its class is exactly one of NumPy's named types.
+/// Returns type and bytes of a NumPy scalar whose class is exactly one of NumPy's scalar classes; `None` for other
+/// objects.
 #[inline]
 pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(ScalarType, &'a [u8])> {
     if value.is_exact_instance_of::<PyFloat>() {
-        return None; // the most common case, excluded before searching NumPy's classes
+        return None; // float is the most common class, so it is excluded first
     }
     ffi::ndarray::numpy_scalar(value)
 }
 
-/// A number, by the type of its object.
+/// Numeric type of an object.
 #[derive(Clone, Copy)]
 pub(crate) enum HostScalar {
-    /// A NumPy scalar.
+    /// A NumPy scalar of the given type.
     Typed(ScalarType),
     Bool,
     Int,
@@ -52,10 +53,11 @@ impl HostScalar {
     }
 }
 
-/// Adds a number as a value of a kind: a NumPy scalar of the kind, or a number of Python's. `Ok(false)` for anything else.
+/// Adds a number as a value of a scalar type. The number is a NumPy scalar of this type, or a Python number. Returns
+/// `Ok(false)` for other objects.
 ///
 /// # Errors
-/// As [`push_number`].
+/// The errors of [`push_number`].
 #[inline]
 pub(crate) fn push_value(arguments: &mut Arguments, kind: ScalarType, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     match numpy_scalar(value) {
@@ -68,7 +70,8 @@ pub(crate) fn push_value(arguments: &mut Arguments, kind: ScalarType, value: &Bo
     }
 }
 
-/// Dtype and bytes of a NumPy scalar of a less common type (structured, `ml_dtypes`), or of a contiguous ndarray.
+/// Returns dtype and bytes of a contiguous ndarray, or of a NumPy scalar of a less common type (structured,
+/// `ml_dtypes`).
 pub(crate) fn numpy_bytes(value: &Bound<'_, PyAny>) -> PyResult<(DType, Vec<u8>)> {
     let py = value.py();
     let convert = ndarray::numpy(py)?.getattr(intern!(py, "ascontiguousarray"))?;
@@ -78,7 +81,7 @@ pub(crate) fn numpy_bytes(value: &Bound<'_, PyAny>) -> PyResult<(DType, Vec<u8>)
     Ok((dtype, ffi::ndarray::with_dense_bytes(&array, dtype.itemsize(), <[u8]>::to_vec)))
 }
 
-/// The common base class of `ctypes` objects.
+/// Returns the common base class of `ctypes` objects.
 fn ctypes_base(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static BASE: PyOnce<Py<PyAny>> = PyOnce::new();
     let find = || -> PyResult<Py<PyAny>> {
@@ -87,7 +90,7 @@ fn ctypes_base(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     Ok(BASE.get_or_try_init(py, find)?.bind(py))
 }
 
-/// The bytes of a ctypes object: a number, a pointer, or a struct.
+/// Returns the bytes of a ctypes number, pointer or struct; `None` for other objects.
 pub(crate) fn ctypes_bytes(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
     if !value.is_instance(ctypes_base(value.py())?)? {
         return Ok(None);
@@ -95,10 +98,10 @@ pub(crate) fn ctypes_bytes(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>
     ffi::buffer::with_bytes(value, <[u8]>::to_vec).map(Some)
 }
 
-/// Adds a Python scalar as a value of a type. Returns `Ok(false)` for an object that is not a number of this kind.
+/// Adds a Python scalar as a value of a scalar type. Returns `Ok(false)` for an object that this type does not accept.
 ///
 /// # Errors
-/// `ValueError` for an integer out of the type's range.
+/// `ValueError` for an integer outside of the type's range.
 #[inline]
 pub(crate) fn push_number(arguments: &mut Arguments, kind: ScalarType, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let (is_int, is_float) = (ffi::numbers::is_int(value), ffi::numbers::is_float(value));
@@ -121,7 +124,7 @@ pub(crate) fn push_number(arguments: &mut Arguments, kind: ScalarType, value: &B
     }
 }
 
-/// The range of a signed integer type, or of bool.
+/// Returns the smallest and the largest value of a signed integer type or of bool.
 #[inline]
 fn signed_range(kind: ScalarType) -> (i64, i64) {
     match kind {
@@ -133,7 +136,7 @@ fn signed_range(kind: ScalarType) -> (i64, i64) {
     }
 }
 
-/// The maximum of an unsigned integer type.
+/// Returns the largest value of an unsigned integer type.
 #[inline]
 fn unsigned_range(kind: ScalarType) -> u64 {
     match kind {
@@ -144,14 +147,14 @@ fn unsigned_range(kind: ScalarType) -> u64 {
     }
 }
 
-/// The value of an int, if it fits into an unsigned 64-bit integer.
+/// Returns the value of an int; `None` if the value does not fit into an unsigned 64-bit integer.
 #[inline]
 fn unsigned(value: &Bound<'_, PyAny>) -> Option<u64> {
     let (number, overflow) = ffi::numbers::signed(value);
     if overflow { value.extract::<u64>().ok() } else { u64::try_from(number).ok() }
 }
 
-/// Whether a Python int is in the range of an integer type or of bool.
+/// Returns whether a Python int is in the range of an integer type or of bool.
 #[inline]
 pub(crate) fn is_in_range(kind: ScalarType, value: &Bound<'_, PyAny>) -> bool {
     if matches!(kind, ScalarType::UInt8 | ScalarType::UInt16 | ScalarType::UInt32 | ScalarType::UInt64) {
@@ -161,7 +164,7 @@ pub(crate) fn is_in_range(kind: ScalarType, value: &Bound<'_, PyAny>) -> bool {
     !overflow && (least..=most).contains(&number)
 }
 
-/// Adds a NumPy integer for a parameter of a wider type that contains its value.
+/// Adds a NumPy integer for a parameter of a wider integer type. Returns false if that type does not contain the value.
 #[cold]
 pub(crate) fn widen(arguments: &mut Arguments, target: ScalarType, kind: ScalarType, bytes: &[u8]) -> bool {
     let is_integral = |kind| is_integer(kind) && kind != ScalarType::Bool;
@@ -187,7 +190,7 @@ fn push_signed(arguments: &mut Arguments, kind: ScalarType, value: &Bound<'_, Py
     if overflow || number < least || number > most {
         return Err(out_of_range(kind, value, &least, &most));
     }
-    arguments.push_word(number as u64); // in little-endian order the first bytes are the narrower value
+    arguments.push_word(number as u64); // the first bytes of the little-endian word are the narrower value
     Ok(true)
 }
 
@@ -212,14 +215,14 @@ fn out_of_range(
     PyValueError::new_err(format!("{value} is outside of {name}, which holds {least} to {most}"))
 }
 
-/// Adds a number of a type without a Python equivalent, converted by NumPy or `ml_dtypes`.
+/// Adds a number whose type has no Python equivalent. NumPy or `ml_dtypes` converts the number.
 #[cold]
 fn push_uncommon(arguments: &mut Arguments, kind: ScalarType, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let is_real = value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>();
     let is_convertible = match kind {
         ScalarType::Complex64 | ScalarType::Complex128 => is_real || value.is_instance_of::<PyComplex>(),
         ScalarType::Opaque => false,
-        // An integer-like object of another library is accepted; a float never is.
+        // An integer-like object of another library is accepted for an integer parameter; a float is rejected.
         _ if is_integer(kind) => ffi::numbers::is_index(value) && !value.is_instance_of::<PyBool>(),
         _ => is_real,
     };
@@ -241,7 +244,7 @@ pub(crate) fn is_integer(kind: ScalarType) -> bool {
     matches!(kind, Bool | Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64)
 }
 
-/// A suggested replacement for a Python scalar whose parameter type is unknown.
+/// Returns the advice of an error message about a Python scalar whose parameter type is unknown.
 #[cold]
 pub(crate) fn advice(value: &Bound<'_, PyAny>) -> String {
     let text = if value.is_instance_of::<PyBool>() {
@@ -254,15 +257,15 @@ pub(crate) fn advice(value: &Bound<'_, PyAny>) -> String {
     format!("the type of the parameter is not known, so say it: {text}, or kernel.prepare(...)")
 }
 
-/// Adds an address as the bytes of a pointer.
+/// Adds an address as the eight bytes of a pointer.
 #[inline]
 pub(crate) fn push_address(arguments: &mut Arguments, address: usize) {
     arguments.push_word(address as u64);
 }
 
-/// The address in an int.
+/// Returns the address that an int contains.
 pub(crate) fn address(value: &Bound<'_, PyAny>) -> PyResult<usize> {
-    // Much faster than conversion as unsigned, which reads the int byte by byte.
+    // Reading a signed value is much faster than `extract` as unsigned, which reads the int byte by byte.
     if let (number, false) = ffi::numbers::signed(value)
         && let Ok(address) = usize::try_from(number)
     {

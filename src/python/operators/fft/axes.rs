@@ -1,4 +1,4 @@
-//! Axes, numbers of points and scale factor of a transform.
+//! Axes, numbers of points and scale factor of a Fourier transform.
 
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -8,19 +8,19 @@ use crate::convert::shape;
 use pygpu_layout::{Layout, normalize_axis};
 use pygpu_ops::fft::Transform;
 
-/// Axes and their numbers of points; the last one is transformed first, as in NumPy.
+/// Axes of a transform, each with its number of points. The last axis is transformed first, as in NumPy.
 pub(super) type FftAxes = SmallVec<[(usize, i64); 4]>;
 
-/// One of NumPy's functions.
+/// One of the functions of `numpy.fft`.
 #[derive(Clone, Copy)]
 pub(super) struct FftFunction {
     pub(super) transform: Transform,
-    /// Whether it accepts several axes.
+    /// Whether the function accepts several axes.
     pub(super) accepts_several: bool,
 }
 
 impl FftFunction {
-    /// Looks up NumPy's name.
+    /// Returns the function with the given name in `numpy.fft`.
     pub(super) fn from_name(name: &str) -> PyResult<Self> {
         let (base, accepts_several) = match name.strip_suffix('n') {
             Some(base) => (base, true),
@@ -40,7 +40,7 @@ impl FftFunction {
         matches!(self.transform, Transform::Forward | Transform::FromReal)
     }
 
-    /// Returns NumPy's name of the transform along one axis.
+    /// Returns NumPy's name of the ufunc that transforms along one axis.
     pub(super) const fn ufunc_name(self, points: i64) -> &'static str {
         match self.transform {
             Transform::Forward => "fft",
@@ -51,10 +51,10 @@ impl FftFunction {
         }
     }
 
-    /// Returns the axes of a call.
+    /// Returns the axes of a call, each with its number of points.
     ///
     /// # Errors
-    /// NumPy's errors.
+    /// The same errors as in NumPy.
     pub(super) fn axes(
         self,
         layout: &Layout,
@@ -75,7 +75,7 @@ impl FftFunction {
             }
             None if !self.accepts_several => return Err(PyTypeError::new_err("axis is an integer, not None")),
             None => {
-                // Fewer lengths than axes apply to the last axes.
+                // If there are fewer lengths than axes, the lengths apply to the last axes.
                 let count = points.map_or(Ok(ndim), |points| points.len())?;
                 let first = ndim.checked_sub(count).ok_or_else(different_lengths)?;
                 resolved.extend((first..ndim).map(|axis| (axis, 0)));
@@ -120,7 +120,7 @@ impl FftFunction {
         }
     }
 
-    /// Returns the scale factor of a transform.
+    /// Returns the scale factor that a norm requires for a transform.
     ///
     /// # Errors
     /// `ValueError` for an unknown norm.
@@ -140,7 +140,7 @@ impl FftFunction {
     }
 }
 
-/// Converts a negative axis.
+/// Converts a possibly negative axis to its index.
 fn axis_index(object: &Bound<'_, PyAny>, ndim: usize) -> PyResult<usize> {
     let axis = shape::integer(object, "axis")?;
     match normalize_axis(axis, ndim) {

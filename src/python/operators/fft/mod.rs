@@ -1,4 +1,5 @@
-//! Native part of `PyGPU.fft`: NumPy's transforms on arrays of a device. NumPy transforms arrays in host memory.
+//! Native part of `PyGPU.fft`: the functions of `numpy.fft` for arrays on a device. NumPy transforms arrays in host
+//! memory.
 
 mod axes;
 
@@ -24,13 +25,13 @@ use pygpu_memory::capture;
 use pygpu_ops::fft::{self, FftProblem, Transform};
 use pygpu_ops::ufunc::Casting;
 
-/// Transform an array, by NumPy's name of the function. `ours` permits overwriting the operand.
+/// Transform an array with the function `name` of `numpy.fft`. `ours` permits overwriting the operand.
 #[pyfunction]
 #[pyo3(signature = (
     name: "str", a: "Any", n: "int | Sequence[int] | None", axis: "int | Sequence[int] | None",
     norm: "str | None", out: "GPUArray | None", ours: "bool" = false
 ) -> "GPUArray")]
-#[allow(clippy::too_many_arguments)] // NumPy's
+#[allow(clippy::too_many_arguments)] // the parameters of NumPy's functions
 fn _fft<'py>(
     name: &str,
     a: &Bound<'py, PyAny>,
@@ -96,7 +97,7 @@ fn _fft<'py>(
     }
 }
 
-/// Returns the library, which the first call opens.
+/// Returns the vendor's FFT library, which is opened at the first call.
 fn library(py: Python<'_>, device: Device) -> PyResult<&'static Fft> {
     if let Some(opened) = libraries::opened(device.kind()) {
         return Ok(opened);
@@ -105,7 +106,8 @@ fn library(py: Python<'_>, device: Device) -> PyResult<&'static Fft> {
     Ok(py.without_gil(|| libraries::open(device.kind(), device.backend().driver_version(), &search_paths))?)
 }
 
-/// Transforms in the order of the current stream: in one call, or sequentially by axis if an axis is repeated.
+/// Transforms in the order of the current stream. The transform is one call, or one call per axis if an axis is
+/// repeated.
 fn run(problem: &FftProblem<'_>) -> Result<Array> {
     let stream = stream::current(problem.input.device());
     let is_repeated = |index: usize| problem.axes[..index].iter().any(|axis| axis.0 == problem.axes[index].0);
@@ -114,7 +116,7 @@ fn run(problem: &FftProblem<'_>) -> Result<Array> {
     }
     let is_half = problem.transform == Transform::ToReal;
     let last = problem.axes.len() - 1;
-    // Half of a spectrum is computed first and inverted last.
+    // With only half of a spectrum, the half axis is computed first in a forward and last in an inverse transform.
     let order: Vec<usize> = if is_half { (0..=last).collect() } else { (0..=last).rev().collect() };
     let mut result: Option<Array> = None;
     for (step, &index) in order.iter().enumerate() {
@@ -142,7 +144,7 @@ fn run(problem: &FftProblem<'_>) -> Result<Array> {
     result.ok_or_else(|| Error::value("a transform along no axis"))
 }
 
-/// Rejects an array that cannot take the result.
+/// Checks that an output array can contain the result.
 fn check_out(function: FftFunction, problem: &FftProblem<'_>, out: &Bound<'_, GpuArray>) -> PyResult<()> {
     let out_array = out.get();
     let name = function.ufunc_name(problem.axes[problem.axes.len() - 1].1);
@@ -208,7 +210,7 @@ fn transform_with_numpy<'py>(
     Ok(array_of_result.cast_into::<GpuArray>()?)
 }
 
-/// Return the version of cuFFT or hipFFT; None if neither is found.
+/// Return the version of cuFFT or hipFFT; None if the library is not found.
 #[pyfunction]
 #[pyo3(signature = () -> "int | None")]
 fn _fft_library_version(py: Python<'_>) -> PyResult<Option<i32>> {

@@ -11,9 +11,9 @@ use pygpu_backend::libraries::{self, FactorizationKind};
 use pygpu_device::stream;
 use pygpu_ops::linalg::{self, FactorizeRequest};
 
-/// Factorize contiguous matrices in column-major order; `docs/design/linalg.md` lists the arrays of each name.
+/// Factorize contiguous matrices in column-major order; `docs/design/linalg.md` lists the arrays of each factorization.
 ///
-/// False if the library lacks the function and another name has to be used.
+/// Returns False if the library lacks the factorization, so that the caller has to use another one.
 #[pyfunction]
 #[pyo3(signature = (
     name: "str", arrays: "Sequence[GPUArray]", batch: "int", sizes: "Sequence[int]", first: "bool",

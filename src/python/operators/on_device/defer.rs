@@ -1,4 +1,4 @@
-//! Calls whose result is deferred and computed together with later ones: `ops::fusion`.
+//! Deferral of calls, whose results one kernel computes together with later calls. See `ops::fusion`.
 
 use pyo3::prelude::*;
 
@@ -17,8 +17,8 @@ use pygpu_memory::Allocation;
 use pygpu_ops::fusion::{self, DeferredOp, EagerReason, FusionMode, Operands, Scalar};
 use pygpu_ops::ufunc::UfuncEntry;
 
-/// Defers a call and returns its pending result. Returns `None` if the call cannot be deferred; the caller then launches
-/// it.
+/// Defers a call and returns its pending result. Returns `None` if the call cannot be deferred, so that the caller
+/// launches it.
 ///
 /// # Errors
 /// `OverflowError` and other errors from converting numbers; driver errors from pending operations that are launched.
@@ -36,7 +36,7 @@ pub(in crate::operators) fn result<'py>(
     }
     let mode = fusion::current()?;
     if let Some(reason) = eager_reason(mode, entry, values, shape, keywords, operands) {
-        // A call into a given array may still be deferred, as `defer_into` decides.
+        // `defer_into` decides later whether a call with an output array is deferred.
         if reason != EagerReason::UnsupportedForm || keywords.out[0].is_none() {
             fusion::record_eager(reason);
         }
@@ -56,10 +56,10 @@ pub(in crate::operators) fn result<'py>(
     deferred::new_deferred((DeferredOp::Loop(entry, kind), node_operands), (dense.bytes(), stream), create).map(Some)
 }
 
-/// Defers a call whose single result goes into a given array; `false` if it is launched eagerly.
+/// Defers a call whose single result is written to an existing array; `false` if the call must be launched eagerly.
 ///
 /// # Errors
-/// Those of [`result`].
+/// The errors of [`result`].
 pub(in crate::operators) fn defer_into<'py>(
     (entry, kind, device): (&'static UfuncEntry, ScalarType, Device),
     values: &OperandValues<'_, 'py>,
@@ -88,7 +88,7 @@ fn try_defer_into<'py>(
     defer::defer_into(DeferredOp::Loop(entry, kind), node_operands, out.get().without_flush()?)
 }
 
-/// Returns the operands of a node; `None` if one is valid for this call only.
+/// Returns the operands of a deferred node; `None` if an operand is only valid during the call.
 #[inline]
 fn to_node_operands(
     entry: &'static UfuncEntry,
@@ -110,7 +110,7 @@ fn to_node_operands(
     Ok(Some(operands))
 }
 
-/// Returns the reason why a call is launched eagerly.
+/// Returns the reason why a call must be launched eagerly; `None` if the call can be deferred.
 #[inline]
 fn eager_reason(
     mode: FusionMode,

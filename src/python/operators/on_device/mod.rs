@@ -1,4 +1,4 @@
-//! Enqueues the kernel of a call on the current stream.
+//! Launch of the kernel of a ufunc call on the current stream.
 
 pub(super) mod defer;
 
@@ -18,10 +18,10 @@ use pygpu_kernel::Arguments;
 use pygpu_memory::retired;
 use pygpu_ops::ufunc::{self, LoopOperand, UfuncEntry};
 
-/// The arrays for the results.
+/// Arrays to which the results of a call are written.
 pub(super) type Targets<'a> = SmallVec<[&'a Array; 2]>;
 
-/// Copies an operand that overlaps a result other than element by element.
+/// Copies an operand that overlaps a result, unless both have the same address, shape and strides.
 fn copy_if_overlapping(py: Python<'_>, array: &Array, targets: &Targets<'_>) -> PyResult<Option<Box<Array>>> {
     let overlaps = |out: &&Array| copy::may_overlap(out, array) && !copy::is_same_place(array, out);
     match targets.iter().any(overlaps) {
@@ -30,19 +30,20 @@ fn copy_if_overlapping(py: Python<'_>, array: &Array, targets: &Targets<'_>) -> 
     }
 }
 
-/// One loop of a function.
+/// The loop of a ufunc that a call selected.
 pub(super) struct UfuncLoop<'a> {
     pub(super) entry: &'static UfuncEntry,
     pub(super) kind: ScalarType,
     pub(super) device: Device,
-    /// Mask of the elements to write.
+    /// Mask of the elements that are written.
     pub(super) mask: Option<&'a Array>,
 }
 
-/// Enqueues the kernel of a loop on the current stream. New result arrays overlap no operand; given ones may.
+/// Enqueues the kernel of a loop on the current stream. New result arrays overlap no operand; output arrays of the
+/// caller may.
 ///
 /// # Errors
-/// The compiler's; the driver's.
+/// Errors of the compiler and of the driver.
 pub(super) fn run(
     py: Python<'_>,
     ufunc_loop: &UfuncLoop<'_>,
@@ -92,7 +93,7 @@ pub(super) fn run(
     let launched: Result<()> = py.without_gil(|| {
         let stream = stream::current(ufunc_loop.device);
         let plan = kernel.plan(&arrays, false)?;
-        // SAFETY: the kernel was compiled for operands of these kinds, and the plan describes them.
+        // SAFETY: the kernel was compiled for operands of these types, and the plan was made for these arrays.
         unsafe { kernel.run(&plan, &arrays, &mut arguments, None, &stream) }
     });
     launched?;
@@ -100,7 +101,7 @@ pub(super) fn run(
     retain_foreign(py, ufunc_loop.device, values)
 }
 
-/// Keeps external arrays alive while the kernel reads them.
+/// Keeps arrays of other libraries alive while the kernel reads them.
 #[inline(always)] // two callers, each short
 pub(super) fn retain_foreign(py: Python<'_>, device: Device, values: &mut OperandValues<'_, '_>) -> PyResult<()> {
     let is_foreign = |value: &UfuncOperand<'_, '_>| matches!(value, UfuncOperand::Temporary { is_foreign: true, .. });

@@ -1,4 +1,4 @@
-//! The product functions of the Python interface.
+//! Product functions and methods of the Python interface.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -18,9 +18,9 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// b : GPUArray or number
-    ///     Its last axis but one, or its only one, is multiplied with the last one of this array.
+    ///     The second factor. Its last axis but one, or its only axis, is multiplied with the last axis of this array.
     /// out : GPUArray, optional
-    ///     Array for the result: of its type and shape, in C order.
+    ///     Array for the result, in C order. It must have the type and shape of the result.
     ///
     /// Examples
     /// --------
@@ -75,17 +75,19 @@ functions! {
     /// Parameters
     /// ----------
     /// x1, x2 : GPUArray
-    ///     An array with one axis is a row on the left and a column on the right, and that axis is not in the result. Axes before
-    ///     the last two are broadcast. Operands may have any layout: transposed ones are not copied.
+    ///     An array with one axis is a row on the left and a column on the right, and that axis is missing in the
+    ///     result. Axes before the last two are broadcast. Operands may have any layout: transposed operands are not
+    ///     copied.
     /// out : GPUArray, optional
-    ///     Array for the result; it may be an operand.
+    ///     Array for the result; it may be one of the operands.
     /// casting, order, dtype, axes : optional
-    ///     As NumPy's.
+    ///     The same as in NumPy's function.
     ///
     /// Returns
     /// -------
     /// GPUArray
-    ///     In NumPy's type. Integers wrap around, bools are combined by and and or, and 16-bit numbers are summed in float32.
+    ///     The product, in NumPy's result type. Integers wrap around. Bools are multiplied by ``and`` and summed by
+    ///     ``or``. 16-bit floats are summed in float32.
     ///
     /// Examples
     /// --------
@@ -106,7 +108,7 @@ functions! {
     /// out : GPUArray, optional
     ///     Array for the result.
     /// casting, order, dtype, axes : optional
-    ///     As NumPy's.
+    ///     The same as in NumPy's function.
     ///
     /// Examples
     /// --------
@@ -126,7 +128,7 @@ functions! {
     /// out : GPUArray, optional
     ///     Array for the result.
     /// casting, order, dtype, axes : optional
-    ///     As NumPy's.
+    ///     The same as in NumPy's function.
     ///
     /// Examples
     /// --------
@@ -140,13 +142,13 @@ functions! {
     /// Parameters
     /// ----------
     /// x1, x2 : GPUArray
-    ///     Vectors along an axis; the others are broadcast.
+    ///     Vectors along one axis; the other axes are broadcast.
     /// out : GPUArray, optional
     ///     Array for the result.
     /// axis : int, optional
-    ///     The axis of the vectors; the last one by default.
+    ///     The axis of the vectors; the last axis by default.
     /// casting, order, dtype, axes : optional
-    ///     As NumPy's.
+    ///     The same as in NumPy's function.
     ///
     /// Examples
     /// --------
@@ -156,7 +158,7 @@ functions! {
     vecdot VECDOT "(x1, x2, /, out=None, *, axis=-1, casting='same_kind', order='K', dtype=None, axes=None)"
 }
 
-// The entries of the macro have no types.
+// The entries of the macro contain no types, so the stub lines below contain the signatures.
 // stub: def matmul(
 // stub:     x1: Operand,
 // stub:     x2: Operand,

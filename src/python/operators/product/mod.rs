@@ -1,4 +1,5 @@
-//! Products: `@` and NumPy's functions of the same axes. NumPy multiplies arrays in host memory through views of the same memory.
+//! Products: the operator `@` and NumPy's functions with the same kind of axes. NumPy multiplies arrays in host memory
+//! through ndarrays over the same memory.
 
 mod functions;
 
@@ -31,20 +32,20 @@ pub(super) use functions::register;
 
 type Operands<'a, 'py> = [&'a Bound<'py, PyAny>; 2];
 
-/// Core dimensions of a product.
+/// Shape of a product without its batch axes.
 struct CoreDimensions {
     are_vectors: [bool; 2],
-    /// Core shape of the result, and its number of non-batch axes.
+    /// Core shape of the result; `count` is its number of non-batch axes.
     shape: Dims,
     count: usize,
 }
 
-/// Returns the non-batch axes of the operands.
+/// Returns the core dimensions of the operands and the result.
 fn core_dimensions(function: &ProductFunction, layouts: [&Layout; 2]) -> PyResult<CoreDimensions> {
     let are_vectors = function.are_vectors.unwrap_or_else(|| layouts.map(|layout| layout.ndim() == 1));
     let core_ndims = are_vectors.map(|is_vector| if is_vector { 1 } else { 2 });
     for (index, layout) in layouts.iter().enumerate() {
-        // The number of axes decides between vector and matrix, so one axis is enough.
+        // The number of axes decides between vector and matrix, so an operand with one axis is accepted.
         let required = if function.are_vectors.is_some() { core_ndims[index] } else { 1 };
         if layout.ndim() < required {
             return Err(too_few(function, index, layout.ndim(), required));
@@ -79,7 +80,7 @@ fn too_few(function: &ProductFunction, index: usize, ndim: usize, required: usiz
     ))
 }
 
-/// Rejects an array that cannot take the result; it may have more batches.
+/// Checks that an output array can contain the result. The output array may have more batch axes than the operands.
 fn check_out(
     function: &ProductFunction,
     cores: &mut CoreDimensions,
@@ -120,10 +121,10 @@ fn check_out(
     Ok(())
 }
 
-/// Multiplies two operands; `None` if one has an unsupported type.
+/// Multiplies two operands; `None` if an operand has an unsupported type.
 ///
 /// # Errors
-/// `TypeError` and `ValueError` as NumPy's; the driver's.
+/// `TypeError` and `ValueError`, as in NumPy; driver errors.
 pub(super) fn call<'py>(
     py: Python<'py>,
     function: &'static ProductFunction,
@@ -168,7 +169,7 @@ pub(super) fn call<'py>(
     };
     let has_given_out = keywords.out[0].is_some();
     let target = target_array.get().array(py)?;
-    // NumPy computes immediately. A captured product is computed by a kernel when its graph is launched.
+    // NumPy computes during the call. In a stream capture a kernel computes the product when the graph is launched.
     if device.is_cpu() && !capture::is_capturing(&stream::current(device))? {
         let numpy_call = NumpyCall { entry, dtype: keywords.dtype, casting: keywords.casting, mask: None };
         numpy_fallback::run(py, &numpy_call, &values, &Targets::from_iter([target]))?;
@@ -182,7 +183,7 @@ pub(super) fn call<'py>(
     if has_given_out { Ok(Some(target_array)) } else { result::into_class_of(&operands, target_array).map(Some) }
 }
 
-/// The parameters of a product.
+/// Parameters of a product that the launch requires.
 struct ProductCall {
     function: &'static ProductFunction,
     cores: CoreDimensions,
@@ -190,7 +191,7 @@ struct ProductCall {
     device: Device,
 }
 
-/// Returns the memory order of a new result: C order by default.
+/// Returns the memory order of a new result, which is C order by default.
 fn result_order(values: &OperandValues<'_, '_>, requested: ResultOrder) -> ResultOrder {
     let is_f = |layout: &Layout| layout.is_f_contiguous() && !layout.is_c_contiguous();
     match requested {
@@ -217,7 +218,7 @@ fn launch(py: Python<'_>, product_call: &ProductCall, values: &OperandValues<'_,
     Ok(py.without_gil(|| product::run(&product, &stream::current(product_call.device)))?)
 }
 
-/// Copies operands that may overlap the array for the result.
+/// Copies operands that may overlap the output array.
 fn copy_overlapping(py: Python<'_>, values: &mut OperandValues<'_, '_>, out: &Array) -> PyResult<()> {
     for value in values {
         let Some(array) = value.array().map(DeferredArray::materialized).transpose()? else { continue };
@@ -237,7 +238,7 @@ pub(super) fn compute_operator(py: Python<'_>, operands: Operands<'_, '_>) -> Py
     }
 }
 
-/// Computes `@=`: the result is written into the array itself.
+/// Computes `@=`, which writes the result to the array itself.
 pub(super) fn assign(array: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyResult<()> {
     let is_short = other.cast::<GpuArray>().is_ok_and(|array| array.get().layout().ndim() < 2);
     if array.get().layout().ndim() < 1 || is_short {
@@ -251,11 +252,11 @@ pub(super) fn assign(array: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> P
     }
 }
 
-/// Calls a product with operands, an optional result after them, and keywords; `None` if an argument is an array of another
-/// library.
+/// Calls a product function with operands, an optional output array after the operands, and keywords. Returns `None` if
+/// an argument is an array of another library.
 ///
 /// # Errors
-/// Those of [`call`].
+/// The errors of [`call`].
 pub(super) fn call_with_keywords<'py>(
     function: &'static ProductFunction,
     arguments: &Bound<'py, PyTuple>,
