@@ -2,8 +2,8 @@
 
     SCIPY_ARRAY_API=1 PYTHONPATH=tests/array_api python -m pytest -p pygpu_in_sklearn -k PyGPU --pyargs sklearn
 
-scikit-learn converts arrays of PyTorch and CuPy to NumPy by the library's name. The plugin adds PyGPU to these names. It
-replaces the code of the functions, because other modules have imported the functions already.
+scikit-learn converts arrays of PyTorch and CuPy to NumPy by the name of the library. The plugin adds PyGPU to these
+names. It replaces the code of the functions, because other modules have imported the functions already.
 """
 
 import sklearn.utils._array_api as array_api

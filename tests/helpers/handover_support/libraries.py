@@ -87,8 +87,6 @@ class Own(Library):
         with baton.stream or contextlib.nullcontext():
             if self.spin and baton.stream:
                 self.spin(baton.stream)
-            if not baton.holder.flags.writeable:  # The interface of a JAX array declares the memory read-only.
-                baton.holder = baton.holder.copy()
             baton.holder[part].fill(np.float32(value))
 
     def read(self, baton: Baton) -> np.ndarray:

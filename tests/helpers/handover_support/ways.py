@@ -103,14 +103,18 @@ def shown(holder: Any, baton: Baton) -> Shown:
     return producer
 
 
+def by_interface(holder: Any, baton: Baton) -> PyGPU.GPUArray:
+    """Import by the array interface. That of JAX is read-only, so that PyGPU copies the memory for later writes."""
+    array = PyGPU.asarray(shown(holder, baton), device="cpu" if baton.device == "cpu" else None)
+    return array if array.flags.writeable else array.copy()
+
+
 def to_pygpu(device: str) -> dict[str, Way]:
     """Return the ways by which PyGPU can receive memory of a device."""
     ways: dict[str, Way] = {
         "from_dlpack": lambda holder, baton, choices: PyGPU.from_dlpack(holder),
         "asarray": lambda holder, baton, choices: PyGPU.asarray(holder, device="cpu" if device == "cpu" else None),
-        "interface": lambda holder, baton, choices: PyGPU.asarray(
-            shown(holder, baton), device="cpu" if device == "cpu" else None
-        ),
+        "interface": lambda holder, baton, choices: by_interface(holder, baton),
         "hostile": lambda holder, baton, choices: PyGPU.from_dlpack(hostile(holder, baton, choices)),
     }
     if device == "cpu" or PyGPU.backend_name() != "cpu":
