@@ -94,6 +94,7 @@ class Thread:
         ahead = Baton(None, target, baton.expected, baton.device, stream)
         with baton.library.working(baton), target.working(ahead), stream_of(target, stream):
             baton.holder = ways[way](before, baton, self.choices)
+        baton.is_stream_known = isinstance(baton.library, Own) and way != "hostile"
         baton.library, baton.stream = target, stream
         if self.choices.random() < 0.6:
             baton.kept.append(before)
@@ -148,8 +149,11 @@ class Thread:
         self.counts["pass on"] += 1
 
     def end(self, baton: Baton) -> None:
-        """Drop a baton while work on it may be active."""
+        """Drop a baton while work on it may be active, if the owner of its memory is informed of the stream."""
         self.batons.remove(baton)
+        if not baton.is_stream_known:
+            with baton.library.working(baton):
+                baton.library.finish(baton)
         self.counts["end"] += 1
 
 

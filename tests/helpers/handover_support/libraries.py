@@ -55,6 +55,9 @@ class Library:
         """Return the stream on which a new holder works."""
         return None
 
+    def finish(self, baton: Baton) -> None:
+        """Wait for the work of the holder. That of NumPy and numba ends within the call, and PyGPU waits by itself."""
+
 
 @dataclass(eq=False)
 class Baton:
@@ -65,6 +68,9 @@ class Baton:
     expected: np.ndarray
     device: str
     stream: Any = None
+    # Whether the owner of the memory is informed of `stream`, so that the holder may be dropped while it works. A
+    # library that imports from another library informs only that one. `hostile` names the default stream.
+    is_stream_known: bool = True
     # Earlier holders of the memory. They own it, and are dropped at any time.
     kept: list[Any] = field(default_factory=list)
     history: deque[str] = field(default_factory=lambda: deque(maxlen=HISTORY))
@@ -131,6 +137,9 @@ class Torch(Library):
     def read(self, baton: Baton) -> np.ndarray:
         return baton.holder.cpu().numpy()
 
+    def finish(self, baton: Baton) -> None:
+        baton.stream.synchronize()
+
 
 class CuPy(Library):
     """CuPy; each holder works on one of CuPy's streams."""
@@ -157,6 +166,9 @@ class CuPy(Library):
 
     def read(self, baton: Baton) -> np.ndarray:
         return self.cupy.asnumpy(baton.holder)
+
+    def finish(self, baton: Baton) -> None:
+        baton.stream.synchronize()
 
 
 class Numba(Library):
@@ -196,8 +208,14 @@ class Jax(Library):
     def write(self, baton: Baton, part: slice, value: float) -> None:
         baton.holder = self.replaced(baton.holder, part.start, part.stop, np.float32(value))
 
+        if not baton.is_stream_known:  # The array that the kernel reads is dropped here.
+            self.finish(baton)
+
     def read(self, baton: Baton) -> np.ndarray:
         return np.array(baton.holder)
+
+    def finish(self, baton: Baton) -> None:
+        baton.holder.block_until_ready()
 
 
 class CoreView:
@@ -253,6 +271,9 @@ class CudaCore(Library):
     def read(self, baton: Baton) -> np.ndarray:
         baton.stream.sync()
         return PyGPU.GPUArray(baton.expected.shape, np.float32, gpudata=baton.holder.view.ptr, base=baton.holder).get()
+
+    def finish(self, baton: Baton) -> None:
+        baton.stream.sync()
 
 
 def spinner() -> Callable[[Any], None] | None:
