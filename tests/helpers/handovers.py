@@ -22,7 +22,7 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
@@ -61,7 +61,7 @@ class Thread:
         expected = np.arange(self.choices.choice(LENGTHS), dtype=np.float32) + self.choices.randrange(1000)
         own = self.run.libraries[device][0]
         baton = Baton(PyGPU.to_gpu(expected, device=device), own, expected, device, own.stream(self.choices))
-        baton.history.append(f"made on {device}")
+        baton.history.append(f"made on {device} at {baton.holder.ptr:#x}")
         return baton
 
     def step(self) -> None:
@@ -115,6 +115,7 @@ class Thread:
         with baton.library.working(baton):
             baton.library.write(baton, part, value)
         baton.expected[part] = value
+        self.run.writes.append((value, list(baton.history)))
         self.counts["write"] += 1
 
     def check(self, baton: Baton) -> None:
@@ -124,7 +125,14 @@ class Thread:
         if not np.array_equal(found, baton.expected):
             wrong = np.flatnonzero(found != baton.expected)
             first = wrong[0]
-            raise Mismatch(f"{wrong.size} values differ; [{first}] is {found[first]}, not {baton.expected[first]}")
+            raise Mismatch(
+                f"{wrong.size} values differ; [{first}] is {found[first]}, not {baton.expected[first]}"
+                + "".join(
+                    "\n  a baton to which the wrong value was written:\n    " + "\n    ".join(history)
+                    for value, history in list(self.run.writes)
+                    if value == found[first]
+                )
+            )
         self.counts["check"] += 1
 
     def let_go(self, baton: Baton) -> None:
@@ -172,6 +180,8 @@ class Run:
         self.libraries: dict[str, list[Library]] = {"cpu": [Own("cpu"), Host()]}
         self.between: queue.Queue[Baton] = queue.Queue()
         self.failures: list[str] = []
+        # Recent writes, as value and history: they show the origin of a wrong value.
+        self.writes: deque[tuple[float, list[str]]] = deque(maxlen=3000)
         backend = PyGPU.backend_name()
         if backend != "cpu":
             name = str(PyGPU.zeros(1).device)

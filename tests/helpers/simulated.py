@@ -58,6 +58,13 @@ class Driver:
         else:
             assert self.call("cuMemcpyHtoDAsync_v2", target, source, count, stream) == 0
 
+    def foreign_stream(self) -> int:
+        """Create a stream by the vendor's own function, as another library would; it is never destroyed."""
+        handle = ctypes.c_void_p()
+        name = "hipStreamCreateWithFlags" if self.is_hip else "cuStreamCreate"
+        assert self.call(name, ctypes.addressof(handle), 1) == 0
+        return handle.value or 0
+
     def foreign_download(self, target: int, source: int, count: int, stream: int) -> None:
         """Copy device memory to the host by the vendor's own function, as another library would."""
         if self.is_hip:

@@ -12,9 +12,11 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+import hostile_peer
 import PyGPU
 import simulated
 
+HIP = PyGPU.backend_name() == "hip"
 SHAPE = (6, 8)
 VIEWS = [
     (slice(None), slice(None)),
@@ -169,6 +171,44 @@ def test_exported_memory_is_freed_after_unreported_work() -> None:
     driver.foreign_fill(pointer, 1, 100, stream.handle)
     del a, capsule
     assert (PyGPU.full(100, 2, "uint8").get() == 2).all()
+
+
+class Lender:
+    """An array of another library, on the default stream, that shows its memory by an interface or a tensor."""
+
+    def __init__(self, array: PyGPU.GPUArray, way: str) -> None:
+        self.capsule = hostile_peer.library().wrap(array.__dlpack__(stream=0 if HIP else 1, max_version=(1, 0)), 0)
+        if way == "interface":
+            names = {"shape": array.shape, "typestr": "|u1", "version": 3, "stream": 1}
+            self.__cuda_array_interface__ = {**names, "data": (array.ptr, False)}
+
+    def __dlpack__(self, **_: object) -> object:
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return PyGPU.zeros(1).__dlpack_device__()
+
+
+@gpu_only
+@pytest.mark.parametrize("way", ["interface", "tensor"])
+@pytest.mark.parametrize("again", ["interface", "tensor"])
+def test_imported_memory_is_freed_after_unreported_work(way: str, again: str) -> None:
+    block = PyGPU.zeros(100, "uint8")
+    driver = simulated.driver()
+    if driver is None:
+        pytest.skip("foreign work is started through the simulated driver")
+    foreign = driver.foreign_stream()
+    driver.delay(5000, foreign)
+    lender = Lender(block, way)
+    imported = PyGPU.asarray(lender) if way == "interface" else PyGPU.from_dlpack(lender)
+    pointer = imported.ptr
+    lent = imported.__dlpack__(stream=foreign) if again == "tensor" else imported.__cuda_array_interface__
+    if again == "interface":
+        PyGPU.synchronize()  # The consumer of an interface waits for the stream of the interface.
+    driver.foreign_fill(pointer, 1, 100, foreign)
+    del block, lender, imported, lent
+    assert (PyGPU.full(100, 2, "uint8").get() == 2).all()
+    driver.delay(0, foreign)
 
 
 def test_pinned_memory_is_not_reused_while_unreported_copy_reads_it() -> None:
