@@ -2,7 +2,8 @@
 
     python benches/python/factorizations.py [--bytes N] [--rounds 5] [--json FILE]
 
-Calls per second, between two events; a call that reports a singular matrix waits for the device in each library.
+The unit is calls per second, measured between two events. In each library, a call that reports a singular matrix waits
+for the device.
 """
 
 from __future__ import annotations

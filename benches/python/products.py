@@ -57,7 +57,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return host seconds of small products, dropped."""
+    """Return host seconds of small products, whose results are dropped."""
     import numpy as np
 
     a = library.array(np.eye(3, dtype=np.float32))
