@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from turns import Column, Library, found, host_seconds, measure
+from timing import Column, Library, found, host_seconds, measure
 
 
 def beside(x: Any, y: Any) -> Callable[[], Any]:
@@ -84,9 +84,9 @@ def more(count: int) -> list[Column]:
 
     columns = [Column("jax", jax, large(jax, count), partial(small, jax)) for jax in found(("jax",))]
     if PyGPU.backend_name() == "cuda":
-        import by_hand
+        import handwritten_kernels
 
-        columns.append(by_hand.column(count))
+        columns.append(handwritten_kernels.column(count))
     return columns
 
 

@@ -25,8 +25,8 @@ from typing import Any
 
 import machine
 import numpy as np
+from expression_runners import WAYS, Way, found
 from expressions import BLACK_SCHOLES, LARGE, PERIOD, POLYNOMIAL, SQUARES, STENCIL, TWO, Names, polynomial
-from ways import WAYS, Way, found
 
 import PyGPU
 
@@ -188,7 +188,7 @@ def expect(found: int, wanted: int, what: str) -> None:
 
 def floor(count: int) -> dict[str, list[float]]:
     """Return the driver's launch with five arguments."""
-    from by_hand import floor
+    from handwritten_kernels import floor
 
     loop = floor().timer("launch, 5 arguments")
     return {FLOOR: [1e6 * min(loop(count) for _ in range(BATCHES)) / count]}

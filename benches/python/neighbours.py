@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from turns import Library, measure
+from timing import Library, measure
 
 
 def five(u: Any) -> Any:

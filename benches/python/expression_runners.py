@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from expressions import Names
-from turns import Library
+from timing import Library
 
 Function = Callable[..., Any]
 

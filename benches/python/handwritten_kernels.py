@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from floor import Floor
-from turns import BATCH, Column, Library
+from timing import BATCH, Column, Library
 
 SOURCE = """
 #include <cuda_fp16.h>
