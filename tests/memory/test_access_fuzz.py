@@ -26,7 +26,7 @@ class Block:
 
 
 class Doors:
-    """Read and write at random by random entry points, and compare with NumPy."""
+    """Read and write random memory by random entry points, and compare the contents with NumPy's."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)

@@ -138,7 +138,7 @@ def test_free_async_on_other_stream_waits_for_its_use(late: None, stream: runtim
         runtime.cudaStreamWaitEvent(other, ready)
         runtime.cudaMemcpyAsync(result, address, 4096, runtime.cudaMemcpyDeviceToHost, other)
         assert runtime.cudaFreeAsync(address, other) == 0
-        # Probably the same memory again, on the stream that has not waited for the copy.
+        # This allocation probably reuses the freed memory, on the stream that has not waited for the copy.
         again, _ = runtime.cudaMallocAsync(4096, stream)
         runtime.cudaMemsetAsync(again, 99, 4096, stream)
         assert runtime.cudaFreeAsync(again, stream) == 0
@@ -382,7 +382,7 @@ def test_memory_is_shared_with_other_process() -> None:
         assert result.stdout.strip() == str(values.tolist()), result.stderr
         assert runtime.cudaMemcpy(values, address, 16) == 0
         assert (values == 9).all()
-    else:  # a simulated device is in memory of the process, where its handles can be opened
+    else:  # The handles of a simulated device can be opened in the process that created them.
         assert status == 0
         opened, status = runtime.cudaIpcOpenMemHandle(handle)
         assert status == 0

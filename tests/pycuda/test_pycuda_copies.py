@@ -16,7 +16,7 @@ from PyGPU._pycuda.driver.pitched_copies import Memcpy2D, Memcpy3D, Memcpy3DPeer
 
 VALUES = numpy.arange(24, dtype=numpy.float32).reshape(4, 6)
 CPU = PyGPU.backend_name() == "cpu"
-LARGE = 3 << 20  # through the ring of pinned memory
+LARGE = 3 << 20  # Copies of this size use the ring of pinned slots.
 
 
 def fetched(memory, like=VALUES):
@@ -227,7 +227,7 @@ CUBE = numpy.arange(5 * 6 * 200, dtype="u1").reshape(5, 6, 200)
 
 
 def sides(copy, source, target):
-    """Set both sides of a copy from ndarrays or allocations."""
+    """Set source and target of a copy to ndarrays or allocations."""
     (copy.set_src_host if isinstance(source, numpy.ndarray) else copy.set_src_device)(source)
     (copy.set_dst_host if isinstance(target, numpy.ndarray) else copy.set_dst_device)(target)
 

@@ -219,7 +219,7 @@ def test_texture_reads_double_and_complex_through_hacks(numbers: SourceModule) -
     numbers.get_texref("real").set_array(drv.matrix_to_array(real, "C", allow_double_hack=True))
     PyGPU.to_gpu(both).bind_to_texref_ext(numbers.get_texref("both"), allow_complex_hack=True)
     numbers.get_texref("layers").set_array(drv.np_to_array(layers, "C", allowSurfaceBind=True))
-    gc.collect()  # the array that was bound is kept
+    gc.collect()  # The texture reference keeps the array that was bound.
     r, b, one = PyGPU.empty((4, 4)), PyGPU.empty(16, "complex64"), PyGPU.empty((4, 4), "complex128")
     numbers.get_function("read")(r, b, one, block=(4, 4, 1))
     np.testing.assert_array_equal(r.get(), real)
