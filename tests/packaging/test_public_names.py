@@ -52,7 +52,7 @@ def test_every_name_of_0_1_0_still_exists() -> None:
     assert lost(read(TABLE.read_text().splitlines()), read(said.splitlines())) == []
 
 
-def test_finds_lost_name() -> None:
+def test_comparison_finds_lost_name() -> None:
     old = read(["PyGPU empty function(shape, dtype)", "PyGPU ones function(shape)", "PyGPU Stream class"])
     new = read(["PyGPU empty function(dtype, shape)", "PyGPU Stream function()"])
     assert lost(old, new) == [

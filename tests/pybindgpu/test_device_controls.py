@@ -49,7 +49,7 @@ def moves_pages() -> bool:
 # Streams and events
 
 
-def test_stream_create_and_destroy() -> None:
+def test_created_stream_is_usable_until_destroyed() -> None:
     for stream, status in (
         runtime.cudaStreamCreate(),
         runtime.cudaStreamCreateWithFlags(runtime.cudaStreamNonBlocking),
@@ -93,7 +93,7 @@ def test_work_of_destroyed_stream_completes() -> None:
     assert (array.get() == 7).all()
 
 
-def test_event_create_and_destroy() -> None:
+def test_created_event_is_usable_until_destroyed() -> None:
     for event, status in (
         runtime.cudaEventCreate(),
         runtime.cudaEventCreateWithFlags(runtime.cudaEventDisableTiming),
@@ -268,7 +268,7 @@ def test_malloc_managed_checks_flags_and_size() -> None:
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
-def test_memcpy_2d_roundtrip(asynchronous: bool, stream: runtime.cudaStream_t) -> None:
+def test_memcpy_2d_roundtrip_keeps_values(asynchronous: bool, stream: runtime.cudaStream_t) -> None:
     source = PyGPU.empty_pinned((5, 12), "u1")
     source[:] = numpy.arange(60).reshape(5, 12)
     memory, _ = runtime.cudaMalloc(5 * 32)
@@ -317,7 +317,7 @@ def test_memcpy_2d_copies_within_host(stream: runtime.cudaStream_t) -> None:
     assert result.tolist() == [[1, 2], [5, 6], [9, 10]]
 
 
-def test_peer_copy_within_one_device(stream: runtime.cudaStream_t) -> None:
+def test_peer_copy_within_one_device_keeps_values(stream: runtime.cudaStream_t) -> None:
     source, result = PyGPU.arange(16, dtype="u1"), PyGPU.zeros(16, "u1")
     assert runtime.cudaMemcpyPeer(result.ptr, 0, source.ptr, 0, 16) == 0
     assert result.tolist() == list(range(16))
@@ -333,7 +333,7 @@ def test_peer_copy_within_one_device(stream: runtime.cudaStream_t) -> None:
 
 
 @two_devices
-def test_peer_copy_between_devices() -> None:
+def test_peer_copy_between_devices_keeps_values() -> None:
     source = PyGPU.arange(1000, device=0)
     result = PyGPU.zeros(1000, source.dtype, device=1)
     PyGPU.synchronize(1)

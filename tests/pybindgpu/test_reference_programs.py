@@ -75,7 +75,7 @@ def fn() -> Callable[[Any], None]:
     return lambda pointer: kernel[1, 6](pointer)
 
 
-def test_low_level_array_roundtrip(fn: Callable[[Any], None]) -> None:
+def test_low_level_array_roundtrip_applies_device_code(fn: Callable[[Any], None]) -> None:
     A = numpy.array([1, 2, 3, 4, 5, 6])
 
     da = PyGPU.DeviceArray_int64(A)  # Point host_data() to the data pointer in A
@@ -108,7 +108,7 @@ def test_rejects_buffer_of_other_label() -> None:
         PyGPU.DeviceArray_float64(numpy.array([1, 2, 3]))
 
 
-def test_high_level_array_roundtrip() -> None:
+def test_high_level_array_roundtrip_keeps_values() -> None:
     gpuarray = gpuarray_of_page
     complex_dtype = numpy.complex64
     # Send a numpy array to the device

@@ -65,7 +65,7 @@ def test_copy_accepts_array_as_address():
     assert numpy.array_equal(result, values.get())
 
 
-def test_accepts_copies_of_zero_bytes():
+def test_copy_of_zero_bytes_raises_no_error():
     memory = mem_alloc(4)
     copies.memcpy_htod(memory, b"")
     copies.memcpy_dtoh(bytearray(), memory)
@@ -146,7 +146,7 @@ def test_copies_by_array_address_run_in_stream_order():
     assert numpy.array_equal(result, 2 * VALUES)
 
 
-def test_accepts_foreign_streams_and_handles():
+def test_copies_accept_foreign_streams_and_handles():
     owner = PyGPU.Stream()
 
     class Foreign:
@@ -325,7 +325,7 @@ def test_rejects_box_out_of_bounds_before_copying():
     assert numpy.array_equal(result, CUBE)
 
 
-def test_accepts_empty_box():
+def test_copy_of_empty_box_raises_no_error():
     copy = Memcpy2D()
     copy.set_src_host(b"")
     copy.set_dst_device(mem_alloc(4))

@@ -162,7 +162,7 @@ def test_texture_integers_follow_kernel_declaration_not_flags(module: SourceModu
     assert shade.get()[0] == pytest.approx(0.2)
 
 
-def test_3d_array_roundtrip(module: SourceModule) -> None:
+def test_3d_array_roundtrip_keeps_values(module: SourceModule) -> None:
     a = random(5, 4, 3)
     array = drv.np_to_array(a, "C")
     module.get_texref("cube").set_array(array)
@@ -227,7 +227,7 @@ def test_texture_reads_double_and_complex_through_hacks(numbers: SourceModule) -
     np.testing.assert_array_equal(one.get(), layers)
 
 
-def test_surface_write_and_read_roundtrip(numbers: SourceModule) -> None:
+def test_surface_write_and_read_roundtrip_keeps_values(numbers: SourceModule) -> None:
     a = np.random.default_rng(9).normal(size=(4, 4, 4))
     x, empty = PyGPU.to_gpu(a), PyGPU.zeros((4, 4, 4))
     numbers.get_surfref("cube").set_array(drv.gpuarray_to_array(empty, "C", allowSurfaceBind=True))

@@ -139,7 +139,7 @@ def test_only_two_crates_depend_on_python() -> None:
         ("src/python/compat/raw.rs", "use crate::cellar;"),
     ],
 )
-def test_finds_planted_violation(file: str, text: str) -> None:
+def test_layer_check_finds_planted_violation(file: str, text: str) -> None:
     assert len(violations({file: text})) == 1
 
 
@@ -159,11 +159,11 @@ def test_finds_planted_violation(file: str, text: str) -> None:
         {"src/python/compat/a.rs": "use crate::{array::class, gil}; use super::b; use pygpu_array::Array;"},
     ],
 )
-def test_accepts_allowed_imports(sources: dict[str, str]) -> None:
+def test_layer_check_accepts_allowed_imports(sources: dict[str, str]) -> None:
     assert violations(sources) == []
 
 
-def test_violation_names_its_line() -> None:
+def test_layer_violation_names_its_line() -> None:
     assert violations({"src/backend/hip/a.rs": "\n\nuse crate::cuda::Cuda;\n"}) == [
         "src/backend/hip/a.rs:3: the backend hip must not use backend::cuda::Cuda"
     ]

@@ -36,7 +36,7 @@ def test_functions_that_attach_check_first() -> None:
     assert [one for path, text in sources.items() for one in unchecked(path.name, text)] == []
 
 
-def test_finds_function_without_check() -> None:
+def test_access_check_finds_function_without_check() -> None:
     good = "fn good() {\n    PythonAccess::expected()?;\n    Python::attach(|py| py)\n}\n"
     bad = "fn bad() {\n    Python::attach(|py| py)\n}\n"
     text = f"{good}\n{bad}"
