@@ -218,7 +218,7 @@ def open_to_others(path: Path) -> None:
 def test_c2_only_complete_regular_file_is_trusted(tmp_path: Path, plant: Callable[[Path], None]) -> None:
     value, path = planted(tmp_path, plant)
     assert value == 7
-    # Files that may be replaced were replaced.
+    # The cache has replaced each file that it may replace.
     assert path.is_dir() or (path.is_file() and not path.is_symlink() and path.stat().st_mode & 0o077 == 0)
 
 

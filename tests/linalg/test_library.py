@@ -23,7 +23,7 @@ pytestmark = [
 NAME = {"cuda": "cuSOLVER", "hip": "hipSOLVER"}.get(PyGPU.backend_name(), "")
 
 
-INFO = 2**32 - 1  # code of the stand-in library for iterations without convergence
+INFO = 2**32 - 1  # code of the replacement library for iterations without convergence
 
 
 def fails(library: str, name: str, code: int) -> None:

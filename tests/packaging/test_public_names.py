@@ -47,7 +47,7 @@ def still(before: str, now: str) -> bool:
 
 def test_every_name_of_0_1_0_still_exists() -> None:
     script = ROOT / "tools" / "public_names.py"
-    # In a separate process, because access to autoinit makes a context current.
+    # The script runs in a separate process, because access to autoinit makes a context current.
     said = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True).stdout
     assert lost(read(TABLE.read_text().splitlines()), read(said.splitlines())) == []
 

@@ -134,7 +134,7 @@ def test_stream_synchronize_and_query_succeed(flags: int) -> None:
 
 
 class Foreign:
-    """Stream of another library."""
+    """Represent a stream of another library."""
 
     def __init__(self, handle: int) -> None:
         self.handle = handle

@@ -39,7 +39,7 @@ def both(name: str, *arguments: Any, **keywords: Any) -> None:
 
 
 def written(name: str, host: np.ndarray, *arguments: Any, **keywords: Any) -> None:
-    """Compare functions that write their first argument, which an error leaves unchanged."""
+    """Compare functions that write their first argument; an error must leave this argument unchanged."""
     target, wanted = PyGPU.to_gpu(host), host.copy("K")
     numpys = outcome(lambda: getattr(np, name)(wanted, *arguments, **keywords))
     ours = outcome(lambda: getattr(PyGPU, name)(target, *map(moved, arguments), **keywords))

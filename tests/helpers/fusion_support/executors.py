@@ -88,7 +88,7 @@ class World:
         self.see(host > 0)
 
     def large(self, host: np.ndarray) -> None:
-        """Compute with an operand that only the deferred operation refers to."""
+        """Compute with a large operand to which only the deferred operation refers."""
         self.see(host > 0)
 
     def close(self) -> None:
@@ -224,7 +224,7 @@ class Device(World):
                 _core.flush()
         finally:
             PyGPU.set_memory_limit(None)
-            # A call that raises an error leaves the errors of other batches to the next flush.
+            # If a call raises an error, the errors of other batches are raised by the next flush.
             with contextlib.suppress(MemoryError):
                 _core.flush()
 

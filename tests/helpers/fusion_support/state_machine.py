@@ -49,7 +49,7 @@ Step = tuple[Any, ...]
 
 
 class Difference(AssertionError):
-    """Two runs of one program read different values."""
+    """Report that two runs of one program read different values."""
 
 
 class Program:
@@ -121,7 +121,7 @@ class Program:
         return operands
 
     def _episode(self) -> None:
-        """Add a fragment or two, and then often a step that launches them."""
+        """Add one or two fragments, and often a step that launches their operations."""
         place = self.random.randrange(len(self.fragments))
         results: list[int] = []
         for fragment in self.fragments[place : place + 1 + (self.random.random() < 0.2)]:

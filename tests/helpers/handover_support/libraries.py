@@ -33,7 +33,7 @@ TICKS = 400_000  # This takes a few tenths of a millisecond.
 
 
 class Library:
-    """A library that can hold the memory of a baton."""
+    """Represent a library that can hold the memory of a baton."""
 
     name = ""
     on_device = True
@@ -71,7 +71,7 @@ class Baton:
 
 
 class Own(Library):
-    """PyGPU on any stream; it orders the accesses itself."""
+    """Represent PyGPU, which orders accesses on all its streams itself."""
 
     name = "PyGPU"
 
@@ -96,7 +96,7 @@ class Own(Library):
 
 
 class Host(Library):
-    """NumPy."""
+    """Represent NumPy."""
 
     name, on_device = "NumPy", False
 
@@ -108,7 +108,7 @@ class Host(Library):
 
 
 class Torch(Library):
-    """PyTorch; each holder works on one of PyTorch's streams."""
+    """Represent PyTorch; each holder works on one of PyTorch's streams."""
 
     name = "torch"
 
@@ -135,7 +135,7 @@ class Torch(Library):
 
 
 class CuPy(Library):
-    """CuPy; each holder works on one of CuPy's streams."""
+    """Represent CuPy; each holder works on one of CuPy's streams."""
 
     name = "CuPy"
 
@@ -162,7 +162,7 @@ class CuPy(Library):
 
 
 class Numba(Library):
-    """numba-cuda on the default stream."""
+    """Represent numba-cuda on the default stream."""
 
     name = "numba"
 
@@ -180,7 +180,7 @@ class Numba(Library):
 
 
 class Jax(Library):
-    """JAX, whose arrays are constant: a write makes a new array, on a stream that JAX chooses."""
+    """Represent JAX, whose arrays are constant: a write makes a new array, on a stream that JAX chooses."""
 
     name = "JAX"
 
@@ -203,7 +203,7 @@ class Jax(Library):
 
 
 class CoreView:
-    """A view of cuda.core with the stream on which it is used, as an array interface for other libraries."""
+    """Hold a view of cuda.core and its stream, and present both to other libraries by an array interface."""
 
     def __init__(self, view: Any, stream: Any) -> None:
         self.view, self.stream = view, stream
@@ -221,7 +221,7 @@ class CoreView:
 
 
 class CudaCore(Library):
-    """cuda.core; each holder is used on one of its streams."""
+    """Represent cuda.core; each holder is used on one of cuda.core's streams."""
 
     name = "cuda.core"
 

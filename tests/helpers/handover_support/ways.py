@@ -1,4 +1,4 @@
-"""Define the ways by which `tests/helpers/handovers.py` passes memory between libraries.
+"""Define the protocols by which `tests/helpers/handovers.py` passes memory between libraries.
 
 Each way takes the current holder of the memory on its library's stream, and returns the object that the next library
 imports.
@@ -95,7 +95,7 @@ def interface_of(baton: Baton) -> str:
 def shown(holder: Any, baton: Baton) -> Shown:
     """Return the holder by its array interface alone.
 
-    If the interface has no stream, as PyTorch's, the holder's work is completed before.
+    If the interface has no stream, like PyTorch's, the function first waits for the holder's work.
     """
     producer = Shown(holder, interface_of(baton))
     if baton.device != "cpu" and "stream" not in producer.__cuda_array_interface__:
@@ -183,7 +183,7 @@ def ways_to(baton: Baton, target: Library) -> dict[str, Way]:
         return ways
     if isinstance(target, CuPy):
         cupy = target.cupy
-        # CuPy prefers the array interface to DLPack. Those of PyTorch and JAX have no stream.
+        # CuPy prefers the array interface to DLPack. The array interfaces of PyTorch and JAX have no stream.
         has_stream = not isinstance(source, Torch | Jax)
         ways = {"asarray": lambda holder, baton, choices: cupy.asarray(holder if has_stream else synchronized(holder))}
         if hasattr(baton.holder, "__dlpack__"):

@@ -66,9 +66,9 @@ def arange(soak: Soak) -> Held:
 
 @operation(3)
 def asarray_of_ndarray(soak: Soak) -> Held:
-    """Call asarray:
+    """Create an array from an ndarray by `asarray`.
 
-    on the CPU the memory is shared, so writes may change the source; elsewhere the values are uploaded.
+    On the CPU the memory is shared, so writes may change the ndarray. On a device the values are uploaded.
     """
     shape, dtype = soak.choices.shape(), soak.choices.choice(DTYPES)
     source, twin = soak.choices.strided_twins(shape, dtype)

@@ -17,7 +17,7 @@ from soak_operations.table import device_of, in_numbers, of_moderate_size, opera
 if TYPE_CHECKING:
     from soak import Held, Soak
 
-# Through the protocols
+# Sharing protocols
 
 
 def alias(soak: Soak, held: Held, array: PyGPU.GPUArray) -> Held:
@@ -107,7 +107,7 @@ def peer(soak: Soak) -> Held | None:
     return alias(soak, held, PyGPU.from_dlpack(theirs))
 
 
-# Streams, devices, pinned memory, ends
+# Streams, devices, pinned memory, drops
 
 
 @operation(6)
