@@ -24,12 +24,12 @@ KINDS = ("functions", "classes", "values", "aliases")
 
 
 class DeclarationError(Exception):
-    """A declaration that the tools cannot accept; the message begins with the file and the line."""
+    """Report a declaration that the tools cannot accept; the message begins with the file and the line."""
 
 
 @dataclass
 class Parameter:
-    """One parameter: its name with stars, or a separator; annotation and default as the stub has them."""
+    """Hold one parameter: its name with stars, or a separator; its annotation and default are those of the stub."""
 
     name: str
     type: str | None = None
@@ -44,7 +44,7 @@ class Parameter:
 
 @dataclass
 class Item:
-    """A function, method or class of a Rust file."""
+    """Hold a function, method or class of a Rust file."""
 
     name: str
     path: Path
@@ -90,7 +90,7 @@ class Item:
 
 @dataclass
 class Name:
-    """One name of a `names!` row."""
+    """Hold one name of a `names!` row."""
 
     name: str
     kind: str

@@ -107,7 +107,7 @@ def write(path: Path, nbytes: int) -> None:
 
 
 def maps(path: Path, nbytes: int, rounds: int) -> dict[str, Any]:
-    """Return GB/s of `to_gpu` of the first bytes of the file, mapped each time or once, and of an ndarray."""
+    """Return GB/s of `to_gpu` of the first bytes of the file, mapped at each call or once, and of an ndarray."""
     count = nbytes // 4
     host = np.array(np.load(path, mmap_mode="r")[:count])
     once = np.load(path, mmap_mode="r")[:count]

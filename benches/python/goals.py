@@ -108,7 +108,7 @@ OF_NUMPY = 0.9
 
 
 def copies(results: dict[str, Any]) -> list[Goal]:
-    """Return the goals of the CPU backend: NumPy's rate in the same run, at every measured size."""
+    """Return the goals of the CPU backend: at every measured size, the rate of NumPy's copy in the same run."""
     return [
         Goal(f"{what}, {row['bytes'] / MIB:g} MiB", RATE, way, OF_NUMPY * rate, size=row["bytes"], why="0.9 of NumPy's")
         for what, way in COPIES.items()

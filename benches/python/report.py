@@ -25,7 +25,7 @@ BARS = [
     "stream.wait_event(event)", "stream.synchronize()", "to_gpu(five floats)", "get() of five floats",
     "launch, 5 arguments",
 ]  # fmt: skip
-# Libraries of other results, in their order, and how tables and pictures call them.
+# Names of libraries in the result files, in the order of the tables, with their titles in tables and pictures.
 TITLES = {
     "PyGPU": "PyGPU", "torch": "torch", "cupy": "CuPy", "CuPy": "CuPy", "CuPy ReductionKernel": "CuPy ReductionKernel",
     "torch.compile": "torch.compile", "cupy.fuse": "cupy.fuse", "JAX jit": "JAX jit", "JAX": "JAX",

@@ -20,7 +20,7 @@ from typing import Any
 import numpy
 
 COLUMNS = 1024
-# A strided array needs twice its size on the host, and every library is slow with it.
+# Maximum bytes of a strided array: it needs twice its size on the host, and every library copies it slowly.
 MOST_STRIDED = 256 << 20
 # Maximum memory of kept results, beyond the two that every measurement needs.
 MOST_KEPT = 2 << 30

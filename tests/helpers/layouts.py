@@ -1,4 +1,4 @@
-"""Define array layouts: ways to store the same values, and combinations of layouts that one kernel supports."""
+"""Define array layouts, in which tests store values, and combinations of layouts that one kernel supports."""
 
 from __future__ import annotations
 

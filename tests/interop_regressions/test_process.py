@@ -1,4 +1,4 @@
-"""Test interop regressions of shared processes, errors and installation: 16 to 18, 20, 21, 24 and 25.
+"""Test interop regressions 16 to 18, 20, 21, 24 and 25: shared processes, errors and installation.
 
 Numbers 22 and 23, the arguments of kernels, are tested in tests/kernels.
 """
@@ -235,11 +235,11 @@ def test_regression_18_allocation_is_tried_twice(driver: simulated.Driver) -> No
 # 20. Small operations
 
 
-def calls(driver: simulated.Driver) -> dict[str, int]:
+def call_counts(driver: simulated.Driver) -> dict[str, int]:
     return {name: driver.call_count(name) for name in driver.calls()}
 
 
-def made(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
+def calls_between(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
     return {name: after[name] - before[name] for name in after if after[name] != before[name]}
 
 
@@ -251,7 +251,7 @@ def test_regression_20_views_and_exports_make_no_driver_call(driver: simulated.D
     # These calls make queries that a process makes only once.
     array.__cuda_array_interface__, array.__dlpack__(stream=-1)
     PyGPU.synchronize()
-    before = calls(driver)
+    before = call_counts(driver)
     views: list[Any] = [
         array[1:-1, ::2],
         array.T,
@@ -272,7 +272,7 @@ def test_regression_20_views_and_exports_make_no_driver_call(driver: simulated.D
     if not driver.is_hip:  # HIP's interface cannot name a stream.
         assert all(view.__cuda_array_interface__["stream"] == 1 for view in views)
     capsules = [view.__dlpack__(stream=-1) for view in views]
-    assert made(before, calls(driver)) == {}
+    assert calls_between(before, call_counts(driver)) == {}
     del capsules
 
 
@@ -281,9 +281,9 @@ def test_regression_20_new_array_makes_one_allocation(driver: simulated.Driver) 
     for make, work in ((lambda: PyGPU.empty((3, 4)), ""), (lambda: PyGPU.zeros((3, 4)), "Memset|hipMemset")):
         make()
         PyGPU.synchronize()
-        before = calls(driver)
+        before = call_counts(driver)
         array = make()
-        done = made(before, calls(driver))
+        done = calls_between(before, call_counts(driver))
         allocations = {name: count for name, count in done.items() if re.search("Alloc|Malloc", name)}
         assert list(allocations.values()) == [1], done
         works = {name: count for name, count in done.items() if work and re.search(work, name)}

@@ -1,4 +1,4 @@
-"""Test interop regressions of shared arrays: 1 to 8, 12 and 13."""
+"""Test interop regressions 1 to 8, 12 and 13: shared arrays (docs/design/interop_regressions.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Test interop regressions of synchronization: 9, 10, 14 and 19."""
+"""Test interop regressions 9, 10, 14 and 19: synchronization (docs/design/interop_regressions.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Test interop regressions at the end of memory and of the process: 11 and 15."""
+"""Test interop regressions 11 and 15: the end of memory and of the process (docs/design/interop_regressions.md)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Test that the modules of the package import each other one way, file by file and folder by folder.
 
-The folders of ``python/PyGPU`` import along one line (`docs/design/python_packages.md`):
+A folder of ``python/PyGPU`` imports only folders to its left on this line (`docs/design/python_packages.md`):
 
     _core, _names <- _native <- _functions <- _linalg, _fft, _random, _fusion <- _protocols
     <- _sharing, _pycuda, _pybindgpu, _dask <- public modules <- _cli
@@ -82,13 +82,13 @@ def looked_up(text: str) -> Iterator[tuple[int, str]]:
 
 
 def folder(module: str) -> str:
-    """Return the folder of a module within the line; ``PyGPU`` itself is a public module."""
+    """Return the name of a module's folder on the line; ``PyGPU`` itself is a public module."""
     name = module.removeprefix("PyGPU").removeprefix(".").partition(".")[0]
     return FOLDERS.get(name, name if name.startswith("_") else PUBLIC)
 
 
 def against_the_line(sources: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each import against the line, given the text of each file by its path."""
+    """Return a sentence for each import that violates the line, from a map of file paths to texts."""
     texts = {module_name(path): text for path, text in sources.items()}
     found = []
     for module, text in sorted(texts.items()):
@@ -124,7 +124,7 @@ def modules_named(text: str, modules: set[str]) -> Iterator[tuple[int, str]]:
 
 
 def circles(sources: Mapping[str, str]) -> list[str]:
-    """Return the import cycles among modules, given the text of each file by its path."""
+    """Return the import cycles among modules, from a map of file paths to texts."""
     texts = {module_name(path): text for path, text in sources.items()}
     graph = {module: uses(text, set(texts)) for module, text in texts.items()}
     found: list[str] = []

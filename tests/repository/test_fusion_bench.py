@@ -1,4 +1,4 @@
-"""Test the program that compares deferred operations with other libraries: counts, checks and verdicts."""
+"""Test benches/python/fusion.py, which compares deferred operations with other libraries."""
 
 import importlib
 import json

@@ -18,7 +18,7 @@ Module = tuple[str, ...]
 
 
 def circles(sources: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each import cycle, given the text of each file by its path from the root."""
+    """Return a sentence for each import cycle, from a map of file paths to texts."""
     graph = imports(sources)
     return [f"these import each other: {', '.join(names)}" for names in sorted(_strongly_connected(graph))]
 

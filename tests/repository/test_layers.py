@@ -36,7 +36,7 @@ PYTHON_RANK = _ranks(PYTHON_LINE)
 
 
 def violations(sources: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each import against the order, given the text of each file by its path from the root."""
+    """Return a sentence for each import that violates the order, from a map of file paths to texts."""
     files = [RustSource(name, text) for name, text in sorted(sources.items())]
     test_modules = {module for file in files for module in file.declared_in(file.test_only)}
     found = []

@@ -27,7 +27,7 @@ def moved(value: Any) -> Any:
 
 
 def both(name: str, *arguments: Any, **keywords: Any) -> None:
-    """Compare NumPy's function with PyGPU's of the same name, called in two ways."""
+    """Compare NumPy's function with PyGPU's, called directly and through NumPy's dispatch."""
     numpys = outcome(lambda: getattr(np, name)(*arguments, **keywords))
     for function in (getattr(PyGPU, name), getattr(np, name)):
         ours = outcome(lambda function=function: function(*map(moved, arguments), **keywords))

@@ -220,7 +220,7 @@ class Device(World):
         try:
             with suppress(MemoryError):
                 work()
-            with suppress(MemoryError):  # Both this operation and an operation that was pending before it failed.
+            with suppress(MemoryError):  # This operation fails, as does an operation that was pending before it.
                 _core.flush()
         finally:
             PyGPU.set_memory_limit(None)

@@ -26,7 +26,7 @@ class Arrays:
     x: Any
     y: Any
     row: Any
-    # Arrays that exist before the program, and that it writes.
+    # Arrays that exist before the program runs and to which the program writes.
     targets: list[Any]
     streams: list[Any] = field(default_factory=list)
 

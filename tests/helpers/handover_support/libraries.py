@@ -65,7 +65,7 @@ class Baton:
     expected: np.ndarray
     device: str
     stream: Any = None
-    # Earlier holders of the memory. They own it, and are dropped at any time.
+    # Earlier holders of the memory, each of which still owns it; a holder may be dropped at any time.
     kept: list[Any] = field(default_factory=list)
     history: deque[str] = field(default_factory=lambda: deque(maxlen=HISTORY))
 
@@ -303,7 +303,7 @@ PEERS = {"torch": torch_peer, "CuPy": cupy_peer, "numba": numba_peer, "JAX": jax
 
 
 def peers(names: Sequence[str] | None = None) -> list[Library]:
-    """Return the named libraries, or all, that are installed and work on the same device."""
+    """Return the named libraries, by default all, that are installed and use the device of PyGPU."""
     found: list[Library] = []
     if simulated.driver() is not None or PyGPU.backend_name() != "cuda":
         return found

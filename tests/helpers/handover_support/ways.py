@@ -104,7 +104,7 @@ def shown(holder: Any, baton: Baton) -> Shown:
 
 
 def to_pygpu(device: str) -> dict[str, Way]:
-    """Return the ways by which PyGPU can receive memory of a device."""
+    """Return the protocols by which PyGPU can receive memory of a device."""
     ways: dict[str, Way] = {
         "from_dlpack": lambda holder, baton, choices: PyGPU.from_dlpack(holder),
         "asarray": lambda holder, baton, choices: PyGPU.asarray(holder, device="cpu" if device == "cpu" else None),
@@ -143,7 +143,7 @@ def core_view(holder: Any, target: CudaCore) -> CoreView:
 
 
 def ways_to(baton: Baton, target: Library) -> dict[str, Way]:
-    """Return the ways by which the target library can receive the memory of a baton."""
+    """Return the protocols by which the target library can receive the memory of a baton."""
     source = baton.library
     if isinstance(target, Own):
         ways = to_pygpu(baton.device)

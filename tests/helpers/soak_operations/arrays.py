@@ -244,7 +244,7 @@ def assign_from_host(soak: Soak) -> Held | None:
 
 @operation(5)
 def assign_from_device(soak: Soak) -> Held | None:
-    """Assign another array of the same dtype and a suitable shape, often one that shares memory."""
+    """Assign an array of the target's dtype and a suitable shape; the array often shares memory with the target."""
     if (held := soak.pick(writeable)) is None:
         return None
 

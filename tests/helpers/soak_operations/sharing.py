@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def alias(soak: Soak, held: Held, array: PyGPU.GPUArray) -> Held:
-    """Hold another array over the same memory, for which PyGPU cannot detect that the memory is the same."""
+    """Hold another array over the memory of an array; PyGPU cannot detect that both share memory."""
     held.family.lent = True
     soak.settle(held)
     return soak.hold(array, held.twin, held.family)
