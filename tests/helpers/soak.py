@@ -258,7 +258,7 @@ def heap_bytes() -> int:
         return 0
     ask.restype = _Mallinfo
     told = ask()
-    return told.field4 + told.field7  # The sum of the bytes in mapped blocks and in all other blocks.
+    return told.field4 + told.field7  # bytes in mapped blocks and in all other blocks
 
 
 def simulated_driver() -> ctypes.CDLL | None:

@@ -1,7 +1,7 @@
 """Test the kernel cache.
 
-Every changed header is detected (interop regression C1), and only files that no other user could have written are
-trusted (C2).
+Tests of interop regression C1 check that every changed header is detected. Tests of C2 check that only files that no
+other user could have written are trusted.
 """
 
 import atexit

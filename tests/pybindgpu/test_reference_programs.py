@@ -1,8 +1,7 @@
 """Test programs from published texts about PybindGPU and PyCUDA, and the behaviour that the texts describe.
 
-The texts are, in the order of the tests: PybindGPU's page in its two versions, an introduction to PyCUDA with textures
-and MPI, a first look at PyCUDA, and a kernel by NVIDIA's own `cuda.bindings`. The tests use values of their own and
-compare the results with NumPy's.
+In the order of the tests: PybindGPU's page in its two versions, an introduction to PyCUDA with textures and MPI, a
+first look at PyCUDA, and a kernel by NVIDIA's own `cuda.bindings`. Results of new values are compared with NumPy's.
 """
 
 from __future__ import annotations

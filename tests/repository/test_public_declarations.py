@@ -1,4 +1,4 @@
-"""Test the declarations of public names: what is generated is current, and mistakes are found with file and line."""
+"""Test the declarations of public names: generated files are current, and an error names file and line."""
 
 from __future__ import annotations
 
