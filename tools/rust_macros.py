@@ -32,7 +32,7 @@ class Group:
 
 @dataclass
 class Variable:
-    """``$name:kind`` of a pattern, or ``$name`` of a text."""
+    """Represent ``$name:kind`` in a pattern, or ``$name`` in the text of a macro."""
 
     name: str
     kind: str = ""
@@ -40,7 +40,7 @@ class Variable:
 
 @dataclass
 class Repeated:
-    """``$(...)`` with a separator and ``*``, ``+`` or ``?``."""
+    """Represent ``$(...)`` with a separator and ``*``, ``+`` or ``?``."""
 
     tokens: list[Token]
     separator: str

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Case:
-    """One operation, with a statement for each library."""
+    """Hold one operation with a statement for each library."""
 
     group: str
     name: str

@@ -37,7 +37,7 @@ def two(names: Names, x: Any, y: Any) -> Any:
 
 
 def squares(names: Names, x: Any, m: Any) -> Any:
-    """Reduce many numbers to one."""
+    """Return the sum of the squared differences, a single number."""
     return ((x - m) ** 2).sum()
 
 

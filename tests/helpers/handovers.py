@@ -44,7 +44,7 @@ DELAY_US = 200
 
 
 class Mismatch(AssertionError):
-    """A baton does not have the expected values."""
+    """Report that a baton does not have the expected values."""
 
 
 class Thread:

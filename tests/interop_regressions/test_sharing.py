@@ -312,7 +312,7 @@ def test_regression_13_exchange_table_of_other_library_is_used_first() -> None:
     array = PyGPU.zeros((2, 3))
 
     class Tensor:
-        """A type of another library with the table, whose methods must not be called."""
+        """Represent a type of another library with the exchange table; its DLPack methods must not be called."""
 
         __dlpack_c_exchange_api__ = dlpack_forge.new_capsule(ctypes.addressof(OTHERS), OTHERS_NAME, None)
 

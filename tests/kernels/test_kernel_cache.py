@@ -154,7 +154,7 @@ GENERATED = {
 
 @pytest.mark.parametrize("make", GENERATED.values(), ids=GENERATED)
 def test_generated_kernel_is_cached(make: Callable[[str], object]) -> None:
-    """Regression: a comment in PyGPU's source looked like an `#include` of a computed name."""
+    """Test a former defect: a comment in PyGPU's source looked like an `#include` of a computed name."""
     folder = PyGPU.config()["kernel_cache"]
     if folder is None:
         pytest.skip("there is no folder for the cache")

@@ -48,7 +48,7 @@ def test_process_without_device_reports_it_and_ends_others() -> None:
 
 
 def test_seed_program_runs_with_gpuarrays_of_four_processes() -> None:
-    """Lower-case calls pickle arrays, and upper-case calls transfer their memory directly."""
+    """Test lower-case calls, which pickle arrays, and upper-case calls, which transfer their memory directly."""
     done = run(
         4,
         "-c",

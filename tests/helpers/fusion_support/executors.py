@@ -24,7 +24,7 @@ TRIPLED = """extern "C" __global__ void fusion_tripled(float *x, int count) {
 
 
 class World:
-    """One execution of a program: its arrays by number, and the values that it read.
+    """Execute a program once, and hold its arrays by number and the values that it read.
 
     A world is one run of the same steps. This class runs them in NumPy; `Device` runs them in PyGPU.
     """
