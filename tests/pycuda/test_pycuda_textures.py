@@ -241,7 +241,7 @@ def test_surface_write_and_read_roundtrip_keeps_values(numbers: SourceModule) ->
     b = a[0] + 1j * a[1]
     y = PyGPU.to_gpu(b.astype("complex64"))
     spread = numbers.get_function("spread")
-    for is_read in (0, 1):  # its one layer is the nearest to layer 1
+    for is_read in (0, 1):  # The only layer of the surface is the nearest to layer 1.
         spread(y, np.int32(is_read), block=(4, 4, 1))
     np.testing.assert_array_equal(y.get(), b.T.astype("complex64"))
     with pytest.raises(ValueError, match="SURFACE_LDST"):
