@@ -167,7 +167,7 @@ time.sleep(0.1)
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("name", ENDS)
-def test_regression_15_process_exits_cleanly_with(name: str) -> None:
+def test_regression_15_process_exits_cleanly_with_live_objects(name: str) -> None:
     """Defect: the process ends with a segmentation fault, or "context stack was not empty"."""
     # The simulated driver delays work, so that work is pending at exit; `test_lifetime.py` tests exits without work.
     run(f"import PyGPU\n{ENDS[name]}\n", PYGPU_SIM_DELAY_US="0-2000")
