@@ -1,8 +1,8 @@
 """Measure the wall time of builds and of CI, as in the tables of CONTRIBUTING.md.
 
 
-    python tools/build_times.py edits            an edit in each crate, then the extension for development
-    python tools/build_times.py demo test ci     each from a clean clone, in a temporary folder
+    python tools/build_times.py edits            builds after an edit in each crate
+    python tools/build_times.py demo test ci     each command in a clean clone, in a temporary folder
 
 Times are meaningful only on an idle machine. Packages come from the caches of pip and cargo, if available.
 """

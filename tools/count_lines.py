@@ -38,12 +38,12 @@ NOT_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, to
 
 
 def blanked(text: str) -> str:
-    """Return a text of the same lines with a space in place of each other character."""
+    """Return the text with a space in place of each character except line ends."""
     return re.sub(r"[^\n]", " ", text)
 
 
 def comment_end(text: str, start: int) -> int:
-    """Return the end of a block comment, which may contain others."""
+    """Return the end of a block comment, which may contain other block comments."""
     depth = 0
     for mark in re.compile(r"/\*|\*/").finditer(text, start):
         depth += 1 if mark[0] == "/*" else -1
@@ -53,7 +53,7 @@ def comment_end(text: str, start: int) -> int:
 
 
 def without_comments(text: str) -> tuple[str, str]:
-    """Return Rust code with its comments blanked, and the same with its literals masked, too."""
+    """Return Rust code with blanked comments, and the code with blanked comments and masked literals."""
     code, masked, position = [], [], 0
     while token := RUST_TOKEN.search(text, position):
         code.append(text[position : token.start()])

@@ -24,7 +24,7 @@ WORD = re.compile(r"[^\W\d_][\w'-]*")
 
 
 def is_hand_written(name: str) -> bool:
-    """Whether a path relative to the root is a page that is counted."""
+    """Return whether a path relative to the root is a page whose words are counted."""
     if name == "README.md":
         return True
     in_docs = name.startswith("docs/") and name.endswith(".md")

@@ -232,7 +232,7 @@ ENUMERATIONS = {
 
 
 class NoBindings(Exception):
-    """The crates are missing because cargo was not run on this machine."""
+    """Report that the crates are missing because cargo was not run on this machine."""
 
 
 def crate(name: str, file: str) -> list[Path]:

@@ -1,9 +1,10 @@
-"""Writes docs/licenses_of_crates.txt, which every wheel has: whose code is in the extension, and on what terms.
+"""Write docs/licenses_of_crates.txt, which lists the crates linked into the extension and their licences.
 
     python tools/licenses.py
 
-Of a choice of licences Apache-2.0 is taken, whose text lies in the wheel; the text of any other one is written out.
-What licences are accepted at all says deny.toml. ``tests/packaging/test_licenses.py`` holds the file to Cargo.lock.
+Every wheel contains the file. If a crate offers a choice of licences, Apache-2.0 is chosen, whose text is part of the
+wheel. The file contains the text of every other licence. deny.toml lists the accepted licences.
+``tests/packaging/test_licenses.py`` compares the file with Cargo.lock.
 """
 
 from __future__ import annotations

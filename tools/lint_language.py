@@ -21,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 
-# Expression, and the replacement. Only words without an ordinary technical use: a report is a defect.
+# Pattern of each word, and its replacement. No word here has an ordinary technical use, so each report is a defect.
 WORDS = {
     r"nobody|no-one": "no caller, no thread, unreferenced",
     r"somebody|someone|anybody|whoever": "the caller, the thread, the other library",
@@ -57,7 +57,7 @@ WORDS = {
     r"so-manieth": "every n-th",
     r"grown over|gone along|gone over": "traverse",
 }
-# Files and words that stay, with the reason.
+# Uses of the words that are allowed, with the reason.
 ALLOWED = {
     ("tools/lint_language.py", ""): "names the words",
     ("docs/design/style.md", "who calls"): "an example of what to replace",

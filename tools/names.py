@@ -1,8 +1,8 @@
 """Write the index and the stubs of PyGPU from the declarations of public names; with ``--check`` only compare.
 
-A function of Rust stands in a row of `names!`, one of Python has the decorator `public`, a value is named in
-`public_values`. Nothing is imported or built. Two declarations of a name, a name without docstring and an unknown group
-are errors with file and line.
+A row of `names!` declares a function of Rust, the decorator `public` a function of Python, and `public_values` a value.
+The program neither imports nor builds the package. It reports the file and the line of two declarations of one name, of
+a name without docstring, and of an unknown group.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def errors(names: Iterable[Name]) -> Iterator[str]:
 
 
 def index(names: list[Name]) -> str:
-    """Return the text of the index: homes of names of Python, groups, parameters that accept an ndarray."""
+    """Return the text of the index: modules of Python's names, groups, and parameters that accept an ndarray."""
     homes = {one.name: module_of(one.path) for one in names if one.path.suffix == ".py"}
     groups = {
         group: sorted((one for one in names if one.group == group), key=lambda one: (one.kind != "classes", one.name))

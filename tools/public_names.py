@@ -1,11 +1,11 @@
-"""Prints every public name of an installed PyGPU, by every path from which it can be imported, and what it is.
+"""Print every import path of every public name of an installed PyGPU, and the kind of the object.
 
-``tests/packaging/public_names_0.1.0.txt`` is what it printed for that release; nothing in it may be lost:
+``tests/packaging/public_names_0.1.0.txt`` is the output for release 0.1.0; no name in that file may be removed:
 
     PYTHONPATH=<folder of the wheel> python tools/public_names.py > tests/packaging/public_names_0.1.0.txt
 
-A line has the module or class, the name, and the kind. Functions say their parameters, members of enumerations their
-value.
+Each line has the module or class, the name, and the kind of the object. The kind of a function includes its parameters,
+and that of a member of an enumeration its value.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Read the declarations of Rust sources: `names!` rows, functions, classes, and the types in their signatures.
 
-Nothing is compiled. Types stand in ``#[pyo3(signature = (a: "GPUArray") -> "GPUArray")]``; where pyo3 accepts no
+Nothing is compiled. The types are in ``#[pyo3(signature = (a: "GPUArray") -> "GPUArray")]``; where pyo3 accepts no
 signature (getters, most special methods, overloads) a comment ``// stub: ...`` before the item has the lines of the
 stub, or only ``// stub: -> type``.
 """
@@ -24,12 +24,12 @@ KINDS = ("functions", "classes", "values", "aliases")
 
 
 class DeclarationError(Exception):
-    """A declaration that the tools cannot accept; the message begins with the file and the line."""
+    """Report a declaration that the tools cannot accept; the message begins with the file and the line."""
 
 
 @dataclass
 class Parameter:
-    """One parameter: its name with stars, or a separator; annotation and default as the stub has them."""
+    """Hold one parameter: its name with stars, or a separator; its annotation and default are those of the stub."""
 
     name: str
     type: str | None = None
@@ -44,7 +44,7 @@ class Parameter:
 
 @dataclass
 class Item:
-    """A function, method or class of a Rust file."""
+    """Hold a function, method or class of a Rust file."""
 
     name: str
     path: Path
@@ -64,7 +64,7 @@ class Item:
         return f"{where(self.path)}:{self.line}"
 
     def has(self, attribute: str) -> bool:
-        """Return whether an attribute such as ``getter`` is there, with arguments or without."""
+        """Return whether the item has an attribute such as ``getter``, with or without arguments."""
         return any(re.match(rf"#\[{attribute}\b", each) for each in self.attributes)
 
     def option(self, name: str) -> str | None:
@@ -90,7 +90,7 @@ class Item:
 
 @dataclass
 class Name:
-    """One name of a `names!` row."""
+    """Hold one name of a `names!` row."""
 
     name: str
     kind: str
@@ -108,7 +108,7 @@ class Name:
 
 
 def where(path: Path) -> Path:
-    """Return a path as error messages have it: relative to the repository."""
+    """Return a path relative to the repository, as error messages show it."""
     return path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
 
 

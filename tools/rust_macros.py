@@ -24,7 +24,7 @@ WORD = re.compile(r"(?:r#)?[A-Za-z_]\w*")
 
 @dataclass
 class Group:
-    """Tokens between two brackets."""
+    """Hold the tokens between two brackets."""
 
     bracket: str
     tokens: list[Token]
@@ -32,7 +32,7 @@ class Group:
 
 @dataclass
 class Variable:
-    """``$name:kind`` of a pattern, or ``$name`` of a text."""
+    """Represent ``$name:kind`` in a pattern, or ``$name`` in the text of a macro."""
 
     name: str
     kind: str = ""
@@ -40,7 +40,7 @@ class Variable:
 
 @dataclass
 class Repeated:
-    """``$(...)`` with a separator and ``*``, ``+`` or ``?``."""
+    """Represent ``$(...)`` with a separator and ``*``, ``+`` or ``?``."""
 
     tokens: list[Token]
     separator: str
@@ -52,7 +52,7 @@ Token: TypeAlias = str | Group | Variable | Repeated
 
 @dataclass
 class Bound:
-    """The value of a variable: tokens, or one set of bindings for each repetition."""
+    """Hold the value of a variable: tokens, or one set of bindings for each repetition."""
 
     tokens: list[Token] = field(default_factory=list)
     repetitions: list[dict[str, Bound]] | None = None
@@ -111,7 +111,7 @@ def pattern(tokens: Sequence[Token]) -> list[Token]:
 
 
 def until(tokens: Sequence[Token], at: int, ends: tuple[str, ...]) -> int:
-    """Return the position of the first given mark outside angle brackets."""
+    """Return the position of the first token of `ends` outside angle brackets."""
     depth, start = 0, at
     while at < len(tokens):
         token = tokens[at]
@@ -152,7 +152,7 @@ FRAGMENTS = ("ident", "literal", "tt", "path", "ty", "expr", "meta")
 
 
 def match(wanted: Sequence[Token], tokens: Sequence[Token], at: int, bound: Bindings) -> int | None:
-    """Match tokens from a position on; return the position after them, or None."""
+    """Match tokens from a position on; return the position after the matched tokens, or None."""
     for token in wanted:
         if isinstance(token, Variable):
             behind = fragment(token.kind, tokens, at)
@@ -231,7 +231,7 @@ def written(text: Sequence[Token], bound: Bindings) -> list[Token]:
 
 
 class Macros:
-    """The macros of some texts that write functions or methods."""
+    """Hold the macros of some source texts that expand to functions or methods."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._arms: dict[str, list[tuple[list[Token], list[Token]]]] = {}

@@ -2,14 +2,14 @@
 
     python benches/python/against.py FOLDER ... [--this FOLDER ...] [--rounds 7] [--sizes BYTES ...] [--json FILE]
 
-Each FOLDER holds a package (`pip install --target FOLDER other.whl`); without `--this` the installed one is compared.
-Builds run in separate processes, alternately. With several builds of one source per side, as created by
+Each FOLDER contains a package (`pip install --target FOLDER other.whl`); without `--this` the installed package is
+compared. Builds run alternately in separate processes. With several builds of one source per side, as created by
 `tools/link_layouts.sh`, the result does not depend on the linker's placement of a function.
 
-The speed of a whole process varies by up to a third, so the value of a build is the minimum of its rounds. That of a
-side is the median of its builds. `ratio` divides them, so that 1.05 is five percent slower. `medians` is the same with
-medians over all rounds. `spread` is (highest - lowest) / median of the other side's builds, or of its rounds for one
-build: a smaller difference is not shown.
+The speed of a whole process varies by up to a third, so the value of a build is the minimum of its rounds. The value of
+a side is the median of its builds. `ratio` is the value of the `--this` side divided by that of the other side, so that
+1.05 is five percent slower. `medians` is the ratio of the medians over all rounds. `spread` is (highest - lowest) /
+median of the other side's builds, or of its rounds for one build: a smaller difference is not shown.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ def run(folder: str | None, sizes: list[int]) -> Figures:
 
 
 def figure(side: list[list[float]]) -> float:
-    """Return the median of the builds, each by the minimum of its rounds."""
+    """Return the value of a side: the median over its builds of the minimum over the rounds of a build."""
     return statistics.median(min(rounds) for rounds in side)
 
 
 def spread(side: list[list[float]]) -> float:
-    """Return the relative spread of the builds, or between the quartiles of the rounds of one build."""
+    """Return the relative spread of several builds, or the relative distance of the quartiles of one build's rounds."""
     if len(side) > 1:
         least = [min(rounds) for rounds in side]
         return (max(least) - min(least)) / statistics.median(least)

@@ -2,9 +2,10 @@
 
     python benches/python/arithmetic.py [--bytes N] [--rounds 5] [--json FILE]
 
-Microseconds of a small sum, gigabytes per second of large ones. Gigabytes count the necessary traffic: operands read
-once and results written once. Times of large arrays are measured between two events over 20 calls; those of small
-ones are the host's, with the results dropped. Hand-written, a small call is the driver's launch alone.
+The table shows microseconds of calls on small arrays, and gigabytes per second of calls on large arrays. Gigabytes
+count the necessary traffic: operands read once and results written once. Times of large arrays are measured between two
+events over 20 calls. Times of small arrays are the host's, and the results are dropped. In the column of hand-written
+kernels, a small call is the driver's launch alone.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from turns import Column, Library, found, host_seconds, measure
+from timing import Column, Library, found, host_seconds, measure
 
 
 def beside(x: Any, y: Any) -> Callable[[], Any]:
-    """Return a sum of arrays at unaligned offsets."""
+    """Return a call that adds arrays at unaligned offsets."""
     return lambda: x[1:] + y[:-1]
 
 
 def across_one_another(x: Any, y: Any) -> Callable[[], Any]:
-    """Return a sum of arrays of which one is transposed."""
+    """Return a call that adds two arrays, one of which is transposed."""
     return lambda: x.T + y
 
 
@@ -78,14 +79,14 @@ def small(library: Library) -> dict[str, float]:
 
 
 def more(count: int) -> list[Column]:
-    """Return JAX if installed, and hand-written kernels if they compile."""
+    """Return the column of JAX, if installed, and that of the hand-written kernels, on the CUDA backend."""
     import PyGPU
 
     columns = [Column("jax", jax, large(jax, count), partial(small, jax)) for jax in found(("jax",))]
     if PyGPU.backend_name() == "cuda":
-        import by_hand
+        import handwritten_kernels
 
-        columns.append(by_hand.column(count))
+        columns.append(handwritten_kernels.column(count))
     return columns
 
 

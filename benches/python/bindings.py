@@ -1,8 +1,8 @@
-"""Compare the cost of a call of compiled code that takes an array with one that takes an integer.
+"""Compare the cost of calling compiled code with an array argument and with an integer argument.
 
 ``python benches/python/bindings.py --json bindings.json`` builds the modules of examples/bindings with a C++ compiler,
-pybind11, nanobind and Cython, skips missing tools, and times each pair alternately on the same
-machine. On an NVIDIA GPU it needs no nvcc: nothing is launched.
+pybind11, nanobind and Cython, and skips missing tools. The two calls of a pair are timed alternately. On an NVIDIA GPU
+the program needs no nvcc, because it launches nothing.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def build(out: Path) -> list[str]:
     def do(*command: object, cwd: Path = EXAMPLES) -> None:
         subprocess.run([str(part) for part in command], cwd=cwd, env=environment, check=True)
 
-    # The library itself is not called: the host version is sufficient everywhere.
+    # The functions of the library are not called, so its host version is sufficient on every backend.
     do("env", "-u", "HEAT", "sh", "library/make.sh", out)
     (out / "in_c.c").write_text(FLOOR)
     includes = [f"-I{folder}" for folder in (sysconfig.get_path("include"), PyGPU.get_include())]
@@ -83,7 +83,7 @@ def build(out: Path) -> list[str]:
 
 
 def both(statements: tuple[str, str], names: dict[str, Any]) -> tuple[float, float]:
-    """Return nanoseconds of both, as the median of many short alternating runs."""
+    """Return the nanoseconds of two statements, each the median of many short runs, which alternate."""
     timers = [timeit.Timer(statement, globals=names) for statement in statements]
     times: list[list[float]] = [[], []]
     for _ in range(TURNS):
@@ -93,7 +93,7 @@ def both(statements: tuple[str, str], names: dict[str, Any]) -> tuple[float, flo
 
 
 def rows(modules: list[str]) -> list[dict[str, Any]]:
-    """Time all pairs."""
+    """Time the pairs of statements of all modules."""
     a = PyGPU.zeros(1000, "float32")
     found: list[dict[str, Any]] = []
 
@@ -124,7 +124,7 @@ def rows(modules: list[str]) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Build, time, print, and write the requested files."""
+    """Build the modules, time and print the calls, and write the requested files."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, help="write the rows and the machine there")
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Small calls timed by compare.py: one statement per library. Unsupported statements are omitted."""
+"""Define the small calls that compare.py times, as one statement per library; unsupported statements are omitted."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Case:
-    """One operation, with a statement for each library."""
+    """Hold one operation with a statement for each library."""
 
     group: str
     name: str
     statements: dict[str, str] = field(default_factory=dict)
-    # Upper limit relative to NumPy's time; `cpu_most` applies to the CPU backend only.
+    # Upper limit of PyGPU's time relative to NumPy's; `cpu_most` applies to the CPU backend only.
     most: float | None = None
     cpu_most: float | None = None
     # The only backend that supports the statement; None if all do.
     backend: str | None = None
-    # Timed in the process that imports several libraries, each of which imports the others' arrays.
+    # Whether the statement is timed in the process in which each of several libraries imports the others' arrays.
     exchange: bool = False
 
     def limit(self, *, on_cpu: bool) -> float | None:
@@ -31,7 +31,7 @@ ARRAYS = ("PyGPU", "NumPy", "CuPy", "torch", "PyCUDA", "numba-cuda", "JAX")
 
 
 def alike(group: str, statement: str, without: tuple[str, ...] = (), most: float | None = None, **others: str) -> Case:
-    """Return the same statement for all libraries, except for explicit variants."""
+    """Return a case with one statement for all libraries, except for those named in `without` and `others`."""
     statements = {name: statement for name in ARRAYS if name not in without}
     statements.update(_spelled(others))
     return Case(group, statement, statements, most)
@@ -146,7 +146,7 @@ SHARED = [
          jax="a.__cuda_array_interface__"),
 ]  # fmt: skip
 
-# Importer and exporter: the first two belong to the goal, the others show the cost between two peers.
+# The first two exchanges belong to a goal; the others show the cost of an exchange between two peers.
 EXCHANGED = [
     each("exchanged", "from_dlpack(torch's)", exchange=True, pygpu="g.from_dlpack(torchs)",
          numpy="np.from_dlpack(torchs)", cupy="cupy.from_dlpack(torchs)", jax="jnp.from_dlpack(torchs)",

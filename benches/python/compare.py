@@ -33,14 +33,14 @@ from worker import Settings
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 SIZES = [64 * KIB, MIB, 16 * MIB, 64 * MIB, 256 * MIB, GIB]
 QUICK_SIZES = [64 * KIB, MIB, 16 * MIB]
-# One library's round takes seconds; one that exceeds this time hangs.
+# A round of one library takes seconds; a worker that exceeds this limit hangs.
 WORKER_SECONDS = 240
 Round = dict[str, dict[str, Any]]
 
 
 def run_worker(name: str, settings: Settings) -> dict[str, Any]:
-    """Return the values of one process, or the reason of its failure."""
-    # Without this JAX reserves three quarters of the device's memory.
+    """Run the worker of one library, and return its values or the reason of its failure."""
+    # Without this variable JAX reserves three quarters of the device's memory.
     environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", **os.environ}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "result.json"
@@ -93,7 +93,7 @@ def by_round(found: list[Round], kind: str, *keys: str) -> dict[str, list[float 
     for number, done in enumerate(found):
         for process, result in done.items():
             figures = result[kind].get(keys[0], {})
-            # A call's values are keyed by library, because the exchange has several; a transfer's by size.
+            # Values of calls are keyed by library, because the exchange has several; those of transfers by size.
             named = figures if kind == "calls" else {process: figures[keys[1]]} if keys[1] in figures else {}
             for name, value in named.items():
                 series.setdefault(name, [None] * len(found))[number] = value
@@ -109,7 +109,7 @@ def medians(series: dict[str, list[float | None]], digits: int) -> dict[str, flo
 
 
 def ratios(series: dict[str, list[float | None]]) -> dict[str, float]:
-    """Return the median over the rounds of PyGPU's time divided by each other's."""
+    """Return for each other library the median over the rounds of PyGPU's time divided by the library's."""
     own = series.get(SUBJECT)
     if own is None:
         return {}
@@ -155,7 +155,7 @@ def call_rows(found: list[Round], backend: str) -> list[dict[str, Any]]:
 
 
 def transfer_rows(found: list[Round], sizes: list[int]) -> list[dict[str, Any]]:
-    """Return one entry for each way and size with values."""
+    """Return one entry for each transfer and size with values."""
     ways = list(dict.fromkeys(way for done in found for result in done.values() for way in result["transfers"]))
     rows = []
     for way in sorted(ways):
@@ -227,10 +227,10 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
 
 
 def main() -> None:
-    """Measure, or read, and write the requested files."""
+    """Measure or read the results, and write the requested files."""
     arguments = parse()
     if arguments.plots:
-        try:  # This fails before minutes are spent on results that cannot be drawn.
+        try:  # A missing matplotlib must raise before minutes are spent on results that cannot be drawn.
             import plots
         except ImportError as error:
             sys.exit(

@@ -2,9 +2,10 @@
 
     PYGPU_BACKEND=cpu python benches/python/cpu_kernels.py [--elements 10000000] [--rounds 9] [--json FILE]
 
-A kernel without barriers, one that is split between its barriers, and one whose threads exchange values within warps
-and keep a stack each. The OpenMP loops are compiled with -O2; without compiler support they are omitted. Gigabytes per
-second of necessary traffic, in the fastest round, because other processes use the same cores.
+Three kernels are measured: one without barriers, one that is split between its barriers, and one whose threads exchange
+values within warps and have a stack each. The OpenMP loops are compiled with -O2; they are omitted if the compiler does
+not support OpenMP. The unit is gigabytes per second of necessary traffic. The value is that of the fastest round,
+because other processes use the cores too.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ extern "C" __global__ void tree(const float *x, float *out, int n) {
     if (t == 0) out[blockIdx.x] = s[0];
 }
 """
-# In a separate source: a kernel that waits within a warp prevents its callers from being split.
+# This source is separate, because a kernel that waits within a warp prevents its callers from being split.
 WARPS = r"""
 extern "C" __global__ void shuffles(const float *x, float *out, int n) {
     __shared__ float s[8];
@@ -92,7 +93,7 @@ def pygpu(x: np.ndarray, y: np.ndarray) -> Calls:
 
 
 def openmp(x: np.ndarray, y: np.ndarray) -> Calls:
-    """Return the same by loops over system threads."""
+    """Return OpenMP loops that compute the kernels' results, with the bytes that each must move."""
     compiler, folder = os.environ.get("CXX", "c++"), Path(tempfile.mkdtemp())
     (folder / "loops.cpp").write_text(LOOPS)
     command = [compiler, "-O2", "-fopenmp", "-shared", "-fPIC", "loops.cpp", "-o", "loops.so"]
@@ -107,13 +108,13 @@ def openmp(x: np.ndarray, y: np.ndarray) -> Calls:
         "a*x + y": (lambda: loops.saxpy(ctypes.c_float(2), a, b, n), 12 * len(x)),
         "sums of blocks, a tree": sums,
         "sums of blocks, shuffles": sums,
-        # Their output lives as long as the calls.
+        # This entry keeps the output of the loops alive as long as the calls.
         "": (lambda: out, 0),
     }
 
 
 def numpy(x: np.ndarray, y: np.ndarray) -> Calls:
-    """Return the same by NumPy."""
+    """Return NumPy expressions that compute the kernels' results, with the bytes that each must move."""
     whole = len(x) // THREADS * THREADS
     sums = (lambda: x[:whole].reshape(-1, THREADS).sum(axis=1), 4 * len(x))
     return {
@@ -124,7 +125,7 @@ def numpy(x: np.ndarray, y: np.ndarray) -> Calls:
 
 
 def main() -> None:
-    """Measure alternately, print a table, write the JSON file."""
+    """Measure all calls alternately, print a table, and write the JSON file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--elements", type=int, default=10**7)
     parser.add_argument("--rounds", type=int, default=9)

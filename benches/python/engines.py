@@ -2,12 +2,14 @@
 
     python benches/python/engines.py [--bytes N] [--data N] [--rounds 5] [--folder DIR] [--json FILE] [--quick]
 
-- `to_gpu` of a memory-mapped file in the system's cache, compared with `to_gpu` of an ndarray of the same size;
-- Dask, one worker with two threads for each of one and two GPUs: a mapped file of `--data` bytes to devices, a kernel,
-  the sum; compared with the same loop in one task per worker, which shows the limit of the machine;
-- the same workers: `map_blocks` of a kernel of at least 0.1 s over resident chunks.
+Three workloads are measured:
 
-Times are medians. A device's worker sees only that device. PYGPU_CPU_DEVICES=2 tests the run without a GPU.
+- `to_gpu` of a memory-mapped file in the system's cache, compared with `to_gpu` of an ndarray of the same size;
+- Dask on one and on two GPUs, with one worker of two threads per GPU: the workers upload a mapped file of `--data`
+  bytes, run a kernel and sum its result; a plain loop in one task per worker shows the limit of the machine;
+- `map_blocks` in these workers: a kernel of at least 0.1 s over chunks that are resident on the devices.
+
+Times are medians. Each worker sees only its device. With PYGPU_CPU_DEVICES=2 the program runs without a GPU.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ import PyGPU
 from PyGPU.elementwise import ElementwiseKernel
 
 CHUNKS = 32
-# Size of the resident chunks; long computations on few bytes.
+# Bytes of a resident chunk. Few bytes suffice, because the computation on them is long.
 RESIDENT_CHUNK = 1 << 22
 LEAST_SECONDS = 0.1
 # Workloads timed with Dask.
@@ -40,7 +42,7 @@ FILE, PLAIN, RESIDENT = "file to devices, kernel, sum", "the same without Dask",
 
 @functools.cache
 def spin() -> ElementwiseKernel:
-    """Create the kernel once per process: loading one takes as long as some MB on the bus."""
+    """Return the kernel, created once per process because loading it takes as long as a transfer of some MB."""
     return ElementwiseKernel(
         "const float *x, float *y, int turns",
         "float v = x[i]; for (int t = 0; t < turns; ++t) v = v * 0.999f + 0.001f; y[i] = v",
@@ -49,14 +51,14 @@ def spin() -> ElementwiseKernel:
 
 
 def spun(x: Any, turns: int) -> Any:
-    """Run a custom kernel: a number of dependent multiplications for each element."""
+    """Return the result of a kernel that makes `turns` dependent multiplications for each element."""
     y = PyGPU.empty_like(x)
     spin()(x, y, turns)
     return y
 
 
 class Own(threading.local):
-    """State of each thread: a stream, so that its uploads overlap with the kernels of the others."""
+    """Hold the stream of each thread, so that uploads of one thread overlap with kernels of the others."""
 
     def __init__(self) -> None:
         self.stream = PyGPU.Stream(non_blocking=True)
@@ -64,7 +66,7 @@ class Own(threading.local):
 
 @functools.cache
 def own() -> Own:
-    """Return the thread's state; not created before a process has chosen its device."""
+    """Return the stream holder; it is created at the first call, after the process has chosen its device."""
     return Own()
 
 
@@ -81,7 +83,7 @@ def loaded(path: str, block_info: Any = None) -> Any:
 
 
 def plain(path: str, starts: list[int], step: int, turns: int) -> float:
-    """Compute the chunks' work without Dask."""
+    """Compute the sum of the kernel's results over all chunks without Dask."""
     return sum(float(one) for one in [spun(part(path, n, n + step), turns).sum(dtype="f8") for n in starts])
 
 
@@ -105,7 +107,7 @@ def write(path: Path, nbytes: int) -> None:
 
 
 def maps(path: Path, nbytes: int, rounds: int) -> dict[str, Any]:
-    """Return GB/s of `to_gpu` of the first bytes of the file, mapped each time or once, and of an ndarray."""
+    """Return GB/s of `to_gpu` of the first bytes of the file, mapped at each call or once, and of an ndarray."""
     count = nbytes // 4
     host = np.array(np.load(path, mmap_mode="r")[:count])
     once = np.load(path, mmap_mode="r")[:count]
@@ -130,7 +132,7 @@ def maps(path: Path, nbytes: int, rounds: int) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def workers(count: int, threads: int = 2) -> Iterator[Any]:
-    """Return a client of workers with one device each: one thread computes while another one uploads."""
+    """Yield a client of workers with one device each; one thread of a worker computes while another one uploads."""
     from distributed import Client, Nanny, Scheduler, SpecCluster
 
     variable = {"cuda": "CUDA_VISIBLE_DEVICES", "hip": "HIP_VISIBLE_DEVICES"}.get(PyGPU.backend_name(), "PYGPU_DEVICE")
@@ -160,7 +162,7 @@ def workers(count: int, threads: int = 2) -> Iterator[Any]:
 
 
 def finished(client: Any) -> None:
-    """Wait for all devices."""
+    """Wait for the devices of all workers."""
     client.run(PyGPU.synchronize)
 
 
@@ -200,7 +202,7 @@ def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
             for _ in range(rounds + 1):
                 begun = time.perf_counter()
                 chunks = file.map_blocks(engines.spun, 10, dtype=np.float32, meta=meta)
-                # In one step: each further one is a message between workers, which waits for the device.
+                # The sum has a single step, because each further step sends a message, which waits for the device.
                 total = chunks.sum(dtype="f8", split_every=CHUNKS).compute()
                 took.append(time.perf_counter() - begun)
             totals.append(float(total))

@@ -1,4 +1,4 @@
-"""Expressions as written for NumPy, their necessary traffic, and NumPy's results."""
+"""Define expressions as written for NumPy, their necessary traffic, and the comparison with NumPy's results."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-# Number of elements after which the operands repeat, so that NumPy computes only these.
+# Number of elements after which the operands repeat; NumPy computes only these elements.
 PERIOD = 1 << 12
 ROOT = math.sqrt(0.5)
 
 
 class Names:
-    """Functions of one library that the expressions call."""
+    """Hold the functions of one library that the expressions call."""
 
     def __init__(self, module: Any, erf: Callable[[Any], Any]) -> None:
         self.log, self.exp, self.sqrt, self.erf = module.log, module.exp, module.sqrt, erf
@@ -37,7 +37,7 @@ def two(names: Names, x: Any, y: Any) -> Any:
 
 
 def squares(names: Names, x: Any, m: Any) -> Any:
-    """Reduce many numbers to one."""
+    """Return the sum of the squared differences, a single number."""
     return ((x - m) ** 2).sum()
 
 
@@ -59,7 +59,7 @@ def stencil(names: Names, u: Any) -> Any:
 
 @dataclass(frozen=True)
 class Expression:
-    """One entry: the function, its operands' ranges, and the arrays that must be read and written."""
+    """Describe one expression: function, ranges of the operands, and arrays that must be read and written."""
 
     what: str
     function: Callable[..., Any]
@@ -71,7 +71,7 @@ class Expression:
     has_number: bool = False
 
     def operands(self, nbytes: int) -> list[np.ndarray[Any, Any]]:
-        """Return arrays of float32 whose values repeat, and a number as an array without axes."""
+        """Return the operands as float32 arrays whose values repeat; a number becomes an array without axes."""
         count = max(nbytes // 4 // self.part // PERIOD, 1) * PERIOD
         arrays = []
         for place, (low, high) in enumerate(self.ranges):

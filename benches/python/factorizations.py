@@ -2,7 +2,8 @@
 
     python benches/python/factorizations.py [--bytes N] [--rounds 5] [--json FILE]
 
-Calls per second, between two events; a call that reports a singular matrix waits for the device in each library.
+The unit is calls per second, measured between two events. In each library, a call that reports a singular matrix waits
+for the device.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from turns import Library, host_seconds, measure
+from timing import Library, host_seconds, measure
 
 CALLS_A_SECOND = 10**9
 

@@ -1,7 +1,8 @@
 """Measure the driver's own calls without a library, as the lower bound of all times.
 
-Loops in C (floor.c) if a compiler is available; otherwise through ctypes, whose cost is then included and reported
-separately. Also the hardware's copies: pinned memory, and the driver's copy of pageable memory.
+The calls run in loops in C (floor.c) if a compiler is available. Otherwise they run through ctypes, whose cost is then
+included and reported separately. The hardware's copies are measured too: copies of pinned memory, and the driver's copy
+of pageable memory.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from libraries import FIVE, Library
 from transfers import Arrays, Way
 
 ADDRESS, SIZE, WORD = ctypes.c_uint64, ctypes.c_size_t, ctypes.c_uint64
-# Attribute of the pool: the amount of freed memory it keeps.
+# Number of the pool's attribute for the amount of freed memory that the pool keeps.
 RELEASE_THRESHOLD = 4
 PTX = b"""
 .version 6.3
@@ -31,7 +32,7 @@ PTX = b"""
 
 
 class Driver:
-    """libcuda through ctypes; a nonzero code raises."""
+    """Call libcuda through ctypes, and raise an error for a nonzero code."""
 
     def __init__(self) -> None:
         self.library = ctypes.CDLL("libcuda.so.1")
@@ -55,7 +56,7 @@ class Driver:
 
 
 class Floor(Library):
-    """The driver as a library: its statements are the names of loops."""
+    """Represent the driver as a library whose statements are the names of loops."""
 
     def __init__(self) -> None:
         super().__init__("floor", {})
@@ -186,7 +187,7 @@ class Floor(Library):
 
 
 def compiled() -> Any:
-    """Return the loops in C, or None without a compiler."""
+    """Return the compiled loops of floor.c, or None without a compiler."""
     compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         return None

@@ -2,10 +2,11 @@
 
     python benches/python/fusion.py [--bytes N] [--rounds 5] [--turns 2] [--small 1000] [--json FILE] [--ways NAME ...]
 
-Gigabytes per second of necessary traffic: operands read once and results written once, all of them kept.
-Each call of PyGPU is followed by a flush, so that it is independent; the launches of a call are counted. More
-than one is reported at the end, with exit status 1. Microseconds of small calls are the host's, without a wait. Every
-result is compared with NumPy's in float64. Medians over rounds and turns; each turn uses a new process per library.
+Large expressions are measured in gigabytes per second of necessary traffic: operands read once and results written
+once. All results are kept. Each call of PyGPU is followed by a flush, so that calls are independent. If a call makes
+more than one launch, the program reports the call at the end and returns exit status 1. Small calls are measured in
+microseconds of the host, without a wait. Every result is compared with NumPy's in float64. Values are medians over
+rounds and turns; each turn uses a new process per library.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from typing import Any
 
 import machine
 import numpy as np
+from expression_runners import WAYS, Way, found
 from expressions import BLACK_SCHOLES, LARGE, PERIOD, POLYNOMIAL, SQUARES, STENCIL, TWO, Names, polynomial
-from ways import WAYS, Way, found
 
 import PyGPU
 
-# Calls between two waits, whose results are all kept.
+# Number of calls between two waits; the results of all these calls are kept.
 CALLS = 16
 BATCHES = 20
 # Time limit of one process, in seconds.
@@ -40,7 +41,7 @@ OFF, FETCHED, FLOOR = "s + s2, launched by its line, dropped", "(s + s2) fetched
 
 
 def large(way: Way, nbytes: int, rounds: int) -> tuple[dict[str, list[float]], dict[str, float], dict[str, str]]:
-    """Return gigabytes per second by entry, launches per call, and failures."""
+    """Return the gigabytes per second and the launches per call of each expression, and failures."""
     speeds: dict[str, list[float]] = {}
     launches: dict[str, float] = {}
     failures: dict[str, str] = {}
@@ -83,7 +84,7 @@ def of_names(work: Callable[..., Any], names: Names) -> Callable[..., Any]:
 
 
 def launched() -> int:
-    """Return the number of launches of deferred operations of PyGPU; none for other libraries."""
+    """Return the number of launches of PyGPU's deferred operations so far; 0 for other libraries."""
     return PyGPU.fusion_report().kernels
 
 
@@ -187,7 +188,7 @@ def expect(found: int, wanted: int, what: str) -> None:
 
 def floor(count: int) -> dict[str, list[float]]:
     """Return the driver's launch with five arguments."""
-    from by_hand import floor
+    from handwritten_kernels import floor
 
     loop = floor().timer("launch, 5 arguments")
     return {FLOOR: [1e6 * min(loop(count) for _ in range(BATCHES)) / count]}
@@ -212,7 +213,7 @@ def work(name: str, given: argparse.Namespace) -> dict[str, Any]:
 
 def in_a_process(name: str, given: argparse.Namespace) -> dict[str, Any]:
     """Run a separate process; return its results, or the reason of its failure."""
-    # Without this JAX reserves most of the memory.
+    # Without this variable JAX reserves most of the memory.
     environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "PYGPU_FUSION": "auto"} | os.environ
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "found.json"
@@ -229,7 +230,7 @@ def in_a_process(name: str, given: argparse.Namespace) -> dict[str, Any]:
 
 
 class Results:
-    """Results collected so far."""
+    """Collect the results of all processes."""
 
     def __init__(self, given: argparse.Namespace) -> None:
         self.given, self.machine = given, machine.describe()
@@ -247,7 +248,7 @@ class Results:
         self.failures |= {f"{name}, {what}": why for what, why in found.get("failures", {}).items()}
 
     def rows(self) -> dict[str, dict[str, float]]:
-        """Return medians, speeds before times."""
+        """Return the medians of each entry; entries with speeds precede those with times."""
         rows = {row: {way: statistics.median(all_) for way, all_ in of.items()} for row, of in self.measured.items()}
         return dict(sorted(rows.items(), key=lambda row: row[0].endswith("(us)")))
 
@@ -317,7 +318,7 @@ def goals(rows: dict[str, dict[str, float]], launches: dict[str, float]) -> list
 
 
 def main() -> None:
-    """Measure, print a table, and write it if requested."""
+    """Measure all libraries, print a table, and write the JSON file if requested."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bytes", type=int, default=1 << 30)
     parser.add_argument("--rounds", type=int, default=5)

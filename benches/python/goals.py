@@ -14,17 +14,17 @@ Figures = dict[str, float]
 
 @dataclass(frozen=True)
 class Goal:
-    """One goal: its values and their limit, which for times may exceed the floor by an amount."""
+    """Define one goal: the measured case and its limit. The limit of a time may be an amount above the floor."""
 
     what: str
     unit: str
-    # A case of calls.py, or a way of transfers.py with its size and the driver's way.
+    # The name of a case of calls.py, or of a transfer of transfers.py; `size` and `floor` belong to a transfer.
     name: str
     limit: float
     over_floor: bool = False
     size: int = 0
     floor: str = ""
-    # Terms of the limit, unless it is a fixed value.
+    # The derivation of the limit, unless the limit is a fixed value.
     why: str = ""
 
     def figures(self, results: dict[str, Any]) -> Figures:
@@ -102,13 +102,13 @@ GOALS = [
 ]
 
 
-# In host memory `to_gpu` and `get` are copies, and NumPy's own copy is the reference. A tenth allows for noise.
+# In host memory `to_gpu` and `get` are copies, so NumPy's own copy is the reference. The limit allows 10 % for noise.
 COPIES = {"to_gpu": "to device", "get in a loop whose result is dropped": DROPPED, "set": "into device"}
 OF_NUMPY = 0.9
 
 
 def copies(results: dict[str, Any]) -> list[Goal]:
-    """Return the goals of the CPU backend: NumPy's rate in the same run, at every measured size."""
+    """Return the goals of the CPU backend: at every measured size, the rate of NumPy's copy in the same run."""
     return [
         Goal(f"{what}, {row['bytes'] / MIB:g} MiB", RATE, way, OF_NUMPY * rate, size=row["bytes"], why="0.9 of NumPy's")
         for what, way in COPIES.items()

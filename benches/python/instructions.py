@@ -27,7 +27,7 @@ from typing import Any
 
 BASELINE = Path(__file__).parent.parent / "instructions.json"
 TURNS = 200
-# Tolerance over the baseline, beyond which a call is a regression.
+# A call is a regression if its count exceeds the baseline by more than this fraction.
 TOLERANCE = 0.05
 # Tolerance of the ratio to NumPy's call on another Python version; from 3.11 to 3.13 ratios grow by up to an eighth.
 RATIO_TOLERANCE = 0.2
@@ -37,7 +37,7 @@ LOOP = "the loop alone"
 # Variables with which the measured Python finds its files.
 PASSED_ON = ("PATH", "HOME", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV")
 
-# Per call PyGPU's statement and NumPy's equivalent, if any.
+# For each call: PyGPU's statement, and NumPy's equivalent if there is one.
 CALLS: dict[str, tuple[str, str | None]] = {
     LOOP: ("pass", "pass"),
     "a[1:3]": ("a[1:3]", "n[1:3]"),
@@ -98,8 +98,9 @@ def turn() -> None:
         # valgrind runs one thread at a time.
         timer.timeit(TURNS)
         time.sleep(0.02)
-        # The C library keeps free chunks of each size, one of which serves a small block. Without one it may hand out a
-        # larger chunk, which later returns to the larger size: each allocation would then take 235 instructions more.
+        # The C library keeps free chunks of each size, one of which serves a small block. Without a free chunk it may
+        # use a larger chunk, which later returns to the larger size: each allocation would then take 235 instructions
+        # more.
         blocks = [PyGPU.empty(size, numpy.uint8) for size in range(1, 1024, 16) for _ in range(8)]
         del blocks
         for turns in (TURNS, 2 * TURNS):
@@ -121,7 +122,7 @@ def totals(folder: Path) -> list[int]:
 
 def count(valgrind: str, program: str) -> Counts:
     """Return the instructions per iteration, by call and library, without the loop's own."""
-    # No other part of the caller's environment: a variable, or a thread of OpenBLAS, moves the heap and the counts.
+    # No other variable of the caller is passed: a variable, or a thread of OpenBLAS, changes the heap and the counts.
     environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     environment |= {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYGPU_BACKEND": "cpu"}
     environment |= {"OPENBLAS_NUM_THREADS": "1"}
@@ -174,7 +175,7 @@ def other_machine(counts: Counts, versions: dict[str, str], baseline: dict[str, 
 
 
 def least(one: Counts, other: Counts) -> Counts:
-    """Return the smaller number of each call and library."""
+    """Return for each call and library the smaller of two counts."""
     return {call: {name: min(number, other[call][name]) for name, number in one[call].items()} for call in one}
 
 
@@ -203,7 +204,7 @@ def ratio_regressions(counts: Counts, before: Counts) -> list[str]:
 
 
 def table(counts: Counts, before: Counts) -> None:
-    """Print the counts with NumPy's and the baseline's."""
+    """Print the counts of PyGPU, of NumPy and of the baseline."""
     from machine import print_table
 
     rows = []
@@ -233,7 +234,7 @@ def main() -> int:
     counts, versions = count(valgrind, arguments.python), made_with(arguments.python)
     baseline = json.loads(BASELINE.read_text()) if BASELINE.exists() else {"versions": None, "counts": {}}
     if not arguments.update and regressions(counts, baseline["counts"]):
-        # Work of other threads of the process is counted too: a second count decides.
+        # The first count may include work of other threads, so the minimum of two counts decides.
         counts = least(counts, count(valgrind, arguments.python))
     content = json.dumps({"versions": versions, "counts": counts}, indent=1) + "\n"
     if arguments.json:

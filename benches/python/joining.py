@@ -2,8 +2,8 @@
 
     python benches/python/joining.py [--bytes N] [--rounds 5] [--json FILE]
 
-Gigabytes are the operands, read once, and the results, written once. Times of large arrays are between two events over
-20 calls; those of small ones are the host's, with the results dropped.
+Gigabytes count the operands, read once, and the results, written once. Times of large arrays are measured between two
+events over 20 calls. Times of small arrays are the host's, and the results are dropped.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from turns import Library, host_seconds, measure
+from timing import Library, host_seconds, measure
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
@@ -43,7 +43,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return host seconds of calls with few elements, dropped."""
+    """Return host seconds of calls with few elements, whose results are dropped."""
     import numpy as np
 
     module = library.module

@@ -105,7 +105,7 @@ def floor_cases(nbytes: int) -> list[Case]:
 
 
 def cupy_cases(nbytes: int) -> list[Case]:
-    """Return CuPy's kernels."""
+    """Return the cases of CuPy's kernels."""
     import cupy
 
     third, half, quarter = nbytes // 12 // 4 * 4, nbytes // 8, nbytes // 4
@@ -125,7 +125,7 @@ def cupy_cases(nbytes: int) -> list[Case]:
 
 
 def pycuda_cases(nbytes: int) -> list[Case]:
-    """Return PyCUDA's kernels of the same names."""
+    """Return the cases of PyCUDA's kernels, with the names of PyGPU's cases."""
     import pycuda.autoprimaryctx  # noqa: F401
     from pycuda import gpuarray
     from pycuda.elementwise import ElementwiseKernel as Elementwise
@@ -147,7 +147,7 @@ def pycuda_cases(nbytes: int) -> list[Case]:
 
 
 def tried(make: Callable[[int], list[Case]], nbytes: int) -> list[Case]:
-    """Return the cases, or none if the library is missing or fails; each is run once, which compiles it."""
+    """Return the cases of a library after one run that compiles each; none if the library is missing or fails."""
     try:
         cases = make(nbytes)
         for _, _, _, call in cases:
@@ -208,7 +208,7 @@ def measured(cases: list[Case], rounds: int) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Measure, print a table, write the JSON file."""
+    """Measure all cases, print a table, and write the JSON file if requested."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--gib", type=float, default=1.0 if PyGPU.backend_name() != "cpu" else 0.0625)

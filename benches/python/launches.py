@@ -1,4 +1,4 @@
-"""Measure launches: of a kernel by each interface, of a graph, and the first of a process, with floor and peers.
+"""Measure launches of kernels and graphs, and the first launch of a process, against the driver and peers.
 
     python benches/python/launches.py [--json FILE] [--rounds 15]
 
@@ -6,8 +6,8 @@
   all cases alternate. The floor is a loop in C over cuLaunchKernel.
 - graph: the time between launches of a graph of 100 empty kernels, per kernel. The floor is
   cuGraphLaunch of such a graph captured by the driver's own calls.
-- first launch: from the source to the end of the first launch, in a new process that has its context already and finds
-  the kernel in the library's cache on disk.
+- first launch: the time from the source to the end of the first launch. The process is new and has created its context;
+  the kernel is in the library's cache on disk.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ cupy.RawKernel(SOURCE, "five")((1,), (32,), (x, x, x, cupy.int64(5), cupy.float3
 }
 
 
-# A statement, and its namespace.
+# A launch is a statement with its namespace.
 Launch = tuple[str, dict[str, Any]]
 
 
@@ -63,7 +63,7 @@ def pygpu_launches() -> dict[str, Launch]:
     x, y, z = (PyGPU.zeros(16, np.float32) for _ in range(3))
     n, a = np.int64(5), np.float32(1)
     launcher = kernel[1, 32]
-    # The same number of blocks of the same shape, which form a cluster.
+    # Both launches have two blocks of 32 threads; in the second one the blocks form a cluster.
     two, clustered = (
         kernel[PyGPU.LaunchConfig(2, 32, cluster=size)] for size in (None, min(2, kernel.max_cluster_size(32)))
     )
@@ -216,7 +216,7 @@ def first_launch(library: str) -> float | None:
 
 
 def main() -> None:
-    """Measure, print a table, write the JSON file."""
+    """Measure all launches, print a table, and write the JSON file if requested."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--rounds", type=int, default=15)

@@ -1,6 +1,6 @@
 """Define the measured libraries: the namespaces of their statements in calls.py, and their synchronization.
 
-In every namespace `a` is a float32 array of shape (4, 8, 16), `five` an ndarray of five float32, `short` those five in
+In every namespace `a` is a float32 array of shape (4, 8, 16), `five` an ndarray of five float32, `short` its values in
 the library's memory, `host` an ndarray, `f32` is `numpy.float32` and `f4` the dtype. Each function imports its library,
 so that a process imports only its own library.
 """
@@ -27,7 +27,7 @@ def _nothing() -> None:
 
 @dataclass
 class Library:
-    """A library, the names of its statements, and its synchronization."""
+    """Hold the namespace of a library's statements, and its synchronization."""
 
     name: str
     names: dict[str, Any]
@@ -42,12 +42,12 @@ class Library:
 
 
 def plain_numpy() -> Library:
-    """NumPy, in host memory."""
+    """Return NumPy, in host memory."""
     return Library("NumPy", {**COMMON, "a": HOST.copy(), "short": FIVE.copy()})
 
 
 def pygpu() -> Library:
-    """PyGPU on its default backend."""
+    """Return PyGPU on its default backend."""
     import PyGPU
 
     names = {
@@ -61,7 +61,7 @@ def pygpu() -> Library:
 
 
 def cupy() -> Library:
-    """CuPy."""
+    """Return CuPy."""
     import cupy
 
     names = {
@@ -75,7 +75,7 @@ def cupy() -> Library:
 
 
 def torch() -> Library:
-    """PyTorch."""
+    """Return PyTorch."""
     import torch
 
     if not torch.cuda.is_available():
@@ -91,7 +91,7 @@ def torch() -> Library:
 
 
 def pycuda() -> Library:
-    """PyCUDA with its memory pool, its fastest configuration."""
+    """Return PyCUDA with its memory pool, which is its fastest configuration."""
     importlib.import_module("pycuda.autoprimaryctx")
     import pycuda.driver
     from pycuda import gpuarray, tools
@@ -108,7 +108,7 @@ def pycuda() -> Library:
 
 
 def pybindgpu() -> Library:
-    """PybindGPU, whose `get` fills and returns the array's single host buffer."""
+    """Return PybindGPU, whose `get` fills and returns the array's single host buffer."""
     import PybindGPU
 
     names = {
@@ -122,7 +122,7 @@ def pybindgpu() -> Library:
 
 
 def numba() -> Library:
-    """numba-cuda."""
+    """Return numba-cuda."""
     from numba import cuda
 
     names = {
@@ -136,7 +136,7 @@ def numba() -> Library:
 
 
 def jax() -> Library:
-    """JAX; its work is awaited by a further computation and a wait for that."""
+    """Return JAX; the synchronization computes a further result and waits for it."""
     import jax
 
     if jax.default_backend() != "gpu":
@@ -147,7 +147,7 @@ def jax() -> Library:
 
 
 def cuda_core() -> Library:
-    """cuda.core: memory, streams and events, without arrays."""
+    """Return cuda.core: memory, streams and events, without arrays."""
     from cuda.core import Device
 
     device = Device(0)
@@ -163,14 +163,14 @@ def cuda_core() -> Library:
 
 
 def floor() -> Library:
-    """The driver's own calls."""
+    """Return the driver's own calls as a library."""
     from floor import Floor
 
     return Floor()
 
 
 def exchange() -> Library:
-    """PyGPU and in the same process the libraries that import its arrays; statements that name another are skipped."""
+    """Return PyGPU and, in one process, the importers of its arrays; statements of missing libraries are skipped."""
     import PyGPU
 
     on_cpu = PyGPU.backend_name() == "cpu"
@@ -221,7 +221,7 @@ def _exchange_numba(on_cpu: bool) -> dict[str, Any]:
     return {"cuda": cuda}
 
 
-# A process for each, by its name on the command line.
+# Each function returns the library of one process; the key is its name on the command line.
 PROCESSES: dict[str, Callable[[], Library]] = {
     "PyGPU": pygpu,
     "NumPy": plain_numpy,

@@ -1,4 +1,4 @@
-"""Describe the machine of a measurement: hardware and versions, stored with every result."""
+"""Describe the hardware and the versions of a measurement, which every result file contains."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def describe() -> dict[str, Any]:
 
 
 def write(path: str | Path, content: dict[str, Any]) -> None:
-    """Write a result as JSON, with its machine unless already included."""
+    """Write a result as JSON, and add the description of the machine unless the result has one."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     Path(path).write_text(to_text({**content, "machine": content.get("machine") or describe()}) + "\n")
 

@@ -2,8 +2,8 @@
 
     python benches/python/neighbours.py [--bytes N] [--rounds 5] [--json FILE]
 
-Gigabytes per second of necessary traffic: a plane or cube that is read and a result that is written, or the operands
-and the result of a function. torch and CuPy launch the NumPy expressions unchanged; PyGPU's stencil is one
+The unit is gigabytes per second of necessary traffic. A stencil reads a plane or cube and writes a result; a function
+reads its operands and writes its result. torch and CuPy launch the NumPy expressions unchanged; PyGPU's stencil is one
 kernel, whose launch is requested explicitly.
 """
 
@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from turns import Library, measure
+from timing import Library, measure
 
 
 def five(u: Any) -> Any:

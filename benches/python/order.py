@@ -2,8 +2,8 @@
 
     python benches/python/order.py [--bytes N] [--rounds 5] [--json FILE]
 
-Keys are counted once, regardless of the traffic; `unique` has a quarter of them. Times of large arrays are between two
-events over 20 calls; that of a small one is the host's, with the results dropped.
+Each key is counted once, regardless of the traffic; `unique` gets a quarter of the keys. Times of large arrays are
+measured between two events over 20 calls. The time of a small array is the host's, and the results are dropped.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from turns import Library, host_seconds, measure
+from timing import Library, host_seconds, measure
 
 
 def of_module(library: Library, name: str) -> Callable[..., Any]:
@@ -48,7 +48,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return host seconds of sorting sixteen elements, dropped."""
+    """Return host seconds of sorting sixteen elements; the results are dropped."""
     import numpy as np
 
     s = library.array(np.ones(16, np.float32))

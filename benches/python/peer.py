@@ -2,9 +2,11 @@
 
     python benches/python/peer.py [--bytes 268435456 1073741824] [--json FILE]
 
-Copies: `target[...] = source` against cuMemcpyPeerAsync (or HIP's) of the same bytes, alternately, in both directions.
-Every second column: the bytes that arrive, against the driver's copy of as many adjacent ones. Sums: `all_reduce` of
-two processes by NCCL on PyGPU's memory against the same call on torch's own; skipped without torch.
+Three cases are measured:
+
+- copies: `target[...] = source` and the driver's cuMemcpyPeerAsync (or HIP's) alternate, in both directions;
+- copies of every second column: only copied bytes count, and the driver copies as many adjacent bytes;
+- sums: `all_reduce` of two processes by NCCL, in PyGPU's and in torch's memory; skipped without torch.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ AT_ONCE = 8
 
 
 def rates(works: dict[str, Callable[[], Any]], nbytes: int, wait: Callable[[], Any]) -> dict[str, float]:
-    """Return GB/s of each, alternating: the median over the rounds."""
+    """Return for each work the median GB/s over the rounds, in which the works alternate."""
     times: dict[str, list[float]] = {name: [] for name in works}
     for each in range(ROUNDS + 1):
         for name, work in works.items():
@@ -45,7 +47,7 @@ def rates(works: dict[str, Callable[[], Any]], nbytes: int, wait: Callable[[], A
 
 
 class Driver:
-    """The driver's own copy between devices."""
+    """Call the driver's own copy between devices."""
 
     def __init__(self) -> None:
         self.is_cuda = PyGPU.backend_name() == "cuda"

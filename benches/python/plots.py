@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 from report import BARS, PANELS, TITLES, label, table
 
-# The same values give the same file, and text stays text.
+# With these settings equal values give equal files, and text is stored as text.
 STYLE = {"svg.hashsalt": "PyGPU", "svg.fonttype": "none", "font.size": 9}
 COLOURS = {
     "PyGPU": "#d62728", "NumPy": "#7f7f7f", "floor": "#000000", "CuPy": "#1f77b4", "torch": "#ff7f0e",
@@ -65,7 +65,7 @@ def _panel(axes: Axes, results: dict[str, Any], title: str, way: str, bus: str) 
 
 
 def bandwidth(results: dict[str, Any], path: Path) -> None:
-    """Draw GB/s over size, a panel for each way."""
+    """Draw GB/s over size, with a panel for each transfer."""
     figure = Figure(figsize=(9, 12), layout="constrained")
     grid = figure.subplots(4, 2, sharey=True)
     lines: dict[str, Any] = {}
@@ -166,7 +166,7 @@ def draw_all(results: Path, pictures: Path) -> None:
 
 
 def main(source: Path, target: Path, *unit: str) -> None:
-    """Draw a result into a file, or those of a folder into another."""
+    """Draw one result into a file, or all results of a folder into another folder."""
     (target if source.is_dir() else target.parent).mkdir(parents=True, exist_ok=True)
     if source.is_dir():
         draw_all(source, target)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from turns import Library, host_seconds, measure
+from timing import Library, host_seconds, measure
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
@@ -57,7 +57,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return host seconds of small products, dropped."""
+    """Return host seconds of small products, whose results are dropped."""
     import numpy as np
 
     a = library.array(np.eye(3, dtype=np.float32))

@@ -3,7 +3,7 @@
     python benches/python/random_numbers.py [--bytes N] [--rounds 5] [--json FILE]
 
 N bytes of each kind are drawn into existing memory, 1 GiB by default; integers of PyGPU and CuPy allocate an array.
-Times of large arrays are between two events over 20 calls; that of a small one is the host's.
+Times of large arrays are measured between two events over 20 calls. The time of a small array is the host's.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from turns import Library, host_seconds, measure
+from timing import Library, host_seconds, measure
 
 Calls = dict[str, tuple[Callable[[], Any], int]]
 

@@ -2,8 +2,8 @@
 
     python benches/python/reductions.py [--bytes N] [--rounds 5] [--json FILE]
 
-Gigabytes are the operands, read once, and the results, written once. Times of large arrays are between two events over
-20 calls; that of a small one is the host's, with the results dropped.
+Gigabytes count the operands, read once, and the results, written once. Times of large arrays are measured between two
+events over 20 calls. The time of a small array is the host's, and the results are dropped.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from turns import Library, host_seconds, measure
+from timing import Library, host_seconds, measure
 
 
 def along(library: Library, x: Any, name: str, axis: Any) -> Callable[[], Any]:
-    """Call a method of all three libraries, regardless of the name of its axis argument."""
+    """Return a call of a method with the axis, by the keyword that the library uses."""
     method = getattr(x, name)
     if axis is None:
         return method
@@ -51,7 +51,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return host seconds of the sum of sixteen elements, dropped."""
+    """Return host seconds of the sum of sixteen elements; the results are dropped."""
     import numpy as np
 
     s = library.array(np.ones(16, np.float32))

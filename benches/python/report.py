@@ -7,7 +7,7 @@ from typing import Any
 from goals import FLOOR, RATE, REFERENCE, SUBJECT
 
 UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
-# Title, the way, and the way whose floor is the bus.
+# For each panel: its title, the transfer, and the driver's transfer that shows the limit of the bus.
 PANELS = [
     ("to_gpu, pageable", "to device", "to device, pinned"),
     ("to_gpu, pinned", "to device, pinned", "to device, pinned"),
@@ -18,14 +18,14 @@ PANELS = [
     ("get into every second column", "into strided", "into pinned"),
     ("get into pinned memory", "into pinned", "into pinned"),
 ]
-# Small calls that are shown.
+# Small calls that the plot shows.
 BARS = [
     "a[1:3]", "a[..., 1:4:2]", "a.T", "a.shape", "a.dtype", "ptr", "__dlpack__()", "__cuda_array_interface__",
     "from_dlpack(torch's)", "torch.from_dlpack(array)", "empty((3, 3), f32)", "event.record(stream)",
     "stream.wait_event(event)", "stream.synchronize()", "to_gpu(five floats)", "get() of five floats",
     "launch, 5 arguments",
 ]  # fmt: skip
-# Libraries of other results, in their order, and how tables and pictures call them.
+# Names of libraries in the result files, in the order of the tables, with their titles in tables and pictures.
 TITLES = {
     "PyGPU": "PyGPU", "torch": "torch", "cupy": "CuPy", "CuPy": "CuPy", "CuPy ReductionKernel": "CuPy ReductionKernel",
     "torch.compile": "torch.compile", "cupy.fuse": "cupy.fuse", "JAX jit": "JAX jit", "JAX": "JAX",
@@ -104,7 +104,7 @@ def call_table(results: dict[str, Any]) -> str:
 
 
 def transfer_table(results: dict[str, Any]) -> str:
-    """Format GB/s of every way at every size."""
+    """Format the GB/s of every transfer at every size."""
     found = results["transfers"]
     names = _columns([row["gigabytes_per_second"] for row in found], results["libraries"])
     rows = [

@@ -3,9 +3,9 @@
     python benches/python/scans.py [--bytes N] [--rounds 5] [--json FILE]
     python benches/python/scans.py repeat
 
-Half of N bytes is scanned, 2^27 elements by default, and half is written. Times of large arrays are between two
-events over 20 calls; that of a small one is the host's, with the results dropped. `repeat` compares the bits of PyGPU's
-scans over a hundred calls.
+Half of the N bytes is scanned, by default 2^27 elements, and half is written. Times of large arrays are measured
+between two events over 20 calls. The time of a small array is the host's, and the results are dropped. `repeat`
+compares the bits of PyGPU's scans over a hundred calls.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from turns import Library, host_seconds, measure
+from timing import Library, host_seconds, measure
 
 
 def along(library: Library, x: Any, name: str, axis: int) -> Callable[[], Any]:
-    """Call a method of all three libraries, regardless of the name of its axis argument."""
+    """Return a call of a method with the axis, by the keyword that the library uses."""
     method = getattr(x, name)
     return (lambda: method(dim=axis)) if library.name == "torch" else (lambda: method(axis=axis))
 
@@ -55,7 +55,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return host seconds of the scan of sixteen elements, dropped."""
+    """Return host seconds of the scan of sixteen elements; the results are dropped."""
     import numpy as np
 
     s = library.array(np.ones(16, np.float32))

@@ -2,8 +2,9 @@
 
     python benches/python/selection.py [--bytes N] [--rounds 5] [--json FILE]
 
-Gigabytes are the mask and the operands, read once, and the results, written once; for rows both. Times of large arrays
-are between two events over 20 calls; that of a small one is the host's, with the results dropped.
+Gigabytes count the mask and the operands, read once, and the results, written once; rows count as read and as written.
+Times of large arrays are measured between two events over 20 calls. The time of a small array is the host's, and the
+results are dropped.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from turns import Library, host_seconds, measure
+from timing import Library, host_seconds, measure
 
 ROW = 256
 
 
 def put(target: Any, key: Any, values: Any) -> Callable[[], None]:
-    """Assign by a function call."""
+    """Return a call that assigns values to a part of an array."""
 
     def call() -> None:
         target[key] = values
@@ -26,12 +27,12 @@ def put(target: Any, key: Any, values: Any) -> Callable[[], None]:
 
 
 def find(library: Library, mask: Any) -> Callable[[], Any]:
-    """Call a `nonzero` that returns indices along each axis."""
+    """Return a call of the library's `nonzero` that returns indices along each axis."""
     return (lambda: mask.nonzero(as_tuple=True)) if library.name == "torch" else mask.nonzero
 
 
 def take_rows(library: Library, table: Any, index: Any) -> Callable[[], Any]:
-    """Take rows by index."""
+    """Return a call that takes rows of a table by index."""
     if library.name == "torch":
         return lambda: table.index_select(0, index)
     return lambda: table.take(index, 0)
@@ -67,7 +68,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return host seconds of `s[s > 3]` of sixteen elements, dropped."""
+    """Return host seconds of `s[s > 3]` of sixteen elements; the results are dropped."""
     import numpy as np
 
     s = library.array(np.arange(16, dtype=np.float32))

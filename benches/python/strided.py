@@ -2,8 +2,8 @@
 
     python benches/python/strided.py [--bytes 1073741824] [--only transposed] [--variants "" tiles flat] [--json FILE]
 
-A variant is a value of PYGPU_STRIDED_COPY, read once per process: each has a separate process. The first is
-PyGPU's own choice. "memcpy" is the floor: a copy of adjacent bytes.
+A variant is a value of PYGPU_STRIDED_COPY, which PyGPU reads once per process, so each variant has a separate process.
+The first variant, "", is PyGPU's own choice. "memcpy" is the floor: a copy of adjacent bytes.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
 "to device" creates an array from an ndarray; the array is dropped before the next one, outside the timing. "from
 device" creates an ndarray. In "dropped" the result is dropped inside the timing, as in a loop that uses it once;
-in "fresh" all results are kept, so that no library can reuse the memory of one for the next. "into" fills existing
-memory. A strided host array is every second column of one that is twice as wide; its size is that of its own elements.
+in "fresh" all results are kept, so that no library can reuse the memory of one result for the next. "into" fills
+existing memory. A strided host array is every second column of an array that is twice as wide; its size counts only its
+own elements.
 Each call ends when the data has arrived.
 """
 
@@ -19,7 +20,7 @@ from typing import Any
 import numpy
 
 COLUMNS = 1024
-# A strided array needs twice its size on the host, and every library is slow with it.
+# Maximum bytes of a strided array: it needs twice its size on the host, and every library copies it slowly.
 MOST_STRIDED = 256 << 20
 # Maximum memory of kept results, beyond the two that every measurement needs.
 MOST_KEPT = 2 << 30
@@ -30,7 +31,7 @@ INSIDE, AFTER, NEVER = "inside the clock", "after the clock", "when all are time
 
 @dataclass
 class Way:
-    """One transfer, the lifetime of its result, the preparation of each call, and the cleanup after the last."""
+    """Hold a transfer, the lifetime of its result, the preparation of each call, and the final cleanup."""
 
     call: Callable[[], Any]
     drop: str = INSIDE
@@ -39,7 +40,7 @@ class Way:
 
 
 class Arrays:
-    """Source and target host memory; every page is touched before the timing."""
+    """Hold the source and the target in host memory; every page is touched before the timing."""
 
     def __init__(self, size: int) -> None:
         self.host = numpy.arange(size // 4, dtype=numpy.float32).reshape(-1, COLUMNS)
@@ -137,7 +138,7 @@ def torch(arrays: Arrays) -> dict[str, Way]:
 
 
 def pycuda(arrays: Arrays) -> dict[str, Way]:
-    """PyCUDA with its device pool; it rejects strided host memory, so NumPy packs that."""
+    """Return PyCUDA's transfers with its device pool; NumPy packs strided host memory, which PyCUDA rejects."""
     import pycuda.driver as driver
     from pycuda import gpuarray, tools
 
@@ -163,7 +164,7 @@ def pycuda(arrays: Arrays) -> dict[str, Way]:
 
 
 def pybindgpu(arrays: Arrays) -> dict[str, Way]:
-    """PybindGPU; a plain `get` returns the array's single host buffer, `copy=True` a new ndarray."""
+    """Return PybindGPU's transfers; a plain `get` returns the array's single host buffer, `copy=True` a new ndarray."""
     import PybindGPU
 
     host, wait = arrays.host, PybindGPU.cudaDeviceSynchronize
@@ -204,7 +205,7 @@ def numba(arrays: Arrays) -> dict[str, Way]:
 
 
 def jax(arrays: Arrays) -> dict[str, Way]:
-    """JAX; an array caches its ndarray, so that each call needs a fresh array."""
+    """Return JAX's transfers; each call needs a fresh array, because an array caches its ndarray."""
     import jax
 
     array = jax.device_put(arrays.host).block_until_ready()

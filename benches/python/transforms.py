@@ -2,8 +2,9 @@
 
     python benches/python/transforms.py [--bytes N] [--rounds 5] [--json FILE]
 
-Gigabytes per second of necessary traffic: one pass over operand and result, regardless of intermediate passes. Times
-are between two events over 20 calls; those of small transforms are the host's, with the results dropped.
+The unit is gigabytes per second of necessary traffic: one pass over operand and result, regardless of intermediate
+passes. Times are measured between two events over 20 calls. Times of small transforms are the host's, and the results
+are dropped.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from turns import Library, host_seconds, measure
+from timing import Library, host_seconds, measure
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:

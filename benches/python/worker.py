@@ -2,9 +2,9 @@
 
     python worker.py NAME SETTINGS FILE     SETTINGS is JSON (see Settings); the figures go to FILE
 
-Statements are timed in batches of some milliseconds, of which the median counts; the loop's own cost (about 5 ns) is
-included, except for the floor. Device work is awaited between the batches, outside the timing: the measured time is
-that of the host's call.
+Statements are timed in batches of some milliseconds, and the value is the median over the batches. The cost of the
+timing loop, about 5 ns, is included, except for the floor. The worker waits for the device between the batches, outside
+the timing, so the measured time is that of the host's call.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from transfers import MOST_STRIDED, WAYS, Arrays, seconds
 
 @dataclass
 class Settings:
-    """Cases to time, and their durations."""
+    """Hold the cases to time, and their durations."""
 
     # PyGPU's backend; empty while unknown.
     backend: str = ""
@@ -80,7 +80,9 @@ def measure_calls(library: libraries.Library, settings: Settings) -> dict[str, A
                 continue
             try:
                 figures.setdefault(case.name, {})[name] = nanoseconds(library, statement, settings)
-            except Exception as error:  # A statement that a library version lacks must not end the measurement.
+            except (
+                Exception
+            ) as error:  # A statement that a version of a library does not support must not end the measurement.
                 if case.exchange and isinstance(error, NameError):
                     continue  # The statement belongs to a missing library, which `note` reports once.
                 failures[f"{case.name}, {name}"] = f"{statement}: {type(error).__name__}: {error}"[:300]

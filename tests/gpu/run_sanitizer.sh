@@ -70,7 +70,7 @@ check gpu explicit -- -m "not starts_processes and not provokes_errors" \
 check kernels no -- -m "not starts_processes and not provokes_errors" tests/gpu/test_kernels.py -k "not torch"
 # CuPy's pool keeps the blocks of the one test here that uses it.
 check suite no -- tests --ignore=tests/gpu \
-    --deselect tests/pybindgpu/test_pybindgpu.py::test_program_allocator_import_of_cupy_array ${SUITE_ARGS:-}
+    --deselect tests/pybindgpu/test_pybindgpu.py::test_allocator_import_program_shares_memory_of_cupy_array ${SUITE_ARGS:-}
 
 echo "== logs are in $results"
 exit "$found"

@@ -44,7 +44,7 @@ DELAY_US = 200
 
 
 class Mismatch(AssertionError):
-    """A baton does not have the expected values."""
+    """Report that a baton does not have the expected values."""
 
 
 class Thread:
@@ -81,7 +81,7 @@ class Thread:
             ) from error
 
     def hand_over(self, baton: Baton) -> None:
-        """Pass a baton to another library, or to the same library in another way."""
+        """Pass a baton to a random library by a random protocol."""
         target = self.choices.choice(self.run.libraries[baton.device])
         ways = ways_to(baton, target)
         if not ways:

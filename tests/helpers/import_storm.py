@@ -3,8 +3,8 @@
 
     python tests/helpers/import_storm.py --imports 200
 
-The tests make few imports; make more by hand on a machine with a GPU. The exit status is the number of imports that
-failed. Interop regression A5 is the reason for this test.
+The test suite makes few imports; run this command on a machine with a GPU to make more. The exit status is the number
+of failed imports. Interop regression A5 is that the collector visits an uninitialized object during the import.
 """
 
 from __future__ import annotations

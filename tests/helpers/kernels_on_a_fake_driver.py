@@ -39,7 +39,7 @@ def x() -> PyGPU.GPUArray:
     return PyGPU.zeros((4, 6), "float32")
 
 
-# Shapes
+# Launch shapes
 
 
 def test_launch_has_requested_shape() -> None:
@@ -104,7 +104,7 @@ def test_rejects_stream_of_another_device_than_the_kernels() -> None:
         kernel_of("", "")[1, 1, PyGPU.Stream(device=1)]()
 
 
-# Arguments that are taken
+# Accepted arguments
 
 
 def test_kernel_receives_arrays_numbers_and_null_pointers(x: PyGPU.GPUArray) -> None:
@@ -251,7 +251,7 @@ def test_host_arrays_are_copied_before_and_after_launch() -> None:
         kernel[1, 1](PyGPU.In(numpy.zeros(3)), None, None)
 
 
-# Arguments that are refused, before anything is launched
+# Arguments that are rejected before a launch
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Define array layouts: ways to store the same values, and combinations of layouts that one kernel supports."""
+"""Define array layouts, in which tests store values, and combinations of layouts that one kernel supports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import PyGPU
 
 SHAPE = (6, 8)
-# A pair of functions: one returns the values to put into memory, and one the view of that memory.
+# A layout is two functions: the first returns the values to store, the second the view of the stored values.
 Lying = tuple[Callable[[np.ndarray], np.ndarray], Callable[[Any, Any], Any]]
 LAYOUTS: dict[str, Lying] = {
     "C": (lambda values: values.copy("C"), lambda _, a: a),
@@ -26,8 +26,7 @@ LAYOUTS: dict[str, Lying] = {
 }
 APART = ["sliced", "reversed", "transposed", "broadcast", "odd offset"]
 
-# One kernel computes all operands of a group. A simulated GPU compiles each kernel, so grouping makes many layouts
-# affordable.
+# One kernel computes all operands of a group. A simulated GPU compiles each kernel, so groups save time.
 SINGLES = [[(one,) for one in group] for group in (["C", "F"], APART, ["0-d", "empty"])]
 PAIRS = [
     [("C", "C"), ("F", "F")],
@@ -44,7 +43,7 @@ GROUPS = {1: SINGLES, 2: PAIRS}
 
 
 def lie(layout: str, values: np.ndarray) -> tuple[np.ndarray, PyGPU.GPUArray]:
-    """Return the values in a layout on the host and on the device."""
+    """Store values in a layout on the host and on the device, and return both arrays."""
     put, view = LAYOUTS[layout]
     base = put(values)
     return np.asarray(view(np, base)), view(PyGPU, PyGPU.to_gpu(base))

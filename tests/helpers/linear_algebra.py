@@ -27,7 +27,7 @@ def adjoint(a: np.ndarray) -> np.ndarray:
 
 
 def close(ours: Any, numpys: Any) -> None:
-    """Compare shape, dtype, and values within the precision of the dtype."""
+    """Assert equal shapes and dtypes, and equal values within the precision of the dtype."""
     values = ours.get() if isinstance(ours, PyGPU.GPUArray) else np.asarray(ours)
     numpys = np.asarray(numpys)
     assert (values.shape, values.dtype) == (numpys.shape, numpys.dtype)

@@ -1,6 +1,6 @@
 """Run programs in several MPI processes, started by the launcher that belongs to mpi4py's MPI library.
 
-The launcher of another MPI starts processes that do not see each other, or fails with misleading messages.
+The launcher of another MPI library starts processes that do not communicate, or fails with misleading messages.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class World:
-    """The group of all threads, which corresponds to MPI's COMM_WORLD."""
+    """Represent the group of all threads, which corresponds to MPI's COMM_WORLD."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -25,7 +25,7 @@ class World:
                 program(Comm(self, rank))
             except BaseException as error:
                 failed.append(error)
-                self.barrier.abort()  # Otherwise the other threads would wait for this one forever.
+                self.barrier.abort()  # Without this call the other threads would wait forever for the failed one.
 
         threads = [threading.Thread(target=run_one, args=(rank,)) for rank in range(self.size)]
         for thread in threads:
@@ -37,7 +37,7 @@ class World:
 
 
 class Comm:
-    """The communicator of one thread."""
+    """Represent the communicator of one thread."""
 
     def __init__(self, world: World, rank: int) -> None:
         self.world, self.rank = world, rank

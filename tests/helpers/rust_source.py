@@ -35,7 +35,7 @@ _TREE_TOKEN = re.compile(r"\w+|::|[{},*]")
 
 @dataclass(frozen=True)
 class Reference:
-    """A path inside the workspace: the folder of the crate, the segments from the crate's root, and the line."""
+    """Hold a path inside the workspace: the folder of the crate, the segments from the crate's root, and the line."""
 
     path: tuple[str, ...]
     line: int

@@ -73,7 +73,7 @@ class Driver:
             assert self.call("cuMemcpyDtoHAsync_v2", target, source, count, stream) == 0
 
     def fault(self, name: str, code: int, nth: int = 1, times: int = 1) -> None:
-        """Make the nth call of an exported function from now on return an error code."""
+        """Make a later call of an exported function return an error code: the nth call after this one."""
         if self.library.sim_fault(name.encode(), nth, code, times) != 0:
             raise ValueError(f"no fault can be planted: {name=}, {nth=}, {code=}, {times=}")
 
@@ -103,9 +103,9 @@ class Driver:
         return self._json("sim_live")
 
     def launches(self) -> list[dict[str, Any]]:
-        """Return the last launches with attributes:
+        """Return the last launches with attributes.
 
-        the call, and the first three integers of each attribute by its number.
+        Each entry has the name of the call, and by the number of each attribute its first three integers.
         """
         return self._json("sim_launches")
 

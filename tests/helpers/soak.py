@@ -49,14 +49,14 @@ CACHES = 8 << 20
 
 
 class Mismatch(AssertionError):
-    """PyGPU and NumPy have different values."""
+    """Report that PyGPU and NumPy have different values."""
 
 
 @dataclass(eq=False)
 class Family:
-    """Arrays that share memory.
+    """Represent a set of arrays that share memory.
 
-    `lent` means that a protocol shares it too, so that PyGPU cannot track all uses of it.
+    `lent` means that a protocol shares the memory too, so that PyGPU cannot track all its uses.
     """
 
     lent: bool = False
@@ -99,7 +99,7 @@ class Soak:
         self._names = list(OPERATIONS)
         self._weights = np.cumsum([weight for weight, _ in OPERATIONS.values()]).tolist()
 
-    # What operations use
+    # Methods that operations call
 
     def hold(self, array: PyGPU.GPUArray, twin: np.ndarray, family: Family | None = None) -> Held:
         """Add an array to the live ones; if there are too many, another one is dropped."""
@@ -161,7 +161,7 @@ class Soak:
     # The checks
 
     def check_layout(self, held: Held) -> None:
-        """Later views are equal only if the strides are equal on all axes with more than one element."""
+        """Check the strides of all axes with more than one element, because later views depend on them."""
         twin, array = held.twin, held.array
         long = [axis for axis, length in enumerate(twin.shape) if length != 1] if twin.size else []
         ours, numpys = ([strides[axis] for axis in long] for strides in (array.strides, twin.strides))
@@ -258,7 +258,7 @@ def heap_bytes() -> int:
         return 0
     ask.restype = _Mallinfo
     told = ask()
-    return told.field4 + told.field7  # This adds the bytes in mapped blocks and in all other blocks.
+    return told.field4 + told.field7  # bytes in mapped blocks and in all other blocks
 
 
 def simulated_driver() -> ctypes.CDLL | None:

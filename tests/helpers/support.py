@@ -70,7 +70,7 @@ def examples(count: int) -> settings:
 
 
 def of_few(cases: Sequence[Case], few: Sequence[Case]) -> Sequence[Case]:
-    """Return the cases, or few of them on a simulated GPU, which needs a third of a second to compile each kernel."""
+    """Return the cases, or only `few` on a simulated GPU, which needs a third of a second to compile each kernel."""
     PyGPU.config()
     return cases if on_cpu() or simulated.driver() is None else few
 

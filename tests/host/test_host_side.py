@@ -14,7 +14,7 @@ from support import assert_same_values, values
 
 
 def test_array_over_ndarray_has_its_values() -> None:
-    """Upload the values.
+    """Upload the values of the ndarray when the array is created.
 
     Interop regression B8: `GPUArray(np.zeros(3, 'f4'))` had the previous contents of its memory until `to_device()`.
     """
@@ -38,7 +38,7 @@ def cached() -> int:
 
 
 def test_unreferenced_results_are_bounded_and_released() -> None:
-    """Bound the memory of results.
+    """Limit the memory of dropped results of `get`, and release it by `trim_memory`.
 
     Interop regression A13: 20 arrays of 8 MB, whose `get()` results were dropped at once, held 168 MB even after
     `trim_memory()`.
@@ -48,7 +48,7 @@ def test_unreferenced_results_are_bounded_and_released() -> None:
     arrays = [PyGPU.zeros(1 << 20) for _ in range(20)]
     for a in arrays:
         a.get()
-    # The limit consists of the cached results, and of one block that every result reuses.
+    # The limit is 32 MiB of cached results and one block of 8 MiB, which every result reuses.
     assert cached() <= (32 << 20) + (8 << 20)
     before = cached()
     for a in arrays:
@@ -77,7 +77,7 @@ def test_memory_of_dropped_graph_is_returned_immediately() -> None:
 
 
 def test_small_unreferenced_results_are_bounded() -> None:
-    """Bound the memory of small results (interop regression A13)."""
+    """Limit the memory of small dropped results of `get` (interop regression A13)."""
     PyGPU.trim_memory()
     arrays = [PyGPU.zeros(1 << 10) for _ in range(500)]
     for a in arrays:
@@ -90,7 +90,7 @@ def test_small_unreferenced_results_are_bounded() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_result_memory_is_returned_to_system() -> None:
-    """Check the memory that the operating system reports (interop regression A13)."""
+    """Check that the operating system gets back the memory of dropped results (interop regression A13)."""
     program = """if True:
         import numpy as np, PyGPU
         def resident():

@@ -244,7 +244,7 @@ class TestDevice:
 
 
 class TestAssignment:
-    """Test that `a[...] = x` uses the same entry point."""
+    """Test that `a[...] = x` converts `x` like `asarray`."""
 
     def test_any_host_object_is_assigned(self) -> None:
         a = PyGPU.zeros((2, 3))

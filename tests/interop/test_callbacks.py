@@ -1,8 +1,8 @@
-"""Test functions that other libraries call, in any thread state, nested, and after finalization (regressions A4, A10).
+"""Test PyGPU's callbacks, which other libraries call in any thread state, nested, and after finalization.
 
 The other library is ``hostile_peer``, a C extension whose deleters release the GIL before they call PyGPU's. If a
-Python object is destroyed without the GIL, the process aborts. Each test runs in a separate process, because it tests
-that no crash occurs.
+Python object is destroyed without the GIL, the process aborts; this is interop regression A4. Most tests run in a
+separate process, so that such a crash is detected.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def run(script: str, *, status: int = 0, ending: str = "print('ended')") -> str:
 
 
 def test_owner_is_dropped_with_gil_for_any_releasing_peer() -> None:
-    # A4: PyGPU drops a peer's tensor while attached, the peer releases the GIL and calls PyGPU's deleter.
+    # PyGPU drops a peer's tensor while it holds the GIL. The peer releases the GIL and calls PyGPU's deleter (A4).
     run(
         """
         for device in DEVICES:
@@ -110,7 +110,7 @@ def test_owner_is_dropped_with_gil_for_any_releasing_peer() -> None:
 
 
 def test_twenty_nested_peers_are_released_without_error() -> None:
-    # This tests interop regression A4.
+    # Each peer of the chain releases the GIL before it calls the next deleter (interop regression A4).
     run(
         """
         for device in DEVICES:
@@ -128,7 +128,7 @@ def test_twenty_nested_peers_are_released_without_error() -> None:
 
 
 def test_unknown_threads_run_deleters_during_python() -> None:
-    # This tests interop regression A4.
+    # The deleters run on threads that Python did not create, without the GIL (interop regression A4).
     run(
         """
         stop = threading.Event()
@@ -167,7 +167,7 @@ def test_exchange_table_is_guarded_like_deleters() -> None:
 
 
 def test_user_allocator_is_called_with_gil_below_releasing_peer() -> None:
-    # A4: `managed_tensor_allocator` may be called without the GIL; an allocator in Python then needs it.
+    # Other libraries may call `managed_tensor_allocator` without the GIL, which an allocator in Python requires (A4).
     run(
         """
         def allocator(nbytes):
@@ -196,7 +196,7 @@ def test_user_allocator_is_called_with_gil_below_releasing_peer() -> None:
 
 
 def test_peer_is_released_during_collection() -> None:
-    # This tests interop regression A4.
+    # The collector drops a peer's tensor, and the peer releases the GIL during the collection (interop regression A4).
     run(
         """
         class Cycle:
@@ -236,7 +236,7 @@ def test_deleters_run_during_and_after_finalization() -> None:
 
 
 def test_ndarray_memory_is_returned_without_gil() -> None:
-    # A4: NumPy may free the memory of a result (its handler is ours) in any state of the thread.
+    # NumPy calls PyGPU's memory handler to free a result, and may do so in any state of the thread (A4).
     run(
         """
         import ctypes

@@ -1,4 +1,4 @@
-"""Test interop regressions of shared processes, errors and installation: 16 to 18, 20, 21, 24 and 25.
+"""Test interop regressions 16 to 18, 20, 21, 24 and 25: shared processes, errors and installation.
 
 Numbers 22 and 23, the arguments of kernels, are tested in tests/kernels.
 """
@@ -33,7 +33,7 @@ two_devices = pytest.mark.skipif(BACKEND == "cpu" or PyGPU.device_count() < 2, r
 
 @pytest.fixture
 def driver() -> Iterator[simulated.Driver]:
-    """Return the simulated driver, which counts calls and fails on request. Blocks are not cached."""
+    """Yield the simulated driver, which counts calls and injects failures; the cache of blocks is disabled."""
     PyGPU.zeros(1)
     found = simulated.driver()
     if found is None:
@@ -46,7 +46,7 @@ def driver() -> Iterator[simulated.Driver]:
     PyGPU.set_memory_release_threshold(threshold)
 
 
-# 16. Contexts of one's own
+# 16. Private contexts
 
 
 @pytest.mark.starts_processes
@@ -156,8 +156,8 @@ print("ended")
 
 
 @pytest.mark.starts_processes
-def test_regression_17_forked_child_gets_remedy_and_host_arrays_work() -> None:
-    """Defect: the child hangs, or an initialization error names no remedy."""
+def test_regression_17_error_in_fork_names_remedy_and_host_arrays_work() -> None:
+    """Defect: the child of a fork hangs, or its initialization error names no remedy."""
     assert run(FORK) == "ended"
 
 
@@ -166,7 +166,7 @@ def test_regression_17_forked_child_gets_remedy_and_host_arrays_work() -> None:
 
 @contextlib.contextmanager
 def little_memory() -> Iterator[int]:
-    """Return the amount of memory to fill; a simulated device has little."""
+    """Yield the number of bytes that the test fills; on a simulated device a limit makes it small."""
     PyGPU.synchronize()
     PyGPU.trim_memory()
     driver = simulated.driver()
@@ -235,23 +235,23 @@ def test_regression_18_allocation_is_tried_twice(driver: simulated.Driver) -> No
 # 20. Small operations
 
 
-def calls(driver: simulated.Driver) -> dict[str, int]:
+def call_counts(driver: simulated.Driver) -> dict[str, int]:
     return {name: driver.call_count(name) for name in driver.calls()}
 
 
-def made(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
+def calls_between(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
     return {name: after[name] - before[name] for name in after if after[name] != before[name]}
 
 
 def test_regression_20_views_and_exports_make_no_driver_call(driver: simulated.Driver) -> None:
     """Defect: a slice takes microseconds, most of them in unnecessary driver calls."""
     array = PyGPU.zeros((6, 8), "float32")
-    gc.collect()  # what tests before this one left in cycles is not to be freed meanwhile
+    gc.collect()  # Otherwise objects of earlier tests could be freed during the measurement.
     PyGPU.synchronize()
-    # What is asked for once in a process.
+    # These calls make queries that a process makes only once.
     array.__cuda_array_interface__, array.__dlpack__(stream=-1)
     PyGPU.synchronize()
-    before = calls(driver)
+    before = call_counts(driver)
     views: list[Any] = [
         array[1:-1, ::2],
         array.T,
@@ -269,10 +269,10 @@ def test_regression_20_views_and_exports_make_no_driver_call(driver: simulated.D
         assert view.device.index == 0
         assert view.__dlpack_device__()[1] == 0
         assert len(view) >= 0
-    if not driver.is_hip:  # no stream can be named there, so the work must be complete
+    if not driver.is_hip:  # HIP's interface cannot name a stream.
         assert all(view.__cuda_array_interface__["stream"] == 1 for view in views)
     capsules = [view.__dlpack__(stream=-1) for view in views]
-    assert made(before, calls(driver)) == {}
+    assert calls_between(before, call_counts(driver)) == {}
     del capsules
 
 
@@ -281,16 +281,16 @@ def test_regression_20_new_array_makes_one_allocation(driver: simulated.Driver) 
     for make, work in ((lambda: PyGPU.empty((3, 4)), ""), (lambda: PyGPU.zeros((3, 4)), "Memset|hipMemset")):
         make()
         PyGPU.synchronize()
-        before = calls(driver)
+        before = call_counts(driver)
         array = make()
-        done = made(before, calls(driver))
+        done = calls_between(before, call_counts(driver))
         allocations = {name: count for name, count in done.items() if re.search("Alloc|Malloc", name)}
         assert list(allocations.values()) == [1], done
         works = {name: count for name, count in done.items() if work and re.search(work, name)}
         assert sum(works.values()) == bool(work), done
         asked = set(done) - set(allocations) - set(works)
-        # Others may have changed the current device: that alone has to be asked for. They may capture, too, and must
-        # not be disturbed: the thread's mode is exchanged and put back, which asks nothing.
+        # Only the current device is queried, because other libraries may have changed it. The capture mode of the
+        # thread is exchanged and restored, so that captures of other libraries stay valid; this is no query.
         modes = {name for name in asked if name.endswith("ThreadExchangeStreamCaptureMode")}
         assert asked - modes <= {"cuCtxGetDevice", "cuCtxGetCurrent", "hipGetDevice"}, done
         del array
@@ -347,7 +347,7 @@ def test_regression_24_driver_error_names_call_device_and_code(driver: simulated
 
 
 def test_regression_24_destructor_error_is_raised_once_by_next_wait(driver: simulated.Driver) -> None:
-    """Defect: it is swallowed, ends the process, or makes an unrelated call fail (A9)."""
+    """Defect: an error in a destructor is lost, ends the process, or makes an unrelated call fail (A9)."""
     call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
     array, other = PyGPU.zeros(3), PyGPU.zeros(3)
     driver.fault(call, 1)
@@ -362,7 +362,7 @@ def test_regression_24_destructor_error_is_raised_once_by_next_wait(driver: simu
 
 @pytest.mark.starts_processes
 def test_regression_24_unraised_destructor_error_is_reported_at_exit(driver: simulated.Driver) -> None:
-    """Defect: it is lost with the process."""
+    """Defect: an error in a destructor is lost at the end of the process."""
     call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
     script = f"""
         import PyGPU

@@ -1,4 +1,4 @@
-"""Test interop regressions of shared arrays: 1 to 8, 12 and 13."""
+"""Test interop regressions 1 to 8, 12 and 13: shared arrays (docs/design/interop_regressions.md)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="device memory only")
 cpu_only = pytest.mark.skipif(BACKEND != "cpu", reason="host memory only")
 DEVICE_TYPE = {"cpu": dlpack_forge.CPU, "cuda": dlpack_forge.CUDA, "hip": dlpack_forge.ROCM}[BACKEND]
-# The protocols' numbers of streams that are no objects, and those that are forbidden.
+# Values of `stream` in DLPack for streams that no object represents: first the valid, then the forbidden ones.
 STREAM_NUMBERS = {"cpu": ([None, -1, 0], [1]), "cuda": ([None, -1, 0, 1, 2], [-2]), "hip": ([None, -1, 0], [1, 2])}[
     BACKEND
 ]
 
 
 class Readonly:
-    """A producer of a read-only interface, by the flag of either protocol."""
+    """Produce an array interface whose flag declares the memory read-only."""
 
     def __init__(self, array: PyGPU.GPUArray) -> None:
         self.owner = array
@@ -75,7 +75,7 @@ def test_regression_01_hip_interface_has_no_stream_and_work_is_complete(
     assert slow.query()
 
 
-# 2. A protocol too many
+# 2. The buffer protocol
 
 
 def test_regression_02_array_has_no_buffer_slot() -> None:
@@ -174,7 +174,7 @@ def test_regression_05_negative_strides_are_exported_unchanged(key: Any) -> None
     if not on_cpu():
         assert view.__cuda_array_interface__["strides"] == expected.strides
     assert_same(PyGPU.from_dlpack(view), expected)
-    # For a consumer that refuses them.
+    # A consumer that rejects negative strides accepts a contiguous copy.
     dense = view.copy("C")
     assert dense.flags.c_contiguous
     assert_same(dense, expected)
@@ -225,7 +225,7 @@ def test_regression_07_every_dtype_roundtrips_through_every_protocol(name: str) 
     assert_same(array, host)
     assert_same(PyGPU.from_dlpack(array), host)
     interface = "__array_interface__" if on_cpu() else "__cuda_array_interface__"
-    # A typestr that libraries do not agree on is worse than none.
+    # Without a typestr common to all libraries, the array has no interface.
     assert hasattr(array, interface) is (name in NUMPYS_OWN)
     if name in NUMPYS_OWN:
         assert getattr(array, interface)["typestr"] == dtype.str
@@ -291,7 +291,7 @@ def test_regression_12_alignment_to_item_size_suffices() -> None:
         PyGPU.from_dlpack(forged_on_device(array, byte_offset=2).capsule())
 
 
-# 13. What the exchange of one array costs
+# 13. Cost of the exchange of an array
 
 
 def test_regression_13_c_exchange_table_is_exported() -> None:
@@ -312,7 +312,7 @@ def test_regression_13_exchange_table_of_other_library_is_used_first() -> None:
     array = PyGPU.zeros((2, 3))
 
     class Tensor:
-        """A type of another library with the table, whose methods must not be called."""
+        """Represent a type of another library with the exchange table; its DLPack methods must not be called."""
 
         __dlpack_c_exchange_api__ = dlpack_forge.new_capsule(ctypes.addressof(OTHERS), OTHERS_NAME, None)
 

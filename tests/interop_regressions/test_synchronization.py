@@ -1,4 +1,4 @@
-"""Test interop regressions of synchronization: 9, 10, 14 and 19."""
+"""Test interop regressions 9, 10, 14 and 19: synchronization (docs/design/interop_regressions.md)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from regression_support.shared import run
 BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="host memory has no streams")
 
-# Calls by which the host waits, in either vendor's words.
+# Part of the names of driver calls by which the host waits, for both vendors.
 WAITS = ("Synchronize",)
 
 
 @contextlib.contextmanager
 def no_host_wait() -> Iterator[None]:
-    """Hold that the block makes no call by which the host waits, where the driver counts its calls."""
+    """Assert that the block makes no driver call by which the host waits, if the driver counts its calls."""
     driver = simulated.driver()
     names = [name for name in driver.calls() if any(word in name for word in WAITS)] if driver else []
     before = [driver.call_count(name) for name in names] if driver else []
@@ -145,7 +145,7 @@ def test_regression_10_foreign_stream_may_be_destroyed_by_owner(
     assert holds(block, 6)
     del arrays, copied
     PyGPU.synchronize()
-    assert PyGPU.zeros(3).tolist() == [0, 0, 0]  # would raise what a destructor could not
+    assert PyGPU.zeros(3).tolist() == [0, 0, 0]  # This call would raise the error of a destructor.
 
 
 @pytest.mark.provokes_findings
@@ -167,7 +167,7 @@ def test_regression_10_work_on_destroyed_stream_raises_harmless_error(block: PyG
     assert holds(block, 1)
 
 
-# 14. The GIL against the driver's lock
+# 14. Deadlocks of the GIL and the driver's lock
 
 
 def test_regression_14_allocating_and_dropping_threads_do_not_deadlock() -> None:

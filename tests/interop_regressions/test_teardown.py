@@ -1,4 +1,4 @@
-"""Test interop regressions at the end of memory and of the process: 11 and 15."""
+"""Test interop regressions 11 and 15: the end of memory and of the process (docs/design/interop_regressions.md)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_regression_11_deleter_runs_on_thread_unknown_to_python(owner: str, vers
     tensors = [dlpack_forge.consume(capsule) for capsule in capsules]
     capsules.clear()
     shared.delete_in_threads(tensors, versioned=versioned)
-    PyGPU.zeros(1, device="cpu")  # references that were given up without the GIL are dropped at the next call
+    PyGPU.zeros(1, device="cpu")  # This call drops references that were released without the GIL.
     assert sys.getrefcount(host) == before
     if BACKEND != "cpu":
         PyGPU.synchronize()
@@ -73,7 +73,7 @@ tensors = [tensor(array) for array in arrays]
 def deleter(pointer):
     return dlpack_forge.DLManagedTensorVersioned.from_address(pointer).deleter
 """
-# exit() runs these in the reverse order, long after Py_Finalize: "all deleted" comes when every deleter has returned.
+# exit() calls these functions in the reverse order after Py_Finalize. "all deleted" is printed after every deleter.
 AFTER_PYTHON = """
 process.__cxa_atexit.argtypes = [ctypes.c_void_p] * 3
 text = ctypes.create_string_buffer(b"all deleted")
@@ -167,9 +167,9 @@ time.sleep(0.1)
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("name", ENDS)
-def test_regression_15_process_exits_cleanly_with(name: str) -> None:
+def test_regression_15_process_exits_cleanly_with_live_objects(name: str) -> None:
     """Defect: the process ends with a segmentation fault, or "context stack was not empty"."""
-    # A simulated driver is told to be late, so that work is in flight; `test_lifetime.py` has the ends of idle ones.
+    # The simulated driver delays work, so that work is pending at exit; `test_lifetime.py` tests exits without work.
     run(f"import PyGPU\n{ENDS[name]}\n", PYGPU_SIM_DELAY_US="0-2000")
 
 

@@ -1,7 +1,7 @@
 """Test the kernel cache.
 
-Every changed header is detected (interop regression C1), and only files that no other user could have written are
-trusted (C2).
+Tests of interop regression C1 check that every changed header is detected. Tests of C2 check that only files that no
+other user could have written are trusted.
 """
 
 import atexit
@@ -154,7 +154,7 @@ GENERATED = {
 
 @pytest.mark.parametrize("make", GENERATED.values(), ids=GENERATED)
 def test_generated_kernel_is_cached(make: Callable[[str], object]) -> None:
-    """Regression: a comment in PyGPU's source looked like an `#include` of a computed name."""
+    """Test a former defect: a comment in PyGPU's source looked like an `#include` of a computed name."""
     folder = PyGPU.config()["kernel_cache"]
     if folder is None:
         pytest.skip("there is no folder for the cache")
@@ -218,7 +218,7 @@ def open_to_others(path: Path) -> None:
 def test_c2_only_complete_regular_file_is_trusted(tmp_path: Path, plant: Callable[[Path], None]) -> None:
     value, path = planted(tmp_path, plant)
     assert value == 7
-    # Files that may be replaced were replaced.
+    # The cache has replaced each file that it may replace.
     assert path.is_dir() or (path.is_file() and not path.is_symlink() and path.stat().st_mode & 0o077 == 0)
 
 

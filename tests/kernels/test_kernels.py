@@ -39,7 +39,7 @@ def environment(fakes: Path, cache: Path) -> dict[str, str]:
         "LD_LIBRARY_PATH": str(fakes),
         "PYGPU_BACKEND": "cuda",
         "PYGPU_CACHE_DIR": str(cache),
-        # This prevents that an NVRTC of the machine is found first.
+        # Without this variable an NVRTC of the machine would be found first.
         "PYGPU_NVRTC": str(fakes / "libnvrtc.so.12"),
     }
 

@@ -23,11 +23,11 @@ pytestmark = [
 NAME = {"cuda": "cuSOLVER", "hip": "hipSOLVER"}.get(PyGPU.backend_name(), "")
 
 
-INFO = 2**32 - 1  # code of the stand-in library for iterations without convergence
+INFO = 2**32 - 1  # code of the replacement library for iterations without convergence
 
 
 def fails(library: str, name: str, code: int) -> None:
-    """Make the next call of a function fail."""
+    """Make the next call of a function of the replacement library fail."""
     files = {"blas": "libhipblas.so.3", "solver": "libhipsolver.so.1"}
     if PyGPU.backend_name() == "cuda":
         files = {"blas": "libcublas.so.12", "solver": "libcusolver.so.11"}

@@ -25,8 +25,8 @@ class Block:
         self.bytes = np.zeros(nbytes, "u1")
 
 
-class Doors:
-    """Read and write at random by random entry points, and compare with NumPy."""
+class RandomAccesses:
+    """Read and write random memory by random entry points, and compare the contents with NumPy's."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -244,7 +244,7 @@ def test_random_entry_points_accept_or_reject_random_memory(round_: int, late: N
     """Check that no access crashes or reaches beyond its block (interop regressions A12, B3, B4)."""
     seed = random.SystemRandom().randrange(2**32)
     print(f"seed {seed}")
-    doors = Doors(seed)
+    accesses = RandomAccesses(seed)
     for _ in range(250):
-        doors.step()
-    doors.check()
+        accesses.step()
+    accesses.check()

@@ -196,7 +196,7 @@ def test_memory_is_returned_after_last_use_without_synchronization() -> None:
     with other, PyGPU.using_allocator(None):
         copied = array.copy()
     del array
-    # The next user of the memory writes it in stream order, and therefore after the copy that still reads it.
+    # The next user of the memory writes in stream order, so the write comes after the copy that still reads the memory.
     assert not pool.live
     again = PyGPU.full(1 << 16, -1, np.int32)
     assert_same(copied, host)

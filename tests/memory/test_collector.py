@@ -92,7 +92,7 @@ class Owner(np.ndarray):
 """
 
 
-# The thread has a small stack, so that recursion over the chain would overflow it, however small each frame is.
+# The thread has a small stack, so that recursion over the chain would overflow the stack even with small frames.
 IN_A_SMALL_STACK = """
 import threading
 from PyGPU import driver

@@ -37,7 +37,7 @@ references = pytest.mark.parametrize("refer", REFERENCES.values(), ids=REFERENCE
 
 @references
 def test_array_over_memory_of_another_is_limited_to_its_block(refer: Any) -> None:
-    """Limit the array to its block.
+    """Limit an array over the memory of another array to the block of that memory.
 
     Interop regression A12: `GPUArray((1 << 20,), 'f8', gpudata=zeros(2)).fill(7)` wrote beyond the block.
     """
@@ -112,7 +112,7 @@ def test_copies_by_address_wait_for_earlier_work_on_arrays(late: None) -> None:
 @cpu_only
 @pytest.mark.parametrize("refer", [lambda a: a, lambda a: a.ptr, lambda a: a.__array_interface__["data"][0]])
 def test_imported_readonly_memory_stays_readonly(refer: Any) -> None:
-    """Keep memory read-only.
+    """Keep imported read-only memory read-only.
 
     Interop regression A12: an array over the `gpudata` of a read-only array modified a `bytes` object.
     """
@@ -170,7 +170,7 @@ class Told:
 
 @pytest.mark.parametrize("make", ALLOCATORS.values(), ids=ALLOCATORS)
 def test_rejects_allocator_returning_too_little(make: Any) -> None:
-    """Reject too small memory.
+    """Reject memory of an allocator that is smaller than the request.
 
     Interop regression A12: arrays in memory of such allocators wrote beyond it.
     """
@@ -192,7 +192,7 @@ def test_reported_size_of_object_is_used() -> None:
 
 
 def test_pool_memory_is_not_reused_while_array_shows_it() -> None:
-    """Keep pool memory alive.
+    """Keep pool memory alive while an array uses its address.
 
     Interop regression A12: an array over the address of pool memory owns a reference to that memory.
     """
@@ -251,7 +251,7 @@ KINDS_OF_MEMORY = {"cudaMalloc": allocated, "mem_alloc": by_driver, "pinned": pi
 @pytest.mark.parametrize("nbytes", [16, 70_000, 3 << 20])
 @pytest.mark.parametrize("make", KINDS_OF_MEMORY.values(), ids=KINDS_OF_MEMORY)
 def test_access_beyond_known_block_is_rejected(make: Any, nbytes: int) -> None:
-    """Reject the access.
+    """Reject an access beyond a known block.
 
     Interop regression B3: on the CPU the process crashed, or no error was raised.
     """
@@ -274,7 +274,7 @@ def test_access_beyond_known_block_is_rejected(make: Any, nbytes: int) -> None:
     [(16, allocated), (16, by_driver), (70_000, by_driver), (3 << 20, allocated), (200 << 20, by_driver)],
 )
 def test_use_of_freed_memory_raises_error(make: Any, nbytes: int) -> None:
-    """Reject freed memory.
+    """Reject the use of freed memory.
 
     Interop regression B3: on the CPU the process crashed, or no error was raised.
     """
@@ -350,7 +350,7 @@ def test_freed_block_records_are_bounded_and_released() -> None:
 def test_host_rejects_copy_of_unreachable_memory() -> None:
     """Reject a copy that the host cannot execute.
 
-    It is related to interop regression B3: for copy kind 0 the host followed a device address.
+    The test is related to interop regression B3: for copy kind 0 the host accessed a device address.
     """
     a, host = PyGPU.zeros(8, "u1"), np.ones(8, "u1")
     assert PyGPU.cudaMemcpy(a.ptr, host, 8, PyGPU.cudaMemcpyHostToHost).as_int() == INVALID_VALUE

@@ -79,7 +79,7 @@ NO_ADDRESSES = {
 
 @pytest.mark.parametrize("value", NO_ADDRESSES.values(), ids=NO_ADDRESSES)
 def test_rejects_array_value_in_place_of_address(value: Any) -> None:
-    """Reject a value.
+    """Reject an array value in place of an address.
 
     Interop regression B4: `memcpy_dtod(m, np.ma.array([1.0]), 8)` used the value of the array as an address.
     """
@@ -127,7 +127,7 @@ def test_object_with_cuda_array_interface_is_address() -> None:
 
 @pytest.mark.parametrize("pool", [tools.DeviceMemoryPool, tools.PageLockedMemoryPool])
 def test_rejects_impossible_bins_and_sizes_immediately(pool: Any) -> None:
-    """Reject impossible sizes.
+    """Reject impossible bins and sizes before any computation with them.
 
     Interop regression B5: `alloc_size(2**40)` computed a number of 2**36 bits.
     """

@@ -1,4 +1,4 @@
-"""Test memory owned by a Python object: a cycle through it is collected once the memory is unreachable."""
+"""Test arrays in memory that a Python object owns: a cycle of array and owner is collected when it is unreachable."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support import on_cpu, pair
 
 
 class Lender:
-    """Own device memory and export it by every protocol that PyGPU supports."""
+    """Own memory and provide its address, and also a CUDA array interface."""
 
     def __init__(self) -> None:
         self.memory = PyGPU.to_gpu(np.arange(4.0))
@@ -32,7 +32,7 @@ class Lender:
 
 
 class HostLender(np.ndarray):
-    """Represent an ndarray that accepts attributes."""
+    """Represent an ndarray to which a test can add attributes."""
 
 
 def host_lender() -> HostLender:
@@ -125,8 +125,8 @@ def test_finalizer_reviving_array_revives_owner(make: Any, borrow: Any) -> None:
     gc.collect()
 
 
-def test_view_in_cycle_is_left_to_its_breaker() -> None:
-    # Two arrays share the block, and neither holds the reference to the owner alone.
+def test_cycle_with_two_arrays_is_collected_after_one_is_deleted() -> None:
+    # The array and its view share the reference to the owner, so the collector cannot attribute it to either of them.
     lender = Lender()
     lender.array = PyGPU.GPUArray((4,), "float64", gpudata=lender.ptr, base=lender)
     lender.view = lender.array[1:]

@@ -35,7 +35,7 @@ class Named(PyGPU.GPUArray):
         self.name = f"from {other.name}"
 
 
-# Arrays are created by a fast path, by pyo3, and as views; all of them must behave like any other object.
+# Arrays are created by a fast path, by pyo3, and as views; arrays of each kind must behave like any Python object.
 MAKERS = {
     "empty": lambda: PyGPU.empty((3,)),
     "zeros": lambda: PyGPU.zeros((3,)),
@@ -324,7 +324,7 @@ def test_thousands_of_objects_leave_no_memory(name: str, make: Any) -> None:
         for _ in range(thousands):
             for _ in range(1000):
                 make(array)
-            # Unfinished work occupies memory too, which is no leak, so the test waits for it.
+            # The test waits for unfinished work, because the memory of this work is no leak.
             PyGPU.synchronize()
 
     make_many(10)

@@ -20,7 +20,7 @@ MIB = 1 << 20
 
 @pytest.fixture(autouse=True)
 def keeping() -> Iterator[None]:
-    """Enable the caches of streams, which are empty at the beginning."""
+    """Enable the block caches of streams during a test; at its beginning the caches are empty."""
     threshold = PyGPU.memory_release_threshold()
     PyGPU.set_memory_release_threshold(2**64 - 1)
     PyGPU.empty(1)

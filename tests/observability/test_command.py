@@ -17,7 +17,7 @@ from PyGPU._cli.main import main
 def said(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
 ) -> tuple[int | str | None, str]:
-    """Run the command in this process and return its exit status and output."""
+    """Run `python -m PyGPU` in this process, and return its exit status and output."""
     monkeypatch.setattr(sys, "argv", ["PyGPU", *arguments])
     status: int | str | None = 0
     try:

@@ -28,7 +28,7 @@ int open_ranges(void) { return depth; }
 
 
 class Recorder:
-    """Replacement of a vendor's library."""
+    """Replace a vendor's library, and record its calls."""
 
     def __init__(self, path: Path) -> None:
         self.path = str(path)

@@ -18,7 +18,7 @@ MODULES = sorted({*(path.stem for path in PACKAGE.glob("[a-z]*.py")), *lazy_name
 
 
 def run(code: str) -> str:
-    """Return the output of a new process."""
+    """Run Python code in a new process, and return its output."""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout

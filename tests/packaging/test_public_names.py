@@ -47,12 +47,12 @@ def still(before: str, now: str) -> bool:
 
 def test_every_name_of_0_1_0_still_exists() -> None:
     script = ROOT / "tools" / "public_names.py"
-    # In a separate process, because access to autoinit makes a context current.
+    # The script runs in a separate process, because access to autoinit makes a context current.
     said = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True).stdout
     assert lost(read(TABLE.read_text().splitlines()), read(said.splitlines())) == []
 
 
-def test_finds_lost_name() -> None:
+def test_comparison_finds_lost_name() -> None:
     old = read(["PyGPU empty function(shape, dtype)", "PyGPU ones function(shape)", "PyGPU Stream class"])
     new = read(["PyGPU empty function(dtype, shape)", "PyGPU Stream function()"])
     assert lost(old, new) == [

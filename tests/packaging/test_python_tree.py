@@ -1,6 +1,6 @@
 """Test that the modules of the package import each other one way, file by file and folder by folder.
 
-The folders of ``python/PyGPU`` import along one line (`docs/design/python_packages.md`):
+A folder of ``python/PyGPU`` imports only folders to its left on this line (`docs/design/python_packages.md`):
 
     _core, _names <- _native <- _functions <- _linalg, _fft, _random, _fusion <- _protocols
     <- _sharing, _pycuda, _pybindgpu, _dask <- public modules <- _cli
@@ -82,13 +82,13 @@ def looked_up(text: str) -> Iterator[tuple[int, str]]:
 
 
 def folder(module: str) -> str:
-    """Return the folder of a module within the line; ``PyGPU`` itself is a public module."""
+    """Return the name of a module's folder on the line; ``PyGPU`` itself is a public module."""
     name = module.removeprefix("PyGPU").removeprefix(".").partition(".")[0]
     return FOLDERS.get(name, name if name.startswith("_") else PUBLIC)
 
 
 def against_the_line(sources: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each import against the line, given the text of each file by its path."""
+    """Return a sentence for each import that violates the line, from a map of file paths to texts."""
     texts = {module_name(path): text for path, text in sources.items()}
     found = []
     for module, text in sorted(texts.items()):
@@ -124,7 +124,7 @@ def modules_named(text: str, modules: set[str]) -> Iterator[tuple[int, str]]:
 
 
 def circles(sources: Mapping[str, str]) -> list[str]:
-    """Return the import cycles among modules, given the text of each file by its path."""
+    """Return the import cycles among modules, from a map of file paths to texts."""
     texts = {module_name(path): text for path, text in sources.items()}
     graph = {module: uses(text, set(texts)) for module, text in texts.items()}
     found: list[str] = []
@@ -209,7 +209,7 @@ def test_every_listed_lookup_exists() -> None:
         ("PyGPU/_cli/a.py", "from PyGPU import _cellar"),
     ],
 )
-def test_finds_planted_violation(path: str, text: str) -> None:
+def test_import_check_finds_planted_violation(path: str, text: str) -> None:
     assert len(against_the_line({path: text})) == 1
 
 
@@ -233,17 +233,17 @@ def test_finds_planted_violation(path: str, text: str) -> None:
         ("PyGPU/_cli/a.py", "import PyGPU\nfrom PyGPU import driver"),
     ],
 )
-def test_accepts_allowed_imports(path: str, text: str) -> None:
+def test_import_check_accepts_allowed_imports(path: str, text: str) -> None:
     assert against_the_line({path: text}) == []
 
 
-def test_violation_names_its_line() -> None:
+def test_import_violation_names_its_line() -> None:
     assert against_the_line({"PyGPU/_native/a.py": "\n\nimport PyGPU.driver"}) == [
         "PyGPU._native.a:3: _native must not import PyGPU.driver, of public modules"
     ]
 
 
-def test_finds_import_cycle() -> None:
+def test_cycle_check_finds_import_cycle() -> None:
     sources = {
         "p/__init__.py": "from p.a import f",
         "p/a.py": "if True:\n    import p.b",
@@ -253,12 +253,12 @@ def test_finds_import_cycle() -> None:
     assert circles(sources) == ["p -> p.a -> p.b -> p.c -> p"]
 
 
-def test_finds_import_cycle_through_function() -> None:
+def test_cycle_check_finds_import_cycle_through_function() -> None:
     sources = {"p/a.py": "from p import b", "p/b.py": "class B:\n    def f(self):\n        from p import a"}
     assert circles(sources) == ["p.a -> p.b -> p.a"]
 
 
-def test_ignores_imports_for_type_checkers() -> None:
+def test_import_check_ignores_imports_for_type_checkers() -> None:
     sources = {
         "p/a.py": "from p import b",
         "p/b.py": "if TYPE_CHECKING:\n    import p.a",
@@ -268,6 +268,6 @@ def test_ignores_imports_for_type_checkers() -> None:
     assert circles(sources) == ["p.c -> p.c"]
 
 
-def test_finds_private_module_importing_public_one() -> None:
+def test_import_check_finds_private_module_importing_public_one() -> None:
     sources = {"p/__init__.py": "", "p/a.py": "", "p/_b.py": "from p import a\nimport p", "p/c.py": "import p.a"}
     assert public_by_private(sources) == ["p._b imports p.a"]

@@ -1,4 +1,4 @@
-"""Test that the sdist has all files of the repository, as `make test` needs them, and no ignored ones."""
+"""Test that the sdist contains all files of the repository, which `make test` needs, and no ignored files."""
 
 import subprocess
 import sysconfig

@@ -1,8 +1,8 @@
-"""Test products by the vendor's library: same values for every type and layout, own kernels without it.
+"""Test products by the vendor's library: they match NumPy, and PyGPU's own kernels replace a missing library.
 
-The environment says once which of them is asked, so programs run in separate processes: there PYGPU_BLAS=1 sends
-the smallest products to the library. A simulated GPU has a stand-in that checks what it is given as strictly as the
-manuals say.
+PyGPU reads the variable PYGPU_BLAS once per process, so the programs run in separate processes. With PYGPU_BLAS=1 the
+library computes even the smallest products. A simulated GPU has a replacement of the library, which checks its
+arguments as the manuals require.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import pytest
 import PyGPU
 from products import check, numbers
 
-# Only the code in Python differs.
+# These functions are Python code, which is equal on CUDA and HIP.
 pytestmark = pytest.mark.enough_on("cpu", "cuda")
 
 

@@ -22,8 +22,8 @@ def moves_pages() -> bool:
     return BACKEND == "cpu" or simulated.driver() is not None or runtime.cudaDeviceGetAttribute(asked, 0)[0] == 1
 
 
-def made(pair: tuple[object, int], end: Callable[..., int]) -> int:
-    """Return the first status that is not success."""
+def status_of_creation_and_end(pair: tuple[object, int], end: Callable[..., int]) -> int:
+    """Return the status of a creation; if it succeeded, return the status of `end` for the created object."""
     thing, status = pair
     return status or end(thing)
 
@@ -69,20 +69,20 @@ def shared(is_opened: bool) -> int:
 
 
 CONTROLS: dict[str, Callable[[], int]] = {
-    "cudaStreamCreate": lambda: made(runtime.cudaStreamCreate(), runtime.cudaStreamSynchronize),
-    "cudaStreamCreateWithFlags": lambda: made(
+    "cudaStreamCreate": lambda: status_of_creation_and_end(runtime.cudaStreamCreate(), runtime.cudaStreamSynchronize),
+    "cudaStreamCreateWithFlags": lambda: status_of_creation_and_end(
         runtime.cudaStreamCreateWithFlags(runtime.cudaStreamNonBlocking), runtime.cudaStreamSynchronize
     ),
-    "cudaStreamCreateWithPriority": lambda: made(
+    "cudaStreamCreateWithPriority": lambda: status_of_creation_and_end(
         runtime.cudaStreamCreateWithPriority(runtime.cudaStreamDefault, -1), runtime.cudaStreamSynchronize
     ),
-    "cudaStreamDestroy": lambda: made(runtime.cudaStreamCreate(), runtime.cudaStreamDestroy),
-    "cudaEventCreate": lambda: made(runtime.cudaEventCreate(), runtime.cudaEventRecord),
-    "cudaEventCreateWithFlags": lambda: made(
+    "cudaStreamDestroy": lambda: status_of_creation_and_end(runtime.cudaStreamCreate(), runtime.cudaStreamDestroy),
+    "cudaEventCreate": lambda: status_of_creation_and_end(runtime.cudaEventCreate(), runtime.cudaEventRecord),
+    "cudaEventCreateWithFlags": lambda: status_of_creation_and_end(
         runtime.cudaEventCreateWithFlags(runtime.cudaEventDisableTiming), runtime.cudaEventRecord
     ),
-    "cudaEventDestroy": lambda: made(runtime.cudaEventCreate(), runtime.cudaEventDestroy),
-    "cudaMallocManaged": lambda: made(runtime.cudaMallocManaged(64), runtime.cudaFree),
+    "cudaEventDestroy": lambda: status_of_creation_and_end(runtime.cudaEventCreate(), runtime.cudaEventDestroy),
+    "cudaMallocManaged": lambda: status_of_creation_and_end(runtime.cudaMallocManaged(64), runtime.cudaFree),
     "cudaMallocAsync": in_order,
     "cudaFreeAsync": in_order,
     "cudaMemcpy2D": rows,

@@ -49,7 +49,7 @@ def moves_pages() -> bool:
 # Streams and events
 
 
-def test_stream_create_and_destroy() -> None:
+def test_created_stream_is_usable_until_destroyed() -> None:
     for stream, status in (
         runtime.cudaStreamCreate(),
         runtime.cudaStreamCreateWithFlags(runtime.cudaStreamNonBlocking),
@@ -93,7 +93,7 @@ def test_work_of_destroyed_stream_completes() -> None:
     assert (array.get() == 7).all()
 
 
-def test_event_create_and_destroy() -> None:
+def test_created_event_is_usable_until_destroyed() -> None:
     for event, status in (
         runtime.cudaEventCreate(),
         runtime.cudaEventCreateWithFlags(runtime.cudaEventDisableTiming),
@@ -138,7 +138,7 @@ def test_free_async_on_other_stream_waits_for_its_use(late: None, stream: runtim
         runtime.cudaStreamWaitEvent(other, ready)
         runtime.cudaMemcpyAsync(result, address, 4096, runtime.cudaMemcpyDeviceToHost, other)
         assert runtime.cudaFreeAsync(address, other) == 0
-        # Probably the same memory again, on the stream that has not waited for the copy.
+        # This allocation probably reuses the freed memory, on the stream that has not waited for the copy.
         again, _ = runtime.cudaMallocAsync(4096, stream)
         runtime.cudaMemsetAsync(again, 99, 4096, stream)
         assert runtime.cudaFreeAsync(again, stream) == 0
@@ -268,7 +268,7 @@ def test_malloc_managed_checks_flags_and_size() -> None:
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
-def test_memcpy_2d_roundtrip(asynchronous: bool, stream: runtime.cudaStream_t) -> None:
+def test_memcpy_2d_roundtrip_keeps_values(asynchronous: bool, stream: runtime.cudaStream_t) -> None:
     source = PyGPU.empty_pinned((5, 12), "u1")
     source[:] = numpy.arange(60).reshape(5, 12)
     memory, _ = runtime.cudaMalloc(5 * 32)
@@ -317,7 +317,7 @@ def test_memcpy_2d_copies_within_host(stream: runtime.cudaStream_t) -> None:
     assert result.tolist() == [[1, 2], [5, 6], [9, 10]]
 
 
-def test_peer_copy_within_one_device(stream: runtime.cudaStream_t) -> None:
+def test_peer_copy_within_one_device_keeps_values(stream: runtime.cudaStream_t) -> None:
     source, result = PyGPU.arange(16, dtype="u1"), PyGPU.zeros(16, "u1")
     assert runtime.cudaMemcpyPeer(result.ptr, 0, source.ptr, 0, 16) == 0
     assert result.tolist() == list(range(16))
@@ -333,7 +333,7 @@ def test_peer_copy_within_one_device(stream: runtime.cudaStream_t) -> None:
 
 
 @two_devices
-def test_peer_copy_between_devices() -> None:
+def test_peer_copy_between_devices_keeps_values() -> None:
     source = PyGPU.arange(1000, device=0)
     result = PyGPU.zeros(1000, source.dtype, device=1)
     PyGPU.synchronize(1)
@@ -382,7 +382,7 @@ def test_memory_is_shared_with_other_process() -> None:
         assert result.stdout.strip() == str(values.tolist()), result.stderr
         assert runtime.cudaMemcpy(values, address, 16) == 0
         assert (values == 9).all()
-    else:  # a simulated device is in memory of the process, where its handles can be opened
+    else:  # The handles of a simulated device can be opened in the process that created them.
         assert status == 0
         opened, status = runtime.cudaIpcOpenMemHandle(handle)
         assert status == 0

@@ -36,7 +36,7 @@ def cuda(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class NVMLError(Exception):
-    """Error class like that of nvidia-ml-py."""
+    """Replace the error class of nvidia-ml-py."""
 
     def __init__(self, value: int) -> None:
         super().__init__(value)
@@ -138,7 +138,7 @@ def test_rejects_index_that_is_no_integer() -> None:
 
 
 class FakeLibrary:
-    """Replacement of NVIDIA's library, as called by ctypes."""
+    """Replace NVIDIA's library, which ctypes calls."""
 
     def __init__(self, name: str) -> None:
         assert name == "libnvidia-ml.so.1"
@@ -172,7 +172,7 @@ def test_library_is_used_if_package_is_missing(cuda: None, monkeypatch: pytest.M
     device = nvml.nvmlDevice(1)
     assert device.get() == 0xCAFE
     assert device.memory_info() == (1 << 39, 1 << 40, 5)
-    # A library so old that a function is missing.
+    # An old library lacks a function.
     assert device.utilization_rates() == (0, 0)
     assert device.last_status() == 13
     assert nvml.nvmlShutdown() == 0

@@ -179,7 +179,7 @@ def test_device_pointer_of_array_is_unsafe_wrapper() -> None:
 # Behaviour of its test programs
 
 
-def test_program_dtype() -> None:
+def test_dtype_program_finds_one_name_per_value() -> None:
     count = dtype.__size__.value
     names: list[str | None] = [None] * count
     for name in dtype.__members__:
@@ -201,7 +201,7 @@ def products(array: Any) -> None:
     assert (array.get() == numpy.outer(range(1, 4), range(1, 6))).all()
 
 
-def test_program_gpuarray() -> None:
+def test_gpuarray_program_computes_expected_values() -> None:
     products(gpuarray.GPUArray((3, 5), dtype="float64"))
     products(gpuarray.GPUArray(allocator=allocators.HostAllocator((3, 5), numpy.float64)))
     products(gpuarray.GPUArray(allocator=allocators.PagelockedAllocator((3, 5), numpy.float64)))
@@ -210,7 +210,7 @@ def test_program_gpuarray() -> None:
     assert array.get().tolist() == [1, 2, 3, 4, 5]
 
 
-def test_program_memcpy() -> None:
+def test_memcpy_program_gets_status_zero_and_same_values() -> None:
     array = PyGPU.DeviceArray_float64(numpy.arange(5.0))
     for call in (array.allocate, array.to_device, array.to_host):
         call()
@@ -230,7 +230,7 @@ def test_program_memcpy() -> None:
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_program_order(order: Any) -> None:
+def test_order_program_gets_same_values_in_each_order(order: Any) -> None:
     expected = numpy.arange(24).reshape(2, 3, 4) * (1 + 2j)
     array = gpuarray.GPUArray(shape=(2, 3, 4), dtype=numpy.complex64, order=order)
     assert len(array.strides) == 3
@@ -247,7 +247,7 @@ def test_program_order(order: Any) -> None:
     assert (array.get() == expected).all()
 
 
-def test_program_allocator() -> None:
+def test_allocator_program_gets_address_only_after_allocation() -> None:
     for kind, success in (("HostAllocator", None), ("DeviceAllocator", 0), ("PagelockedAllocator", 0)):
         for _ in range(2):
             allocator = typed(kind, "float32")()
@@ -258,7 +258,7 @@ def test_program_allocator() -> None:
                 assert int(allocator.ptr()) != 0
 
 
-def test_program_allocator_import(capsys: pytest.CaptureFixture[str]) -> None:
+def test_allocator_import_program_shares_memory_of_array(capsys: pytest.CaptureFixture[str]) -> None:
     source = numpy.arange(6).reshape(3, 2)
     first = gpuarray.to_gpu(source)
     assert repr(first)
@@ -273,7 +273,7 @@ def test_program_allocator_import(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == ""
 
 
-def test_program_allocator_import_of_cupy_array() -> None:
+def test_allocator_import_program_shares_memory_of_cupy_array() -> None:
     cupy = pytest.importorskip("cupy")
     if _core.backend_name() != "cuda":
         pytest.skip("CuPy's memory is on a CUDA device")
@@ -283,7 +283,7 @@ def test_program_allocator_import_of_cupy_array() -> None:
     assert other[0, 0] == 43
 
 
-def test_program_ctypes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_ctypes_program_reads_values_at_device_address(capsys: pytest.CaptureFixture[str]) -> None:
     source = numpy.array([1, 2, 3])
     array = PyGPU.DeviceArray_int64(source)
     array.allocate()
@@ -301,7 +301,7 @@ def test_program_ctypes(capsys: pytest.CaptureFixture[str]) -> None:
     assert device_content(other.ptr, 3, "int64") == [1, 2, 3]
 
 
-def test_program_device_properties() -> None:
+def test_device_properties_program_gets_properties_of_each_device() -> None:
     assert repr(PyGPU.nvmlInit()).startswith("<nvmlReturn")
     count, status = PyGPU.cudaGetDeviceCount()
     assert status == 0

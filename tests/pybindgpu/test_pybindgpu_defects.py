@@ -1,7 +1,12 @@
-"""Test the behaviour required instead of PybindGPU's defects; each test gives the number of its defect.
+"""Test that PyGPU's implementation of PybindGPU's interface does not have the defects of PybindGPU.
 
-Those of GPUArray itself (1, 3, 4, 5, 7, 18, 23, 29, 30) are tested with it, those of NVML (26, 27) with NVML; 28 is the
-native module's apart from the streams, and 31 was the build's.
+The defects are numbered: a comment such as `# D6` beside a test is the number of the tested defect. These defects are
+not tested in this file:
+
+- defects of GPUArray (1, 3, 4, 5, 7, 18, 23, 29, 30), which the tests of GPUArray cover;
+- defects of NVML (26, 27), which test_nvml.py covers;
+- defect 28, except for its part about streams, because the rest concerns the native module;
+- defect 31, which concerned the build.
 """
 
 from __future__ import annotations
@@ -24,7 +29,7 @@ from PyGPU.gpuarray import UnsupportedDataType
 
 @pytest.fixture
 def freed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return the list of freed addresses."""
+    """Return a list to which every free of device or pinned memory adds its address."""
     gc.collect()
     addresses: list[int] = []
     for name in ("raw_free", "host_free"):

@@ -1,7 +1,7 @@
-"""Test the seed programs of PyGPU and the behaviour that their text describes.
+"""Test programs from published texts about PybindGPU and PyCUDA, and the behaviour that the texts describe.
 
-In the order of the texts: PybindGPU's page in its two versions, an introduction to PyCUDA with textures and MPI, a
-first look at PyCUDA, and a kernel by NVIDIA's own `cuda.bindings`. The numbers are made up anew and NumPy is the judge.
+In the order of the tests: PybindGPU's page in its two versions, an introduction to PyCUDA with textures and MPI, a
+first look at PyCUDA, and a kernel by NVIDIA's own `cuda.bindings`. Results of new values are compared with NumPy's.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def fn() -> Callable[[Any], None]:
     return lambda pointer: kernel[1, 6](pointer)
 
 
-def test_low_level_array_roundtrip(fn: Callable[[Any], None]) -> None:
+def test_low_level_array_roundtrip_applies_device_code(fn: Callable[[Any], None]) -> None:
     A = numpy.array([1, 2, 3, 4, 5, 6])
 
     da = PyGPU.DeviceArray_int64(A)  # Point host_data() to the data pointer in A
@@ -107,7 +107,7 @@ def test_rejects_buffer_of_other_label() -> None:
         PyGPU.DeviceArray_float64(numpy.array([1, 2, 3]))
 
 
-def test_high_level_array_roundtrip() -> None:
+def test_high_level_array_roundtrip_keeps_values() -> None:
     gpuarray = gpuarray_of_page
     complex_dtype = numpy.complex64
     # Send a numpy array to the device
@@ -232,7 +232,7 @@ def test_manual_allocation_copy_launch_and_free(context: None) -> None:
     cuda.memcpy_dtoh(a_doubled, b_gpu)
     assert numpy.array_equal(a_doubled, 2 * a)
 
-    func(b_gpu, b_gpu, info_gpu, block=(32, 1, 1))  # without a grid, one block
+    func(b_gpu, b_gpu, info_gpu, block=(32, 1, 1))  # The default grid is one block.
     cuda.memcpy_dtoh(a_doubled, b_gpu)
     assert numpy.array_equal(a_doubled, 4 * a)
 
@@ -251,7 +251,7 @@ def test_arrays_print_compute_and_slice_like_numpy(context: None) -> None:
     assert (2 * x_gpu).dtype == numpy.float32
     assert len(x_gpu) == 5
     assert numpy.array_equal(x_gpu[0:3].get(), x[0:3])
-    assert float(x_gpu[1]) == x[1]  # which PyCUDA could not do then
+    assert float(x_gpu[1]) == x[1]  # PyCUDA did not support this at the time of the text.
 
 
 def test_kernel_accepts_gpudata_of_arrays(context: None) -> None:
@@ -355,7 +355,7 @@ def test_in_and_out_arrays_are_copied_around_launch() -> None:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         mod = SourceModule(MULTIPLY, options=["--ptxas-options=-v"])
-    # Messages of the compiler about registers, if any.
+    # The only allowed warnings are the compiler's messages about registers.
     assert all(str(one.message).startswith("The CUDA compiler succeeded, but said the following:\n") for one in told)
     vec_elm_mul = mod.get_function("vec_elm_mul")
 

@@ -134,7 +134,7 @@ def test_stream_synchronize_and_query_succeed(flags: int) -> None:
 
 
 class Foreign:
-    """Stream of another library."""
+    """Represent a stream of another library."""
 
     def __init__(self, handle: int) -> None:
         self.handle = handle
@@ -243,7 +243,7 @@ def test_rejects_wrong_event(wrong: Any) -> None:
 # Device memory
 
 
-def test_memcpy_roundtrip(memory: int) -> None:
+def test_memcpy_roundtrip_keeps_values(memory: int) -> None:
     source = numpy.arange(64, dtype=numpy.uint8)
     assert runtime.cudaMemcpy(memory, source.ctypes.data, 64, HOST_TO_DEVICE) == 0
     assert content(memory) == source.tobytes()
@@ -256,7 +256,7 @@ def test_memcpy_accepts_several_address_types(memory: int, wrap: Any) -> None:
     assert content(memory) == source.tobytes()
 
 
-def test_memcpy_device_to_device(memory: int) -> None:
+def test_memcpy_device_to_device_keeps_values(memory: int) -> None:
     other, status = runtime.cudaMalloc(64)
     assert status == 0
     assert runtime.cudaMemset(memory, 0x5A, 64) == 0
@@ -265,7 +265,7 @@ def test_memcpy_device_to_device(memory: int) -> None:
     assert runtime.cudaFree(other) == 0
 
 
-def test_memcpy_host_to_host() -> None:
+def test_memcpy_host_to_host_keeps_values() -> None:
     source, result = numpy.arange(5.0), numpy.zeros(5)
     assert runtime.cudaMemcpy(result, source, source.nbytes, runtime.cudaMemcpyHostToHost) == 0
     assert (result == source).all()

@@ -16,7 +16,7 @@ from PyGPU._pycuda.driver.pitched_copies import Memcpy2D, Memcpy3D, Memcpy3DPeer
 
 VALUES = numpy.arange(24, dtype=numpy.float32).reshape(4, 6)
 CPU = PyGPU.backend_name() == "cpu"
-LARGE = 3 << 20  # through the ring of pinned memory
+LARGE = 3 << 20  # Copies of this size use the ring of pinned slots.
 
 
 def fetched(memory, like=VALUES):
@@ -65,7 +65,7 @@ def test_copy_accepts_array_as_address():
     assert numpy.array_equal(result, values.get())
 
 
-def test_accepts_copies_of_zero_bytes():
+def test_copy_of_zero_bytes_raises_no_error():
     memory = mem_alloc(4)
     copies.memcpy_htod(memory, b"")
     copies.memcpy_dtoh(bytearray(), memory)
@@ -146,7 +146,7 @@ def test_copies_by_array_address_run_in_stream_order():
     assert numpy.array_equal(result, 2 * VALUES)
 
 
-def test_accepts_foreign_streams_and_handles():
+def test_copies_accept_foreign_streams_and_handles():
     owner = PyGPU.Stream()
 
     class Foreign:
@@ -227,7 +227,7 @@ CUBE = numpy.arange(5 * 6 * 200, dtype="u1").reshape(5, 6, 200)
 
 
 def sides(copy, source, target):
-    """Set both sides of a copy from ndarrays or allocations."""
+    """Set source and target of a copy to ndarrays or allocations."""
     (copy.set_src_host if isinstance(source, numpy.ndarray) else copy.set_src_device)(source)
     (copy.set_dst_host if isinstance(target, numpy.ndarray) else copy.set_dst_device)(target)
 
@@ -325,7 +325,7 @@ def test_rejects_box_out_of_bounds_before_copying():
     assert numpy.array_equal(result, CUBE)
 
 
-def test_accepts_empty_box():
+def test_copy_of_empty_box_raises_no_error():
     copy = Memcpy2D()
     copy.set_src_host(b"")
     copy.set_dst_device(mem_alloc(4))

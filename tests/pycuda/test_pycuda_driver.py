@@ -224,7 +224,7 @@ def test_rejects_wrong_flags_and_handles():
     for make in (lambda: drv.Stream(2), lambda: drv.Event(8)):
         with pytest.raises(drv.LogicError):
             make()
-    with pytest.raises(drv.Error):  # of this process, or of a backend that shares none
+    with pytest.raises(drv.Error):  # The handle is invalid, or the backend has no shared events.
         drv.Event.from_ipc_handle(bytearray(64))
 
 

@@ -38,7 +38,7 @@ def computed(function: Any, dtype: Any, *arguments: Any) -> np.ndarray:
     return out.get()
 
 
-@pytest.mark.enough_on("cpu")  # a text for each: the compilers of the others see those of the tests below
+@pytest.mark.enough_on("cpu")  # Other backends compile the kernels of the tests below.
 @pytest.mark.parametrize(
     ("maker", "types", "arguments", "wanted"),
     [

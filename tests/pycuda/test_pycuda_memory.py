@@ -203,7 +203,7 @@ def test_allocations_have_ipc_handles():
     try:
         opened = driver.IPCMemoryHandle(handle)
     except PyGPU.CudaError:
-        return  # a real driver opens it in another process only; tests/gpu does that
+        return  # A real driver opens the handle in another process only, which tests/gpu tests.
     assert numpy.array_equal(driver.from_device_like(opened, VALUES), VALUES)
     opened.close()
     with pytest.raises(PyGPU.CudaError, match="freed already"):
@@ -379,7 +379,7 @@ def test_events_are_shared_by_ipc_handle():
     try:
         opened = PyGPU.Event.from_ipc_handle(handle)
     except PyGPU.CudaError:
-        return  # a real driver opens it in another process only
+        return  # A real driver opens the handle in another process only.
     opened.synchronize()
     assert opened.query()
 

@@ -130,7 +130,7 @@ def test_held_blocks_are_released_when_memory_runs_out():
 
     pool._allocate = scarce
     memory = pool.allocate(500)
-    assert tries == [2, 2, 1]  # collects first; then the largest block goes, and the smaller one stays
+    assert tries == [2, 2, 1]  # first a collection, then the release of the largest block
     memory.free()
     with pytest.raises(MemoryError):
         pool.allocate(1 << 20)

@@ -89,7 +89,7 @@ def test_concatenate_and_stack_match_numpy() -> None:
 
 
 class Counting:
-    """Allocator that counts its calls."""
+    """Allocate memory and count the calls."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -124,7 +124,7 @@ def test_in_out_and_inout_derive_from_argument_handler():
 
 
 class Told(drv.InOut):
-    """Argument handler that takes a name first and records its calls."""
+    """Define an argument handler whose first argument is a name and that records its calls."""
 
     def __init__(self, name, array):
         super().__init__(array)

@@ -162,7 +162,7 @@ def test_texture_integers_follow_kernel_declaration_not_flags(module: SourceModu
     assert shade.get()[0] == pytest.approx(0.2)
 
 
-def test_3d_array_roundtrip(module: SourceModule) -> None:
+def test_3d_array_roundtrip_keeps_values(module: SourceModule) -> None:
     a = random(5, 4, 3)
     array = drv.np_to_array(a, "C")
     module.get_texref("cube").set_array(array)
@@ -219,7 +219,7 @@ def test_texture_reads_double_and_complex_through_hacks(numbers: SourceModule) -
     numbers.get_texref("real").set_array(drv.matrix_to_array(real, "C", allow_double_hack=True))
     PyGPU.to_gpu(both).bind_to_texref_ext(numbers.get_texref("both"), allow_complex_hack=True)
     numbers.get_texref("layers").set_array(drv.np_to_array(layers, "C", allowSurfaceBind=True))
-    gc.collect()  # the array that was bound is kept
+    gc.collect()  # The texture reference keeps the array that was bound.
     r, b, one = PyGPU.empty((4, 4)), PyGPU.empty(16, "complex64"), PyGPU.empty((4, 4), "complex128")
     numbers.get_function("read")(r, b, one, block=(4, 4, 1))
     np.testing.assert_array_equal(r.get(), real)
@@ -227,7 +227,7 @@ def test_texture_reads_double_and_complex_through_hacks(numbers: SourceModule) -
     np.testing.assert_array_equal(one.get(), layers)
 
 
-def test_surface_write_and_read_roundtrip(numbers: SourceModule) -> None:
+def test_surface_write_and_read_roundtrip_keeps_values(numbers: SourceModule) -> None:
     a = np.random.default_rng(9).normal(size=(4, 4, 4))
     x, empty = PyGPU.to_gpu(a), PyGPU.zeros((4, 4, 4))
     numbers.get_surfref("cube").set_array(drv.gpuarray_to_array(empty, "C", allowSurfaceBind=True))
@@ -241,7 +241,7 @@ def test_surface_write_and_read_roundtrip(numbers: SourceModule) -> None:
     b = a[0] + 1j * a[1]
     y = PyGPU.to_gpu(b.astype("complex64"))
     spread = numbers.get_function("spread")
-    for is_read in (0, 1):  # its one layer is the nearest to layer 1
+    for is_read in (0, 1):  # The only layer of the surface is the nearest to layer 1.
         spread(y, np.int32(is_read), block=(4, 4, 1))
     np.testing.assert_array_equal(y.get(), b.T.astype("complex64"))
     with pytest.raises(ValueError, match="SURFACE_LDST"):

@@ -130,7 +130,7 @@ def test_device_data_rejects_unknown_properties():
 
 
 class Known(tools.DeviceData):
-    """Device data with all properties."""
+    """Define device data with all properties."""
 
     max_threads, warp_size, thread_blocks_per_mp, warps_per_mp = 1024, 32, 32, 64
     registers, shared_memory = 65536, 100 << 10

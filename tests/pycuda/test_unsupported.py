@@ -27,7 +27,7 @@ __global__ void wide(long long *out, size_t n, long long a, short b, unsigned c)
 
 
 class Text:
-    """Source object that converts to text, like a template."""
+    """Represent a source that converts to text, like a template."""
 
     def __str__(self) -> str:
         return SOURCE

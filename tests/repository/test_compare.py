@@ -1,4 +1,4 @@
-"""Test the program that compares PyGPU with other libraries: cases, counts and output."""
+"""Test benches/python/compare.py, which compares PyGPU with other libraries: cases, counts and output."""
 
 import importlib
 import importlib.util

@@ -31,7 +31,7 @@ SPEC.loader.exec_module(count_lines)
         ("struct S {\n    #[cfg(test)]\n    a: [u8; 4],\n    b: u8,\n}\n", 3),
     ],
 )
-def test_rust_lines(text: str, lines: int) -> None:
+def test_rust_lines_exclude_comments_and_test_code(text: str, lines: int) -> None:
     assert count_lines.rust_lines(text) == lines
 
 
@@ -45,7 +45,7 @@ def test_rust_lines(text: str, lines: int) -> None:
         ("", 0),
     ],
 )
-def test_python_lines(text: str, lines: int) -> None:
+def test_python_lines_exclude_comments_and_docstrings(text: str, lines: int) -> None:
     assert count_lines.python_lines(text) == lines
 
 

@@ -213,7 +213,7 @@ def test_public_docstring_has_numpydoc_form(name: str) -> None:
     assert faults(DOCUMENTED[name]) == []
 
 
-def test_finds_docstring_without_parameters() -> None:
+def test_docstring_check_finds_missing_parameters() -> None:
     def scale(values: Any, factor: float) -> None:
         """Scale the values.
 
@@ -262,7 +262,7 @@ def test_reference_has_every_public_name_once() -> None:
     }
 
 
-def test_finds_name_without_reference_group() -> None:
+def test_reference_check_finds_name_without_group() -> None:
     with pytest.raises(LookupError, match="no_such_name is in no group"):
         make_reference().group_of("no_such_name")
 

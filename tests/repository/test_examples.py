@@ -70,7 +70,7 @@ def test_mandelbrot_example_matches_numpy() -> None:
         z = np.where(inside, z * z + c, z)
         inside &= np.abs(z) <= 2
     black = (image == 0).all(axis=2)
-    # At the edge the last bit of a coordinate may decide.
+    # For points at the edge the result may depend on the last bit of a coordinate.
     assert (black != inside).sum() <= 2
     assert 0.1 < black.mean() < 0.5
 

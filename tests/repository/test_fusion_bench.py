@@ -1,4 +1,4 @@
-"""Test the program that compares deferred operations with other libraries: counts, checks and verdicts."""
+"""Test benches/python/fusion.py, which compares deferred operations with other libraries."""
 
 import importlib
 import json
@@ -55,7 +55,7 @@ def test_benchmark_requires_gpu() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_finds_wrong_value() -> None:
+def test_check_of_results_finds_wrong_value() -> None:
     expressions = module("expressions")
     for expression in expressions.LARGE:
         operands = expression.operands(1 << 16)

@@ -18,7 +18,7 @@ Module = tuple[str, ...]
 
 
 def circles(sources: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each import cycle, given the text of each file by its path from the root."""
+    """Return a sentence for each import cycle, from a map of file paths to texts."""
     graph = imports(sources)
     return [f"these import each other: {', '.join(names)}" for names in sorted(_strongly_connected(graph))]
 
@@ -83,7 +83,7 @@ def test_no_files_import_each_other() -> None:
         {"src/k/a/x.rs": "use super::y::Y;", "src/k/a/y.rs": "use crate::a::x;", "src/k/a/mod.rs": "mod x; mod y;"},
     ],
 )
-def test_finds_import_cycle(sources: dict[str, str]) -> None:
+def test_cycle_check_finds_import_cycle(sources: dict[str, str]) -> None:
     assert len(circles(sources)) == 1
 
 
@@ -95,5 +95,5 @@ def test_finds_import_cycle(sources: dict[str, str]) -> None:
         {"src/k/a.rs": "use crate::b::B;", "src/k/b.rs": "#[cfg(test)]\nmod tests { use crate::a::A; }"},
     ],
 )
-def test_accepts_imports_without_cycle(sources: dict[str, str]) -> None:
+def test_cycle_check_accepts_imports_without_cycle(sources: dict[str, str]) -> None:
     assert circles(sources) == []

@@ -67,7 +67,7 @@ def test_unconverted_paths_exist(lint: ModuleType) -> None:
         ("Classify common batches.", False),
     ],
 )
-def test_commit_subjects(tmp_path: Path, subject: str, is_accepted: bool) -> None:
+def test_commit_subject_is_rejected_if_style_forbids_it(tmp_path: Path, subject: str, is_accepted: bool) -> None:
     message = tmp_path / "message"
     message.write_text(
         f"{subject}\n\nA body of any length, which is not checked by anything, however long its lines may be.\n"

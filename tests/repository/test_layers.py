@@ -36,7 +36,7 @@ PYTHON_RANK = _ranks(PYTHON_LINE)
 
 
 def violations(sources: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each import against the order, given the text of each file by its path from the root."""
+    """Return a sentence for each import that violates the order, from a map of file paths to texts."""
     files = [RustSource(name, text) for name, text in sorted(sources.items())]
     test_modules = {module for file in files for module in file.declared_in(file.test_only)}
     found = []
@@ -84,7 +84,8 @@ def test_imports_run_one_way() -> None:
 
 
 def test_only_capture_module_permits_host_memory_in_copies() -> None:
-    # A1: code that allows a copy to use host memory must first query whether its stream is captured.
+    # Code that allows a copy to use host memory must first query whether its stream is captured (interop regression
+    # A1).
     door = ROOT / "src" / "memory" / "capture.rs"
     files = [RustSource(str(path.relative_to(ROOT)), path.read_text()) for path in (ROOT / "src").rglob("*.rs")]
     test_modules = {module for file in files for module in file.declared_in(file.test_only)}
@@ -139,7 +140,7 @@ def test_only_two_crates_depend_on_python() -> None:
         ("src/python/compat/raw.rs", "use crate::cellar;"),
     ],
 )
-def test_finds_planted_violation(file: str, text: str) -> None:
+def test_layer_check_finds_planted_violation(file: str, text: str) -> None:
     assert len(violations({file: text})) == 1
 
 
@@ -159,11 +160,11 @@ def test_finds_planted_violation(file: str, text: str) -> None:
         {"src/python/compat/a.rs": "use crate::{array::class, gil}; use super::b; use pygpu_array::Array;"},
     ],
 )
-def test_accepts_allowed_imports(sources: dict[str, str]) -> None:
+def test_layer_check_accepts_allowed_imports(sources: dict[str, str]) -> None:
     assert violations(sources) == []
 
 
-def test_violation_names_its_line() -> None:
+def test_layer_violation_names_its_line() -> None:
     assert violations({"src/backend/hip/a.rs": "\n\nuse crate::cuda::Cuda;\n"}) == [
         "src/backend/hip/a.rs:3: the backend hip must not use backend::cuda::Cuda"
     ]

@@ -1,4 +1,4 @@
-"""Test MPI programs: four processes with a device each, the CPU under four numbers."""
+"""Test MPI programs in four processes with a device each; the devices are the CPU with four device numbers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_four_processes_scatter_compute_and_gather() -> None:
 
 @pytest.mark.parametrize("way", [[], ["--device-pointers"]], ids=["buffers", "pointers"])
 def test_four_processes_pass_and_sum_arrays(way: list[str]) -> None:
-    # More than two chunks, the last of them short.
+    # The elements fill more than two chunks, and the last chunk is shorter.
     done = run(4, str(EXAMPLES / "mpi_device.py"), "--elements", "9000001", *way)
     assert done.returncode == 0, done.stderr
     assert "4 processes on cpu:0, cpu:1, cpu:2, cpu:3: passed and summed 9000001" in done.stdout
@@ -48,7 +48,7 @@ def test_process_without_device_reports_it_and_ends_others() -> None:
 
 
 def test_seed_program_runs_with_gpuarrays_of_four_processes() -> None:
-    """Lower-case calls pickle arrays, and upper-case calls transfer their memory directly."""
+    """Test lower-case calls, which pickle arrays, and upper-case calls, which transfer their memory directly."""
     done = run(
         4,
         "-c",

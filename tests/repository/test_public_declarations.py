@@ -1,4 +1,4 @@
-"""Test the declarations of public names: what is generated is current, and mistakes are found with file and line."""
+"""Test the declarations of public names: generated files are current, and an error names file and line."""
 
 from __future__ import annotations
 
@@ -109,14 +109,14 @@ fn not_exported() {
         ('#[pyo3(signature = (a: "int"))]', "sorting.rs:4: f: no type of the result"),
     ],
 )
-def test_finds_function_without_types(tools: Tools, signature: str, message: str) -> None:
+def test_stub_check_finds_function_without_types(tools: Tools, signature: str, message: str) -> None:
     _, stub, rust = tools
     (item,) = rust.items(RUST, f"/// Text.\n#[pyfunction]\n{signature}\nfn f(a: i32, b: i32) -> i32 {{\n}}\n")
     with pytest.raises(rust.DeclarationError, match=message):
         list(stub.member(item, {}))
 
 
-def test_finds_getter_of_unknown_type(tools: Tools) -> None:
+def test_stub_check_finds_getter_of_unknown_type(tools: Tools) -> None:
     _, stub, rust = tools
     text = "#[pymethods]\nimpl A {\n    #[getter]\n    fn x(&self) -> Strange {\n    }\n}\n"
     (item,) = rust.items(RUST, text)
@@ -147,13 +147,13 @@ names! {
 
 
 @pytest.mark.parametrize("row", ["functions: sort;", 'internal_functions "Order": sort;', 'funtions "Order": sort;'])
-def test_finds_wrong_declaration_entry(tools: Tools, row: str) -> None:
+def test_declaration_check_finds_wrong_entry(tools: Tools, row: str) -> None:
     _, _, rust = tools
     with pytest.raises(rust.DeclarationError, match=r"sorting.rs:2: names!: a row is"):
         list(rust.names(RUST, f"names! {{\n    {row}\n}}\n"))
 
 
-def test_finds_exported_name_without_declaration(tools: Tools) -> None:
+def test_declaration_check_finds_undeclared_exported_name(tools: Tools) -> None:
     _, stub, rust = tools
     exported = list(rust.names(RUST, 'names! {\n    functions "Order": sort;\n}\n'))
     with pytest.raises(rust.DeclarationError, match=r"sorting.rs:2: sort has no types"):
@@ -170,7 +170,7 @@ def test_finds_exported_name_without_declaration(tools: Tools) -> None:
         ('x = 1\npublic_values("Order", "x", "x")', "sorting.py:2: x is declared twice; the other declaration is"),
     ],
 )
-def test_finds_wrong_mark(tools: Tools, text: str, message: str | None) -> None:
+def test_declaration_check_finds_wrong_mark(tools: Tools, text: str, message: str | None) -> None:
     names, _, _ = tools
     found = list(names.errors(names.marks(PYTHON, text)))
     assert len(found) == (message is not None)
@@ -188,7 +188,7 @@ def test_finds_wrong_mark(tools: Tools, text: str, message: str | None) -> None:
         ),
     ],
 )
-def test_finds_unreadable_mark(tools: Tools, text: str, message: str) -> None:
+def test_declaration_check_finds_unreadable_mark(tools: Tools, text: str, message: str) -> None:
     names, _, rust = tools
     with pytest.raises(rust.DeclarationError, match=message):
         list(names.marks(PYTHON, text))

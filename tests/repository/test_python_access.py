@@ -12,7 +12,7 @@ pytestmark = pytest.mark.enough_on("cpu")
 ROOT = Path(__file__).parents[2]
 ATTACHES = re.compile(r"\bPython::(?:attach|try_attach|with_gil)\(|\bPyGILState_Ensure\(\)\s*\}")
 FUNCTION = re.compile(r"^ *(?:pub(?:\([\w ]+\))? )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)", re.MULTILINE)
-# Called by functions that have checked: the guard of the GIL itself, and the drop of an object after `release_object`.
+# Functions whose callers have checked: the guard of the GIL, and the drop of an object after `release_object`.
 BEHIND_A_CHECK = {("interpreter.rs", "new"), ("callback.rs", "release_with_gil")}
 
 
@@ -36,7 +36,7 @@ def test_functions_that_attach_check_first() -> None:
     assert [one for path, text in sources.items() for one in unchecked(path.name, text)] == []
 
 
-def test_finds_function_without_check() -> None:
+def test_access_check_finds_function_without_check() -> None:
     good = "fn good() {\n    PythonAccess::expected()?;\n    Python::attach(|py| py)\n}\n"
     bad = "fn bad() {\n    Python::attach(|py| py)\n}\n"
     text = f"{good}\n{bad}"

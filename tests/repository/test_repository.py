@@ -85,7 +85,7 @@ def test_folders_have_at_most_20_files() -> None:
     assert too_full(in_rooms) == {}
 
 
-def test_finds_folder_with_too_many_files() -> None:
+def test_folder_check_finds_folder_with_too_many_files() -> None:
     names = [f"src/a/{number}.rs" for number in range(MAX_FILES)]
     assert too_full([*names, "src/a/notes.md", "src/a/b/more.rs"]) == {}
     assert too_full([*names, "src/a/one_more.rs"]) == {"src/a": 21}
@@ -95,17 +95,17 @@ def test_no_file_contains_machine_path() -> None:
     assert machine_paths(texts_of(tracked_files())) == []
 
 
-def test_finds_file_that_is_too_long() -> None:
+def test_length_check_finds_too_long_file() -> None:
     lines = "x\n" * MAX_LINES
     assert too_long({"right.rs": lines, "long.rs": lines + "x\n"}) == ["long.rs has 501 of at most 500 lines"]
 
 
 @pytest.mark.parametrize("folder", ["work", "root", "home", "Users"])
-def test_finds_machine_path(folder: str) -> None:
+def test_path_check_finds_machine_path(folder: str) -> None:
     line = f'include = "/{folder}/someone/file"'
     assert machine_paths({"a.toml": f"\n{line}\n"}) == [f"a.toml:2: {line}"]
 
 
 @pytest.mark.parametrize("line", ["https://example.org/home/page", "src/work/file", "~/work/x"])
-def test_accepts_other_paths(line: str) -> None:
+def test_path_check_accepts_other_paths(line: str) -> None:
     assert machine_paths({"a.md": line}) == []

@@ -99,7 +99,7 @@ def test_macros_without_functions_are_not_expanded(rust_macros: ModuleType) -> N
     assert list(rust_macros.Macros([text]).items(text)) == []
 
 
-def test_finds_macro_call_that_matches_no_arm(rust_macros: ModuleType) -> None:
+def test_expansion_rejects_macro_call_that_matches_no_arm(rust_macros: ModuleType) -> None:
     text = ROWS + "rows! {\n    method sum -> 3\n}\n"
     with pytest.raises(ValueError, match="rows!: no arm fits: method sum"):
         list(rust_macros.Macros([ENTRY, text]).items(text))

@@ -12,10 +12,10 @@ DECLARATION = re.compile(
     r"^ *(?:pub(?:\([^)]*\))? )?(?:unsafe )?(?:struct|enum|union|trait|type) (?P<name>[A-Z]\w*)", re.MULTILINE
 )
 MOST = 2
-# The vendors' drivers: each implements the trait, whose associated types it declares.
+# The driver of each vendor implements this trait and declares its associated types.
 TRAIT = "src/backend/vendor/symbols.rs"
 VENDORS = (TRAIT, "src/backend/cuda/", "src/backend/hip/")
-# Declared by each vendor's driver, and associated types of other traits.
+# Type names that each vendor's driver declares, or that are associated types of other traits.
 SHARED = {"Api", "Slot", "Error", "PreviousDevice"}
 # Folders that have not been renamed yet.
 NOT_YET = ("src/python/",)

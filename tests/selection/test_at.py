@@ -42,7 +42,7 @@ def test_at_applies_function_once_per_repeated_index(name: str) -> None:
     index = rng.integers(-20, 20, 500)
     check(name, host, index, rng.integers(1, 3, 500))
     check(name, host, index, np.array(2))
-    # NumPy itself reads beyond the end of values that it would have to repeat.
+    # The test repeats the values for NumPy, whose `at` reads beyond the end of values that it must repeat.
     values = rng.integers(1, 3, 10)
     target, wanted = PyGPU.to_gpu(host), host.copy()
     getattr(PyGPU, name).at(target, PyGPU.to_gpu(index.reshape(50, 10)), PyGPU.to_gpu(values))

@@ -27,7 +27,7 @@ def moved(value: Any) -> Any:
 
 
 def both(name: str, *arguments: Any, **keywords: Any) -> None:
-    """Compare NumPy's function with PyGPU's of the same name, called in two ways."""
+    """Compare NumPy's function with PyGPU's, called directly and through NumPy's dispatch."""
     numpys = outcome(lambda: getattr(np, name)(*arguments, **keywords))
     for function in (getattr(PyGPU, name), getattr(np, name)):
         ours = outcome(lambda function=function: function(*map(moved, arguments), **keywords))
@@ -39,7 +39,7 @@ def both(name: str, *arguments: Any, **keywords: Any) -> None:
 
 
 def written(name: str, host: np.ndarray, *arguments: Any, **keywords: Any) -> None:
-    """Compare functions that write their first argument, which an error leaves unchanged."""
+    """Compare functions that write their first argument; an error must leave this argument unchanged."""
     target, wanted = PyGPU.to_gpu(host), host.copy("K")
     numpys = outcome(lambda: getattr(np, name)(wanted, *arguments, **keywords))
     ours = outcome(lambda: getattr(PyGPU, name)(target, *map(moved, arguments), **keywords))

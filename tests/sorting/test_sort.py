@@ -13,7 +13,7 @@ import simulated
 from PyGPU._native import host_sorting
 
 PyGPU.device_count()
-# A simulated GPU compiles each kernel for the host, therefore it runs few cases of each kind.
+# A simulated GPU compiles each kernel for the host, so few cases of each kind run there.
 IS_SIMULATED = simulated.driver() is not None
 WHOLE = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 KINDS = [*WHOLE, "float16", "float32", "float64", "complex64", "complex128"]

@@ -1,4 +1,4 @@
-"""Test conditional graph nodes: if, else, while, switch. Backends without them reject them (B7)."""
+"""Test conditional graph nodes: if, else, while, switch; backends without such nodes reject them."""
 
 from __future__ import annotations
 

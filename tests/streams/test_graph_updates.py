@@ -1,4 +1,4 @@
-"""Test updates of graph parameters: of one node, or of a whole graph, on every backend (B7)."""
+"""Test updates of the parameters of one graph node, or of a whole graph, on every backend."""
 
 from __future__ import annotations
 

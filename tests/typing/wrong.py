@@ -1,4 +1,4 @@
-"""Invalid programs: a type checker must report each marked line, with mypy's code, and no other line."""
+"""Contain invalid lines: a type checker must report each marked line, with mypy's code, and no other line."""
 
 import numpy as np
 

@@ -29,7 +29,7 @@ def equal(actual: numpy.ndarray, expected: object) -> None:
 
 @contextlib.contextmanager
 def given_back(free: Callable[[int], None], address: int) -> Iterator[int]:
-    """Provide an address for a block and free it at the end, retrying if the free fails."""
+    """Yield an address and free it at the end of the block of code; a failed free is repeated."""
     try:
         yield address
     finally:
@@ -116,7 +116,7 @@ def host_functions() -> None:
 
 
 def in_order() -> None:
-    """Allocate and free raw memory in stream order, and copy rows there."""
+    """Allocate and free raw memory in stream order, and copy rows into it."""
     stream, out = PyGPU.Stream(), PyGPU.zeros_pinned(64, "u1")
     address = _core.raw_allocate_async(64, stream)
     try:

@@ -1,6 +1,6 @@
-"""Call each public name with a pending array.
+"""Define for each public name a call with a pending array.
 
-Some calls are found by trying guesses; the tables contain the others.
+The calls of some names are found by trying guesses; tables contain the calls of the other names.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ NOT_CALLED = {
     "load": "reads a file into new memory",
 }
 
-# Attributes of an array are read, and those in this table are also called as it states.
+# Every attribute of an array is read. An attribute in this table is also called by the function in its entry.
 METHODS: dict[str, Callable[[Any], Any]] = {
     "astype": lambda x: x.astype("float32"),
     "allocate": lambda x: x.allocate(),
@@ -220,7 +220,7 @@ WAITING_ATTRIBUTES = listed(
     """
 )
 
-# These attributes raise an error for this array, whether operations are pending or not.
+# These attributes raise an error for the tested array, with and without pending operations.
 REFUSED_ATTRIBUTES = {
     "__array__": "an array of a GPU is not moved to the host without being asked",
     "__array_interface__": "likewise",

@@ -1,4 +1,4 @@
-"""Generate program fragments of a few arithmetic lines each from one seed, so that their kernels are compiled once.
+"""Generate program fragments of a few arithmetic lines from one seed; programs share them, so few kernels are compiled.
 
 A fragment runs with NumPy's arrays and with PyGPU's. The values it returns are those that a program would keep in
 variables. All other arrays are dropped after their last use, like temporaries, or at the end, like local variables.
@@ -47,7 +47,7 @@ class Fragment:
     kept: tuple[int, ...]
 
     def run(self, xp: Any, operands: Sequence[Any]) -> list[Any]:
-        """Run the lines with a module that has NumPy's names, and return the kept values."""
+        """Run the lines with NumPy or a module with NumPy's names, and return the kept values."""
         values = [*operands]
         for line in self.lines:
             play(xp, values, line)

@@ -71,7 +71,7 @@ class Finalisers:
 
     def _collected(self, phase: str, _: Any) -> None:
         if phase == "stop" and self.world is not None:
-            Cycle(self)  # This object is for the next collection.
+            Cycle(self)  # The next collection destroys this object.
 
     def act(self) -> None:
         world = self.world
@@ -82,7 +82,7 @@ class Finalisers:
         try:
             self._act(world)
         except MemoryError:
-            pass  # The program sometimes limits the memory.
+            pass  # The error occurs if the program limits the memory at this time.
         except Exception as error:
             self.wrong.append(f"a finaliser: {type(error).__name__}: {error}")
         finally:
@@ -114,7 +114,7 @@ class Finalisers:
 
 
 class Refusals:
-    """Make the driver sometimes refuse a request for memory, once each time."""
+    """Make the driver reject single requests for memory at random."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)

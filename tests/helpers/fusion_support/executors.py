@@ -24,7 +24,7 @@ TRIPLED = """extern "C" __global__ void fusion_tripled(float *x, int count) {
 
 
 class World:
-    """One execution of a program: its arrays by number, and the values that it read.
+    """Execute a program once, and hold its arrays by number and the values that it read.
 
     A world is one run of the same steps. This class runs them in NumPy; `Device` runs them in PyGPU.
     """
@@ -88,7 +88,7 @@ class World:
         self.see(host > 0)
 
     def large(self, host: np.ndarray) -> None:
-        """Compute with an operand that only the deferred operation refers to."""
+        """Compute with a large operand to which only the deferred operation refers."""
         self.see(host > 0)
 
     def close(self) -> None:
@@ -220,11 +220,11 @@ class Device(World):
         try:
             with suppress(MemoryError):
                 work()
-            with suppress(MemoryError):  # Both this operation and an operation that was pending before it failed.
+            with suppress(MemoryError):  # This operation fails, as does an operation that was pending before it.
                 _core.flush()
         finally:
             PyGPU.set_memory_limit(None)
-            # A call that raises an error leaves the errors of other batches to the next flush.
+            # If a call raises an error, the errors of other batches are raised by the next flush.
             with contextlib.suppress(MemoryError):
                 _core.flush()
 

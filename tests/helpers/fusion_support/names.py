@@ -1,4 +1,4 @@
-"""List the public names of the package and of its arrays, and the way to call each and compare its result."""
+"""List the public names of the package and of its arrays, with a call of each and a comparison of its result."""
 
 from __future__ import annotations
 

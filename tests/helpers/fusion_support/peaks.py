@@ -16,7 +16,7 @@ from fusion_support.figures import limits, mode
 from PyGPU import _core
 
 MIB = 1 << 20
-COUNT = MIB // 8  # This gives an operand of 1 MiB, the smallest size that the memory bound counts.
+COUNT = MIB // 8  # An operand then has 1 MiB, which is the smallest size that the memory bound counts.
 HELD = 4 * MIB
 
 
@@ -125,7 +125,7 @@ def eager_peak(program: Callable[[Any, Any], Any], threads: int = 1) -> int:
 
 
 def main() -> None:
-    """Check each program. No helper thread runs, because it would only lower the peak."""
+    """Check the peak of each program, without the helper thread, because this thread could only lower the peak."""
     _core._bound_fusion_age(0)
     for program in PROGRAMS:
         # The first run compiles the kernels, so that every operation of the second one is fused.

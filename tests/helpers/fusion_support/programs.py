@@ -26,7 +26,7 @@ class Arrays:
     x: Any
     y: Any
     row: Any
-    # Arrays that exist before the program, and that it writes.
+    # Arrays that exist before the program runs and to which the program writes.
     targets: list[Any]
     streams: list[Any] = field(default_factory=list)
 
@@ -41,9 +41,9 @@ class Arrays:
 
 @dataclass(frozen=True)
 class Program:
-    """A program whose deferred operations one flush launches."""
+    """Hold a program whose deferred operations are launched by one flush."""
 
-    # Appends each result to the list, so that the results before an error are available.
+    # The function appends each result to the list, so that the results before an error are available.
     run: Callable[[Arrays, list[Any]], None]
     limits: dict[str, int] = field(default_factory=lambda: {"meetings": 1})
 

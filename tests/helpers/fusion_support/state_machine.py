@@ -49,7 +49,7 @@ Step = tuple[Any, ...]
 
 
 class Difference(AssertionError):
-    """Two runs of one program read different values."""
+    """Report that two runs of one program read different values."""
 
 
 class Program:
@@ -121,7 +121,7 @@ class Program:
         return operands
 
     def _episode(self) -> None:
-        """Add a fragment or two, and then often a step that launches them."""
+        """Add one or two fragments, and often a step that launches their operations."""
         place = self.random.randrange(len(self.fragments))
         results: list[int] = []
         for fragment in self.fragments[place : place + 1 + (self.random.random() < 0.2)]:
@@ -399,8 +399,8 @@ def check_together(programs: Sequence[Program], disturbances: Disturbances | Non
     with limited(programs[0]):
         off = [replay(program, "off", disturbances, is_alone=False) for program in programs]
         with ThreadPoolExecutor(len(programs)) as pool:
-            # Finalisers may modify arrays in only one of the compared worlds (a world is one run of the same steps), so
-            # the other world gets only the refusals.
+            # Finalisers may modify the arrays of only one run, so only the first program has them. The other programs
+            # get only the injected refusals of memory.
             plain = Disturbances(refusals=disturbances.refusals if disturbances else None)
             extra = [disturbances, *[plain] * (len(programs) - 1)]
             running = [

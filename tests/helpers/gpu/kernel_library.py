@@ -37,9 +37,9 @@ def find_compiler() -> str | None:
 
 
 def simulated() -> Path | None:
-    """Return the path of the simulated driver that PyGPU uses, which exports the kernels itself;
+    """Return the path of the simulated driver that PyGPU uses; None for a real driver.
 
-    None for a real driver.
+    A simulated driver exports the kernels itself.
     """
     name = {"cuda": "libcuda.so.1", "hip": "libamdhip64.so.7"}.get(PyGPU.backend_name())
     if name is None:

@@ -141,7 +141,7 @@ def same(actual: Any, expected: Any) -> None:
 @contextlib.contextmanager
 def no_wait(limit: float = SECONDS * 3 / 4) -> Iterator[None]:
     """Assert that the block does not wait for a stream that is busy for SECONDS."""
-    # Garbage of other tests may contain modules, and unloading a module waits for the device.
+    # A collection within the block could unload modules of earlier tests, which waits for the device.
     gc.collect()
     gc.disable()
     start = time.perf_counter()

@@ -33,7 +33,7 @@ TICKS = 400_000  # This takes a few tenths of a millisecond.
 
 
 class Library:
-    """A library that can hold the memory of a baton."""
+    """Represent a library that can hold the memory of a baton."""
 
     name = ""
     on_device = True
@@ -71,13 +71,13 @@ class Baton:
     # Whether the owner of the memory is informed of `stream`, so that the holder may be dropped while it works. A
     # library that imports from another library informs only that one. `hostile` names the default stream.
     is_stream_known: bool = True
-    # Earlier holders of the memory. They own it, and are dropped at any time.
+    # Earlier holders of the memory, each of which still owns it; a holder may be dropped at any time.
     kept: list[Any] = field(default_factory=list)
     history: deque[str] = field(default_factory=lambda: deque(maxlen=HISTORY))
 
 
 class Own(Library):
-    """PyGPU on any stream; it orders the accesses itself."""
+    """Represent PyGPU, which orders accesses on all its streams itself."""
 
     name = "PyGPU"
 
@@ -100,7 +100,7 @@ class Own(Library):
 
 
 class Host(Library):
-    """NumPy."""
+    """Represent NumPy."""
 
     name, on_device = "NumPy", False
 
@@ -112,7 +112,7 @@ class Host(Library):
 
 
 class Torch(Library):
-    """PyTorch; each holder works on one of PyTorch's streams."""
+    """Represent PyTorch; each holder works on one of PyTorch's streams."""
 
     name = "torch"
 
@@ -142,7 +142,7 @@ class Torch(Library):
 
 
 class CuPy(Library):
-    """CuPy; each holder works on one of CuPy's streams."""
+    """Represent CuPy; each holder works on one of CuPy's streams."""
 
     name = "CuPy"
 
@@ -172,7 +172,7 @@ class CuPy(Library):
 
 
 class Numba(Library):
-    """numba-cuda on the default stream."""
+    """Represent numba-cuda on the default stream."""
 
     name = "numba"
 
@@ -190,7 +190,7 @@ class Numba(Library):
 
 
 class Jax(Library):
-    """JAX, whose arrays are constant: a write makes a new array, on a stream that JAX chooses."""
+    """Represent JAX, whose arrays are constant: a write makes a new array, on a stream that JAX chooses."""
 
     name = "JAX"
 
@@ -219,7 +219,7 @@ class Jax(Library):
 
 
 class CoreView:
-    """A view of cuda.core with the stream on which it is used, as an array interface for other libraries."""
+    """Hold a view of cuda.core and its stream, and present both to other libraries by an array interface."""
 
     def __init__(self, view: Any, stream: Any) -> None:
         self.view, self.stream = view, stream
@@ -237,7 +237,7 @@ class CoreView:
 
 
 class CudaCore(Library):
-    """cuda.core; each holder is used on one of its streams."""
+    """Represent cuda.core; each holder is used on one of cuda.core's streams."""
 
     name = "cuda.core"
 
@@ -322,7 +322,7 @@ PEERS = {"torch": torch_peer, "CuPy": cupy_peer, "numba": numba_peer, "JAX": jax
 
 
 def peers(names: Sequence[str] | None = None) -> list[Library]:
-    """Return the named libraries, or all, that are installed and work on the same device."""
+    """Return the named libraries, by default all, that are installed and use the device of PyGPU."""
     found: list[Library] = []
     if simulated.driver() is not None or PyGPU.backend_name() != "cuda":
         return found

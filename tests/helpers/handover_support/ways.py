@@ -1,4 +1,4 @@
-"""Define the ways by which `tests/helpers/handovers.py` passes memory between libraries.
+"""Define the protocols by which `tests/helpers/handovers.py` passes memory between libraries.
 
 Each way takes the current holder of the memory on its library's stream, and returns the object that the next library
 imports.
@@ -95,7 +95,7 @@ def interface_of(baton: Baton) -> str:
 def shown(holder: Any, baton: Baton) -> Shown:
     """Return the holder by its array interface alone.
 
-    If the interface has no stream, as PyTorch's, the holder's work is completed before.
+    If the interface has no stream, like PyTorch's, the function first waits for the holder's work.
     """
     producer = Shown(holder, interface_of(baton))
     if baton.device != "cpu" and "stream" not in producer.__cuda_array_interface__:
@@ -110,7 +110,7 @@ def by_interface(holder: Any, baton: Baton) -> PyGPU.GPUArray:
 
 
 def to_pygpu(device: str) -> dict[str, Way]:
-    """Return the ways by which PyGPU can receive memory of a device."""
+    """Return the protocols by which PyGPU can receive memory of a device."""
     ways: dict[str, Way] = {
         "from_dlpack": lambda holder, baton, choices: PyGPU.from_dlpack(holder),
         "asarray": lambda holder, baton, choices: PyGPU.asarray(holder, device="cpu" if device == "cpu" else None),
@@ -147,7 +147,7 @@ def core_view(holder: Any, target: CudaCore) -> CoreView:
 
 
 def ways_to(baton: Baton, target: Library) -> dict[str, Way]:
-    """Return the ways by which the target library can receive the memory of a baton."""
+    """Return the protocols by which the target library can receive the memory of a baton."""
     source = baton.library
     if isinstance(target, Own):
         ways = to_pygpu(baton.device)
@@ -187,7 +187,7 @@ def ways_to(baton: Baton, target: Library) -> dict[str, Way]:
         return ways
     if isinstance(target, CuPy):
         cupy = target.cupy
-        # CuPy prefers the array interface to DLPack. Those of PyTorch and JAX have no stream.
+        # CuPy prefers the array interface to DLPack. The array interfaces of PyTorch and JAX have no stream.
         has_stream = not isinstance(source, Torch | Jax)
         ways = {"asarray": lambda holder, baton, choices: cupy.asarray(holder if has_stream else synchronized(holder))}
         if hasattr(baton.holder, "__dlpack__"):

@@ -19,8 +19,8 @@ from pathlib import Path
 from types import ModuleType
 
 SOURCE = Path(__file__).with_name("hostile.c")
-# Threads call `library` at once. In Python 3.11, `sysconfig.get_config_var` returns None while another thread is in its
-# first call.
+# Several threads may call `library` concurrently. In Python 3.11, `sysconfig.get_config_var` returns None while another
+# thread is in its first call.
 LOCK = threading.Lock()
 
 

@@ -70,9 +70,9 @@ def names_of(soak: Soak, table: dict[str, list[str]], dtype: np.dtype) -> list[s
 
 
 def agreed(held: Held) -> Held:
-    """Compare the values with the counterpart, which then gets the device's NaNs.
+    """Compare the values with those of the counterpart, which then gets the device's NaNs.
 
-    Their payload is unspecified, so it may differ before.
+    The payload of a NaN is unspecified, so the two payloads may differ before.
     """
     got, twin = held.array.get(), held.twin
     if twin.dtype.kind in "fc":

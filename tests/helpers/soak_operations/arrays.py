@@ -66,9 +66,9 @@ def arange(soak: Soak) -> Held:
 
 @operation(3)
 def asarray_of_ndarray(soak: Soak) -> Held:
-    """Call asarray:
+    """Create an array from an ndarray by `asarray`.
 
-    on the CPU the memory is shared, so writes may change the source; elsewhere the values are uploaded.
+    On the CPU the memory is shared, so writes may change the ndarray. On a device the values are uploaded.
     """
     shape, dtype = soak.choices.shape(), soak.choices.choice(DTYPES)
     source, twin = soak.choices.strided_twins(shape, dtype)
@@ -244,7 +244,7 @@ def assign_from_host(soak: Soak) -> Held | None:
 
 @operation(5)
 def assign_from_device(soak: Soak) -> Held | None:
-    """Assign another array of the same dtype and a suitable shape, often one that shares memory."""
+    """Assign an array of the target's dtype and a suitable shape; the array often shares memory with the target."""
     if (held := soak.pick(writeable)) is None:
         return None
 

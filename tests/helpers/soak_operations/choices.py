@@ -13,7 +13,7 @@ import numpy as np
 
 try:
     import ml_dtypes
-except ImportError:  # This is a machine with a device but without the test tools.
+except ImportError:  # A machine with a device may lack the test tools.
     ml_dtypes = None
 
 NUMBERS = ["bool", "int8", "uint8", "int16", "uint32", "int32", "int64", "float16", "float32", "float64"]

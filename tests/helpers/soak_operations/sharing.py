@@ -17,11 +17,11 @@ from soak_operations.table import device_of, in_numbers, of_moderate_size, opera
 if TYPE_CHECKING:
     from soak import Held, Soak
 
-# Through the protocols
+# Sharing protocols
 
 
 def alias(soak: Soak, held: Held, array: PyGPU.GPUArray) -> Held:
-    """Hold another array over the same memory, for which PyGPU cannot detect that the memory is the same."""
+    """Hold another array over the memory of an array; PyGPU cannot detect that both share memory."""
     held.family.lent = True
     soak.settle(held)
     return soak.hold(array, held.twin, held.family)
@@ -107,7 +107,7 @@ def peer(soak: Soak) -> Held | None:
     return alias(soak, held, PyGPU.from_dlpack(theirs))
 
 
-# Streams, devices, pinned memory, ends
+# Streams, devices, pinned memory, drops
 
 
 @operation(6)

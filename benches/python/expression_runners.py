@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from expressions import Names
-from turns import Library
+from timing import Library
 
 Function = Callable[..., Any]
 
 
 class Way:
-    """One column of the table: a library, and the preparation of a function before its call."""
+    """Hold one column of the table: a library, and the preparation of an expression before its call."""
 
     name = ""
 
@@ -30,7 +30,7 @@ class Way:
         self.library.synchronize()
 
     def compiled(self, function: Function) -> Function:
-        """Return the timed function: its results have memory when it returns, or will without a request."""
+        """Return the function to time; its results have memory at its return or get it without a request."""
         return function
 
     def fetch(self, array: Any) -> Any:
@@ -42,7 +42,7 @@ class Way:
 
 
 class OfPyGPU(Way):
-    """PyGPU with deferred operations."""
+    """Run PyGPU with deferred operations."""
 
     def __init__(self) -> None:
         super().__init__("PyGPU")
@@ -61,7 +61,7 @@ class OfPyGPU(Way):
 
 
 class Torch(Way):
-    """Torch with separate operations."""
+    """Run Torch with separate operations."""
 
     def __init__(self) -> None:
         super().__init__("torch")
@@ -74,7 +74,7 @@ class Torch(Way):
 
 
 class TorchCompile(Torch):
-    """`torch.compile`."""
+    """Run functions that `torch.compile` compiles."""
 
     def compiled(self, function: Function) -> Function:
         """Return Inductor's result for these shapes only: other recorded shapes would make it general and slower."""
@@ -83,7 +83,7 @@ class TorchCompile(Torch):
 
 
 class Cupy(Way):
-    """CuPy with separate operations."""
+    """Run CuPy with separate operations."""
 
     def __init__(self) -> None:
         from cupyx.scipy.special import erf
@@ -92,7 +92,7 @@ class Cupy(Way):
 
 
 class CupyFuse(Cupy):
-    """`cupy.fuse`."""
+    """Run functions that `cupy.fuse` compiles."""
 
     def compiled(self, function: Function) -> Function:
         """Return the function with CuPy's decorator."""
@@ -100,7 +100,7 @@ class CupyFuse(Cupy):
 
 
 class Jax(Way):
-    """JAX with separate operations."""
+    """Run JAX with separate operations."""
 
     def __init__(self) -> None:
         import jax
@@ -123,7 +123,7 @@ class Jax(Way):
 
 
 class JaxJit(Jax):
-    """`jax.jit`."""
+    """Run functions that `jax.jit` compiles."""
 
     def compiled(self, function: Function) -> Function:
         """Return XLA's compiled function."""
@@ -142,7 +142,7 @@ WAYS: dict[str, Callable[[], Way]] = {
 
 
 def found(name: str) -> Way | None:
-    """Return a way, if its library is installed."""
+    """Return the named way of running an expression; None if its library is not installed."""
     with contextlib.suppress(ImportError):
         return WAYS[name]()
     return None

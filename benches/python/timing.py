@@ -18,12 +18,12 @@ import machine
 CALLS = 20
 # Seconds beyond which a call is not repeated.
 LONG = 0.1
-# Number of calls with few elements that are timed together.
+# Number of small calls that are timed together.
 BATCH = 300
 
 
 class Library:
-    """A library: its array constructor and its synchronization."""
+    """Hold the array constructor and the synchronization of a library."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -54,7 +54,7 @@ class Library:
             self.module.synchronize()
 
     def seconds(self, call: Callable[[], Any]) -> float:
-        """Return device seconds of one call, by events around many, or around few long ones."""
+        """Return device seconds of one call, measured by events around many short calls or few long ones."""
         call()
         self.synchronize()
         begun = time.perf_counter()
@@ -84,7 +84,7 @@ class Library:
 
 
 class Jax(Library):
-    """JAX with separate operations; it has no events, so that its times are the host's around many calls."""
+    """Time JAX's separate operations by the host's clock around many calls, because JAX has no events."""
 
     def __init__(self) -> None:
         super().__init__("jax")
@@ -99,7 +99,7 @@ class Jax(Library):
         (self.module.zeros(()) + 1).block_until_ready()
 
     def seconds(self, call: Callable[[], Any]) -> float:
-        """Return seconds of one call among many; the last is awaited."""
+        """Return the seconds of one call among many; the time includes the wait for the last call."""
         call().block_until_ready()
         start = time.perf_counter()
         for _ in range(CALLS - 1):
@@ -110,7 +110,7 @@ class Jax(Library):
 
 @dataclass
 class Column:
-    """One column of a table: a library, its large calls with the bytes of each, and its small calls."""
+    """Hold one column of a table: a library, its large calls with the bytes of each, and its small calls."""
 
     label: str
     library: Library
@@ -131,7 +131,7 @@ def host_seconds(library: Library, call: Callable[[], Any]) -> float:
 
 
 def found(names: Sequence[str] = ("PyGPU", "torch", "cupy")) -> list[Library]:
-    """Return the installed libraries."""
+    """Return those of the named libraries that are installed."""
     libraries = []
     for name in names:
         with contextlib.suppress(ImportError):
@@ -147,7 +147,7 @@ def measure(
     unit: str = "GB/s",
     more: Callable[[int], Sequence[Column]] = lambda count: (),
 ) -> None:
-    """Time all alternately, print a table, and write it if requested.
+    """Time the calls of all libraries alternately, print a table, and write the JSON file if requested.
 
     `large` returns calls on the given number of four-byte elements, with the units of work of each; `unit` names a
     billion of them per second. `small` returns host seconds of calls with few elements; `more` columns follow.

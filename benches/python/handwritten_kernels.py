@@ -1,7 +1,7 @@
-"""Kernels written for one case each: the reference for a library's general kernels.
+"""Define kernels that are each written for one case of arithmetic.py, as the reference for general kernels.
 
-The result is preallocated, extents are multiples of four, and nothing is checked. Host microseconds of small
-calls are the driver's launch alone, in a loop in C.
+The results are preallocated, the lengths of arrays are multiples of four, and no kernel checks its arguments. The time
+of a small call is the host time of the driver's launch alone, measured by a loop in C.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from floor import Floor
-from turns import BATCH, Column, Library
+from timing import BATCH, Column, Library
 
 SOURCE = """
 #include <cuda_fp16.h>
@@ -106,7 +106,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
     def call(kernel: str, grid: Any, *arrays: Any, block: Any = THREADS) -> Callable[[], Any]:
         function = module.get_function(kernel)
-        # The closure keeps the arrays alive and passes their addresses: kernels choose their access.
+        # The closure keeps the arrays alive and passes only their addresses.
         return lambda: function[grid, block](*(array.ptr for array in arrays))
 
     rows = (side // 4 // THREADS, side)
@@ -129,12 +129,12 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 @functools.cache
 def floor() -> Floor:
-    """Return the driver's calls alone."""
+    """Return the library whose calls are those of the driver alone."""
     return Floor()
 
 
 def small() -> dict[str, float]:
-    """Return the driver's launch with five arguments, which each small call makes."""
+    """Return the host seconds of a driver launch with five arguments for each small call of the table."""
     loop = floor().timer("launch, 5 arguments")
     launch = min(loop(BATCH) for _ in range(20)) / BATCH
     return dict.fromkeys(("s + t", "astype of 16", "where(m, x, y) of 16"), launch)
