@@ -159,7 +159,7 @@ class Thread:
     def end(self, baton: Baton) -> None:
         """Drop a baton while work on it may be active, if the owner of its memory is informed of the stream."""
         self.batons.remove(baton)
-        if not baton.is_stream_known:
+        if not baton.is_stream_known or baton.is_of_jax:
             with baton.library.working(baton):
                 baton.library.finish(baton)
         self.counts["end"] += 1

@@ -56,7 +56,7 @@ class Library:
         return None
 
     def finish(self, baton: Baton) -> None:
-        """Wait for the work of the holder. That of NumPy and numba ends within the call, and PyGPU waits by itself."""
+        """Wait for the work of the holder. That of NumPy and numba ends within the call."""
 
 
 @dataclass(eq=False)
@@ -71,6 +71,8 @@ class Baton:
     # Whether the owner of the memory is informed of `stream`, so that the holder may be dropped while it works. A
     # library that imports from another library informs only that one. `hostile` names the default stream.
     is_stream_known: bool = True
+    # Whether JAX allocated the memory. JAX reuses memory after its last owner without waiting for other libraries.
+    is_of_jax: bool = False
     # Earlier holders of the memory, each of which still owns it; a holder may be dropped at any time.
     kept: list[Any] = field(default_factory=list)
     history: deque[str] = field(default_factory=lambda: deque(maxlen=HISTORY))
@@ -97,6 +99,10 @@ class Own(Library):
 
     def read(self, baton: Baton) -> np.ndarray:
         return baton.holder.get()
+
+    def finish(self, baton: Baton) -> None:
+        if self.on_device:
+            PyGPU.synchronize()
 
 
 class Host(Library):
@@ -208,6 +214,7 @@ class Jax(Library):
     def write(self, baton: Baton, part: slice, value: float) -> None:
         baton.holder = self.replaced(baton.holder, part.start, part.stop, np.float32(value))
 
+        baton.is_of_jax = True
         if not baton.is_stream_known:  # The array that the kernel reads is dropped here.
             self.finish(baton)
 
