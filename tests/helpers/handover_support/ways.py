@@ -106,7 +106,10 @@ def shown(holder: Any, baton: Baton) -> Shown:
 def by_interface(holder: Any, baton: Baton) -> PyGPU.GPUArray:
     """Import by the array interface. That of JAX is read-only, so that PyGPU copies the memory for later writes."""
     array = PyGPU.asarray(shown(holder, baton), device="cpu" if baton.device == "cpu" else None)
-    return array if array.flags.writeable else array.copy()
+    if array.flags.writeable:
+        return array
+    copied = array.copy()
+    return synchronized(copied)  # JAX may reuse its memory as soon as the import is dropped.
 
 
 def to_pygpu(device: str) -> dict[str, Way]:
