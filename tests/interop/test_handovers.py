@@ -54,7 +54,7 @@ def test_wrong_value_is_detected_with_route(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.starts_processes
 def test_dead_process_is_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments = handovers.argparse.Namespace(operations=10, processes=1, threads=1, seed=-1)
+    arguments = handovers.argparse.Namespace(operations=10, processes=1, threads=1, seed=-1, peers=None)
     monkeypatch.setenv("PYGPU_BACKEND", "no such thing")
     [report] = handovers.in_processes(arguments)
     assert "the process ended with" in report["failures"][0]

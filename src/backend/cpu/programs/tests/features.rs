@@ -183,14 +183,19 @@ fn structures_and_vectors_are_passed_by_value() {
     assert_eq!(places, [(0, 40), (48, 16), (64, 1), (72, 8), (80, 8)]);
     let (mut big, mut vector, mut byte, number, mut out) =
         (Big(1, [1.0, 2.0, 3.0], 40), [0f32, 0.0, 0.0, 500.0], 7i8, 1000i32, 0f64);
-    let arguments = &mut [
-        argument(&mut big),
-        argument(&mut vector),
-        argument(&mut byte),
-        argument(&mut &raw const number),
-        argument(&mut &raw mut out),
-    ];
-    features().try_run("by_value", shape(1, 1), arguments).unwrap();
+    features()
+        .try_run(
+            "by_value",
+            shape(1, 1),
+            &mut [
+                argument(&mut big),
+                argument(&mut vector),
+                argument(&mut byte),
+                argument(&mut &raw const number),
+                argument(&mut &raw mut out),
+            ],
+        )
+        .unwrap();
     assert_eq!(out, 1550.0);
 }
 

@@ -24,8 +24,13 @@ fn tree_reduction_adds_every_value_once() {
     let x: Vec<f32> = (0..1000).map(|value| value as f32).collect();
     let mut out = vec![0f32; 4];
     let shape = shape(4, 256);
-    let arguments = &mut [argument(&mut x.as_ptr()), argument(&mut out.as_mut_ptr()), argument(&mut 1000i32)];
-    loops().try_run("tree", shape, arguments).unwrap();
+    loops()
+        .try_run(
+            "tree",
+            shape,
+            &mut [argument(&mut x.as_ptr()), argument(&mut out.as_mut_ptr()), argument(&mut 1000i32)],
+        )
+        .unwrap();
     assert_eq!(out.iter().sum::<f32>(), 499_500.0);
 }
 
@@ -35,13 +40,18 @@ fn product_tiles_are_separated_by_barriers() {
     let a: Vec<f32> = (0..n * n).map(|value| (value % 7) as f32).collect();
     let b: Vec<f32> = (0..n * n).map(|value| (value % 5) as f32).collect();
     let mut c = vec![0f32; n * n];
-    let arguments = &mut [
-        argument(&mut a.as_ptr()),
-        argument(&mut b.as_ptr()),
-        argument(&mut c.as_mut_ptr()),
-        argument(&mut (n as i32)),
-    ];
-    loops().try_run("product", shape([3, 3, 1], [8, 8, 1]), arguments).unwrap();
+    loops()
+        .try_run(
+            "product",
+            shape([3, 3, 1], [8, 8, 1]),
+            &mut [
+                argument(&mut a.as_ptr()),
+                argument(&mut b.as_ptr()),
+                argument(&mut c.as_mut_ptr()),
+                argument(&mut (n as i32)),
+            ],
+        )
+        .unwrap();
     for row in 0..n {
         for column in 0..n {
             let expected: f32 = (0..n).map(|k| a[row * n + k] * b[k * n + column]).sum();
@@ -55,9 +65,8 @@ fn variables_live_on_across_barriers() {
     const THREADS: usize = 6;
     const ROUNDS: usize = 5;
     let mut out = vec![0i32; THREADS];
-    let arguments = &mut [argument(&mut out.as_mut_ptr()), argument(&mut (ROUNDS as i32))];
     let shape = LaunchShape { shared: 4 * THREADS as u32, ..shape(1, THREADS as u32) };
-    loops().try_run("kept", shape, arguments).unwrap();
+    loops().try_run("kept", shape, &mut [argument(&mut out.as_mut_ptr()), argument(&mut (ROUNDS as i32))]).unwrap();
     // Expected result, computed on the host with all threads in lockstep.
     let mut numbers = [[1i32, 2, 3]; THREADS];
     let mut bare: Vec<i32> = (0..THREADS).map(|me| if me % 2 == 1 { 10 } else { 20 }).collect();
@@ -79,8 +88,13 @@ fn each_thread_has_own_parameters_and_indices_in_callees() {
     #[repr(C)]
     struct Pair(i32, f64);
     let mut out = vec![-1i32; 8];
-    let arguments = &mut [argument(&mut out.as_mut_ptr()), argument(&mut 9i32), argument(&mut Pair(1, 0.0))];
-    loops().try_run("own_parameter", shape(1, 8), arguments).unwrap();
+    loops()
+        .try_run(
+            "own_parameter",
+            shape(1, 8),
+            &mut [argument(&mut out.as_mut_ptr()), argument(&mut 9i32), argument(&mut Pair(1, 0.0))],
+        )
+        .unwrap();
     assert_eq!(out, [-1, 9, -1, 7, -1, 5, -1, 3]);
     loops().run("asked", 1, [4, 2, 1], &mut out);
     assert_eq!(out, [0, 1, 2, 3, 100, 101, 102, 103]);
@@ -90,8 +104,13 @@ fn each_thread_has_own_parameters_and_indices_in_callees() {
 fn shared_memory_atomics_and_template_instances_compute_correctly() {
     let x: Vec<i32> = (0..1000).map(|value| value * value).collect();
     let mut out = vec![0i32; 16];
-    let arguments = &mut [argument(&mut x.as_ptr()), argument(&mut out.as_mut_ptr()), argument(&mut 1000i32)];
-    loops().try_run("histogram", shape(1, 64), arguments).unwrap();
+    loops()
+        .try_run(
+            "histogram",
+            shape(1, 64),
+            &mut [argument(&mut x.as_ptr()), argument(&mut out.as_mut_ptr()), argument(&mut 1000i32)],
+        )
+        .unwrap();
     let count = |bin: i32| x.iter().filter(|&&value| value & 15 == bin).count() as i32;
     assert_eq!(out, (0..16).map(count).collect::<Vec<_>>());
     let mut whole = vec![1i32, 2, 3, 4];
