@@ -29,8 +29,8 @@ pub trait Contexts: Send + Sync {
         let _ = (device, number, value);
         Err(Error::not_supported("this backend has no limits of a context"))
     }
-    /// Returns the context's preference between first-level cache and shared memory: 0 for none, 1 more shared memory,
-    /// 2 more cache, 3 equal sizes.
+    /// Returns the context's preference between first-level cache and shared memory: 0 for no preference, 1 for more
+    /// shared memory, 2 for more cache, 3 for equal sizes.
     fn cache_preference(&self, device: i32) -> Result<i32> {
         let _ = device;
         Err(Error::not_supported("this backend has no preference of a context's cache"))

@@ -76,11 +76,11 @@ pub enum Pattern {
 /// Copies and fills of one backend's devices.
 ///
 /// # Safety of the callers
-/// As in [`Backend`](super::Backend): a caller that passes an address or a handle guarantees that it belongs to the
-/// device and stays valid until the stream has completed the operation.
+/// As in [`Backend`](super::Backend): a caller that passes an address or a handle guarantees that the address or handle
+/// belongs to the device and stays valid until the stream has completed the operation.
 pub trait Copies: Streams {
-    /// Copies bytes in stream order. With pageable memory, when the call returns, a host source may be changed, and a
-    /// host target contains the values; pinned memory is in use until the stream has completed the copy.
+    /// Copies bytes in stream order. If the host memory is pageable, the caller may change a host source and read a
+    /// host target as soon as the call returns. Pinned host memory is in use until the stream has completed the copy.
     ///
     /// # Safety
     /// See the trait.
@@ -93,8 +93,8 @@ pub trait Copies: Streams {
         bytes: usize,
         stream: StreamHandle,
     ) -> Result<()>;
-    /// Copies bytes and waits until the copy is complete. Uses a single driver call if available, which is faster than
-    /// two.
+    /// Copies bytes and waits until the copy is complete. Uses a single driver call if available, because one call is
+    /// faster than a copy and a synchronization.
     ///
     /// # Safety
     /// See the trait.

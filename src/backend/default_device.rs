@@ -1,8 +1,8 @@
 //! Default device, used by threads that have not set a current device: 0, unless `PYGPU_DEVICE` or the program sets
 //! another one.
 //!
-//! A driver stores the current device per thread. A program that wants device 1 would otherwise have to set it in each
-//! thread, including those of library thread pools.
+//! A driver stores the current device of each thread. Without a default device, a program that uses device 1 would have
+//! to make this device current in each thread, including the threads of library thread pools.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 

@@ -1,5 +1,5 @@
-//! Memory other than plain and pooled memory: pitched rows, managed memory, and memory and events shared with other
-//! processes; also address queries.
+//! Memory other than plain and pooled memory: pitched rows, managed memory, and memory shared with other processes.
+//! Also events shared with other processes, and address queries.
 
 use super::{Address, EventHandle, StreamHandle};
 use pygpu_base::error::Result;
@@ -19,7 +19,7 @@ pub enum Attachment {
 }
 
 impl Attachment {
-    /// Returns the value that CUDA and HIP use.
+    /// Returns the attachment's value in CUDA and HIP.
     pub const fn number(self) -> u32 {
         match self {
             Self::Global => 1,
@@ -59,7 +59,7 @@ pub enum Advice {
 /// Operations on pitched, managed and shared memory.
 ///
 /// # Safety of the callers
-/// As for [`Backend`](super::Backend).
+/// The conditions of [`Backend`](super::Backend) apply.
 pub trait DriverMemory: Send + Sync {
     /// Allocates `height` rows of `width` bytes at a pitch chosen by the driver. Returns address and pitch. The memory
     /// is freed by `Backend::free` with `pitch * height` bytes. Neither `width` nor `height` may be 0. `access_size` is
@@ -67,7 +67,7 @@ pub trait DriverMemory: Send + Sync {
     fn allocate_pitched(&self, device: i32, width: usize, height: usize, access_size: u32) -> Result<(Address, usize)>;
     /// Allocates memory that host and device can access, freed by `Backend::free`. `bytes` must not be 0.
     fn allocate_managed(&self, device: i32, bytes: usize, attachment: Attachment) -> Result<Address>;
-    /// Changes which streams may use managed memory, from this point of the stream on.
+    /// Changes which devices and streams may use managed memory. The change takes effect in the order of `stream`.
     ///
     /// # Safety
     /// The address came from `allocate_managed`; the stream is alive.

@@ -1,4 +1,5 @@
-//! Error codes on which the CUDA driver, the CUDA runtime and HIP agree; the CPU backend uses the same ones.
+//! Error codes with the same values in the CUDA driver, the CUDA runtime and HIP. The CPU backend uses these codes,
+//! too.
 
 pub const SUCCESS: u32 = 0;
 /// An argument of the call is invalid.

@@ -21,8 +21,8 @@ pub struct EventFlags {
 /// Events of one backend's devices.
 ///
 /// # Safety of the callers
-/// As in [`Backend`](super::Backend): a caller that passes an address or a handle guarantees that it belongs to the
-/// device and is alive.
+/// As in [`Backend`](super::Backend): a caller that passes a handle guarantees that the handle belongs to the device
+/// and is alive.
 pub trait Events: Send + Sync {
     /// Creates an event.
     fn create_event(&self, device: i32, flags: EventFlags) -> Result<EventHandle>;

@@ -1,8 +1,8 @@
-//! Fingerprints of files that a compilation read, by which a later lookup checks whether the cache entry is still
-//! valid.
+//! Fingerprints of files that a compilation read. A later lookup in the cache of compiled images checks by them whether
+//! the cached image is still valid.
 //!
-//! Size, times and inode number show that a file was not written since, but miss a write within the time resolution of
-//! the fingerprint. In that case the bytes are compared, as `git` does.
+//! Size, times and inode number show whether a file was written after its fingerprint was taken, except for a write
+//! within the resolution of file times. If such a write is possible, the bytes are compared, as `git` does.
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub struct FileFingerprint {
 /// State of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FileState {
-    /// No file exists. If one appears, the compiler would find it before another file.
+    /// No file exists. The compiler would prefer a new file at this path to a file that the compilation read.
     Absent,
     /// A file exists, whose contents do not matter.
     Present,
@@ -41,8 +41,8 @@ pub enum FileState {
 }
 
 impl FileFingerprint {
-    /// Takes the fingerprint of a file read by a compilation that began at `begun`; `None` if the file changed since,
-    /// or is no longer a file.
+    /// Takes the fingerprint of a file read by a compilation that began at `begun`; `None` if the file changed after
+    /// that time, or if the path is no longer that of a file.
     pub fn read(path: PathBuf, begun: SystemTime) -> Option<Self> {
         let known = file(&path)?;
         let changed = changed(&known)?;
@@ -50,7 +50,7 @@ impl FileFingerprint {
             return None;
         }
         let hash = hash(&path)?;
-        // The file was written shortly before, so the next write could leave the same time.
+        // If the file was written shortly before the compilation, a later write may leave the same file times.
         let mark = if changed + SETTLED > begun { Vec::new() } else { mark(&known) };
         Some(Self { path, state: FileState::Read { mark, hash } })
     }
@@ -128,7 +128,8 @@ mod tests {
         std::fs::write(&path, "int b;").unwrap();
         std::fs::File::options().append(true).open(&path).unwrap().set_modified(modified).unwrap();
         assert!(!witness.holds());
-        // A fingerprint taken long after the write relies on metadata alone; ctime cannot be set back.
+        // A fingerprint taken long after the write relies on metadata alone. This suffices, because no program can set
+        // ctime back.
         let settled = FileFingerprint::read(path.clone(), later() + SETTLED).unwrap();
         assert!(matches!(&settled.state, FileState::Read { mark, .. } if !mark.is_empty()) && settled.holds());
         std::thread::sleep(STEP);

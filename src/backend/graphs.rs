@@ -71,7 +71,7 @@ impl NodeKind {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ConditionHandle(pub u64);
 
-/// A condition, and the object that must stay alive as long as kernels may set it.
+/// A condition, and the object that must stay alive as long as kernels may set the condition.
 #[derive(Clone)]
 pub struct Condition {
     /// Driver handle, which kernels receive.
@@ -91,12 +91,12 @@ pub enum Branching {
     Switch = 2,
 }
 
-/// State of an active capture, as seen by one stream.
+/// State of an active capture and of one stream that takes part in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Captured {
     /// Number of operations captured so far.
     pub nodes: usize,
-    /// The operation on which the stream's next one will depend, if there is exactly one.
+    /// The operation on which the stream's next operation will depend; `None` unless there is exactly one.
     pub last: Option<NodeHandle>,
 }
 
@@ -116,9 +116,8 @@ pub type HostWork = Box<dyn Fn() -> Result<()> + Send + Sync>;
 
 /// Captures and graph launches on one backend's devices.
 ///
-/// # Safety of the callers
-/// As in [`Backend`](super::Backend): a caller that passes a handle guarantees that it belongs to the device and is
-/// alive.
+/// As in [`Backend`](super::Backend): a caller that passes a handle guarantees that the handle belongs to the device
+/// and is alive.
 pub trait Graphs: Send + Sync {
     /// Begins a capture: later operations of the stream are recorded and not executed.
     ///
@@ -126,7 +125,7 @@ pub trait Graphs: Send + Sync {
     /// The stream is alive.
     ///
     /// # Errors
-    /// Errors of the driver, for a default stream and for a stream that is already capturing.
+    /// Errors of the driver, for instance if the stream is a default stream or is already capturing.
     unsafe fn begin_capture(&self, device: i32, stream: StreamHandle, mode: CaptureMode) -> Result<()>;
     /// Ends the capture of the stream.
     ///
@@ -134,7 +133,7 @@ pub trait Graphs: Send + Sync {
     /// The stream is alive.
     ///
     /// # Errors
-    /// Errors of the driver, for an invalidated capture, which ends too.
+    /// Errors of the driver, for instance if the capture was invalidated; such a capture ends, too.
     unsafe fn end_capture(&self, device: i32, stream: StreamHandle) -> Result<GraphHandle>;
     /// Returns the id of the capture in which a stream takes part, including one begun on another stream; `None`
     /// without a capture.
@@ -142,9 +141,9 @@ pub trait Graphs: Send + Sync {
     /// # Safety
     /// The stream is alive.
     unsafe fn capture_of(&self, device: i32, stream: StreamHandle) -> Result<Option<u64>>;
-    /// Enqueues host work on a stream. It is executed now, or at each launch of the graph that the stream captures.
-    /// Arrays in host memory are copied and filled by layers above the backend, so the backend could not record that
-    /// work otherwise.
+    /// Enqueues host work on a stream. If the stream is capturing, each launch of the graph executes the work;
+    /// otherwise the work is executed now. Layers above the backend copy and fill arrays in host memory themselves, and
+    /// record this work in a graph by this function.
     ///
     /// # Safety
     /// The stream is alive; the work may be executed at any time until the graph is destroyed.
@@ -164,7 +163,8 @@ pub trait Graphs: Send + Sync {
     /// The stream is alive.
     ///
     /// # Errors
-    /// `NotSupported` if the driver has no conditions; errors of the driver, for a stream that does not capture.
+    /// `NotSupported` if the driver has no conditions; errors of the driver, for instance if the stream is not
+    /// capturing.
     unsafe fn create_condition(&self, _device: i32, _stream: StreamHandle, _default: Option<u32>) -> Result<Condition> {
         Err(no_conditions())
     }
@@ -172,10 +172,10 @@ pub trait Graphs: Send + Sync {
     /// as long as the graph.
     ///
     /// # Safety
-    /// The stream is alive, and the condition belongs to the graph that it captures, or to an enclosing one.
+    /// The stream is alive. The condition belongs to the graph that the stream captures, or to an enclosing graph.
     ///
     /// # Errors
-    /// As for [`Graphs::create_condition`].
+    /// The errors of [`Graphs::create_condition`].
     unsafe fn put_conditional(
         &self,
         _device: i32,
@@ -192,7 +192,7 @@ pub trait Graphs: Send + Sync {
     /// The stream is alive, and so is the graph that contains the body.
     ///
     /// # Errors
-    /// As for [`Graphs::begin_capture`].
+    /// The errors of [`Graphs::begin_capture`].
     unsafe fn begin_body(
         &self,
         _device: i32,
@@ -227,8 +227,8 @@ pub trait Graphs: Send + Sync {
     /// launches only, not those in progress.
     ///
     /// # Safety
-    /// All handles are alive, both operations have this kind, and `to` belongs to the graph from which the executable
-    /// was instantiated. No launch happens concurrently.
+    /// All handles are alive, both operations are of kind `kind`, and `to` belongs to the graph from which the
+    /// executable was instantiated. No launch happens concurrently.
     ///
     /// # Errors
     /// Errors of the driver, for parameters that cannot be exchanged; then nothing is changed.
@@ -273,7 +273,8 @@ pub trait Graphs: Send + Sync {
     unsafe fn destroy_executable(&self, device: i32, executable: ExecutableHandle) -> Result<()>;
 }
 
-/// Returns a text that explains why a graph cannot be updated as a whole. CUDA and HIP share the numbers.
+/// Returns a text that explains why a graph cannot be updated as a whole. `number` is the driver's number of the
+/// reason, which is equal in CUDA and HIP.
 pub(super) const fn update_reason(number: u32) -> &'static str {
     match number {
         2 => "the topology changed: the graphs have other operations or other dependencies",

@@ -1,8 +1,8 @@
-//! Finds the header files that a source may include, without a preprocessor: every name at a position where an
-//! `#include` is possible, regardless of `#if`.
+//! Finds the header files that a source may include, without a preprocessor: a file counts if its name is at a position
+//! where an `#include` is possible, regardless of `#if`.
 //!
-//! For compilers that do not report the files they read. The result may contain too many names, but never too few. If
-//! that cannot be guaranteed (`#include MACRO`), the result is `None`.
+//! This module serves compilers that do not report the files that they read. The result may contain too many names, but
+//! never too few. If completeness cannot be guaranteed (`#include MACRO`), the result is `None`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use super::file_fingerprint::FileFingerprint;
 
-/// Maximum number of files. For more, the search costs more than the compilation that it may save.
+/// Maximum number of files. With more files, the search takes longer than the compilation that a cached image may save.
 const MOST: usize = 20_000;
 
 /// A file name in an `#include` or a `__has_include`.
@@ -106,7 +106,7 @@ fn next_word(text: &[u8], mut at: usize) -> Option<usize> {
     None
 }
 
-/// Returns the position after blanks and comments on the same line.
+/// Returns the first position from `at` on that is in no comment and is not a blank on the same line.
 fn behind_blanks(text: &[u8], mut at: usize) -> usize {
     loop {
         match text.get(at) {
@@ -134,8 +134,8 @@ fn name(text: &[u8], at: usize) -> Option<(String, bool)> {
     (rest[length] == close).then(|| (String::from_utf8_lossy(&rest[..length]).into_owned(), close == b'"'))
 }
 
-/// Returns whether the word after this text may be the name of a directive: after `#`, `%:`, or anything that a comment
-/// may hide.
+/// Returns whether the word after this text may be the name of a directive. This is possible after `#` and `%:`, and
+/// after a comment, because `#` may precede the comment.
 fn may_be_directive(before: &[u8]) -> bool {
     let end = before.iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | 11 | 12));
     let before = end.map_or(&before[..0], |end| &before[..=end]);
@@ -168,7 +168,7 @@ impl IncludeSearch<'_> {
         let (mut places, mut files) = (BTreeSet::new(), BTreeMap::new());
         let mut open: Vec<PathBuf> = Vec::new();
         self.look(&texts, &self.own, &mut places, &mut open);
-        // Folders that are searched for quoted names: those of all files that contain an include.
+        // Folders that are searched for quoted names: the folders of all files that contain an include.
         let mut beside: BTreeSet<PathBuf> = self.own.iter().cloned().collect();
         while !open.is_empty() {
             let mut is_new = false;
@@ -219,8 +219,8 @@ impl IncludeSearch<'_> {
     }
 }
 
-/// Returns fingerprints of the files that a compiler reported, and of every path at which a file of the same name would
-/// take precedence. `own` contains PyGPU's own headers, whose names count too.
+/// Returns fingerprints of the files that a compiler reported, and of every path at which a new file of the same name
+/// would take precedence. `own` contains the texts of PyGPU's own headers, whose includes are watched, too.
 pub fn witnesses_of(
     source: &str,
     read: &[PathBuf],
@@ -242,8 +242,8 @@ pub fn witnesses_of(
     }
     for path in read {
         found.insert(path.clone(), FileFingerprint::read(path.clone(), begun)?);
-        // A name given by a macro is acceptable in a compiler's own header, because it is the name of another of the
-        // compiler's files.
+        // An `#include` of a macro's name is accepted in a compiler's own header, because the macro then names another
+        // file of the compiler.
         let is_listed = folders.iter().any(|folder| path.starts_with(folder));
         match names(&std::fs::read(path).ok()?) {
             Some(names) => want(path.parent(), names),
@@ -263,8 +263,8 @@ pub fn witnesses_of(
     (found.len() <= MOST).then(|| found.into_values().collect())
 }
 
-/// As `witnesses_of`, for the list of files in a `make` rule that a compiler wrote. Files in its temporary folder are
-/// left out.
+/// Does the same as `witnesses_of` for the files in a `make` rule that a compiler wrote, except for files in the
+/// compiler's temporary folder.
 pub fn included_by_list(
     source: &str,
     list: &[u8],
@@ -280,7 +280,7 @@ pub fn included_by_list(
     witnesses_of(source, &read, folders, &[], begun)
 }
 
-/// Returns whether none of these options, which PyGPU does not interpret, may name a file that the compiler reads.
+/// Returns whether no option can name a file that the compiler reads. PyGPU does not interpret these options.
 pub fn name_no_file<'a>(options: impl IntoIterator<Item = &'a str>) -> bool {
     const HARMLESS: [&str; 22] = [
         "-O",

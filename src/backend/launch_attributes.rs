@@ -1,6 +1,6 @@
 //! Launches with attributes: clusters of blocks, start before the end of the previous kernel, priority, cache carveout.
 //!
-//! Separate from [`LaunchShape`], so that a launch without attributes has no overhead.
+//! [`LaunchAttributes`] are separate from [`LaunchShape`], so that a launch without attributes has no overhead.
 
 use std::ffi::c_void;
 
@@ -23,8 +23,8 @@ pub struct LaunchAttributes {
     pub cluster: Option<[u32; 3]>,
     /// Distribution of a cluster's blocks; `None` leaves the choice to the driver.
     pub cluster_policy: Option<ClusterPolicy>,
-    /// Whether the kernel may start before the previous kernel on the stream is complete. It then waits for that kernel
-    /// explicitly (programmatic dependent launch).
+    /// Whether the kernel may start before the previous kernel on the stream is complete. The started kernel then waits
+    /// for the previous one explicitly (programmatic dependent launch).
     pub programmatic: bool,
     /// Priority of the launch, where lower numbers run first; `None` uses the stream's priority.
     pub priority: Option<i32>,
@@ -42,15 +42,15 @@ impl LaunchAttributes {
 /// Launches kernels with attributes on one backend's devices.
 ///
 /// # Safety of the callers
-/// As in [`Backend`](super::Backend): a caller that passes a handle guarantees that it belongs to the device and is
-/// alive.
+/// As in [`Backend`](super::Backend): a caller that passes a handle guarantees that the handle belongs to the device
+/// and is alive.
 pub trait Launches: Send + Sync {
     /// Launches a kernel with attributes, otherwise like [`Programs::launch`](super::Programs::launch). Clusters and
     /// programmatic dependence require a device whose [`LaunchLimits`](super::LaunchLimits) have clusters. A priority
-    /// and a carveout are ignored if not supported.
+    /// and a carveout are ignored if the driver does not support them.
     ///
     /// # Safety
-    /// As for `Programs::launch`.
+    /// The conditions of `Programs::launch` apply.
     ///
     /// # Errors
     /// `NotSupported` if the driver has no such call; errors of the driver.

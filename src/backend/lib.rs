@@ -1,8 +1,9 @@
 //! The driver interface: one object-safe trait that combines a trait for each kind of object.
 //!
-//! A backend allocates, copies, fills and orders work; operators are written once, in the layers above. Everything here
-//! is raw: addresses and handles are plain numbers, and their owners are in `memory` and `device`. A backend never
-//! touches Python, never holds a lock during a driver call, and makes a device current only for the length of one call.
+//! A backend allocates memory, copies and fills it, and orders work on streams. Operators are written once, in the
+//! layers above. The interface is raw: addresses and handles are plain numbers, and the types that own them are in the
+//! layers `memory` and `device`. A backend never calls Python's API, never holds a lock during a driver call, and makes
+//! a device current only for the length of one call.
 
 mod contexts;
 mod copies;
@@ -65,8 +66,8 @@ pub use vendor::loader::{Attempt, Library};
 pub use vendor::rtc::may_include;
 
 use pygpu_base::error::Result;
-/// Operations of a driver on its devices, combined from one trait per kind of object. Every call may reach the driver,
-/// unless its trait documents otherwise.
+/// Operations of a driver on its devices, combined from one trait for each kind of object. Every function may call the
+/// driver, unless the documentation of its trait excludes this.
 ///
 /// # Safety of the callers
 /// The functions of memory and copies take raw addresses. They are `unsafe` if the backend accesses memory through an

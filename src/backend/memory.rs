@@ -37,7 +37,7 @@ pub struct PoolStatistics {
 /// Kind of memory at an address, according to the driver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PointerKind {
-    /// The driver does not know the address: it is ordinary host memory, or no memory at all.
+    /// The address is not registered with the driver: it is ordinary host memory, or no memory at all.
     Unregistered,
     /// Pinned or registered host memory.
     Host,
@@ -50,11 +50,11 @@ pub enum PointerKind {
 /// Allocation of memory on one backend's devices, and of pinned host memory.
 ///
 /// # Safety of the callers
-/// As in [`Backend`](super::Backend): a caller that passes an address or a handle guarantees that it belongs to the
-/// device and is alive.
+/// As in [`Backend`](super::Backend): a caller that passes an address or a handle guarantees that the address or handle
+/// belongs to the device and is alive.
 pub trait Memory: Send + Sync {
-    /// Creates a stream-ordered pool, whose memory every peer device can access. At a synchronisation it keeps up to
-    /// `threshold` bytes of freed memory. `None` if the device does not support pools.
+    /// Creates a stream-ordered pool, whose memory every peer device can access. At a synchronisation the pool keeps up
+    /// to `threshold` bytes of freed memory. `None` if the device does not support pools.
     fn create_pool(&self, device: i32, threshold: u64) -> Result<Option<PoolHandle>>;
     /// Sets how many bytes of freed memory a pool keeps at a synchronisation, instead of returning them to the driver.
     fn set_pool_release_threshold(&self, pool: PoolHandle, bytes: u64) -> Result<()>;
@@ -96,6 +96,6 @@ pub trait Memory: Send + Sync {
     /// # Safety
     /// The address was registered and no copy uses it any more.
     unsafe fn unregister_host(&self, device: i32, address: Address) -> Result<()>;
-    /// Returns the kind of memory at an address; never fails for an unknown one.
+    /// Returns the kind of memory at an address; an unknown address is not an error.
     fn pointer_kind(&self, address: Address) -> Result<PointerKind>;
 }

@@ -1,9 +1,10 @@
-//! Device code: loading, launching and compiling it, as two object-safe traits.
+//! Two object-safe traits that load, launch and compile device code.
 //!
-//! [`Programs`] is a driver's loader and launcher; [`Compiler`] turns source into an image that it loads: NVRTC,
-//! hiprtc, or the machine's C++ compiler. The caller (`kernel`) determines the parameters of a kernel, validates
-//! arguments and orders streams; everything here is raw, as in [`Backend`](super::Backend). Users write options once,
-//! in nvcc's syntax; they arrive here parsed, and each compiler translates them.
+//! [`Programs`] loads and launches device code with a driver. [`Compiler`] compiles source to an image, which
+//! [`Programs`] loads; the compilers are NVRTC, hiprtc and the machine's C++ compiler. The caller (the layer `kernel`)
+//! determines the parameters of a kernel, validates arguments and orders streams. Addresses and handles are plain
+//! numbers, as in [`Backend`](super::Backend). Users write options in nvcc's syntax; the caller parses them, and each
+//! compiler translates them to its own syntax.
 
 use std::ffi::{CStr, c_void};
 use std::path::PathBuf;
@@ -23,7 +24,7 @@ pub struct FunctionHandle(pub usize);
 /// Options for the driver's JIT compiler when an image is loaded.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LoadOptions {
-    /// Maximum number of registers per thread; `None` leaves it to the driver.
+    /// Maximum number of registers per thread; `None` leaves the limit to the driver.
     pub max_registers: Option<u32>,
     /// Whether to generate debugging information.
     pub debug: bool,
@@ -53,13 +54,13 @@ pub struct FunctionAttributes {
     pub local_bytes: i32,
     /// Number of registers per thread.
     pub registers: i32,
-    /// PTX version for which the kernel was compiled, as 90 for 9.0.
+    /// PTX version for which the kernel was compiled; 90 means 9.0.
     pub ptx_version: i32,
-    /// Architecture for which the kernel was compiled, as 90 for `sm_90`.
+    /// Architecture for which the kernel was compiled; 90 means `sm_90`.
     pub binary_version: i32,
     /// Current maximum of dynamic shared memory per launch, in bytes.
     pub max_dynamic_shared_bytes: i32,
-    /// Preferred percentage of the first-level cache used as shared memory; -1 leaves it to the driver.
+    /// Preferred percentage of the first-level cache used as shared memory; -1 leaves the choice to the driver.
     pub preferred_carveout: i32,
 }
 
@@ -68,10 +69,10 @@ pub struct FunctionAttributes {
 pub enum FunctionSetting {
     /// Maximum of dynamic shared memory per launch, in bytes.
     MaxDynamicSharedBytes(i32),
-    /// Preferred percentage of the first-level cache used as shared memory; -1 leaves it to the driver.
+    /// Preferred percentage of the first-level cache used as shared memory; -1 leaves the choice to the driver.
     PreferredCarveout(i32),
-    /// Preference between first-level cache and shared memory: 0 for none, 1 more shared memory, 2 more cache, 3 equal
-    /// sizes.
+    /// Preference between first-level cache and shared memory: 0 for no preference, 1 for more shared memory, 2 for
+    /// more cache, 3 for equal sizes.
     CachePreference(i32),
     /// Whether the kernel may use clusters with more blocks than every device with clusters supports.
     NonPortableClusters(bool),
@@ -160,15 +161,15 @@ pub enum LinkKind {
     Library,
 }
 
-/// Loads, queries and launches device code of one backend's devices.
+/// Loads, queries and launches device code on the devices of one backend.
 ///
 /// # Safety of the callers
-/// As in [`Backend`](super::Backend): a caller that passes a handle guarantees that it belongs to the device and is
-/// alive.
+/// As in [`Backend`](super::Backend): a caller that passes a handle guarantees that the handle belongs to the device
+/// and is alive.
 pub trait Programs: Contexts + Launches {
     /// Loads an image as a module. An image is the output of the backend's [`Compiler`], or has a format that the
-    /// driver accepts (cubin, PTX, fatbin; a HIP code object; a shared library on the CPU). Its bytes are not needed
-    /// after the call.
+    /// driver accepts (cubin, PTX, fatbin; a HIP code object; a shared library on the CPU). The caller may drop the
+    /// image's bytes after the call.
     ///
     /// # Errors
     /// The driver's error with its log; `ValueError` for an invalid image.
@@ -195,8 +196,8 @@ pub trait Programs: Contexts + Launches {
     /// The driver's code 500 if there is no such variable.
     unsafe fn global(&self, device: i32, module: ModuleHandle, name: &CStr) -> Result<(Address, usize)>;
 
-    /// Returns the names of a module's kernels; `None` if the driver does not report them, so that they must be read
-    /// from the image.
+    /// Returns the names of a module's kernels; `None` if the driver does not report names, so that the caller must
+    /// read them from the image.
     ///
     /// # Safety
     /// The module is alive.
@@ -219,8 +220,8 @@ pub trait Programs: Contexts + Launches {
     /// # Safety
     /// The function is alive.
     unsafe fn parameters(&self, device: i32, function: FunctionHandle) -> Result<Option<Vec<ParameterPlace>>>;
-    /// Returns how many blocks of a kernel one multiprocessor runs concurrently, if each has `threads` threads and
-    /// `shared` bytes of dynamic shared memory.
+    /// Returns how many blocks of a kernel one multiprocessor runs concurrently, if each block has `threads` threads
+    /// and `shared` bytes of dynamic shared memory.
     ///
     /// # Safety
     /// The function is alive.
@@ -243,8 +244,9 @@ pub trait Programs: Contexts + Launches {
     /// returns.
     ///
     /// # Safety
-    /// Function and stream are alive. There is one pointer per parameter, to as many bytes as the parameter has. The
-    /// caller is responsible for the kernel's memory accesses until the stream has completed the launch.
+    /// Function and stream are alive. There is one pointer per parameter, and each points to as many bytes as its
+    /// parameter has. The caller is responsible for the kernel's memory accesses until the stream has completed the
+    /// launch.
     unsafe fn launch(
         &self,
         device: i32,
@@ -266,14 +268,16 @@ pub trait Programs: Contexts + Launches {
         let _ = (device, inputs, options);
         Err(links_nothing())
     }
-    /// Returns a text that identifies the compiler that `compiler` would return, without opening it: opening costs more
-    /// than loading an image from the cache. `None` if it cannot be identified without opening.
+    /// Returns a text that identifies the compiler that `compiler` would return; `None` if only an opened compiler can
+    /// be identified. The text is part of a cached image's key. The compiler is not opened for it, because opening
+    /// takes longer than loading the image from the cache.
     fn compiler_identity(&self, hints: &[PathBuf]) -> Option<String> {
         let _ = hints;
         None
     }
-    /// Returns the compiler for the backend's devices, which is opened by the first call that finds it. `hints` are
-    /// files to try first. A failure is not cached, so a compiler installed later is found without a restart.
+    /// Returns the compiler for the backend's devices. The first call that finds the compiler opens it. `hints` are
+    /// files to try first. A failure is not cached, so a compiler installed later is found without a restart of the
+    /// process.
     ///
     /// # Errors
     /// `Unavailable` with all names that were tried and the package to install.
@@ -343,7 +347,7 @@ const OF_NVCC: [&str; 22] = [
 
 impl CompileOption {
     /// Returns whether the option only controls how nvcc generates device code. Other compilers may ignore such an
-    /// option: no program relies on its effect.
+    /// option, because no program relies on its effect.
     pub fn is_of_nvcc(&self) -> bool {
         let Self::Own(text) = self else { return false };
         let text = text.strip_prefix('-').filter(|text| text.starts_with('-')).unwrap_or(text);
@@ -354,11 +358,11 @@ impl CompileOption {
 /// Source to compile, with options.
 #[derive(Clone, Copy, Debug)]
 pub struct CompileRequest<'a> {
-    /// The source as the user wrote it. A compiler that adds text before it restores line numbers with `#line`.
+    /// The source as the user wrote it. A compiler that adds text before the source restores line numbers with `#line`.
     pub source: &'a str,
     /// Name of the source in messages.
     pub name: &'a str,
-    /// Architecture: `sm_90`, `compute_90`, `gfx90a`; the host's on the CPU.
+    /// Architecture: `sm_90`, `compute_90`, `gfx90a`; on the CPU the host's architecture.
     pub architecture: &'a str,
     /// The compiler options.
     pub options: &'a [CompileOption],
@@ -375,8 +379,8 @@ pub struct Compiled {
     pub log: String,
     /// For each of the request's expressions, the name in the image.
     pub lowered: Vec<String>,
-    /// Files from which the image was compiled, except the source, and paths at which other files would have taken
-    /// precedence. `None` if they cannot be determined; the image must then not be cached.
+    /// Files from which the image was compiled, except the source, and paths at which a new file would take precedence
+    /// over one of these files. `None` if the files cannot be determined; the image must then not be cached.
     pub read: Option<Vec<FileFingerprint>>,
 }
 

@@ -1,7 +1,7 @@
 //! Registry of the backends. Each backend is opened on first use, at most once in the process.
 //!
-//! Owns the opened backends and their reports. A backend must not be opened before it is requested, and no context may
-//! be created: listing the backends has no effect on a device.
+//! The registry owns the opened backends and their reports. It opens a backend only when the backend is requested, and
+//! opening creates no context. Therefore a report on all backends has no effect on a device.
 
 use super::open_result::OpenResult;
 use super::{Attempt, Backend, BackendKind, DeviceProperties, Devices, cpu, cuda, default_device, hip, vendor};
@@ -42,23 +42,23 @@ impl BackendEntry {
     }
 }
 
-/// The backends, in the order in which they are tried when choosing the default.
+/// The backends, in the order in which they are tried as the default backend.
 static TABLE: [BackendEntry; 3] = [
     BackendEntry::new(BackendKind::Cuda, Open::Asking(vendor::open::<cuda::Cuda>)),
     BackendEntry::new(BackendKind::Hip, Open::Asking(vendor::open::<hip::Hip>)),
     BackendEntry::new(BackendKind::Cpu, Open::Always(cpu::open)),
 ];
 
-/// Whether one backend can be used, and its devices.
+/// Report on one backend: whether it can be used, and its devices.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BackendReport {
     /// Kind of the backend.
     pub kind: BackendKind,
     /// Reason why the backend cannot be used; `None` if it can.
     pub reason: Option<String>,
-    /// Path of the opened driver library; empty if none was opened, and on the CPU.
+    /// Path of the opened driver library; empty on the CPU, and if no library was opened.
     pub library: String,
-    /// Driver version in the format of [`Devices::driver_version`]; 0 if unknown, and on the CPU.
+    /// Driver version in the format of [`Devices::driver_version`]; 0 on the CPU, and if the version is unknown.
     pub driver_version: i32,
     /// Failed attempts to open a driver library.
     pub attempts: Vec<Attempt>,
@@ -66,14 +66,14 @@ pub struct BackendReport {
     pub devices: Vec<DeviceProperties>,
 }
 
-/// Which backends can be used, and which one is the default.
+/// Report on all backends: which of them can be used, and which one is the default.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Report {
     /// Value of the environment variable `PYGPU_BACKEND`; `None` if it is not set.
     pub forced: Option<String>,
     /// The default backend, or the reason why there is none.
     pub default: std::result::Result<BackendKind, String>,
-    /// One entry per backend, in the order in which they are tried when choosing the default.
+    /// One entry per backend, in the order in which they are tried as the default backend.
     pub backends: Vec<BackendReport>,
 }
 
@@ -131,7 +131,7 @@ pub fn available() -> Vec<&'static dyn Backend> {
     TABLE.iter().filter_map(|entry| entry.opening().backend.as_ref().ok().copied()).collect()
 }
 
-/// Returns a report on all backends. Opens each library, but creates no context.
+/// Returns a report on all backends. Opens the driver library of each backend, but creates no context.
 pub fn report() -> Report {
     Report {
         forced: settings::get().text(Variable::BACKEND),

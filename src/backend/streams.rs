@@ -28,9 +28,8 @@ pub struct StreamFlags {
 
 /// Streams of one backend's devices.
 ///
-/// # Safety of the callers
-/// As in [`Backend`](super::Backend): a caller that passes an address or a handle guarantees that it belongs to the
-/// device and is alive.
+/// As in [`Backend`](super::Backend): a caller that passes a handle guarantees that the handle belongs to the device
+/// and is alive.
 pub trait Streams: Send + Sync {
     /// Creates a stream.
     fn create_stream(&self, device: i32, flags: StreamFlags) -> Result<StreamHandle>;

@@ -93,7 +93,7 @@ impl ArrayShape {
         self.flags & LAYERED != 0
     }
 
-    /// Returns the total size of the elements in bytes; `None` if it exceeds any memory.
+    /// Returns the total size of the elements in bytes; `None` if the size overflows.
     pub fn bytes(&self) -> Option<usize> {
         let row = self.width.checked_mul(self.texel.bytes())?;
         row.checked_mul(self.height.max(1))?.checked_mul(self.depth.max(1))
@@ -140,7 +140,7 @@ pub enum Resource {
     },
 }
 
-/// What a texture returns for coordinates beyond its edge, with the numbers of CUDA and HIP.
+/// Values that a texture returns for coordinates beyond its edge. The discriminants are the numbers of CUDA and HIP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum AddressMode {
@@ -158,7 +158,7 @@ pub enum AddressMode {
 /// How a texture is sampled.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Sampling {
-    /// What is returned for coordinates beyond the edge, along x, y, z.
+    /// Values that are returned for coordinates beyond the edge, along x, y, z.
     pub address: [AddressMode; 3],
     /// Whether to interpolate linearly between elements.
     pub linear: bool,
@@ -173,8 +173,8 @@ pub struct Sampling {
 /// Arrays, textures and surfaces of a backend.
 ///
 /// # Safety of the callers
-/// As in [`Backend`](super::Backend): a caller that passes a handle guarantees that it belongs to the device and is
-/// alive.
+/// As in [`Backend`](super::Backend): a caller that passes a handle guarantees that the handle belongs to the device
+/// and is alive.
 pub trait Textures: Send + Sync {
     /// Creates an array with undefined elements.
     ///
@@ -189,8 +189,8 @@ pub trait Textures: Send + Sync {
     /// Copies between a part of an array and device memory with contiguous rows.
     ///
     /// # Safety
-    /// The array has the shape; the part lies in it; the memory is as large as the part and stays valid until the
-    /// stream has completed the copy.
+    /// The array has the given shape; the part lies in the array; the memory is as large as the part and stays valid
+    /// until the stream has completed the copy.
     unsafe fn copy_array(
         &self,
         device: i32,
@@ -203,7 +203,7 @@ pub trait Textures: Send + Sync {
     /// Creates a texture and returns its handle for kernels.
     ///
     /// # Safety
-    /// The memory that it reads exists as long as the texture is used.
+    /// The memory of the resource exists as long as the texture is used.
     unsafe fn create_texture(&self, device: i32, resource: &Resource, sampling: &Sampling) -> Result<u64>;
     /// Destroys a texture.
     ///
@@ -213,7 +213,7 @@ pub trait Textures: Send + Sync {
     /// Creates a surface of an array and returns its handle for kernels.
     ///
     /// # Safety
-    /// The array has the shape, and exists as long as the surface is used.
+    /// The array has the given shape, and exists as long as the surface is used.
     unsafe fn create_surface(&self, device: i32, array: (ArrayHandle, &ArrayShape)) -> Result<u64>;
     /// Destroys a surface.
     ///

@@ -92,25 +92,25 @@ unsafe fn move_bytes(target: Address, source: Address, bytes: usize) {
 /// Both boxes are valid.
 unsafe fn move_box(target: Pitched, source: Pitched, extent: Extent) {
     let Extent { width, height, depth } = extent;
-    // SAFETY of every call below: the rows lie within the boxes that the caller guarantees. The products cannot
-    // overflow if the last row has an address, and they are not computed without rows.
+    // SAFETY of every call below: the rows lie within the boxes that the caller guarantees. The products of counts and
+    // pitches cannot overflow, because the last row has a valid address. Without rows they are not computed.
     if width == target.row_pitch && width == source.row_pitch {
         for plane in 0..depth {
-            // SAFETY: see above; complete planes are one contiguous range.
+            // SAFETY: the caller guarantees the boxes; complete planes are one contiguous range.
             unsafe { move_bytes(offset(target, plane, 0), offset(source, plane, 0), width * height) };
         }
         return;
     }
     for plane in 0..depth {
         for row in 0..height {
-            // SAFETY: see above.
+            // SAFETY: the row lies within the boxes that the caller guarantees.
             unsafe { move_bytes(offset(target, plane, row), offset(source, plane, row), width) };
         }
     }
 }
 
 fn offset(side: Pitched, plane: usize, row: usize) -> Address {
-    // The additions wrap, because the pitch of a single row or plane may be any number.
+    // The additions wrap, because the pitch is arbitrary if there is only one row or plane.
     side.address.wrapping_add(plane.wrapping_mul(side.plane_pitch)).wrapping_add(row.wrapping_mul(side.row_pitch))
 }
 
@@ -140,7 +140,8 @@ unsafe fn repeat(target: Address, pitch: usize, pattern: Pattern, count: usize, 
 /// # Safety
 /// The row is valid and aligned for the pattern.
 unsafe fn fill_row(address: Address, pattern: Pattern, count: usize) {
-    // The C library's memset is fastest. It serves every pattern whose bytes are equal, most often zero.
+    // The C library's memset is the fastest method. It is used for every pattern whose bytes are equal, most often
+    // zero.
     let byte = match pattern {
         Pattern::U8(value) => Some(value),
         Pattern::U16(value) => same_bytes(&value.to_ne_bytes()),

@@ -41,7 +41,7 @@ impl Cpu {
         }
     }
 
-    /// As `run`, with an explicit node kind.
+    /// Does the same as `run`, with the node kind that the caller passes.
     pub fn run_as(&self, kind: NodeKind, stream: StreamHandle, work: HostWork) -> Result<()> {
         let operation = "put_work";
         match self.captures.next(operation, stream)? {

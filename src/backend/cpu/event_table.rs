@@ -13,11 +13,12 @@ use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 struct EventRecord {
     timing: bool,
     recorded: Option<Instant>,
-    /// Id of the capture in which the event was last recorded. It then marks a point of a graph and has no time.
+    /// Id of the capture in which the event was last recorded. A captured event marks a point of a graph and has no
+    /// time.
     capture: Option<u64>,
 }
 
-/// What an event marks.
+/// Point that an event marks.
 pub enum EventMark {
     /// Nothing, because the event was never recorded.
     None,
@@ -103,7 +104,7 @@ impl EventTable {
         Ok((seconds * 1e3) as f32)
     }
 
-    /// Locks the table. Every change is a single step, so a panic under the lock leaves it consistent.
+    /// Locks the table. Every change is a single step, so a panic under the lock leaves the table consistent.
     fn lock(&self) -> ForkSafeGuard<EventRecords> {
         TABLE.lock()
     }

@@ -1,4 +1,5 @@
-//! Implements graphs for the CPU backend: an ended capture becomes the work of one graph, which has two handles.
+//! Implements graphs for the CPU backend. The operations of an ended capture become the work of a graph. A graph handle
+//! and the handle of its executable graph share this work.
 
 use std::sync::Arc;
 
@@ -126,7 +127,7 @@ impl Graphs for Cpu {
     }
 
     unsafe fn launch_graph(&self, _: i32, executable: ExecutableHandle, _: StreamHandle) -> Result<()> {
-        // The lock is released before the work is executed, because the work may need it.
+        // The registry's lock is released before the work is executed, because the work may take this lock.
         let work = self.captures.graph("launch_graph", executable.0)?;
         work.iter().filter_map(|operation| operation.first.as_ref()).for_each(|first| first());
         work.iter().try_for_each(|operation| (operation.work)())
@@ -138,8 +139,8 @@ impl Graphs for Cpu {
 }
 
 impl Cpu {
-    /// Replaces the work of an executable graph and of the graph it was instantiated from. Work owns the arrays that it
-    /// uses.
+    /// Replaces the work of an executable graph and of the graph from which it was instantiated. Work owns the arrays
+    /// that it uses.
     fn exchange(
         &self,
         operation: &'static str,

@@ -1,7 +1,7 @@
 //! Allocates and frees blocks on the C library's heap.
 //!
-//! Has no state. Addresses are integers here and in all layers above; only this module and `copies` convert them to
-//! pointers.
+//! This module has no state. Addresses are integers here and in all layers above; only this module and `copies` convert
+//! them to pointers.
 
 use std::alloc::{Layout, LayoutError, alloc, dealloc};
 
@@ -9,8 +9,8 @@ use super::red_zone;
 use crate::Address;
 
 /// Returns size and alignment of a block. Large blocks are aligned to a cache line, which suits the widest vector
-/// registers. Small blocks get the alignment that every allocator has by default: in glibc, a stricter alignment of a
-/// few bytes takes longer than all other steps of creating a small array.
+/// registers. Small blocks get the alignment that every allocator has by default. In glibc, a block of a few bytes with
+/// a stricter alignment takes longer to allocate than all other steps of creating a small array.
 const fn layout(bytes: usize) -> Result<Layout, LayoutError> {
     // A size that saturates makes the allocation fail below, because no memory of that size exists.
     Layout::from_size_align(bytes.saturating_add(red_zone::BYTES), if bytes < 1024 { 16 } else { 64 })
@@ -26,7 +26,8 @@ pub fn allocate(bytes: usize) -> Option<Address> {
         return None;
     }
     let address = address.expose_provenance();
-    // Written before huge pages are requested, so that this access to the last page only allocates a small page.
+    // The red zone is written before huge pages are requested, so that this access to the last page allocates only a
+    // small page.
     // SAFETY: the red zone is within the new allocation.
     unsafe { red_zone::write(pointer(address + bytes)) };
     want_huge_pages(address, bytes);
@@ -49,15 +50,15 @@ fn want_huge_pages(address: Address, bytes: usize) {
     }
 }
 
-/// Returns the whole pages within a block to the system; its addresses stay reserved.
+/// Returns the whole pages within a block to the system; the block's addresses stay reserved.
 ///
 /// # Safety
 /// The block came from `allocate` with the same `bytes`, and its contents are not needed any more.
 pub unsafe fn give_pages_back(address: Address, bytes: usize, page: usize) {
     let first = address.next_multiple_of(page);
     let whole = (address + bytes).saturating_sub(first) & !(page - 1);
-    // SAFETY: the range consists of whole pages within the block, whose contents the caller does not need. Locked pages
-    // are rejected and stay.
+    // SAFETY: the range consists of whole pages within the block, whose contents the caller does not need. The system
+    // rejects locked pages, which keep their contents.
     unsafe { libc::madvise(pointer(first).cast(), whole, libc::MADV_DONTNEED) };
 }
 

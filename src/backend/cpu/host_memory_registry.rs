@@ -1,6 +1,6 @@
-//! Registry of pinned and managed host memory. On the host neither needs any action. It is recorded because a capture
-//! accepts copies of such memory only, since a launch reads it again, and because advice is accepted for managed
-//! memory only.
+//! Registry of pinned and managed host memory. On the host, pinned and managed memory is ordinary memory. It is
+//! registered for two reasons: a capture accepts only copies of such memory, because each launch of the graph reads the
+//! memory again; and usage hints are accepted only for managed memory.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

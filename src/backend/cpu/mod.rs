@@ -1,8 +1,8 @@
 //! Host memory as a device: always available, without a driver.
 //!
-//! Every operation is complete when the call returns. Therefore a stream is only an identity, and an event only a
-//! time. While a stream captures, operations are recorded in its graph instead ([`captures`]). [`driver`] has the
-//! backend type; each trait of the backend is implemented in a file of its name. Errors have the names of the CUDA
+//! Every operation is complete when the call returns. Therefore a stream is only an identity, and an event only a time.
+//! While a stream captures, operations are recorded in its graph instead ([`captures`]). [`driver`] has the backend
+//! type. Each trait of the backend is implemented in the file with the trait's name. Errors have the names of the CUDA
 //! runtime.
 
 mod captures;

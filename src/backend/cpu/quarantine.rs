@@ -1,8 +1,8 @@
 //! Quarantine for freed host memory whose address escaped as a number.
 //!
-//! Why: a GPU driver detects the use of a freed address. The C library may reuse it immediately for a NumPy array. A
-//! copy to the freed block would then silently change the new ndarray. While a block is in quarantine its addresses
-//! have no other owner, so a stale address is detected.
+//! Reason: a GPU driver detects the use of a freed address. On the host, the C library may reuse the address
+//! immediately for a NumPy array. A copy to the freed block would then silently change the new ndarray. While a block
+//! is in quarantine its addresses have no other owner, so a stale address is detected.
 //!
 //! The total size is bounded. Pages of large blocks are returned to the system immediately; only their addresses stay
 //! reserved. Blocks whose address never escaped are freed immediately.
@@ -42,8 +42,8 @@ static TABLE: ForkSafeMutex<Quarantine> = ForkSafeMutex::new(Quarantine {
     large: QuarantineQueue { order: VecDeque::new(), bytes: 0, most_bytes: 64 << 30, most_blocks: 64 },
 });
 
-/// Filter that avoids the lookup: one bit per group of addresses, which is set when one of them escapes. Freeing a
-/// block whose bit is clear costs one load.
+/// Filter that avoids the lookup in the table: one bit per group of addresses, which is set when one of them escapes.
+/// Freeing a block whose bit is clear costs one load.
 static NOTED: [AtomicU64; 1024] = [const { AtomicU64::new(0) }; 1024];
 
 fn bit_of(address: Address) -> (&'static AtomicU64, u64) {
@@ -76,8 +76,8 @@ pub fn was_freed(address: Address, bytes: usize) -> bool {
     table().ended.range(..end).next_back().is_some_and(|(first, size)| first + size > address)
 }
 
-/// Puts a freed block into quarantine if its address escaped. Returns whether it did; otherwise the caller frees the
-/// block.
+/// Puts a freed block into quarantine if its address escaped. Returns whether the quarantine took the block; otherwise
+/// the caller frees the block.
 ///
 /// # Safety
 /// The block came from `heap::allocate` with the same `bytes`, and is no longer in use.
@@ -177,7 +177,7 @@ mod tests {
             assert!(was_freed(address - 8, 9));
             let others: Vec<_> = (0..8).map(|_| block(bytes).unwrap()).collect();
             assert!(others.iter().all(|other| other.abs_diff(address) >= bytes));
-            // SAFETY: as above.
+            // SAFETY: each block has this many bytes and is not in use.
             others.iter().for_each(|other| unsafe { give_back(*other, bytes) });
             trim();
             assert!(!was_freed(address, bytes));

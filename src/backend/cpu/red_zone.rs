@@ -1,9 +1,9 @@
 //! Red zone after each heap block: bytes of a known pattern, which a kernel that writes past the end of an array
 //! changes.
 //!
-//! Writing it costs an allocation a few instructions, and checking it costs a launch a few nanoseconds per array, so
-//! it is always enabled. With AddressSanitizer the zone is poisoned as well, and an access stops at the offending
-//! line.
+//! A write of the red zone costs a few instructions per allocation, and a check costs a few nanoseconds per array of a
+//! launch. Therefore the red zone is always enabled. With AddressSanitizer the zone is poisoned as well, so that the
+//! program stops at the line that accesses the zone.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -55,12 +55,12 @@ fn report_overrun(end: *const u8) {
 #[inline]
 pub(super) unsafe fn overrun(end: *mut u8) -> usize {
     // SAFETY: the caller guarantees that the red zone belongs to a live block. Another thread's kernel may write there
-    // concurrently; detecting that is the purpose.
+    // concurrently; detecting such writes is the purpose of the red zone.
     let words = unsafe { end.cast::<[u64; BYTES / 8]>().read_unaligned() };
     if words == [PATTERN; BYTES / 8] {
         return 0;
     }
-    // SAFETY: as above.
+    // SAFETY: the caller guarantees that the red zone belongs to a live block.
     unsafe { changed(end, words) }
 }
 

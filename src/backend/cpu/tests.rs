@@ -1,7 +1,7 @@
 //! Tests of the CPU backend through its traits.
 //!
-//! The unsafe calls of this file share one argument: each test owns the memory and the handles that it passes, and keeps
-//! them until the call has completed. Calls that must fail, or touch no memory, may have any address.
+//! The unsafe calls of this file are sound for one reason: each test owns the memory and the handles that it passes,
+//! and keeps them until the call has completed. Calls that must fail, or access no memory, may pass any address.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks, missing_docs)]
 
@@ -17,7 +17,7 @@ const TIMED: EventFlags = EventFlags { timing: true, blocking_sync: false, inter
 /// Uploads are always permitted here, because no stream of these tests captures.
 // SAFETY: nothing is captured, and the host memory exists until a copy is complete.
 const UP: Direction = Direction::HostToDevice(unsafe { HostUse::promised() });
-// SAFETY: as above.
+// SAFETY: nothing is captured, and the host memory exists until a copy is complete.
 const DOWN: Direction = Direction::DeviceToHost(unsafe { HostUse::promised() });
 
 fn address<T>(values: &mut [T]) -> Address {
@@ -33,7 +33,7 @@ fn memory_is_aligned_to_cache_line_and_small_blocks_to_16_bytes() {
     for bytes in [1, 63, 64, 65, 1023, 1024, 1 << 20] {
         let block = CPU.allocate(0, bytes).unwrap();
         assert_eq!(block % if bytes < 1024 { 16 } else { 64 }, 0);
-        // SAFETY: a block of this many bytes, used by this test only.
+        // SAFETY: the block has this many bytes, and only this test uses it.
         unsafe {
             CPU.fill(0, block, 0, Pattern::U8(7), bytes, 1, S).unwrap();
             CPU.free(0, block, bytes).unwrap();

@@ -62,7 +62,8 @@ unsafe fn copy(array: Address, shape: &ArrayShape, part: &ArrayBox, memory: Addr
         for row in 0..height {
             let inside = heap::pointer(array + (z + plane) * plane_pitch + (y + row) * row_pitch + x);
             let outside = heap::pointer(memory + (plane * height + row) * width);
-            // SAFETY: the caller guarantees that the part lies in the array and that the memory is as large.
+            // SAFETY: the caller guarantees that the part lies in the array and that the memory is as large as the
+            // part.
             unsafe {
                 match way {
                     ArrayCopy::Write => std::ptr::copy(outside, inside, width),

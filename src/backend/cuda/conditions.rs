@@ -15,7 +15,7 @@ use pygpu_base::error::{Error, Result};
 
 /// Flag of the driver: each launch resets the condition to its default value.
 const ASSIGN_DEFAULT: u32 = 1;
-/// Flag of the driver: the stream's next operation depends on the given nodes only.
+/// Flag of the driver: the stream's next operation depends only on the nodes that the call passes.
 const SET_DEPENDENCIES: u32 = 1;
 
 #[cold]
@@ -29,7 +29,7 @@ fn lacks(function: &str) -> Error {
 /// Returns the graph that a stream captures, and the nodes on which its next operation depends.
 ///
 /// # Safety
-/// The stream is alive. The list is valid until the next call that concerns the capture.
+/// The stream is alive. The returned list of nodes is valid until the next call that concerns the capture.
 unsafe fn captured(
     driver: &Driver<Cuda>,
     device: i32,

@@ -185,8 +185,8 @@ pub(super) struct Side {
     pub(super) height: usize,
 }
 
-/// Builds the driver's structure for a 3-D copy. Of the addresses and the array, the driver reads the one selected by
-/// the memory kind.
+/// Builds the driver's structure for a 3-D copy. Each side contains an address and an array; the driver reads the one
+/// that the memory kind selects.
 pub(super) fn cuboid(target: &Side, source: &Side, extent: Extent) -> CUDA_MEMCPY3D {
     CUDA_MEMCPY3D {
         srcXInBytes: source.at[0],

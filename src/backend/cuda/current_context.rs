@@ -1,7 +1,7 @@
 //! Makes a device's primary context current for the length of one call.
 //!
 //! The context of each used device is retained for the rest of the process. Other libraries of the process (the CUDA
-//! runtime, and through it PyTorch and CuPy) share it, and releasing it at exit would race with them.
+//! runtime, and through it PyTorch and CuPy) share the context, and releasing it at exit would race with them.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -33,7 +33,7 @@ impl VendorContexts for Cuda {
 
     fn leave(driver: &Driver<Self>, _: &Pushed) {
         let mut popped = std::ptr::null_mut();
-        // The pop fails only if the call itself changed the context stack, and then there is nothing to restore.
+        // The pop fails only if the guarded call changed the context stack, and then there is nothing to restore.
         // SAFETY: the out-parameter is writable; `enter` pushed the context.
         unsafe { (driver.api.cuCtxPopCurrent_v2)(&mut popped) };
     }
@@ -47,8 +47,8 @@ fn cached_context(slot: &AtomicPtr<c_void>) -> Option<CUcontext> {
 impl Driver<Cuda> {
     #[cold]
     fn switch(&self, device: i32, context: CUcontext, found: CUcontext) -> Result<Option<Pushed>> {
-        // A thread without a current context is implicitly on device 0, or on the device set by the program. The
-        // context then stays current after the call, as in the CUDA runtime. This has no visible effect, and saves two
+        // A thread without a current context implicitly uses device 0, or the device set by the program. After a call
+        // on this device, its context stays current, as in the CUDA runtime. This has no visible effect, and saves two
         // driver calls each time.
         let stays = found.is_null() && device == default_device(BackendKind::Cuda);
         let (code, operation) = if stays {
@@ -76,8 +76,8 @@ impl Driver<Cuda> {
     #[cold]
     fn retain(&self, device: i32, slot: &DeviceSlot<Cuda>) -> Result<CUcontext> {
         let mut context: CUcontext = std::ptr::null_mut();
-        // Two concurrent threads both retain the context and get the same one; the extra count is harmless because
-        // the context is never released. SAFETY: the out-parameter is writable and the device exists.
+        // Two concurrent threads both retain the context and get the same one. The second reference has no effect,
+        // because the context is never released. SAFETY: the out-parameter is writable and the device exists.
         let code = unsafe { (self.api.cuDevicePrimaryCtxRetain)(&mut context, slot.handle) };
         if code != SUCCESS {
             let detail = "creating the context that all libraries of a process share".to_owned();

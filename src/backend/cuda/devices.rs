@@ -50,7 +50,7 @@ impl VendorDevices for Cuda {
     }
 
     /// Stores the device's UUID. The second version of the driver's function distinguishes the slices of a partitioned
-    /// device; the first one returns the whole device.
+    /// device. The first version returns the UUID of the whole device.
     unsafe fn uuid(driver: &Driver<Self>, handle: c_int, target: *mut CUuuid) -> u32 {
         let ask = driver.api.cuDeviceGetUuid_v2.unwrap_or(driver.symbols.device_uuid);
         // SAFETY: the caller guarantees that the device exists and the target is writable.
@@ -62,7 +62,8 @@ impl VendorDevices for Cuda {
         fork_guard::refuse(BackendKind::Cuda, OPERATION)?;
         let mut found: CUcontext = std::ptr::null_mut();
         // The call bypasses the guard that blocks driver calls at process exit, because it only reads a thread-local
-        // variable. It is also made while holding the GIL, which a permanently blocked thread would never release.
+        // variable. Threads that hold the GIL also make this call. If the guard blocked such a thread, the thread would
+        // never release the GIL.
         // SAFETY: the out-parameter is writable.
         let code = unsafe { (driver.api.cuCtxGetCurrent)(&mut found) };
         if code != SUCCESS {
@@ -99,11 +100,11 @@ impl VendorDevices for Cuda {
         }
         // The stored handle is invalid until the context is retained again, so no thread may compare contexts with it.
         driver.forget_context(slot);
-        // An error here would suggest that nothing was destroyed, so it is ignored. A driver that fails here also fails
-        // in every later call, which reports it.
+        // The reset has succeeded, and an error of the following call would suggest the opposite, so such an error is
+        // ignored. A driver that fails here also fails in every later call, which reports the error.
         let _ = match (was_current, device) {
             (false, _) => Ok(()),
-            // A thread without a context is on this device implicitly, so no context is made current.
+            // A thread without a current context uses this device implicitly, so the thread's context is only cleared.
             (true, device) if device == default_device(BackendKind::Cuda) => {
                 let none = std::ptr::null_mut();
                 // SAFETY: null, which means no context, is always allowed.

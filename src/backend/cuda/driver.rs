@@ -1,4 +1,4 @@
-//! NVIDIA's driver, as an implementation of the vendor-independent code.
+//! Implements the vendor-independent code for NVIDIA's driver.
 
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicPtr;

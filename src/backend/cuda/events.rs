@@ -8,7 +8,7 @@ use pygpu_base::error::Result;
 
 impl VendorEvents for Cuda {
     /// Records an event over all streams of the device. Returns `false` if the driver is too old or does not support
-    /// it.
+    /// such a record.
     unsafe fn record_of_device(driver: &Driver<Self>, device: i32, event: EventHandle) -> Result<bool> {
         let Some(record) = driver.api.cuCtxRecordEvent else { return Ok(false) };
         let operation = "cuCtxRecordEvent";

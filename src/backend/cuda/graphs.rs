@@ -34,8 +34,8 @@ impl VendorGraphs for Cuda {
         // SAFETY: the caller guarantees that both handles are alive; the out-parameter is as large as the driver's
         // structure.
         let code = unsafe { update(Raw::of(executable.0), Raw::of(graph.0), place) };
-        // SAFETY: reads the first field of the driver's structure. It is read as an integer, because a newer driver has
-        // more values.
+        // SAFETY: reads the first field of the driver's structure. The field is read as an integer, because a newer
+        // driver has more values.
         Some((code, unsafe { place.cast::<u32>().read() }))
     }
 }

@@ -14,7 +14,7 @@ const CARVEOUT_OF_A_LAUNCH: i32 = 12050;
 
 type Occupancy = unsafe extern "C" fn(*mut c_int, CUfunction, *const CUlaunchConfig) -> u32;
 
-/// Queries an occupancy function for a launch configuration.
+/// Calls one of the driver's occupancy functions for a launch configuration.
 ///
 /// # Safety
 /// The function is alive.

@@ -1,9 +1,9 @@
 //! NVIDIA's part of the backend. Common code is in `vendor`; `hip` implements the same traits.
 //!
-//! - `sys` declares the driver's own functions, `driver` defines the vendor's types, `open` has the messages about
-//!   opening;
-//! - `current_context` makes a device current for one call, `errors` names error codes;
-//! - `modules`, `functions` and `linking` have NVIDIA's part of programs, `contexts` the settings of a context;
+//! - `sys` declares the functions that only NVIDIA's driver has, `driver` defines the vendor's types, `open` has the
+//!   messages about opening the driver;
+//! - `current_context` makes a device current for one call, `errors` returns the names of error codes;
+//! - `modules`, `functions` and `linking` have NVIDIA's part of `programs`, `contexts` has the settings of a context;
 //! - `nvrtc` finds and calls the compiler library;
 //! - every other file implements the backend trait of its name.
 

@@ -69,15 +69,15 @@ fn text(log: &[u8]) -> String {
 }
 
 fn is_whole_fatbin(image: &[u8]) -> bool {
-    // The magic number and a version are followed by the size of the header and the size of the rest.
+    // After the magic number and a version, the header contains its own size and the size of the rest.
     let header = image.get(6..8).and_then(|bytes| bytes.try_into().ok()).map(u16::from_le_bytes);
     let rest = image.get(8..16).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes);
     let length = header.zip(rest).and_then(|(header, rest)| rest.checked_add(u64::from(header)));
     length.is_some_and(|length| length <= image.len() as u64)
 }
 
-/// Checks the first bytes of an image. The driver trusts the sizes stored there, so images of other formats or sizes
-/// are rejected.
+/// Rejects an image of an unknown format, and an image with fewer bytes than its header states. The driver would trust
+/// the header.
 fn check_image(image: &[u8]) -> Result<()> {
     const ELF: &[u8] = b"\x7fELF";
     const FATBIN: &[u8] = &0xBA55_ED50_u32.to_le_bytes();

@@ -1,4 +1,4 @@
-//! Messages about opening NVIDIA's driver, and the functions that do so.
+//! NVIDIA's part of opening the driver: functions, and messages about failures.
 
 use std::ffi::c_int;
 

@@ -88,7 +88,8 @@ impl VendorPrograms for Cuda {
             return Ok(open);
         }
         let opened = Nvrtc::open(nvrtc::search::open(driver.version, hints, settings::get())?)?;
-        // If another thread opened the library first, it was opened twice, which the loader treats as one.
+        // If another thread opened the library at the same time, both threads have the same library, because the loader
+        // loads a file only once.
         Ok(driver.own.nvrtc.get_or_init(|| opened))
     }
 }

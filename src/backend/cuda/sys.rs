@@ -1,9 +1,10 @@
-//! Functions of the CUDA driver that AMD's runtime lacks in this form (the common ones: `vendor::symbols`), and the
-//! driver's types.
+//! Functions of the CUDA driver that AMD's runtime lacks in this form, and the driver's types. Functions of both
+//! vendors are in `vendor::symbols`.
 //!
-//! cudarc provides the types, and the tests compare this list with its declarations. Its loader is not used, for
-//! three reasons: it panics on a missing library or symbol; it prefers a toolkit's stub `libcuda.so` to the driver's
-//! `libcuda.so.1`; and it returns codes as an enum, which is undefined behaviour for codes newer than its header.
+//! cudarc provides the types, and the tests compare the functions listed here with cudarc's declarations. cudarc's
+//! loader is not used, for three reasons: it panics on a missing library or symbol; it prefers a toolkit's stub
+//! `libcuda.so` to the driver's `libcuda.so.1`; and it returns codes as an enum, which is undefined behaviour for codes
+//! newer than its header.
 
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
 
@@ -42,8 +43,8 @@ pub const CANDIDATES: &[&str] = &["nvcuda.dll"];
 /// load on drivers of the 11 series. An early error with the reason is better than a failure at the first kernel.
 pub const OLDEST_VERSION: i32 = 12000;
 
-/// Declares the driver's functions. `required` functions exist in every driver from [`OLDEST_VERSION`] on; `optional`
-/// ones are newer or were removed later.
+/// Declares the driver's functions. `required` functions exist in every driver from [`OLDEST_VERSION`] on. `optional`
+/// functions are newer than this version, or were removed later.
 macro_rules! cuda_api {
     ($expand:ident) => {
         $expand! {
@@ -262,7 +263,8 @@ mod tests {
     use super::super::driver::Cuda;
     use crate::vendor::{Names, Symbols, shared_symbols};
 
-    /// Defines aliases for the types of a header, with the vendor-neutral names of the function list that CUDA and HIP share.
+    /// Defines aliases for the types of a header, under the type names in the list of functions that CUDA and HIP share
+    /// (`shared_symbols`).
     macro_rules! header {
         ($($header:tt)+) => {
             pub use $($header)+::{
@@ -279,8 +281,8 @@ mod tests {
         };
     }
 
-    /// Checks at compile time that each declaration above matches the header. cudarc loads at run time and wraps each
-    /// function in a Rust function, but with the parameters of the header, which is what this check compares.
+    /// Checks at compile time that each declaration above matches the header. cudarc loads the driver at run time and
+    /// has a Rust function for each driver function. This check compares the parameters, which are those of the header.
     mod signatures {
         use super::*;
         // The only intended difference: codes and enumerations are passed as integers.

@@ -1,8 +1,9 @@
 //! Checks `sys` against AMD's headers at compile time, in the tests only: HIP 5.4 through hip-sys, the newest version
-//! through cubecl-hip-sys. Needs neither ROCm nor a device and links nothing: only types and constants are used.
+//! through cubecl-hip-sys. Uses only types and constants of these crates. Therefore it needs neither ROCm nor a device,
+//! and links nothing.
 //!
-//! If one of the two headers lacks a required function, this does not compile; the function must then be declared `old`
-//! or `new`.
+//! If one of the two headers lacks a required function, this module does not compile; the function must then be
+//! declared `old` or `new`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, non_camel_case_types)]
 
@@ -16,7 +17,7 @@ use super::sys::{self, hip_api, hip_values};
 use crate::error_codes;
 use crate::vendor::{self, shared_symbols};
 
-/// Type of the output parameter of a function, by the function's name in the header.
+/// Return type of a function in the header: `hipError_t`, unless the list of functions gives another type.
 macro_rules! output {
     () => {
         hipError_t
@@ -26,7 +27,8 @@ macro_rules! output {
     };
 }
 
-/// Makes the types of a header available under the names of the list that both vendors share.
+/// Defines aliases for the types of a header, under the type names in the list of functions that CUDA and HIP share
+/// (`shared_symbols`).
 macro_rules! header {
     ($($header:tt)+) => {
         pub use $($header)+::{
@@ -160,7 +162,7 @@ const _: () = {
     assert!(offset_of!(ResourceDescriptor, flags) == offset_of!(HIP_RESOURCE_DESC, flags));
     assert!(size_of::<TextureDescriptor>() == size_of::<HIP_TEXTURE_DESC>());
     assert!(offset_of!(TextureDescriptor, border) == offset_of!(HIP_TEXTURE_DESC, borderColor));
-    // The runtime reads a surface's resource as `hipResourceDesc`, which is not longer than this structure.
+    // The runtime reads a surface's resource as `hipResourceDesc`, which is not longer than `ResourceDescriptor`.
     assert!(size_of::<ResourceDescriptor>() >= size_of::<hipResourceDesc>());
     assert!(offset_of!(ResourceDescriptor, words) == offset_of!(hipResourceDesc, res));
 };
@@ -187,7 +189,7 @@ const _: () = assert!(
 );
 
 /// The structures of device properties differ completely between the two headers. Only their sizes and the offset of
-/// the architecture's name are checked, which is all that `sys` uses.
+/// the architecture's name are checked, because `sys` uses nothing else of these structures.
 const _: () = assert!(
     sys::ARCHITECTURE_AT == offset_of!(oldest::hipDeviceProp_t, gcnArchName)
         && sys::ARCHITECTURE_AT_R0600 == offset_of!(newest::hipDeviceProp_tR0600, gcnArchName)
@@ -246,7 +248,7 @@ const _: () = {
     assert!(host == HOST && device == DEVICE && managed == MANAGED && UNREGISTERED == 0);
 };
 
-/// Returns a constant of hip-sys, which defines enums.
+/// Returns a constant of hip-sys, in which the constants are variants of enums.
 macro_rules! oldest_value {
     ($type:ident $name:ident) => {
         oldest::$type::$name as u32
@@ -262,7 +264,7 @@ macro_rules! check_values {
 }
 hip_values!(check_values);
 
-/// Returns a constant of cubecl-hip-sys, which prefixes values with the name of their enum.
+/// Returns a constant of cubecl-hip-sys, in which each constant's name begins with the name of its enum.
 macro_rules! newest_values {
     ($($name:ident = $newest:ident,)*) => {
         $(const _: () = assert!(sys::$name == newest::$newest, stringify!($name));)*

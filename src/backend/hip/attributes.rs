@@ -1,4 +1,4 @@
-//! Device attributes whose numbers differ between HIP and CUDA. Attributes that the layers above use by name are not
+//! Device attributes whose numbers differ between HIP and CUDA. Attributes that the layers above query by name are not
 //! included.
 
 use super::sys::{

@@ -1,4 +1,5 @@
-//! Copies and fills of AMD's runtime. It has one copy function for all directions, and fills rows of bytes only.
+//! Copies and fills of AMD's runtime. The runtime has one copy function for all directions. Its function that fills
+//! several rows takes a pattern of one byte only.
 
 use std::ffi::{c_int, c_void};
 
@@ -20,8 +21,8 @@ fn pointer(address: Address) -> *mut c_void {
 impl VendorCopies for Hip {
     const PLANE: &'static str = "hipMemcpy2DAsync";
     const BOX: &'static str = "hipMemcpy3DAsync";
-    /// Whether a copy of rows or planes may return before pageable memory has been copied. Every version of the runtime
-    /// documents synchronous copies of pageable memory only for a single range.
+    /// Whether a copy of rows or planes may return before pageable memory has been copied. The documentation of every
+    /// runtime version guarantees synchronous copies of pageable memory only for a single contiguous range.
     const BOXES_RETURN_EARLY: bool = true;
 
     fn line_name(_: Direction) -> &'static str {
@@ -63,8 +64,8 @@ impl VendorCopies for Hip {
         }
     }
 
-    /// Copies a box. The runtime's older function is used, because the structure of hipDrvMemcpy3DAsync changed with
-    /// HIP 6.
+    /// Copies a box. Uses the older of the runtime's two functions, because the structure of hipDrvMemcpy3DAsync
+    /// changed with HIP 6.
     unsafe fn cuboid(driver: &Driver<Self>, sides: &PitchedBox, direction: Direction, stream: StreamHandle) -> u32 {
         // SAFETY: the caller guarantees that all planes are valid until the copy is complete.
         unsafe { (driver.api.hipMemcpy3DAsync)(&planes(sides, direction), Raw::of(stream.0)) }
@@ -122,8 +123,8 @@ const fn kind(direction: Direction) -> hipMemcpyKind {
     }
 }
 
-/// Builds the runtime's structure for a 3-D copy. Without an array, positions and sizes are in bytes. The distance of
-/// planes is given as a number of rows.
+/// Builds the runtime's structure for a 3-D copy. Without an array, positions and sizes are in bytes. The structure
+/// contains the distance between planes as a number of rows.
 fn planes(sides: &PitchedBox, direction: Direction) -> hipMemcpy3DParms {
     let origin = hipPos { x: 0, y: 0, z: 0 };
     let side = |side: &Pitched| hipPitchedPtr {
@@ -145,7 +146,7 @@ fn planes(sides: &PitchedBox, direction: Direction) -> hipMemcpy3DParms {
     }
 }
 
-/// Returns the byte of which all bytes of a pattern are copies; `None` if its bytes differ.
+/// Returns the byte that a pattern repeats; `None` if the bytes of the pattern differ.
 fn repeated_byte(pattern: Pattern) -> Option<u8> {
     let byte = match pattern {
         Pattern::U8(value) => value,
@@ -160,11 +161,12 @@ fn repeated_byte(pattern: Pattern) -> Option<u8> {
     same.then_some(byte)
 }
 
-/// Copies the first row into all other rows. HIP fills rows of bytes only, and one call per row would take seconds for
-/// a column of a million rows. Instead each copy doubles the number of completed rows.
+/// Copies the first row into all other rows. HIP fills several rows in one call only with a pattern of one byte, and
+/// one call per row would take seconds for a column of a million rows. Instead each copy doubles the number of
+/// completed rows.
 ///
 /// # Safety
-/// As for `fill_rows`; the rows do not overlap.
+/// The conditions of `fill_rows` apply, and the rows do not overlap.
 unsafe fn spread_first_row(
     driver: &Driver<Hip>,
     (target, pitch): (Address, usize),

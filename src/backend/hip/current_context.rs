@@ -1,7 +1,7 @@
 //! Makes a device current for the length of one call.
 //!
-//! The runtime owns the current device, which all libraries of the process share. It also keeps one context per
-//! device and shares it among all libraries, so nothing is owned here.
+//! The runtime owns the current device, which all libraries of the process share. The runtime also keeps one context
+//! per device and shares it among all libraries, so this module owns nothing.
 
 use std::cell::Cell;
 
@@ -38,7 +38,7 @@ impl VendorContexts for Hip {
     }
 }
 
-/// HIP has no contexts, so all methods are the defaults.
+/// HIP has no contexts, so all methods except `within` are the defaults.
 impl Contexts for Driver<Hip> {
     fn within(&self, device: i32, operation: &'static str, work: &mut dyn FnMut()) -> Result<()> {
         let _current = self.enter(device, operation)?;
@@ -59,9 +59,9 @@ impl Driver<Hip> {
         }
     }
 
-    /// Sets the default device in a new thread. The runtime does not distinguish a thread that set device 0 from one
-    /// that set none. At its first call a thread is assumed to have set none, which is wrong only if another library
-    /// set device 0.
+    /// Sets the default device in a new thread. The runtime does not distinguish a thread that set device 0 from a
+    /// thread that set no device. Before its first call here, a thread is assumed to have set no device. The assumption
+    /// is wrong only if another library set device 0.
     #[cold]
     fn begin_thread(&self) -> Result<i32> {
         let first = default_device(BackendKind::Hip);

@@ -1,4 +1,5 @@
-//! Device properties, from the runtime's attributes. The architecture comes from its structure of device properties.
+//! Device properties. The architecture comes from the runtime's structure of device properties, all other properties
+//! come from its attributes.
 
 use std::ffi::c_int;
 
@@ -49,9 +50,9 @@ impl VendorDevices for Hip {
         format!("attribute {which}")
     }
 
-    /// Returns the architecture with its features, as the compiler expects it: `gfx90a:sramecc+:xnack-`. The structure
-    /// that contains it was extended in HIP 6, together with a new function; the old function still fills the old
-    /// structure.
+    /// Returns the architecture with its features, as the compiler expects it: `gfx90a:sramecc+:xnack-`. HIP 6 extended
+    /// the structure that contains the architecture and added a new function for it. The old function still fills the
+    /// old structure.
     fn architecture(driver: &Driver<Self>, device: i32, _: (i32, i32)) -> Result<String> {
         let (code, operation, bytes, at) = if let Some(ask) = driver.api.hipGetDevicePropertiesR0600 {
             let mut properties = Box::new(hipDeviceProp_tR0600([0; PROPERTIES_SIZE]));
@@ -60,7 +61,7 @@ impl VendorDevices for Hip {
             (code, "hipGetDevicePropertiesR0600", properties.0, ARCHITECTURE_AT_R0600)
         } else if let Some(ask) = driver.api.hipGetDeviceProperties {
             let mut properties = Box::new(hipDeviceProp_t([0; PROPERTIES_SIZE]));
-            // SAFETY: as above.
+            // SAFETY: the out-parameter is writable and larger than the structure of any version.
             let code = unsafe { ask(&mut *properties, device) };
             (code, "hipGetDeviceProperties", properties.0, ARCHITECTURE_AT)
         } else {
@@ -73,7 +74,7 @@ impl VendorDevices for Hip {
         Ok(String::from_utf8_lossy(text).into_owned())
     }
 
-    /// Stores the device's UUID: sixteen characters of AMD's serial number; zeros for a device without one.
+    /// Stores the device's UUID: sixteen characters of AMD's serial number; zeros for a device without a serial number.
     unsafe fn uuid(driver: &Driver<Self>, handle: c_int, target: *mut hipUUID) -> u32 {
         // SAFETY: the caller guarantees that the device exists and the target is writable.
         unsafe { (driver.symbols.device_uuid)(target, handle) }
@@ -82,7 +83,8 @@ impl VendorDevices for Hip {
     fn current(driver: &Driver<Self>) -> Result<i32> {
         fork_guard::refuse(BackendKind::Hip, "hipGetDevice")?;
         // The call bypasses the guard that blocks driver calls at process exit, because it only reads a thread-local
-        // variable. It is also made while holding the GIL, which a permanently blocked thread would never release.
+        // variable. Threads that hold the GIL also make this call. If the guard blocked such a thread, the thread would
+        // never release the GIL.
         driver.found()
     }
 

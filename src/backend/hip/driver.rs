@@ -1,4 +1,4 @@
-//! AMD's runtime, as an implementation of the vendor-independent code.
+//! Implements the vendor-independent code for AMD's runtime.
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
@@ -18,7 +18,7 @@ pub struct Hip {
     pub hiprtc: OnceLock<Hiprtc>,
 }
 
-/// Bytes of the loaded module images. AMD's runtime makes no copy and reads them again when a kernel is first
+/// Bytes of the loaded module images. AMD's runtime makes no copy, and reads the bytes again when a kernel is first
 /// requested.
 #[derive(Default)]
 pub struct Images(Mutex<HashMap<ModuleHandle, Box<[u8]>>>);

@@ -24,14 +24,14 @@ impl VendorErrors for Hip {
 
     /// Returns the runtime's explanation of a code; old runtimes return only the name.
     fn text(api: &Api, code: u32) -> String {
-        // SAFETY: as above.
+        // SAFETY: the runtime accepts any number and returns a C string, which is copied before its next call.
         unsafe { spoken((api.hipGetErrorString)(code)) }
     }
 
-    /// Clears the runtime's last error. Otherwise another library on this thread that checks the last error, as is
-    /// common after a kernel launch, would take this error for its own.
+    /// Clears the runtime's last error. Otherwise another library on this thread could take this error for its own,
+    /// because many libraries check the last error after a kernel launch.
     fn forget_last_error(api: &Api) {
-        // SAFETY: the call has no preconditions. The returned code is already known.
+        // SAFETY: the call has no preconditions. It returns the code of the failed call, which the caller already has.
         unsafe { (api.hipGetLastError)() };
     }
 }

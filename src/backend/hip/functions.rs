@@ -1,8 +1,8 @@
 //! Attributes of a kernel.
 //!
-//! No call of the runtime is made. `hipFuncSetAttribute` and `hipFuncSetCacheConfig` require the host address of a
-//! kernel compiled into the program, which a module's kernel does not have. Nothing is lost: a kernel may use all
-//! shared memory without opt-in, and AMD's devices have no configurable cache.
+//! Setting an attribute calls no function of the runtime. `hipFuncSetAttribute` and `hipFuncSetCacheConfig` require the
+//! host address of a kernel compiled into the program, which a module's kernel does not have. Nothing is lost: a kernel
+//! may use all shared memory without opt-in, and AMD's devices have no configurable cache.
 
 use super::driver::Hip;
 use super::sys::HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as MAX_DYNAMIC_SHARED_SIZE;

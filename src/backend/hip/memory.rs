@@ -57,8 +57,8 @@ impl VendorMemory for Hip {
         unsafe { (driver.api.hipMemAdvise)(first, bytes, advice as u32, place) }
     }
 
-    /// Returns the kind of memory at an address. Before HIP 6 the runtime rejects an unknown address; later versions
-    /// report it as a kind.
+    /// Returns the kind of memory at an address. For an unknown address the runtime returns an error before HIP 6, and
+    /// a separate kind in later versions.
     fn kind_of(driver: &Driver<Self>, address: Address) -> Result<PointerKind> {
         let operation = "hipPointerGetAttributes";
         let mut attributes = hipPointerAttribute_t {

@@ -1,9 +1,9 @@
 //! AMD's part of the backend. Common code is in `vendor`; `cuda` implements the same traits.
 //!
-//! - `sys` declares the runtime's own functions, `driver` defines the vendor's types, `open` has the messages about
-//!   opening;
-//! - `current_context` makes a device current for one call, `errors` names error codes;
-//! - `modules` and `functions` have AMD's part of programs; `hiprtc` finds and calls the compiler library;
+//! - `sys` declares the functions that only AMD's runtime has, `driver` defines the vendor's types, `open` has the
+//!   messages about opening the runtime;
+//! - `current_context` makes a device current for one call, `errors` returns the names of error codes;
+//! - `modules` and `functions` have AMD's part of `programs`; `hiprtc` finds and calls the compiler library;
 //! - `abi` compares `sys` with two sets of bindings generated from AMD's headers, in the tests only;
 //! - every other file implements the backend trait of its name.
 //!

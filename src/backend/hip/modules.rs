@@ -7,10 +7,10 @@ use crate::{LoadOptions, Loaded, ModuleHandle};
 use pygpu_base::error::{Error, Result};
 use pygpu_cpu_engine::is_whole;
 
-/// Checks the first bytes of an image. The runtime trusts the sizes stored there, so images of other formats or sizes
-/// are rejected.
+/// Rejects an image of an unknown format, and an image with fewer bytes than its header states. The runtime would trust
+/// the header.
 fn check_image(image: &[u8]) -> Result<()> {
-    // First bytes of a code object, of a bundle of several, and of a compressed bundle.
+    // First bytes of a code object, of a bundle of several code objects, and of a compressed bundle.
     const KINDS: [&[u8]; 3] = [b"\x7fELF", b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB"];
     if !is_whole(image) {
         return Err(Error::value(format!("the image of {} bytes is cut short: it says that it has more", image.len())));
@@ -27,7 +27,7 @@ fn check_image(image: &[u8]) -> Result<()> {
 }
 
 impl VendorModules for Hip {
-    /// Loads an image. It is already machine code, so there are no options, and the runtime returns no messages.
+    /// Loads an image. An image is already machine code, so there are no options, and the runtime returns no messages.
     fn load(driver: &Driver<Self>, device: i32, image: &[u8], _: &LoadOptions) -> Result<Loaded> {
         check_image(image)?;
         let image: Box<[u8]> = image.into();

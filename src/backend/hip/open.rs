@@ -1,4 +1,4 @@
-//! Messages about opening AMD's runtime, and the functions that do so.
+//! AMD's part of opening the runtime: functions, and messages about failures.
 
 use std::ffi::c_int;
 
@@ -37,13 +37,13 @@ impl VendorOpening for Hip {
     }
 
     /// Returns the explanation of a failed call. Without a device AMD's runtime returns 100 for some calls and 101 for
-    /// all others, which would suggest an invalid device number.
+    /// all others. The text of code 101 would suggest an invalid device number.
     fn refused(api: &Api, settings: &Settings, operation: &str, code: u32) -> String {
         let cause = match code {
             NO_DEVICE | INVALID_DEVICE => "there is no AMD GPU, or it is not visible here: ",
             _ => "",
         };
-        // The failure is reported here, so another library must not take it for its own last error.
+        // This function reports the failure, so another library must not take it for its own last error.
         Self::forget_last_error(api);
         let (name, text) = (Self::name(api, code), Self::text(api, code));
         let explained = if text == name { String::new() } else { format!(": {text}") };

@@ -55,8 +55,8 @@ impl VendorPrograms for Hip {
         })
     }
 
-    /// Returns the maximum shared memory of a block with opt-in. AMD's runtime reports 0 if it equals the limit without
-    /// opt-in.
+    /// Returns the maximum shared memory of a block with opt-in. If this maximum equals the limit without opt-in, AMD's
+    /// runtime reports 0.
     fn shared_on_request(driver: &Driver<Self>, device: i32, plain: u32) -> Result<u32> {
         let on_request = driver.attribute(device, hipDeviceAttributeSharedMemPerBlockOptin).unwrap_or(0);
         Ok(plain.max(on_request.max(0).cast_unsigned()))
@@ -83,7 +83,8 @@ impl VendorPrograms for Hip {
         let architectures = known.map(|known| Ok(known?.architecture)).collect::<Result<Vec<_>>>()?;
         let library = hiprtc::search::open(&driver.library, hints, settings::get())?;
         let opened = Hiprtc::open(library, architectures)?;
-        // If another thread opened the library first, it was opened twice, which the loader treats as one.
+        // If another thread opened the library at the same time, both threads have the same library, because the loader
+        // loads a file only once.
         Ok(driver.own.hiprtc.get_or_init(|| opened))
     }
 }

@@ -3,5 +3,6 @@
 use super::driver::Hip;
 use crate::vendor::VendorStreams;
 
-/// Uses the defaults: a runtime too old to return the device of a stream has no other function for this.
+/// Uses the default methods: a runtime without the function that returns a stream's device has no other function for
+/// it.
 impl VendorStreams for Hip {}

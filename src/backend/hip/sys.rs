@@ -1,9 +1,10 @@
-//! Structures, constants and functions of AMD's runtime that NVIDIA's driver lacks in this form (the common ones:
-//! `vendor::symbols`).
+//! Structures, constants and functions of AMD's runtime that NVIDIA's driver lacks in this form. Functions of both
+//! vendors are in `vendor::symbols`.
 //!
-//! Declared here instead of taken from a crate: bindings that link make a build search for ROCm. Bindings that return
-//! codes as an enum are undefined behaviour for codes newer than their header, and ROCm 6.4 has such codes. The names
-//! are AMD's, so that `abi` can compare everything here with the headers of HIP 5.4 and HIP 7.
+//! The declarations are not taken from a crate of bindings. Bindings that link the runtime make a build search for
+//! ROCm. Bindings that return codes as an enum are undefined behaviour for codes newer than their header, and ROCm 6.4
+//! has such codes. The names are AMD's, so that `abi` can compare all declarations with the headers of HIP 5.4 and HIP
+//! 7.
 
 #![allow(non_camel_case_types, non_snake_case, non_upper_case_globals, missing_docs)]
 
@@ -41,12 +42,13 @@ pub type hipMemAccessFlags = c_uint;
 pub type hipMemoryAdvise = c_uint;
 pub type hipGraphNodeType = c_uint;
 pub type hipGraphExecUpdateResult = c_uint;
-/// An opaque type, of which only pointers are passed; the next one as well.
+/// Opaque types, of which only pointers are passed: this type and `hipMemsetParams`.
 pub type hipKernelNodeParams = [u64; 8];
 pub type hipMemsetParams = [u64; 6];
 
-/// Names of the runtime's library, in search order. The runtime has its major version in its name, and user packages
-/// lack the plain name. The last entry is ROCm's default location, which may be unknown to the loader.
+/// Names of the runtime's library, in search order. The file name contains the runtime's major version, and packages
+/// other than developer packages lack the plain name. The last entry is ROCm's default location, which may be unknown
+/// to the loader.
 #[cfg(not(windows))]
 pub const CANDIDATES: &[&str] =
     &["libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so", "/opt/rocm/lib/libamdhip64.so"];
@@ -60,8 +62,8 @@ pub const OLDEST_VERSION: i32 = 50_200_000;
 pub const VERSION_6: i32 = 60_000_000;
 
 /// Declares the runtime's functions. `required` functions exist in every runtime from [`OLDEST_VERSION`] on. `old`
-/// ones are only in the headers of HIP 5, `new` ones in those of HIP 6 and 7 but not in every HIP 5 runtime; each may
-/// be missing.
+/// functions are only in the headers of HIP 5. `new` functions are in the headers of HIP 6 and 7, but not in every HIP
+/// 5 runtime. A runtime may lack `old` and `new` functions.
 macro_rules! hip_api {
     ($expand:ident) => {
         $expand! {
@@ -292,7 +294,7 @@ pub struct hipDeviceProp_t(pub [u8; PROPERTIES_SIZE]);
 #[repr(C, align(8))]
 pub struct hipDeviceProp_tR0600(pub [u8; PROPERTIES_SIZE]);
 
-/// Offset in bytes of the architecture's name in the two layouts, and its maximum length.
+/// Offsets in bytes of the architecture's name in the layouts of HIP 5 and HIP 6, and the maximum length of the name.
 pub const ARCHITECTURE_AT: usize = 396;
 pub const ARCHITECTURE_AT_R0600: usize = 1160;
 pub const ARCHITECTURE_SIZE: usize = 256;

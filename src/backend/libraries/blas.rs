@@ -33,7 +33,8 @@ functions! {
     set_workspace: SetWorkspace = "cublasSetWorkspace_v2", "hipblasSetWorkspace";
     set_math_mode: SetNumber = "cublasSetMathMode", "hipblasSetMathMode";
     set_atomics_mode: SetNumber = "cublasSetAtomicsMode", "hipblasSetAtomicsMode";
-    // In hipBLAS 2 the names without a suffix have two meanings; hipBLAS 3 has only these names.
+    // In hipBLAS 2 the names without the suffix `_v2` have two meanings. hipBLAS 3 has only the names without the
+    // suffix.
     one_v2: GemmFn<c_int> = "cublasGemmEx", "hipblasGemmEx_v2";
     one_plain: GemmFn<c_int> = "cublasGemmEx", "hipblasGemmEx";
     many_v2: BatchedGemmFn<c_int> = "cublasGemmStridedBatchedEx", "hipblasGemmStridedBatchedEx_v2";
@@ -110,7 +111,7 @@ pub struct Matrix {
 pub struct Gemm {
     /// Element type of all three matrices.
     pub number: GemmType,
-    /// Whether float32 may be rounded to TF32 before multiplication.
+    /// Whether float32 operands may be rounded to TF32 before multiplication.
     pub is_tf32: bool,
     /// Operations applied to `a` and `b`.
     pub operations: [Operation; 2],
@@ -171,7 +172,7 @@ pub fn opened_blas(kind: BackendKind) -> Option<&'static Result<Blas>> {
 pub fn blas(kind: BackendKind, driver: i32) -> Option<&'static Result<Blas>> {
     let place = OPENED.of(kind)?;
     if place.get().is_none() {
-        // The library is opened without holding a lock, because this calls Python and the system's loader.
+        // The library is opened without holding a lock, because the search calls Python and the system's loader.
         let opened = NOUN.open(kind, driver, &places_of("cublas")).and_then(|library| Blas::open(&library, kind));
         place.set(opened);
     }
@@ -191,7 +192,7 @@ impl Blas {
             return Err(Error::Unavailable(format!("{path} is no {name}: it cannot make a handle")));
         }
         let has_products = functions.one_v2.is_some() && functions.many_v2.is_some();
-        // An older hipBLAS cannot use the caller's workspace, and allocates memory itself.
+        // An older hipBLAS lacks `set_workspace` and allocates its workspace itself. cuBLAS must have `set_workspace`.
         if !has_products || (kind == BackendKind::Cuda && functions.set_workspace.is_none()) {
             return Err(Error::Unavailable(format!(
                 "{path} is too old a {name}: it lacks products of types that are told, or a workspace of the caller's"
@@ -282,7 +283,7 @@ impl Blas {
     /// Sets stream and workspace of a handle.
     ///
     /// # Safety
-    /// As [`Self::gemm`].
+    /// The conditions of [`Self::gemm`] apply.
     unsafe fn sit_down(&self, handle: BlasHandle, desk: &BlasWorkspace) -> Outcome<()> {
         let handle = handle.raw();
         if let Some(set) = self.functions.set_stream {
@@ -291,7 +292,7 @@ impl Blas {
         }
         if let Some(set) = self.functions.set_workspace {
             // SAFETY: the caller guarantees that handle and workspace are alive. Setting the stream resets the
-            // workspace, so it is set each time.
+            // workspace, so the workspace is set in each call.
             check(unsafe { set(handle, std::ptr::with_exposed_provenance_mut(desk.workspace), desk.bytes) })?;
         }
         Ok(())
@@ -313,7 +314,7 @@ impl Blas {
     /// Calls the library function for a product.
     ///
     /// # Safety
-    /// As [`Self::gemm`].
+    /// The conditions of [`Self::gemm`] apply.
     unsafe fn multiply(&self, handle: *mut c_void, gemm: &Gemm) -> u32 {
         let ([op_a, op_b], sums, algorithm) = self.words(gemm);
         let (singles, doubles) = ([[1.0f32, 0.0], [0.0, 0.0]], [[1.0f64, 0.0], [0.0, 0.0]]);
@@ -352,7 +353,7 @@ impl Blas {
     }
 }
 
-/// Both vendors' code for an uninitialised library; also returned for a function that the library lacks.
+/// Both vendors' code for an uninitialised library. PyGPU uses it also for a function that the library lacks.
 const NOT_INITIALIZED: u32 = 1;
 const NOT_SUPPORTED: u32 = 15;
 

@@ -49,7 +49,7 @@ functions! {
     z2d: Exec = "cufftExecZ2D", "hipfftExecZ2D";
 }
 
-/// Kinds of elements between which a transform converts.
+/// Element types of a transform's input and output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FftType {
     /// Complex to complex.
@@ -114,8 +114,8 @@ impl Shape {
         }
     }
 
-    /// Returns whether both layouts are dense with consecutive transforms, so that null may be passed to the library
-    /// instead.
+    /// Returns whether both layouts are dense and have consecutive transforms. The library then accepts null instead of
+    /// the layouts.
     fn is_dense(&self) -> bool {
         let rank = self.rank;
         let is_so = |side: &FftLayout, is_half: bool| {
@@ -162,7 +162,7 @@ pub fn opened(kind: BackendKind) -> Option<&'static Fft> {
 
 static OPENED: OpenLibraries<Fft> = OpenLibraries::new();
 
-/// Returns cuFFT or hipFFT. It is opened by the first call that finds it.
+/// Returns cuFFT or hipFFT. The first call that finds the library opens it.
 ///
 /// # Errors
 /// `Unavailable` with the package to install and the names that were tried; `NotSupported` on the CPU.
@@ -207,8 +207,8 @@ impl Fft {
 
     #[cold]
     fn refusal(&self, operation: &'static str, code: u32, shape: &Shape) -> Error {
-        // The driver uses the library's numbers for other errors, so the error has the driver's code 999, unknown
-        // error.
+        // The driver uses the same numbers for other errors, so the error has the driver's code 999 (unknown error) and
+        // the library's name and text.
         let (name, text) = meaning(code);
         Error::Driver(Box::new(DriverError {
             operation,
@@ -236,8 +236,8 @@ impl Fft {
             self.found(functions.make, "MakePlanMany64")?,
         );
         let mut handle = 0;
-        // SAFETY: the out-parameter is writable and wide enough for both vendors; it is zero because NVIDIA writes
-        // only a part of it.
+        // SAFETY: the out-parameter is writable and wide enough for both vendors. It starts at zero, because cuFFT
+        // writes only a part of it.
         self.check("fftCreate", unsafe { create(&mut handle) }, shape)?;
         let mut plan = FftPlan { handle, area: 0, stream: None, work: 0 };
         let Shape { mut points, mut input, mut output, batch, .. } = *shape;
@@ -291,7 +291,8 @@ impl Fft {
     ///
     /// # Safety
     /// The stream is alive and belongs to the plan's device, which is current. `work` is the address of
-    /// [`FftPlan::area`] bytes, with no other use, in stream order, until the plan's next transforms are complete.
+    /// [`FftPlan::area`] bytes. In stream order, nothing else uses these bytes until the plan's next transforms are
+    /// complete.
     #[inline]
     pub unsafe fn place(&self, plan: &mut FftPlan, shape: &Shape, stream: StreamHandle, work: Address) -> Result<()> {
         if plan.stream != Some(stream) {
@@ -316,8 +317,8 @@ impl Fft {
     /// Errors of the library.
     ///
     /// # Safety
-    /// As [`Self::place`], which was called before. Both addresses refer to memory that covers the plan's layouts;
-    /// they may be equal. The input of [`FftType::ToReal`] may be overwritten.
+    /// [`Self::place`] was called before, and its conditions still hold. Both addresses refer to memory that covers the
+    /// plan's layouts; they may be equal. The input of [`FftType::ToReal`] may be overwritten.
     #[inline]
     pub unsafe fn run(
         &self,

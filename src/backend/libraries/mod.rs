@@ -1,9 +1,9 @@
 //! Mathematical libraries of the vendors, each opened on first use and never closed.
 //!
 //! Each library has an entry here with both vendors' names, and a file with the list of its functions under both
-//! vendors' names. It is searched for in the process, in locations provided by the caller (`hints`: wheels, conda
-//! environments), in the toolkit's folder, and through the system's loader. The names that were tried are stored for
-//! `show_config`.
+//! vendors' names. A library is searched for among the libraries open in the process, in locations provided by the
+//! caller (`hints`: wheels, conda environments), in the toolkit's folder, and through the system's loader. The names
+//! that were tried are stored for `show_config`.
 
 mod blas;
 pub mod fft;
@@ -41,7 +41,7 @@ macro_rules! functions {
             /// Looks up the functions in the library.
             ///
             /// # Safety
-            /// `library` is the library of this vendor.
+            /// `library` is the library of the vendor of `kind`.
             unsafe fn of(library: &Library, kind: BackendKind) -> Self {
                 let is_hip = kind == BackendKind::Hip;
                 Self {
@@ -146,7 +146,7 @@ impl LibrarySpec {
         found
     }
 
-    /// Opens the first usable candidate, or the only file to try if the caller names one.
+    /// Opens the first candidate that can be opened. If the caller names a file, only this file is tried.
     ///
     /// # Errors
     /// `Unavailable` with the package to install and all names that were tried.
@@ -154,7 +154,8 @@ impl LibrarySpec {
         self.find(kind, driver, places).map_err(|attempts| self.not_found(kind, driver, &attempts))
     }
 
-    /// As [`Self::open`], for a caller that writes its own error message.
+    /// Opens the library like [`Self::open`], but returns the failed attempts, for a caller that writes its own error
+    /// message.
     fn find(&self, kind: BackendKind, driver: i32, places: &SearchPaths) -> std::result::Result<Library, Vec<Attempt>> {
         let mut attempts: Vec<Attempt> = Vec::new();
         let opened = match &places.named {
@@ -201,7 +202,7 @@ impl LibrarySpec {
     }
 }
 
-/// Where to look for a library, as provided by the caller.
+/// Files to try in the search for a library, as provided by the caller.
 #[derive(Default)]
 pub struct SearchPaths {
     /// The only file to try, if the user named one.
@@ -210,13 +211,13 @@ pub struct SearchPaths {
     pub hints: Vec<PathBuf>,
 }
 
-/// Function that returns where to look for a library, given NVIDIA's name of it.
+/// Function that returns the files to try for a library. `name` is NVIDIA's name of the library.
 pub type LibrarySearch = fn(name: &str) -> SearchPaths;
 
 static SEARCH: ForkSafeOnce<LibrarySearch> = ForkSafeOnce::new();
 
-/// Registers the function that returns search paths; later calls have no effect. It is needed by calls that do not come
-/// from Python.
+/// Registers the function that returns search paths; later calls have no effect. The backend calls it for libraries
+/// that it opens without search paths from its caller (BLAS, NVTX).
 pub fn search_with(search: LibrarySearch) {
     SEARCH.set(search);
 }
@@ -236,8 +237,8 @@ fn first(candidates: &[PathBuf], attempts: &mut Vec<Attempt>) -> Option<Library>
     None
 }
 
-/// Returns a library that other code of the process has already opened. Two copies of one library would have separate
-/// states.
+/// Returns a library that other code of the process has already opened. A second copy of the library would have a
+/// separate state.
 #[cfg(unix)]
 fn in_process(names: &[&'static str]) -> Option<Library> {
     names.iter().find_map(|name| {

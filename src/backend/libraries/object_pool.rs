@@ -1,7 +1,8 @@
 //! Pool of vendor-library objects (handles, plans) that only one call may use at a time.
 //!
-//! A library handle stores its stream and workspace, so threads cannot share it, and no process-wide lock is held
-//! during a library call. A caller checks an object out, or creates one if the pool is empty, and returns it.
+//! A library handle stores its stream and workspace, so concurrent calls cannot share a handle. A pool avoids a
+//! process-wide lock during library calls: a caller checks out an object, or creates one if the pool has none, and
+//! returns it after the call.
 
 use pygpu_base::fork_safe::ForkSafeMutex;
 
@@ -17,8 +18,8 @@ impl<K: PartialEq + Send, T: Send> ObjectPool<K, T> {
         Self { things: ForkSafeMutex::new(Vec::new()), most }
     }
 
-    /// Checks out the object that was returned last, whose state may still be in the device's caches; `None` if there
-    /// is none with this key.
+    /// Checks out the object with this key that was returned last; `None` if the pool has none. The object's state may
+    /// still be in the device's caches.
     pub fn take(&'static self, key: &K) -> Option<T> {
         let mut things = self.things.lock();
         let place = things.iter().rposition(|(known, _)| known == key)?;

@@ -29,10 +29,10 @@ impl<T> OpenLibraries<T> {
 }
 
 impl LibrarySpec {
-    /// Returns the library stored in `place`. If it is empty, searches for the library and stores it there.
+    /// Returns the library stored in `place`. If `place` is empty, searches for the library and stores it there.
     ///
     /// # Errors
-    /// As [`Self::open`] and `make`; the next call searches again.
+    /// The errors of [`Self::open`] and of `make`. After an error, the next call searches again.
     pub(super) fn at<T>(
         &self,
         place: &'static ForkSafeOnce<T>,
@@ -44,7 +44,7 @@ impl LibrarySpec {
         if let Some(found) = place.get() {
             return Ok(found);
         }
-        // The library is opened without holding a lock, because this calls Python and the system's loader.
+        // The library is opened without holding a lock, because the search calls Python and the system's loader.
         let made = make(self.open(kind, driver, places)?, kind)?;
         Ok(place.get_or_init(|| made))
     }

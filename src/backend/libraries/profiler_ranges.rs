@@ -1,7 +1,8 @@
-//! Named ranges in a profiler's timeline: NVTX for Nsight, roctx for AMD's profiler. Off unless enabled by
-//! `PYGPU_PROFILE` or by a call.
+//! Named ranges in a profiler's timeline: NVTX for Nsight, roctx for AMD's profiler. Ranges are off unless
+//! `PYGPU_PROFILE` or a call enables them.
 //!
-//! Both libraries have the same two functions under different names. While ranges are off, each range costs one load.
+//! Both libraries have the same two functions under different names. While ranges are off, each range costs one load
+//! from memory.
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::path::PathBuf;
@@ -89,8 +90,8 @@ fn first() {
     }
 }
 
-/// Enables ranges. `which` is `nvtx`, `roctx`, or the path of a library with the functions of either. Returns the path
-/// of the opened library.
+/// Enables ranges. `which` is `nvtx`, `roctx`, or the path of a library with the functions of NVTX or of roctx. Returns
+/// the path of the opened library.
 ///
 /// # Errors
 /// `Unavailable` with the names that were tried; `Value` for an unknown word.
@@ -124,7 +125,7 @@ pub fn switch_on(which: &str) -> Result<String> {
     Ok(library.name().to_owned())
 }
 
-/// Ends the range that was begun last on this thread, for callers that leaked its value.
+/// Ends the range that was begun last on this thread, for callers that leaked the [`ProfilerRange`].
 pub fn end() {
     let calls = *CALLS.lock();
     if let Some(RangeFunctions { pop, .. }) = calls {

@@ -41,7 +41,8 @@ pub enum SobolTable {
 }
 
 impl SobolTable {
-    /// Returns a table by the vendors' number of a set; for constants, by their bit width.
+    /// Returns the table with this number: the vendors' number of a set of direction vectors, or the bit width of the
+    /// scramble constants.
     pub fn numbered(number: c_int) -> Option<Self> {
         Some(match number {
             101 | 102 => Self::Vectors32(number),
@@ -73,7 +74,7 @@ pub struct Rand {
     version: c_int,
 }
 
-/// Returns cuRAND or hipRAND. It is opened by the first call that finds it.
+/// Returns cuRAND or hipRAND. The first call that finds the library opens it.
 ///
 /// # Errors
 /// `Unavailable` with the package to install and the names that were tried; `NotSupported` on the CPU.
@@ -128,7 +129,7 @@ impl Rand {
         let code = match (of_set, plain) {
             // SAFETY: the out-parameter is writable.
             (Some((ask, set)), _) => Some(unsafe { ask(&mut address, set) }),
-            // SAFETY: as above.
+            // SAFETY: the out-parameter is writable.
             (None, Some(ask)) => Some(unsafe { ask(&mut address) }),
             (None, None) => None,
         };

@@ -99,9 +99,9 @@ pub const fn size(pattern: Pattern) -> usize {
 }
 
 impl<V: VendorCopies> Driver<V> {
-    /// Waits for a copy if the driver may still access pageable memory after it has returned. On machines whose device
-    /// reads the host's page tables (Grace, POWER, MI300A) the driver need not stage such memory, so the copy may still
-    /// be in progress when the call returns.
+    /// Waits for a copy if the driver may still access pageable memory after the copy function has returned. On
+    /// machines whose device reads the host's page tables (Grace, POWER, MI300A) the driver need not stage such memory,
+    /// so the copy may still be in progress then.
     #[inline]
     fn settle(
         &self,
@@ -133,7 +133,7 @@ impl<V: VendorCopies> Driver<V> {
     /// # Safety
     /// See [`Copies::copy_pitched`]; the device is current.
     unsafe fn start(&self, plan: PitchedCopyKind, direction: Direction, stream: StreamHandle) -> u32 {
-        // SAFETY: every part lies within the box that the caller guarantees.
+        // SAFETY: every part lies within the box, which the caller guarantees to be valid.
         unsafe {
             match plan {
                 PitchedCopyKind::Nothing | PitchedCopyKind::Line(_) => SUCCESS,
@@ -239,7 +239,7 @@ impl<V: VendorCopies> Copies for Driver<V> {
         };
         let operation = match plan {
             PitchedCopyKind::Nothing => return Ok(()),
-            // SAFETY: the caller guarantees the range, which is the whole box.
+            // SAFETY: the box is one contiguous range of this many bytes, which the caller guarantees to be valid.
             PitchedCopyKind::Line(bytes) => unsafe {
                 return self.copy(device, direction, target.address, source.address, bytes, stream);
             },
@@ -305,7 +305,7 @@ impl<V: VendorCopies> Copies for Driver<V> {
         let operation = V::fill_name(pattern, height == 1);
         let current = self.enter(device, operation)?;
         let within_limit = pitch <= current.slot.max_pitch;
-        // SAFETY: the rows lie within the memory that the caller guarantees.
+        // SAFETY: the caller guarantees that all rows are valid.
         let code = unsafe {
             let in_one_call = || V::fill_rows(self, (target, pitch), pattern, (count, height), stream);
             if height == 1 {
@@ -313,8 +313,8 @@ impl<V: VendorCopies> Copies for Driver<V> {
             } else if let Some(code) = within_limit.then(in_one_call).flatten() {
                 code
             } else {
-                // Rows whose pitch exceeds the driver's limit are filled individually. They are gigabytes apart, hence
-                // few.
+                // Rows whose pitch exceeds the driver's limit are filled individually. They are gigabytes apart, so
+                // there are few rows.
                 let rows = (0..height).map(|row| target + row * pitch);
                 until_refused(rows.map(|row| self.fill_row(row, pattern, count, stream)))
             }

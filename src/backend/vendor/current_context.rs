@@ -105,9 +105,10 @@ impl<V: VendorContexts> Driver<V> {
     }
 
     /// Makes a driver call that an active capture would forbid, and that would invalidate the capture, although the
-    /// call has nothing to do with it: allocating or freeing memory, querying or waiting for an event or a stream. The
-    /// capture may belong to any library and, in some modes, to any thread. Exchanging the thread's capture mode costs
-    /// less than 10 ns (H200, CUDA 13.0); there is no way to see whether another thread captures.
+    /// call is unrelated to the capture: allocating or freeing memory, querying or waiting for an event or a stream.
+    /// The capture may belong to any library and, in some modes, to any thread. Exchanging the thread's capture mode
+    /// costs less than 10 ns (H200, CUDA 13.0). The mode is exchanged in each call, because the driver does not report
+    /// whether another thread captures.
     #[inline]
     pub fn beside_captures<T>(&self, call: impl FnOnce() -> T) -> T {
         let mut mode = CaptureMode::Relaxed as u32;

@@ -77,7 +77,7 @@ impl<V: VendorDevices> Driver<V> {
         Ok(self.attribute(device, V::ATTRIBUTES.memory_pools)? != 0)
     }
 
-    /// Returns whether a device can read the memory of another one directly.
+    /// Returns whether a device can read the memory of a peer device directly.
     pub fn reaches(&self, device: i32, peer: i32) -> Result<bool> {
         let operation = V::NAMES.device_can_access_peer;
         let (own, other) = (self.slot(device, operation)?.handle, self.slot(peer, operation)?.handle);

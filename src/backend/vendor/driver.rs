@@ -5,9 +5,9 @@ use std::ffi::c_int;
 use super::symbols::{Names, Symbols, Types};
 use crate::{BackendKind, TensorMaps};
 
-/// A vendor's types and constants. The type itself contains the state that only this vendor needs.
+/// A vendor's types and constants. The type that implements this trait contains the state that only this vendor needs.
 pub trait Vendor: Types {
-    /// Functions that the other vendor's library lacks, or that have other parameters there.
+    /// Functions that the other vendor's library lacks or has with other parameters.
     type Api: Send + Sync;
     /// State of a device that only this vendor needs.
     type Slot: Default + Send + Sync;

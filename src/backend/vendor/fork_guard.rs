@@ -1,10 +1,11 @@
 //! Rejects driver calls in a forked child, and in a host function called by a stream.
 //!
-//! A driver does not survive `fork()`: its threads are gone and its file descriptors are shared with the parent. Calls
-//! in the child would crash or hang, so every GPU backend checks here first. The CPU backend continues to work.
+//! A driver does not survive `fork()`: its threads are gone and its file descriptors are shared with the parent. Driver
+//! calls in the child would crash or hang, so every GPU backend first calls [`refuse`]. The CPU backend continues to
+//! work.
 //!
-//! While a stream executes a host function, the driver waits for it. A driver call on that thread fails or waits for
-//! itself forever.
+//! A driver waits until a host function that a stream called returns. A driver call inside this function fails, or
+//! waits forever for the function itself.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -71,7 +72,7 @@ pub fn as_host_call<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Returns an error for a GPU call in a forked child, and in a host function.
+/// Returns an error if the GPU call is made in a forked child, or in a host function that a stream called.
 ///
 /// # Errors
 /// `Error::Forked` in a forked child; `NotSupported` in a host function.

@@ -134,7 +134,8 @@ macro_rules! exchange {
                 $driver.call($device, stringify!($get), |_| unsafe { get(from, parameters.place()) }, detail)?;
                 let set = |on: &CurrentDeviceGuard<'_, Self>| {
                     let _ = on;
-                    // SAFETY: as before; the driver's data in `parameters` is valid as long as the node `from` exists.
+                    // SAFETY: the caller guarantees the handles; the driver's data in `parameters` is valid as long as
+                    // the node `from` exists.
                     unsafe { set(executable, to, parameters.place() $(, $context(on))?) }
                 };
                 $driver.call($device, stringify!($set), set, detail)

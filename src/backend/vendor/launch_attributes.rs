@@ -14,7 +14,7 @@ use crate::{
 };
 use pygpu_base::error::{Error, Result};
 
-/// Numbers of the launch attributes. AMD's runtime only supports the first one and the priority.
+/// Numbers of the launch attributes. AMD's runtime supports only `COOPERATIVE` and `PRIORITY`.
 pub mod attributes {
     pub const COOPERATIVE: u32 = 2;
     pub const CLUSTER: u32 = 4;
@@ -89,7 +89,7 @@ impl List {
         Self(list)
     }
 
-    /// Returns the configuration of a launch. It refers to this list, and must not outlive it.
+    /// Returns the configuration of a launch. The configuration refers to this list, and must not outlive the list.
     fn config(&self, shape: &LaunchShape, stream: StreamHandle) -> RawConfig {
         RawConfig {
             grid: shape.grid,

@@ -49,8 +49,8 @@ fn bit(set: bool, flag: c_uint) -> c_uint {
 }
 
 impl<V: VendorMemory> Driver<V> {
-    /// Grants all peer devices read and write access to the pool's blocks. Peer access alone covers plain memory
-    /// only; without this, a copy by another library from a peer device, such as CuPy's `asarray`, fails.
+    /// Grants all peer devices read and write access to the pool's blocks. Enabled peer access covers only plain
+    /// memory. Without the grant, another library's copy from a peer device fails, such as CuPy's `asarray`.
     fn open_to_peers(&self, device: i32, pool: PoolHandle) -> Result<()> {
         let mut access = Vec::new();
         for (peer, slot) in (0..).zip(&self.slots) {

@@ -7,11 +7,11 @@
 //! - each trait of the backend has a file with its implementation for a [`Driver`]. If the vendors differ in more than
 //!   names, the file has a trait for the vendor-specific part (`VendorEvents`). The file of the same name in `cuda` and
 //!   `hip` implements it;
-//! - `textures` and `launches` have the structures that are equal for both vendors;
+//! - `textures` and `launch_attributes` have the structures that are equal for both vendors;
 //! - `pitched` plans copies of boxes, `rtc` compiles with NVRTC or hiprtc; `loader` opens and identifies libraries;
 //!   `fork_guard` and `exit_guard` block calls of a driver that no longer works.
 //!
-//! Generic instead of `dyn`: each vendor has its own machine code, as if it were written twice.
+//! The code is generic instead of using `dyn`, so that each vendor has separate machine code.
 
 mod copies;
 mod current_context;

@@ -89,7 +89,8 @@ where
     }
 }
 
-/// Returns the library's version. It is queried first, so that an old library is reported as old instead of incomplete.
+/// Returns the library's version. This is the first query, so that an old library is reported as old instead of
+/// incomplete.
 fn version<V: VendorOpening>(library: &Library, path: &str) -> Result<i32, String> {
     type Ask = unsafe extern "C" fn(*mut c_int) -> u32;
     // SAFETY: the signature matches both vendors' headers.
@@ -136,8 +137,8 @@ fn open_driver<V: VendorOpening>(
     Ok(Driver { symbols, api, library: path.to_owned(), version, slots, own: V::default() })
 }
 
-/// Queries the data of a device. A failed query of an attribute does not reject the device: with a pitch limit of 0,
-/// copies go row by row, which is correct but slow.
+/// Queries the data of a device. If the query of an attribute fails, the attribute is 0 and the device is still used:
+/// with a pitch limit of 0, copies go row by row, which is correct but slow.
 fn slot<V: VendorOpening>(symbols: &Symbols<V>, api: &V::Api, ordinal: i32) -> Result<DeviceSlot<V>, String> {
     let handle = V::handle(api, ordinal)?;
     let ask = |which| attribute_of::<V>(symbols, api, handle, which).unwrap_or(0);

@@ -13,10 +13,11 @@ pub enum PitchedCopyKind {
     Plane(PitchedBox),
     /// Several planes, moved by a 3-D copy.
     Box(PitchedBox),
-    /// One 2-D copy per plane. The driver's 3-D copy takes the plane distance as a number of rows, and here it is not a
-    /// multiple of the pitch.
+    /// One 2-D copy per plane. The driver's 3-D copy takes the distance between planes as a number of rows, and here
+    /// the distance is not a multiple of the pitch.
     EachPlane(PitchedBox),
-    /// One copy per row, because the pitch exceeds the driver's limit. Such rows are gigabytes apart, hence few.
+    /// One copy per row, because the pitch exceeds the driver's limit. Such rows are gigabytes apart, so there are few
+    /// rows.
     EachRow(PitchedBox),
 }
 
@@ -56,7 +57,8 @@ impl PitchedBox {
         Self { target: side(&self.target), source: side(&self.source), extent }
     }
 
-    /// Returns the same bytes in fewer dimensions, if rows or planes are contiguous.
+    /// Returns a box of the same bytes with fewer dimensions, if rows or planes are contiguous; `None` if a length
+    /// overflows.
     fn collapsed(self) -> Option<Self> {
         let Extent { width, height, depth } = self.extent;
         if depth == 1 {
@@ -87,7 +89,7 @@ impl PitchedBox {
     }
 }
 
-/// Returns the copies that move the box; `None` if it does not fit the address space.
+/// Returns the copies that move the box; `None` if the box does not fit the address space.
 pub fn plan(target: Pitched, source: Pitched, extent: Extent, max_pitch: usize) -> Option<PitchedCopyKind> {
     let sides = PitchedBox { target, source, extent };
     if extent.width == 0 || extent.height == 0 || extent.depth == 0 {
@@ -103,8 +105,8 @@ pub fn plan(target: Pitched, source: Pitched, extent: Extent, max_pitch: usize) 
     }
     let whole_rows =
         |side: &Pitched| side.plane_pitch.is_multiple_of(side.row_pitch) && side.plane_pitch / side.row_pitch >= height;
-    // A pitch below the width violates the contract of the trait, and a pitch of 0 would be a divisor. Copied row by
-    // row, the result is still as requested.
+    // A pitch below the width violates the contract of the trait, and a pitch of 0 would be a divisor. A copy row by
+    // row is still correct for such a pitch.
     Some(if !sides.both(|side| (width..=max_pitch).contains(&side.row_pitch)) {
         PitchedCopyKind::EachRow(sides)
     } else if depth == 1 {

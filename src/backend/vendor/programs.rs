@@ -41,8 +41,8 @@ pub type Cooperative<V> = unsafe extern "C" fn(
     *mut *mut c_void,
 ) -> u32;
 
-/// Vendor-specific part of modules. A function without documentation implements the function of [`Programs`] with its
-/// name.
+/// Vendor-specific part of modules. A function without documentation implements the function of the same name in
+/// [`Programs`].
 pub trait VendorModules: VendorDevices {
     fn load(driver: &Driver<Self>, device: i32, image: &[u8], options: &LoadOptions) -> Result<Loaded>;
     /// Implements [`Programs::unload`].
@@ -55,8 +55,8 @@ pub trait VendorModules: VendorDevices {
     }
 }
 
-/// Vendor-specific part of kernels. A function without documentation implements the function of [`Programs`] with its
-/// name.
+/// Vendor-specific part of kernels. A function without documentation implements the function of the same name in
+/// [`Programs`].
 pub trait VendorFunctions: VendorDevices {
     /// Implements [`Programs::names`].
     ///
@@ -88,8 +88,8 @@ pub trait VendorFunctions: VendorDevices {
     }
 }
 
-/// Vendor-specific part of launches. A function without documentation implements the function of [`Programs`] with its
-/// name.
+/// Vendor-specific part of launches. A function without documentation implements the function of the same name in
+/// [`Programs`].
 pub trait VendorPrograms: VendorModules + VendorFunctions {
     const FUNCTION_ATTRIBUTES: FunctionNumbers<Self::FunctionAttribute>;
     const COOPERATIVE: &'static str;

@@ -117,7 +117,8 @@ pub fn failure(
     }
 }
 
-/// Returns whether the source may include files, also by a digraph or in a continued line.
+/// Returns whether the source may include files, even if it spells `#` as a digraph or continues the line of the
+/// directive.
 pub fn may_include(request: &CompileRequest<'_>) -> bool {
     let is_forced = request.options.iter().any(|option| matches!(option, CompileOption::ForceInclude(_)));
     is_forced || includes::names(request.source.as_bytes()).is_none_or(|names| !names.is_empty())
@@ -191,7 +192,8 @@ impl<'a> Program<'a> {
         Ok(text.trim_end_matches('\0').trim_end().to_owned())
     }
 
-    /// Returns an output of the program. Of the two functions, the first returns the size, and the second the bytes.
+    /// Returns an output of the program. The first function in the parameters returns the size, the second one returns
+    /// the bytes.
     pub fn bytes(
         &self,
         size: OfProgram<*mut usize>,

@@ -18,8 +18,8 @@ const LAST_SPECIAL: usize = 2;
 
 /// Vendor-specific part of streams.
 pub trait VendorStreams: VendorDevices {
-    /// Implements [`Streams::stream_device`] with a driver that has no function for this. The stream is not a default
-    /// stream.
+    /// Implements [`Streams::stream_device`] for a driver without a function that returns a stream's device. The stream
+    /// is not a default stream.
     ///
     /// # Safety
     /// The stream is alive.

@@ -1,8 +1,9 @@
-//! List of the functions that both vendors' libraries have, under different names but otherwise equal.
+//! List of the functions that both vendors' libraries have under different names and with the same parameters.
 //!
-//! A vendor's types appear in it as `V::Stream`. In the library `V` is the vendor, whose [`Types`] defines them. In
-//! the tests it is a module with the types of a vendor's header, so that a list that differs from the header does not
-//! compile. Functions of only one vendor, or with different parameters, are in that vendor's `sys`.
+//! The list names a vendor's types as `V::Stream`. In the library `V` is the vendor, which defines the types in
+//! [`Types`]. In the tests `V` is a module with the types of a vendor's header, so that a list that differs from the
+//! header does not compile. Functions that only one vendor has, or that differ in their parameters, are in the vendors'
+//! `sys` modules.
 
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 
@@ -60,7 +61,7 @@ impl Raw for u64 {
     }
 }
 
-/// A vendor's types, under the names that the list uses.
+/// A vendor's types, under the names that the list of functions uses.
 pub trait Types: Sized + Send + Sync + 'static {
     type Address: Raw;
     /// An address from which the driver only reads.
@@ -100,7 +101,7 @@ pub trait Types: Sized + Send + Sync + 'static {
 }
 
 /// Entries of the list: PyGPU's name of the function, its parameters, CUDA's symbol, HIP's symbol. A library may lack
-/// an `optional` or a `newer` function; the oldest header lacks a `newer` one, too.
+/// an `optional` or a `newer` function. The oldest supported header lacks the `newer` functions, too.
 macro_rules! shared_symbols {
     ($expand:ident) => {
         $expand! {
@@ -309,7 +310,7 @@ macro_rules! table {
             /// The names of the required functions that the library lacks.
             ///
             /// # Safety
-            /// The library is that of the vendor `V`, and `names` are the vendor's.
+            /// The library is that of the vendor `V`, and `names` are the symbol names of this vendor.
             pub unsafe fn load(library: &Library, names: &Names) -> std::result::Result<Self, Vec<&'static str>> {
                 let missing: Vec<_> = [$(names.$name),*].into_iter().filter(|name| !library.has(name)).collect();
                 if !missing.is_empty() {
@@ -318,7 +319,7 @@ macro_rules! table {
                 Ok(Self {
                     // SAFETY: the signatures are those of the vendor's header; a test compares them.
                     $($name: unsafe { library.get(names.$name) }.ok_or(vec![names.$name])?,)*
-                    // SAFETY: as above.
+                    // SAFETY: the signatures are those of the vendor's header; a test compares them.
                     $($($extra: unsafe { library.get(names.$extra) },)*)*
                 })
             }

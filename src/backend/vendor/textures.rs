@@ -101,8 +101,8 @@ fn described(resource: &Resource) -> ResourceDescriptor {
 fn sampled(resource: &Resource, sampling: &Sampling) -> TextureDescriptor {
     let mut address = sampling.address;
     if let Resource::Array(_, ArrayShape { height: 0, .. }) = resource {
-        // Other modes are replaced for a missing axis. The hardware treats such an axis as one row, and would
-        // interpolate half of each element with the border.
+        // A missing axis gets the mode `Clamp`. The hardware treats such an axis as one row, and with the mode `Border`
+        // it would interpolate half of each element with the border.
         address[1..].fill(AddressMode::Clamp);
     }
     let mut flags = 0;
@@ -223,7 +223,7 @@ impl<V: VendorTextures> Textures for Driver<V> {
         let (name, create, detail) = (V::NAMES.surface_create, self.symbols.surface_create, || format!("{shape:?}"));
         let (to, from) = (&raw mut surface, (&raw const from).cast());
         // SAFETY: the caller guarantees the conditions of the driver call; the target is writable. The vendor's
-        // structure is this one, or a prefix of it.
+        // structure is equal to `ResourceDescriptor`, or is a prefix of it.
         self.texture_call(device, name, create, |create| unsafe { create(to, from) }, detail)?;
         Ok(surface.number() as u64)
     }

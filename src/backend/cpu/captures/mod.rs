@@ -1,9 +1,9 @@
 //! Graphs of the CPU backend: work recorded while a stream captures, and executed at each launch of the graph.
 //!
 //! A graph is a list of operations in recording order. A stream joins a capture when it waits for a captured event, and
-//! its later operations are appended to the same list. Hence the list is one of the orders that the waits allow. Calls
-//! that a driver rejects during a capture are rejected here with the same codes, and they invalidate the capture as
-//! there.
+//! its later operations are appended to the same list. Hence the order of the list is one of the orders that the waits
+//! allow. Calls that a GPU driver rejects during a capture are rejected here with the same codes. They also invalidate
+//! the capture, as in the driver.
 
 mod operation;
 #[cfg(test)]
@@ -22,25 +22,26 @@ use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
 /// Active captures, and the graphs of captures that have ended.
 pub struct Captures {
-    /// Number of streams that are capturing. While it is 0 no call takes the lock.
+    /// Number of streams that are capturing. While the number is 0, no call takes the lock of the table.
     streams: AtomicUsize,
     table: &'static ForkSafeMutex<CaptureRegistry>,
 }
 
-/// The only table of captures and graphs in the process.
+/// The table of captures and graphs of the process. Only tests create other tables.
 pub static TABLE: ForkSafeMutex<CaptureRegistry> = ForkSafeMutex::new(CaptureRegistry::new());
 
-/// The contents of the table, which its lock protects.
+/// Contents of the table, which are protected by the table's lock.
 pub struct CaptureRegistry {
     last: usize,
     /// The id of the capture in which each capturing stream takes part.
     streams: BTreeMap<usize, u64>,
     captures: BTreeMap<u64, CpuCapture>,
-    /// The work of each graph handle and executable-graph handle. Both handles of a graph share one work.
+    /// The operations of each graph handle and executable-graph handle. A graph and its executable graph share one
+    /// `GraphWork`.
     graphs: BTreeMap<usize, GraphWork>,
-    /// Bodies of conditional operations by handle. The operations own them.
+    /// Bodies of conditional operations by handle. The conditional operations own the bodies.
     bodies: BTreeMap<usize, Weak<GraphBody>>,
-    /// Conditions by handle. Their creators and the conditional operations own them.
+    /// Conditions by handle. The creators of the conditions and the conditional operations own the conditions.
     conditions: BTreeMap<u64, Weak<ConditionValue>>,
 }
 
@@ -53,7 +54,8 @@ struct CpuCapture {
     work: Vec<Arc<Operation>>,
     /// Index of the last operation of each stream in the capture.
     last: BTreeMap<usize, usize>,
-    /// Handle and body that receive the captured operations, if this captures the body of a conditional operation.
+    /// Handle and body that receive the captured operations, if the stream captures the body of a conditional
+    /// operation.
     body: Option<(usize, Arc<GraphBody>)>,
 }
 
@@ -91,7 +93,7 @@ impl Captures {
         self.keep_all_of(operation, stream, Operation::new(kind, work))
     }
 
-    /// As [`Captures::keep`], for an operation of which the caller sets all fields.
+    /// Appends an operation to the graph that the stream captures. The caller sets all fields of the operation.
     pub fn keep_all_of(&self, operation: &'static str, stream: StreamHandle, kept: Operation) -> Result<()> {
         let mut table = self.lock();
         let capture = table.capture_of(operation, stream)?;
@@ -110,13 +112,15 @@ impl Captures {
         })
     }
 
-    /// Returns an error, for an operation that cannot be captured, if the stream is capturing.
+    /// Returns an error if the stream is capturing, and invalidates the capture. Called by operations that cannot be
+    /// captured.
     #[inline]
     pub fn refuse(&self, operation: &'static str, stream: StreamHandle) -> Result<()> {
         if self.is_any() { self.refuse_with(operation, stream, error_codes::CAPTURE_UNSUPPORTED) } else { Ok(()) }
     }
 
-    /// Returns the error for a capturing stream that would wait for work outside of its capture.
+    /// Returns an error if the stream is capturing, and invalidates the capture. Called for a wait for work outside of
+    /// the capture.
     #[inline]
     pub fn refuse_outside(&self, operation: &'static str, stream: StreamHandle) -> Result<()> {
         if self.is_any() { self.refuse_with(operation, stream, error_codes::CAPTURE_ISOLATION) } else { Ok(()) }
@@ -132,7 +136,7 @@ impl Captures {
         Err(refuse(operation, code, described(stream)))
     }
 
-    /// Returns an error, for an operation that waits for all streams, if any stream is capturing.
+    /// Returns an error if any stream is capturing. Called by operations that wait for all streams.
     pub fn refuse_any(&self, operation: &'static str) -> Result<()> {
         if !self.is_any() {
             return Ok(());
@@ -141,7 +145,7 @@ impl Captures {
         first.map_or(Ok(()), |stream| self.refuse(operation, StreamHandle(stream)))
     }
 
-    /// Makes a stream wait for a point of a capture, by which the stream joins the capture.
+    /// Makes a stream wait for a point of a capture. The stream joins the capture by this wait.
     pub fn join(&self, operation: &'static str, stream: StreamHandle, capture: u64) -> Result<()> {
         let mut table = self.lock();
         match table.streams.get(&stream.0).copied() {
@@ -235,7 +239,7 @@ impl Captures {
     }
 
     pub fn destroy(&self, operation: &'static str, handle: usize) -> Result<()> {
-        // The work is dropped after the lock is released, because this may free an array.
+        // The work is dropped after the lock is released, because the drop may free an array.
         let graph = self.lock().graphs.remove(&handle);
         graph.map(drop).ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("graph {handle}")))
     }

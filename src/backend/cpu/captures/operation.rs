@@ -1,5 +1,5 @@
-//! Operations of a captured graph, and conditions. A condition is a number in memory, whose address is the handle that
-//! kernels receive; it selects which bodies are executed.
+//! Operations of a captured graph, and conditions. A condition is a 32-bit value in memory; the handle that kernels
+//! receive is its address. The value selects which bodies of conditional operations are executed.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use pygpu_base::error::Result;
 pub struct Operation {
     pub kind: NodeKind,
     pub work: HostWork,
-    /// Executed for each operation at the start of a launch, before any work.
+    /// Prepares the operation at the start of a launch, before the work of any operation.
     pub first: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
@@ -21,31 +21,32 @@ impl Operation {
     }
 }
 
-/// The number of a condition, which kernels set.
+/// Value of a condition, which kernels set.
 pub struct ConditionValue {
     number: AtomicU32,
     default: Option<u32>,
 }
 
 impl ConditionValue {
-    /// Creates a condition. Each launch resets it to `default`; if this is `None`, it keeps its value.
+    /// Creates a condition. Each launch resets the value to `default`; if `default` is `None`, the value of the
+    /// previous launch stays.
     pub fn new(default: Option<u32>) -> Self {
         Self { number: AtomicU32::new(default.unwrap_or_default()), default }
     }
 
-    /// Returns the handle that kernels receive, which is the address of the number.
+    /// Returns the handle that kernels receive, which is the address of the condition's value.
     pub fn handle(&self) -> ConditionHandle {
         ConditionHandle((&raw const self.number).expose_provenance() as u64)
     }
 
-    /// Resets the number at the start of a launch.
+    /// Resets the condition's value to its default at the start of a launch.
     pub fn begin(&self) {
         if let Some(default) = self.default {
             self.number.store(default, Ordering::Relaxed);
         }
     }
 
-    /// Returns the current number of the condition.
+    /// Returns the condition's current value.
     pub fn number(&self) -> u32 {
         self.number.load(Ordering::Relaxed)
     }

@@ -81,29 +81,29 @@ fn captured_work_runs_in_order_at_each_launch_only() {
 fn calls_forbidden_in_a_capture_are_rejected_and_invalidate_it() {
     type Call = fn(&Cpu, StreamHandle) -> Result<()>;
     let refusals: [(u32, Call); 7] = [
-        // SAFETY: here and below, no test destroys a stream or an event.
+        // SAFETY: no test destroys a stream or an event.
         (CAPTURE_UNSUPPORTED, |cpu, stream| unsafe { cpu.synchronize_stream(0, stream) }),
-        // SAFETY: as above.
+        // SAFETY: no test destroys a stream or an event.
         (CAPTURE_UNSUPPORTED, |cpu, stream| unsafe { cpu.query_stream(0, stream).map(drop) }),
         (CAPTURE_UNSUPPORTED, |cpu, _| cpu.synchronize_device(0)),
-        // SAFETY: as above.
+        // SAFETY: no test destroys a stream or an event.
         (CAPTURE_UNSUPPORTED, |cpu, _| unsafe {
             cpu.record_event_of_device(0, cpu.create_event(0, FLAGS).unwrap()).map(drop)
         }),
-        // SAFETY: as above.
+        // SAFETY: no test destroys a stream or an event.
         (CAPTURE_ISOLATION, |cpu, stream| unsafe {
             let event = cpu.create_event(0, FLAGS).unwrap();
             cpu.record_event(0, event, self::stream(cpu)).unwrap();
             cpu.wait_event(0, stream, event)
         }),
-        // SAFETY: as above.
+        // SAFETY: no test destroys a stream or an event.
         (CAPTURE_MERGE, |cpu, stream| unsafe {
             let (event, other) = (cpu.create_event(0, FLAGS).unwrap(), self::stream(cpu));
             begin(cpu, other);
             cpu.record_event(0, event, other).unwrap();
             cpu.wait_event(0, stream, event)
         }),
-        // SAFETY: as above.
+        // SAFETY: no test destroys a stream or an event.
         (ILLEGAL_STATE, |cpu, stream| unsafe { cpu.begin_capture(0, stream, CaptureMode::Relaxed) }),
     ];
     for (wanted, call) in refusals {

@@ -1,8 +1,8 @@
 //! Answers queries of CUDA's device attributes for the host.
 //!
 //! Attributes that can limit a kernel or a program have their true values. Attributes that only describe a GPU's
-//! internals (registers, texture sizes, clocks) have the values of a device of the reported compute capability. A
-//! kernel that fits here therefore also fits there.
+//! internals (registers, texture sizes, clocks) have the values of a device of the reported compute capability.
+//! Therefore a kernel that fits the limits of the host also fits such a device.
 
 use super::{THREADS_PER_BLOCK, WARP_SIZE, cache_bytes, clock_rate, processors};
 
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn every_attribute_named_by_pycuda_has_a_value() {
-        // Number 44 concerns arrays and is deprecated in CUDA.
+        // Attribute 44 concerns arrays and is deprecated in CUDA.
         let without: Vec<i32> = (1..=115).filter(|&number| attribute(number).is_none()).collect();
         assert_eq!(without, [44]);
         assert_eq!((attribute(0), attribute(-1), attribute(100_000)), (None, None, None));

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::MemoryInfo;
 
-/// Files of Linux control groups, version 2 and version 1: the limit, the present use, and statistics with the
-/// droppable part.
+/// Files of Linux control groups, version 2 and version 1: the limit, the present use, and statistics that contain the
+/// size of caches that the system can drop.
 const FILES: [(&str, &str, &str, &str); 2] = [
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat", "inactive_file "),
     (

@@ -11,7 +11,8 @@ use self::attributes::COMPUTE_CAPABILITY;
 
 use crate::{DeviceProperties, MemoryInfo};
 
-/// Maximum number of threads in a block. As on NVIDIA's devices, so that a kernel that fits here also fits there.
+/// Maximum number of threads in a block. NVIDIA's devices have the same limit, so a kernel that fits the host also fits
+/// a device.
 pub const THREADS_PER_BLOCK: i32 = 1024;
 pub const WARP_SIZE: i32 = 32;
 
@@ -85,8 +86,8 @@ fn field(text: &str, name: &str) -> Option<usize> {
     kibibytes.checked_mul(1024)
 }
 
-/// Fallback for systems without `/proc`: computes free and total memory from page counts. Droppable caches count as
-/// used here, so `free` is too low.
+/// Computes free and total memory from page counts, for systems without `/proc`. Caches that the system can drop count
+/// as used here, so `free` is too low.
 #[cfg(target_os = "linux")]
 fn from_system() -> Option<MemoryInfo> {
     let ask = |name| {

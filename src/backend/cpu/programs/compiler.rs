@@ -50,8 +50,8 @@ fn spelled(option: &CompileOption) -> Option<String> {
         CompileOption::NoWarnings => "-w".to_owned(),
         option if option.is_of_nvcc() => return None,
         CompileOption::Own(text) => text.clone(),
-        // Fast math is an optional optimisation, so exact results satisfy it. Register limits and linking have no
-        // meaning on a host.
+        // Fast math permits less accurate results but does not require them, so exact results are correct. Register
+        // limits and linking have no meaning on a host.
         CompileOption::ForceInclude(_)
         | CompileOption::FastMath
         | CompileOption::MaxRegisters(_)
@@ -60,8 +60,8 @@ fn spelled(option: &CompileOption) -> Option<String> {
     })
 }
 
-/// Options that take a path to a header file or folder, in the same word or the next. The compiler reports the files
-/// that it read because of them.
+/// Options that take a path to a header file or folder, in the same argument or in the next one. The compiler reports
+/// the files that it reads because of these options.
 const LISTED: [&str; 6] = ["-iquote", "-idirafter", "-imacros", "-isystem", "-include", "-I"];
 
 /// Returns fingerprints of the files that a compilation read; `None` if they cannot be determined.

@@ -1,4 +1,4 @@
-//! Ctrl-C during a kernel: the engine checks for it, and the resulting Python exception becomes the launch's error.
+//! Ctrl-C during a kernel: the engine checks for Ctrl-C, and the resulting Python exception becomes the launch's error.
 
 use std::cell::RefCell;
 use std::error::Error as StdError;
@@ -11,7 +11,7 @@ use pygpu_cpu_engine::fault_handlers as faults;
 /// An exception that the layer above raised, as an opaque error.
 pub type Raised = Arc<dyn StdError + Send + Sync>;
 
-/// Function that returns the exception if the thread should stop waiting because of Ctrl-C.
+/// Function that checks for Ctrl-C, and returns the exception if the thread should stop waiting for the kernel.
 pub type InterruptCheck = fn() -> Option<Raised>;
 
 static QUESTION: ForkSafeOnce<InterruptCheck> = ForkSafeOnce::new();

@@ -1,7 +1,7 @@
 //! Kernels on the CPU: the backend's [`Programs`] and its [`Compiler`].
 //!
-//! A launch returns when the kernel is complete, so failures inside the kernel are errors of the launch. Owns the
-//! loaded images. docs/design/kernels_on_the_cpu.md describes the execution of a kernel.
+//! A launch returns when the kernel is complete, so failures inside the kernel are errors of the launch. This module
+//! owns the loaded images. docs/design/kernels_on_the_cpu.md describes the execution of a kernel.
 
 mod compiler;
 pub(crate) mod interrupts;
@@ -124,7 +124,7 @@ fn code_of(failure: i32) -> u32 {
 /// Runs a kernel and converts its failure to an error.
 ///
 /// # Safety
-/// As for [`HostKernel::launch`].
+/// The conditions of [`HostKernel::launch`] apply.
 unsafe fn run(kernel: &HostKernel, shape: &Shape, arguments: *const *const c_void) -> Result<()> {
     // SAFETY: the caller guarantees the conditions of `launch`.
     let ran = unsafe { kernel.launch(shape, arguments) };
@@ -146,7 +146,7 @@ impl CapturedArguments {
     /// Copies the arguments of a launch.
     ///
     /// # Safety
-    /// There is one pointer for each parameter, to as many bytes as the parameter has.
+    /// There is one pointer for each parameter, and each points to as many bytes as its parameter has.
     unsafe fn of(kernel: &HostKernel, arguments: *const *const c_void) -> Self {
         let copied = kernel.parameters.iter().enumerate().map(|(place, &(bytes, _))| {
             let mut cells = vec![ParameterCell([0; 128]); bytes.div_ceil(size_of::<ParameterCell>()).max(1)];
@@ -187,8 +187,8 @@ impl Launches for Cpu {
 impl Programs for Cpu {
     fn load(&self, device: i32, image: &[u8], _: &LoadOptions) -> Result<Loaded> {
         check_device("load", device)?;
-        // Held while the loader opens a library: a child that is forked meanwhile would find partially loaded
-        // libraries.
+        // The lock is held while the loader opens a library. Otherwise a child that is forked meanwhile would contain
+        // partially loaded libraries.
         static LOADING: ForkSafeMutex<()> = ForkSafeMutex::new(());
         let loading = LOADING.lock();
         let library = Library::load(image, host()).map_err(Error::value)?;

@@ -41,7 +41,7 @@ pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted
     }
     let none = std::ptr::null_mut;
     let parts = inputs.iter().try_for_each(|input| {
-        // PTX ends with a zero byte, which is part of the size.
+        // The driver expects a zero byte at the end of PTX, and the size includes this byte.
         let data = if input.kind == LinkKind::Ptx { [input.data, &[0]].concat() } else { input.data.to_vec() };
         // SAFETY: the link state is alive; the driver copies the given number of bytes; the name is a C string.
         let code = unsafe {

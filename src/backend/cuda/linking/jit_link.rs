@@ -58,7 +58,7 @@ fn number_of(kind: LinkKind) -> u32 {
 }
 
 /// Returns all files and names to try: next to NVRTC, in a toolkit, then through the system's loader. Versions newer
-/// than the driver are last.
+/// than the driver's version are tried last.
 fn candidates(driver: i32, beside: Option<&str>, settings: &Settings) -> Vec<PathBuf> {
     let mut names = NAMES.to_vec();
     small_sort::sort_by_key(&mut names, |&(major, _)| (major > driver / 1000, -major));
@@ -150,7 +150,7 @@ impl JitLink {
         }
         let state = JitLinkage { api, handle };
         for input in inputs {
-            // PTX is text: its final zero byte is part of the size.
+            // PTX is text, which ends with a zero byte; the size includes this byte.
             let data = if input.kind == LinkKind::Ptx { [input.data, &[0]].concat() } else { input.data.to_vec() };
             let (kind, bytes) = (number_of(input.kind), data.as_ptr().cast());
             // SAFETY: the link state is alive; the call reads the given number of bytes; the name is a C string.

@@ -1,8 +1,8 @@
-//! Links separately compiled device code with nvJitLink, from the toolkit or wheel that NVRTC came from. If nvJitLink
-//! is missing or fails, the driver's own linker is used.
+//! Links separately compiled device code with nvJitLink, from the toolkit or wheel that contains NVRTC. If nvJitLink is
+//! missing or fails, the driver's own linker is used.
 //!
-//! The driver's linker accepts PTX up to the driver's version; nvJitLink accepts PTX from the NVRTC next to it, which
-//! may be newer.
+//! The driver's linker accepts PTX up to the driver's version. nvJitLink accepts PTX from the NVRTC of the same toolkit
+//! or wheel, which may be newer than the driver.
 
 mod driver_link;
 mod jit_link;

@@ -1,9 +1,9 @@
 //! NVRTC: NVIDIA's compiler as a library, opened at the first compilation.
 //!
 //! If NVRTC supports the device's architecture, it produces a cubin, which needs no further compilation. Otherwise it
-//! produces PTX for the newest architecture that both NVRTC and the device support, which the driver compiles. NVRTC
-//! has no default search path for headers: for a source with includes, the header folders of its toolkit are passed to
-//! it.
+//! produces PTX for the newest architecture that both NVRTC and the device support, and the driver compiles the PTX.
+//! NVRTC has no default search path for headers. Therefore PyGPU passes the header folders of NVRTC's toolkit for a
+//! source with includes.
 
 pub mod search;
 
@@ -88,8 +88,8 @@ impl Nvrtc {
 
     /// Returns the architecture to compile for, so that a device of architecture `wanted` can run the result.
     fn target(&self, wanted: &str) -> Result<String> {
-        // `sm_90a` runs only on devices of 9.0 and is passed unchanged, as is a `compute_` architecture written by the
-        // user.
+        // Code for `sm_90a` runs only on devices of architecture 9.0, so this name is passed unchanged, as is a
+        // `compute_` architecture written by the user.
         let number = wanted.strip_prefix("sm_").and_then(|digits| digits.parse::<u32>().ok());
         let Some(number) = number else { return Ok(wanted.to_owned()) };
         if self.architectures.contains(&number) {
@@ -129,8 +129,8 @@ fn spelled(option: &CompileOption) -> Result<Option<String>> {
         CompileOption::Own(text) => match text.trim_start_matches('-') {
             // Kernel sources contain no host functions, so every function may be compiled for the device.
             "expt-relaxed-constexpr" => "--device-as-default-execution-space".to_owned(),
-            // Not needed: NVRTC has no default stream, because each launch names its stream, and device lambdas are
-            // always enabled.
+            // These options are not needed: each launch names its stream, so the code needs no default stream, and
+            // NVRTC always enables device lambdas.
             "expt-extended-lambda" | "extended-lambda" => return Ok(None),
             word if word.starts_with("default-stream") => return Ok(None),
             _ => text.clone(),

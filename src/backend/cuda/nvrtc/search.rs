@@ -1,8 +1,8 @@
 //! Search for NVRTC: files that the caller provides, the toolkit's folder, the system's loader.
 //!
-//! NVRTC opens its library of built-in declarations by its bare name at the first compilation. The loader does not
-//! find it in a wheel's folder, unless it is already open. Therefore it is opened first, by its full path, from
-//! NVRTC's folder.
+//! At the first compilation NVRTC opens its library of built-in declarations by the bare file name. The loader does not
+//! find this library in a wheel's folder, unless it is already open. Therefore PyGPU first opens it by its full path,
+//! from NVRTC's folder.
 
 use std::path::{Path, PathBuf};
 

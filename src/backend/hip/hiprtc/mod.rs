@@ -1,6 +1,7 @@
 //! hiprtc: AMD's compiler as a library, opened at the first compilation.
 //!
-//! Only architectures reported by the runtime may be passed to it: hiprtc 5.2 ends the process for an unknown one.
+//! Only architectures reported by the runtime may be passed to hiprtc: version 5.2 ends the process for an unknown
+//! architecture.
 
 pub mod search;
 
@@ -83,7 +84,8 @@ impl Hiprtc {
     }
 }
 
-/// Returns the architecture of one of the devices that `wanted` names, with or without its features.
+/// Returns the compiler option for the architecture `wanted`. Rejects an architecture that no device has; the features
+/// after the colon are not compared.
 fn target(architectures: &[String], wanted: &str) -> Result<String> {
     let plain = |text: &str| text.split(':').next().map(str::to_owned);
     if architectures.iter().any(|known| plain(known) == plain(wanted)) {
@@ -184,7 +186,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
 
-    /// Checks at compile time that the declared signatures match the header, as for the runtime's functions.
+    /// Checks at compile time that the declared signatures match the header, as `abi` does for the runtime's functions.
     mod signatures {
         use super::*;
         use cubecl_hip_sys::{self as sys, hiprtcProgram};
@@ -229,7 +231,7 @@ mod tests {
         };
         assert_eq!(named(&request), "#line 1 \"a\\\"b.cu\"\nint a;");
     }
-    /// Tests the compiler of HIP 5.2, which works without a device. `make test` unpacks it
+    /// Tests the compiler of HIP 5.2, which works without a device. `make test` unpacks this compiler
     /// (tests/fetch_amd_runtime.sh).
     #[test]
     fn amd_compiler_accepts_translated_options() {

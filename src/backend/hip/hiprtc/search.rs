@@ -1,4 +1,4 @@
-//! Search for hiprtc, in this order: files that the caller provides, next to the runtime, ROCm's folder, the system's
+//! Search for hiprtc, in this order: files that the caller provides, the runtime's folder, ROCm's folder, the system's
 //! loader, and finally the runtime itself, which contained hiprtc's functions up to ROCm 6.
 
 use std::path::{Path, PathBuf};

@@ -11,7 +11,8 @@ pub type GemmFn<N> = unsafe extern "C" fn(
     *mut c_void, u32, u32, N, N, N, *const c_void, *const c_void, u32, N, *const c_void, u32, N,
     *const c_void, *mut c_void, u32, N, u32, c_int,
 ) -> u32;
-/// As [`GemmFn`], with a stride after each leading dimension and the number of matrices before the type of the sums.
+/// Function for a batch of products. Has the parameters of [`GemmFn`], with a stride after each leading dimension and
+/// the number of matrices before the type of the sums.
 #[rustfmt::skip]
 pub type BatchedGemmFn<N> = unsafe extern "C" fn(
     *mut c_void, u32, u32, N, N, N, *const c_void, *const c_void, u32, N, i64, *const c_void, u32, N, i64,
@@ -38,7 +39,7 @@ impl GemmCall {
     /// Calls the function for a single product.
     ///
     /// # Safety
-    /// As [`super::Blas::gemm`]; the factors have the type of the sums.
+    /// The conditions of [`super::Blas::gemm`] apply, and the factors have the type of the sums.
     pub unsafe fn one<N>(&self, function: Option<GemmFn<N>>, [m, n, k, lda, ldb, ldc, _]: Lengths<N>) -> u32 {
         let Some(function) = function else { return NOT_SUPPORTED };
         let Self { handle, number, out, sums, algorithm, .. } = *self;
@@ -55,7 +56,7 @@ impl GemmCall {
     /// Calls the function for a strided batch of products.
     ///
     /// # Safety
-    /// As [`Self::one`].
+    /// The conditions of [`Self::one`] apply.
     pub unsafe fn many<N>(
         &self,
         function: Option<BatchedGemmFn<N>>,

@@ -24,14 +24,14 @@ impl LuFunctions {
     /// Looks up the functions in the library.
     ///
     /// # Safety
-    /// `library` is the library of this vendor.
+    /// `library` is the library of the vendor of `kind`.
     pub unsafe fn of(library: &Library, kind: BackendKind) -> Self {
         let prefix = if kind == BackendKind::Hip { "hipblas" } else { "cublas" };
         let name = |element: Element, name: &str| format!("{prefix}{}{name}", element.letter());
         Self {
             // SAFETY: the signature is that of both vendors' headers.
             getrf: Element::ALL.map(|element| unsafe { library.get(&name(element, "getrfBatched")) }),
-            // SAFETY: as above.
+            // SAFETY: the signature is that of both vendors' headers.
             getrs: Element::ALL.map(|element| unsafe { library.get(&name(element, "getrsBatched")) }),
         }
     }
@@ -48,7 +48,7 @@ impl Blas {
         self.lu.getrf.get(number).is_some_and(Option::is_some) && self.lu.getrs.get(number).is_some_and(Option::is_some)
     }
 
-    /// Enqueues `LuOfMany` or `LuSolveOfMany` on a stream. The handle's device must be current.
+    /// Enqueues a task of kind `LuOfMany` or `LuSolveOfMany` on a stream. The handle's device must be current.
     ///
     /// # Safety
     /// The task's addresses refer to arrays as described by its parts, and addresses stored in arrays refer to the

@@ -52,8 +52,8 @@ pub enum FactorizationKind {
     Svd {
         /// Whether to compute singular vectors.
         vectors: bool,
-        /// Whether to compute as many singular vectors as rows and columns (full bases), instead of one per singular
-        /// value.
+        /// Whether to compute as many left vectors as rows and as many right vectors as columns (full bases), instead
+        /// of one vector per singular value.
         full: bool,
     },
     /// Singular values of a batch of small matrices, with full bases.
@@ -66,8 +66,8 @@ pub enum FactorizationKind {
     SvdByQr {
         /// Whether to compute singular vectors.
         vectors: bool,
-        /// Whether to compute as many singular vectors as rows and columns (full bases), instead of one per singular
-        /// value.
+        /// Whether to compute as many left vectors as rows and as many right vectors as columns (full bases), instead
+        /// of one vector per singular value.
         full: bool,
     },
     /// Eigenvalues and right eigenvectors of a general matrix, all complex.
@@ -111,7 +111,7 @@ impl FactorizationKind {
     }
 }
 
-/// What an array of a factorization contains.
+/// Contents of an array of a factorization.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArrayRole {
     /// Elements of the matrices' type.

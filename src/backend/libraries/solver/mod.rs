@@ -1,7 +1,8 @@
 //! cuSOLVER and hipSOLVER: factorisations of dense column-major matrices.
 //!
-//! hipSOLVER has cuSOLVER's functions with the same parameters under different names, except general eigenvalues; its
-//! constants for options differ. [`Factorization`] describes the operation and its memory, [`Solver::run`] executes it.
+//! hipSOLVER has cuSOLVER's functions with the same parameters under different names, except the function for
+//! eigenvalues of a general matrix. The constants for options differ between the libraries. [`Factorization`] describes
+//! the operation and its memory, [`Solver::run`] executes it.
 
 mod calls;
 mod factorization;
@@ -49,7 +50,8 @@ functions! {
     geev: Geev = "cusolverDnXgeev", "hipsolverDnXgeev";
 }
 
-/// Declares library functions that exist for each element type. Those for complex types may have another name.
+/// Declares library functions that exist for each element type. The function for a complex type may have another name
+/// than the function for a real type.
 macro_rules! typed {
     ($($name:ident: $type:ty = $real:literal, $complex:literal;)*) => {
         /// The library's functions for one element type.
@@ -61,7 +63,7 @@ macro_rules! typed {
             /// Looks up the functions in the library.
             ///
             /// # Safety
-            /// `library` is the library of this vendor.
+            /// `library` is the library of the vendor to which `prefix` belongs.
             unsafe fn of(library: &Library, prefix: &str, element: Element) -> Self {
                 let name = |real: &str, complex: &str| {
                     format!("{prefix}{}{}", element.letter(), if element.is_complex() { complex } else { real })
@@ -204,7 +206,7 @@ pub fn open_solver(kind: BackendKind) -> Result<Option<&'static Solver>> {
     Ok(place(kind)?.get())
 }
 
-/// Returns cuSOLVER or hipSOLVER. It is opened by the first call that finds it.
+/// Returns cuSOLVER or hipSOLVER. The first call that finds the library opens it.
 ///
 /// # Errors
 /// `Unavailable` with the package to install and the names that were tried; `NotSupported` on the CPU.
@@ -221,7 +223,7 @@ impl Solver {
             return Err(Error::Unavailable(format!("{path} is no {}: it cannot make a handle", NOUN.name(kind))));
         }
         let prefix = if kind == BackendKind::Hip { "hipsolverDn" } else { "cusolverDn" };
-        // SAFETY: as above.
+        // SAFETY: the library was found under the vendor's name; only its functions are looked up.
         let typed = Element::ALL.map(|element| unsafe { Typed::of(&library, prefix, element) });
         Ok(Self { kind, path, functions, typed })
     }

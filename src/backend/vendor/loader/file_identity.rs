@@ -1,4 +1,5 @@
-//! Identifies a library file without opening it, because opening costs more than loading an image from the cache.
+//! Identifies a compiler's library file for the key of a cached image. The library is not opened for this, because
+//! opening takes longer than loading the image from the cache.
 
 use std::path::{Path, PathBuf};
 
@@ -11,8 +12,8 @@ fn identity_without_reading(path: &Path) -> Option<String> {
     Some(format!("{} {} {}\n", path.display(), known.len(), changed.as_nanos()))
 }
 
-/// Identifies the first existing candidate. If only the system's loader could find the library, returns the loader's
-/// search path.
+/// Identifies the first candidate file that exists. A candidate without a folder, which only the system's loader can
+/// find, is identified by the loader's search path and the files of this name in it.
 pub fn identity_of_first(candidates: &[PathBuf], settings: &Settings) -> String {
     let mut text = String::new();
     for candidate in candidates {

@@ -73,7 +73,7 @@ impl Library {
     }
 
     /// Returns the file that contains `symbol`, or the name by which the library was opened if the system does not
-    /// report it. Distinguishes a toolkit's stub from the driver.
+    /// report the file. The path distinguishes a toolkit's stub library from the driver.
     pub fn path(&self, symbol: &str) -> String {
         // SAFETY: the address is only looked up, never called.
         let address = unsafe { self.get::<*const c_void>(symbol) };
@@ -109,8 +109,9 @@ fn file_of(_address: *const c_void) -> Option<String> {
     None
 }
 
-/// Expands a list of functions into the table `Api` of their addresses. A function returns its code, or the type in the
-/// list, as a plain integer: a Rust enum would be undefined behaviour for a code newer than the list of codes.
+/// Expands a list of functions into the table `Api` of their addresses. A function returns its code as `u32`, or a
+/// value of the type in the list. Codes are integers, because a Rust enum would be undefined behaviour for a code newer
+/// than the enum.
 macro_rules! symbol_table {
     (@output) => { u32 };
     (@output $output:ty) => { $output };
@@ -142,7 +143,7 @@ macro_rules! symbol_table {
                 Ok(Self {
                     // SAFETY: the signatures are those of the vendor's header; a test compares them.
                     $($name: unsafe { library.get(stringify!($name)) }.ok_or(vec![stringify!($name)])?,)*
-                    // SAFETY: as above.
+                    // SAFETY: the signatures are those of the vendor's header; a test compares them.
                     $($extra: unsafe { library.get(stringify!($extra)) },)*
                 })
             }

@@ -1,4 +1,4 @@
-//! Tests that errors in a kernel or in its source are reported, and that nothing hangs.
+//! Tests that errors in a kernel or in its source are reported, and that no failed launch hangs.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,4 @@
-//! Tests that launches which a device would reject are rejected here too.
+//! Tests the limit of static shared memory: the CPU backend rejects a kernel that exceeds the limit of a device.
 
 use super::*;
 

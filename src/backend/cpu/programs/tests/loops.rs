@@ -1,5 +1,5 @@
-//! Tests that kernels converted to loops over the threads of a block compute the same results. `src/cpu_engine/tests`
-//! tests which kernels are converted.
+//! Tests that kernels converted to loops over the threads of a block compute the same results as before the conversion.
+//! `src/cpu_engine/tests` tests which kernels are converted.
 
 use std::sync::OnceLock;
 

@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
-// Every handle here belongs to a module that stays loaded, and every pointer to a live vector.
+// Every handle here belongs to a module that stays loaded, and every pointer points to a live vector.
 #![allow(clippy::undocumented_unsafe_blocks)]
 //! Compiles and runs kernels, and compares their output with explicit expectations. A compilation takes half a second,
 //! so one source contains many kernels.
