@@ -1,26 +1,29 @@
 //! Element access in kernels: parameter blocks with C layout, and the device code that reads them.
 //!
-//! Numbers below 2^31 are divided by a multiplication and a shift; larger ones by the device's division.
+//! To find an element's index along each axis, kernels divide its linear index by the axis lengths. They divide indices
+//! below 2^31 by a multiplication and a shift, and larger indices by the device's integer division.
 
 use smallvec::SmallVec;
 
 use pygpu_kernel::Arguments;
 use pygpu_layout::{LoopNest, NARROW};
 
-/// Device code: `pygpu::divisor`, `pygpu::walk` and its wider variants, `pygpu::strided` and other element accessors.
+/// Device code that addresses array elements: `pygpu::divisor` for integer division, `pygpu::walk` and its variants
+/// with wider indices for loop nests, and element accessors such as `pygpu::strided`.
 pub const HEADER: &str = include_str!("device/access.h");
 
-/// [`HEADER`] with `pygpu::tile`, for kernels with operands that are transposed relative to their result.
+/// [`HEADER`], followed by the device code for tiles (`pygpu::tile`). Kernels need it for operands that are transposed
+/// relative to the result.
 pub const TILES: &str = concat!(include_str!("device/access.h"), include_str!("device/tiles.h"));
 
 /// Widths of indices and strides in a kernel's loop nest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum IndexWidth {
-    /// Fewer than 2^31 elements, and strides below 2^31 bytes: both have 32 bits.
+    /// Fewer than 2^31 elements, and strides below 2^31 bytes: indices and strides have 32 bits.
     Short,
     /// Fewer than 2^31 elements, and any strides: indices have 32 bits, strides 64.
     Far,
-    /// Any number of elements, and any strides: both have 64 bits.
+    /// Any number of elements, and any strides: indices and strides have 64 bits.
     Wide,
 }
 
@@ -44,7 +47,7 @@ impl IndexWidth {
     }
 }
 
-/// A kernel parameter that is a structure with C layout, as 32-bit words.
+/// The value of a kernel parameter that is a structure with C layout, stored as 32-bit words.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ParameterBlock {
     words: SmallVec<[u32; 64]>,
@@ -89,14 +92,16 @@ impl ParameterBlock {
         }));
     }
 
-    /// Appends a `pygpu::divisor`: q = (high(x * factor) + x) >> shift, exact for x below 2^31. A length of 2^31 or
-    /// more gives q = 0.
+    /// Appends a `pygpu::divisor`, with which a kernel divides x by `length`: q = (high(x * factor) + x) >> shift,
+    /// where `high` is the upper 32 bits. The quotient q is exact for x below 2^31. For a length of 2^31 or more, q is
+    /// 0.
     #[inline]
     pub fn push_divisor(&mut self, length: i64) {
         divisor(length).into_iter().for_each(|word| self.words.push(word));
     }
 
-    /// Appends a loop nest: the lengths, then the strides of each array. The outermost axis is first.
+    /// Appends a loop nest: the lengths of all axes except the outermost, then the strides of each array. Outer axes
+    /// precede inner axes.
     #[inline]
     pub fn push_walk<S: Iterator<Item = i64>>(
         &mut self,
@@ -105,7 +110,7 @@ impl ParameterBlock {
         strides: impl Iterator<Item = S>,
     ) {
         if span != IndexWidth::Short {
-            self.align(size_of::<u64>()); // 8-byte strides align the structure to 8 bytes
+            self.align(size_of::<u64>()); // a structure with 8-byte strides is aligned to 8 bytes
         }
         for len in lens.skip(1) {
             match span {
@@ -140,7 +145,7 @@ impl ParameterBlock {
     }
 }
 
-/// Returns the length, and the factor and the shift by which kernels divide by it.
+/// Returns a length, followed by the factor and the shift with which kernels divide by that length.
 #[inline]
 fn divisor(length: i64) -> [u32; 3] {
     if length >= NARROW {
@@ -159,12 +164,12 @@ mod tests {
     use pygpu_layout::{Layout, LoopNestRules};
 
     fn quotient(number: u32, [_, factor, shift]: [u32; 3]) -> u32 {
-        // The division as the kernels compute it.
+        // Divides in the same way as the device code.
         (((u64::from(number) * u64::from(factor)) >> 32) as u32 + number) >> shift
     }
 
     #[test]
-    fn multiply_and_shift_divides_every_number_below_2_to_the_31() {
+    fn multiply_and_shift_is_exact_division_below_2_to_the_31() {
         let lengths = [1, 2, 3, 5, 7, 63, 64, 65, 1000, 46_341, 65_535, 65_537, 1 << 30, (1 << 30) + 1, (1 << 31) - 1];
         for length in lengths {
             let divisor = divisor(length);
@@ -204,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_beyond_32_bits_use_wide_index() {
+    fn wide_index_is_chosen_for_offsets_beyond_32_bits() {
         let span = |shape: &[i64], strides: &[i64]| {
             let walk = LoopNest::c_order(&Layout::strided(shape, strides, 0, 1).unwrap());
             IndexWidth::of(&walk, 0..1)

@@ -37,8 +37,8 @@ impl Argument {
         matches!(self.role, ArgumentRole::Vector { .. })
     }
 
-    /// Whether an array of dtype `given` may be passed. The rules are those for a pointer argument of a kernel, except
-    /// that structured items must have the declared dtype or be bytes of its size.
+    /// Whether an array of dtype `given` may be passed for this argument. The rules are those for a pointer argument of
+    /// a kernel, with one exception: for a declared structured dtype, `given` must be that dtype or bytes of its size.
     pub fn takes(&self, given: DType) -> bool {
         match self.dtype.kind() {
             ScalarType::Opaque => {
@@ -62,14 +62,15 @@ impl fmt::Display for Argument {
 /// Checks that a name is valid for a kernel or an argument.
 ///
 /// # Errors
-/// `ValueError` with the name.
+/// `ValueError` with the invalid name.
 pub fn check_name(name: &str) -> Result<()> {
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         && name.bytes().next().is_some_and(|byte| !byte.is_ascii_digit());
     if is_name { Ok(()) } else { Err(Error::value(format!("'{name}' is no name in C"))) }
 }
 
-/// Checks that the arguments have distinct names, none of which hides a name reserved for the kernel's source.
+/// Checks that the arguments have distinct names, and that none of them is a name that the generated kernel uses
+/// itself.
 ///
 /// # Errors
 /// `ValueError` with the name.

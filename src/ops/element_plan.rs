@@ -23,7 +23,7 @@ pub use vectorize::PackLayout;
 /// How the kernel addresses the elements of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AccessPattern {
-    /// Contiguous in the order of the loop nest: addressed by a pointer.
+    /// Contiguous in the order of the loop nest, so that element `i` is addressed by a pointer and `i` alone.
     Contiguous,
     /// A single element, used for all indices.
     Broadcast,
@@ -33,25 +33,27 @@ pub enum AccessPattern {
     InnerContiguous,
     /// Strided, with the same element for all indices along the last axis.
     InnerBroadcast,
-    /// Used at other indices than `i`: strided along this number of separate axes.
+    /// Not contiguous, and used only at other indices than `i`: strided along its own axes, whose number is given.
     OwnAxes(u8),
-    /// The same array as the earlier argument of this index, and addressed through it.
+    /// The same array as an earlier array argument, whose index is given. The kernel addresses the array through that
+    /// argument.
     SameAs(u8),
-    /// Transposed relative to the results: read in tiles, which are transposed in shared memory.
+    /// Transposed relative to the results: read in tiles, which the kernel transposes in shared memory.
     Transposed,
-    /// Contiguous, but misaligned relative to the results: read as aligned words, from which the elements are extracted
-    /// by shifts.
+    /// Contiguous, but misaligned relative to the results: read as aligned 32-bit words, from which shifts extract the
+    /// elements.
     Misaligned,
 }
 
-/// One array of a call, as the kernel addresses it.
+/// One array of a kernel call, with its address and the way in which the kernel addresses its elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ElementOperand {
     /// The address of the array's first element in the order of the loop nest.
     pub address: usize,
     /// How the kernel addresses the array.
     pub form: AccessPattern,
-    /// The array's index in the common loop nest, or among the arrays with separate axes.
+    /// The array's index in the common loop nest; for [`AccessPattern::OwnAxes`], the index of its loop nest in
+    /// `apart`.
     side: u16,
 }
 
@@ -60,7 +62,8 @@ pub struct ElementOperand {
 pub struct ElementPlan {
     /// The loop nest over the arrays used at `i`.
     walk: LoopNest,
-    /// One loop nest for each strided array that is used only at other indices than `i`. Rare.
+    /// One loop nest for each non-contiguous array that is used only at other indices than `i`. Few calls have such
+    /// arrays.
     apart: Vec<LoopNest>,
     /// One entry for each array argument, in the order of the arguments.
     pub operands: SmallVec<[ElementOperand; 4]>,
@@ -79,7 +82,8 @@ impl ElementPlan {
     /// Plans a call. `arrays` are the arrays passed for the array arguments.
     ///
     /// # Errors
-    /// `ValueError` for shapes that do not broadcast, and for an array that the kernel requires in another layout.
+    /// `ValueError` for shapes that do not broadcast, and for an array whose layout or alignment the kernel does not
+    /// support.
     pub fn of(name: &str, arguments: &[Argument], analysis: &Analysis, arrays: &[&Array]) -> Result<Self> {
         match fast_path::plan(analysis, arrays) {
             Some(plan) => Ok(plan),
@@ -108,8 +112,8 @@ impl ElementPlan {
         plan.check_alignment(name, arguments, arrays)?;
         plan.span = plan.span();
         if analysis.in_packs {
-            // Tiles are not used on the CPU. The CPU backend runs the threads of a block in turn, so a barrier costs
-            // more there than strided memory access.
+            // Tiles are not used on the CPU. The CPU backend runs the threads of a block one after another, so a
+            // barrier costs more there than strided memory access.
             let may_turn = analysis.any_order && !analysis.counts_threads && !arrays[0].device().is_cpu();
             plan.choose_pack(&used, may_turn);
         }
@@ -207,7 +211,7 @@ impl ElementPlan {
         Ok(())
     }
 
-    /// The indices, in the loop nest, of the arrays that are addressed by strides. Each index occurs once.
+    /// Returns the loop-nest indices of the arrays that are addressed by strides. Each index occurs once.
     fn strided(&self) -> impl Iterator<Item = usize> + Clone + use<> {
         let mut sides: SmallVec<[usize; 8]> = SmallVec::new();
         for one in &self.operands {
@@ -219,7 +223,8 @@ impl ElementPlan {
         sides.into_iter()
     }
 
-    /// Merges arrays that have equal strides in the loop nest, so that the kernel computes one offset for all of them.
+    /// Assigns one loop-nest index to all arrays that have equal strides, so that the kernel computes a single offset
+    /// for them.
     fn share_steps(&mut self) {
         if matches!(self.way, PackLayout::Tiles(_)) {
             return;
@@ -262,8 +267,8 @@ impl ElementPlan {
         }
     }
 
-    /// Number of positions of the launch that correspond to no element: before the first element, or in an incomplete
-    /// last group of rows.
+    /// Returns the number of positions of the launch that have no element. They precede the first element, or belong to
+    /// an incomplete last group of rows.
     pub fn missing(&self) -> i64 {
         match self.way {
             PackLayout::Peeled(head) => head.into(),
@@ -275,7 +280,7 @@ impl ElementPlan {
         }
     }
 
-    /// Returns the access pattern of an array. For `SameAs` it is that of the earlier argument.
+    /// Returns the access pattern of an array. For `SameAs`, returns the access pattern of the earlier argument.
     pub fn own_form(&self, operand: &ElementOperand) -> AccessPattern {
         match operand.form {
             AccessPattern::SameAs(first) => self.operands[usize::from(first)].form,
@@ -288,7 +293,7 @@ impl ElementPlan {
         self.walk.rank().saturating_sub(1)
     }
 
-    /// The C++ type of the loop nest over the strided arrays; `None` if no array is strided.
+    /// Returns the C++ type of the loop nest over the strided arrays; `None` if no array is strided.
     pub fn walk_type(&self) -> Option<String> {
         let count = self.strided().count();
         let walk = (count > 0).then(|| self.span.type_of(self.walk.rank(), count))?;
@@ -298,12 +303,12 @@ impl ElementPlan {
         })
     }
 
-    /// The C++ type of the loop nest of one array that has `rank` separate axes.
+    /// Returns the C++ type of the separate loop nest of one array with `rank` axes.
     pub fn apart_type(&self, rank: u8) -> String {
         self.span.type_of(rank.into(), 1)
     }
 
-    /// The index of an operand's array among the strided arrays of the loop nest.
+    /// Returns the index of an operand's array among the strided arrays of the loop nest.
     pub fn slot(&self, operand: &ElementOperand) -> usize {
         let side = match operand.form {
             AccessPattern::SameAs(first) => self.operands[usize::from(first)].side,
@@ -380,7 +385,7 @@ fn is_strided(form: AccessPattern) -> bool {
     )
 }
 
-/// Bitwise OR of all strides of an array, for alignment checks.
+/// Returns the bitwise OR of all strides of an array, for alignment checks.
 fn joined(walk: &LoopNest, side: usize) -> i64 {
     walk.strides(side).fold(0, |bits, stride| bits | stride)
 }
@@ -397,7 +402,7 @@ fn check_written(name: &str, arguments: &[Argument], sides: &[&Layout], size: i6
     for (position, (array, usage)) in written {
         let layout = array.layout();
         if layout.ndim() == rank && layout.size() == size && size > 0 {
-            continue; // every length is the common one or 1, so that an equal size implies an equal shape
+            continue; // each length is 1 or the broadcast length, so that an equal size implies an equal shape
         }
         let shapes: SmallVec<[Dims; 6]> = sides.iter().map(|side| side.shape().collect()).collect();
         let shape = broadcast_shapes(&shapes.iter().map(|shape| &shape[..]).collect::<SmallVec<[&[i64]; 6]>>())?;
@@ -441,7 +446,8 @@ fn unaligned(name: &str, argument: &Argument, alignment: usize, address: usize, 
     ))
 }
 
-/// Natural alignment of an element; 1 for structured types, whose alignment is up to the user.
+/// Returns the natural alignment of an element in bytes; 1 for structured types, whose alignment the user is
+/// responsible for.
 fn alignment_of(argument: &Argument) -> usize {
     match argument.dtype.row() {
         Some(row) => row.itemsize as usize,

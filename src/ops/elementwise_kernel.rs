@@ -39,18 +39,20 @@ pub struct Elementwise {
     texts: Texts,
     options: Vec<String>,
     analysis: Analysis,
-    /// The analysis for calls in which the element indices matter, so that elements must be traversed in C order.
+    /// The analysis for calls with an index range. The source may then depend on the element indices, so that elements
+    /// must be traversed in C order.
     in_order: Analysis,
     variants: KernelFamily,
 }
 
 static WAS_RUN: AtomicBool = AtomicBool::new(false);
 
-/// Threads per block: on GPUs; and on the CPU backend, which runs the threads of a block in turn.
+/// Threads per block on GPUs; the CPU backend, which runs the threads of a block one after another, uses
+/// `THREADS_ON_CPU`.
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 64;
-/// Number of blocks per multiprocessor for a kernel with a long-running expression. A multiprocessor runs 8 of them
-/// concurrently.
+/// Number of blocks per multiprocessor for a kernel with a long-running expression. A multiprocessor runs 8 of these
+/// blocks concurrently.
 const BLOCKS_OF_LONG: u64 = 128;
 
 impl Elementwise {
@@ -81,7 +83,7 @@ impl Elementwise {
         &self.arguments
     }
 
-    /// Returns how the source uses the arguments.
+    /// Returns the analysis of how the source uses the arguments.
     pub fn analysis(&self) -> &Analysis {
         &self.analysis
     }
@@ -105,7 +107,8 @@ impl Elementwise {
         self.variants.find(device, &plan.key(ranged)).is_some()
     }
 
-    /// Whether the variant for a call is available without compilation, from this process or from the image cache.
+    /// Whether the variant for a call is available without compilation: compiled in this process, or stored in the
+    /// image cache.
     pub fn is_at_hand(&self, device: Device, plan: &ElementPlan) -> bool {
         self.is_compiled(device, plan, false) || kernel::is_kept(device, &self.source(plan, false))
     }
@@ -118,7 +121,7 @@ impl Elementwise {
     }
 
     /// Launches the kernel, and compiles its variant first if necessary. `values` contains the values of the scalar
-    /// arguments in order; the values for the arrays are appended.
+    /// arguments in order; this function appends the parameters for the arrays.
     ///
     /// # Errors
     /// Compiler errors; driver errors.
@@ -184,9 +187,9 @@ impl Elementwise {
         check_ends(function, &uses, |block| owner_name(&self.arguments, arrays, block))
     }
 
-    /// Returns the launch shape. By default each thread has one iteration. Long-running expressions get several
-    /// iterations per thread. On the CPU, and if the source depends on the number of threads, the grid has only as many
-    /// blocks as run concurrently.
+    /// Returns the launch shape. By default each thread processes one pack. A thread processes several packs if the
+    /// expression is long-running. On the CPU, and if the source depends on the number of threads, the grid has only as
+    /// many blocks as run concurrently.
     fn shape(&self, device: Device, plan: &ElementPlan, count: i64) -> LaunchShape {
         let turns = ((count + plan.missing()) as u64).div_ceil(u64::from(plan.pack));
         let threads = if device.is_cpu() { THREADS_ON_CPU } else { THREADS };
@@ -208,7 +211,7 @@ pub(super) fn owner_name(arguments: &[Argument], arrays: &[&Array], block: &Arc<
     named.next().map_or_else(|| "of the result".to_owned(), |(_, argument)| format!("of the array {}", argument.name))
 }
 
-/// Returns the memory blocks that a launch uses, with the access to each.
+/// Returns the memory blocks that a launch uses, each with the kind of access (read or write).
 pub(super) fn uses<'a>(analysis: &Analysis, arrays: &[&'a Array]) -> SmallVec<[BlockUse<'a>; 6]> {
     let mut uses = SmallVec::new();
     for (array, vector) in arrays.iter().zip(&analysis.vectors) {
@@ -217,13 +220,14 @@ pub(super) fn uses<'a>(analysis: &Analysis, arrays: &[&'a Array]) -> SmallVec<[B
     uses
 }
 
-/// Returns the number of multiprocessors of a device, which is queried once.
+/// Returns the number of multiprocessors of a device. The device is queried once per process.
 pub(super) fn at_once(device: Device) -> u32 {
     static KNOWN: PerDevice<ForkSafeOnce<u32>> = per_device!(ForkSafeOnce::new());
     *KNOWN.of(device).get_or_init(|| device.properties().map_or(1, |known| known.multiprocessor_count.max(1) as u32))
 }
 
-/// Prepares generated source for the compiler. Warnings are disabled, because declared names may be unused.
+/// Prepares generated source for the compiler. Disables the compiler's warnings, because a kernel need not use every
+/// name that the source declares.
 pub(super) fn source(name: &str, text: String, options: &[String]) -> KernelSource {
     let mut options = options.to_vec();
     options.push("-w".to_owned());

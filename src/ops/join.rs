@@ -1,4 +1,5 @@
-//! Concatenation of dense arrays along an axis. Small arrays are joined many per launch, large ones by a copy each.
+//! Concatenation of dense arrays along an axis. One kernel launch concatenates up to 64 small arrays; each large array
+//! needs a copy of its own.
 
 use crate::elementwise_kernel;
 use pygpu_array::Array;
@@ -19,14 +20,15 @@ const FAMILY: u16 = 33;
 const TEXT: &str = include_str!("join.cu");
 const NAME: &str = "pygpu_join_parts";
 const THREADS: u32 = 256;
-/// Maximum number of arrays per launch. Their parameters fit into the 4096 bytes that every device supports.
+/// Maximum number of arrays per launch. The parameters of so many arrays fit into the 4096 bytes that every device
+/// supports.
 const PARTS: usize = 64;
-/// Size in bytes up to which an individual copy takes longer than an array's share of a launch.
+/// Size of an array in bytes up to which a copy of this array takes longer than its share of a joint launch.
 const SMALL: i64 = 64 << 10;
-/// Maximum number of bytes that a thread moves at once.
+/// Maximum size in bytes of a unit, the amount of memory that a thread copies at once.
 const UNIT: u64 = 16;
 
-/// Returns the shape of the concatenation of dense arrays of one dtype and device; `None` for other arrays.
+/// Returns the shape of the concatenation. `None` unless all arrays are dense and have the same dtype and device.
 pub fn shape(parts: &[&Array], axis: usize) -> Option<Dims> {
     let (first, others) = parts.split_first()?;
     let mut shape: Dims = first.layout().shape().collect();
@@ -47,7 +49,7 @@ pub fn shape(parts: &[&Array], axis: usize) -> Option<Dims> {
     Some(shape)
 }
 
-/// Concatenates arrays for which [`shape`] returned a shape, in the order of `stream`.
+/// Concatenates arrays for which [`shape`] returned a shape. The work is enqueued on `stream`.
 ///
 /// # Errors
 /// `OutOfMemory`; driver errors.
@@ -82,7 +84,7 @@ fn row(array: &Array, axis: usize) -> u64 {
     array.layout().shape().skip(axis).product::<i64>() as u64 * array.layout().itemsize() as u64
 }
 
-/// Concatenates by kernels. Returns `false` if no kernel is available.
+/// Concatenates small arrays by kernel launches. Returns `false` if the kernel cannot be compiled.
 fn launch_all(parts: &[&Array], axis: usize, result: &Array, stream: &Stream) -> Result<bool> {
     let rows: u64 = result.layout().shape().take(axis).product::<i64>() as u64;
     // The unit is the largest power of two that divides all addresses and lengths.
@@ -112,8 +114,8 @@ fn function(device: Device, unit: u64) -> Option<Function> {
     COMPILED.function_if_any(device, &[unit as u8], NAME, source)
 }
 
-/// Launches the kernel for some of the arrays. The first one starts `begin` units into each row of the result. Returns
-/// the end of the last one in units.
+/// Launches the kernel for some of the arrays. The first of them is written `begin` units after the start of each row
+/// of the result. Returns the number of units after which the last of them ends.
 fn launch_some(
     function: &Function,
     parts: &[&Array],
@@ -141,8 +143,8 @@ fn launch_some(
     let blocks = most.div_ceil(u64::from(THREADS)).max(1) as u32;
     let shape =
         LaunchShape { grid: [blocks, parts.len() as u32, 1], block: [THREADS, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: these are the kernel's declared parameters; each array has the given number of units per row, and
-    // together these fit into the result's rows.
+    // SAFETY: these are the kernel's declared parameters; each array has `units` units per row, and the rows of all
+    // arrays together fit into a row of the result.
     unsafe { launch::launch(function, &shape, stream, &mut values, &uses)? };
     Ok(begin)
 }

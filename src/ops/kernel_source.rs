@@ -1,4 +1,5 @@
-//! Source of generated kernels: headers, parameters, and definitions by which the arguments' names refer to elements.
+//! Source of generated kernels: headers, parameters, and the definitions that make the arguments' names refer to array
+//! elements.
 
 mod packs;
 mod tiles;
@@ -15,7 +16,7 @@ const COMPLEX: &str = include_str!("../../python/PyGPU/include/user/pycuda-compl
 
 const STANDARD: &str = include_str!("include/standard.h");
 
-/// Substrings by which a source is recognized as using names from C's standard headers.
+/// Substrings of names from C's standard headers. A source that contains one of them requires these headers.
 const STANDARD_NAMES: [&str; 12] =
     ["INFINITY", "NAN", "M_", "FLT_", "DBL_", "INT_M", "LONG_M", "int8_t", "int16_t", "int32_t", "int64_t", "INT64_"];
 
@@ -75,7 +76,7 @@ pub fn vector_parameters(plan: &ElementPlan, arguments: &[Argument], usages: &[O
     list
 }
 
-/// Returns the definitions of the arrays' names for a loop that processes one element at a time.
+/// Returns the definitions of the arrays' names for a loop that processes individual elements instead of packs.
 pub fn bindings(plan: &ElementPlan, arguments: &[Argument], usages: &[Option<Usage>]) -> String {
     let mut text = String::new();
     for ((argument, usage), operand) in vectors(arguments, usages).zip(&plan.operands) {
@@ -84,7 +85,7 @@ pub fn bindings(plan: &ElementPlan, arguments: &[Argument], usages: &[Option<Usa
     text
 }
 
-/// Defines the name of one array. Writing to a string cannot fail.
+/// Returns the definition of the name of one array.
 fn binding(plan: &ElementPlan, argument: &Argument, operand: &ElementOperand, element: &str, name: &str) -> String {
     let own = &argument.name;
     let array = format!("({element} *)pygpu_array_{own}");
@@ -135,7 +136,7 @@ pub fn elementwise(
         (_, 1, false) => plain_loop(texts),
         (_, pack, _) => packs::body(usize::from(pack), plan, arguments, usages, texts),
     };
-    // In a loop over packs the names are defined inside the loop.
+    // A loop over packs defines the names inside the loop.
     let is_plain = plan.pack == 1 && plan.way == PackLayout::Contiguous;
     let names = if is_plain { bindings(plan, arguments, usages) } else { String::new() };
     let bounds = if plan.tiles().is_some() { tiles::BOUNDS } else { "" };
@@ -166,8 +167,8 @@ fn ranged_loop(texts: &Texts) -> String {
     )
 }
 
-/// Returns `#line` directives: compiler messages refer to the user's source by a descriptive name, and to the generated
-/// source after it.
+/// Returns a part of the user's source between `#line` directives. By them, compiler messages refer to the user's
+/// source by a descriptive name, and to the generated source after that part by its own name.
 fn source_locations(what: &str, text: &str) -> String {
     if text.trim().is_empty() {
         String::new()
@@ -181,9 +182,11 @@ struct PackedOperand<'a> {
     argument: &'a Argument,
     usage: &'a Usage,
     operand: &'a ElementOperand,
-    /// The first argument that refers to this array. All arguments that are the same array use its elements.
+    /// The name of the first argument that is this array. All other arguments that are this array use the pack of the
+    /// first one.
     first: &'a str,
-    /// Whether any argument that is this array is read, or possibly left unchanged; and whether any is written.
+    /// Whether the pack must be loaded, because an argument that is this array is read or possibly left unchanged.
+    /// `is_written`: whether such an argument is written.
     is_read: bool,
     is_written: bool,
 }

@@ -1,17 +1,18 @@
 //! Operations: kernels generated from expressions, for arrays of any layout.
 //!
-//! - [`argument`] is a user's declaration; [`text_analysis`] analyzes how the expression uses it.
+//! - [`argument`] describes an argument that a user declares; [`text_analysis`] analyzes how the user's expression uses
+//!   the arguments.
 //! - [`macros`] limits a user's macros to the user's source.
 //! - [`element_plan`] finds the loop nest with the fewest axes for the arrays of a call, and an access pattern for each array.
-//! - [`tiles`] decides when transposed operands go through shared memory.
-//! - [`kernel_source`] generates the source for a plan.
+//! - [`tiles`] decides when a kernel reads transposed operands through shared memory.
+//! - [`kernel_source`] generates the source of the kernel for a plan.
 //! - [`fusion`] defers operations, so that several are fused into one kernel.
 //! - [`elementwise_kernel`], [`reduction_kernel`] and [`scan_kernel`] launch the kernels.
 //! - [`selection`] implements selection by masks, [`product`] matrix products.
 //! - [`random`] generates random numbers; [`fft`] calls the vendors' FFT libraries.
 //! - [`linalg`] calls the vendors' libraries for matrix factorizations.
 //!
-//! One implementation serves all backends with a device compiler. Nothing here depends on Python.
+//! One implementation serves all backends with a device compiler. This crate does not depend on Python.
 
 pub mod argument;
 pub mod element_plan;

@@ -18,7 +18,7 @@ pub struct FactorizeRequest<'a> {
     pub what: FactorizationKind,
     /// Number of matrices.
     pub batch: usize,
-    /// Number of rows, of columns, and of right-hand sides or reflectors.
+    /// Three numbers: rows, columns, and right-hand sides or reflectors.
     pub sizes: [usize; 3],
     /// The arrays for input and results, in the order of [`Factorization`]'s fields.
     pub arrays: &'a [&'a Array],
@@ -43,7 +43,7 @@ fn bytes(role: ArrayRole, element: Element) -> usize {
     }
 }
 
-/// Creates the library task for a request, and checks its arrays.
+/// Creates the library task for a request, and checks the arrays of the request.
 fn task(asked: &FactorizeRequest<'_>) -> Result<Factorization> {
     let unfit =
         |why: &str| Error::value(format!("{:?} of {} matrices, {:?}: {why}", asked.what, asked.batch, asked.sizes));
@@ -79,7 +79,7 @@ fn task(asked: &FactorizeRequest<'_>) -> Result<Factorization> {
     Ok(task)
 }
 
-/// Returns the memory blocks that a task uses, including the workspace.
+/// Returns the memory blocks that a task uses, including the workspace `room`.
 fn uses<'a>(asked: &FactorizeRequest<'a>, task: &Factorization, room: &'a Array) -> Vec<BlockUse<'a>> {
     let access = |is_read| if is_read { Access::Read } else { Access::Write };
     let arrays = asked.arrays.iter().zip(task.parts());
@@ -152,12 +152,12 @@ pub fn run(solver: &Solver, asked: &FactorizeRequest<'_>, stream: &Stream) -> Re
         ordered(&uses(asked, &task, &room), stream, || {
             within(&mut || {
                 // SAFETY: `task` has checked every array; the workspace has the size that the library requires; all are
-                // used in the order of this stream. An array of addresses contains those of the first array's matrices,
-                // as the function that creates it guarantees.
+                // used in the order of this stream. An array of addresses contains the addresses of the first array's
+                // matrices, as the function that creates the array of addresses guarantees.
                 unsafe { solver.run(&handle, &task, stream.handle(), (needed, room.address()), &mut host) }
             })
         })
     })();
-    let _ = HANDLES_AT_REST.put(key, handle); // an unbounded pool evicts nothing
+    let _ = HANDLES_AT_REST.put(key, handle); // the pool is unbounded, so that it evicts no handle
     done
 }

@@ -10,7 +10,7 @@ pub fn undone(text: &str) -> String {
     lines
 }
 
-/// Whether a preprocessor line defines a macro whose value is a number.
+/// Whether a preprocessor line defines a macro whose value is a numeric literal.
 pub(super) fn is_number(line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [_, name, value] = words[..] else { return false };

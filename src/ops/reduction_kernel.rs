@@ -1,9 +1,9 @@
 //! `ReductionKernel`: reduces all elements of arrays of any layout to one value, with a user's expressions.
 //!
 //! Each thread reduces every n-th element, a block combines its threads' values as a tree, and a second launch with one
-//! block combines the blocks' values. The order depends only on the number of elements and on the device, so that
-//! results are reproducible. It is not the order of the elements: the operation must be commutative, as PyCUDA requires
-//! too.
+//! block combines the blocks' values. The order in which values are combined depends only on the number of elements and
+//! on the device, so that results are reproducible. This order differs from the order of the elements. Therefore the
+//! operation must be commutative, as PyCUDA requires too.
 
 use super::argument::{self, Argument, ArgumentRole};
 use super::element_plan::ElementPlan;
@@ -22,9 +22,10 @@ use pygpu_kernel::{Arguments, Function, KernelSource, check_ends};
 use pygpu_layout::MemoryOrder;
 use pygpu_memory::Access;
 
-/// Number of elements up to which a single block is used, because a second launch would cost more.
+/// Number of elements up to which one block reduces all of them, because a second launch would cost more than further
+/// blocks save.
 const ALONE: i64 = 1 << 14;
-/// Maximum shared memory of a block in bytes.
+/// Maximum size in bytes of a block's shared memory.
 const SHARED: usize = 32 << 10;
 /// Number of elements that a thread loads before combining them, so that the memory accesses overlap.
 const AT_ONCE: u32 = 8;
@@ -58,7 +59,7 @@ pub struct Reduce {
     variants: KernelFamily,
 }
 
-/// A planned reduction with its compiled kernels.
+/// A plan of a reduction, with the compiled kernels that execute it.
 pub struct Ready {
     plan: ElementPlan,
     blocks: u32,
@@ -100,7 +101,7 @@ impl Reduce {
         &self.arguments
     }
 
-    /// Returns how the source uses the arguments.
+    /// Returns the analysis of how the source uses the arguments.
     pub fn analysis(&self) -> &Analysis {
         &self.analysis
     }
@@ -176,8 +177,8 @@ impl Reduce {
     ) -> Result<()> {
         self.check_out(out, stream.device())?;
         let Some(second) = &ready.second else {
-            // SAFETY: the caller guarantees that the plan and arrays match; the result needs one element, and
-            // `check_out` has checked it.
+            // SAFETY: the caller guarantees that the plan and arrays match; the launch writes one element, and
+            // `check_out` has checked that `out` has one.
             return unsafe { self.launch(ready, arrays, values, out, stream) };
         };
         if parts.dtype() != self.of.dtype
@@ -187,7 +188,8 @@ impl Reduce {
             let (name, blocks) = (&self.of.name, ready.blocks);
             return Err(Error::value(format!("{name}(): there is no room for the {blocks} values of the blocks")));
         }
-        // SAFETY: as above; `parts` has an element for each block.
+        // SAFETY: the caller guarantees that the plan and arrays match, and `check_out` has checked `out`; `parts` has
+        // an element for each block.
         unsafe {
             self.launch(ready, arrays, values.clone(), parts, stream)?;
             self.launch_second(second, parts, values, out, ready.blocks, stream)
@@ -268,7 +270,8 @@ impl Reduce {
         source(name, text, &self.of.options)
     }
 
-    /// Returns the number of threads per block: a power of two whose values fit into shared memory.
+    /// Returns the number of threads per block: a power of two, such that the values of all threads fit into shared
+    /// memory.
     fn threads(&self, device: Device) -> u32 {
         let mut threads: u32 = if device.is_cpu() { 16 } else { 512 };
         while threads > 1 && threads as usize * self.of.dtype.itemsize() > SHARED {
@@ -298,7 +301,7 @@ impl Reduce {
     /// Launches the first kernel, which writes one value per block to the beginning of `out`.
     ///
     /// # Safety
-    /// As `run`; `out` must be large enough.
+    /// As `run`. In addition, `out` must have an element for each block.
     unsafe fn launch(
         &self,
         Ready { plan, blocks, first: function, .. }: &Ready,
@@ -321,7 +324,7 @@ impl Reduce {
     /// Launches the second kernel, which combines the intermediate values in `parts`.
     ///
     /// # Safety
-    /// As `launch`; `function` must have been compiled from the second source.
+    /// As `launch`. `function` must have been compiled from the source that [`Self::second_source`] generates.
     unsafe fn launch_second(
         &self,
         function: &Function,
@@ -335,8 +338,8 @@ impl Reduce {
             values.push_word(word as u64);
         }
         let uses = [(parts.allocation(), Access::Read), (out.allocation(), Access::Write)];
-        // SAFETY: the caller guarantees that the function was compiled from the second source, and the sizes of the
-        // arrays.
+        // SAFETY: the caller guarantees that the function was compiled from the source of the second launch, and that
+        // the arrays have the required sizes.
         unsafe { launch::launch(function, &self.shape(function, 1), stream, &mut values, &uses) }
     }
 
@@ -346,7 +349,8 @@ impl Reduce {
     }
 }
 
-/// Returns the argument of a kernel for which none were declared. Its name is `in`, as in PyCUDA.
+/// Returns the argument of a reduction kernel for which the user declared no arguments. The argument's name is `in`, as
+/// in PyCUDA.
 pub fn default_argument(dtype: DType, c_type: &str) -> Argument {
     let role = ArgumentRole::Vector { constant: true };
     Argument { name: "in".to_owned(), c_type: c_type.to_owned(), dtype, role }

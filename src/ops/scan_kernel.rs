@@ -1,9 +1,10 @@
 //! `ScanKernel`: scans of one-dimensional arrays with a user's expression. Each element becomes the combination of all
 //! elements before it, inclusive or exclusive.
 //!
-//! Three launches for any length: each block combines its part of the array, one block scans the blocks' results, and
-//! each block scans its part starting from the result of the preceding ones. The order of elements is preserved, so
-//! that the operation need only be associative.
+//! A scan takes three launches for any length. In the first, each block combines the elements of its part of the array.
+//! In the second, one block scans the results of these blocks. In the third, each block scans its part, beginning with
+//! the combined result of all preceding parts. Elements are combined in their order, so that the operation must be
+//! associative but not commutative.
 
 use std::sync::Arc;
 
@@ -114,7 +115,7 @@ impl Scan {
         parts
     }
 
-    /// Returns the kernels for a device, which form one module. Compiles them if necessary.
+    /// Returns the kernels for a device, which belong to one module. Compiles them if necessary.
     fn compiled(&self, device: Device) -> Result<ScanKernels> {
         let named = |part: &str| format!("{}_{part}", self.of.name);
         let found = |part: &str, module: &dyn Fn() -> Result<Module>| match self.variants.find(device, part.as_bytes())
@@ -143,7 +144,7 @@ impl Scan {
              scan_type &pygpu_right) {{\n    scan_type a = pygpu_left, b = pygpu_right;\n    return scan_type({expression}\n);\n}}\n{}\
              #define PYGPU_THREADS {threads}\n#define PYGPU_EACH {each}\n#define PYGPU_EXCLUSIVE {exclusive}\n{kernels}",
             neutral.unwrap_or_default(),
-            macros::undone(preamble), // whatever the user's name, the kernels have fixed names
+            macros::undone(preamble), // a user's macro must not replace names in the template
         );
         source(name, text, options)
     }
@@ -155,7 +156,7 @@ impl Scan {
         if tiles <= 1 { 0 } else { tiles.min(most) }
     }
 
-    /// Scans an array into another one or in place; compiles the kernels if necessary. `parts` must have
+    /// Scans `input` into `output`, which may be the same array; compiles the kernels if necessary. `parts` must have
     /// [`Self::blocks`] elements.
     ///
     /// # Errors
@@ -294,7 +295,7 @@ impl Scan {
     }
 }
 
-/// Template of the kernels. A thread scans consecutive elements, which are staged in shared memory so that global
-/// memory is accessed contiguously. The user's expressions are inserted, and names that no macro of a compiler can
-/// affect.
+/// Template of the kernels, into which names and the user's expressions are inserted. The inserted names cannot be
+/// macros of a compiler. A thread scans consecutive elements, which are staged in shared memory so that global memory
+/// is accessed contiguously.
 const TEXT: &str = include_str!("scan_kernel.cu");

@@ -1,7 +1,8 @@
 //! Analysis of a user's source: which arrays it writes, and whether it accesses elements other than `i`.
 //!
-//! The analysis only considers tokens and is therefore conservative: an array that may be written counts as written,
-//! and an array used in an unrecognized way becomes a plain pointer in a plain loop.
+//! The analysis considers only tokens and is therefore conservative: an array that may be written counts as written. An
+//! array that is used in an unrecognized way is passed as a plain pointer, and the kernel then processes elements one
+//! by one.
 
 use super::argument::{Argument, ArgumentRole};
 use super::macros;
@@ -25,7 +26,7 @@ pub enum WrittenNames {
 pub struct Usage {
     /// Whether the source writes the array.
     pub written: WrittenNames,
-    /// Whether the source assigns each element before it reads it, whatever the values are.
+    /// Whether the source always assigns each element before it reads that element, for any values of the operands.
     pub overwritten: bool,
     /// Whether `x[i]` occurs, for an array `x`.
     pub at_index: bool,
@@ -50,17 +51,18 @@ impl Usage {
 pub struct Analysis {
     /// One entry per argument; `None` for scalars.
     pub usages: Vec<Option<Usage>>,
-    /// Whether elements may be processed in any order: only element `i` of arrays is accessed, and nothing else depends
-    /// on `i`.
+    /// Whether elements may be processed in any order: the source accesses only element `i` of each array, and uses `i`
+    /// for no other purpose.
     pub any_order: bool,
-    /// Whether several elements may be loaded before the source is executed for them, and stored afterwards.
+    /// Whether a kernel may load several elements first, then execute the source for each of them, and finally store
+    /// them.
     pub in_packs: bool,
     /// Whether the source depends on the number of threads, or keeps state from one element of a thread to the next.
     pub counts_threads: bool,
     /// One entry per array argument, in order.
     pub vectors: Vec<Vector>,
-    /// Whether three conditions hold: elements can be loaded in packs, only element `i` of each array is accessed, and no
-    /// type is user-defined.
+    /// Whether three conditions hold: `in_packs` is set, the source accesses only element `i` of each array, and no
+    /// array has a user-defined element type.
     pub is_plain: bool,
 }
 
@@ -84,18 +86,18 @@ pub struct Texts {
     pub after_loop: String,
     /// Code before the kernel.
     pub preamble: String,
-    /// Approximate time in milliseconds to compile one occurrence of the operation, if known. Operations with a high
-    /// weight are unrolled less.
+    /// Approximate time in milliseconds to compile one occurrence of the operation; 0 if unknown. The loop over a pack
+    /// is unrolled less for a higher weight.
     pub weight: u8,
-    /// Whether the computation takes as long as reading the operands. A thread then processes several packs; the
+    /// Whether the computation takes as long as reading the operands. If so, a thread processes several packs; the
     /// measurements are in `docs/design/generated_kernels.md`.
     pub is_long: bool,
 }
 
-/// Names by which a source can depend on the index of a thread.
+/// Names by which a source can depend on the index or the number of threads.
 const THREADS: [&str; 7] = ["tid", "total_threads", "cta_start", "threadIdx", "blockIdx", "blockDim", "gridDim"];
 const JUMPS: [&str; 4] = ["break", "return", "goto", "asm"];
-/// Methods of `pycuda::complex` that do not modify the number.
+/// Methods of `pycuda::complex` that do not modify the complex number.
 const HARMLESS_METHODS: [&str; 2] = ["real", "imag"];
 const OWN_HEADERS: [&str; 2] = ["pycuda-complex.hpp", "pycuda-helpers.hpp"];
 
@@ -107,7 +109,7 @@ fn is_operand(word: &str) -> bool {
     word.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_') || word == "]"
 }
 
-/// The tokens of a source. Positions before the first and after the last token are valid and yield empty tokens.
+/// The tokens of a source. At a position before the first or after the last token, the accessors return an empty token.
 struct TextTokens<'a>(Vec<&'a str>);
 
 impl<'a> TextTokens<'a> {
@@ -119,7 +121,7 @@ impl<'a> TextTokens<'a> {
         position.checked_sub(by).map_or("", |position| self.at(position))
     }
 
-    /// Returns the position after the bracket that closes the one at `open`.
+    /// Returns the position after the bracket that closes the bracket at position `open`.
     fn behind(&self, open: usize) -> usize {
         let mut depth = 0usize;
         for position in open..self.0.len() {
@@ -137,7 +139,7 @@ impl<'a> TextTokens<'a> {
         self.0.len()
     }
 
-    /// Returns the kind of assignment at a position: 2 for `=`, 1 for `+=` and `++`, 0 for none.
+    /// Returns the kind of assignment at a position: 2 for `=`, 1 for operators such as `+=` and `++`, 0 for none.
     fn assignment(&self, at: usize) -> u8 {
         match (self.at(at), self.at(at + 1), self.at(at + 2)) {
             ("=", next, _) if next != "=" => 2,
@@ -177,13 +179,13 @@ fn macro_words(text: &str) -> Vec<&str> {
     let is_sign = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
     let mut found: Vec<&str> = joined.flat_map(|line| line.split(is_sign)).filter(|word| !word.is_empty()).collect();
     if text.contains("\\\n") && !found.is_empty() {
-        found.extend(text.split(is_sign)); // a multi-line macro: take all tokens of the source
+        found.extend(text.split(is_sign)); // for a multi-line macro, returns all tokens of the source
     }
     found
 }
 
 impl Analysis {
-    /// Analyzes the source parts.
+    /// Analyzes how the parts of a kernel's source use the arguments.
     pub fn of(arguments: &[Argument], texts: &Texts) -> Self {
         let references = may_take_references(&texts.preamble) || texts.operation.contains('#');
         let operation = TextTokens(words(&texts.operation).list);
@@ -208,7 +210,7 @@ impl Analysis {
                 (usage.bare, usage.written) = (true, usage.written.max(WrittenNames::Maybe));
             }
             if around.iter().any(is_named) {
-                usage.elsewhere = true; // `i` is not an element's index there
+                usage.elsewhere = true; // outside of the loop, `i` is not an element's index
             }
             if constant {
                 usage.written = WrittenNames::No;
@@ -256,7 +258,7 @@ fn index_use(text: &TextTokens<'_>, arguments: &[Argument]) -> (bool, bool) {
     (uses, changes)
 }
 
-/// Adds the uses of the array `name` in one source part to `usage`.
+/// Adds to `usage` how one part of the source uses the array `name`.
 fn read(text: &TextTokens<'_>, name: &str, references: bool, usage: &mut Usage) {
     for at in (0..text.0.len()).filter(|at| text.at(*at) == name) {
         if matches!(text.before(at, 1), "." | "->" | "::") {
@@ -295,7 +297,7 @@ fn read(text: &TextTokens<'_>, name: &str, references: bool, usage: &mut Usage) 
     }
 }
 
-/// Whether each element is first used by an unconditional assignment.
+/// Whether the first use of the array `name` is an unconditional assignment to element `i`.
 fn is_overwritten(text: &TextTokens<'_>, name: &str) -> bool {
     if text.0.iter().any(|word| JUMPS.contains(word) || *word == "continue") {
         return false;

@@ -1,8 +1,9 @@
-//! Tiles: how transposed operands are read.
+//! Tiles, by which kernels read operands that are transposed relative to the results.
 //!
 //! The results are contiguous along the innermost axis of the loop nest, `x`. If some operands are contiguous along
 //! another axis, `y`, reading them element by element would load a memory sector for each element. A block therefore
-//! processes a tile of both axes: transposed operands are read along `y` into shared memory, and from there along `x`.
+//! processes a tile, which extends along both axes. The block reads transposed operands along `y` into shared memory,
+//! and reads them from shared memory along `x`.
 
 use smallvec::SmallVec;
 
@@ -12,14 +13,14 @@ use pygpu_layout::{LoopNest, NARROW};
 /// Threads per block.
 pub const THREADS: u32 = 256;
 
-/// Maximum number of transposed operands that are read through shared memory, of which they need 27 KiB. Further ones
-/// are read directly.
+/// Maximum number of transposed operands that are read through shared memory. Three operands need 27 KiB of it. Further
+/// transposed operands are read directly from global memory.
 const MOST_TURNED: usize = 3;
 
-/// Minimum length of both axes for tiles to be faster.
+/// Minimum length of `x` and of `y` from which on tiles are faster than direct reads.
 const LEAST_SIDE: i64 = 16;
 
-/// Minimum number of elements for tiles to be faster. Smaller arrays fit into the caches.
+/// Minimum number of elements from which on tiles are faster than direct reads. Smaller arrays fit into the caches.
 const LEAST_SIZE: i64 = 1 << 14;
 
 /// Size of a memory sector in bytes. Elements further apart are in different sectors.
@@ -44,8 +45,9 @@ pub struct TileTraversal {
 }
 
 impl Tiles {
-    /// Plans tiles for a loop nest; `read` are the arrays that are only read and may be transposed. `largest` is the
-    /// maximum element size in bytes. `None` if tiles are not faster.
+    /// Plans tiles for a loop nest. `read` contains the indices of the arrays that the kernel only reads; these may be
+    /// transposed. `largest` is the maximum element size in bytes. Returns `None` if tiles would not be faster than
+    /// direct reads.
     pub fn of(walk: &LoopNest, read: &[usize], largest: usize) -> Option<TileTraversal> {
         if walk.rank() < 2 || walk.size() < LEAST_SIZE {
             return None;
@@ -60,7 +62,8 @@ impl Tiles {
         tiles.blocks(&brought).map(|_| TileTraversal { tiles, axis, sides })
     }
 
-    /// Returns tiles with rows of at least 128 bytes along both axes, or longer along one axis if the other is short.
+    /// Returns tiles that extend over at least 128 bytes along each axis (64 bytes for one-byte elements), or further
+    /// along one axis if the other axis is short.
     fn fitting(largest: usize, along_x: i64, along_y: i64) -> Self {
         let (most_x, most_y) = match largest {
             1 | 2 => (64, 64),
@@ -81,8 +84,8 @@ impl Tiles {
         (self.x * self.y / i64::from(THREADS)) as u8
     }
 
-    /// Returns the lengths of the loop nest: in tiles along `x` and `y`, which are the last axes, and in elements along
-    /// the others.
+    /// Returns the lengths of the loop nest. Along its last axes, `y` and `x`, the lengths are numbers of tiles; along
+    /// the other axes, numbers of elements.
     fn lens(self, walk: &LoopNest) -> impl Iterator<Item = i64> + '_ {
         let x = walk.rank() - 1;
         walk.lens().enumerate().map(move |(axis, len)| match axis {
@@ -92,7 +95,7 @@ impl Tiles {
         })
     }
 
-    /// Returns the number of blocks, or `None` if a grid cannot have so many.
+    /// Returns the number of blocks, or `None` if there are too many for one grid.
     pub fn blocks(self, walk: &LoopNest) -> Option<i64> {
         let mut lens = self.lens(walk);
         lens.try_fold(1i64, |blocks, len| blocks.checked_mul(len)).filter(|blocks| *blocks < NARROW)
@@ -108,8 +111,8 @@ impl Tiles {
         format!("pygpu::tiles<{walk}, {rank}, {}, {}>", self.x, self.y)
     }
 
-    /// Returns the number of elements of shared memory that an array needs. Rows are padded so that neighbours along
-    /// `y` are in different banks.
+    /// Returns how many elements of shared memory an array needs. Rows are padded so that neighbours along `y` are in
+    /// different banks of shared memory.
     pub fn room(self, itemsize: usize) -> usize {
         let bank = (4 / itemsize).max(1);
         (self.x as usize + bank) * self.y as usize
@@ -133,8 +136,8 @@ impl Tiles {
     }
 }
 
-/// Returns the axis along which an array is contiguous, if reading along it is much faster than along the innermost
-/// axis.
+/// Returns the axis along which an array is contiguous, if reading along this axis is much faster than along the
+/// innermost axis.
 fn axis_across(walk: &LoopNest, side: usize) -> Option<usize> {
     let along_x = walk.strides(side).next_back()?.unsigned_abs();
     if walk.lens().next_back()? < LEAST_SIDE {

@@ -1,4 +1,4 @@
-//! Variants that a flush needs, which are compiled between two of its attempts.
+//! Variants that a flush needs but that are not compiled. They are compiled between two attempts of that flush.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -9,13 +9,13 @@ use pygpu_device::Device;
 use pygpu_kernel::{self as kernel, KernelSource};
 
 thread_local! {
-    /// Variants that a flush of this thread needed and did not find.
+    /// Variants that a flush of this thread needed and did not find in the cache.
     pub(super) static POSTPONED: RefCell<Vec<Postponed>> = const { RefCell::new(Vec::new()) };
     /// Variants of `POSTPONED` whose compilation failed, with the error.
     pub(super) static REFUSED: RefCell<Vec<(PostponedVariant, Error)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Identifies a variant, as [`VariantId`](super::VariantId), with an owned key.
+/// Identifies a variant like [`VariantId`](super::VariantId), but owns the key.
 pub(super) struct PostponedVariant {
     pub(super) family: u64,
     pub(super) place: u64,
@@ -32,7 +32,7 @@ impl PostponedVariant {
     }
 }
 
-/// A variant to be compiled between two attempts of a flush.
+/// A variant that must be compiled between two attempts of a flush.
 pub struct Postponed {
     pub(super) variant: PostponedVariant,
     pub(super) device: Device,
@@ -44,8 +44,8 @@ impl Postponed {
     /// Compiles the variant. If this fails, the error is stored for the operation that needs the variant.
     pub fn compile(self) {
         let Self { variant, device, name, source } = self;
-        // Python searches for the compiler before this thread claims the compilation, so that no thread waits for it
-        // meanwhile: the search may need the same kernel.
+        // The search for the compiler runs Python code, which may itself need this kernel. The search therefore ends
+        // before this thread claims the compilation and other threads wait for its result.
         let with = |hints: &[PathBuf]| {
             let make = || kernel::load(device, &source, hints)?.function(&name).map(Some);
             COMPILED.find_or_make(&variant.identity(), make)

@@ -48,7 +48,7 @@ fn entries_with_same_hash_are_distinguished() {
 }
 
 #[test]
-fn variant_is_made_once_and_waiters_get_it() {
+fn concurrent_requests_build_a_variant_once_and_share_it() {
     static STORE: VariantCache<u32> = VariantCache::new(100);
     static MADE: AtomicUsize = AtomicUsize::new(0);
     let (count, start) = (8, Barrier::new(8));
@@ -69,7 +69,7 @@ fn variant_is_made_once_and_waiters_get_it() {
 }
 
 #[test]
-fn failure_is_returned_to_maker_and_next_caller_retries() {
+fn failed_build_is_not_cached_and_next_request_retries() {
     static STORE: VariantCache<u32> = VariantCache::new(100);
     let fails = || Err(Error::value("no"));
     assert!(STORE.find_or_make(&of(1, b"k"), fails).is_err());
@@ -80,7 +80,7 @@ fn failure_is_returned_to_maker_and_next_caller_retries() {
 }
 
 #[test]
-fn unavailable_variant_is_remembered() {
+fn variant_without_value_is_cached_and_not_rebuilt() {
     static STORE: VariantCache<u32> = VariantCache::new(100);
     assert_eq!(STORE.find_or_make(&of(1, b"k"), || Ok(None)).unwrap(), None);
     assert_eq!(STORE.find(&of(1, b"k")), Some(None));
@@ -88,7 +88,7 @@ fn unavailable_variant_is_remembered() {
 }
 
 #[test]
-fn cache_stays_within_bound_and_keeps_used_variants() {
+fn full_cache_stays_within_bound_and_keeps_used_variants() {
     static STORE: VariantCache<u32> = VariantCache::new(16);
     make(&STORE, &of(1, b"often"), 0);
     for number in 0..100u8 {
@@ -100,7 +100,7 @@ fn cache_stays_within_bound_and_keeps_used_variants() {
 }
 
 #[test]
-fn forgetting_a_family_drops_its_variants() {
+fn forget_drops_only_variants_of_the_family() {
     static STORE: VariantCache<Arc<u32>> = VariantCache::new(100);
     let value = Arc::new(3);
     make(&STORE, &of(1, b"a"), Arc::clone(&value));
@@ -112,7 +112,7 @@ fn forgetting_a_family_drops_its_variants() {
 }
 
 #[test]
-fn reset_drops_variants_of_earlier_context() {
+fn adding_after_device_reset_drops_variants_from_before_reset() {
     static STORE: VariantCache<Arc<u32>> = VariantCache::new(100);
     let value = Arc::new(3);
     make(&STORE, &of(1, b"a"), Arc::clone(&value));
@@ -122,7 +122,7 @@ fn reset_drops_variants_of_earlier_context() {
 }
 
 #[test]
-fn tables_are_read_while_they_are_replaced_and_freed() {
+fn lookups_succeed_while_tables_are_replaced_and_freed() {
     static STORE: VariantCache<Arc<u64>> = VariantCache::new(64);
     static DONE: AtomicBool = AtomicBool::new(false);
     let value = Arc::new(0);
@@ -149,12 +149,12 @@ fn tables_are_read_while_they_are_replaced_and_freed() {
         DONE.store(true, Ordering::Relaxed);
     });
     STORE.forget(9);
-    make(&STORE, &of(10, b"x"), Arc::new(1)); // frees the last replaced table
+    make(&STORE, &of(10, b"x"), Arc::new(1)); // this replacement frees the tables that were replaced before
     assert_eq!(Arc::strong_count(&value), 1);
 }
 
 #[test]
-fn forked_child_makes_variant_that_parent_was_making() {
+fn forked_child_builds_variant_that_parent_was_building() {
     static STORE: VariantCache<u32> = VariantCache::new(100);
     let begun = Barrier::new(2);
     thread::scope(|scope| {

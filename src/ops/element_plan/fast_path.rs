@@ -1,7 +1,7 @@
 //! Fast path of planning, for dense, aligned arrays of one shape, without overlap between written arrays and others.
 //!
-//! The kernels of such calls are short. Checking each feature that they do not use would cost as much as the driver's
-//! launch.
+//! The kernels of such calls take little time. Checking for each feature that these calls do not use would cost as much
+//! host time as the driver's launch.
 
 use smallvec::SmallVec;
 

@@ -1,4 +1,4 @@
-//! Choice of the pack size of a kernel, and of the arrangement of a pack's elements.
+//! Choice of the pack size of a kernel, and of the pack layout.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use pygpu_base::small_sort;
 
 /// Size of a vector load or store in bytes.
 pub(super) const BYTES: usize = 16;
-/// Number of elements per thread if the elements are a block's width apart.
+/// Number of elements per thread if consecutive elements of a thread are one block's width apart.
 pub(super) const APART: u8 = 4;
-/// Number of small elements per thread if the elements are a row apart. Each block also reads the rows directly above
-/// and below its own.
+/// Number of elements per thread if they have at most 4 bytes and are one row apart. Each block of threads also reads
+/// the rows directly above and below its own rows, so that more rows per block save reads.
 const ROWS: u8 = 8;
 
 /// How the elements that a thread processes together are arranged in memory.
@@ -27,31 +27,32 @@ pub enum PackLayout {
     /// Contiguous. The first pack begins with this number of positions without an element, so that all stores are
     /// aligned.
     Peeled(u8),
-    /// Contiguous along the last axis, whose length is a multiple of the pack size. Each array is contiguous along it
-    /// or broadcast.
+    /// Contiguous along the last axis, whose length is a multiple of the pack size. Along this axis, each array is
+    /// contiguous or broadcast.
     InnerContiguous,
-    /// Each element a block's width after the previous one.
+    /// Each element is one block's width after the previous element.
     BlockStrided,
     /// Vertically adjacent: the same column in consecutive rows of the last axis.
     StackedRows,
-    /// Elements of a row of a tile; each block processes one tile.
+    /// Elements of one column of a tile, in rows at equal distances. Each block processes one tile.
     Tiles(Tiles),
 }
 
-/// Returns the pack size for contiguous elements: 16 bytes of the largest type. It is doubled if a smaller type is
-/// written, because a store would otherwise have few bytes.
+/// Returns the pack size for contiguous elements: 16 bytes of the largest type. The size is doubled if a smaller type
+/// is written, because a store of that type would otherwise write few bytes.
 #[inline]
 pub(super) fn side_by_side(smallest_written: usize, largest: usize) -> usize {
     BYTES / largest * if smallest_written < largest && largest < BYTES { 2 } else { 1 }
 }
 
 impl ElementPlan {
-    /// Chooses the pack size and arrangement, if written arrays overlap others only elementwise. Uses tiles for
-    /// transposed operands; packs of 16 bytes of the largest type if all arrays are contiguous and aligned, or small;
-    /// otherwise elements a block's width apart.
+    /// Chooses the pack size and the pack layout, unless a written array overlaps another array and is not the same
+    /// array. For transposed operands it chooses tiles. If all arrays are contiguous, and aligned or of elements of at
+    /// most 2 bytes, it chooses packs of 16 bytes of the largest type. Otherwise it chooses packs along the last axis,
+    /// vertically adjacent elements, or elements that are a block's width apart.
     pub(super) fn choose_pack(&mut self, used: &Used<'_>, may_turn: bool) {
         if used.iter().any(|(array, _)| array.dtype().kind() == ScalarType::Opaque) {
-            return; // a user-defined type may lack what a pack requires of it
+            return; // a user-defined type may lack the constructors that a pack requires
         }
         let Some(same) = self.same(used) else { return };
         let walked = || used.iter().zip(&self.operands).filter(|((_, usage), _)| usage.at_index);
@@ -92,8 +93,8 @@ impl ElementPlan {
         }
     }
 
-    /// Uses packs along the last axis if its length in each array is a multiple of the pack size. One offset then
-    /// serves a whole pack.
+    /// Chooses packs along the last axis if the length of this axis is a multiple of the pack size, and all arrays are
+    /// suitably aligned. The kernel then computes one offset per pack.
     fn line(&mut self, used: &Used<'_>, pack: usize) {
         let is_whole = self.walk.lens().last().is_some_and(|len| len > 0 && len % pack as i64 == 0);
         if pack < 2 || !is_whole {
@@ -125,8 +126,8 @@ impl ElementPlan {
         }
     }
 
-    /// Uses packs of vertically adjacent elements if the call reads several views of one block that are a few rows
-    /// apart, as in a stencil. Each block then reads the rows shared by several views once.
+    /// Chooses packs of vertically adjacent elements if the call reads several views of one memory block that are a few
+    /// rows apart, as in a stencil. Each block of threads then reads a row that several views share only once.
     fn stack(&mut self, used: &Used<'_>, largest: usize) {
         const LEAST: i64 = 128;
         const SMALL: usize = 4;
@@ -150,7 +151,7 @@ impl ElementPlan {
                     continue;
                 }
                 if distance > step * usize::from(rows) {
-                    return; // too far apart, e.g. a plane: no block would read the same rows
+                    return; // too far apart, e.g. a plane: no block of threads would read a row for two views
                 }
                 is_rows_apart |= distance >= row;
             }
@@ -160,7 +161,7 @@ impl ElementPlan {
         }
     }
 
-    /// Uses tiles if some arrays are transposed relative to the others, and the kernel only reads them.
+    /// Chooses tiles if the kernel reads, but does not write, arrays that are transposed relative to the others.
     fn turn(&mut self, used: &Used<'_>, largest: usize) {
         let mut read: SmallVec<[usize; 4]> = SmallVec::new();
         for (one, (_, usage)) in self.operands.iter().zip(used) {
@@ -184,8 +185,8 @@ impl ElementPlan {
         self.span = Tiles::span(&self.walk, self.strided());
     }
 
-    /// Reads small misaligned elements as aligned words, if all arrays are contiguous: loading one such element costs
-    /// as much as loading a word. Larger elements gain nothing.
+    /// Chooses to read misaligned elements of at most 2 bytes as aligned words, if all arrays are contiguous. Loading
+    /// such an element costs as much as loading a word of 4 bytes. Larger elements gain nothing.
     fn shift(&mut self, used: &Used<'_>, largest: usize) {
         const LARGEST: usize = 2;
         const LEAST_SIZE: i64 = 1 << 14;
@@ -214,8 +215,8 @@ impl ElementPlan {
         }
     }
 
-    /// Returns the pairs of arguments that are the same array, if one of the two is written. `None` if a written array
-    /// overlaps another one in any other way.
+    /// Returns the pairs of arguments that are the same array, if one of the two is written. Returns `None` if a
+    /// written array overlaps another array and is not the same array.
     fn same(&self, used: &Used<'_>) -> Option<SmallVec<[(usize, usize); 2]>> {
         let mut spans: SmallVec<[(usize, usize); 6]> = SmallVec::new();
         for (one, (array, usage)) in self.operands.iter().zip(used) {
@@ -248,7 +249,8 @@ impl ElementPlan {
             && (one.form != AccessPattern::Strided || strides(one).eq(strides(two)))
     }
 
-    /// Returns the address range that a call accesses in an array: the first byte and the end.
+    /// Returns the address range that a call accesses in an array: the address of the first byte, and the address after
+    /// the last byte.
     fn reach(&self, operand: &ElementOperand, array: &Array, usage: &Usage) -> (usize, usize) {
         if operand.form == AccessPattern::Contiguous && usage.at_index {
             return (operand.address, operand.address + self.size() as usize * array.dtype().itemsize());

@@ -6,12 +6,12 @@ use pygpu_backend::libraries::fft::{FftLayout, FftType, RANK, Shape};
 use pygpu_base::small_sort;
 use pygpu_layout::{Axis, Layout};
 
-/// Number of separate library calls that cost less than copying both arrays. More calls are allowed if each has many
-/// elements.
+/// Number of library calls up to which separate calls cost less than copying both arrays. More calls are allowed if
+/// each call transforms at least `LARGE` elements.
 const FEW: i64 = 4;
 const LARGE: i64 = 1 << 18;
 
-/// A batch of transforms that a library executes in one call, and the offsets at which the call is repeated.
+/// A batch of transforms that a library executes in one call, and the axes along which this call is repeated.
 pub(super) struct Embedding {
     pub(super) shape: Shape,
     repeats: SmallVec<[Batch; 2]>,
@@ -38,7 +38,8 @@ pub(super) fn is_reachable(layout: &Layout) -> bool {
     layout.axes().iter().all(|axis| axis.len < 2 || (axis.stride > 0 && axis.stride % layout.itemsize() == 0))
 }
 
-/// Describes the transformed axes of one array; `None` if a stride is not a multiple of the next one.
+/// Describes the transformed axes of one array. Returns `None` if a library cannot express them: each axis must be
+/// contained a whole number of times in the stride of the axis before it.
 fn side(axes: &[Axis], itemsize: i64, distance: Option<i64>) -> Option<FftLayout> {
     let last = axes.last()?;
     let mut side = FftLayout { stride: last.stride / itemsize, ..FftLayout::default() };
@@ -80,9 +81,9 @@ fn batches(input: &Layout, output: &Layout, axes: &[usize]) -> SmallVec<[Batch; 
 }
 
 impl Embedding {
-    /// Describes the transforms along some axes. If one array is real, the last of these axes is halved in the other
-    /// array. `None` if a library cannot express the layout, or if too many calls would be needed. All elements must be
-    /// reachable.
+    /// Describes the transforms along `axes`. If one array is real, the last of these axes is halved in the other
+    /// array. Returns `None` if a library cannot express the layout, or if too many calls would be needed. Both layouts
+    /// must fulfil [`is_reachable`].
     pub(super) fn of(way: FftType, is_double: bool, input: &Layout, output: &Layout, axes: &[usize]) -> Option<Self> {
         let mut order: SmallVec<[Transformed; RANK]> = SmallVec::new();
         for &axis in axes {
@@ -90,7 +91,7 @@ impl Embedding {
             order.push(Transformed { points: input.len.max(output.len), input, output });
         }
         if let (Some(&last), true) = (axes.last(), way == FftType::ToReal) {
-            // If the input is the half spectrum, only the output has the number of points.
+            // If the input is the half spectrum, the number of points is the length of the output's axis.
             order.last_mut()?.points = output.axes()[last].len;
         }
         let free = order.len() - usize::from(way != FftType::Complex);
@@ -101,8 +102,8 @@ impl Embedding {
         let mut repeats = batches(input, output, axes);
         let (first, second) = (input.itemsize(), output.itemsize());
         let is_along = order.last().is_some_and(|one| one.input.stride == first && one.output.stride == second);
-        // One call must include the axis of adjacent elements: as a transformed axis, otherwise as the axis of its
-        // batch.
+        // Each call must include the axis along which elements are adjacent: as a transformed axis if possible,
+        // otherwise as the axis of the call's batch.
         let is_beside = |place: &usize| repeats[*place].input == first && repeats[*place].output == second;
         let beside = (0..repeats.len()).find(|place| !is_along && is_beside(place));
         let longest = (0..repeats.len()).max_by_key(|&place| repeats[place].len);
@@ -138,7 +139,7 @@ impl Embedding {
         Some(Self { shape, repeats: repeats.into_iter().collect() })
     }
 
-    /// The byte offsets of each call in the two arrays, relative to their first elements.
+    /// Returns the byte offsets at which each call begins in the two arrays, relative to the arrays' first elements.
     pub(super) fn places(&self) -> impl Iterator<Item = [i64; 2]> + '_ {
         let calls: i64 = self.repeats.iter().map(|one| one.len).product();
         (0..calls).map(|mut number| {
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn trailing_axes_are_adjacent_batches() {
+    fn transforms_of_trailing_axes_form_one_batch() {
         let made = complex(&dense(&[5, 4, 3, 2]), &[2, 3]).unwrap();
         let side = FftLayout { embed: [3, 2, 0], stride: 1, distance: 6 };
         assert_eq!((made.shape.points, made.shape.batch, made.shape.input), ([3, 2, 1], 20, side));
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn leading_and_outer_axes_need_no_copy() {
+    fn transforms_of_leading_or_outer_axes_need_no_copy() {
         let first = complex(&dense(&[5, 4]), &[0]).unwrap().shape;
         assert_eq!((first.points, first.batch), ([5, 1, 1], 4));
         assert_eq!(first.input, FftLayout { embed: [5, 0, 0], stride: 4, distance: 1 });
@@ -187,17 +188,18 @@ mod tests {
     }
 
     #[test]
-    fn middle_axis_needs_several_calls_or_a_copy() {
+    fn transform_of_middle_axis_needs_several_calls_or_a_copy() {
         let made = complex(&dense(&[3, 4, 5]), &[1]).unwrap();
         assert_eq!((made.shape.batch, made.shape.input.distance), (5, 1));
         assert_eq!(made.places().collect::<Vec<_>>(), [[0, 0], [160, 160], [320, 320]]);
         assert!(complex(&dense(&[30, 4, 50]), &[1]).is_none());
-        // Not expressible: a library would need 32 calls, each with scattered elements.
+        // Not expressible: batches along the first axis would need only 32 calls, but each call would access scattered
+        // elements.
         assert!(complex(&dense(&[4096, 64, 32]), &[1]).is_none());
     }
 
     #[test]
-    fn half_spectrum_is_described_by_points_of_real_side() {
+    fn half_spectrum_transform_takes_point_count_from_real_array() {
         let (real, half) = (Layout::contiguous(&[6, 8], 4, MemoryOrder::C).unwrap(), dense(&[6, 5]));
         let made = Embedding::of(FftType::FromReal, false, &real, &half, &[0, 1]).unwrap().shape;
         assert_eq!((made.points, made.input.embed, made.output.embed), ([6, 8, 1], [6, 8, 0], [6, 5, 0]));

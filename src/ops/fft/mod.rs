@@ -28,9 +28,9 @@ pub enum Transform {
     Forward,
     /// Complex to complex, inverse.
     Inverse,
-    /// Real to half spectrum.
+    /// Real values to their half spectrum.
     FromReal,
-    /// Half spectrum to real.
+    /// Half spectrum to real values.
     ToReal,
 }
 
@@ -81,8 +81,8 @@ pub struct FftProblem<'a> {
     pub out: Option<&'a Array>,
     /// The kind of transform.
     pub transform: Transform,
-    /// The transformed axes, each once, with their numbers of points. If the input or the output is real, the last of
-    /// these axes is halved in the complex array.
+    /// The transformed axes, each at most once, with their numbers of points. If the input or the output is real, the
+    /// last of these axes is halved in the complex array.
     pub axes: &'a [(usize, i64)],
     /// Factor by which the result is multiplied.
     pub factor: f64,
@@ -155,7 +155,7 @@ fn convert(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     cast::cast(target, cast::CastSource::Array(source), None, stream)
 }
 
-/// Allocates a dense array with the axis order of another array.
+/// Allocates a dense array whose axes have the same order in memory as those of `like`.
 fn dense_like(like: &Array, shape: &[i64], kind: ScalarType, stream: &Stream) -> Result<Array> {
     let dtype = DType::new(kind);
     let layout = Layout::in_k_order(shape, &[like.layout()], dtype.itemsize() as i64)?;
@@ -173,8 +173,9 @@ fn into(task: &FftProblem<'_>, target: &Array, complex: ScalarType, stream: &Str
     scale(target, factor, stream)
 }
 
-/// Converts the input to the element type, size and alignment that the library requires. Returns the input itself if
-/// possible, otherwise a copy in `target`; and the factor that is still to be applied.
+/// Converts the input to the element type, size and alignment that the library requires. Returns the input itself if it
+/// is already suitable, otherwise a converted copy in the array that `target` returns. Also returns the factor by which
+/// the transform's result must still be multiplied.
 fn ready(
     task: &FftProblem<'_>,
     shape: &[i64],
@@ -235,7 +236,8 @@ fn to_real_into(
     let Some(&(last, points)) = task.axes.last() else { return Ok(task.factor) };
     let call = FftCall { library: task.library, direction: Direction::Inverse, stream };
     let shape = task.shape_of(true);
-    // The libraries overwrite the input of a transform from half spectrum to real, so it needs a copy.
+    // The libraries overwrite the input of a transform from half spectrum to real values, so the caller's input is
+    // copied.
     let room = || dense_like(task.input, &shape, complex, stream);
     let (half, factor) = if task.is_ours {
         ready(task, &shape, complex, room, stream)?
@@ -263,7 +265,8 @@ struct FftCall<'a> {
 }
 
 impl FftCall<'_> {
-    /// Transforms along several axes by one library plan. Returns `false` if the library cannot express the layout.
+    /// Transforms along several axes by one library plan. Returns `false`, without any transform, if the library cannot
+    /// express the layout.
     fn at_once(&self, way: FftType, source: &Array, target: &Array, axes: &[usize]) -> Result<bool> {
         let is_double = target.dtype().itemsize() == if way == FftType::ToReal { 8 } else { 16 };
         let Some(embedding) = Embedding::of(way, is_double, source.layout(), target.layout(), axes) else {
@@ -295,8 +298,8 @@ impl FftCall<'_> {
         }
     }
 
-    /// Transforms along one axis, for any layout. If a library cannot express the layout, copies move the axis to the
-    /// end.
+    /// Transforms along one axis, for any layout. If the library cannot express the layout, transforms a copy in which
+    /// this axis is the last.
     fn along(&self, way: FftType, source: &Array, target: &Array, axis: usize) -> Result<()> {
         if self.at_once(way, source, target, &[axis])? {
             return Ok(());

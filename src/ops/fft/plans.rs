@@ -17,7 +17,7 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::MemoryOrder;
 use pygpu_memory::{Access, BlockUse, capture, ordered};
 
-/// The cached plans. Only 64, because plans own tables in device memory.
+/// The cached plans: at most 64, because each plan owns tables in device memory.
 static PLANS: ObjectPool<FftPlanKey, Arc<SharedFftPlan>> = ObjectPool::new(64);
 
 #[derive(PartialEq)]
@@ -28,7 +28,8 @@ struct FftPlanKey {
     shape: Shape,
 }
 
-/// A plan shared by all calls of its shape, and by captured graphs, whose launches read its tables.
+/// A plan that is shared by all calls with its shape, and by captured graphs, because their launches read the plan's
+/// tables.
 struct SharedFftPlan {
     library: &'static Fft,
     device: Device,

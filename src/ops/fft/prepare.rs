@@ -85,8 +85,8 @@ pub(super) fn scale(target: &Array, factor: f64, stream: &Stream) -> Result<()> 
     if factor == 1.0 { Ok(()) } else { scaled(target, target, factor, stream) }
 }
 
-/// Writes the input of a transform to `target`, converted and zero-padded. Returns the factor that is still to be
-/// applied.
+/// Writes the input of a transform to `target`, converted and zero-padded. Returns the factor by which the transform's
+/// result must still be multiplied: 1 if the elements were already multiplied by `factor` here.
 pub(super) fn write(target: &Array, source: &Array, factor: f64, stream: &Stream) -> Result<f64> {
     let shape: Dims = source.layout().shape().collect();
     let part = cropped(target, &shape)?;
@@ -112,8 +112,9 @@ pub(super) fn write(target: &Array, source: &Array, factor: f64, stream: &Stream
     Ok(1.0)
 }
 
-/// Sets imaginary parts to zero that are meaningless in a half spectrum: of the first element along an axis, and of the
-/// last one for an even number of points. Libraries treat nonzero values there differently; NumPy ignores them.
+/// Sets those imaginary parts of a half spectrum to zero that are meaningless: the imaginary part of the first element
+/// along an axis and, for an even number of points, that of the last element. NumPy ignores nonzero values there,
+/// whereas each library treats them in its own way.
 pub(super) fn clear_imaginary(half: &Array, axis: usize, points: i64, stream: &Stream) -> Result<()> {
     let part = DType::new(real_of(half.dtype().kind()));
     let mut axes = half.layout().axes().to_vec();

@@ -1,5 +1,5 @@
-//! A flush takes one launch batch from each queue and launches it. Kernels that are not compiled yet are compiled
-//! between two attempts.
+//! Flushing of queues: a flush takes one launch batch from each queue and launches this batch. If the batch needs
+//! kernels that are not compiled yet, the flush compiles them and then makes another attempt.
 
 use super::launch::{self, Policy};
 use super::queue;
@@ -11,13 +11,13 @@ use pygpu_codegen::variant_cache::{self, Postponed};
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 
-/// Launches the pending operations of the queues in `scope`. Waits for other threads that are launching some of them.
-/// Must be called without the GIL.
+/// Launches the pending operations of the queues in `scope`. Waits for other threads that are launching a batch of
+/// these queues. Must be called without the GIL.
 ///
 /// Never fails: driver errors are stored in the affected blocks, and the thread that deferred the operations receives
 /// them with its next request.
 pub fn flush(scope: Scope, cause: FlushReason) {
-    // No driver call is allowed in a host function called by a stream.
+    // A host function that a stream calls must not call the driver.
     if flush::is_in_batch() || shutdown::exiting() || backend::is_host_call() {
         return;
     }
@@ -29,8 +29,8 @@ pub fn flush(scope: Scope, cause: FlushReason) {
     }
 }
 
-/// Launches the operations of a queue. Kernels that are not compiled yet are compiled between two attempts. Meanwhile
-/// all operations are back in the queue and the flush token is released.
+/// Launches the operations of a queue. If some of their kernels are not compiled yet, compiles these kernels and tries
+/// again. During the compilation the operations are back in the queue, and the flush token is released.
 fn flush_queue(queue: usize, cause: FlushReason) {
     let mut policy = Policy::of_owner();
     while let Some(taken) = queue::take(queue) {
@@ -43,8 +43,9 @@ fn flush_queue(queue: usize, cause: FlushReason) {
     }
 }
 
-/// Launches the operations of a queue because they are old. Runs on the helper thread, which compiles nothing and
-/// counts no uses. Returns `false` if operations are left that only the queue's own thread may launch.
+/// Launches the operations of a queue because they have been pending for a full interval of the helper thread. Runs on
+/// the helper thread, which compiles nothing and does not count uses of kernel structures. Returns `false` if
+/// operations are left that only the queue's own thread may launch.
 pub(super) fn flush_aged(queue: usize) -> bool {
     let Some(taken) = queue::take_if_free(queue) else { return true };
     if !may_launch(&taken) {
@@ -54,8 +55,9 @@ pub(super) fn flush_aged(queue: usize) -> bool {
     launch(taken, FlushReason::Age, Policy::of_helper()).is_empty()
 }
 
-/// Whether the helper thread may launch a batch: no stream of the batch takes part in a capture or would invalidate
-/// one. The legacy default stream must not be used while a blocking stream of any library is capturing.
+/// Whether the helper thread may launch a batch. It may not if a stream of the batch is capturing, or if work on such a
+/// stream would invalidate another capture: the legacy default stream must not be used while a blocking stream of any
+/// library is capturing.
 fn may_launch(taken: &queue::TakenNodes) -> bool {
     let streams = || taken.nodes.iter().flatten().map(|node| &node.stream);
     let is_free = |stream: &Stream| match stream.device().backend().graphs() {
@@ -70,8 +72,8 @@ fn may_launch(taken: &queue::TakenNodes) -> bool {
 /// Launches a batch. Returns the kernels that must be compiled first; the operations that need them are put back into
 /// the queue.
 ///
-/// Another library may be capturing meanwhile: the backend makes each call that a capture forbids in the relaxed
-/// capture mode.
+/// Another library may be capturing at the same time. Therefore the backend selects the relaxed capture mode for each
+/// call that a capture would forbid.
 fn launch(mut taken: queue::TakenNodes, cause: FlushReason, policy: Policy) -> Vec<Postponed> {
     let (outcome, postponed) = {
         let token = FlushToken::begin();
@@ -89,7 +91,8 @@ fn launch(mut taken: queue::TakenNodes, cause: FlushReason, policy: Policy) -> V
     postponed
 }
 
-/// Drops pending operations in a forked child, which cannot use the driver. The parent launches its own copy of them.
+/// Drops pending operations in a forked child, which cannot use the driver. The parent process launches these
+/// operations from its own copy of the queues.
 #[cold]
 fn discard_after_fork() {
     for mut taken in queue::take_all_forked() {

@@ -1,8 +1,8 @@
 //! Grouping of pending operations into kernels.
 //!
-//! Operations of the same shape and stream are fused, unless one depends on the other through an operation of another
-//! shape. The dependent operation is then assigned to a later level. Kernel limits may divide a group, in the order of
-//! its operations.
+//! Two operations of the same shape and stream are fused, unless one depends on the other through an operation of
+//! another shape. In that case the dependent operation has a higher level and is launched by a later kernel. A group
+//! that exceeds the kernel limits is divided in the order of its operations.
 
 mod inline_producers;
 
@@ -19,12 +19,13 @@ use pygpu_array::DeferredArray;
 use pygpu_base::flush::NodeId;
 use pygpu_base::small_sort;
 
-/// The operations of a launch batch, by index; `None` for an operation that was launched already.
+/// The operations of a launch batch, by index; `None` for an operation that was launched or discarded.
 pub(super) type Nodes = [Option<Box<DeferredNode>>];
 /// Indices of operations in a batch.
 pub(super) type NodeIndices = SmallVec<[u8; 32]>;
 
-/// The operations that one kernel computes, in order, and the ones among them whose results need memory.
+/// The operations that one kernel computes, in order (`places`), and those operations among them whose results need
+/// memory (`outputs`).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct FusionGroup {
     pub(super) places: NodeIndices,
@@ -34,7 +35,7 @@ pub(super) struct FusionGroup {
 /// Dependencies between the operations of a batch.
 pub(super) struct Dependencies {
     first: NodeId,
-    /// For each operation, how many operands in the batch are its result.
+    /// For each operation, the number of operands in the batch that are this operation's result.
     uses: SmallVec<[u8; 32]>,
     /// For each operation, whether its result is referenced from outside the batch.
     held: SmallVec<[bool; 32]>,
@@ -59,7 +60,8 @@ impl Dependencies {
         Self { first, uses, held, barrier }
     }
 
-    /// Returns the operations whose results `node` reads, each with the operand that reads it.
+    /// Returns the operands of `node` that are results of other operations in the batch, each with the index of that
+    /// operation.
     fn needed<'a>(&'a self, node: &'a DeferredNode) -> impl Iterator<Item = (&'a DeferredArray, usize)> + 'a {
         node.arrays().iter().filter_map(|array| {
             let place = place_of(self.first, self.uses.len(), array).filter(|place| Some(*place) != self.barrier);
@@ -68,8 +70,8 @@ impl Dependencies {
     }
 }
 
-/// Returns the index of the operation that computes an operand. Excludes an in-place barrier, whose target already has
-/// memory.
+/// Returns the index of the pending operation that computes an operand; `None` if no operation in the batch does. An
+/// in-place barrier does not count, because its target already has memory.
 pub(super) fn waiting(first: NodeId, nodes: &Nodes, operand: &DeferredArray) -> Option<usize> {
     place_of(first, nodes.len(), operand)
         .filter(|place| nodes[*place].as_ref().is_some_and(|node| node.target.is_none()))
@@ -86,9 +88,9 @@ fn go_together(one: &DeferredNode, other: &DeferredNode) -> bool {
     one.layout.shape().eq(other.layout.shape()) && one.stream == other.stream
 }
 
-/// Fast path: returns the whole batch as one kernel, in cases in which [`groups`] certainly returns the same. All
-/// operations must be elementwise, have one shape and stream, read whole results of each other, and together respect
-/// the kernel limits. Most batches are of this kind, and this check is cheaper than `groups`.
+/// Fast path of [`groups`]: returns the whole batch as one kernel if `groups` would certainly do so too. For this, all
+/// operations must be elementwise, have one shape and stream, read only whole results of each other, and together
+/// respect the kernel limits. Most batches fulfil these conditions, and checking them is cheaper than `groups`.
 pub(super) fn whole(nodes: &Nodes, needs: &Dependencies) -> Option<FusionGroup> {
     let first = nodes.first()?.as_deref()?;
     let mut all = FusionGroup::default();
@@ -118,7 +120,7 @@ pub(super) fn whole(nodes: &Nodes, needs: &Dependencies) -> Option<FusionGroup> 
     is_little.then_some(all)
 }
 
-/// Divides the operations of a batch into kernels, and returns these in launch order.
+/// Assigns the operations of a batch to kernels, and returns the kernels in launch order.
 pub(super) fn groups(nodes: &Nodes, needs: &Dependencies) -> SmallVec<[FusionGroup; 4]> {
     let levels = levels(nodes, needs);
     // For each kernel, its level and the indices of its operations.
@@ -153,8 +155,8 @@ pub(super) fn groups(nodes: &Nodes, needs: &Dependencies) -> SmallVec<[FusionGro
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-/// Returns, for each operation, the minimum number of kernels that must precede its kernel. A write into an existing
-/// array comes last, because other operations read the old values.
+/// Returns, for each operation, the minimum number of kernels that must precede its kernel. An operation that writes
+/// into an existing array comes last, because other operations read the array's old values.
 fn levels(nodes: &Nodes, needs: &Dependencies) -> SmallVec<[u8; 32]> {
     let mut levels: SmallVec<[u8; 32]> = SmallVec::from_elem(0, nodes.len());
     for (place, node) in nodes.iter().enumerate() {
@@ -231,7 +233,7 @@ impl<'a> KernelCost<'a> {
         parameters(self.leaves.len() + self.held, self.values)
     }
 
-    /// Number of results that need memory if no more operations are added to the kernel.
+    /// Returns the number of results that need memory if no more operations are added to the kernel.
     fn outputs(&self) -> usize {
         self.held + self.open.iter().filter(|(_, uses)| *uses > 0).count()
     }
@@ -242,7 +244,7 @@ pub(super) fn is_same(one: &DeferredArray, other: &DeferredArray) -> bool {
     Arc::ptr_eq(one.allocation(), other.allocation()) && one.dtype() == other.dtype() && one.layout() == other.layout()
 }
 
-/// Divides operations that may be fused into kernels, each as large as the limits allow.
+/// Assigns operations, any of which may be fused with each other, to kernels that are as large as the limits allow.
 fn cut(nodes: &Nodes, needs: &Dependencies, places: &[u8], mut give: impl FnMut(FusionGroup)) {
     let (arrays, outputs) = (limit().arrays.load(Ordering::Relaxed), limit().outputs.load(Ordering::Relaxed));
     let mut begin = 0;
@@ -251,7 +253,8 @@ fn cut(nodes: &Nodes, needs: &Dependencies, places: &[u8], mut give: impl FnMut(
         let mut end = begin + 1;
         for (position, &place) in places.iter().enumerate().skip(begin) {
             weight.add(nodes, needs, place.into(), &places[begin..position]);
-            // These counts only grow when operations are added, so the kernel is complete.
+            // These counts never decrease when operations are added, so that no further operation fits into this
+            // kernel.
             if weight.held > outputs || weight.leaves.len() + weight.held > arrays || weight.parameters() > PARAMETERS {
                 break;
             }

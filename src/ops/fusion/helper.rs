@@ -1,13 +1,14 @@
 //! Helper thread that bounds the age of pending operations, so that a device does not idle while the thread that
 //! deferred them does something else.
 //!
-//! An awake helper checks the queues once per interval. It launches the queues whose first operation was already there
-//! at its last check, hence after one to two intervals. After [`CALM`] checks without a new operation it sleeps without
-//! wake-ups. A push wakes it only if the queue keeps a device busy for longer than the wake-up takes:
+//! While awake, the helper checks the queues once per interval. It launches the operations of a queue whose first
+//! operation was already pending at the previous check, i.e. one to two intervals after that operation was deferred.
+//! After [`CALM`] checks without a new operation, the helper sleeps until a push wakes it. A push wakes the helper only
+//! if the queue's operations keep a device busy for longer than the wake-up takes:
 //! [`FusionLimits::is_worth_waking`](super::limits::FusionLimits).
 //!
-//! The helper needs no interpreter, compiles nothing and counts no use of a structure, so a program's kernels do not
-//! depend on timing.
+//! The helper needs no Python interpreter. It compiles nothing and does not count uses of kernel structures, so that
+//! timing does not influence which kernels a program compiles.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -21,7 +22,8 @@ use pygpu_device::shutdown;
 /// Number of checks without a new operation after which the thread sleeps, so that an idle process has no periodic
 /// wake-ups.
 const CALM: u32 = 50;
-/// Interval between checks while a queue can only be launched by its own thread, e.g. because of a compilation.
+/// Minimum interval between checks while only the queue's own thread can launch the operations of some queue, e.g.
+/// because a kernel must be compiled.
 const SLOW: Duration = Duration::from_millis(2);
 /// Stack size of the thread in bytes. Its deepest call is a driver's launch.
 const STACK: usize = 1 << 20;
@@ -29,8 +31,8 @@ const STACK: usize = 1 << 20;
 /// Whether the thread was started. A forked child has neither this thread nor a usable driver.
 static IS_STARTED: AtomicBool = AtomicBool::new(false);
 
-/// Sets the interval in microseconds between two checks; 0 leaves the age unbounded. Operations of any size then wake
-/// the thread. `None` restores the defaults.
+/// Sets the interval in microseconds between two checks; 0 leaves the age of operations unbounded. After a call with an
+/// interval, operations of any size wake the thread. `None` restores the defaults.
 pub fn set_interval(microseconds: Option<u64>) {
     limit().set_age(microseconds);
     queue::lock().wake_helper();
@@ -63,8 +65,8 @@ fn start_now() {
     }
 }
 
-/// Blocks all signals in the calling thread, from which a new thread inherits this: signals must interrupt a thread of
-/// the program. Returns the previous signal mask.
+/// Blocks all signals in the calling thread, so that a thread which it then starts inherits the blocked signals.
+/// Signals must interrupt a thread of the program, not the helper thread. Returns the previous signal mask.
 fn block_signals() -> Option<libc::sigset_t> {
     let (mut all, mut before) = (std::mem::MaybeUninit::uninit(), std::mem::MaybeUninit::uninit());
     // SAFETY: both signal sets are local and writable; the first one is filled before it is read.

@@ -16,7 +16,7 @@ use pygpu_base::error::Result;
 use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_codegen::variant_cache::Mixer;
 
-/// The code for one structure of fused operations, and how often it was used.
+/// The code for one structure of fused operations, and how often this structure was used.
 struct FusedKernelEntry {
     form: FusedCode,
     /// Number of times the structure was used.
@@ -42,19 +42,21 @@ const MOST: usize = 1024;
 /// Whether a structure of fused operations may be compiled in this flush.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum CompileDecision {
-    /// Below the compile threshold: the kernel is only used if an earlier process has compiled it.
+    /// The number of uses is below the compile threshold: the kernel is used only if it is available without
+    /// compilation.
     IfCached,
-    /// From the compile threshold on: the kernel is compiled if necessary.
+    /// The number of uses has reached the compile threshold: the kernel is compiled if necessary.
     Compile,
 }
 
-/// Looks up or generates the code for a kernel spec, and counts a use of the structure. `None` if the structure has
-/// been rejected before and is still below the compile threshold.
+/// Looks up or generates the code for a kernel spec, and counts a use of the structure. Returns `None` if this is not
+/// the first use and the number of uses is below the compile threshold; the operations are then launched individually.
 ///
 /// # Errors
 /// `TypeError` if a function has no implementation for its operands' dtype; such operations are never deferred.
 ///
-/// If `counts` is false, as in a second attempt of the same flush, the number of uses stays unchanged.
+/// If `counts` is false, the number of uses stays unchanged; this applies to a second attempt of the same flush, and to
+/// the helper thread.
 pub(super) fn lookup_or_compile(
     draft: &FusedKernelSpec<'_>,
     nodes: &Nodes,
@@ -88,7 +90,8 @@ pub(super) fn lookup_or_compile(
     })
 }
 
-/// Looks up the code for a structure. Returns it with the number of uses, including this one.
+/// Looks up the code for a structure. Returns the code with the number of uses, which includes this one if `counts` is
+/// true.
 fn lookup(draft: &FusedKernelSpec<'_>, counts: bool) -> Option<(FusedCode, u64)> {
     let mut table = TABLE.lock();
     let known = table.as_mut()?.get_mut(draft.key.as_slice())?;
@@ -96,8 +99,8 @@ fn lookup(draft: &FusedKernelSpec<'_>, counts: bool) -> Option<(FusedCode, u64)>
     Some((known.form.clone(), known.times))
 }
 
-/// Adds generated code to the cache, unless another thread has meanwhile added code for this structure: a kernel is
-/// compiled once. Returns the code in the cache, and the number of uses including this one.
+/// Adds generated code to the cache, unless another thread has meanwhile added code for this structure. Thus no kernel
+/// is compiled twice. Returns the code in the cache, and the number of uses including this one.
 fn remember(draft: &FusedKernelSpec<'_>, form: FusedCode) -> (FusedCode, u64) {
     let mut table = TABLE.lock();
     let known = table.get_or_insert_default();

@@ -46,8 +46,8 @@ impl<'a> FusedKernelSpec<'a> {
                     let kinds = (*kind as u64) << 8 | node.dtype.kind() as u64;
                     draft.key.push(kinds << 1 | u64::from(group.outputs.contains(place)));
                 }
-                // The kernel that performs the reduction has a separate key; this key only describes the computation of
-                // its input.
+                // The kernel that performs the reduction has a separate key. This key describes only how the
+                // reduction's input is computed.
                 DeferredOp::Reduction(_) => draft.key.push(u64::MAX),
             }
             for operand in node.operands.iter() {

@@ -20,14 +20,15 @@ use pygpu_codegen::variant_cache;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;
 
-/// Differences between a flush by a thread of the program and one by the helper thread.
+/// Settings in which a flush by a thread of the program differs from a flush by the helper thread, or a first attempt
+/// from a later one.
 #[derive(Clone, Copy)]
 pub(super) struct Policy {
     /// Whether uses of kernel structures are counted.
     pub(super) counts: bool,
     /// Whether this is the first attempt of a flush.
     pub(super) is_first: bool,
-    /// Whether operations whose kernel is not compiled stay pending until it is. Otherwise they are launched
+    /// Whether fused operations stay pending until their kernel is compiled. If not, the operations are launched
     /// individually.
     pub(super) waits_for_compiler: bool,
 }
@@ -65,7 +66,7 @@ struct LaunchBatch<'a> {
 }
 
 /// Launches all operations of a batch in order, and releases their operands. After an error the remaining operations
-/// are still launched. Operations that remain in the batch afterwards need a compilation first.
+/// are still launched. Operations that are still in the batch afterwards need a kernel that must be compiled first.
 pub(super) fn all(taken: &mut TakenNodes, policy: Policy, token: &FlushToken) -> Outcome {
     if taken.live == 1 {
         return alone(taken, policy, token);
@@ -83,7 +84,7 @@ pub(super) fn all(taken: &mut TakenNodes, policy: Policy, token: &FlushToken) ->
     for group in &groups {
         batch.launch(group);
         if variant_cache::has_postponed() {
-            break; // later groups may depend on this one
+            break; // later groups may depend on this group
         }
     }
     batch.told()
@@ -113,8 +114,8 @@ impl<'a> LaunchBatch<'a> {
             match self.together(group) {
                 Some(Ok(())) => return self.remove(group),
                 _ if variant_cache::has_postponed() && self.policy.waits_for_compiler => return,
-                // After an error of the fused kernel the operations are launched individually. That needs less memory,
-                // because operands are freed after their last use, and it uses other kernels.
+                // If the fused kernel fails, the operations are launched individually. This may succeed, because
+                // individual launches use other kernels and need less memory: operands are freed after their last use.
                 Some(Err(_)) => {}
                 None => self.outcome.counts.first_meetings += u64::from(self.policy.counts),
             }
@@ -172,7 +173,8 @@ impl<'a> LaunchBatch<'a> {
         self.outcome
     }
 
-    /// Launches all operations of a group by one kernel; `None` if its structure is below the compile threshold.
+    /// Launches all operations of a group by one kernel. Returns `None` if this is not possible: the uses of the
+    /// group's structure are below the compile threshold, or the operands are not suitably aligned.
     fn together(&mut self, group: &FusionGroup) -> Option<Result<()>> {
         let nodes = &self.taken.nodes;
         let draft = FusedKernelSpec::of(self.taken.id(0), nodes, group);
@@ -238,8 +240,8 @@ fn values(draft: &FusedKernelSpec<'_>) -> Arguments {
     values
 }
 
-/// Launches a fused kernel and returns the number of its results; `None` if its structure is below the compile
-/// threshold.
+/// Launches a fused kernel and returns the number of its results. Returns `None` if the uses of its structure are below
+/// the compile threshold and the kernel is not available without compilation.
 fn fused(
     draft: &FusedKernelSpec<'_>,
     nodes: &Nodes,
@@ -304,7 +306,7 @@ fn reduce(node: &DeferredNode, reduction: &DeferredReduction, input: Elements<'_
 
 /// Launches a single operation by the kernel that an eager operation would use.
 fn one(node: &DeferredNode, token: &FlushToken) -> Result<()> {
-    // Lost operands are checked before the kernel lookup, which may have to compile.
+    // Lost operands are detected before the kernel lookup, because the lookup may have to compile.
     node.arrays().iter().try_for_each(|array| array.allocation().check_lost())?;
     match &node.work {
         DeferredOp::Loop(row, kind) => one_loop(node, row, *kind, token),

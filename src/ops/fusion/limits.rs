@@ -8,15 +8,15 @@ pub struct FusionLimits {
     pub nodes: AtomicUsize,
     /// Maximum size in bytes of the results of a queue's pending operations.
     pub results: AtomicUsize,
-    /// Maximum size in bytes of operands that only pending operations keep alive. The size of referenced results that
-    /// have no memory yet is subtracted first.
+    /// Maximum size in bytes of operands that only pending operations keep alive. Before the comparison, the size of
+    /// results that are still referenced but have no memory yet is subtracted from the size of these operands.
     pub held: AtomicUsize,
     /// Maximum number of arrays of a kernel, including results.
     pub arrays: AtomicUsize,
     /// Maximum number of results of a kernel.
     pub outputs: AtomicUsize,
-    /// Number of uses from which on a structure of several operations is compiled; 0 for the value of the environment
-    /// variable.
+    /// Number of uses from which on a structure of several operations is compiled; 0 selects the value of the
+    /// environment variable `PYGPU_FUSION_COMPILE`.
     pub meetings: AtomicU64,
     /// Microseconds between two checks of the helper thread, which bounds the age of operations; 0 if the age is not
     /// bounded.

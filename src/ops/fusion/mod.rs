@@ -1,9 +1,9 @@
 //! Deferred operations and their fusion into kernels.
 //!
-//! An elementwise operation on private memory is recorded as a [`node::DeferredNode`]. It stays pending until something could
-//! observe whether it was computed; then all operations of the queue (see [`queue`]) are launched in order,
-//! [`group`]ed into as few kernels as possible. Results that are still referenced get memory, other results stay in
-//! registers.
+//! An elementwise operation on private memory is recorded as a [`node::DeferredNode`]. The operation stays pending
+//! until an access could observe whether it was computed. Then all operations of its queue (see [`queue`]) are launched
+//! in order, [`group`]ed into as few kernels as possible. Results that are still referenced get memory; other results
+//! stay in registers.
 //!
 //! `docs/design/fusion.md` contains the rules and the reasons why they are safe.
 

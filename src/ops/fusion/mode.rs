@@ -42,7 +42,7 @@ struct DefaultMode {
     meetings: u64,
 }
 
-/// Default compile threshold. Two, so that code that runs once never waits for a compiler.
+/// Default compile threshold. It is two, so that code that runs once never waits for a compiler.
 const MEETINGS: u64 = 2;
 
 impl DefaultMode {

@@ -46,7 +46,8 @@ pub struct DeferredNode {
     pub dtype: DType,
     /// The stream on which the operation will be launched.
     pub stream: Stream,
-    /// The memory block of the result. The reference is weak: it is dead once no array refers to the result.
+    /// The memory block of the result. The reference is weak, so that it does not keep the block alive when no array
+    /// refers to the result any more.
     pub result: Weak<Allocation>,
     /// The existing array that the operation writes, if any. No further operation is queued after such a node.
     pub target: Option<Box<Array>>,
@@ -114,7 +115,7 @@ impl DeferredNode {
         }
     }
 
-    /// Whether an operand is the whole result of this node in its original layout.
+    /// Whether an operand, which is part of this node's result, is the whole result in the result's layout.
     pub(super) fn is_read_by(&self, operand: &DeferredArray) -> bool {
         operand.layout() == &self.layout && operand.dtype() == self.dtype
     }

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::ufunc::LoopOperand;
 use pygpu_array::DeferredArray;
 
-/// A scalar operand, as the bytes of a number of the type that the function computes in.
+/// A scalar operand: the bytes of a number, in the type in which the function computes.
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar {
     bytes: [u8; 16],
@@ -55,13 +55,13 @@ pub struct Operands {
 }
 
 impl Operands {
-    /// Creates an empty list with capacity for `arrays` arrays.
+    /// Creates an empty operand list with capacity for `arrays` arrays.
     #[inline]
     pub fn with_room(arrays: usize) -> Self {
         Self { arrays: Vec::with_capacity(arrays), values: SmallVec::new() }
     }
 
-    /// Creates a list that contains one array.
+    /// Creates an operand list that contains one array.
     pub fn of(array: &DeferredArray) -> Self {
         let mut operands = Self::with_room(1);
         operands.push(array);

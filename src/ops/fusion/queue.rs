@@ -20,7 +20,8 @@ use pygpu_memory::Allocation;
 pub use self::held::holds_too_much;
 pub use self::push::{Obstacle, Visibility, push};
 
-/// All queues, protected by one lock. While it is held, no driver is called and nothing is dropped.
+/// All queues, protected by one lock. A thread that holds this lock neither calls a driver nor drops nodes, arrays or
+/// errors.
 pub(super) struct PendingQueues {
     queues: Vec<PendingQueue>,
     /// Number of operations that are queued or being launched, plus the number of blocks with an error.
@@ -38,8 +39,8 @@ pub(super) struct PendingQueues {
 pub(super) struct PendingQueue {
     /// Sequence number of the first node in `nodes`.
     first: u64,
-    /// Highest sequence number assigned so far. Discarded operations at the end are removed from `nodes`, but pending
-    /// marks still contain their numbers.
+    /// Highest sequence number assigned so far. Discarded operations at the end are removed from `nodes`, but the
+    /// pending marks of blocks still contain the numbers of these operations.
     highest: u64,
     /// The operations in order; `None` for a discarded one.
     nodes: Vec<Option<Box<DeferredNode>>>,
@@ -54,9 +55,9 @@ pub(super) struct PendingQueue {
     operands: usize,
     /// Whether a thread is launching a batch of this queue.
     is_in_flight: bool,
-    /// Number of threads that defer operations into this queue, without those that only flush it.
+    /// Number of threads that defer operations into this queue. Threads that only flush the queue do not count.
     owners: usize,
-    /// The first error not yet reported to the thread, and the first operation of the failed batch.
+    /// The first error that was not yet reported to the queue's thread, and the first operation of the failed batch.
     error: Option<(NodeId, Error)>,
     /// Sequence number of the first node when the helper thread last checked the queue.
     seen: u64,
@@ -100,12 +101,13 @@ pub(super) fn lock() -> ForkSafeGuard<PendingQueues> {
     QUEUES_OF_ALL.lock()
 }
 
-/// Maximum number of nodes in a batch. Discarded operations count as long as others follow them.
+/// Maximum number of nodes in a batch. A discarded operation counts as long as a later operation is pending.
 const PLACES: usize = 128;
 /// Size in bytes from which on an operand counts for [`FlushReason::OperandLimit`].
 const LARGE: usize = 1 << 20;
 
-/// The calling thread's registration with its queue. Dropping it leaves pending operations to other threads.
+/// The calling thread's registration with its queue. Dropping the registration leaves the queue's pending operations to
+/// other threads.
 struct OwnQueue(usize);
 
 impl Drop for OwnQueue {
@@ -162,8 +164,8 @@ impl PendingQueue {
         self.nodes.is_empty() && !self.is_in_flight
     }
 
-    /// Stores an error of a batch for the queue's thread, unless an earlier one is still unreported. Returns the error
-    /// if no thread will retrieve it.
+    /// Stores an error of a batch for the queue's thread, unless an earlier error is still unreported. Returns the
+    /// error if the queue has no thread that would retrieve it.
     fn remember(&mut self, batch: NodeId, error: Option<Error>) -> Option<Error> {
         match (error, &self.error) {
             (Some(error), None) if self.owners > 0 => {
@@ -180,10 +182,12 @@ impl PendingQueue {
         self.nodes.get(place)?.as_deref()
     }
 
-    /// Records the numbers of discarded operations as complete if the queue is empty. Otherwise this happens at the end
-    /// of the last batch, or with a later operation of the same number.
+    /// If the queue is empty, records all sequence numbers up to `highest` as complete, which includes those of
+    /// discarded operations. Otherwise these numbers are recorded when the last batch ends, or when a later operation
+    /// with the same number completes.
     ///
-    /// Without it a mark of a discarded operation would stay pending, and a push that waits for it would never end.
+    /// Without this record the mark of a discarded operation would stay pending, and a push that waits for this
+    /// operation would never end.
     #[inline]
     fn land_discarded(&mut self, number: usize) {
         if self.is_idle() && self.first <= self.highest {
@@ -248,8 +252,8 @@ impl PendingQueues {
         Some(taken)
     }
 
-    /// Whether a queue other than `own` has pending reads of a block. Also returns true if unsure, because batches in
-    /// progress are not searched.
+    /// Whether a queue other than `own` has pending reads of a block. Also returns true if another queue has a batch in
+    /// progress, because such batches are not searched.
     fn is_read_beside(&self, own: usize, block: &Arc<Allocation>) -> bool {
         let reads = |node: &DeferredNode| node.arrays().iter().any(|array| Arc::ptr_eq(array.allocation(), block));
         let others = self.queues.iter().enumerate().filter(|(number, _)| *number != own);
@@ -262,7 +266,7 @@ impl PendingQueues {
         self.deferred
     }
 
-    /// Whether no operation is queued or being launched.
+    /// Whether no operation is queued. Operations that are being launched do not count.
     pub(super) fn is_idle(&self) -> bool {
         self.queues.iter().all(|queue| queue.nodes.is_empty())
     }
@@ -274,7 +278,7 @@ impl PendingQueues {
         HELPER_WOKEN.notify_all();
     }
 
-    /// Returns the queues whose first operation was already there at the helper thread's last check.
+    /// Returns the queues whose first operation was already pending at the helper thread's previous check.
     pub(super) fn aged(&mut self) -> SmallVec<[usize; 8]> {
         let mut aged = SmallVec::new();
         for (number, queue) in self.queues.iter_mut().enumerate() {
@@ -286,7 +290,7 @@ impl PendingQueues {
     }
 }
 
-/// Called by the helper thread, which bounds the age of operations: sleeps until it is woken.
+/// Blocks the calling helper thread, which bounds the age of operations, until another thread wakes it.
 pub(super) fn sleep(mut queues: ForkSafeGuard<PendingQueues>) -> ForkSafeGuard<PendingQueues> {
     queues.is_helper_asleep = true;
     while queues.is_helper_asleep {
@@ -295,8 +299,8 @@ pub(super) fn sleep(mut queues: ForkSafeGuard<PendingQueues>) -> ForkSafeGuard<P
     queues
 }
 
-/// Waits until no thread is launching a batch of a queue, then takes all its operations. Must be called without the
-/// GIL.
+/// Waits until no thread is launching a batch of a queue, then takes all operations of the queue. Must be called
+/// without the GIL.
 pub(super) fn take(number: usize) -> Option<TakenNodes> {
     let mut queues = lock();
     while queues.queues.get(number).is_some_and(|queue| queue.is_in_flight) {
@@ -309,7 +313,7 @@ pub(super) fn take(number: usize) -> Option<TakenNodes> {
     Some(taken)
 }
 
-/// Takes all operations of a queue, unless another thread is launching a batch of it.
+/// Takes all operations of a queue, unless another thread is launching a batch of this queue.
 pub(super) fn take_if_free(number: usize) -> Option<TakenNodes> {
     let mut queues = lock();
     if queues.queues.get(number)?.is_in_flight {
@@ -327,7 +331,8 @@ pub(super) fn take_all_forked() -> Vec<TakenNodes> {
     all.filter_map(|number| queues.take_all(number)).collect()
 }
 
-/// Finishes a batch, all of whose operations were launched or failed. Returns the error if no thread will retrieve it.
+/// Finishes a batch, all of whose operations were launched or failed. Returns `error` if the queue has no thread that
+/// would retrieve it.
 pub(super) fn land(mut taken: TakenNodes, error: Option<Error>, faults: usize) -> Option<Error> {
     let batch = taken.id(0);
     taken.nodes.iter_mut().for_each(|node| *node = None); // not under the lock: operands may be freed
@@ -381,7 +386,8 @@ fn large_operands(node: &DeferredNode) -> usize {
     bytes.fold(0, usize::saturating_add)
 }
 
-/// Installs the flush hooks. Lower layers call `flush`, which releases the GIL and then calls this crate's flush.
+/// Installs the flush hooks. Lower layers request a flush by the hook `flush`: it releases the GIL and then calls the
+/// function `flush` in `batch.rs`.
 pub fn install_hooks(flush: fn(Scope, FlushReason)) {
     static HOOKS: ForkSafeOnce<FlushHooks> = ForkSafeOnce::new();
     let await_push = || drop(lock());
@@ -423,7 +429,7 @@ pub(super) fn numbers(scope: Scope) -> std::ops::Range<usize> {
     }
 }
 
-/// Returns the fusion statistics at present.
+/// Returns the current fusion statistics.
 pub fn figures() -> FusionCounts {
     let (deferred, dropped) = {
         let queues = lock();
@@ -449,8 +455,8 @@ fn drop_one(queues: &mut PendingQueues, id: NodeId) -> Option<Box<DeferredNode>>
     Some(node)
 }
 
-/// Discards an operation like [`discard_result`], unless this would free an operand, which may call a driver. Returns
-/// `false` in this case.
+/// Discards an operation like [`discard_result`], unless this would free an operand, because freeing may call a driver.
+/// Returns `false` if nothing was discarded.
 pub fn discard_result_without_error(id: NodeId) -> bool {
     let mut queues = lock();
     let is_quiet = |node: &DeferredNode| {

@@ -14,9 +14,10 @@ pub enum EagerReason {
     Escaped,
     /// An operand is external, pinned or managed memory, or from a custom allocator.
     ExternalMemory,
-    /// `out`, `where`, two results, a subclass, or a function without a single ufunc kernel.
+    /// The call has an `out` or `where` argument, two results, no elements, or an operand that is unaligned or of a
+    /// subclass; or no single ufunc kernel computes its function.
     UnsupportedForm,
-    /// A capture, a borrowed stream, or a custom allocator for results.
+    /// The stream is capturing or borrowed, or a custom allocator allocates the results.
     UnsupportedStream,
 }
 
@@ -98,7 +99,8 @@ pub struct FusionCounts {
     pub fused: u64,
     /// Number of results of deferred operations that were written to memory.
     pub outputs: u64,
-    /// Number of times that a structure was used for the first time, so that its operations were launched individually.
+    /// Number of groups whose operations were launched individually, because the uses of the group's structure were
+    /// below the compile threshold.
     pub first_meetings: u64,
     /// Number of operations that failed to launch.
     pub failures: u64,
@@ -138,8 +140,8 @@ pub fn record_eager(why: EagerReason) {
     count(&COUNTERS.refused[why as usize], 1);
 }
 
-/// Adds the counts of a launch batch. Logs them only while a report is being recorded, because logging is expensive
-/// relative to a launch.
+/// Adds the counts of a launch batch. Logs the launch only while a report is being recorded, because logging is
+/// expensive relative to a launch.
 pub(super) fn record_flush(cause: Option<FlushReason>, operations: usize, counts: &Counts) {
     count(&COUNTERS.computed, counts.computed);
     count(&COUNTERS.kernels, counts.kernels);

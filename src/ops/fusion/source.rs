@@ -1,7 +1,7 @@
 //! Source of fused kernels.
 //!
 //! Each intermediate result is rounded to its dtype as if it were stored in memory, so that fusion does not change any
-//! bit.
+//! bit of a result.
 
 use super::group::{FusionGroup, Nodes};
 use super::kernel_spec::{FusedKernelSpec, OperandSource};
@@ -15,12 +15,13 @@ use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
 
 const PLACES: [&str; 4] = ["a", "b", "c", "d"];
-/// Maximum compile-time weight of an expression in a fused kernel. The kernel is compiled once for all its operations,
-/// so that at least two elements of a pack may be unrolled; otherwise a thread would wait for each element.
+/// Upper bound for the compile-time weight of a fused kernel's expression; a larger sum of weights is reduced to it. At
+/// this weight two elements of a pack are still unrolled; otherwise a thread would wait for each element. The longer
+/// compile time is acceptable, because the kernel is compiled once for all its operations.
 const HEAVIEST: u8 = 12;
 /// Compile-time weight of a fused expression from which on the computation takes as long as reading the operands.
 const LONG: u8 = 5;
-/// Length in characters of a kernel's name beyond which no further operations are named in it.
+/// Length in characters of a kernel's name from which on no further operation's name is appended.
 const LETTERS: usize = 60;
 
 /// Writes the source of the kernel for a group of elementwise operations.
@@ -56,7 +57,7 @@ pub(super) fn write(draft: &FusedKernelSpec<'_>, nodes: &Nodes, group: &FusionGr
     Elementwise::new(name, arguments, texts, vec![kernel::ROUNDED.to_owned()])
 }
 
-/// Writes the expression that computes the input of a reduction, which is the last operation of the draft.
+/// Writes the expression that computes the input of a reduction. The reduction is the last operation of `draft`.
 ///
 /// # Errors
 /// `TypeError` if an operation has no implementation for its operands' dtype.
@@ -107,15 +108,15 @@ fn argument(name: String, kind: ScalarType, role: ArgumentRole) -> Argument {
 #[derive(Default)]
 struct FusedSource {
     lines: String,
-    /// Device code that the functions in the kernel need before it; each only once.
+    /// Definitions that must precede the kernel, because its expressions use them; each occurs once.
     preambles: Vec<&'static str>,
     weight: u8,
     scalars: Vec<Argument>,
 }
 
 impl FusedSource {
-    /// Appends the source of an operation: operands are converted to the type of the computation, and the result to the
-    /// type that it would have in memory.
+    /// Appends the source of an operation. The source converts operands to the type of the computation, and the result
+    /// to the type that the result would have in memory.
     fn add(
         &mut self,
         draft: &FusedKernelSpec<'_>,

@@ -1,19 +1,20 @@
 //! Kernel body that processes packs: a thread loads several elements, applies the expression to each, and stores them.
 //!
 //! The compiler unrolls the expression for each element of a pack, and again for the remaining elements at the end.
-//! This is fastest for short expressions. Expressions with a long compile time are unrolled less: the pack is rotated
-//! in several rounds, and the remainder is processed as a pack too.
+//! This is fastest for short expressions. Expressions with a long compile time are unrolled less: each round of a loop
+//! processes some elements of the pack and then rotates the pack. The remaining elements at the end are then processed
+//! as a pack too.
 
 use super::super::element_plan::{AccessPattern, ElementOperand, ElementPlan, PackLayout};
 use super::{Argument, Texts, Usage, binding, bindings, element_type, held, source_locations};
 
-/// Compile time in milliseconds up to which an expression is fully unrolled for a pack and the remainder; also the
-/// limit for the sum of all copies.
+/// Compile time in milliseconds, summed over the copies of the expression for a pack, up to which the expression is
+/// fully unrolled. `MOST` limits this sum for an expression that is not fully unrolled.
 const LIGHT: usize = 16;
 const MOST: usize = 24;
 
-/// Returns the number of elements of a pack for which the expression is unrolled; `None` for full unrolling including
-/// the remainder.
+/// Returns for how many elements of a pack the expression is unrolled. Returns `None` if the expression is unrolled for
+/// the whole pack, and again for the remaining elements at the end.
 pub(super) fn at_once(pack: usize, weight: u8) -> Option<usize> {
     let weight = usize::from(weight);
     if weight * pack <= LIGHT {
@@ -84,8 +85,8 @@ fn walk(pack: usize, plan: &ElementPlan) -> String {
     )
 }
 
-/// Generates the head of the loop for packs of vertically adjacent elements. Threads are numbered along a row, then
-/// downwards in steps of the pack size.
+/// Generates the head of the loop for packs of vertically adjacent elements. Threads are numbered along a row; after
+/// the last thread of a row, numbering continues as many rows below as a pack has elements.
 fn rows(pack: usize, last: usize) -> String {
     format!(
         "    const long long pygpu_length = pygpu_walk.length({last});\n    for (size_t pygpu_thread = (size_t)cta_start + tid;; \

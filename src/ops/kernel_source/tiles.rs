@@ -6,7 +6,8 @@ use super::super::element_plan::AccessPattern;
 use super::super::tiles::Tiles;
 use super::{Argument, ElementPlan, Texts, Usage, binding, element_type, held, packs, source_locations};
 
-/// Launch bounds for the compiler. Without them it limits registers for blocks of up to 1024 threads.
+/// Launch bounds of the kernel. Without them the compiler would limit the registers per thread so that blocks of 1024
+/// threads are possible.
 pub(super) const BOUNDS: &str = "__launch_bounds__(256) ";
 
 /// The device code requires the same number of threads as `BOUNDS`.
@@ -21,7 +22,8 @@ pub(super) fn body(
     texts: &Texts,
 ) -> String {
     let each = tiles.each();
-    // If the expression occurs once for all elements, the current element is the first one of the rotated pack.
+    // If the expression is not unrolled, the pack is rotated after each element, so that the current element is always
+    // the first of the pack.
     let (place, unrolled) = match packs::at_once(each.into(), texts.weight) {
         Some(_) => ("0", "unroll 1"),
         None => ("pygpu_turn", "unroll"),

@@ -1,8 +1,8 @@
 //! Describes a product to the vendors' BLAS: `out = op(first) op(second)` in column-major order.
 //!
-//! PyGPU's results are contiguous along the columns of the second operand, i.e. row-major. The library computes the
-//! transposed product: its first operand is PyGPU's second one, and its result is PyGPU's result transposed.
-//! Transposing an operand is a flag and costs nothing.
+//! PyGPU's results are row-major, whereas the library's results are column-major. Therefore the library computes the
+//! transposed product: its first operand is PyGPU's second operand, and its result is PyGPU's result transposed.
+//! Transposing an operand is a flag of the library call and costs nothing.
 
 use smallvec::SmallVec;
 
@@ -15,19 +15,20 @@ type BatchAxis = (i64, [i64; 3]);
 
 /// A product as BLAS computes it: both operands, the results, and the batch axes.
 pub(super) struct GemmLayout {
-    /// PyGPU's first operand. Its rows are the columns of the library's result.
+    /// The operand whose rows are the columns of the library's result: PyGPU's first operand, unless `is_turned` is
+    /// set.
     a: MatrixOperand,
     b: MatrixOperand,
     out: Out,
     depth: i64,
-    /// Addresses of `a`, `b` and the results, in bytes.
+    /// Addresses of `a`, `b` and the results.
     addresses: [u64; 3],
     /// Batch axes, outermost first. One library call covers the last axis by a stride; the other axes need separate
     /// calls.
     axes: SmallVec<[BatchAxis; 4]>,
     /// Whether each operand, and the result array, already has the type of the computation.
     are_plain: [bool; 3],
-    /// Whether `a` and `b` are the second and the first operand, in this order.
+    /// Whether the operands are exchanged, so that `a` is PyGPU's second operand and `b` the first.
     is_turned: bool,
 }
 
@@ -45,7 +46,7 @@ fn leading(near: (i64, i64), far: (i64, i64), itemsize: i64) -> Option<i64> {
 }
 
 impl GemmLayout {
-    /// Converts a product to this form; `None` if an operand is a vector.
+    /// Describes a product to BLAS; returns `None` if an operand is a vector.
     pub(super) fn of(task: &ProductProblem) -> Option<Self> {
         let mut axes: SmallVec<[BatchAxis; 4]> = SmallVec::new();
         if let Some(walk) = &task.walk {
@@ -53,7 +54,7 @@ impl GemmLayout {
             let of_sides = strides(0).zip(strides(1)).zip(strides(2));
             axes.extend(walk.lens().zip(of_sides).map(|(len, ((a, b), out))| (len, [a, b, out])));
         }
-        // The longest axis becomes the last one, which minimizes the number of calls.
+        // The longest axis becomes the last axis, which one call covers. This minimizes the number of calls.
         small_sort::sort_by_key(&mut axes, |(len, _)| *len);
         let kinds = [task.a.kind, task.b.kind, task.out.kind];
         let mut made = Self {
@@ -85,7 +86,7 @@ impl GemmLayout {
         self.is_turned = !self.is_turned;
     }
 
-    /// Merges a batch axis into the rows of one operand, if the other operand is the same for the whole batch.
+    /// Merges the last batch axis into the rows of one operand, if the other operand is the same for the whole batch.
     fn fold(&mut self) {
         let Some(&(len, [a, b, out])) = self.axes.last() else { return };
         if b == 0 {
@@ -105,7 +106,8 @@ impl GemmLayout {
         }
     }
 
-    /// Whether the library supports the layout of each operand, in the order of the task, and of the results.
+    /// Returns whether the library supports the layouts of PyGPU's first operand, of its second operand, and of the
+    /// results.
     pub(super) fn fits_library(&self) -> [bool; 3] {
         let is_even = |side: usize, itemsize: i64| {
             // Strides along the outer axes only change the addresses of the calls, so only the last axis is checked.
@@ -117,8 +119,9 @@ impl GemmLayout {
         if self.is_turned { [first, second, out] } else { [second, first, out] }
     }
 
-    /// Returns operation and leading dimension for the library's first operand, PyGPU's second one. Its contiguous rows
-    /// are columns of the library's matrix, without transposition.
+    /// Returns the operation and the leading dimension for the library's first operand, which is PyGPU's second
+    /// operand. If this operand is in C order, it needs no transposition, because its rows are the columns of the
+    /// library's matrix.
     fn first(&self) -> Option<(Operation, i64)> {
         let (rows, inner) = ((self.b.rows, self.b.row), (self.depth, self.b.step));
         let across = leading(rows, inner, self.b.itemsize).map(|leading| (Operation::Plain, leading));
@@ -149,7 +152,7 @@ impl GemmLayout {
         [self.b.rows, self.a.rows, self.depth]
     }
 
-    /// For each operand of the library and its result, the index in PyGPU's order.
+    /// PyGPU's indices of the library's first operand, second operand and result.
     const OURS: [usize; 3] = [1, 0, 2];
 
     /// Returns the number of matrices that one call multiplies.
@@ -207,8 +210,8 @@ impl GemmLayout {
     }
 }
 
-/// If a batch axis can be merged into the rows of an operand, returns the strides of the merged rows in operand and
-/// result.
+/// If a batch axis can be merged into the rows of an operand, returns the strides of the merged rows in the operand and
+/// in the result.
 fn folded(side: &MatrixOperand, out: i64, apart: (i64, i64)) -> Option<(i64, i64)> {
     match side.rows {
         1 => Some(apart),
@@ -216,7 +219,8 @@ fn folded(side: &MatrixOperand, out: i64, apart: (i64, i64)) -> Option<(i64, i64
     }
 }
 
-/// If an operand must be conjugated, selects the conjugate transpose among two possible operations.
+/// Selects the operation on an operand: the conjugate transpose if the operand must be conjugated, otherwise no
+/// transposition if possible.
 fn conjugated(
     is_conjugated: bool,
     plain: Option<(Operation, i64)>,
@@ -247,9 +251,9 @@ mod tests {
     }
 
     #[test]
-    fn c_order_and_transposed_matrices_are_used_without_copy() {
+    fn blas_takes_c_order_and_transposed_matrices_without_copy() {
         let (plain, turned) = (Operation::Plain, Operation::Transposed);
-        // Matrices of 10 by 20 and 20 by 30, in C order; then with each operand transposed; then as rows of wider
+        // Matrices of 10 by 20 and 20 by 30: first in C order, then with one operand transposed, then as parts of wider
         // matrices.
         let [a, b] = [side(10, 80, 4), side(30, 4, 120)];
         assert_eq!(forms(a, b, out(120, 4), 20), Some(([plain, plain], [30, 20, 30])));
@@ -262,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn unsupported_matrix_layouts_are_reported() {
+    fn fits_library_rejects_layouts_that_blas_does_not_support() {
         let lies = |a: MatrixOperand, b: MatrixOperand, out: Out| {
             GemmLayout::of(&ProductProblem::of(a, b, out, 20)).unwrap().fits_library()
         };
@@ -280,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn batch_times_one_matrix_folds_into_one_product() {
+    fn batch_times_a_shared_matrix_is_merged_into_one_product() {
         assert_eq!(folded(&side(10, 80, 4), 120, (800, 1200)), Some((80, 120)));
         assert_eq!(folded(&side(1, 0, 4), 0, (80, 120)), Some((80, 120)));
         assert_eq!(folded(&side(10, 80, 4), 120, (1000, 1200)), None);

@@ -24,7 +24,7 @@ fn is_even(array: &Array) -> bool {
     bits % array.dtype().itemsize() as i64 == 0
 }
 
-/// Returns a copy of an array whose elements are not aligned; `None` if they are.
+/// Returns an aligned copy of an array; `None` if the elements of the array are aligned already.
 fn even(array: &Array, stream: &Stream) -> Result<Option<Array>> {
     match is_even(array) {
         true => Ok(None),
@@ -118,8 +118,8 @@ fn arguments(task: &ProductProblem, plan: &ProductPlan, parts: Option<&Array>) -
     arguments
 }
 
-/// Allocates memory for partial results, if the inner axis is divided among blocks. Its first axis has one index per
-/// part; the axes of the results follow.
+/// Allocates an array for partial results, if the inner axis is divided among blocks. The first axis of this array has
+/// one index per part; the axes of the results follow.
 fn parts(task: &ProductProblem, plan: &ProductPlan, stream: &Stream) -> Result<Option<Array>> {
     if plan.splits == 1 {
         return Ok(None);
@@ -129,8 +129,8 @@ fn parts(task: &ProductProblem, plan: &ProductPlan, stream: &Stream) -> Result<O
     Array::empty(&shape, DType::new(kind), MemoryOrder::C, stream.clone()).map(Some)
 }
 
-/// Returns a view of the partial results whose axes after the first one are in the order of `out`'s, also if the
-/// operands were exchanged.
+/// Returns a view of the partial results. The axes after the first axis are in the order of the axes of `product.out`,
+/// even if the operands were exchanged.
 fn as_results(task: &ProductProblem, product: &Product<'_>, parts: &Array) -> Result<Array> {
     let strides: Dims = parts.layout().strides().collect();
     let (row, column) = if task.is_turned() { (strides[3], strides[2]) } else { (strides[2], strides[3]) };

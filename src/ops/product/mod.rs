@@ -1,11 +1,12 @@
-//! Products of matrices and vectors of every type and layout: by PyGPU's kernels, and large float products by the
-//! vendor's BLAS.
+//! Products of matrices and vectors of every type and layout. PyGPU's kernels compute them, except large float
+//! products, for which the vendor's BLAS is called.
 //!
 //! - [`operands`] describes the operands in terms of rows, an inner axis and batches.
 //! - [`plan`] chooses the kernel: tiles, one element per thread, or matrix-vector.
 //! - [`table`] contains an entry for each function.
 //! - [`source`] generates the kernel, [`launch`] launches it.
-//! - [`vendor_gemm`] calls the vendor's BLAS if that is faster; [`gemm_layout`] converts a product to its form.
+//! - [`vendor_gemm`] calls the vendor's BLAS if that is faster; [`gemm_layout`] describes a product in the terms of
+//!   BLAS.
 
 mod gemm_layout;
 mod launch;

@@ -1,4 +1,4 @@
-//! Operands of a product: matrices by address and strides, and their batches.
+//! Operands of a product: the address and strides of each matrix, and the batches of matrices.
 
 use pygpu_array::Array;
 use pygpu_base::dtype::ScalarType;
@@ -22,15 +22,15 @@ pub struct Product<'a> {
     pub out: &'a Array,
 }
 
-/// One operand as the kernels address it, by its rows and the inner axis. The columns of the second operand count as
-/// its rows.
+/// One operand as the kernels address it, by its rows and its inner axis. For the second operand, *rows* means the
+/// columns of the matrix.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MatrixOperand {
     pub(super) kind: ScalarType,
     pub(super) is_conjugated: bool,
     pub(super) address: u64,
     pub(super) itemsize: i64,
-    /// Number of rows. `row` is the distance between them in bytes.
+    /// Number of rows. `row` is the distance in bytes between consecutive rows.
     pub(super) rows: i64,
     pub(super) row: i64,
     /// Distance in bytes between consecutive elements along the inner axis.
@@ -59,11 +59,11 @@ pub(super) struct ProductProblem {
     pub(super) batches: i64,
     /// The loop nest over the batches of operands and results; `None` for a single product.
     pub(super) walk: Option<LoopNest>,
-    /// Whether `a` and `b` are the second and the first operand, in this order.
+    /// Whether the operands are exchanged, so that `a` is the second operand and `b` the first.
     is_turned: bool,
 }
 
-/// Whether the sums of a type are those of unsigned integers or booleans.
+/// Whether sums of a type are computed as sums of unsigned integers or of booleans.
 pub(super) fn is_whole(kind: ScalarType) -> bool {
     !kind.is_complex()
         && !matches!(kind, ScalarType::Float16 | ScalarType::BFloat16 | ScalarType::Float32 | ScalarType::Float64)
@@ -79,7 +79,7 @@ pub(super) fn kind_of_parts(computed: ScalarType) -> ScalarType {
     }
 }
 
-/// Returns length and stride of an axis, which is counted from the end.
+/// Returns the length and stride of an axis, whose position is counted from the end.
 fn axis(layout: &Layout, from_end: usize) -> (i64, i64) {
     let axes = layout.axes();
     axes.len().checked_sub(from_end).and_then(|at| axes.get(at)).map_or((1, 0), |axis| (axis.len, axis.stride))
@@ -89,7 +89,7 @@ fn batch_axes(array: &Array, cores: usize) -> usize {
     array.layout().ndim().saturating_sub(cores)
 }
 
-/// Returns the layout of an array's batch axes. Each of its elements represents the first element of a matrix.
+/// Returns the layout of an array's batch axes. Each element of this layout is the first element of a matrix.
 fn batch(array: &Array, cores: usize) -> Result<Layout> {
     let layout = array.layout();
     let axes = layout.ndim().saturating_sub(cores);
@@ -155,7 +155,7 @@ impl Product<'_> {
         let sides =
             [batch(self.operands[0], cores[0])?, batch(self.operands[1], cores[1])?, batch(self.out, cores_of_out)?];
         let views: [&Layout; 3] = [&sides[0], &sides[1], &sides[2]];
-        // The batches are traversed in C order, in which partial results are also stored.
+        // The batches are traversed in C order, because partial results are stored in this order too.
         let walk = LoopNest::plan(&views, LoopNestRules::default())?;
         let count = walk.size();
         Ok((Some(walk), count))
@@ -174,7 +174,7 @@ impl ProductProblem {
         Self { a: self.b, b: self.a, out, is_turned: !self.is_turned, ..self }
     }
 
-    /// Whether `a` and `b` are the second and the first operand, in this order.
+    /// Whether the operands are exchanged, so that `a` is the second operand and `b` the first.
     pub(super) fn is_turned(&self) -> bool {
         self.is_turned
     }
@@ -194,7 +194,7 @@ impl ProductProblem {
         address.wrapping_add_signed(offset)
     }
 
-    /// Bitwise OR of an operand's address and its batch strides, for alignment checks.
+    /// Returns the bitwise OR of an operand's address and its batch strides, for alignment checks.
     pub(super) fn bits(&self, side: usize) -> i64 {
         let strides = self.walk.iter().flat_map(|walk| walk.strides(self.side_in_walk(side)));
         strides.fold(self.address(side) as i64, |bits, stride| bits | stride)

@@ -7,12 +7,13 @@ use pygpu_codegen::variant_cache::VariantKey;
 use pygpu_layout::NARROW;
 
 /// Number of multiply-adds up to which one thread per result is fastest. `SHORT` is the length of the inner axis up to
-/// which this holds for any number.
+/// which one thread per result is fastest for any number of multiply-adds.
 const FEW: i64 = 16 * 16 * 16;
 const SHORT: i64 = 8;
-/// Minimum length, in tiles, of each part if the inner axis is divided among blocks.
+/// If the inner axis is divided among blocks, the minimum length of each part, in tiles.
 const TURNS: i64 = 8;
-/// Threads per block. The CPU backend, which runs the threads of a block in turn, uses the second number.
+/// Threads per block on GPUs. The CPU backend, which runs the threads of a block one after another, uses
+/// `THREADS_ON_CPU`.
 pub(super) const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;
 /// Number of packs that a thread of the matrix-vector kernel loads before using them.
@@ -22,8 +23,8 @@ const PACK_BYTES: i64 = 16;
 const PACK: i64 = 8;
 /// Number of adjacent threads that read adjacent rows.
 const BESIDE: i64 = 32;
-/// Number of blocks per multiprocessor if the inner axis of a matrix-vector product is divided. More if a thread has
-/// several rows, because each block is then shorter.
+/// Number of blocks per multiprocessor if the inner axis of a matrix-vector product is divided. `WAVES_ACROSS` applies
+/// if a thread has several rows, because each block then takes less time.
 const WAVES: i64 = 8;
 const WAVES_ACROSS: i64 = 16;
 
@@ -76,7 +77,7 @@ pub(super) enum ProductStrategy {
 #[derive(Clone, Debug)]
 pub(super) struct ProductPlan {
     pub(super) way: ProductStrategy,
-    /// Whether each operand is read along the inner axis. `vector` contains their pack sizes.
+    /// Whether each operand is read along the inner axis. `vector` contains the pack sizes of the operands.
     pub(super) along: [bool; 2],
     pub(super) vector: [i64; 2],
     /// Whether results are stored as packs.
@@ -101,8 +102,8 @@ fn is_along(side: &MatrixOperand) -> bool {
     }
 }
 
-/// Returns the pack size of an operand: elements that are contiguous and aligned wherever a thread reads. The size
-/// divides `extent`.
+/// Returns the pack size of an operand. At every position that a thread reads, this number of elements is contiguous
+/// and aligned. The pack size divides `extent`.
 fn vector(task: &ProductProblem, place: usize, is_along: bool, most: i64, extent: i64) -> i64 {
     let side = [&task.a, &task.b][place];
     let (near, far) = match is_along {
@@ -153,10 +154,10 @@ fn rows_with_vector(task: &ProductProblem, draft: ProductPlan, at_once: i64) -> 
     let first = vector(task, 0, is_along, PACK, if is_along { 0 } else { task.a.rows });
     let mut second = if is_along { vector(task, 1, true, first, 0) } else { 1 };
     if second != first {
-        // The second operand is loaded element by element, because it comes from the cache.
+        // The second operand may be loaded element by element, because its elements come from the cache.
         second = 1;
     }
-    // For each thread: inner elements loaded at once, and number of rows.
+    // For each thread, the number of elements along the inner axis that it loads at once, and the number of its rows.
     let (pack, own) = if is_along { (first, 1) } else { (1, first) };
     let packs = task.depth / pack;
     let threads = i64::from(draft.threads);
@@ -174,8 +175,8 @@ fn rows_with_vector(task: &ProductProblem, draft: ProductPlan, at_once: i64) -> 
     ProductPlan { way, vector: [first, second], splits, blocks, ..draft }
 }
 
-/// Whether the inner axis may be divided. Partial sums are added in the type of the partial results, in which integers
-/// must wrap around as in the results.
+/// Whether the inner axis may be divided among blocks. The partial sums are then added in the type of the partial
+/// results, so that integers must wrap around in this type as they do in the type of the results.
 fn may_split(task: &ProductProblem) -> bool {
     !is_whole(task.computed) || task.computed == ScalarType::Bool || task.computed == task.out.kind
 }
@@ -301,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn small_and_vector_products_have_own_strategies() {
+    fn small_products_and_vector_products_are_planned_without_tiles() {
         assert_eq!(planned(3, 3, 3).way, ProductStrategy::Small);
         assert_eq!(planned(1 << 20, 8, 8).way, ProductStrategy::Small);
         assert_eq!(planned(4096, 4096, 1).way, ProductStrategy::Rows { places: 1, lanes: 256 });
@@ -315,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn splits_cover_inner_axis() {
+    fn parts_of_divided_inner_axis_cover_all_elements() {
         for depth in [5000, 100_003, 1 << 20, (1 << 20) + 1] {
             let plan = planned(64, depth, 64);
             assert!(plan.splits > 1);
@@ -324,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn packs_are_used_if_addresses_and_lengths_are_aligned() {
+    fn pack_sizes_follow_alignment_of_addresses_and_lengths() {
         assert_eq!(planned(512, 512, 512).vector, [4, 4]);
         assert_eq!(planned(512, 510, 512).vector, [2, 4]);
         assert_eq!(planned(512, 512, 511).vector, [4, 1]);

@@ -1,4 +1,4 @@
-//! Table of NumPy's product functions: which axes of their operands are not batch axes.
+//! Table of NumPy's product functions. It records which axes of each function's operands are not batch axes.
 
 use crate::ufunc::UfuncEntry;
 use crate::ufunc::table::{HostEvaluation, Kinds, Output, ScalarRule, UfuncGroup};
@@ -7,12 +7,12 @@ use crate::ufunc::table::{HostEvaluation, Kinds, Output, ScalarRule, UfuncGroup}
 static LOOPS: [UfuncGroup; 1] =
     [UfuncGroup { kinds: Kinds::ALL, output: Output::Same, text: "", second: None, weight: 0 }];
 
-/// One product function, with its entry in the style of elementwise functions.
+/// One of NumPy's product functions.
 #[derive(Debug)]
 pub struct ProductFunction {
-    /// The properties that it has in common with elementwise functions.
+    /// The properties that the product function has in common with elementwise functions.
     pub row: UfuncEntry,
-    /// Whether each operand is a vector; `None` if it depends on the number of axes.
+    /// Whether each operand is a vector; `None` if this depends on the operand's number of axes.
     pub are_vectors: Option<[bool; 2]>,
     /// Whether each operand is conjugated.
     pub are_conjugated: [bool; 2],
@@ -40,7 +40,7 @@ const fn named(
     ProductFunction { row, are_vectors, are_conjugated, signature }
 }
 
-/// Matrix product; a vector is a row on the left and a column on the right.
+/// Matrix product. A vector counts as a row if it is the left operand, and as a column if it is the right operand.
 pub static MATMUL: ProductFunction =
     named("matmul", HostEvaluation::Ufunc, None, [false, false], "(n?,k),(k,m?)->(n?,m?)");
 /// Matrix-vector product.

@@ -16,12 +16,12 @@ use pygpu_device::{Device, PerDevice, per_device};
 use pygpu_layout::{Dims, MemoryOrder};
 use pygpu_memory::{self as memory, Access, BlockUse, capture};
 
-/// Number of multiply-adds from which on BLAS is used. It is that of matrices of 256 by 256, which keep PyGPU's kernel
-/// on a large device busy for longer than a launch takes. Opening the library, once per process, takes as long as a
-/// thousand such products.
+/// Number of multiply-adds from which on BLAS is used. It is the number for matrices of 256 by 256: on a large device,
+/// PyGPU's kernel takes longer for their product than a launch takes. Opening the library, once per process, takes as
+/// long as a thousand such products.
 const LARGE: i64 = 1 << 24;
-/// Number of multiply-adds per matrix of a batch from which on BLAS is faster. Below it PyGPU's kernels are as fast,
-/// and accept any batch layout.
+/// Number of multiply-adds per matrix of a batch from which on BLAS is faster. Below this number PyGPU's kernels are as
+/// fast, and they accept any batch layout.
 const LARGE_EACH: i64 = 1 << 15;
 /// Number of rows or columns of the other operand from which on copying an operand into a suitable layout is cheap
 /// relative to the product.
@@ -29,8 +29,8 @@ const WORTH_A_COPY: i64 = 64;
 /// Maximum number of library calls per product; each call handles a batch with a single stride.
 const CALLS: i64 = 16;
 
-/// Returns the numbers of multiply-adds (in total, and per matrix) from which on BLAS is used, as set by the
-/// environment variable; `None` if it is never used.
+/// Returns the numbers of multiply-adds, in total and per matrix, from which on BLAS is used. The environment variable
+/// `PYGPU_BLAS` may set them. Returns `None` if BLAS is never used.
 fn threshold() -> Option<(i64, i64)> {
     static KNOWN: ForkSafeOnce<Option<(i64, i64)>> = ForkSafeOnce::new();
     *KNOWN.get_or_init(|| match settings::get().text(Variable::BLAS).as_deref() {
@@ -58,7 +58,7 @@ fn number_of(kind: ScalarType) -> Option<GemmType> {
     })
 }
 
-/// Whether the library is expected to be faster than PyGPU's kernels.
+/// Whether the vendor's BLAS is expected to be faster than PyGPU's kernels.
 #[inline]
 pub(super) fn is_wanted(task: &ProductProblem, device: Device) -> bool {
     let each = task.a.rows.saturating_mul(task.b.rows).saturating_mul(task.depth);
@@ -72,7 +72,7 @@ pub(super) fn is_wanted(task: &ProductProblem, device: Device) -> bool {
         && number_of(task.computed).is_some()
 }
 
-/// The reason why the library did not compute the last product for which it was called; for reports.
+/// The reason why the vendor's BLAS did not compute the last product for which it was called; for reports.
 static REFUSED: ForkSafeMutex<Option<String>> = ForkSafeMutex::new(None);
 
 /// Returns a description of how a backend computes large float products.
@@ -96,8 +96,8 @@ pub fn way(kind: BackendKind) -> String {
     }
 }
 
-/// Idle library handles, by device and reset epoch. There are as many as calls ran concurrently. They are leaked at
-/// process exit.
+/// Idle library handles, by device and reset epoch. There are as many handles as calls that ran concurrently. The
+/// handles are leaked at process exit.
 static HANDLES: ObjectPool<(BackendKind, i32, u32), BlasHandle> = ObjectPool::new(usize::MAX);
 
 fn key_of(device: Device) -> (BackendKind, i32, u32) {
@@ -144,7 +144,7 @@ pub fn with_blas<T>(stream: &Stream, work: impl FnOnce(&Blas, BlasHandle) -> Res
     }
     let Some((blas, handle)) = handle(stream)? else { return Ok(None) };
     let done = work(blas, handle);
-    let _ = HANDLES.put(key_of(stream.device()), handle); // an unbounded pool evicts nothing
+    let _ = HANDLES.put(key_of(stream.device()), handle); // the pool is unbounded, so that it evicts no handle
     done.map(Some)
 }
 
@@ -200,7 +200,8 @@ fn with_handle(
     }
     let kind = product.computed;
     let side = |side: usize| {
-        // The library conjugates only transposed operands, so a conjugated one must be in F order.
+        // The library conjugates only operands that it also transposes, so the copy of a conjugated operand must be in
+        // F order.
         let order = if product.are_conjugated[side] && kind.is_complex() { MemoryOrder::F } else { MemoryOrder::C };
         (!lies[side]).then(|| dense(product.operands[side], kind, order, stream)).transpose()
     };
@@ -218,7 +219,7 @@ fn with_handle(
     Ok(true)
 }
 
-/// Calls the library for operands of a layout that it supports.
+/// Calls the library for operands and results whose layouts it supports.
 fn call(product: &Product<'_>, number: GemmType, stream: &Stream, library: (&Blas, BlasHandle)) -> Result<bool> {
     let task = product.task()?;
     let Some(matrices) = GemmLayout::of(&task) else { return Ok(false) };
@@ -261,7 +262,7 @@ fn call(product: &Product<'_>, number: GemmType, stream: &Stream, library: (&Bla
     })?;
     match outcome {
         Ok(()) => Ok(true),
-        // PyGPU's kernels then compute the product; a persistent driver error will be returned by them too.
+        // PyGPU's kernels then compute the product. If the driver error persists, they return it too.
         Err(code) => {
             refused(format!("a product of {number:?} with code {code}"));
             Ok(false)

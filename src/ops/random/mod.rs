@@ -2,8 +2,8 @@
 //! of random numbers.
 //!
 //! Element `i` is computed from the number at stream position `i`, so that results depend neither on the launch shape
-//! nor on the device. The position is known to the caller ([`PositionSource::Here`]), or stored in device memory
-//! ([`PositionSource::There`]), which a captured launch reads each time it runs.
+//! nor on the device. The caller passes the stream position ([`PositionSource::Here`]), or an array in device memory
+//! that contains the position ([`PositionSource::There`]). A captured launch reads this array each time it runs.
 
 mod stream_position;
 
@@ -52,7 +52,7 @@ const WHOLE: [ScalarType; 8] = [
 pub enum Distribution {
     /// Unprocessed 64-bit numbers of the generator.
     Raw,
-    /// Integers from 0 to below a bound, plus the smallest value.
+    /// Integers from 0 to below a bound, to which the smallest value is added.
     Bounded,
     /// Uniform in [0, 1).
     Uniform,
@@ -126,7 +126,8 @@ pub struct RandomFill<'a> {
     pub key: [u64; 2],
     /// The position in the sequence at which the elements begin.
     pub place: PositionSource<'a>,
-    /// For bounded integers: the number of values, the rejection threshold of a product, and the smallest value.
+    /// For bounded integers: the number of possible values, the threshold below which a product is rejected, and the
+    /// smallest value.
     pub bounds: [u64; 3],
     /// Offset and factor that are applied to each element. For Poisson counts, the first number is the mean.
     pub scale: [f64; 2],
@@ -144,7 +145,7 @@ impl RandomFill<'_> {
         }
     }
 
-    /// Whether an unused half of a number is kept for the next call, as in NumPy.
+    /// Whether the unused half of a 64-bit number is kept for the next call, as in NumPy.
     fn shares(&self, kind: ScalarType) -> bool {
         self.halves(kind) && matches!(self.distribution, Distribution::Bounded | Distribution::Uniform)
     }
@@ -252,7 +253,7 @@ fn source(name: &str, definitions: &str) -> KernelSource {
     elementwise_kernel::source(name, format!("{definitions}{TEXT}"), &["--fmad=false".to_owned()])
 }
 
-/// Advances a position in device memory by the amount of a call.
+/// Advances a position in device memory by the amount of random numbers that a call uses.
 ///
 /// # Errors
 /// Compiler errors; driver errors.

@@ -1,9 +1,9 @@
-//! Position in the random sequence of Philox4x64-10, and its advance by a call, as computed on the host.
+//! Position in the random sequence of Philox4x64-10. The host computes by how much a call advances the position.
 
 /// Number of 64-bit words of a position in device memory: the 4-word counter, the index in its block of four numbers,
 /// whether half a number is left, that half, and padding.
 pub const NUMBERS: usize = 8;
-/// Number of words of the keys of all rounds.
+/// Number of 64-bit words in the keys of all rounds.
 pub const KEYS: usize = 2 * ROUNDS;
 
 const ROUNDS: usize = 10;
@@ -59,7 +59,7 @@ impl StreamPosition {
         [a, b, c, d, self.number, u64::from(self.half.is_some()), self.half.unwrap_or(0).into(), 0]
     }
 
-    /// Advances the position by the amount of a call.
+    /// Advances the position by the amount of random numbers that a call uses.
     pub fn pass(&mut self, amount: &Amount, key: [u64; 2]) {
         if !amount.halves {
             let start = self.number + if amount.even { self.number % 2 } else { 0 };
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn unused_halves_are_kept_for_next_call() {
+    fn unused_half_of_a_number_is_kept_for_next_call() {
         let key = [3, 5];
         let mut position = StreamPosition::read([u64::MAX, u64::MAX, 7, 0, 2, 0, 0, 0]);
         let halves = |count| Amount { count, halves: true, even: false };

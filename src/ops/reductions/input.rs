@@ -17,7 +17,7 @@ pub struct InputExpression {
     pub parameters: String,
     /// The names of these parameters.
     pub names: String,
-    /// Code that loads the operands' packs at element `at`. It precedes all computations.
+    /// Code that loads the operands' packs at element `at`. This code precedes all computations.
     pub packs: String,
     /// Code that computes element `v` of a pack into `made.item[v]`.
     pub element: String,
@@ -61,7 +61,8 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// Address of the input's memory. For computed elements, a value with maximum alignment.
+    /// Returns the address of the input's memory. Computed elements have no memory; for them, returns a value with
+    /// maximum alignment.
     pub(super) fn address(self) -> usize {
         match self {
             Self::Array(array) => array.allocation().address(),

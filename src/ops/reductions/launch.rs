@@ -21,7 +21,8 @@ use pygpu_memory::{Access, BlockUse};
 static COMPILED: KernelFamily = KernelFamily::of_library(FAMILY);
 const FAMILY: u16 = 16;
 
-/// Threads per block: on GPUs; and on the CPU backend, which runs the threads of a block in turn.
+/// Threads per block on GPUs. The CPU backend, which runs the threads of a block one after another, uses
+/// `THREADS_ON_CPU`.
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;
 
@@ -33,7 +34,7 @@ pub struct AxisReduction<'a> {
     pub computed: ScalarType,
     /// The elements to reduce.
     pub input: Elements<'a>,
-    /// An array of bools that selects elements, with the input's shape or broadcast to it.
+    /// An array of bools that selects elements. It has the input's shape or can be broadcast to that shape.
     pub mask: Option<&'a Array>,
     /// The array for the results: the input's shape with length 1 along the reduced axes.
     pub out: &'a Array,
@@ -43,7 +44,7 @@ pub struct AxisReduction<'a> {
     pub less: f64,
 }
 
-/// Returns how many threads and blocks a device runs concurrently.
+/// Returns the number of threads per block, and the number of blocks that a device runs concurrently.
 pub(super) fn room(device: Device) -> DeviceCapacity {
     match device.is_cpu() {
         true => DeviceCapacity { threads: THREADS_ON_CPU, blocks: at_once(device) },
@@ -98,7 +99,8 @@ pub fn run(call: &AxisReduction<'_>, stream: &Stream) -> Result<()> {
     let second = COMPILED.function(device, &key(call, &plan, block, true), &name, of_second)?;
     let bytes = i64::from(plan.splits) * plan.places * call.row.state_bytes(call.computed) as i64;
     let parts = Array::empty(&[bytes], DType::new(ScalarType::UInt8), MemoryOrder::C, stream.clone())?;
-    // SAFETY: as above; `parts` has an element for each result and each part.
+    // SAFETY: the functions were compiled for this plan, and the plan created for these arrays; `parts` has an element
+    // for each result and each part.
     unsafe {
         launch_first(call, &plan, &first, Some(&parts), stream)?;
         launch_second(call, &plan, &second, block, &parts, stream)
@@ -111,7 +113,7 @@ fn address(array: &Array, plan: &ReductionPlan, side: usize) -> u64 {
 
 fn shape(places: i64, block: BlockShape, splits: u32) -> LaunchShape {
     let blocks = (places as u64).div_ceil(block.all_places());
-    // More blocks than fit into 32 bits would need more elements than fit into a device.
+    // More blocks than fit into 32 bits would need more elements than fit into a device's memory.
     let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
     LaunchShape { grid: [blocks, splits, 1], block: [block.places * block.lanes, 1, 1], shared: 0, cooperative: false }
 }

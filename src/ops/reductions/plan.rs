@@ -1,5 +1,5 @@
-//! Plan of a reduction: which elements a thread processes, how many threads share a result, and whether a second launch
-//! combines them.
+//! Plan of a reduction: which elements a thread processes, how many threads compute one result together, and whether a
+//! second launch combines partial results.
 //!
 //! *Results* are the elements of the output array; each is reduced from `count` input elements.
 
@@ -16,8 +16,9 @@ pub const OUT: usize = 1;
 /// Index, in the loop nest, of the mask that selects elements.
 pub const MASK: usize = 2;
 
-/// Number of elements, or packs, that a thread loads before combining them, so that the memory accesses overlap. Fewer
-/// for packs processed as a batch, which stay in registers.
+/// Number of elements, or packs, that a thread loads before combining them, so that the memory accesses overlap.
+/// `EACH_OF_BATCH` applies to packs that are processed as a batch; it is smaller, because these packs stay in
+/// registers.
 const EACH: u32 = 8;
 const EACH_OF_BATCH: u32 = 4;
 /// Number of results per thread, if a single pack contains all elements of a result.
@@ -40,9 +41,10 @@ pub struct BlockShape {
     pub places: u32,
     /// Number of threads per column.
     pub lanes: u32,
-    /// Whether adjacent threads belong to the same result, instead of to adjacent results.
+    /// Whether adjacent threads compute the same result; otherwise they compute adjacent results.
     pub along: bool,
-    /// Number of elements in a pack. They belong to one result, or each to a different result.
+    /// Number of elements in a pack. If `along` is set, all of them belong to one result; otherwise each belongs to a
+    /// different result.
     pub vector: u32,
     /// Number of elements, or packs, that a thread loads before combining them.
     pub each: u32,
@@ -90,8 +92,8 @@ pub struct ReductionPlan {
     pub count: i64,
     /// How the threads of a block are assigned to results.
     pub block: BlockShape,
-    /// Number of blocks that share their results, each with a part of the elements. If more than one, a second launch
-    /// combines the parts.
+    /// Number of blocks that compute the same results, each from a part of the elements. If there are several such
+    /// blocks, a second launch combines their partial results.
     pub splits: u32,
 }
 
@@ -104,8 +106,8 @@ pub struct DeviceCapacity {
     pub blocks: u32,
 }
 
-/// Plans a reduction of an array over some of its axes. The output has stride 0 along these axes; a mask has the
-/// input's shape.
+/// Plans a reduction of an array over some of its axes. `sides` contains the input, the output with stride 0 along the
+/// reduced axes, and possibly a mask of the input's shape.
 ///
 /// # Errors
 /// As [`LoopNest::plan`].
@@ -134,7 +136,8 @@ pub fn plan(
     let block = if along { block_along(count, one, room) } else { block_across(places, count, one, room) };
     let blocks = (places as u64).div_ceil(block.all_places());
     let packs = if along { count as u64 / u64::from(vector) } else { count as u64 };
-    // Dividing the elements saves too little if a thread has few iterations, because a second launch costs more.
+    // If each thread has few iterations, dividing the elements among more blocks saves less time than the second launch
+    // costs.
     let most = packs / u64::from(4 * block.lanes * block.each);
     let at_once = if vector > 1 { room.blocks * BLOCKS_OF_PACKS / BLOCKS } else { room.blocks };
     let splits = (u64::from(at_once) / blocks).clamp(1, most.max(1)) as u32;
@@ -142,9 +145,9 @@ pub fn plan(
     Ok(ReductionPlan { walk, span, sides: sides.len(), places, count, block, splits })
 }
 
-/// Returns the pack size: elements that are contiguous and aligned at every position that a thread reads. Along the
-/// reduced axes they belong to one result. Otherwise each belongs to a different result, and the results must be
-/// contiguous and aligned too.
+/// Returns the pack size. At every position that a thread reads, this number of elements is contiguous and aligned. If
+/// `along` is set, the elements of a pack belong to one result. Otherwise each belongs to a different result, and the
+/// results must be contiguous and aligned too.
 fn vector(walk: &LoopNest, along: bool, memory: OperandAddresses) -> u32 {
     let axis = if along { walk.rank() } else { walk.unreduced_rank() };
     let Some(axis) = axis.checked_sub(1) else { return 1 };
@@ -170,7 +173,8 @@ fn vector(walk: &LoopNest, along: bool, memory: OperandAddresses) -> u32 {
 /// Returns the arrangement of threads if the elements of a result are contiguous.
 fn block_along(count: i64, block: BlockShape, room: DeviceCapacity) -> BlockShape {
     let packs = count as u64 / u64::from(block.vector);
-    // If a thread processes few elements alone, neighbouring threads use the rest of its cache lines.
+    // For results with few elements, one thread per result suffices: neighbouring threads read the rest of the same
+    // cache lines.
     if packs <= 2 * u64::from(block.each) {
         return BlockShape { turns: if block.vector > 1 && packs == 1 { TURNS } else { 1 }, ..block };
     }
@@ -190,12 +194,12 @@ fn block_across(places: i64, count: i64, block: BlockShape, room: DeviceCapacity
 }
 
 impl ReductionPlan {
-    /// Returns the arrangement of threads for the second launch. Its input, the partial results of one result, are a
-    /// row apart from each other.
+    /// Returns the arrangement of threads for the second launch. The partial results of one result, which this launch
+    /// combines, are one row apart from each other.
     pub fn second_block(&self, room: DeviceCapacity) -> BlockShape {
         let one = BlockShape { places: room.threads, lanes: 1, along: false, vector: 1, each: EACH, turns: 1 };
         let block = block_across(self.places, i64::from(self.splits), one, room);
-        // With few partial results each, results are combined by only as many threads as have work.
+        // If each result has few partial results, only as many threads as have work combine them.
         let wanted = (self.splits / block.each).max(1).next_power_of_two().min(room.threads);
         let lanes = block.lanes.max(wanted);
         BlockShape { places: room.threads / lanes, lanes, ..block }
@@ -223,13 +227,13 @@ impl ReductionPlan {
         if self.span == IndexWidth::Short { "unsigned" } else { "unsigned long long" }
     }
 
-    /// Returns the C++ type of the loop nest over the kept axes; `None` if all axes are reduced.
+    /// Returns the C++ type of the loop nest over the axes that are not reduced; `None` if all axes are reduced.
     pub fn kept_type(&self) -> Option<String> {
         let kept = self.walk.unreduced_rank();
         (kept > 0).then(|| self.span.type_of(kept, self.sides))
     }
 
-    /// Returns the C++ type of the loop nest over the reduced axes; `None` if there are none.
+    /// Returns the C++ type of the loop nest over the reduced axes; `None` if no axis is reduced.
     pub fn reduced_type(&self) -> Option<String> {
         let reduced = self.walk.rank() - self.walk.unreduced_rank();
         (reduced > 0).then(|| self.span.type_of(reduced, self.sides))
@@ -279,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn contiguous_axes_are_read_along_memory() {
+    fn reduction_threads_follow_axis_with_smallest_stride() {
         let block = |shape: &[i64], reduced: &[usize]| {
             let BlockShape { places, lanes, along, vector, each: _, turns } = planned(shape, reduced).block;
             (places, lanes, along, vector, turns)
@@ -295,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn reduction_packs_are_aligned() {
+    fn reduction_pack_size_follows_alignment_of_input() {
         let input = Layout::contiguous(&[64, 64], 4, MemoryOrder::C).unwrap();
         let out = Layout::contiguous(&[64, 1], 4, MemoryOrder::C).unwrap().broadcast_to(&[64, 64]).unwrap();
         let vector = |address| {
@@ -306,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn few_results_are_split_across_blocks() {
+    fn reduction_to_few_results_is_divided_among_blocks() {
         assert_eq!(planned(&[1 << 28], &[0]).splits, 528);
         assert_eq!(planned(&[1 << 14, 1 << 14], &[0]).splits, 4);
         assert_eq!(planned(&[1 << 14, 1 << 14], &[1]).splits, 1);
@@ -315,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn result_and_element_counts_follow_axes() {
+    fn plan_counts_results_and_elements_by_reduced_axes() {
         let plan = planned(&[3, 4, 5, 6], &[1, 3]);
         assert_eq!((plan.places, plan.count), (15, 24));
         let plan = planned(&[3, 1], &[1]);

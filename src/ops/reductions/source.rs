@@ -20,10 +20,10 @@ pub struct ReductionTypes {
     pub out: ScalarType,
 }
 
-/// Template of the kernels, in which names and code are inserted.
+/// Template of the kernels, into which names and code are inserted.
 const TEXT: &str = include_str!("reduce.cu");
 
-/// Returns the name of the real type that corresponds to a type.
+/// Returns the C type in which the real parts of a type's elements are computed.
 fn real_of(kind: ScalarType) -> &'static str {
     match kind {
         ScalarType::Float16 | ScalarType::BFloat16 | ScalarType::Float32 | ScalarType::Complex64 => "float",
@@ -31,7 +31,7 @@ fn real_of(kind: ScalarType) -> &'static str {
     }
 }
 
-/// Returns the maximum or minimum of a type, as source.
+/// Returns the maximum or minimum of a type, as a C expression.
 fn bound(kind: ScalarType, is_greatest: bool) -> String {
     let bits = 8 * DType::new(kind).itemsize() as u32;
     match kind {
@@ -113,7 +113,7 @@ pub(super) fn definitions(row: &ReductionEntry, types: ReductionTypes, number: &
     )
 }
 
-/// Returns the byte offset of an element along a loop nest, as source; 0 if there is no loop nest.
+/// Returns the byte offset of an element along a loop nest, as a C expression; 0 if there is no loop nest.
 pub(super) fn offset(walk: &Option<String>, name: &str, at: &str, side: usize) -> String {
     if walk.is_some() { format!("{name}.offset({at}, {side})") } else { "0".to_owned() }
 }
@@ -136,14 +136,14 @@ fn threads(block: BlockShape) -> String {
 /// Source fragments in which the two kernels of a reduction differ.
 struct ReductionFragments<'a> {
     parameters: String,
-    /// Code before the first element of a result is loaded.
+    /// Code that is executed before the first element of a result is loaded.
     base: String,
     /// Code that loads the pack with a given index.
     load: String,
     /// Condition that is true if the mask selects an element.
     mask: Option<String>,
     store: String,
-    /// Further definitions that only one of the kernels needs.
+    /// Further definitions that only one of the two kernels needs.
     more: String,
     /// Functions that these fragments use.
     preamble: &'a str,
@@ -157,7 +157,8 @@ fn assembled(
     parts: &ReductionFragments<'_>,
 ) -> KernelSource {
     let name = name_of(row);
-    // Limits the registers per thread, so that a multiprocessor can run this number of blocks concurrently.
+    // This launch bound limits the registers per thread, so that a multiprocessor can run this number of blocks
+    // concurrently.
     let at_once = if block.vector > 1 { format!(", {BLOCKS_OF_PACKS}") } else { String::new() };
     let body = TEXT
         .replace("PYGPU_BOUNDS", &format!("__launch_bounds__(PYGPU_THREADS{at_once})"))

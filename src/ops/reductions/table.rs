@@ -1,10 +1,11 @@
 //! Table of reductions: one entry for each of NumPy's reduction functions.
 //!
-//! A reduction is defined by its state. Placeholders: `{x}` is an element in the computation's type, `{T}` that type,
-//! `{R}` its real type. `a` and `b` are states, `at` is the element's number among the reduced elements, and `less` is
-//! subtracted from their number. States are joined in any order, so that a join must not depend on it except for
-//! rounding; a thread takes its elements in order. Element numbers have the type `pygpu_number`, which is as wide as
-//! the array requires.
+//! A reduction is defined by its state, the intermediate value to which elements are added. In the code of an entry,
+//! `{x}` is an element in the type of the computation, `{T}` is that type, and `{R}` is the real type that corresponds
+//! to it. `a` and `b` are states, `at` is the element's index among the reduced elements, and `less` is subtracted from
+//! the number of these elements. A thread adds its elements in ascending order of their indices. States are joined in
+//! any order; therefore the order of joins must not change the result, except for rounding. Element indices have the
+//! type `pygpu_number`, which is as wide as the array requires.
 
 use pygpu_base::dtype::{DType, ScalarType};
 
@@ -35,9 +36,9 @@ pub enum ResultType {
 pub enum Neutral {
     /// A neutral value of the operation, as source.
     Text(&'static str),
-    /// The maximum of the type; a reduction of no elements has no result.
+    /// The maximum of the type. It only initializes the state: a reduction of no elements has no result.
     Greatest,
-    /// The minimum of the type; a reduction of no elements has no result.
+    /// The minimum of the type. It only initializes the state: a reduction of no elements has no result.
     Least,
 }
 
@@ -54,14 +55,14 @@ pub struct ReductionEntry {
     pub first: &'static str,
     /// C declarations of the state's other members.
     pub others: &'static str,
-    /// Maximum size in bytes of the other members. Up to two members of the element type are not counted.
+    /// Maximum size in bytes of the state's members. Up to two members of the element type are not counted here.
     pub bytes: usize,
-    /// The state if there are no elements: its first member, and the others as source. In it, `at` is the smallest
-    /// possible element index.
+    /// The state if there are no elements: the first member, and the source of the other members. In this source, `at`
+    /// is the smallest index of an element that can be added to the state.
     pub neutral: (Neutral, &'static str),
     /// Code that computes the state of a single element.
     pub map: &'static str,
-    /// Code that adds a later element to state `a`; empty if a join is as cheap.
+    /// Code that adds a later element to state `a`; empty if `map` followed by `join` is as cheap.
     pub take: &'static str,
     /// Code that adds `valid` elements in `x`, at most `N`, to state `a`; empty if adding them individually is as
     /// cheap.
@@ -100,15 +101,17 @@ const OF_BITS: ReductionEntry = ReductionEntry { of_complex: false, of_floats: f
 const OF_TRUTHS: ReductionEntry =
     ReductionEntry { output: ResultType::Fixed(ScalarType::Bool), first: "bool", map: "({x}) != {T}(0)", ..SIMPLE };
 
-// A NaN is the result if there is one. The initial state is an element of the array, which may be compared with itself.
+// If an element is NaN, the result is NaN. The initial state is an element of the array, so that this element may be
+// compared with itself.
 const LESS: &str = "if (!(a.first < b.first || a.first != a.first)) a.first = b.first;";
 const GREATER: &str = "if (!(a.first > b.first || a.first != a.first)) a.first = b.first;";
-// Of equal elements the first is selected; a NaN takes precedence over all numbers.
+// Of equal elements the first is selected. A NaN takes precedence over all numbers.
 const FIRST_LESS: &str = "bool later = b.at < a.at, nan = b.first != b.first;\n\
     if (a.first != a.first ? nan && later : nan || b.first < a.first || (b.first == a.first && later)) a = b;";
 const FIRST_GREATER: &str = "bool later = b.at < a.at, nan = b.first != b.first;\n\
     if (a.first != a.first ? nan && later : nan || b.first > a.first || (b.first == a.first && later)) a = b;";
-// As above, for an element that follows all previous ones: of equal elements the previous one is selected.
+// Selects in the same way for an element that follows all elements of the state: of equal elements the earlier one
+// stays selected.
 const TAKE_LESS: &str = "if (!({x} >= a.first) && a.first == a.first) { a.first = {x}; a.at = at; }";
 const TAKE_GREATER: &str = "if (!({x} <= a.first) && a.first == a.first) { a.first = {x}; a.at = at; }";
 // Means are stored relative to one of the elements, so that they are exact even if all elements are far from zero.

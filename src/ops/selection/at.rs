@@ -29,10 +29,10 @@ pub struct UfuncAt<'a> {
     pub array: &'a Array,
     /// The indices in ascending order, as 64-bit integers, all inside the array.
     pub places: &'a Array,
-    /// The position of each sorted index before the sort, which was stable.
+    /// For each index in `places`, its position before the indices were sorted by a stable sort.
     pub order: &'a Array,
-    /// The second operands in the order before the sort, or one value for all indices; `None` for a function of one
-    /// operand.
+    /// The second operands, in the order of the unsorted indices, or one value for all indices; `None` for a function
+    /// of one operand.
     pub values: Option<&'a Array>,
 }
 
@@ -68,7 +68,7 @@ fn source(call: &UfuncAt<'_>, threads: u32) -> Result<KernelSource> {
     Ok(elementwise_kernel::source(&name, text, &["--fmad=false".to_owned()]))
 }
 
-/// Launches the kernel.
+/// Launches the kernel of a `ufunc.at` call.
 ///
 /// # Errors
 /// `TypeError` if the function has no implementation for the type; compiler errors; driver errors.

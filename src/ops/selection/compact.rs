@@ -13,13 +13,13 @@ use pygpu_layout::{Dims, Layout, LoopNest, MemoryOrder, NARROW};
 use pygpu_memory::readback::Readback;
 use pygpu_memory::{Access, BlockUse, capture};
 
-/// Threads of a block, threads of the block that scans the counts, elements of a tile, and tiles that a block counts.
-/// The values must match `compact.cu`.
+/// Four constants, in this order: threads of a block, threads of the block that scans the counts, elements of a tile,
+/// and tiles whose true elements one block counts. The values must match `compact.cu`.
 const THREADS: u32 = 256;
 const THREADS_OF_STARTS: u32 = 1024;
 const TILE: i64 = 4096;
 const COUNTED: i64 = 4;
-/// Number of elements up to which a single block computes everything, which saves launches.
+/// Number of elements up to which a single block performs the whole mask operation, which saves launches.
 const SMALL: i64 = 2 * TILE;
 
 /// A mask whose elements are contiguous.
@@ -56,7 +56,8 @@ impl Mask {
     }
 }
 
-/// For each tile of a mask, the number of true elements before it; and the readback with their total number.
+/// For each tile of a mask, the number of true elements before the tile. `told` is the readback of the total number of
+/// true elements.
 struct TileOffsets {
     /// Array with one 64-bit offset per tile and the total, followed by one 32-bit count per tile.
     numbers: Array,
@@ -64,7 +65,7 @@ struct TileOffsets {
 }
 
 fn shape(blocks: i64, threads: u32) -> LaunchShape {
-    // More blocks than fit into 32 bits would need more elements than fit into a device.
+    // More blocks than fit into 32 bits would need more elements than fit into a device's memory.
     let blocks = u32::try_from(blocks).unwrap_or(i32::MAX as u32);
     LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false }
 }
@@ -94,7 +95,8 @@ impl TileOffsets {
         [counts, numbers.address() as u64, tiles as u64, told.address()]
             .into_iter()
             .for_each(|word| arguments.push_word(word));
-        // SAFETY: as above; the readback is read only after the kernel.
+        // SAFETY: these are the kernel's declared parameters; `numbers` has room for all tiles, and the readback is
+        // read only after the kernel.
         unsafe { launch::launch(&start, &shape(1, THREADS_OF_STARTS), stream, &mut arguments, &[written])? };
         Ok(Self { numbers, told })
     }
@@ -106,7 +108,8 @@ struct MaskMove<'a> {
     /// The array whose elements are moved, and the offset of its first element; `None` if indices are computed.
     array: Option<(&'a Array, i64)>,
     values: &'a Array,
-    /// Stride of the values in bytes; if indices are computed, the distance between the indices of two axes.
+    /// Stride of the values in bytes. If indices are computed, the distance in bytes between the indices along one axis
+    /// and those along the next axis.
     step: i64,
     /// The required number of true elements; negative if any number is allowed.
     expected: i64,
@@ -114,8 +117,8 @@ struct MaskMove<'a> {
 }
 
 impl MaskMove<'_> {
-    /// Launches the kernel. If `starts` is `None`, a single block does everything and writes the number of true
-    /// elements to the readback at address `told`.
+    /// Launches the kernel. If `starts` is `None`, a single block processes the whole mask and writes the number of
+    /// true elements to the readback at address `told`.
     fn run(&self, mask: &Mask, starts: Option<&Array>, told: u64, stream: &Stream) -> Result<()> {
         let function = source::moving(stream.device(), self.kernel)?;
         let tiles = mask.tiles();
@@ -146,7 +149,8 @@ impl MaskMove<'_> {
     }
 }
 
-/// Returns the kernel for an array, its loop nest in C order as parameters, and the offset of the first element.
+/// Returns the kernel for an array, the array's loop nest in C order as kernel parameters, and the offset of the first
+/// element.
 fn walk_of(array: &Array, task: MaskOperation) -> Option<(MaskKernel, ParameterBlock, i64)> {
     let layout = array.layout();
     let unit = layout.itemsize();
@@ -165,7 +169,8 @@ fn walk_of(array: &Array, task: MaskOperation) -> Option<(MaskKernel, ParameterB
     Some((MaskKernel { task, unit, span, rank }, record, walk.offset(0)))
 }
 
-/// Selects the elements of an array for which a mask of its shape is true; `None` for unsupported element types.
+/// Selects the elements of an array for which a mask of the array's shape is true. Returns `None` for unsupported
+/// element types.
 ///
 /// # Errors
 /// `NotSupported` in a capture; `OutOfMemory`; compiler errors; driver errors.

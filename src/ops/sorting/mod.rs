@@ -1,11 +1,12 @@
 //! Sorting along an axis, and operations based on it.
 //!
 //! - [`radix_keys`] converts elements to unsigned integers with the same order.
-//! - [`block_sort`] sorts rows that fit into one block, [`radix_sort`] longer ones by a radix sort.
+//! - [`block_sort`] sorts rows that fit into one block of threads; [`radix_sort`] sorts longer rows.
 //! - [`sort`] chooses between them.
-//! - [`runs`] finds runs of equal elements in sorted data; [`unique`] sorts first and waits for the number of runs.
-//! - [`search`] finds positions in sorted data, and counts and sums values per position.
-//! - [`sort_input`] and [`lookback`] contain common code.
+//! - [`runs`] finds runs of equal elements in sorted data; [`unique`] sorts an array, finds the runs, and waits for
+//!   their number.
+//! - [`search`] finds the positions of values in sorted data, and counts or sums values per position.
+//! - [`sort_input`] and [`lookback`] contain code that these modules share.
 
 mod block_sort;
 mod lookback;

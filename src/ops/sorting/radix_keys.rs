@@ -1,9 +1,10 @@
 //! Radix-sort keys: elements as unsigned integers with the same order.
 //!
-//! Signed integers have their sign bit flipped, negative floats all other bits, too (Knuth, *The Art of Computer
-//! Programming* 3, 5.2.5, exercise 8). NaN is the largest key in both sort directions. The key of a complex number
-//! consists of the keys of its real and its imaginary part. If a part is NaN the other part decides, and the number
-//! follows all numbers without NaN, as in NumPy.
+//! To convert a signed integer or a float to a key, its sign bit is flipped; all other bits of a negative float are
+//! flipped too (Knuth, *The Art of Computer Programming* 3, 5.2.5, exercise 8). NaN is the largest key in both sort
+//! directions. The key of a complex number consists of the keys of its real and its imaginary part. A complex number
+//! with a NaN part follows all numbers without NaN, as in NumPy; its other part then determines the order among such
+//! numbers.
 
 use pygpu_base::dtype::{DType, ScalarType};
 
@@ -121,7 +122,7 @@ impl Keys {
         let Float { bytes, infinity } = *float;
         let (part, sign) = (unsigned(bytes), 1_u64 << (8 * bytes - 1));
         let (as_equal, turned) = (u8::from(self.as_equal), if self.descending { "~" } else { "" });
-        // Source of the NaN test of an element, and of the conversion from key to element.
+        // Source of the NaN test of an element, and of the conversions between element and key.
         let numbers = format!(
             "typedef {part} pygpu_part;\n\
              static __device__ inline bool pygpu_is_nan(pygpu_part bits) {{ return (bits & {below}ULL) > {infinity}ULL; }}\n\
@@ -185,7 +186,7 @@ impl Keys {
     }
 }
 
-/// Whether the elements of a type have an order, so that they can be sorted.
+/// Whether the elements of a type have an order, so that arrays of this type can be sorted.
 pub fn has_order(kind: ScalarType) -> bool {
     kind != ScalarType::Opaque
 }

@@ -22,8 +22,8 @@ const SWEEP: &str = "pygpu_sort_sweep";
 /// Threads per block: one for each value of a digit, which has 8 bits.
 const THREADS: i64 = 256;
 
-/// Number of blocks that a multiprocessor runs concurrently: without positions, and with positions, which need more
-/// registers. Measured on an H200, like [`each`].
+/// Number of blocks that a multiprocessor runs concurrently: first for sorts without positions, then for sorts with
+/// positions, which need more registers. The numbers were measured on an H200, like those of [`each`].
 const BLOCKS: [u32; 2] = [4, 3];
 
 /// Number of bytes that a thread of the counting kernel loads at once.
@@ -72,7 +72,7 @@ const fn place_bytes(with_places: bool, is_long: bool) -> usize {
     }
 }
 
-/// Returns the number of keys per thread, by the size of a key or a position.
+/// Returns the number of keys per thread. `bytes` is the size of a key or of a position, whichever is larger.
 const fn each(bytes: usize, with_places: bool) -> usize {
     match (bytes, with_places) {
         (1, false) => 16,
@@ -88,7 +88,7 @@ struct RadixSortScratch {
     /// Digit counts for each row and pass, look-back entries of the tiles in even passes, and the counters that number
     /// the tiles.
     memory: Array,
-    /// Look-back entries of the tiles in odd passes. Each pass clears the entries for the next one.
+    /// Look-back entries of the tiles in odd passes. Each pass clears the entries for the next pass.
     other: Array,
     said: i64,
     tickets: i64,
@@ -121,7 +121,7 @@ pub fn run(rows: &SortInput<'_>, stream: &Stream) -> Result<()> {
     let state = RadixSortScratch::new(rows, &plan, stream)?;
     // SAFETY: the kernel was compiled for these keys; the scratch memory has the size for them.
     unsafe { launch_count(rows, &count, &state, stream)? };
-    // The passes alternate between two buffers, so that the last one writes to the result. With positions, the last
+    // The passes alternate between two buffers, so that the last pass writes to the result. With positions, the last
     // pass reads the original elements again, which must therefore not be overwritten.
     let size = rows.rows * rows.count;
     let pairs = |bytes: i64, result: Option<&Array>| -> Result<[Array; 2]> {
@@ -140,7 +140,8 @@ pub fn run(rows: &SortInput<'_>, stream: &Stream) -> Result<()> {
         let to = if is_last { rows.values } else { Some(&keys[side]) };
         let places_to = if is_last { rows.places } else { places.as_ref().map(|places| &places[side]) };
         let step = RadixPass { from, places_from, to, places_to, pass };
-        // SAFETY: as above; the arrays have room for a key and a position of each element.
+        // SAFETY: the kernel was compiled for these keys, and the scratch memory has the size for them; the arrays have
+        // room for a key and a position of each element.
         unsafe { launch_sweep(rows, &plan, &sweep, &state, &step, stream)? };
         (from, places_from) = (to, places_to);
     }

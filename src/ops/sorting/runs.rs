@@ -22,8 +22,8 @@ const TEXT: &str = include_str!("runs.cu");
 const NAME: &str = "pygpu_sort_runs";
 
 const THREADS: u32 = 256;
-/// Size in bytes of the elements per thread; `MOST` is the maximum number of elements, because each needs a bit. Blocks
-/// wait for their predecessors, so large parts reduce the waiting.
+/// Total size in bytes of the elements per thread. `MOST_EACH` is the maximum number of these elements, because each
+/// needs one bit of a word. Blocks wait for their predecessors, so that large parts reduce the waiting.
 const BYTES_OF_THREAD: u64 = 128;
 const MOST_EACH: u64 = 32;
 

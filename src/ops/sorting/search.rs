@@ -1,4 +1,5 @@
-//! Searches positions in sorted data, and combines values by position: counts them, or sums their weights.
+//! Searches the positions of values in sorted data, and combines values with the same position: counts them, or sums
+//! their weights.
 
 use super::COMPILED;
 use super::radix_keys::Keys;
@@ -31,13 +32,14 @@ const HELD: i64 = 8192;
 const FEW: i64 = 4096;
 /// Blocks per multiprocessor for kernels whose blocks first load shared memory.
 const BLOCKS: u64 = 8;
-/// Number of weights from which on a whole block sums a run.
+/// Average number of weights per run from which on `THREADS` threads sum a run instead of 32.
 const LONG: i64 = 128;
 /// Maximum number of blocks per run; `ENOUGH` is the total number of blocks that suffices to occupy the device.
 const MOST_PARTS: i64 = 256;
 const ENOUGH: i64 = 1024;
 
-/// What the kernel does: it stores the found positions, counts them, or counts the values themselves.
+/// What a kernel does: it searches the values and stores the found positions, searches the values and counts the found
+/// positions, or counts the values themselves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct SearchVariant {
     searches: bool,
@@ -55,8 +57,8 @@ pub enum Counted<'a> {
     Below(i64),
 }
 
-/// Finds the insertion positions of values in sorted data of the same type, as 64-bit integers in the values' shape.
-/// With `right` the position is after equal elements.
+/// Finds the insertion positions of values in sorted data of the same type, as 64-bit integers in the values' shape. If
+/// `right` is set, the position of a value is after all elements that are equal to the value.
 ///
 /// # Errors
 /// `OutOfMemory`; compiler errors; driver errors.
@@ -123,7 +125,7 @@ fn run(
     let blocks = count.div_ceil(u64::from(THREADS)).clamp(1, most.max(1)) as u32;
     let shape = LaunchShape { grid: [blocks, 1, 1], block: [THREADS, 1, 1], shared: 0, cooperative: false };
     // SAFETY: the kernel was compiled for this type; `result` has an element for each value or bin, and the kernel
-    // counts no bin beyond its end.
+    // counts no bin beyond the end of `result`.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
 }
 
@@ -153,7 +155,8 @@ fn source(task: SearchVariant, name: &str, kind: ScalarType) -> KernelSource {
 }
 
 /// Sums the weights of each run in float64. A run consists of the weights at the indices in `places` from the run's
-/// start to the next run's start. The result has one row per run, with partial sums that the caller adds up.
+/// start to the next run's start. The result has one row per run. A row contains partial sums, which the caller adds
+/// up.
 ///
 /// # Errors
 /// As [`search`].

@@ -28,9 +28,9 @@ pub struct Sorted {
     pub places: Option<Array>,
 }
 
-/// Sorts the rows of an array. A sort with positions is stable and treats -0 as equal to 0; otherwise -0 precedes 0.
-/// Because that would order the imaginary parts of complex numbers incorrectly, complex numbers are always sorted with
-/// positions.
+/// Sorts the rows of an array. A sort with positions is stable and treats -0 as equal to 0. A sort without positions
+/// orders -0 before 0. For real parts, this would take precedence over the order of the imaginary parts; therefore
+/// complex numbers are always sorted with positions.
 ///
 /// # Errors
 /// `OutOfMemory`; compiler errors; driver errors.
@@ -51,7 +51,8 @@ pub fn sort(input: &Array, wanted: SortOutputs, stream: &Stream) -> Result<Sorte
 /// # Errors
 /// As [`sort`].
 pub fn sort_in_place(array: &Array, descending: bool, stream: &Stream) -> Result<bool> {
-    // For one-byte keys the only pass writes directly to the result, so that input and result must differ.
+    // A radix sort of one-byte keys has a single pass, which writes directly to the result. Input and result must
+    // therefore differ.
     let reads_before = array.dtype().itemsize() > 1 || block_sort::has_room(count(array));
     let is_possible = reads_before && is_dense(array) && !array.dtype().kind().is_complex();
     if is_possible {

@@ -23,7 +23,7 @@ pub(super) fn is_dense(array: &Array) -> bool {
     array.layout().is_c_contiguous() && array.address().is_multiple_of(array.dtype().itemsize().min(8))
 }
 
-/// Returns a dense copy of an array; `None` if the array is dense already.
+/// Returns a dense, aligned copy of an array; `None` if the array is dense and aligned already.
 pub(super) fn dense(input: &Array, stream: &Stream) -> Result<Option<Array>> {
     if is_dense(input) {
         return Ok(None);
@@ -34,7 +34,7 @@ pub(super) fn dense(input: &Array, stream: &Stream) -> Result<Option<Array>> {
     Ok(Some(copied))
 }
 
-/// Allocates untyped device memory.
+/// Allocates an array of bytes in device memory.
 pub(super) fn scratch(bytes: i64, stream: &Stream) -> Result<Array> {
     let layout = Layout::contiguous(&[bytes], 1, MemoryOrder::C)?;
     Array::on_new_memory(layout, DType::new(ScalarType::UInt8), stream.clone())

@@ -36,7 +36,7 @@ pub struct Unique {
     pub inverse: Option<Array>,
 }
 
-/// Finds the distinct values of a one-dimensional array. The host waits for their number.
+/// Finds the distinct values of a one-dimensional array. The host waits until the number of distinct values is known.
 ///
 /// # Errors
 /// `NotSupported` in a capture; `OutOfMemory`; compiler errors; driver errors.
@@ -72,8 +72,8 @@ fn zero(stream: &Stream) -> Result<Array> {
     Ok(array)
 }
 
-/// Returns the first `count` elements of an array: as a view, or as a copy if a view would keep much unused memory
-/// alive.
+/// Returns the first `count` elements of an array. Returns a copy if `count` is less than half of the elements, because
+/// a view would keep the unused memory alive; otherwise a view.
 fn trimmed(array: Array, count: i64, stream: &Stream) -> Result<Array> {
     let room = array.layout().size();
     let view = array.view(Layout::contiguous(&[count], array.dtype().itemsize() as i64, MemoryOrder::C)?)?;

@@ -21,7 +21,7 @@ fn written(names: &str, operation: &str) -> Vec<WrittenNames> {
 }
 
 #[test]
-fn assignment_writes_and_comparison_does_not() {
+fn assignment_counts_as_write_and_comparison_does_not() {
     use WrittenNames::{Maybe, No, Yes};
     assert_eq!(written("z x y", "z[i] = 2 * x[i] + y[i]"), [Yes, No, No]);
     assert_eq!(written("z x", "z[i] = x[i] == 3 && x[i] != 1 && x[i] <= 2 && x[i] >= 4"), [Yes, No]);
@@ -35,7 +35,7 @@ fn assignment_writes_and_comparison_does_not() {
 }
 
 #[test]
-fn function_with_reference_parameter_may_write() {
+fn argument_of_function_with_reference_parameter_may_be_written() {
     let with = |preamble: &str| {
         let texts = Texts { operation: "z[i] = f(x[i])".into(), preamble: preamble.into(), ..Texts::default() };
         Analysis::of(&vectors("z x"), &texts).usages[1].unwrap().written
@@ -49,7 +49,7 @@ fn function_with_reference_parameter_may_write() {
 }
 
 #[test]
-fn only_element_i_may_be_processed_in_any_order() {
+fn any_order_is_allowed_if_source_accesses_element_i_alone() {
     for (operation, any_order, in_packs) in [
         ("z[i] = x[i]", true, true),
         ("z[i] = i", false, true),
@@ -68,7 +68,7 @@ fn only_element_i_may_be_processed_in_any_order() {
 }
 
 #[test]
-fn element_assigned_first_need_not_be_read() {
+fn array_is_overwritten_if_each_element_is_assigned_first() {
     for (operation, wanted) in [
         ("z[i] = x[i]", true),
         ("float t = x[i]; z[i] = t; if (t > 0) z[i] += 1", true),

@@ -14,7 +14,7 @@ fn turned(layouts: &[&Layout], itemsize: usize) -> Option<TileTraversal> {
 }
 
 #[test]
-fn transposed_arrays_are_read_by_tiles() {
+fn only_transposed_operands_are_read_by_tiles() {
     let (across, straight) = (dense(&[300, 200], 4).transpose(None).unwrap(), dense(&[200, 300], 4));
     let found = turned(&[&across, &straight, &straight], 4).unwrap();
     assert_eq!((found.axis, &found.sides[..], found.tiles), (0, &[0][..], Tiles { x: 64, y: 32 }));
@@ -25,7 +25,7 @@ fn transposed_arrays_are_read_by_tiles() {
 }
 
 #[test]
-fn tile_plane_is_found_among_other_axes() {
+fn transposed_axis_is_found_in_loop_nest_of_four_axes() {
     let first = dense(&[3, 60, 4, 70], 4);
     for (axes, axis) in [([0, 3, 2, 1], Some(1)), ([0, 1, 2, 3], None), ([2, 1, 0, 3], None), ([3, 0, 1, 2], Some(0))] {
         let across = first.transpose(Some(&axes)).unwrap();
@@ -49,7 +49,7 @@ fn small_short_or_broadcast_operands_are_read_without_tiles() {
 }
 
 #[test]
-fn tiles_fill_a_block_and_follow_short_sides() {
+fn tiles_have_an_element_per_thread_and_fit_short_axes() {
     for itemsize in [1, 2, 4, 8, 16] {
         for (x, y) in [(5000, 5000), (16, 5000), (5000, 16), (16, 16), (100, 33), (17, 1000)] {
             let tiles = Tiles::fitting(itemsize, x, y);
@@ -63,7 +63,7 @@ fn tiles_fill_a_block_and_follow_short_sides() {
 }
 
 #[test]
-fn tile_parameters_have_tile_counts_and_lengths_in_elements() {
+fn tile_parameters_contain_tile_counts_and_element_counts() {
     let across = dense(&[5, 300, 200], 4).transpose(Some(&[0, 2, 1])).unwrap();
     let result = dense(&[5, 200, 300], 4);
     let mut walk = LoopNest::plan(&[&across, &result], LoopNestRules { lead: Some(1), reduced: 0 }).unwrap();
@@ -80,7 +80,7 @@ fn tile_parameters_have_tile_counts_and_lengths_in_elements() {
 }
 
 #[test]
-fn too_many_blocks_disable_tiles() {
+fn tiles_are_not_used_if_grid_needs_too_many_blocks() {
     let of = |batch: i64| {
         let across = dense(&[batch, 16, 1024], 1).transpose(Some(&[0, 2, 1])).unwrap();
         let result = Layout::strided(&[batch, 1024, 16], &[1 << 15, 16, 1], 0, 1).unwrap();

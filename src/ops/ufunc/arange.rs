@@ -1,4 +1,4 @@
-//! Evenly spaced values with NumPy's rounding, each computed from its index.
+//! Evenly spaced values with NumPy's rounding. Each value is computed from its index.
 
 use super::kernel::{stored, type_of};
 use super::kernel_cache;
@@ -10,22 +10,24 @@ use pygpu_base::error::Result;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;
 
-/// Parameters of `linspace`. Values are bytes of a number of the type that [`computed_in`] returns.
+/// Parameters of `linspace`. `start`, `stop` and `step` are the bytes of numbers of the type that [`computed_in`]
+/// returns.
 #[derive(Clone, Copy)]
 pub struct Spacing<'a> {
     /// The first value.
     pub start: &'a [u8],
-    /// The last value, if `ends` is set.
+    /// The value that the last element gets if `ends` is set; otherwise not used.
     pub stop: &'a [u8],
-    /// The step between values if `parts` is 0; otherwise the whole range, which the kernel divides by `parts`.
+    /// The step between values if `parts` is 0; otherwise the difference between the ends, which the kernel divides by
+    /// `parts`.
     pub step: &'a [u8],
-    /// Divisor for a step that would underflow; 0 otherwise.
+    /// Number of steps by which the kernel divides `step`, if a step would underflow; 0 otherwise.
     pub parts: i64,
     /// Whether the last element is exactly `stop`.
     pub ends: bool,
 }
 
-/// Returns the type in which values of a type are computed, which is also that of the kernel's parameters.
+/// Returns the type in which values of a type are computed. The kernel's parameters have this type too.
 pub fn computed_in(kind: ScalarType) -> ScalarType {
     match kind {
         ScalarType::Float16 | ScalarType::BFloat16 => ScalarType::Float32,
@@ -78,7 +80,8 @@ fn run(kernel: &Elementwise, target: &Array, mut values: Arguments, stream: &Str
 }
 
 fn known(sequence: ArangeSequence, kind: ScalarType, output: ScalarType) -> Result<&'static Elementwise> {
-    // Kernel keys usually begin with the address of a table entry. These numbers are too small to be an address.
+    // Other kernel keys begin with the address of a table entry. The numbers of `ArangeSequence` are too small to be an
+    // address.
     let key = (sequence as usize, (kind as u64) << 8 | output as u64);
     if let Some(known) = kernel_cache::find(key) {
         return Ok(known);
@@ -93,8 +96,8 @@ fn known(sequence: ArangeSequence, kind: ScalarType, output: ScalarType) -> Resu
     Ok(kernel_cache::keep(key, made))
 }
 
-/// Source for the value of an element. Integers wrap around, as in NumPy; floats are rounded after the product and
-/// again after the sum.
+/// Returns the source that computes an element. Integers wrap around, as in NumPy. Floats are rounded after the product
+/// and again after the sum.
 fn arange_text(kind: ScalarType) -> String {
     let class = type_of(kind);
     let far = match kind {
@@ -126,7 +129,7 @@ fn linspace_text(kind: ScalarType, output: ScalarType) -> String {
     )
 }
 
-/// Launches a kernel whose arguments are scalars of the computation's type, integers, and the target.
+/// Creates a kernel whose arguments are scalars of the computation's type, integers, and the target.
 fn write(
     name: &str,
     kind: ScalarType,

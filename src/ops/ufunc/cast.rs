@@ -31,7 +31,7 @@ pub fn as_it_is() -> &'static UfuncEntry {
 pub enum CastSource<'a> {
     /// The elements of an array, broadcast to the target's shape.
     Array(&'a Array),
-    /// One element of the target's type, given as bytes, for all elements.
+    /// The bytes of one element of the target's type, which the cast writes to all elements.
     Item(&'a [u8]),
 }
 
@@ -40,8 +40,8 @@ pub fn is_castable(from: DType, to: DType) -> bool {
     Kinds::ALL.contains(from.kind()) && Kinds::ALL.contains(to.kind())
 }
 
-/// Converts values to the type of an array, as C does, and writes them where a mask of bools is true. Overlapping
-/// memory is read before it is written.
+/// Converts values to the type of an array, as C does, and writes them where a mask of bools is true. If the memory of
+/// source and target overlaps, the source is read before the target is written.
 ///
 /// # Errors
 /// `ValueError` for shapes that do not broadcast; `TypeError` for unsupported types; `OutOfMemory` for a required copy;
@@ -68,7 +68,8 @@ pub fn cast(target: &Array, source: CastSource<'_>, mask: Option<&Array>, stream
     run(target, source, mask, stream)
 }
 
-/// Casts to a temporary array, and copies that to a target that no kernel can write.
+/// Casts to a temporary array, and copies this array to a target whose elements no kernel can write because they are
+/// unaligned.
 #[cold]
 fn cast_through_copy(target: &Array, source: CastSource<'_>, mask: Option<&Array>, stream: &Stream) -> Result<()> {
     let made = Array::on_new_memory(target.layout().dense_like(), target.dtype(), stream.clone())?;
@@ -97,8 +98,8 @@ fn is_aligned(array: &Array) -> bool {
     places % layout.itemsize() == 0 || layout.is_empty()
 }
 
-/// Returns the type as which elements are read that are not converted. A 16-bit float would be converted to float and
-/// back, which does not preserve NaN payloads.
+/// Returns the type as which the kernel reads elements that need no conversion. The kernel would convert a 16-bit float
+/// to float and back, which does not preserve NaN payloads; therefore it reads a 16-bit integer instead.
 fn same_bits(kind: ScalarType) -> ScalarType {
     match kind {
         ScalarType::Float16 | ScalarType::BFloat16 => ScalarType::UInt16,

@@ -23,7 +23,7 @@ fn key(
     outputs: &[ScalarType],
     masked: bool,
 ) -> LoopKey {
-    const KINDS: u64 = 32; // and one more digit for a scalar
+    const KINDS: u64 = 32; // at most 31 types; the last digit stands for a scalar
     let digit = |given: &LoopOperand| match given {
         LoopOperand::Array(kind) => *kind as u64,
         LoopOperand::Value => KINDS - 1,
@@ -83,7 +83,8 @@ pub fn type_of(kind: ScalarType) -> &'static str {
     }
 }
 
-/// Returns the type in which integers wrap around: wide enough that C does not promote it to a type that overflows.
+/// Returns the unsigned C type in which integers wrap around. It is wide enough that C does not promote it to a signed
+/// type, whose overflow is undefined.
 pub fn unsigned_of(kind: ScalarType) -> &'static str {
     if DType::new(kind).itemsize() > 4 { "unsigned long long" } else { "unsigned" }
 }
@@ -92,7 +93,7 @@ pub fn unsigned_of(kind: ScalarType) -> &'static str {
 pub fn converted(text: &str, from: ScalarType, to: ScalarType) -> String {
     let text = match from {
         ScalarType::Float16 | ScalarType::BFloat16 => format!("(float){text}"),
-        // A bool array may be a view of other memory, with any byte as an element; nonzero is true.
+        // A bool array may be a view of memory that contains any bytes; every nonzero byte is true.
         ScalarType::Bool => format!("({text} != 0)"),
         _ => text.to_owned(),
     };

@@ -1,5 +1,5 @@
-//! Process-wide cache of elementwise kernels, looked up without a lock on every call and never evicted. Its size is
-//! limited by the number of functions and type combinations that a program uses.
+//! Process-wide cache of elementwise kernels. Every call looks up a kernel, without a lock. Kernels are never evicted;
+//! the number of functions and type combinations that a program uses limits the cache's size.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -45,7 +45,7 @@ pub fn find(key: LoopKey) -> Option<&'static Elementwise> {
     among(place(key).load(Ordering::Acquire), key)
 }
 
-/// Adds a kernel to the cache. If another thread has meanwhile added one with this key, that one is returned.
+/// Adds a kernel to the cache. If another thread has meanwhile added a kernel with this key, returns that kernel.
 pub fn keep(key: LoopKey, kernel: Elementwise) -> &'static Elementwise {
     let place = place(key);
     let mut first = place.load(Ordering::Acquire);
@@ -62,7 +62,7 @@ pub fn keep(key: LoopKey, kernel: Elementwise) -> &'static Elementwise {
             Ok(_) => return unsafe { &(*entry).kernel },
             Err(other) => {
                 // SAFETY: the pointer comes from `into_raw`, and the entry was not published, so no other thread has
-                // it.
+                // the pointer.
                 made = unsafe { Box::from_raw(entry) };
                 first = other;
             }

@@ -1,8 +1,8 @@
 //! Type promotion: selects the type in which a function is computed for the types of its operands (NEP 50). As in
 //! NumPy, the implementation for one type is called a loop.
 //!
-//! A type is strong (array or NumPy scalar) or weak (Python scalar). A weak operand takes the strong operands' type if
-//! that can represent it. Then the first loop is selected to which all operands can be cast safely.
+//! A type is strong (array or NumPy scalar) or weak (Python scalar). A weak operand gets the strong operands' type if
+//! this type can represent the operand. Then the first loop is selected to which all operands can be cast safely.
 
 use smallvec::SmallVec;
 
@@ -103,7 +103,8 @@ pub fn can_cast_same_kind(from: ScalarType, to: ScalarType) -> bool {
 pub enum Casting {
     /// No cast is allowed.
     No,
-    /// Only changes of the byte order, which is always native here.
+    /// Only changes of the byte order. Because PyGPU's arrays always have the native byte order, this rule allows no
+    /// cast either.
     Equiv,
     /// Only casts that preserve every value.
     Safe,
@@ -142,7 +143,7 @@ impl Casting {
     }
 }
 
-/// Returns the type that an operand takes in the presence of strong operands.
+/// Returns the type that an operand gets if `strong` contains the types of the strong operands.
 fn weak(operand: PromotionOperand, strong: &[ScalarType]) -> ScalarType {
     let highest = strong.iter().copied().max_by_key(|kind| class(*kind));
     let class = highest.and_then(class);
@@ -158,7 +159,8 @@ fn weak(operand: PromotionOperand, strong: &[ScalarType]) -> ScalarType {
     }
 }
 
-/// Returns the operand types that determine the loop; weak operands are already converted.
+/// Returns the types of the operands that determine the loop. For a weak operand this is the type that it gets from the
+/// strong operands.
 fn deciding(row: &UfuncEntry, operands: &[PromotionOperand]) -> SmallVec<[ScalarType; 4]> {
     let deciding = || {
         let is_deciding = |place: usize| row.fixed.is_none_or(|(fixed, _)| fixed != place);
@@ -170,7 +172,8 @@ fn deciding(row: &UfuncEntry, operands: &[PromotionOperand]) -> SmallVec<[Scalar
             strong.push(kind);
         }
     }
-    // If the exponent of `ldexp` is an integer array, NumPy accepts integers of any width.
+    // NumPy's `ldexp` accepts exponents of any integer width. A Python integer as its first operand then selects the
+    // loop that a bool would select.
     let has_exponents = row
         .fixed
         .is_some_and(|(place, kind)| kind == Int64 && !matches!(operands[place], PromotionOperand::Strong(Bool)));
@@ -181,8 +184,8 @@ fn deciding(row: &UfuncEntry, operands: &[PromotionOperand]) -> SmallVec<[Scalar
     kinds
 }
 
-/// Whether the operands whose type is fixed by the function are acceptable. For the condition of `where` any type is,
-/// because only its truth value matters.
+/// Whether the operand whose type the function fixes has an acceptable type; true for functions without such an
+/// operand. The condition of `where` may have any type, because only its truth value matters.
 #[inline]
 fn fits(row: &UfuncEntry, operands: &[PromotionOperand]) -> bool {
     let Some((place, kind)) = row.fixed else { return true };
@@ -208,8 +211,8 @@ fn computed_by(group: &UfuncGroup, found: ScalarType) -> Option<ScalarType> {
     }
 }
 
-/// Returns the common type of all operands that determine the loop, if the strong ones have the same type and the weak
-/// ones can take it.
+/// Returns the common type of the operands that determine the loop. Returns `None` unless all strong operands have this
+/// type and the weak operands can get it.
 #[inline]
 fn common(row: &UfuncEntry, operands: &[PromotionOperand]) -> Option<ScalarType> {
     let (mut common, mut least) = (None, None);
@@ -250,8 +253,8 @@ pub fn resolve(row: &UfuncEntry, operands: &[PromotionOperand]) -> Option<Scalar
     computing(row, found)
 }
 
-/// Selects a loop among those with this result type: the first one to whose operand types all operands can be cast
-/// safely; if there is none, the first of them.
+/// Selects a loop among the loops with the result type `result`, and returns the loop's type. Selects the first loop to
+/// whose type all operands can be cast safely; if there is no such loop, the first loop with this result type.
 pub fn resolve_to(row: &UfuncEntry, operands: &[PromotionOperand], result: ScalarType) -> Option<ScalarType> {
     if !fits(row, operands) {
         return None;

@@ -2,7 +2,8 @@
 //!
 //! An entry has groups of types, each with the C expression of one element. `{a}`, `{b}` and so on are the operands in
 //! the loop's type, `{T}` is that type, `{U}` the unsigned type in which integers wrap around. All operands of a loop
-//! have one type, except for one operand of some entries. Loops are tried in the order of [`ORDER`], which is NumPy's.
+//! have the loop's type; in some entries one operand has a fixed type instead. Loops are tried in the order of
+//! [`ORDER`], which is NumPy's.
 
 use smallvec::SmallVec;
 
@@ -25,7 +26,7 @@ const COMPLEX: &[ScalarType] = &[Complex64, Complex128];
 /// A group that rejects bool operands, for functions that NumPy does not define for bools.
 const NO_BOOL: UfuncGroup = with(BOOL, Output::Refused, "");
 
-/// Functions used by the expressions.
+/// C functions that the expressions of the table use.
 const ARITHMETIC: &str = include_str!("arithmetic.h");
 const PARTS: &str = include_str!("parts.h");
 const SPECIAL: &str = include_str!("special.h");
@@ -37,15 +38,16 @@ pub enum Output {
     Same,
     /// A fixed type.
     Fixed(ScalarType),
-    /// A fixed type, which is also the loop's type.
+    /// A fixed type, in which the loop also computes.
     As(ScalarType),
     /// The real type with the operands' precision.
     Real,
-    /// Rejected, although the operands could be cast to another loop's type: bools have no sign.
+    /// No result: operands of this type are rejected, although they could be cast to another loop's type. For example,
+    /// bools have no sign.
     Refused,
 }
 
-/// A set of types, one bit for each; several membership tests occur in every call.
+/// A set of types. It has one bit per type, because every call needs several membership tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Kinds(u32);
 
@@ -70,85 +72,85 @@ impl Kinds {
     }
 }
 
-/// Loops that differ by type only.
+/// Loops that differ only in their type.
 #[derive(Debug)]
 pub struct UfuncGroup {
-    /// Their types.
+    /// The types of the loops.
     pub kinds: Kinds,
     /// The type of the result.
     pub output: Output,
-    /// The C expression of one element.
+    /// The C expression that computes one element of the result.
     pub text: &'static str,
-    /// Type and expression of a second result.
+    /// The type and the expression of a second result, if there is one.
     pub second: Option<(Output, &'static str)>,
-    /// Approximate NVRTC compile time of one expression in milliseconds, if above 2. Heavy expressions are unrolled
-    /// less.
+    /// Approximate NVRTC compile time of one expression in milliseconds, if above 2. Expressions with a high weight are
+    /// unrolled less.
     pub weight: u8,
 }
 
 /// Requirements of a function on Python scalars.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ScalarRule {
-    /// The loop's type must be able to represent them.
+    /// The loop's type must be able to represent the scalar.
     Plain,
-    /// None: integers of any size are compared correctly.
+    /// No requirement: integers of any size are compared correctly.
     Comparison,
-    /// Only their truth value matters.
+    /// No requirement: only the scalar's truth value matters.
     Logical,
     /// Integer exponents must not be negative.
     Power,
 }
 
-/// Implementation for host memory.
+/// How a function is evaluated for arrays in host memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HostEvaluation {
-    /// NumPy's ufunc of the same name.
+    /// By NumPy's ufunc of the same name.
     Ufunc,
-    /// Several NumPy calls.
+    /// By several NumPy calls.
     Steps,
-    /// The compiled kernel; without a compiler Python's `math`, one number at a time.
+    /// By the compiled kernel. If there is no compiler, by Python's `math`, one number at a time.
     Kernel,
 }
 
-/// One function.
+/// One elementwise function of the table.
 #[derive(Debug)]
 pub struct UfuncEntry {
-    /// NumPy's name.
+    /// The function's name in NumPy.
     pub name: &'static str,
     /// Number of operands.
     pub inputs: usize,
-    /// Its loops.
+    /// The loops of the function.
     pub groups: &'static [UfuncGroup],
-    /// C functions used by the expressions.
+    /// C functions that the loops' expressions use.
     pub preamble: &'static str,
-    /// An operand whose type does not depend on the loop.
+    /// Index and type of the operand whose type does not depend on the loop, if there is one.
     pub fixed: Option<(usize, ScalarType)>,
-    /// Requirements on Python scalars.
+    /// Requirements of the function on Python scalars.
     pub nature: ScalarRule,
-    /// Implementation for host memory.
+    /// How the function is evaluated for arrays in host memory.
     pub host: HostEvaluation,
     /// One-sentence description for the documentation.
     pub summary: &'static str,
 }
 
 impl UfuncEntry {
-    /// The group that contains a loop for a type.
+    /// Returns the group that contains a loop for a type.
     #[inline]
     pub fn group(&self, kind: ScalarType) -> Option<&UfuncGroup> {
         self.groups.iter().find(|group| group.kinds.contains(kind))
     }
 
-    /// The types with loops, in the order in which they are tried.
+    /// Returns the types with loops, in the order in which the loops are tried.
     pub fn kinds(&self) -> impl Iterator<Item = ScalarType> {
         ORDER.into_iter().filter(|kind| self.group(*kind).is_some_and(|group| group.output != Output::Refused))
     }
 
-    /// The number of results.
+    /// Returns the number of results.
     pub fn outputs(&self) -> usize {
         1 + usize::from(self.groups.first().is_some_and(|group| group.second.is_some()))
     }
 
-    /// The type of an operand in the loop of a type.
+    /// Returns the type of operand `place` in the loop for type `kind`.
     #[inline]
     pub fn takes(&self, place: usize, kind: ScalarType) -> ScalarType {
         match self.fixed {
@@ -157,7 +159,7 @@ impl UfuncEntry {
         }
     }
 
-    /// The types of the results of a loop.
+    /// Returns the types of the results of the loop for type `kind`.
     pub fn results(&self, kind: ScalarType) -> SmallVec<[ScalarType; 2]> {
         let mut results = SmallVec::new();
         if let Some(group) = self.group(kind) {
@@ -169,7 +171,7 @@ impl UfuncEntry {
 }
 
 impl Output {
-    /// The type of the result for operands of type `kind`.
+    /// Returns the type of the result for operands of type `kind`.
     pub fn of(self, kind: ScalarType) -> ScalarType {
         match self {
             Self::Same | Self::Refused => kind,
@@ -183,7 +185,7 @@ impl Output {
     }
 }
 
-/// Other names of NumPy and the array API for the same function.
+/// Further names of functions in NumPy and the array API, each with the function's name in the table.
 pub const ALIASES: [(&str, &str); 16] = [
     ("abs", "absolute"),
     ("acos", "arccos"),
@@ -453,40 +455,42 @@ pub static TABLE: &[UfuncEntry] = &[
     real!("lgamma" "Compute the logarithm of the absolute value of the gamma function." "lgamma({a})" 13).by(HostEvaluation::Kernel),
 ];
 
-/// Functions with parameters besides the arrays, which `PyGPU` exposes as separate functions.
+/// `where`. This entry and the following ones are not in [`TABLE`], because their functions have parameters besides the
+/// arrays. `PyGPU` exposes them as separate functions.
 pub static WHERE: UfuncEntry = row!("where" 3 "The second operand where the first is true, the third elsewhere." "";
     same(&ORDER, "{a} ? {b} : {c}"))
 .fixed(0, Bool)
 .by(HostEvaluation::Steps);
-/// The second and third operand are the lower and the upper limit.
+/// `clip`: the second and third operands are the lower and the upper limit.
 pub static CLIP: UfuncEntry = row!("clip" 3 "The number, or the limit that it is beyond." ARITHMETIC;
     same(BOOL, "({a} || {b}) && {c}"), same(INTEGERS, "pygpu_op::clip<{T}>({a}, {b}, {c})"),
     same(REAL, "pygpu_op::clip<{T}>({a}, {b}, {c})"),
     same(COMPLEX, "pygpu_op::minimum(pygpu_op::maximum({a}, {b}), {c})"));
-/// The second operand is 10 to the power of the number of decimals.
+/// Rounding to decimals: the second operand is 10 to the power of the number of decimals.
 pub static ROUND_BEHIND: UfuncEntry = row!("round_behind" 2 "Round to a number of decimal places." "";
     same(REAL, "rint({a} * {b}) / {b}"),
     same(COMPLEX, "{T}(rint({a}.real() * {b}.real()) / {b}.real(), rint({a}.imag() * {b}.real()) / {b}.real())"))
 .by(HostEvaluation::Steps);
-/// The second operand is 10 to the power of the number of trailing zeros before the decimal point.
+/// Rounding of integer digits: the second operand is 10 to the power of the number of digits before the decimal point
+/// that become zero.
 pub static ROUND_BEFORE: UfuncEntry = row!("round_before" 2 "Round to a multiple of a power of 10." "";
     same(INTEGERS, "({T})(rint((double){a} / (double){b}) * (double){b})"), same(REAL, "rint({a} / {b}) * {b}"),
     same(COMPLEX, "{T}(rint({a}.real() / {b}.real()) * {b}.real(), rint({a}.imag() / {b}.real()) * {b}.real())"))
 .by(HostEvaluation::Steps);
-/// In radians.
+/// The angle of a complex number, in radians.
 pub static ANGLE: UfuncEntry = row!("angle" 1 "The angle of a complex number." ARITHMETIC;
     with(BOOL, Output::As(Float64), ""), same(REAL, "pygpu_op::angle({a})"), with(COMPLEX, Output::Real, "arg({a})"))
 .by(HostEvaluation::Steps);
-/// In degrees.
+/// The angle of a complex number, in degrees.
 pub static ANGLE_IN_DEGREES: UfuncEntry = row!("angle_in_degrees" 1 "The angle of a complex number." ARITHMETIC;
     with(BOOL, Output::As(Float64), ""), same(REAL, "pygpu_op::angle({a}) * ({T})57.29577951308232"), with(COMPLEX, Output::Real, "arg({a}) * 57.29577951308232"))
 .by(HostEvaluation::Steps);
-/// The other operands replace NaN and the infinities.
+/// `nan_to_num`: the operands after the first replace NaN, positive infinity and negative infinity.
 pub static NAN_TO_NUM: UfuncEntry = row!("nan_to_num" 4 "Finite numbers in place of NaN and the infinities." ARITHMETIC;
     same(REAL, "pygpu_op::finite<{T}>({a}, {b}, {c}, {d})"),
     same(COMPLEX, "{T}(pygpu_op::finite({a}.real(), {b}.real(), {c}.real(), {d}.real()), pygpu_op::finite({a}.imag(), {b}.real(), {c}.real(), {d}.real()))"))
 .by(HostEvaluation::Steps);
-/// Each of the two operands is followed by its factor.
+/// The sum of two products: each of the two summands is followed by its factor.
 pub static WEIGHTED_SUM: UfuncEntry = row!("weighted_sum" 4 "The sum of two products." "";
     same(BOOL, "({a} && {b}) || ({c} && {d})"), same(INTEGERS, "({U}){a} * ({U}){b} + ({U}){c} * ({U}){d}"), same(REAL, "{a} * {b} + {c} * {d}"),
     same(COMPLEX, "{a} * {b} + {c} * {d}"))

@@ -24,8 +24,8 @@ struct Drawn {
     block: usize,
     offset: i64,
     order: MemoryOrder,
-    /// Selects the view of the block; some views are reversed, strided, or have an additional axis, which excludes the
-    /// fast path.
+    /// Selects the view of the block. Views that are reversed, strided or have an additional axis do not qualify for
+    /// the fast path.
     view: u8,
 }
 
@@ -86,7 +86,7 @@ fn arguments(all: &[Drawn], constant: bool) -> Vec<Argument> {
 }
 
 #[test]
-fn fast_path_matches_general_path() {
+fn fast_path_returns_same_plan_as_general_path() {
     let stream = Stream::default_of(Device::cpu().unwrap());
     let blocks = [(); 2].map(|()| Arc::new(Allocation::new(BLOCK, stream.clone()).unwrap()));
     let taken = Cell::new(0);
@@ -110,7 +110,7 @@ fn fast_path_matches_general_path() {
 }
 
 #[test]
-fn plain_arrays_take_fast_path() {
+fn fast_path_accepts_aligned_arrays_without_overlap_only() {
     let stream = Stream::default_of(Device::cpu().unwrap());
     let block = [Arc::new(Allocation::new(BLOCK, stream).unwrap())];
     let pack = |kinds: [ScalarType; 3], offsets: [i64; 3], shape: &[i64]| {
@@ -132,7 +132,7 @@ fn plain_arrays_take_fast_path() {
 }
 
 #[test]
-fn rows_columns_and_parts_of_matrices_are_read_in_whole_packs() {
+fn aligned_rows_columns_and_submatrices_are_read_in_packs() {
     let stream = Stream::default_of(Device::cpu().unwrap());
     let block = Arc::new(Allocation::new(BLOCK, stream).unwrap());
     let forms = |sides: [(&[i64], i64); 2], columns: i64| {

@@ -1,5 +1,5 @@
-//! Inlining of producers into an operation whose result has another shape (a reduction), or that writes into an
-//! existing array.
+//! Inlining of producers into the kernel of a consumer. A consumer is a reduction, whose result has another shape than
+//! the producers' results, or an operation that writes into an existing array.
 
 use std::sync::atomic::Ordering;
 
@@ -12,8 +12,8 @@ use pygpu_array::DeferredArray;
 use pygpu_copy as copy;
 use pygpu_layout::Layout;
 
-/// Returns the kernel of such an operation. It also computes all operations whose results only this operation needs, if
-/// layouts and kernel limits allow it.
+/// Returns the kernel of the consumer at index `place`. This kernel also computes all operations whose results only the
+/// consumer needs, if layouts and kernel limits allow it.
 pub(super) fn consumer(nodes: &Nodes, needs: &Dependencies, place: usize) -> FusionGroup {
     let alone =
         || FusionGroup { places: SmallVec::from_slice(&[place as u8]), outputs: SmallVec::from_slice(&[place as u8]) };
@@ -59,8 +59,9 @@ fn is_whole(nodes: &Nodes, needs: &Dependencies, readers: &[u8], place: usize, n
     })
 }
 
-/// Whether the consumer's kernel can read the operands of the inlined operations. A reduction requires them to have the
-/// layout of the inlined results. A write over an array that is also read requires elementwise access to it.
+/// Whether the consumer's kernel can read the operands of the inlined operations. A reduction requires these operands
+/// to have the layout of the inlined results. A write into an existing array requires that an operand that overlaps
+/// this array is exactly this array.
 fn can_read(nodes: &Nodes, weight: &KernelCost<'_>, places: &[u8], consumer: &DeferredNode) -> bool {
     match &consumer.target {
         Some(target) => {
@@ -90,8 +91,8 @@ fn has_layout_of(leaf: &DeferredArray, made: &Layout) -> bool {
     layout.shape().eq(made.shape()) && is_on_even_ground(leaf) && steps(layout) == steps(made)
 }
 
-/// Whether the first element of a dense array is aligned for packs. A block without memory will be aligned like all
-/// pool blocks, so only the offset matters; the launch checks the address again.
+/// Whether the first element of a dense array is aligned for packs. A block that has no memory yet will be aligned like
+/// all pool blocks, so only the array's offset in the block matters. The launch checks the address again.
 pub(in super::super) fn is_on_even_ground(leaf: &DeferredArray) -> bool {
     leaf.layout().size() == 1 || leaf.phase() == 0
 }

@@ -13,7 +13,8 @@ use pygpu_memory::Allocation;
 
 impl PendingQueue {
     /// Size in bytes of large operands that only nodes keep alive, minus the size of referenced results that have no
-    /// memory yet. The reference `leaving` is not counted.
+    /// memory yet. The reference `leaving`, which the caller is about to drop, does not count as keeping its block
+    /// alive.
     fn held(&self, leaving: Option<&Arc<Allocation>>) -> usize {
         let arrays = || self.nodes.iter().flatten().flat_map(|node| node.arrays());
         let mut seen: SmallVec<[usize; 32]> = SmallVec::new();
@@ -64,7 +65,7 @@ impl PendingQueue {
 }
 
 impl PendingQueues {
-    /// Whether the large operands that only nodes keep alive exceed the limit, over all queues.
+    /// Whether the large operands that only nodes keep alive, summed over all queues, exceed the limit.
     pub(super) fn hold_too_much(&self, leaving: Option<&Arc<Allocation>>) -> bool {
         let most = limit().held.load(Ordering::Relaxed);
         let sum = |bytes: &dyn Fn(&PendingQueue) -> usize| self.queues.iter().map(bytes).fold(0, usize::saturating_add);
@@ -77,8 +78,8 @@ impl PendingQueues {
     }
 }
 
-/// Returns the queues to flush if, once the caller drops its reference to a block, only nodes would keep too much
-/// memory alive.
+/// Returns the queues to flush if dropping the caller's reference to `block` would leave too much memory that only
+/// nodes keep alive.
 pub fn holds_too_much(block: &Arc<Allocation>) -> Option<Scope> {
     let pending = block.read_by().pending().filter(|_| block.bytes() >= LARGE)?;
     let queues = lock();

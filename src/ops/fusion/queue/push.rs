@@ -1,4 +1,4 @@
-//! Queues an operation, or returns the flush that must precede it.
+//! Queues an operation, or returns the flush that must precede this operation.
 
 use super::{PendingQueue, large_operands, lock, own};
 use crate::fusion::limits::limit;
@@ -33,9 +33,10 @@ impl Obstacle {
 
 /// Queues an operation whose result goes into `block`. If a flush is required first, returns the node and the flush.
 ///
-/// The check that the operands are private, the marks and the push are one step under the lock. A thread that lets a
-/// block's address escape (`Allocation::mark_escaped`) first records the escape and then acquires the same lock once.
-/// Therefore either that thread finds the mark, or the check finds the escape.
+/// While it holds the lock over all queues, this function checks whether the operands are private, marks the blocks as
+/// pending, and appends the node. A thread that lets a block's address escape (`Allocation::mark_escaped`) first
+/// records the escape and then acquires the same lock once. Therefore either that thread finds the mark, or the check
+/// here finds the escape.
 pub fn push(
     node: Box<DeferredNode>,
     block: &Allocation,

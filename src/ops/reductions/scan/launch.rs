@@ -82,20 +82,21 @@ pub fn run(call: &AxisScan<'_>, stream: &Stream) -> Result<()> {
         }
         ScanStrategy::Along { rows, .. } => {
             let blocks = places.div_ceil(u64::from(rows));
-            // SAFETY: as above, without look-back memory.
+            // SAFETY: the function was compiled for this plan, and the plan created for these arrays; the kernel needs
+            // no look-back memory.
             unsafe { launch(call, &plan, &function, None, 1, [blocks, 1], stream) }
         }
         ScanStrategy::Across { columns, .. } => {
             let (strips, splits) = (places.div_ceil(u64::from(columns)), u64::from(plan.splits));
             let part = plan.part(plan.splits);
             if splits == 1 {
-                // SAFETY: as above.
+                // SAFETY: the function was compiled for this plan, and the plan created for these arrays.
                 return unsafe { launch(call, &plan, &function, None, part, [strips, 1], stream) };
             }
             let sum = call.function(&plan, true, stream)?;
             let parts = new(places * splits * bytes as u64)?;
-            // SAFETY: as above; `parts` has room for a state of each column and each part except the last, whose state
-            // is not needed.
+            // SAFETY: the functions were compiled for this plan, and the plan created for these arrays; `parts` has
+            // room for a state of each column and each part except the last, whose state is not needed.
             unsafe {
                 launch(call, &plan, &sum, Some((&parts, Access::Write)), part, [strips, splits - 1], stream)?;
                 launch(call, &plan, &function, Some((&parts, Access::Read)), part, [strips, splits], stream)
@@ -107,8 +108,8 @@ pub fn run(call: &AxisScan<'_>, stream: &Stream) -> Result<()> {
 /// Launches one kernel of a scan.
 ///
 /// # Safety
-/// The function must have been compiled for the plan, and the plan created for the call's arrays. The additional memory
-/// must have the size that the kernel expects.
+/// The function must have been compiled for the plan, and the plan created for the call's arrays. `memory` must have
+/// the size that the kernel expects.
 unsafe fn launch(
     call: &AxisScan<'_>,
     plan: &ScanPlan,
@@ -134,7 +135,7 @@ unsafe fn launch(
     let mut uses: Vec<BlockUse<'_>> =
         vec![(call.input.allocation(), Access::Read), (call.out.allocation(), Access::Write)];
     uses.extend(memory.map(|(array, access)| (array.allocation(), access)));
-    // More blocks than fit into 32 bits would need more elements than fit into a device.
+    // More blocks than fit into 32 bits would need more elements than fit into a device's memory.
     let grid = blocks.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
     let shape =
         LaunchShape { grid: [grid[0], grid[1], 1], block: [plan.threads(), 1, 1], shared: 0, cooperative: false };

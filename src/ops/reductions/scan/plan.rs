@@ -13,12 +13,13 @@ pub const INPUT: usize = 0;
 /// Index of the output array in the loop nest.
 pub const OUT: usize = 1;
 
-/// Size in bytes of the elements per thread. The two numbers below are the minimum and maximum number of elements.
+/// Total size in bytes of the elements that a thread scans at once. `LEAST_EACH` and `MOST_EACH` are the minimum and
+/// maximum number of these elements.
 const BYTES_OF_THREAD: u32 = 64;
 const LEAST_EACH: u32 = 4;
 const MOST_EACH: u32 = 16;
-/// Size in bytes of the elements per thread if several blocks share a row and wait for their predecessors. Larger parts
-/// reduce the waiting.
+/// Total size in bytes of the elements that a thread scans at once if several blocks share a row. Each of these blocks
+/// waits for its predecessors, so that larger parts reduce the waiting.
 const CHAINED_BYTES_OF_THREAD: u32 = 128;
 const CHAINED_MOST_EACH: u32 = 32;
 /// Maximum size of a pack in bytes.
@@ -66,12 +67,12 @@ pub struct ScanPlan {
     steps: [i64; 2],
     /// Number of elements along the axis.
     pub len: i64,
-    /// Number of rows or columns: the product of the lengths of the other axes.
+    /// Number of rows or columns: the product of the lengths of all other axes.
     pub places: i64,
     /// How the threads of a block are assigned to elements.
     pub way: ScanStrategy,
-    /// Number of blocks that share a column. If more than one, an additional launch first computes the state of each
-    /// part.
+    /// Number of blocks that share a column. If there are several, an additional launch first computes the state of
+    /// each part of the column.
     pub splits: u32,
 }
 
@@ -85,7 +86,7 @@ fn without(layout: &Layout, axis: usize) -> Result<Layout> {
 }
 
 /// Plans a scan of the first array along an axis. The second array receives the result and has the same shape. Both
-/// must be nonempty. `state_bytes` is the size of a state.
+/// arrays must be nonempty. `state_bytes` is the size in bytes of a state, the intermediate value of a scan.
 ///
 /// # Errors
 /// As [`LoopNest::plan`].
@@ -141,7 +142,8 @@ impl ScanPlan {
         Self { way: ScanStrategy::Along { rows, lanes, each, vectors, is_chained }, ..self }
     }
 
-    /// Returns the pack size: elements that are contiguous and aligned wherever a thread begins.
+    /// Returns the pack size. At every position where a thread begins, this number of elements is contiguous and
+    /// aligned.
     fn vector(&self, side: usize, each: u32, memory: OperandAddresses) -> u32 {
         let itemsize = memory.itemsize[side] as i64;
         let start = (memory.address[side] as i64).wrapping_add(self.kept.offset(side));
@@ -173,7 +175,7 @@ impl ScanPlan {
         Self { splits, ..plan }
     }
 
-    /// Returns the number of elements of a column per block, if `splits` blocks share it.
+    /// Returns the number of elements of a column per block, if `splits` blocks share the column.
     pub fn part(&self, splits: u32) -> u64 {
         (self.len as u64).div_ceil(u64::from(splits)).next_multiple_of(self.tile())
     }
@@ -218,7 +220,7 @@ impl ScanPlan {
         shape.into_iter().chain(way).collect()
     }
 
-    /// Returns the C++ type of the loop nest over the other axes; `None` if there are none.
+    /// Returns the C++ type of the loop nest over all axes except the scanned axis; `None` if there are no such axes.
     pub fn kept_type(&self) -> Option<String> {
         let rank = self.kept.rank();
         (rank > 0).then(|| self.span.type_of(rank, 2))
@@ -264,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn contiguous_axes_are_read_along_memory() {
+    fn scan_strategy_follows_axis_with_smallest_stride() {
         let way = |shape: &[i64], axis| planned(shape, axis).way;
         assert_eq!(way(&[1 << 27], 0), along(1, 256, 32, 4, true));
         assert_eq!(way(&[1 << 20], 0), along(1, 256, 4, 4, true));
@@ -276,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn few_columns_are_split_across_blocks() {
+    fn scan_of_few_columns_is_divided_among_blocks() {
         let splits = |shape: &[i64]| planned(shape, 0).splits;
         assert_eq!(splits(&[1 << 14, 1 << 14]), 1);
         assert_eq!(splits(&[256, 64]), 1);

@@ -8,7 +8,7 @@ use crate::reductions::table::ReductionEntry;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_kernel::KernelSource;
 
-/// Templates of the kernels, in which names and code are inserted.
+/// Templates of the kernels, into which names and code are inserted.
 const ALONG: &str = include_str!("along.cu");
 const ACROSS: &str = include_str!("across.cu");
 
@@ -35,8 +35,8 @@ fn pack(name: &str, element: &str, vector: u32) -> String {
     }
 }
 
-/// Generates the source of a scan kernel; if `is_sum` is set, of the kernel that only computes the state of each part
-/// of divided columns.
+/// Generates the source of a scan kernel. If `is_sum` is set, generates the kernel for divided columns that computes
+/// only the state of each part.
 pub fn source(row: &ReductionEntry, types: ReductionTypes, plan: &ScanPlan, is_sum: bool) -> KernelSource {
     let name = name_of(row);
     let (threads, text, memory) = match plan.way {
@@ -67,7 +67,7 @@ pub fn source(row: &ReductionEntry, types: ReductionTypes, plan: &ScanPlan, is_s
         ),
     };
     let bounds = match plan.way {
-        // Requests as many concurrent blocks as shared memory allows.
+        // Requests that a multiprocessor can run 5 blocks concurrently, as many as shared memory allows.
         ScanStrategy::Along { is_chained: true, .. } => "__launch_bounds__(PYGPU_THREADS, 5)",
         _ => "__launch_bounds__(PYGPU_THREADS)",
     };
