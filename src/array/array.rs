@@ -195,8 +195,8 @@ impl Array {
         }
     }
 
-    /// Whether `slot` contains an array; otherwise all its bytes are zero. The pointer to the block is never null,
-    /// which distinguishes the two.
+    /// Returns whether `slot` contains an array; otherwise all its bytes are zero. The pointer to the block is never
+    /// null, which distinguishes the two.
     ///
     /// # Safety
     /// `slot` must be readable and contain an array or zeros.
@@ -330,7 +330,7 @@ impl Array {
         self.dtype
     }
 
-    /// Whether writes are rejected.
+    /// Returns whether writes are rejected.
     #[inline]
     pub fn readonly(&self) -> bool {
         self.readonly

@@ -88,7 +88,7 @@ impl DeferredArray {
         self.0.device()
     }
 
-    /// Whether writes are rejected.
+    /// Returns whether writes are rejected.
     #[inline]
     pub fn readonly(&self) -> bool {
         self.0.readonly()

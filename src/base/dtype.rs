@@ -38,7 +38,7 @@ pub enum ScalarType {
 }
 
 impl ScalarType {
-    /// Whether the elements have a real and an imaginary part.
+    /// Returns whether the elements have a real and an imaginary part.
     #[inline]
     pub fn is_complex(self) -> bool {
         matches!(self, Self::Complex64 | Self::Complex128)

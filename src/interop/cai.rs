@@ -40,7 +40,7 @@ impl Drop for ImportedInterface {
 }
 
 impl ImportedInterface {
-    /// Whether the memory can be returned to the producer without waiting.
+    /// Returns whether the memory can be returned to the producer without waiting.
     fn ends_at_once(&self) -> bool {
         !self.has_own_stream && self.ready == Stream::default_of(self.ready.device())
     }
@@ -53,7 +53,7 @@ pub fn keeper_of(lender: &(dyn Any + Send + Sync)) -> Option<&(dyn Any + Send + 
     borrowed.owner.as_deref()
 }
 
-/// Whether an import waits for the producer's stream. Users who synchronize by other means can disable this.
+/// Returns whether an import waits for the producer's stream. Users who synchronize by other means can disable this.
 fn waits_for_producers() -> bool {
     static WAITS: ForkSafeOnce<bool> = ForkSafeOnce::new();
     *WAITS.get().unwrap_or_else(|| {

@@ -115,7 +115,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Like [`Layout::contiguous`], but overwrites this layout.
+    /// Overwrites this layout with that of a new array without gaps, as [`Layout::contiguous`] returns it.
     #[inline(always)]
     pub fn set_contiguous(&mut self, shape: &[i64], itemsize: i64, order: MemoryOrder) -> Result<()> {
         self.set_dense(Dense::of(shape, itemsize)?, order);

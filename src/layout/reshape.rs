@@ -79,7 +79,7 @@ impl Layout {
     }
 }
 
-/// NumPy's `_attempt_nocopy_reshape`: sets the strides of `new`; returns `false` if no strides are possible.
+/// Sets the strides of `new` as NumPy's `_attempt_nocopy_reshape` does; returns `false` if no strides are possible.
 ///
 /// Traverses both shapes in groups of axes with equal products. The old axes of a group must form one evenly spaced
 /// run of elements, which the new axes of the group divide. Both shapes have the same number of elements, at least

@@ -111,7 +111,7 @@ impl Condition {
     }
 }
 
-/// Whether the capture `inner` is `outer`, or captures a body inside it.
+/// Returns whether the capture `inner` is `outer`, or captures a body inside it.
 fn is_within(inner: &Arc<Capture>, outer: &Arc<Capture>) -> bool {
     let mut next = Some(inner);
     while let Some(capture) = next {

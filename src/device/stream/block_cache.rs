@@ -53,7 +53,7 @@ impl StreamBlockCache {
         Self { epoch: 0, bytes: 0, blocks: [const { Vec::new() }; SIZES] }
     }
 
-    /// If the device was reset since the blocks were cached, removes all blocks, because their memory no longer exists.
+    /// Removes all blocks if the device was reset since they were cached, because their memory no longer exists.
     #[inline]
     fn forget_before(&mut self, epoch: u32) {
         if self.epoch != epoch {

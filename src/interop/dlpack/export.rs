@@ -124,7 +124,8 @@ pub fn set_release(release: fn(Array)) {
     RELEASE.set(release);
 }
 
-/// Whether dropping the array frees memory by a driver call. (Owners of external memory handle this themselves.)
+/// Returns whether dropping the array frees memory by a driver call. (Owners of external memory handle this
+/// themselves.)
 #[inline]
 fn needs_care(array: &Array) -> bool {
     !array.device().is_cpu() && Arc::strong_count(array.allocation()) == 1

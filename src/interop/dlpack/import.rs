@@ -128,7 +128,7 @@ impl ImportedTensor {
         device_of(device.device_type.0.into(), device.device_id.into())
     }
 
-    /// Whether the producer made a copy of its data for this import.
+    /// Returns whether the producer made a copy of its data for this import.
     pub fn is_copied(&self) -> bool {
         self.flags().contains(DlpackFlags::IS_COPIED)
     }

@@ -34,7 +34,7 @@ pub fn code_of(device: Device) -> (u32, i32) {
     }
 }
 
-/// Whether the host can read the memory of a device type directly. Managed memory counts as the GPU's.
+/// Returns whether the host can read the memory of a device type directly. Managed memory counts as the GPU's.
 pub fn is_host(device_type: i64) -> bool {
     [DLDeviceType::CPU, DLDeviceType::CUDAHOST, DLDeviceType::ROCMHOST]
         .iter()

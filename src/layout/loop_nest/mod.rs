@@ -170,7 +170,7 @@ impl LoopNest {
         }
     }
 
-    /// Whether the strides of an array fit in 32 bits.
+    /// Returns whether the strides of an array fit in 32 bits.
     pub fn has_short_strides(&self, side: usize) -> bool {
         self.strides(side).all(|stride| i32::try_from(stride).is_ok())
     }
